@@ -1,0 +1,66 @@
+"""The seam between text and vectors: what every embedder takes, gives and promises."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import NewType, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float32]
+"""One dimension, float32, finite, Euclidean length 1."""
+
+Fingerprint = NewType("Fingerprint", str)
+"""Names a vector space: vectors of different fingerprints are never compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderIdentity:
+    """All that decides which vector a text gets. Keys, headers and thread counts are not part of it."""
+
+    provider: str
+    model: str
+    revision: str
+    """What tells two files or releases of one model apart: a content hash for a local file, else empty."""
+    endpoint: str
+    dimensions: int
+    pooling: str
+    query_prompt: str
+    document_prompt: str
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        """Sixteen hexadecimal digits of SHA-256 over all fields."""
+        fields = "\x1f".join(str(getattr(self, name)) for name in self.__dataclass_fields__)
+        return Fingerprint(sha256(fields.encode()).hexdigest()[:16])
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A text to embed and the title that prompts of some models carry (heading path or file name)."""
+
+    text: str
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A passage that the model gives no usable vector for, and why."""
+
+    reason: str
+
+
+class Embedder(Protocol):
+    """Turns text into vectors of one space. Applies its model's prompts, normalises, truncates by tokens.
+
+    Both methods raise EmbedderUnavailable when the answer cannot be had now, WorkerDied when the batch
+    may have killed the model; a batch answers in order, with Rejected for a single unusable passage.
+    """
+
+    @property
+    def identity(self) -> EmbedderIdentity: ...
+
+    async def embed_query(self, text: str) -> Vector: ...
+
+    async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Rejected]: ...

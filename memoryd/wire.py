@@ -1,0 +1,62 @@
+"""Names that both ends of the socket share: paths, error codes, exit codes. Imports nothing of ours."""
+
+from enum import IntEnum, StrEnum
+
+API = "/v1"
+SOCKET_NAME = "memoryd.sock"
+SUN_PATH_MAX = 107
+"""Bytes of a Unix socket path that Linux accepts (macOS: 103)."""
+
+
+class ErrorCode(StrEnum):
+    """The closed list of `error.code` in a reply."""
+
+    INVALID_REQUEST = "invalid_request"
+    TOO_LARGE = "too_large"
+    NOT_FOUND = "not_found"
+    UNKNOWN_AGENT = "unknown_agent"
+    DISABLED = "disabled"
+    DENIED = "denied"
+    UNAVAILABLE = "unavailable"
+    SHUTTING_DOWN = "shutting_down"
+    TIMEOUT = "timeout"
+    INTERNAL = "internal"
+
+
+HTTP_STATUS = {
+    ErrorCode.INVALID_REQUEST: 400,
+    ErrorCode.TOO_LARGE: 413,
+    ErrorCode.NOT_FOUND: 404,
+    ErrorCode.UNKNOWN_AGENT: 404,
+    ErrorCode.DISABLED: 409,
+    ErrorCode.DENIED: 403,
+    ErrorCode.UNAVAILABLE: 503,
+    ErrorCode.SHUTTING_DOWN: 503,
+    ErrorCode.TIMEOUT: 504,
+    ErrorCode.INTERNAL: 500,
+}
+
+
+class Exit(IntEnum):
+    """Exit codes of `memoryctl` and `memoryd`."""
+
+    DONE = 0
+    ERROR = 1
+    USAGE = 2
+    NOTHING_FOUND = 3
+    INCOMPLETE = 4
+    NOT_RUNNING = 69
+    CANNOT_CREATE = 73
+    ALREADY_RUNNING = 75
+    NOT_PERMITTED = 77
+    CONFIG = 78
+
+
+class Event(StrEnum):
+    """Names of the server-sent events on `/v1/events`."""
+
+    SYNC = "sync"
+    EMBEDDING = "embedding"
+    MODEL = "model"
+    DEGRADED = "degraded"
+    RECOVERED = "recovered"
