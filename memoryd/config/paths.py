@@ -1,0 +1,111 @@
+"""Where the configuration, the state, the models and the socket lie; daemon and clients compute the same.
+
+Follows the XDG base directory specification: a relative value of an `XDG_*` variable is ignored.
+"""
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+from memoryd.wire import SOCKET_NAME, SUN_PATH_MAX
+
+CONFIG_NAME: Final = "config.json5"
+SOCKET_PATH_MAX: Final = 103 if sys.platform == "darwin" else SUN_PATH_MAX
+SLUG_MAX: Final = 32
+HASH_DIGITS: Final = 8
+
+
+def config_file() -> Path:
+    """Tell where the configuration is looked for: `$MEMORYD_CONFIG`, else the user's configuration folder."""
+    return _from_environment("MEMORYD_CONFIG") or _xdg("XDG_CONFIG_HOME", ".config") / "memoryd" / CONFIG_NAME
+
+
+def state_dir() -> Path:
+    """Tell where indexes and ledgers lie: `$MEMORYD_STATE_DIR`, else the user's state folder."""
+    return _from_environment("MEMORYD_STATE_DIR") or _xdg("XDG_STATE_HOME", ".local/state") / "memoryd"
+
+
+def cache_dir() -> Path:
+    """Tell where things lie that can be fetched again."""
+    return _xdg("XDG_CACHE_HOME", ".cache") / "memoryd"
+
+
+def models_dir() -> Path:
+    """Tell where downloaded models lie unless `local.modelCacheDir` names another folder."""
+    return cache_dir() / "models"
+
+
+def socket_path() -> Path:
+    """Tell where the daemon listens: `$MEMORYD_SOCKET`, else the runtime folder, else the state folder.
+
+    A path longer than the system allows (107 bytes on Linux, 103 on macOS) is replaced by the first short one that
+    fits: `<hash of the long path>.sock` in the runtime folder, in `/run/user/<uid>` or in the home folder. Where none
+    fits, the last of them is returned and binding it fails with the system's message.
+    """
+    wanted = _wanted_socket()
+    if _fits(wanted):
+        return wanted
+    name = f"{_digest(wanted)}.sock"
+    candidates = [folder / name for folder in _short_folders()]
+    return next((path for path in candidates if _fits(path)), candidates[-1])
+
+
+def workspace_state_dir(workspace: Path) -> Path:
+    """Tell where the index of a workspace lies: a readable name and a hash of the real path.
+
+    Two spellings of one folder (a symlink, `..`, a trailing slash) give the same answer.
+    """
+    real = Path(os.path.realpath(workspace))
+    slug = re.sub(r"[^a-z0-9]+", "-", real.name.lower()).strip("-")[:SLUG_MAX].rstrip("-")
+    return state_dir() / "workspaces" / f"{slug or 'workspace'}-{_digest(real)}"
+
+
+def expand(text: str, base: Path) -> Path:
+    """Turn `~`, `~user` and paths relative to `base` into an absolute path; `..` and symlinks stay as they are."""
+    # os.path leaves the name of an unknown user as it is, where Path.expanduser raises
+    return base / os.path.expanduser(text)  # noqa: PTH111
+
+
+def _from_environment(name: str) -> Path | None:
+    text = os.environ.get(name)
+    return expand(text, Path.cwd()) if text else None
+
+
+def _xdg(name: str, default: str) -> Path:
+    folder = _xdg_value(name)
+    return folder if folder is not None else Path.home() / default
+
+
+def _xdg_value(name: str) -> Path | None:
+    folder = Path(os.environ.get(name, ""))
+    return folder if folder.is_absolute() else None
+
+
+def _wanted_socket() -> Path:
+    named = _from_environment("MEMORYD_SOCKET")
+    if named is not None:
+        return named
+    runtime = _xdg_value("XDG_RUNTIME_DIR")
+    return runtime / "memoryd" / SOCKET_NAME if runtime is not None else state_dir() / "run" / SOCKET_NAME
+
+
+def _short_folders() -> Iterator[Path]:
+    runtime = _xdg_value("XDG_RUNTIME_DIR")
+    if runtime is not None:
+        yield runtime / "memoryd"
+    user = Path("/run/user") / str(os.getuid())
+    if user.is_dir():
+        yield user / "memoryd"
+    yield Path.home() / ".memoryd"
+
+
+def _fits(path: Path) -> bool:
+    return len(os.fsencode(path)) <= SOCKET_PATH_MAX
+
+
+def _digest(path: Path) -> str:
+    return sha256(os.fsencode(path)).hexdigest()[:HASH_DIGITS]
