@@ -1,0 +1,335 @@
+"""A small blocking client of the daemon's socket, for scripts and for memoryctl.
+
+    from memoryd.client import Client
+
+    with Client() as memory:
+        for hit in memory.search("which port does the gateway use")["results"]:
+            print(hit["path"], hit["startLine"], hit["snippet"])
+
+Replies are the decoded JSON, see memoryd.replies. All calls may raise DaemonNotRunning, NotPermitted,
+DeadlineExceeded (no reply within the time-out), NotNow, RequestError with its subclasses, and MemorydError
+for a fault of the daemon's own. One Client serves one thread. Only the standard library is imported.
+"""
+
+import errno
+import http.client
+import json
+import os
+import socket as sockets
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self
+from urllib.parse import quote, urlencode
+
+from memoryd.config.paths import socket_path
+from memoryd.errors import (
+    DaemonNotRunning,
+    DeadlineExceeded,
+    Denied,
+    Disabled,
+    InvalidRequest,
+    MemorydError,
+    NotFound,
+    NotNow,
+    NotPermitted,
+    ShuttingDown,
+    UnknownAgent,
+)
+from memoryd.replies import FileReply, Health, Pending, SearchReply, ServerEvent, Status
+from memoryd.wire import API, ErrorCode
+
+Wait = Literal["none", "indexed", "embedded"]
+
+GRACE_SECONDS = 5.0
+"""How much longer than a deadline the client waits for the reply that reports it."""
+
+EXCEPTIONS: dict[ErrorCode, type[MemorydError]] = {
+    ErrorCode.INVALID_REQUEST: InvalidRequest,
+    ErrorCode.TOO_LARGE: InvalidRequest,
+    ErrorCode.NOT_FOUND: NotFound,
+    ErrorCode.UNKNOWN_AGENT: UnknownAgent,
+    ErrorCode.DISABLED: Disabled,
+    ErrorCode.DENIED: Denied,
+    ErrorCode.UNAVAILABLE: NotNow,
+    ErrorCode.SHUTTING_DOWN: ShuttingDown,
+    ErrorCode.TIMEOUT: DeadlineExceeded,
+    ErrorCode.INTERNAL: MemorydError,
+}
+
+
+class _UnixConnection(http.client.HTTPConnection):
+    """HTTP/1.1 over AF_UNIX."""
+
+    def __init__(self, path: Path, timeout: float | None) -> None:
+        super().__init__("localhost", timeout=timeout)
+        self._path = path
+
+    def connect(self) -> None:
+        sock = sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM)
+        try:
+            sock.settimeout(self.timeout)
+            sock.connect(str(self._path))
+        except BaseException:
+            sock.close()
+            raise
+        self.sock = sock
+
+
+class Client:
+    """Asks the daemon behind `socket` (default: where a daemon of this user listens).
+
+    `timeout` is in seconds and counts silence, not the whole call. Nothing is opened before the first call;
+    the connection is kept, and reopened when the daemon has closed it.
+    """
+
+    def __init__(self, socket: Path | None = None, timeout: float = 30) -> None:
+        self.socket = socket or socket_path()
+        self.timeout = timeout
+        self._connection = _UnixConnection(self.socket, timeout)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the connection; a later call opens it again."""
+        self._connection.close()
+
+    def health(self) -> Health:
+        """Says whether the daemon is up (`ok`) and its index has been read once (`ready`)."""
+        reply: Health = self._call("GET", "/health")
+        return reply
+
+    def status(self) -> Status:
+        """Reports the daemon's state, per agent."""
+        reply: Status = self._call("GET", "/status")
+        return reply
+
+    def search(
+        self,
+        query: str,
+        *,
+        agent: str | None = None,
+        max_results: int | None = None,
+        min_score: float | None = None,
+        session_key: str | None = None,
+        since: str | None = None,
+        until: str | None = None,
+        paths: list[str] | None = None,
+        deadline_ms: int | None = None,
+        explain: bool = False,
+    ) -> SearchReply:
+        """Finds the chunks that answer `query`, best first.
+
+        None leaves the choice to the configuration (6 results, 5 s). `since` and `until` are dates, `paths`
+        globs below the workspace. No hits is a reply with a `reason`, not an error.
+        """
+        body = {
+            "query": query,
+            "agent": agent,
+            "maxResults": max_results,
+            "minScore": min_score,
+            "sessionKey": session_key,
+            "since": since,
+            "until": until,
+            "paths": paths,
+            "deadlineMs": deadline_ms,
+            "explain": explain or None,
+        }
+        reply: SearchReply = self._call("POST", "/search", body, wait_ms=deadline_ms or 0)
+        return reply
+
+    def get(
+        self,
+        path: str,
+        *,
+        agent: str | None = None,
+        start: int | None = None,
+        lines: int | None = None,
+        session_key: str | None = None,
+    ) -> FileReply:
+        """Reads `lines` lines of a document from line `start` (1-based) on.
+
+        A reply cut short by the size limit has `truncated` and `nextFrom`. Raises NotFound.
+        """
+        query = {"agent": agent, "from": start, "lines": lines, "sessionKey": session_key}
+        reply: FileReply = self._call("GET", _target(f"/files/{quote(os.fsencode(path))}", query))
+        return reply
+
+    def sync(
+        self, wait: Wait = "indexed", timeout_ms: int | None = None, agent: str | None = None
+    ) -> Pending:
+        """Waits until what is on disk now is found by words ("indexed") or by vector too ("embedded").
+
+        `timeout_ms` defaults to the client's time-out. When it passes, the reply says `complete: false` and
+        what is pending; the work goes on.
+        """
+        limit_ms = int(self.timeout * 1000) if timeout_ms is None else timeout_ms
+        body = {"agent": agent, "wait": wait, "timeoutMs": limit_ms}
+        reply: Pending = self._call("POST", "/sync", body, wait_ms=limit_ms)
+        return reply
+
+    def reindex(self, force: bool = False, embeddings: bool = False, agent: str | None = None) -> Pending:
+        """Starts to read every file again (`force`) and to compute every vector again (`embeddings`)."""
+        body = {"agent": agent, "force": force, "embeddings": embeddings}
+        reply: Pending = self._call("POST", "/reindex", body)
+        return reply
+
+    def events(self, *, agent: str | None = None, silence: float | None = None) -> Iterator[ServerEvent]:
+        """Yields events of indexing, embedding and degradation as they happen, on a connection of its own.
+
+        Ends when the daemon stops; raises DeadlineExceeded after `silence` seconds without a byte.
+        """
+        connection = _UnixConnection(self.socket, self.timeout)
+        try:
+            _open(connection, self.socket)
+            stream = connection.sock
+            response = _exchange(connection, "GET", _target("/events", {"agent": agent}), None)
+            stream.settimeout(silence)
+            if response.status != http.HTTPStatus.OK:
+                raise _refusal(response.status, response.read())
+            yield from _server_events(response)
+        except (OSError, http.client.HTTPException) as exc:
+            raise _lost(exc) from exc
+        finally:
+            connection.close()
+
+    def _call(
+        self, method: str, target: str, body: Mapping[str, object] | None = None, wait_ms: int = 0
+    ) -> Any:
+        """Sends one request and decodes its reply, for which the daemon may take `wait_ms`."""
+        payload = None if body is None else json.dumps(_without_none(body)).encode()
+        timeout = max(self.timeout, wait_ms / 1000 + GRACE_SECONDS)
+        try:
+            status, content = self._round_trip(method, target, payload, timeout)
+        except (OSError, http.client.HTTPException) as exc:
+            self.close()
+            raise _lost(exc) from exc
+        except BaseException:
+            self.close()  # a half-read reply must not be taken for the next one
+            raise
+        if status >= http.HTTPStatus.BAD_REQUEST:
+            raise _refusal(status, content)
+        return _decoded(content)
+
+    def _round_trip(
+        self, method: str, target: str, payload: bytes | None, timeout: float
+    ) -> tuple[int, bytes]:
+        is_reused = self._connection.sock is not None
+        if not is_reused:
+            _open(self._connection, self.socket)
+        self._connection.sock.settimeout(timeout)
+        try:
+            response = _exchange(self._connection, method, target, payload)
+        except (BrokenPipeError, ConnectionResetError):
+            # An idle connection that the daemon closed shows only now. Every call may be repeated unharmed.
+            self.close()
+            if not is_reused:
+                raise
+            return self._round_trip(method, target, payload, timeout)
+        return response.status, response.read()
+
+
+def _open(connection: _UnixConnection, path: Path) -> None:
+    try:
+        connection.connect()
+    except (FileNotFoundError, NotADirectoryError, ConnectionRefusedError) as exc:
+        raise DaemonNotRunning(
+            f"memoryd is not running: nobody answers on {path}", hint=_how_to_start()
+        ) from exc
+    except PermissionError as exc:
+        raise NotPermitted(f"the socket {path} belongs to somebody else", hint="run as its owner") from exc
+    except OSError as exc:
+        if exc.errno in (errno.EAGAIN, errno.ETIMEDOUT) or isinstance(exc, TimeoutError):
+            raise NotNow("memoryd takes no new connection now", hint="try again in a moment") from exc
+        raise InvalidRequest(
+            f"cannot open the socket {path}: {exc}", hint="give a shorter or other path"
+        ) from exc
+
+
+def _exchange(
+    connection: _UnixConnection, method: str, target: str, payload: bytes | None
+) -> http.client.HTTPResponse:
+    headers = {} if payload is None else {"Content-Type": "application/json"}
+    connection.request(method, API + target, body=payload, headers=headers)
+    return connection.getresponse()
+
+
+def _target(path: str, query: Mapping[str, object]) -> str:
+    given = _without_none(query)
+    return f"{path}?{urlencode(given)}" if given else path
+
+
+def _without_none(values: Mapping[str, object]) -> dict[str, object]:
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def _decoded(content: bytes | str) -> Any:
+    try:
+        return json.loads(content)
+    except ValueError as exc:
+        raise MemorydError("what answers on the socket is not memoryd: its reply is not JSON") from exc
+
+
+def _refusal(status: int, content: bytes) -> MemorydError:
+    """Makes the exception that an error reply stands for."""
+    try:
+        error = json.loads(content)["error"]
+        code = ErrorCode(error["code"])
+        refusal = EXCEPTIONS[code](str(error["message"]), hint=str(error.get("hint") or ""))
+    except (ValueError, KeyError, TypeError):
+        return MemorydError(
+            f"memoryd answered with status {status}", hint="compare versions: memoryctl version"
+        )
+    refusal.code = code
+    return refusal
+
+
+def _lost(exc: OSError | http.client.HTTPException) -> MemorydError:
+    """Names what went wrong on an open connection."""
+    if isinstance(exc, TimeoutError):
+        return DeadlineExceeded("memoryd did not answer in time", hint="see what it does: memoryctl status")
+    if not isinstance(exc, OSError | http.client.IncompleteRead):
+        return MemorydError(f"what answers on the socket is not memoryd: {type(exc).__name__}")
+    return NotNow(
+        "memoryd closed the connection before it had answered", hint="it may be restarting: try again"
+    )
+
+
+def _server_events(response: http.client.HTTPResponse) -> Iterator[ServerEvent]:
+    """Decodes text/event-stream (https://html.spec.whatwg.org/multipage/server-sent-events.html)."""
+    name, data = "message", list[str]()
+    for raw in response:
+        field, _, value = raw.decode().rstrip("\r\n").partition(":")
+        match field:
+            case "event":
+                name = value.removeprefix(" ")
+            case "data":
+                data.append(value.removeprefix(" "))
+            case "" if not value and data:
+                yield {"event": name, "data": _decoded("\n".join(data))}
+                name, data = "message", []
+
+
+def _how_to_start() -> str:
+    if sys.platform == "darwin":
+        labels = [file.stem for file in Path("~/Library/LaunchAgents").expanduser().glob("*memoryd*.plist")]
+        command = f"launchctl kickstart gui/{os.getuid()}/{labels[0]}" if labels else "memoryd"
+    else:
+        units = (folder / "systemd/user/memoryd.service" for folder in _unit_folders())
+        command = "systemctl --user start memoryd" if any(map(Path.exists, units)) else "memoryd"
+    return f"start it: {command}"
+
+
+def _unit_folders() -> list[Path]:
+    own = [
+        os.environ.get("XDG_CONFIG_HOME") or "~/.config",
+        os.environ.get("XDG_DATA_HOME") or "~/.local/share",
+    ]
+    return [Path(folder).expanduser() for folder in [*own, "/etc", "/usr/local/lib", "/usr/lib"]]

@@ -1,0 +1,188 @@
+"""Shapes of the daemon's replies as the client decodes them: plain dicts, camelCase keys; keys may be added."""
+
+from typing import Literal, NotRequired, TypedDict
+
+
+class Health(TypedDict):
+    ok: bool
+    ready: bool
+
+
+class Hit(TypedDict):
+    """A cited passage; lines count from 1 and include the end."""
+
+    path: str
+    startLine: int
+    endLine: int
+    score: float
+    vectorScore: NotRequired[float | None]
+    textScore: NotRequired[float | None]
+    snippet: str
+    source: str
+    heading: NotRequired[str]
+    citation: NotRequired[str | None]
+    explain: NotRequired[dict[str, object]]
+
+
+class Arm(TypedDict):
+    state: str
+    reason: NotRequired[str | None]
+
+
+class AnswerHealth(TypedDict):
+    """Which arms took part; `complete` is false when a configured one did not."""
+
+    complete: bool
+    arms: dict[str, Arm]
+    pendingFiles: int
+    pendingEmbeddings: int
+
+
+class Fallback(TypedDict):
+    """`from` (the backend left), `reason`, `since`; `from` is a Python keyword and so is not declared."""
+
+    reason: str
+    since: str
+
+
+class SearchReply(TypedDict):
+    results: list[Hit]
+    backend: str
+    provider: str
+    model: str | None
+    mode: Literal["hybrid", "lexical", "vector", "none"]
+    fallback: Fallback | None
+    verdict: Literal["answerable", "weak", "none"]
+    reason: NotRequired[str | None]
+    health: AnswerHealth
+    citations: str
+    tookMs: float
+
+
+class FileReply(TypedDict):
+    """Text of a document from line `from` (a Python keyword, so not declared) on."""
+
+    path: str
+    text: str
+    lines: int
+    totalLines: int
+    sha256: str
+    truncated: NotRequired[bool]
+    nextFrom: NotRequired[int | None]
+
+
+class Pending(TypedDict):
+    """What is left to do; `complete` (sync only) says whether the wanted state was reached in time."""
+
+    pendingFiles: int
+    pendingEmbeddings: int
+    generation: int
+    complete: NotRequired[bool]
+
+
+class Degraded(TypedDict):
+    part: str
+    reason: str
+    since: str
+
+
+class Transfer(TypedDict):
+    doneBytes: int
+    totalBytes: int | None
+    step: str
+
+
+class WorkerStatus(TypedDict):
+    phase: str
+    pid: int | None
+    rssBytes: int
+    restarts: int
+    lastError: str | None
+
+
+class EmbedderStatus(TypedDict):
+    """`state` is ready, warming, downloading, off or failed."""
+
+    state: str
+    reason: str | None
+    since: str | None
+    progress: Transfer | None
+    worker: WorkerStatus | None
+
+
+class Watcher(TypedDict):
+    mode: str
+    ok: bool
+
+
+class VectorStatus(TypedDict):
+    enabled: bool
+    available: bool
+    engine: str | None
+    dimensions: int | None
+    reason: NotRequired[str | None]
+
+
+class Database(TypedDict):
+    path: str
+    bytes: int
+
+
+class Root(TypedDict):
+    path: str
+    state: str
+    files: int
+    reason: NotRequired[str | None]
+
+
+class Skipped(TypedDict):
+    path: str
+    reason: str
+
+
+class AgentStatus(TypedDict):
+    id: str
+    workspace: str
+    backend: str
+    provider: str
+    model: str | None
+    files: int
+    chunks: int
+    passages: int
+    embedded: int
+    pendingFiles: int
+    pendingEmbeddings: int
+    dirty: bool
+    lastScanAt: str | None
+    lastSyncAt: str | None
+    watcher: Watcher
+    vector: VectorStatus
+    embedder: EmbedderStatus
+    database: Database
+    fallback: Fallback | None
+    degraded: list[Degraded]
+    roots: list[Root]
+    skipped: list[Skipped]
+    skippedCount: int
+
+
+class ConfigStatus(TypedDict):
+    source: str | None
+    notices: list[str]
+
+
+class Status(TypedDict):
+    version: str
+    pid: int
+    uptimeSeconds: float
+    socket: str
+    rssBytes: int
+    config: ConfigStatus
+    agents: list[AgentStatus]
+
+
+class ServerEvent(TypedDict):
+    """`event` is one of wire.Event, or a later daemon's addition."""
+
+    event: str
+    data: dict[str, object]
