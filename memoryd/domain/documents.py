@@ -1,0 +1,66 @@
+"""What counts as a document of a workspace, decided from its name and place alone."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NewType
+
+RelativePath = NewType("RelativePath", str)
+"""A path relative to the workspace with `/` between parts; an extra path outside it starts with `../`."""
+
+CORE_FILES = ("MEMORY.md", "memory.md")
+ROOT_FILES = (*CORE_FILES, "SOUL.md")
+ROOT_FOLDERS = ("memory", "bank")
+SUFFIX = ".md"
+
+
+class Source(StrEnum):
+    """Which set a document belongs to, as `sources` in the configuration names it."""
+
+    MEMORY = "memory"
+    SESSIONS = "sessions"
+
+
+@dataclass(frozen=True, slots=True)
+class FileStat:
+    """What a scan compares: any difference means that the content may have changed."""
+
+    device: int
+    inode: int
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A path that looks like a document and is not indexed, and why."""
+
+    path: RelativePath
+    reason: str
+
+
+def is_hidden(name: str) -> bool:
+    """Tell whether a file or folder name is left out as hidden (`.git`, `.#note.md`, `.note.md.swp`)."""
+    return name.startswith(".")
+
+
+def is_document_name(name: str) -> bool:
+    """Tell whether a file of this name is a document: Markdown, not hidden, not an editor's leftover.
+
+    Leftovers end in `~` or stand between `#` signs; what ends in something else than `.md` is none of ours.
+    """
+    return name.lower().endswith(SUFFIX) and len(name) > len(SUFFIX) and not is_hidden(name) and name[0] != "#"
+
+
+def is_utf8_name(name: str) -> bool:
+    """Tell whether a name that the file system gave is valid UTF-8 (no surrogate escapes)."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def printable_name(name: str) -> str:
+    """Return the name with bytes that are not UTF-8 written as `\\xNN`, fit for a reply or a log line."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

@@ -1,0 +1,71 @@
+"""What the index holds of a document: its chunks, their passages, and the hashes that name their content."""
+
+from dataclasses import dataclass
+from hashlib import sha256
+
+from memoryd.domain.chunking import CHUNKER_VERSION, Chunk, chunk
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkSettings:
+    """How documents are cut: target size and overlap, in estimated tokens."""
+
+    tokens: int
+    overlap: int
+
+    @property
+    def fingerprint(self) -> str:
+        """Names the cut: a document cut by another fingerprint is cut anew."""
+        return f"{CHUNKER_VERSION}:{self.tokens}:{self.overlap}"
+
+
+@dataclass(frozen=True, slots=True)
+class PassageEntry:
+    """A span of its chunk's text, in characters, and the hash that names its vector."""
+
+    start: int
+    stop: int
+    hash: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkEntry:
+    """An exact slice of a document, with the lines it stands on (1-based, inclusive)."""
+
+    start_line: int
+    end_line: int
+    heading: str
+    text: str
+    hash: bytes
+    passages: tuple[PassageEntry, ...]
+
+
+def chunk_entries(text: str, settings: ChunkSettings) -> tuple[ChunkEntry, ...]:
+    """Cut a document's text into the entries that the index keeps of it."""
+    cuts = chunk(text, tokens=settings.tokens, overlap=settings.overlap)
+    return tuple(_chunk_entry(text, cut) for cut in cuts)
+
+
+def content_hash(heading: str, text: str) -> bytes:
+    """Sixteen bytes of SHA-256 that name a text under its heading. Lone surrogates are hashed as they stand."""
+    return sha256(f"{heading}\0{text}".encode("utf-8", "surrogatepass")).digest()[:16]
+
+
+def _chunk_entry(text: str, cut: Chunk) -> ChunkEntry:
+    body = text[cut.start : cut.end]
+    return ChunkEntry(
+        start_line=cut.start_line,
+        end_line=cut.end_line,
+        heading=cut.heading,
+        text=body,
+        hash=content_hash(cut.heading, body),
+        passages=tuple(
+            PassageEntry(
+                span.start - cut.start,
+                span.end - cut.start,
+                content_hash(cut.heading, text[span.start : span.end]),
+            )
+            for span in cut.passages
+            if text[span.start : span.end].strip()
+        ),
+    )

@@ -1,0 +1,108 @@
+"""The sync planner: what to do so that the index equals the disk, from one scan and what the index holds.
+
+Pure: the plan is a value. Reading the suspects, and what their content says, is the indexer's part.
+"""
+
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, field
+
+from memoryd.domain.documents import FileStat, RelativePath
+
+RACY_WINDOW_NS = 2_000_000_000
+"""A file read this soon after its change may change again within one clock tick (git's racy rule)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A file as the index has it: the stat at the time it was read, and when that was (wall clock, ns)."""
+
+    stat: FileStat
+    read_at_ns: int
+
+    @property
+    def is_racy(self) -> bool:
+        """Whether an equal stat would not prove equal content."""
+        return 0 <= self.read_at_ns - self.stat.ctime_ns < RACY_WINDOW_NS
+
+
+@dataclass(frozen=True, slots=True)
+class Grace:
+    """How long, in seconds, an absence must last before it counts."""
+
+    file: float
+    root: float
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One scan: the files seen, the files whose root or folder could not be read, and what was absent before."""
+
+    disk: Mapping[RelativePath, FileStat]
+    unreadable: Set[RelativePath] = frozenset()
+    missing_since: Mapping[RelativePath, float] = field(default_factory=dict)
+    now: float = 0.0
+    """Monotonic seconds, the clock of `missing_since`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to do: `read` holds added and suspect files; a rename needs no reading; `missing_since` goes into the next scan."""
+
+    read: tuple[RelativePath, ...]
+    rename: tuple[tuple[RelativePath, RelativePath], ...]
+    remove: tuple[RelativePath, ...]
+    missing_since: Mapping[RelativePath, float]
+    retry_in: float | None
+    """Seconds until a grace period ends, None when nothing waits."""
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.read or self.rename or self.remove)
+
+
+def plan(seen: Observation, index: Mapping[RelativePath, Known], grace: Grace) -> Plan:
+    """Compare a scan with the index.
+
+    A file that vanished is removed after `grace.file` seconds, one under an unreadable root after `grace.root`;
+    one that is suddenly empty waits like one that vanished, since an editor may have just truncated it.
+    """
+    absent = [path for path in index if path not in seen.disk]
+    renames = _renames(seen.disk, index, absent)
+    moved_from = {old for old, _ in renames}
+    moved_to = {new for _, new in renames}
+    suspects = [path for path, stat in seen.disk.items() if path not in moved_to and _is_suspect(stat, index.get(path))]
+    emptied = [path for path in suspects if _was_emptied(seen.disk[path], index.get(path))]
+    since = {path: seen.missing_since.get(path, seen.now) for path in (*absent, *emptied) if path not in moved_from}
+    due = {path: at + (grace.root if path in seen.unreadable else grace.file) - seen.now for path, at in since.items()}
+    waiting = {path: at for path, at in since.items() if due[path] > 0}
+    return Plan(
+        read=tuple(path for path in suspects if path not in waiting),
+        rename=tuple(renames),
+        remove=tuple(path for path in absent if path not in moved_from and path not in waiting),
+        missing_since=waiting,
+        retry_in=min((due[path] for path in waiting), default=None),
+    )
+
+
+def _is_suspect(stat: FileStat, known: Known | None) -> bool:
+    return known is None or known.stat != stat or known.is_racy
+
+
+def _was_emptied(stat: FileStat, known: Known | None) -> bool:
+    return stat.size == 0 and known is not None and known.stat.size > 0
+
+
+def _renames(
+    disk: Mapping[RelativePath, FileStat], index: Mapping[RelativePath, Known], absent: list[RelativePath]
+) -> list[tuple[RelativePath, RelativePath]]:
+    """Pair each absent file with a new one of the same inode, size and mtime (a rename changes only the ctime)."""
+    vanished = {_content_key(index[path].stat): path for path in absent if not index[path].is_racy}
+    pairs = []
+    for path, stat in disk.items():
+        if vanished and path not in index and (old := vanished.pop(_content_key(stat), None)) is not None:
+            pairs.append((old, path))
+    return pairs
+
+
+def _content_key(stat: FileStat) -> tuple[int, int, int, int]:
+    return stat.device, stat.inode, stat.size, stat.mtime_ns

@@ -1,0 +1,69 @@
+"""Reading chunks back, and counting what the index holds."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import apsw
+
+from memoryd.domain.documents import RelativePath, Source
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkRow:
+    """A chunk with the document it is cut from."""
+
+    id: int
+    path: RelativePath
+    source: Source
+    start_line: int
+    end_line: int
+    heading: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How much the index holds."""
+
+    files: int
+    chunks: int
+    passages: int
+    vectors: int
+    bytes: int
+
+
+_SELECT_CHUNKS = """
+SELECT c.id, f.path, f.source, c.start_line, c.end_line, c.heading, c.text
+FROM chunks c JOIN files f ON f.id = c.file_id WHERE c.id IN (SELECT value FROM json_each(?))
+"""
+_SELECT_CHUNKS_OF_VECTORS = """
+SELECT p.chunk_id, v.id FROM vectors v JOIN passages p ON p.hash = v.hash
+WHERE v.id IN (SELECT value FROM json_each(?))
+"""
+_COUNTS = """
+SELECT (SELECT count(*) FROM files), (SELECT count(*) FROM chunks), (SELECT count(*) FROM passages),
+       (SELECT count(*) FROM vectors), (SELECT page_count * page_size FROM pragma_page_count, pragma_page_size)
+"""
+
+
+def chunk_rows(db: apsw.Connection, ids: Sequence[int]) -> dict[int, ChunkRow]:
+    """Return the chunks of these ids that still exist."""
+    rows = db.execute(_SELECT_CHUNKS, (json.dumps(list(ids)),))
+    return {row[0]: ChunkRow(row[0], row[1], Source(row[2]), *row[3:]) for row in rows}
+
+
+def chunks_of_vectors(db: apsw.Connection, vector_ids: Sequence[int]) -> list[tuple[int, int]]:
+    """Return (chunk id, vector id) for every passage that uses one of the vectors."""
+    return [(row[0], row[1]) for row in db.execute(_SELECT_CHUNKS_OF_VECTORS, (json.dumps(list(vector_ids)),))]
+
+
+def file_ids(db: apsw.Connection, paths: Sequence[RelativePath]) -> list[int]:
+    """Return the ids of the indexed files at these paths."""
+    sql = "SELECT id FROM files WHERE path IN (SELECT value FROM json_each(?))"
+    return [row[0] for row in db.execute(sql, (json.dumps(list(paths)),))]
+
+
+def counts(db: apsw.Connection) -> Counts:
+    """Count files, chunks, passages, vectors and the bytes of the database file."""
+    return Counts(*db.execute(_COUNTS).fetchone())

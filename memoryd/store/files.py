@@ -1,0 +1,162 @@
+"""The rows of a document: written as one unit, read as what the index knows of the disk."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import apsw
+
+from memoryd.domain.documents import FileStat, RelativePath, Source
+from memoryd.domain.entries import ChunkEntry
+from memoryd.domain.syncplan import Known
+from memoryd.domain.words import identifier_parts, index_text
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """A document as it was read: where, when, what bytes, and how it was cut."""
+
+    path: RelativePath
+    source: Source
+    stat: FileStat
+    read_at_ns: int
+    sha256: bytes
+    lines: int
+    chunker: str
+    flags: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """What a commit did: chunks kept as they were, added and removed."""
+
+    kept: int
+    added: int
+    removed: int
+
+
+_UPSERT_FILE = """
+INSERT INTO files (path, source, device, inode, size, mtime_ns, ctime_ns, read_at_ns, sha256, lines, chunker, flags)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (path) DO UPDATE SET
+    source = excluded.source, device = excluded.device, inode = excluded.inode, size = excluded.size,
+    mtime_ns = excluded.mtime_ns, ctime_ns = excluded.ctime_ns, read_at_ns = excluded.read_at_ns,
+    sha256 = excluded.sha256, lines = excluded.lines, chunker = excluded.chunker, flags = excluded.flags
+RETURNING id
+"""
+_SELECT_KNOWN = "SELECT path, device, inode, size, mtime_ns, ctime_ns, read_at_ns FROM files"
+_SELECT_CONTENT = "SELECT sha256, chunker, flags FROM files WHERE path = ?"
+_UPDATE_STAT = """
+UPDATE files SET device = ?, inode = ?, size = ?, mtime_ns = ?, ctime_ns = ?, read_at_ns = ? WHERE path = ?
+"""
+_SELECT_CHUNKS = "SELECT id, hash FROM chunks WHERE file_id = ? ORDER BY ordinal"
+_MOVE_CHUNK = "UPDATE chunks SET ordinal = ?, start_line = ?, end_line = ? WHERE id = ?"
+_INSERT_CHUNK = """
+INSERT INTO chunks (file_id, ordinal, start_line, end_line, heading, text, hash) VALUES (?, ?, ?, ?, ?, ?, ?)
+"""
+_INSERT_CHUNK_WORDS = "INSERT INTO chunk_words (rowid, body, heading, path, parts) VALUES (?, ?, ?, ?, ?)"
+_INSERT_PASSAGE = "INSERT INTO passages (chunk_id, start, stop, hash) VALUES (?, ?, ?, ?)"
+_INSERT_PASSAGE_WORDS = "INSERT INTO passage_words (rowid, body) VALUES (?, ?)"
+_DELETE_PASSAGE_WORDS = "DELETE FROM passage_words WHERE rowid IN (SELECT id FROM passages WHERE chunk_id = ?)"
+_DELETE_CHUNK_WORDS = "DELETE FROM chunk_words WHERE rowid = ?"
+_DELETE_CHUNK = "DELETE FROM chunks WHERE id = ?"
+
+
+def known_files(db: apsw.Connection) -> dict[RelativePath, Known]:
+    """Return every indexed file with the stat it was read at."""
+    return {row[0]: Known(FileStat(*row[1:6]), row[6]) for row in db.execute(_SELECT_KNOWN)}
+
+
+def content_of(db: apsw.Connection, path: RelativePath) -> tuple[bytes, str, str] | None:
+    """Return SHA-256, chunker fingerprint and flags of an indexed file, None for an unknown one."""
+    row = db.execute(_SELECT_CONTENT, (path,)).fetchone()
+    return row if row is None else (row[0], row[1], row[2])
+
+
+def put_file(db: apsw.Connection, row: FileRow, chunks: Sequence[ChunkEntry]) -> Indexed:
+    """Make the index hold this file with these chunks; a chunk whose hash stays keeps its row and its words."""
+    file_id = db.execute(_UPSERT_FILE, _file_values(row)).get
+    old: dict[bytes, list[int]] = {}
+    for chunk_id, chunk_hash in db.execute(_SELECT_CHUNKS, (file_id,)):
+        old.setdefault(chunk_hash, []).append(chunk_id)
+    kept = added = 0
+    for ordinal, entry in enumerate(chunks):
+        if same := old.get(entry.hash):
+            db.execute(_MOVE_CHUNK, (ordinal, entry.start_line, entry.end_line, same.pop(0)))
+            kept += 1
+        else:
+            _insert_chunk(db, file_id, ordinal, entry, row.path)
+            added += 1
+    gone = [chunk_id for ids in old.values() for chunk_id in ids]
+    _delete_chunks(db, gone)
+    return Indexed(kept, added, len(gone))
+
+
+def touch_file(db: apsw.Connection, path: RelativePath, stat: FileStat, read_at_ns: int) -> None:
+    """Note that the content was found unchanged at this stat."""
+    db.execute(_UPDATE_STAT, (*_stat_values(stat), read_at_ns, path))
+
+
+def rename_file(db: apsw.Connection, old: RelativePath, new: RelativePath, stat: FileStat, read_at_ns: int) -> None:
+    """Give an indexed file its new path; chunks, passages and vectors stay."""
+    db.execute("DELETE FROM files WHERE path = ?", (new,))
+    db.execute("UPDATE files SET path = ? WHERE path = ?", (new, old))
+    touch_file(db, new, stat, read_at_ns)
+    rows = list(
+        db.execute(
+            "SELECT c.id, c.text, c.heading FROM chunks c JOIN files f ON f.id = c.file_id WHERE f.path = ?",
+            (new,),
+        )
+    )
+    for chunk_id, text, heading in rows:
+        db.execute(_DELETE_CHUNK_WORDS, (chunk_id,))
+        _insert_chunk_words(db, chunk_id, text, heading, new)
+
+
+def remove_files(db: apsw.Connection, paths: Iterable[RelativePath]) -> int:
+    """Drop files and everything that hangs on them; return how many there were."""
+    removed = 0
+    for path in paths:
+        ids = [
+            row[0]
+            for row in db.execute(
+                "SELECT c.id FROM chunks c JOIN files f ON f.id = c.file_id WHERE f.path = ?", (path,)
+            )
+        ]
+        _delete_chunks(db, ids)
+        db.execute("DELETE FROM files WHERE path = ?", (path,))
+        removed += db.changes()
+    return removed
+
+
+def _insert_chunk(db: apsw.Connection, file_id: int, ordinal: int, entry: ChunkEntry, path: RelativePath) -> None:
+    values = (file_id, ordinal, entry.start_line, entry.end_line, entry.heading, entry.text, entry.hash)
+    db.execute(_INSERT_CHUNK, values)
+    chunk_id = db.last_insert_rowid()
+    _insert_chunk_words(db, chunk_id, entry.text, entry.heading, path)
+    for passage in entry.passages:
+        db.execute(_INSERT_PASSAGE, (chunk_id, passage.start, passage.stop, passage.hash))
+        body = index_text(entry.text[passage.start : passage.stop])
+        db.execute(_INSERT_PASSAGE_WORDS, (db.last_insert_rowid(), body))
+
+
+def _insert_chunk_words(db: apsw.Connection, chunk_id: int, text: str, heading: str, path: RelativePath) -> None:
+    words = (index_text(text), index_text(heading), index_text(path), identifier_parts(f"{heading} {text}"))
+    db.execute(_INSERT_CHUNK_WORDS, (chunk_id, *words))
+
+
+def _delete_chunks(db: apsw.Connection, chunk_ids: Sequence[int]) -> None:
+    for chunk_id in chunk_ids:
+        db.execute(_DELETE_PASSAGE_WORDS, (chunk_id,))
+        db.execute(_DELETE_CHUNK_WORDS, (chunk_id,))
+        db.execute(_DELETE_CHUNK, (chunk_id,))
+
+
+def _file_values(row: FileRow) -> tuple[object, ...]:
+    return (
+        *(row.path, row.source, *_stat_values(row.stat), row.read_at_ns),
+        *(row.sha256, row.lines, row.chunker, row.flags),
+    )
+
+
+def _stat_values(stat: FileStat) -> tuple[int, int, int, int, int]:
+    return stat.device, stat.inode, stat.size, stat.mtime_ns, stat.ctime_ns

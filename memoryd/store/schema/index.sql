@@ -1,0 +1,75 @@
+-- The derived index of one workspace. A cache of the files: it can be dropped at any time and is rebuilt.
+-- A change here means a new INDEX_VERSION; an older file is set aside and the index is built anew.
+
+CREATE TABLE files (
+    id INTEGER PRIMARY KEY,
+    path TEXT NOT NULL UNIQUE,          -- relative to the workspace
+    source TEXT NOT NULL,
+    device INTEGER NOT NULL,
+    inode INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL,
+    ctime_ns INTEGER NOT NULL,
+    read_at_ns INTEGER NOT NULL,
+    sha256 BLOB NOT NULL,
+    lines INTEGER NOT NULL,
+    chunker TEXT NOT NULL,              -- version and parameters that cut it
+    flags TEXT NOT NULL DEFAULT ''      -- how the bytes were decoded, when not plainly
+) STRICT;
+
+CREATE TABLE chunks (
+    id INTEGER PRIMARY KEY,
+    file_id INTEGER NOT NULL REFERENCES files ON DELETE CASCADE,
+    ordinal INTEGER NOT NULL,
+    start_line INTEGER NOT NULL,        -- 1-based, inclusive
+    end_line INTEGER NOT NULL,
+    heading TEXT NOT NULL,              -- titles of the enclosing headings
+    text TEXT NOT NULL,                 -- an exact slice of the file
+    hash BLOB NOT NULL                  -- of heading and text
+) STRICT;
+CREATE INDEX chunks_by_file ON chunks (file_id, ordinal);
+
+CREATE TABLE passages (
+    id INTEGER PRIMARY KEY,
+    chunk_id INTEGER NOT NULL REFERENCES chunks ON DELETE CASCADE,
+    start INTEGER NOT NULL,             -- characters from the start of the chunk's text
+    stop INTEGER NOT NULL,
+    hash BLOB NOT NULL                  -- of title and text: names the vector in every space
+) STRICT;
+CREATE INDEX passages_by_chunk ON passages (chunk_id);
+CREATE INDEX passages_by_hash ON passages (hash);
+
+-- One row for each set of mutually comparable vectors (model, prompts, dimensions …).
+CREATE TABLE spaces (
+    id INTEGER PRIMARY KEY,
+    fingerprint TEXT NOT NULL UNIQUE,
+    provider TEXT NOT NULL,
+    model TEXT NOT NULL,
+    dimensions INTEGER NOT NULL,
+    created_at REAL NOT NULL
+) STRICT;
+
+CREATE TABLE vectors (
+    id INTEGER PRIMARY KEY,
+    space_id INTEGER NOT NULL REFERENCES spaces ON DELETE CASCADE,
+    hash BLOB NOT NULL,
+    vector BLOB NOT NULL,               -- float32, little endian, length 1
+    used_at REAL NOT NULL,
+    UNIQUE (space_id, hash)
+) STRICT;
+
+-- Passages that a model gives no vector for; tried again only on request.
+CREATE TABLE rejected (
+    space_id INTEGER NOT NULL REFERENCES spaces ON DELETE CASCADE,
+    hash BLOB NOT NULL,
+    reason TEXT NOT NULL,
+    PRIMARY KEY (space_id, hash)
+) STRICT, WITHOUT ROWID;
+
+CREATE VIRTUAL TABLE chunk_words USING fts5 (
+    body, heading, path, parts,
+    content='', contentless_delete=1, tokenize="porter unicode61 remove_diacritics 2"
+);
+CREATE VIRTUAL TABLE passage_words USING fts5 (
+    body, content='', contentless_delete=1, detail=none, tokenize="porter unicode61 remove_diacritics 2"
+);

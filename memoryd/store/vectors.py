@@ -1,0 +1,146 @@
+"""Vectors by content: one row for each (vector space, text hash), whichever files and chunks hold that text.
+
+Plain float32 rows: sqlite-vec's distance functions read them in SQL, and NumPy reads the same bytes
+where the extension is missing.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+Matrix = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class PendingPassage:
+    """A text without a vector in a space, named by its hash."""
+
+    hash: bytes
+    title: str
+    text: str
+
+
+_INSERT_SPACE = """
+INSERT INTO spaces (fingerprint, provider, model, dimensions, created_at) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (fingerprint) DO UPDATE SET fingerprint = excluded.fingerprint RETURNING id
+"""
+_PENDING = """
+FROM passages p
+WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.space_id = :space AND v.hash = p.hash)
+  AND NOT EXISTS (SELECT 1 FROM rejected r WHERE r.space_id = :space AND r.hash = p.hash)
+"""
+_SELECT_PENDING = f"""
+SELECT w.hash, c.heading, substr(c.text, w.start + 1, w.stop - w.start)
+FROM (SELECT p.hash, max(p.id) AS id, p.chunk_id, p.start, p.stop {_PENDING} GROUP BY p.hash ORDER BY id DESC LIMIT :limit) w
+JOIN chunks c ON c.id = w.chunk_id
+"""
+_COUNT_PENDING = f"SELECT count(DISTINCT p.hash) {_PENDING}"
+_PUT_VECTOR = """
+INSERT INTO vectors (space_id, hash, vector, used_at) VALUES (?, ?, ?, ?) ON CONFLICT (space_id, hash) DO NOTHING
+"""
+_PUT_REJECTED = "INSERT INTO rejected (space_id, hash, reason) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+_SELECT_AFTER = "SELECT id, vector FROM vectors WHERE space_id = ? AND id > ? ORDER BY id"
+_SELECT_BY_HASH = """
+SELECT hash, vector FROM vectors v JOIN spaces s ON s.id = v.space_id
+WHERE s.fingerprint = ? AND v.hash IN (SELECT unhex(value) FROM json_each(?))
+"""
+_NEAREST = """
+SELECT v.id, 1.0 - vec_distance_cosine(v.vector, :query) AS similarity
+FROM vectors v WHERE v.space_id = :space {filter} ORDER BY similarity DESC LIMIT :limit
+"""
+_IDS_OF_FILES = """
+SELECT DISTINCT v.id FROM files f JOIN chunks c ON c.file_id = f.id JOIN passages p ON p.chunk_id = c.id
+JOIN vectors v ON v.space_id = ? AND v.hash = p.hash WHERE f.id IN (SELECT value FROM json_each(?)) ORDER BY v.id
+"""
+_EVICT = """
+DELETE FROM vectors WHERE id IN (
+    SELECT v.id FROM vectors v WHERE NOT EXISTS (SELECT 1 FROM passages p WHERE p.hash = v.hash)
+    ORDER BY v.used_at DESC, v.id DESC LIMIT -1 OFFSET ?)
+"""
+
+
+def open_space(db: apsw.Connection, *, fingerprint: str, provider: str, model: str, dimensions: int, now: float) -> int:
+    """Return the id of the vector space of this fingerprint, made if it is new. `now` is Unix time."""
+    space: int = db.execute(_INSERT_SPACE, (fingerprint, provider, model, dimensions, now)).get
+    return space
+
+
+def pending(db: apsw.Connection, space: int, limit: int) -> list[PendingPassage]:
+    """Return up to `limit` texts that have no vector in the space yet, the newest first."""
+    rows = db.execute(_SELECT_PENDING, {"space": space, "limit": limit})
+    return [PendingPassage(row[0], row[1], row[2]) for row in rows]
+
+
+def count_pending(db: apsw.Connection, space: int) -> int:
+    """Count the distinct texts without a vector in the space."""
+    count: int = db.execute(_COUNT_PENDING, {"space": space}).get
+    return count
+
+
+def count_embedded(db: apsw.Connection, space: int) -> int:
+    """Count the passages in use that have a vector in the space."""
+    sql = "SELECT count(*) FROM passages p JOIN vectors v ON v.space_id = ? AND v.hash = p.hash"
+    count: int = db.execute(sql, (space,)).get
+    return count
+
+
+def put_vectors(db: apsw.Connection, space: int, vectors: Sequence[tuple[bytes, Matrix]], now: float) -> None:
+    """Store vectors by the hash of their text."""
+    db.executemany(_PUT_VECTOR, [(space, key, vector.tobytes(), now) for key, vector in vectors])
+
+
+def put_rejected(db: apsw.Connection, space: int, rejected: Sequence[tuple[bytes, str]]) -> None:
+    """Set texts aside for which the model gives no vector."""
+    db.executemany(_PUT_REJECTED, [(space, key, reason) for key, reason in rejected])
+
+
+def drop_space(db: apsw.Connection, space: int) -> None:
+    """Forget every vector and every rejection of the space; the texts become pending again."""
+    db.execute("DELETE FROM vectors WHERE space_id = ?", (space,))
+    db.execute("DELETE FROM rejected WHERE space_id = ?", (space,))
+
+
+def vectors_after(db: apsw.Connection, space: int, last_id: int, dimensions: int) -> tuple[NDArray[np.int64], Matrix]:
+    """Return ids (ascending) and vectors, shape (n, dimensions), that were added after `last_id`."""
+    rows = list(db.execute(_SELECT_AFTER, (space, last_id)))
+    ids = np.fromiter((row[0] for row in rows), np.int64, len(rows))
+    flat = np.frombuffer(b"".join(row[1] for row in rows), np.float32)
+    return ids, flat.reshape(len(rows), dimensions)
+
+
+def vectors_of(db: apsw.Connection, fingerprint: str, hashes: Sequence[bytes]) -> dict[bytes, Matrix]:
+    """Return the vectors that this file already holds for the given text hashes."""
+    asked = json.dumps([key.hex() for key in hashes])
+    return {row[0]: np.frombuffer(row[1], np.float32) for row in db.execute(_SELECT_BY_HASH, (fingerprint, asked))}
+
+
+def nearest(
+    db: apsw.Connection, space: int, query: Matrix, limit: int, allowed: Sequence[int] | None = None
+) -> list[tuple[int, float]]:
+    """Return (vector id, cosine similarity), best first, by sqlite-vec; `allowed` vector ids filter before the cut."""
+    clause = "" if allowed is None else "AND v.id IN (SELECT value FROM json_each(:allowed))"
+    values = {
+        "query": query.tobytes(),
+        "space": space,
+        "limit": limit,
+        "allowed": json.dumps(list(allowed or ())),
+    }
+    if allowed is None:
+        del values["allowed"]
+    return [(row[0], row[1]) for row in db.execute(_NEAREST.format(filter=clause), values)]
+
+
+def ids_of_files(db: apsw.Connection, space: int, file_ids: Sequence[int]) -> NDArray[np.int64]:
+    """Return the ids, ascending, of the vectors that passages of these files use."""
+    rows = list(db.execute(_IDS_OF_FILES, (space, json.dumps(list(file_ids)))))
+    return np.fromiter((row[0] for row in rows), np.int64, len(rows))
+
+
+def evict_unused(db: apsw.Connection, keep: int) -> int:
+    """Drop all but the `keep` most recently used vectors that no passage uses now; return how many went."""
+    db.execute(_EVICT, (keep,))
+    return db.changes()
