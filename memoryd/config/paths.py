@@ -42,9 +42,9 @@ def models_dir() -> Path:
 def socket_path() -> Path:
     """Tell where the daemon listens: `$MEMORYD_SOCKET`, else the runtime folder, else the state folder.
 
-    A path longer than the system allows (107 bytes on Linux, 103 on macOS) is replaced by the first short one that
-    fits: `<hash of the long path>.sock` in the runtime folder, in `/run/user/<uid>` or in the home folder. Where none
-    fits, the last of them is returned and binding it fails with the system's message.
+    A path longer than the system allows (107 bytes on Linux, 103 on macOS) is replaced by the first short
+    one that fits: `<hash of the long path>.sock` in the runtime folder, in `/run/user/<uid>` or in the home
+    folder. Where none fits, the last of them is returned and binding it fails with the system's message.
     """
     wanted = _wanted_socket()
     if _fits(wanted):
@@ -65,7 +65,10 @@ def workspace_state_dir(workspace: Path) -> Path:
 
 
 def expand(text: str, base: Path) -> Path:
-    """Turn `~`, `~user` and paths relative to `base` into an absolute path; `..` and symlinks stay as they are."""
+    """Turn `~`, `~user` and paths relative to `base` into an absolute path.
+
+    `..` and symlinks stay as they are, for the file system to follow.
+    """
     # os.path leaves the name of an unknown user as it is, where Path.expanduser raises
     return base / os.path.expanduser(text)  # noqa: PTH111
 

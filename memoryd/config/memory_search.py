@@ -1,0 +1,107 @@
+"""`memorySearch`: what is indexed, how it is embedded and how it is searched."""
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from memoryd.config.providers import Fallback, Local, Provider, Remote
+from memoryd.config.qmd import QmdPaths
+from memoryd.config.query import Query
+from memoryd.config.section import OneLine, Section, Text, Texts
+from memoryd.config.sync import Sync
+
+
+def _only_agent_id(path: str) -> str:
+    unknown = re.search(r"\{(?!agentId\})[^}]*\}?", path)
+    if unknown:
+        raise ValueError(f"only {{agentId}} can stand for something here, not {unknown[0]}")
+    return path
+
+
+class StoreVector(Section):
+    """The sqlite-vec extension; `extension_path` overrides the one that is installed with memoryd."""
+
+    enabled: bool = True
+    extension_path: Text | None = None
+
+
+class StoreFts(Section):
+    """Keyword search."""
+
+    tokenizer: Literal["unicode61", "trigram"] = "unicode61"
+
+
+class Store(Section):
+    """Where the index lies; unset means the state directory, a relative path starts at the workspace."""
+
+    driver: Literal["sqlite"] = "sqlite"
+    path: Annotated[Text, AfterValidator(_only_agent_id)] | None = None
+    vector: StoreVector = StoreVector()
+    fts: StoreFts = StoreFts()
+
+
+class Chunking(Section):
+    """Size of a chunk and how much of it the next one repeats, in tokens."""
+
+    tokens: int = Field(default=400, ge=16, le=8192)
+    overlap: int = Field(default=80, ge=0, le=8191)
+
+
+class Cache(Section):
+    """Vectors kept for text that no chunk holds now."""
+
+    enabled: bool = True
+    max_entries: int = Field(default=50_000, ge=0, le=100_000_000)
+
+
+class Multimodal(Section):
+    """Images and sound under `extraPaths`."""
+
+    enabled: bool = False
+    modalities: Annotated[tuple[Literal["image", "audio", "all"], ...], Field(strict=False)] = ()
+    max_file_bytes: int = Field(default=10_485_760, ge=1, le=1_073_741_824)
+
+
+class Experimental(Section):
+    """Switches of features that may change."""
+
+    session_memory: bool = False
+
+
+class SearchQmd(Section):
+    """Collections of qmd that this agent alone searches."""
+
+    extra_collections: QmdPaths = ()
+
+
+Sources = Annotated[tuple[Literal["memory", "sessions"], ...], Field(strict=False, min_length=1)]
+
+
+class MemorySearch(Section):
+    """The whole of it, for one agent or as the default of all."""
+
+    enabled: bool = True
+    sources: Sources = ("memory",)
+    extra_paths: Texts = ()
+    exclude: Texts = ()
+    follow_symlinks: bool = False
+    provider: Provider = "local"
+    fallback: Fallback = "none"
+    model: Text | None = None
+    output_dimensionality: Annotated[int, Field(ge=1, le=65_536)] | None = None
+    input_type: Text | None = None
+    query_input_type: Text | None = None
+    document_input_type: Text | None = None
+    query_instruction: OneLine | None = None
+    document_instruction: OneLine | None = None
+    local: Local = Local()
+    remote: Remote = Remote()
+    store: Store = Store()
+    chunking: Chunking = Chunking()
+    sync: Sync = Sync()
+    query: Query = Query()
+    cache: Cache = Cache()
+    multimodal: Multimodal = Multimodal()
+    experimental: Experimental = Experimental()
+    qmd: SearchQmd = SearchQmd()

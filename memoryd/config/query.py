@@ -1,0 +1,51 @@
+"""`memorySearch.query`: how a question becomes hits."""
+
+from typing import Final, Literal, Self
+
+from pydantic import Field
+
+from memoryd.config.section import Section
+
+EVEN_SPLIT: Final = (0.7, 0.3)
+"""Weights when both are 0, as OpenClaw has it."""
+
+
+class Mmr(Section):
+    """Diversity: `lambda` 1 is pure relevance, 0 is pure difference."""
+
+    enabled: bool = False
+    lambda_: float = Field(default=0.7, ge=0, le=1)
+
+
+class TemporalDecay(Section):
+    """Recency: the score halves every `half_life_days`."""
+
+    enabled: bool = False
+    half_life_days: float = Field(default=30, gt=0, le=36_500)
+
+
+class Hybrid(Section):
+    """How words and vectors are weighed against each other."""
+
+    enabled: bool = True
+    fusion: Literal["weighted", "rrf"] = "weighted"
+    vector_weight: float = Field(default=0.7, ge=0, le=1_000_000)
+    text_weight: float = Field(default=0.3, ge=0, le=1_000_000)
+    candidate_multiplier: int = Field(default=4, ge=1, le=20)
+    mmr: Mmr = Mmr()
+    temporal_decay: TemporalDecay = TemporalDecay()
+
+    def normalised(self) -> Self:
+        """Return the same with weights that add up to 1, so that 70 and 30 work as percentages."""
+        total = self.vector_weight + self.text_weight
+        vector, text = (self.vector_weight / total, self.text_weight / total) if total else EVEN_SPLIT
+        return self.model_copy(update={"vector_weight": vector, "text_weight": text})
+
+
+class Query(Section):
+    """Size, threshold and time of an answer."""
+
+    max_results: int = Field(default=6, ge=1, le=1000)
+    min_score: float = Field(default=0.0, ge=0, le=1)
+    deadline_ms: int = Field(default=5000, ge=1, le=600_000)
+    hybrid: Hybrid = Hybrid()
