@@ -1,4 +1,4 @@
-"""Shapes of the daemon's replies as the client decodes them: plain dicts, camelCase keys; keys may be added."""
+"""Shapes of the daemon's replies as decoded: plain dicts, camelCase keys; a daemon may add keys."""
 
 from typing import Literal, NotRequired, TypedDict
 

@@ -1,0 +1,56 @@
+"""memoryctl get: the text of a document or of cited lines."""
+
+import sys
+
+import click
+
+from memoryd.cli.settings import HELP, Settings, shared
+from memoryd.cli.terminal import count, harmless, is_terminal, note
+from memoryd.domain.citations import Citation, parse
+from memoryd.replies import FileReply
+from memoryd.wire import Exit
+
+
+@click.command("get", context_settings=HELP)
+@click.argument("path", metavar="PATH[#L10-L20]")
+@click.option("--from", "start", type=click.IntRange(min=1), metavar="LINE", help="First line, counted from 1.")
+@click.option("--lines", type=click.IntRange(min=1), metavar="N", help="How many lines at most.")
+@click.option("--session-key", metavar="KEY", help="The session that asks.")
+@shared
+@click.pass_obj
+def command(settings: Settings, path: str, start: int | None, lines: int | None, session_key: str | None) -> Exit:
+    """Print a document of the memory, or the lines of a citation, exactly."""
+    cited = _citation(path)
+    if cited.start_line is not None and (start or lines):
+        raise click.UsageError("give the lines in the citation or with --from and --lines, not both")
+    if cited.start_line is not None:
+        start = cited.start_line
+        lines = (cited.end_line or start) - start + 1
+    with settings.client() as client:
+        reply = client.get(cited.path, agent=settings.agent, start=start, lines=lines, session_key=session_key)
+    if settings.is_json:
+        settings.print_json(reply)
+    else:
+        _print(reply)
+    return Exit.DONE
+
+
+def _citation(text: str) -> Citation:
+    if "#L" not in text:
+        return Citation(text)  # a file name may hold a #
+    try:
+        return parse(text)
+    except ValueError as exc:
+        raise click.UsageError(str(exc)) from exc
+
+
+def _print(reply: FileReply) -> None:
+    if is_terminal(sys.stdout):
+        click.echo(harmless(reply["text"]).removesuffix("\n"))
+    else:
+        # bytes: click would take escape sequences out of text, and the locale could change letters
+        click.echo(reply["text"].encode(errors="surrogatepass"), nl=False)
+    if reply.get("truncated"):
+        following = reply.get("nextFrom")
+        more = f"; go on with --from {following}" if following else ""
+        note(f"cut short, the document has {count(reply['totalLines'], 'line')}{more}")

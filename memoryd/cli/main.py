@@ -1,0 +1,95 @@
+"""memoryctl: finds the command, runs it, and turns what goes wrong into one sentence and an exit code."""
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import NoReturn
+
+import click
+
+from memoryd import __version__
+from memoryd.cli import terminal
+from memoryd.cli.settings import HELP, Settings, shared
+from memoryd.errors import ConfigError, DaemonNotRunning, MemorydError, NotFound, NotPermitted
+from memoryd.wire import ErrorCode, Exit
+
+COMMANDS = ("status", "search", "get", "sync", "reindex", "models", "version")
+INTERRUPTED = 130
+"""128 + SIGINT, as shells count."""
+
+EXITS: tuple[tuple[type[MemorydError], Exit], ...] = (
+    (DaemonNotRunning, Exit.NOT_RUNNING),
+    (NotPermitted, Exit.NOT_PERMITTED),
+    (ConfigError, Exit.CONFIG),
+    (NotFound, Exit.NOTHING_FOUND),
+)
+
+
+class LazyGroup(click.Group):
+    """Imports a command's module when the command is asked for: `search` must not pay for rich."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"memoryd.cli.{cmd_name}").command
+        return command
+
+
+@click.command(cls=LazyGroup, context_settings=HELP)
+@click.version_option(__version__, prog_name="memoryctl", message="%(prog)s %(version)s")
+@shared
+def memoryctl() -> None:
+    """Ask memoryd, the long-term memory of your agents.
+
+    Exit codes: 0 done, 1 error, 2 usage, 3 nothing found, 4 incomplete answer with --strict, 69 memoryd is not
+    running, 77 not permitted, 78 wrong configuration.
+    """
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command line and returns its exit code."""
+    settings = Settings()
+    settings.agent = os.environ.get("MEMORYD_AGENT_ID") or None
+    try:
+        code = memoryctl.main(arguments, prog_name="memoryctl", standalone_mode=False, obj=settings)
+    except click.Abort:
+        return INTERRUPTED
+    except click.UsageError as exc:
+        return _report_usage(exc, settings)
+    except click.ClickException as exc:
+        return _report(MemorydError(exc.format_message()), settings)
+    except MemorydError as exc:
+        return _report(exc, settings)
+    return int(code or Exit.DONE)
+
+
+def main() -> NoReturn:
+    """Entry point of the command."""
+    for stream in (sys.stdout, sys.stderr):
+        # a terminal in another encoding, or a note with half a surrogate pair, must not end in a traceback
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    sys.exit(run())
+
+
+def _report(error: MemorydError, settings: Settings) -> int:
+    if settings.is_json:
+        settings.print_json({"error": {"code": str(error.code), "message": str(error), "hint": error.hint}})
+    else:
+        click.echo(terminal.harmless(f"memoryctl: {error}"), err=True)
+        if error.hint:
+            click.echo(terminal.harmless(error.hint), err=True)
+    return next((code for kind, code in EXITS if isinstance(error, kind)), Exit.ERROR)
+
+
+def _report_usage(error: click.UsageError, settings: Settings) -> int:
+    if settings.is_json:
+        message = error.format_message()
+        settings.print_json({"error": {"code": str(ErrorCode.INVALID_REQUEST), "message": message, "hint": ""}})
+    else:
+        error.show()
+    return Exit.USAGE

@@ -1,0 +1,135 @@
+"""memoryctl search: cited hits for a question."""
+
+import json
+import sys
+from collections.abc import Iterator
+
+import click
+
+from memoryd.cli.settings import HELP, Settings, shared
+from memoryd.cli.terminal import count, harmless, harmless_line, note, styled
+from memoryd.domain.citations import Citation
+from memoryd.replies import AnswerHealth, Hit, SearchReply
+from memoryd.wire import Exit
+
+INDENT = "   "
+
+
+@click.command("search", context_settings=HELP)
+@click.argument("words", nargs=-1, metavar="QUERY…")
+@click.option("--query", metavar="TEXT", help="The question, instead of the words.")
+@click.option(
+    "-k",
+    "--k",
+    "--limit",
+    "--max-results",
+    "max_results",
+    type=click.IntRange(min=1),
+    help="How many hits at most.",
+)
+@click.option("--min-score", type=click.FloatRange(0, 1), help="Leave out weaker hits.")
+@click.option("--since", metavar="DATE", help="Only what is of this date or later.")
+@click.option("--until", metavar="DATE", help="Only what is of this date or earlier.")
+@click.option("--path", "--paths", "paths", multiple=True, metavar="GLOB", help="Only these documents; repeatable.")
+@click.option("--session-key", metavar="KEY", help="The session that asks.")
+@click.option("--deadline-ms", type=click.IntRange(min=1), help="Answer with what is there after this time.")
+@click.option("--explain", is_flag=True, help="Show how each score came about.")
+@click.option("--strict", is_flag=True, help="Exit with 4 if a configured part did not take part in the answer.")
+@shared
+@click.pass_obj
+def command(
+    settings: Settings,
+    words: tuple[str, ...],
+    query: str | None,
+    max_results: int | None,
+    min_score: float | None,
+    since: str | None,
+    until: str | None,
+    paths: tuple[str, ...],
+    session_key: str | None,
+    deadline_ms: int | None,
+    explain: bool,
+    strict: bool,
+) -> Exit:
+    """Find what the notes say about QUERY ("-" reads it from standard input)."""
+    question = _question(words, query)
+    with settings.client() as client:
+        reply = client.search(
+            question,
+            agent=settings.agent,
+            max_results=max_results,
+            min_score=min_score,
+            session_key=session_key,
+            since=since,
+            until=until,
+            paths=list(paths) or None,
+            deadline_ms=deadline_ms,
+            explain=explain,
+        )
+    if settings.is_json:
+        settings.print_json(reply)
+    else:
+        _print(reply)
+    return _exit_code(reply, strict)
+
+
+def _question(words: tuple[str, ...], query: str | None) -> str:
+    if words and query is not None:
+        raise click.UsageError("give the question as words or with --query, not both")
+    text = sys.stdin.read() if words == ("-",) else " ".join(words) if query is None else query
+    if not text.strip():
+        raise click.UsageError('no question: memoryctl search "which port does the gateway use"')
+    return text.strip()
+
+
+def _exit_code(reply: SearchReply, strict: bool) -> Exit:
+    if strict and not reply["health"]["complete"]:
+        return Exit.INCOMPLETE
+    return Exit.DONE if reply["results"] else Exit.NOTHING_FOUND
+
+
+def _print(reply: SearchReply) -> None:
+    for number, hit in enumerate(reply["results"], start=1):
+        click.echo(("" if number == 1 else "\n") + "\n".join(_hit_lines(number, hit)))
+    if not reply["results"]:
+        note(f"nothing found: {reply.get('reason') or 'no note matches'}")
+    elif reply["verdict"] == "weak":
+        note("only weak matches: the answer may not be among them")
+    for line in _health_notes(reply, reply["health"]):
+        note(line)
+
+
+def _hit_lines(number: int, hit: Hit) -> Iterator[str]:
+    citation = Citation(harmless_line(hit["path"]), hit["startLine"], hit["endLine"])
+    heading = harmless_line(hit.get("heading") or "")
+    score = styled(f"{hit['score']:.2f}", colour="green")
+    head = f"{number}. {styled(str(citation), bold=True)}  {score}"
+    yield f"{head}  {styled(heading, dim=True)}" if heading else head
+    for line in harmless(hit["snippet"]).strip("\n").split("\n"):
+        yield f"{INDENT}{line}".rstrip()
+    why = _explanation(hit)
+    if why:
+        yield f"{INDENT}{styled(why, dim=True)}"
+
+
+def _explanation(hit: Hit) -> str:
+    if "explain" not in hit:
+        return ""
+    scores = {"words": hit.get("textScore"), "vector": hit.get("vectorScore")}
+    given = [f"{name} {score:.3f}" for name, score in scores.items() if score is not None]
+    return harmless_line(" · ".join([*given, json.dumps(hit["explain"], ensure_ascii=False)]))
+
+
+def _health_notes(reply: SearchReply, health: AnswerHealth) -> Iterator[str]:
+    fallback = reply.get("fallback")
+    if fallback:
+        yield f"answered by {reply['backend']}: {fallback['reason']}"
+    missing = [(name, arm) for name, arm in health["arms"].items() if arm.get("reason") and arm["state"] != "ok"]
+    for name, arm in missing:
+        yield f"the {name} arm did not take part ({arm['state']}): {arm.get('reason')}"
+    if not health["complete"] and not missing and not fallback:
+        yield "the answer is not complete: see memoryctl status"
+    if health["pendingFiles"]:
+        yield f"{count(health['pendingFiles'], 'file')} not yet indexed"
+    if health["pendingEmbeddings"]:
+        yield f"{count(health['pendingEmbeddings'], 'passage')} not yet found by meaning, only by words"

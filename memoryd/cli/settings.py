@@ -1,0 +1,87 @@
+"""Options that every command takes, before or after its name, and what commands share through them."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import click
+
+from memoryd.cli import terminal
+from memoryd.client import Client
+from memoryd.errors import UnknownAgent
+from memoryd.replies import AgentStatus, Status
+
+Command = TypeVar("Command", bound=Callable[..., object])
+HELP = {"help_option_names": ["-h", "--help"]}
+
+
+class Settings:
+    """The shared options of one invocation."""
+
+    def __init__(self) -> None:
+        self.is_json = False
+        self.socket: Path | None = None
+        self.agent: str | None = None
+
+    def client(self, timeout: float = 30) -> Client:
+        """A client of the daemon that was asked for; `timeout` in seconds of silence."""
+        return Client(self.socket, timeout)
+
+    def print_json(self, value: object) -> None:
+        click.echo(terminal.encoded(value))
+
+    def chosen_agents(self, status: Status) -> list[AgentStatus]:
+        """The agent named by `--agent`, else all. Raises UnknownAgent."""
+        chosen = [agent for agent in status["agents"] if self.agent in (None, agent["id"])]
+        if chosen or self.agent is None:
+            return chosen
+        known = ", ".join(agent["id"] for agent in status["agents"])
+        raise UnknownAgent(f"no agent {self.agent!r} is configured", hint=f"there is: {known}")
+
+
+def _settings(context: click.Context) -> Settings:
+    return context.ensure_object(Settings)
+
+
+def _json_given(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
+    _settings(context).is_json |= value
+
+
+def _socket_given(context: click.Context, _parameter: click.Parameter, value: Path | None) -> None:
+    settings = _settings(context)
+    settings.socket = value or settings.socket
+
+
+def _agent_given(context: click.Context, _parameter: click.Parameter, value: str | None) -> None:
+    settings = _settings(context)
+    settings.agent = value or settings.agent
+
+
+json_option = click.option(
+    "--json",
+    is_flag=True,
+    is_eager=True,  # known before another option is found wrong
+    expose_value=False,
+    callback=_json_given,
+    help="Print the answer (or error) as JSON.",
+)
+socket_option = click.option(
+    "--socket",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    expose_value=False,
+    callback=_socket_given,
+    help="Socket of the daemon (else $MEMORYD_SOCKET, else the user's).",
+)
+agent_option = click.option(
+    "--agent",
+    metavar="ID",
+    expose_value=False,
+    callback=_agent_given,
+    help="Ask as this agent (else $MEMORYD_AGENT_ID).",
+)
+
+
+def shared(command: Command) -> Command:
+    """Adds `--json`, `--socket` and `--agent`."""
+    return json_option(socket_option(agent_option(command)))

@@ -1,0 +1,97 @@
+"""What a person sees: text made safe for a terminal, notes on stderr, sizes and times in words."""
+
+import json
+import os
+import re
+import sys
+from datetime import datetime
+from typing import TextIO
+
+import click
+
+# ECMA-48: CSI; OSC, DCS, SOS, PM and APC with their string; other two-byte escapes; the 8-bit forms of the same
+_ESCAPES = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"
+    r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?"
+    r"|\x1b[ -/]*[0-~]?"
+)
+# what is left of C0 and C1 but tab and newline, and the marks that reorder a line (U+202A…, U+2066…)
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_C1 = re.compile("[\x7f-\x9f]")
+
+
+def harmless(text: str) -> str:
+    """Removes escape sequences and control characters, so that a hostile note cannot drive the terminal."""
+    return _CONTROLS.sub("", _ESCAPES.sub("", text.replace("\r\n", "\n")))
+
+
+def harmless_line(text: str) -> str:
+    """Makes harmless text of one line."""
+    return " ".join(harmless(text).split())
+
+
+def is_terminal(stream: TextIO) -> bool:
+    return stream is not None and stream.isatty()
+
+
+def is_coloured(stream: TextIO) -> bool:
+    """True for a terminal unless `NO_COLOR` (https://no-color.org) is set or it understands no colour."""
+    return is_terminal(stream) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def styled(text: str, *, bold: bool = False, dim: bool = False, colour: str | None = None) -> str:
+    """Styles text for stdout, or returns it as it is where no colour is wanted."""
+    return click.style(text, fg=colour, bold=bold, dim=dim) if is_coloured(sys.stdout) else text
+
+
+def note(text: str) -> None:
+    """Prints one line to stderr."""
+    click.echo(f"note: {harmless_line(text)}", err=True)
+
+
+def encoded(value: object, *, indent: int | None = 2) -> str:
+    """JSON for people and programs: readable letters, but no character that drives a terminal."""
+    is_unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    text = json.dumps(value, ensure_ascii=not is_unicode, indent=indent)
+    return _C1.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def count(number: int, noun: str) -> str:
+    """`1 file`, `1,203 files`."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def size(octets: float) -> str:
+    """Bytes in decimal units: `980 B`, `12.3 MB`."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if octets < 1000:
+            return f"{octets:.0f} {unit}" if unit == "B" or octets >= 100 else f"{octets:.1f} {unit}"
+        octets /= 1000
+    return f"{octets:.1f} TB"
+
+
+def percent(part: int, whole: int) -> str:
+    """Rounded down, so that 100 % means all; of nothing all is done."""
+    return f"{100 * part // whole if whole else 100} %"
+
+
+def duration(seconds: float) -> str:
+    """The two largest units: `3 s`, `2 min 5 s`, `4 h 10 min`, `3 d 2 h`."""
+    left = max(0, int(seconds))
+    parts = []
+    for unit, length in (("d", 86400), ("h", 3600), ("min", 60), ("s", 1)):
+        amount, left = divmod(left, length)
+        parts.append((amount, unit))
+    first = next((index for index, (amount, _) in enumerate(parts) if amount), len(parts) - 1)
+    return " ".join(f"{amount} {unit}" for amount, unit in parts[first : first + 2] if amount) or "0 s"
+
+
+def ago(moment: str | None, now: datetime) -> str:
+    """How long ago an ISO 8601 time was; `never` for None, the text itself if it is no such time."""
+    if not moment:
+        return "never"
+    try:
+        then = datetime.fromisoformat(moment)
+    except ValueError:
+        return moment
+    return f"{duration((now - (then if then.tzinfo else then.astimezone())).total_seconds())} ago"
