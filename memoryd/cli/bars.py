@@ -1,0 +1,104 @@
+"""Progress bars on stderr for long work. Imports rich, so import this only where something is drawn."""
+
+import sys
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+from memoryd.cli.terminal import harmless_line, is_coloured, is_terminal, size
+from memoryd.client import Wait
+from memoryd.replies import AgentStatus
+
+PIPE_WIDTH = 160
+"""Columns where no terminal says how many there are."""
+
+
+def console(*, to_stderr: bool = False) -> Console:
+    """A console that writes escape sequences only where terminal.is_coloured says so."""
+    stream = sys.stderr if to_stderr else sys.stdout
+    return Console(
+        file=stream,
+        width=None if is_terminal(stream) else PIPE_WIDTH,
+        force_terminal=is_terminal(stream),
+        color_system="auto" if is_coloured(stream) else None,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+
+
+class Bars:
+    """Named bars, each with an amount in words; gone from the screen when left."""
+
+    def __init__(self) -> None:
+        self._progress = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TextColumn("{task.fields[amount]}", markup=False),
+            TimeRemainingColumn(),
+            console=console(to_stderr=True),
+            transient=True,
+        )
+        self._tasks: dict[str, TaskID] = {}
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def show(self, name: str, done: int, total: int | None, amount: str) -> None:
+        """Moves the bar of that name; without a total it pulses."""
+        if name not in self._tasks:
+            self._tasks[name] = self._progress.add_task(name, total=total, amount=amount)
+        self._progress.update(self._tasks[name], completed=done, total=total, amount=amount)
+
+    def show_transfer(self, name: str, done_bytes: int, total_bytes: int | None) -> None:
+        """Moves a bar of bytes, with their speed."""
+        of_total = f" of {size(total_bytes)}" if total_bytes else ""
+        self.show(name, done_bytes, total_bytes, f"{size(done_bytes)}{of_total}{self._speed(name)}")
+
+    def hide(self, name: str) -> None:
+        """Takes the bar of that name away, if there is one."""
+        if name in self._tasks:
+            self._progress.remove_task(self._tasks.pop(name))
+
+    def _speed(self, name: str) -> str:
+        speeds = [task.speed for task in self._progress.tasks if task.id == self._tasks.get(name)]
+        return f", {size(speeds[0])}/s" if speeds and speeds[0] else ""
+
+
+class IndexBars(Bars):
+    """Shows files being indexed, passages being embedded and models on their way."""
+
+    def __init__(self, goal: Wait) -> None:
+        super().__init__()
+        self._goal = goal
+        self._most_files = 0
+
+    def show_agents(self, agents: Sequence[AgentStatus]) -> None:
+        """Moves the bars to what `agents` have pending now."""
+        pending = sum(agent["pendingFiles"] for agent in agents)
+        self._most_files = max(self._most_files, pending)
+        done = self._most_files - pending
+        self.show("indexing", done, self._most_files or None, f"{done:,} of {self._most_files:,} files")
+        if self._goal == "embedded":
+            self._show_embedding(agents)
+
+    def _show_embedding(self, agents: Sequence[AgentStatus]) -> None:
+        embedded = sum(agent["embedded"] for agent in agents)
+        total = embedded + sum(agent["pendingEmbeddings"] for agent in agents)
+        self.show("embedding", embedded, total or None, f"{embedded:,} of {total:,} passages")
+        for agent in agents:
+            name = f"model of {harmless_line(agent['id'])}"
+            transfer = agent["embedder"]["progress"]
+            if transfer is None:
+                self.hide(name)
+            else:
+                self.show_transfer(name, transfer["doneBytes"], transfer["totalBytes"])

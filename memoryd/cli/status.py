@@ -1,0 +1,155 @@
+"""memoryctl status: what the daemon knows, does and lacks."""
+
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import click
+from rich.console import Group, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from memoryd.cli.bars import console
+from memoryd.cli.settings import HELP, Settings, shared
+from memoryd.cli.terminal import ago, count, duration, encoded, harmless_line, percent, size
+from memoryd.client import Client
+from memoryd.replies import AgentStatus, EmbedderStatus, Status
+from memoryd.wire import Exit
+
+REFRESH_SECONDS = 1.0
+EMBEDDER_STYLES = {"ready": "green", "warming": "yellow", "downloading": "yellow", "failed": "red"}
+
+Row = tuple[str, Text]
+
+
+@click.command("status", context_settings=HELP)
+@click.option("--watch", "is_watching", is_flag=True, help="Keep showing it, until Ctrl-C.")
+@shared
+@click.pass_obj
+def command(settings: Settings, is_watching: bool) -> Exit:
+    """Show agents, index, model, pending work and what is degraded."""
+    with settings.client() as client:
+        if is_watching:
+            _watch(settings, client)
+        elif settings.is_json:
+            settings.print_json(_status(settings, client))
+        else:
+            console().print(_view(_status(settings, client)))
+    return Exit.DONE
+
+
+def _watch(settings: Settings, client: Client) -> None:
+    if settings.is_json:
+        while True:
+            click.echo(encoded(_status(settings, client), indent=None))
+            time.sleep(REFRESH_SECONDS)
+    with Live(_view(_status(settings, client)), console=console(), auto_refresh=False) as live:
+        while True:
+            time.sleep(REFRESH_SECONDS)
+            live.update(_view(_status(settings, client)), refresh=True)
+
+
+def _status(settings: Settings, client: Client) -> Status:
+    status = client.status()
+    status["agents"] = settings.chosen_agents(status)
+    return status
+
+
+def _view(status: Status) -> RenderableType:
+    now = datetime.now(UTC)
+    parts: list[RenderableType] = [_grid(_daemon_rows(status))]
+    for agent in status["agents"]:
+        parts += [Text(), Text(f"agent {harmless_line(agent['id'])}", style="bold"), _grid(_agent_rows(agent, now))]
+    return Group(*parts)
+
+
+def _grid(rows: Iterator[Row]) -> Table:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in rows:
+        table.add_row(f"  {name}", value)
+    return table
+
+
+def _text(*parts: str, style: str = "") -> Text:
+    """Joins what is not empty; names of files and reasons may hold anything."""
+    return Text(" · ".join(harmless_line(part) for part in parts if part), style=style)
+
+
+def _daemon_rows(status: Status) -> Iterator[Row]:
+    up = f"up {duration(status['uptimeSeconds'])}"
+    yield "memoryd", _text(status["version"], f"pid {status['pid']}", up, size(status["rssBytes"]))
+    yield "socket", _text(status["socket"])
+    yield "config", _text(status["config"]["source"] or "defaults, there is no file")
+    for notice in status["config"]["notices"]:
+        yield "", _text(notice, style="yellow")
+
+
+def _agent_rows(agent: AgentStatus, now: datetime) -> Iterator[Row]:
+    yield "workspace", _text(agent["workspace"])
+    yield "backend", _text(agent["backend"])
+    yield from _embedder_rows(agent, agent["embedder"], now)
+    yield from _index_rows(agent)
+    watcher = agent["watcher"]
+    yield "watcher", _text(watcher["mode"], "" if watcher["ok"] else "not working", style=_warn(not watcher["ok"]))
+    yield "last scan", _text(ago(agent["lastScanAt"], now), f"last change {ago(agent['lastSyncAt'], now)}")
+    yield "database", _text(size(agent["database"]["bytes"]), agent["database"]["path"])
+    yield from _trouble_rows(agent, now)
+
+
+def _embedder_rows(agent: AgentStatus, embedder: EmbedderStatus, now: datetime) -> Iterator[Row]:
+    state = embedder["state"] + (f" for {_since(embedder['since'], now)}" if embedder["state"] != "ready" else "")
+    style = EMBEDDER_STYLES.get(embedder["state"], "")
+    yield "model", _text(agent["model"] or "none", state, embedder["reason"] or "", style=style)
+    transfer = embedder["progress"]
+    if transfer:
+        done, total = transfer["doneBytes"], transfer["totalBytes"]
+        amount = f"{size(done)} of {size(total)}, {percent(done, total)}" if total else size(done)
+        yield "", _text(transfer["step"], amount, style="yellow")
+    worker = embedder["worker"]
+    if worker:
+        process = f"pid {worker['pid']}, {size(worker['rssBytes'])}" if worker["pid"] else ""
+        restarts = count(worker["restarts"], "restart") if worker["restarts"] else ""
+        yield "worker", _text(worker["phase"], process, restarts, worker["lastError"] or "")
+
+
+def _index_rows(agent: AgentStatus) -> Iterator[Row]:
+    passages = agent.get("passages", agent["chunks"])
+    embedded = (
+        f"{agent['embedded']:,} of {count(passages, 'passage')} embedded ({percent(agent['embedded'], passages)})"
+    )
+    yield "index", _text(count(agent["files"], "file"), count(agent["chunks"], "chunk"), embedded)
+    waiting = bool(agent["pendingFiles"] or agent["pendingEmbeddings"])
+    pending = f"{count(agent['pendingFiles'], 'file')}, {count(agent['pendingEmbeddings'], 'embedding')}"
+    yield "pending", _text(pending if waiting else "nothing", style="yellow" if waiting else "")
+    vector = agent["vector"]
+    dimensions = f"{vector['dimensions']} dimensions" if vector["dimensions"] else ""
+    state = "off" if not vector["enabled"] else "" if vector["available"] else "not available"
+    is_bad = vector["enabled"] and not vector["available"]
+    yield "vectors", _text(vector["engine"] or "", dimensions, state, vector.get("reason") or "", style=_warn(is_bad))
+
+
+def _trouble_rows(agent: AgentStatus, now: datetime) -> Iterator[Row]:
+    for root in agent["roots"]:
+        if root["state"] != "ok":
+            yield "folder", _text(root["path"], root["state"], root.get("reason") or "", style="yellow")
+    if agent["fallback"]:
+        since = _since(agent["fallback"]["since"], now)
+        yield "fallback", _text(agent["fallback"]["reason"], f"for {since}", style="yellow")
+    for part in agent["degraded"]:
+        reason = _text(part["part"], part["reason"], f"for {_since(part['since'], now)}", style="red")
+        yield "degraded", reason
+    if agent["skippedCount"]:
+        yield "skipped", _text(count(agent["skippedCount"], "file"), style="yellow")
+    for skipped in agent["skipped"]:
+        yield "", _text(skipped["path"], skipped["reason"])
+
+
+def _since(moment: str | None, now: datetime) -> str:
+    return ago(moment, now).removesuffix(" ago") if moment else "an unknown time"
+
+
+def _warn(is_bad: bool) -> str:
+    return "yellow" if is_bad else ""

@@ -1,0 +1,111 @@
+"""Waits until the index equals the disk, with a bar on a terminal."""
+
+import sys
+import threading
+import time
+
+import click
+
+from memoryd.cli.settings import Settings
+from memoryd.cli.terminal import count, is_terminal, note
+from memoryd.client import Client, Wait
+from memoryd.errors import MemorydError
+from memoryd.replies import Pending
+from memoryd.wire import Exit
+
+SLICE_SECONDS = 10.0
+"""How long one call may wait: between calls it is looked whether the goal can be reached at all."""
+TIMEOUT_SECONDS = 600.0
+REFRESH_SECONDS = 0.2
+NO_VECTORS = frozenset({"off", "failed"})
+
+
+class _Barrier(threading.Thread):
+    """Waits in the background, so that the bar moves and Ctrl-C is answered at once."""
+
+    def __init__(self, settings: Settings, goal: Wait, seconds: float) -> None:
+        super().__init__(daemon=True)
+        self._ask = (settings, goal, seconds)
+        self.outcome: Pending | MemorydError | None = None
+
+    def run(self) -> None:
+        try:
+            self.outcome = _wait(*self._ask)
+        except MemorydError as exc:
+            self.outcome = exc
+
+
+def reach(settings: Settings, goal: Wait, seconds: float) -> Pending:
+    """Waits for `goal` and returns what is still pending then; shows a bar if stderr is a terminal."""
+    if not is_terminal(sys.stderr) or goal == "none":
+        return _wait(settings, goal, seconds)
+    # rich takes 50 ms to import and is needed for a bar only
+    from memoryd.cli.bars import IndexBars
+
+    barrier = _Barrier(settings, goal, seconds)
+    with settings.client() as client, IndexBars(goal) as bars:
+        barrier.start()
+        while barrier.is_alive():
+            bars.show_agents(settings.chosen_agents(client.status()))
+            barrier.join(REFRESH_SECONDS)
+    if isinstance(barrier.outcome, MemorydError):
+        raise barrier.outcome
+    if barrier.outcome is None:
+        raise MemorydError("waiting for the index ended without a result")
+    return barrier.outcome
+
+
+def report(settings: Settings, goal: Wait, pending: Pending) -> Exit:
+    """Prints how far the index is; exit code 1 if the goal was not reached."""
+    is_done = goal == "none" or _is_reached(goal, pending)
+    if settings.is_json:
+        settings.print_json(pending)
+    else:
+        click.echo(_sentence(goal, pending, is_done))
+    if not is_done and goal == "embedded" and not pending["pendingFiles"]:
+        _tell_why(settings)
+    return Exit.DONE if is_done else Exit.ERROR
+
+
+def _wait(settings: Settings, goal: Wait, seconds: float) -> Pending:
+    deadline = time.monotonic() + seconds
+    with settings.client() as client:
+        while True:
+            began = time.monotonic()
+            slice_seconds = max(0.0, min(SLICE_SECONDS, deadline - began))
+            pending = client.sync(goal, timeout_ms=int(slice_seconds * 1000), agent=settings.agent)
+            took = time.monotonic() - began
+            # a daemon that gives up before its time has its reasons: asking again at once would only spin
+            is_refused = took < slice_seconds / 2
+            if goal == "none" or _is_reached(goal, pending) or is_refused or time.monotonic() >= deadline:
+                return pending
+            if goal == "embedded" and not pending["pendingFiles"] and _reasons(settings, client):
+                return pending
+
+
+def _is_reached(goal: Wait, pending: Pending) -> bool:
+    left = pending["pendingFiles"] + (pending["pendingEmbeddings"] if goal == "embedded" else 0)
+    return pending.get("complete", left == 0)
+
+
+def _sentence(goal: Wait, pending: Pending, is_done: bool) -> str:
+    left = []
+    if pending["pendingFiles"]:
+        left.append(f"{count(pending['pendingFiles'], 'file')} to index")
+    if pending["pendingEmbeddings"]:
+        left.append(f"{count(pending['pendingEmbeddings'], 'passage')} to embed")
+    verb = {"none": "asked for", "indexed": "indexed", "embedded": "indexed and embedded"}[goal]
+    return (verb if is_done else "not finished") + (f"; {' and '.join(left)}" if left else "")
+
+
+def _reasons(settings: Settings, client: Client) -> list[str]:
+    """Why no vectors will come for some agent."""
+    agents = settings.chosen_agents(client.status())
+    stuck = [agent for agent in agents if agent["pendingEmbeddings"] and agent["embedder"]["state"] in NO_VECTORS]
+    return [f"{agent['id']}: no vectors: {agent['embedder']['reason'] or 'no model is in use'}" for agent in stuck]
+
+
+def _tell_why(settings: Settings) -> None:
+    with settings.client() as client:
+        for reason in _reasons(settings, client):
+            note(reason)
