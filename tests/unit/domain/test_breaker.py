@@ -1,0 +1,97 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.domain.breaker import Breaker, BreakerRule, Circuit
+
+
+def _after_failures(count: int, *, every: float = 0.0, rule: BreakerRule | None = None) -> Breaker:
+    breaker = Breaker(rule=rule or BreakerRule())
+    for number in range(count):
+        breaker = breaker.failed(number * every, 0.0)
+    return breaker
+
+
+def test_new_breaker_allows_at_any_time() -> None:
+    assert Breaker().allows(0.0)
+    assert Breaker().allows(-1e9)
+
+
+def test_delay_doubles_from_one_second() -> None:
+    waits = [_after_failures(count).wait(0.0) for count in (1, 2, 3, 4)]
+    assert waits == [1.0, 2.0, 4.0, 8.0]
+
+
+def test_delay_stops_at_the_longest() -> None:
+    patient = BreakerRule(failures_to_open=1000)
+    assert _after_failures(6, rule=patient).wait(0.0) == 32.0
+    assert _after_failures(7, rule=patient).wait(0.0) == 60.0
+    assert _after_failures(500, rule=patient).wait(0.0) == 60.0
+
+
+def test_jitter_adds_up_to_a_quarter_and_never_shortens() -> None:
+    assert Breaker().failed(0.0, 0.0).wait(0.0) == 1.0
+    assert 1.2 < Breaker().failed(0.0, 0.999).wait(0.0) < 1.25
+
+
+def test_fifth_failure_within_the_window_opens() -> None:
+    assert _after_failures(4, every=15.0).circuit is Circuit.CLOSED
+    opened = _after_failures(5, every=14.0)
+    assert opened.circuit is Circuit.OPEN
+    assert opened.wait(4 * 14.0) == 60.0
+
+
+def test_slow_failures_never_open() -> None:
+    assert _after_failures(50, every=15.0).circuit is Circuit.CLOSED
+
+
+def test_open_circuit_lets_exactly_one_probe_through() -> None:
+    opened = _after_failures(5)
+    assert not opened.allows(59.9)
+    assert opened.allows(60.0)
+    probing = opened.tried(60.0)
+    assert probing.circuit is Circuit.HALF_OPEN
+    assert not probing.allows(60.1)
+
+
+def test_successful_probe_closes_and_forgets() -> None:
+    closed = _after_failures(5).tried(60.0).succeeded()
+    assert closed == Breaker()
+
+
+def test_failed_probe_opens_again_for_the_longest_delay() -> None:
+    again = _after_failures(5).tried(200.0).failed(201.0, 0.0)
+    assert again.circuit is Circuit.OPEN
+    assert again.wait(201.0) == 60.0
+
+
+def test_lost_probe_does_not_block_for_ever() -> None:
+    probing = _after_failures(5).tried(60.0)
+    assert probing.allows(120.0)
+
+
+def test_success_resets_the_delay_but_keeps_the_count_of_the_window() -> None:
+    flapping = Breaker()
+    for second in range(5):
+        assert flapping.circuit is Circuit.CLOSED
+        flapping = flapping.succeeded().failed(float(second), 0.0)
+    assert flapping.circuit is Circuit.OPEN
+
+
+def test_trying_while_closed_changes_nothing() -> None:
+    breaker = _after_failures(1)
+    assert breaker.tried(5.0) is breaker
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 300), st.floats(0, 1, exclude_max=True), st.booleans()), min_size=1, max_size=60)
+)
+def test_every_history_is_bounded(steps: list[tuple[float, float, bool]]) -> None:
+    breaker, now = Breaker(), 0.0
+    for pause, chance, is_failure in steps:
+        now += pause
+        if breaker.allows(now):
+            breaker = breaker.tried(now)
+        breaker = breaker.failed(now, chance) if is_failure else breaker.succeeded()
+        assert 0.0 <= breaker.wait(now) <= 75.0
+        assert len(breaker.failures) <= 5
+        assert is_failure == (breaker.wait(now) >= 1.0)
