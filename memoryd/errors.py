@@ -20,6 +20,7 @@ MemorydError                 has `.code` (wire), `.hint` (what to do) and a mess
 │   └── StoreUnavailable     full, read-only or locked: true later
 ├── ModelError               a model file is missing, broken or unfit; nothing but a new file helps
 ├── DownloadError            a model cannot be fetched now; `.is_permanent` says whether to try again
+├── SidecarError             a child program cannot be run, or ended at once
 └── EmbeddingError           vectors cannot be had
     ├── EmbedderUnavailable  now: loading, backing off, no answer in time
     └── WorkerDied           the child process ended while it worked on the batch
@@ -143,6 +144,12 @@ class DownloadError(MemorydError):
     def __init__(self, message: str, *, hint: str = "", is_permanent: bool = False) -> None:
         super().__init__(message, hint=hint)
         self.is_permanent = is_permanent
+
+
+class SidecarError(MemorydError):
+    """A child program cannot be run, or ended at once."""
+
+    code = ErrorCode.UNAVAILABLE
 
 
 class EmbeddingError(MemorydError):

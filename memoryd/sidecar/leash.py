@@ -1,0 +1,31 @@
+"""Ties a program to the life of its parent, then becomes that program: `leash.py PARENT PROGRAM ARGUMENT…`.
+
+A daemon that is killed -9 cannot stop its children, so the kernel does (Linux). The request survives exec and is tied
+to the *thread* that forked: only the thread that runs the event loop may start children.
+"""
+
+import ctypes
+import os
+import resource
+import signal
+import sys
+
+_PR_SET_PDEATHSIG = 1
+
+
+def main(parent: int, command: list[str]) -> None:
+    """Sets the death signal, forbids core dumps (they hold memory text) and executes `command`."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        # a parent that died before the call above sends no signal
+        if os.getppid() != parent:
+            sys.exit("parent is gone")
+    try:
+        os.execv(command[0], command)
+    except OSError as exc:
+        sys.exit(f"cannot execute {command[0]}: {exc.strerror}")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), sys.argv[2:])

@@ -1,0 +1,293 @@
+"""One child process, from start to reaping: an explicit state machine driven by asyncio's callbacks.
+
+The child has its own session (so its own process group), no stdin, an allow-listed environment, and its output is
+always drained into bounded memory. It is stopped by TERM, a grace time, then KILL, always as a group.
+"""
+
+import asyncio
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import StrEnum
+from pathlib import Path
+
+import structlog
+
+from memoryd.errors import SidecarError
+
+log = structlog.get_logger()
+
+STDERR_BYTES = 64 * 1024
+"""The newest part of a child's stderr that is kept."""
+
+_LEASH = Path(__file__).with_name("leash.py")
+_DRAIN = timedelta(seconds=1)
+_REAP = timedelta(seconds=5)
+_INHERITED = ("HOME", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "PATH", "TMPDIR", "TZ", "USER")
+
+
+class State(StrEnum):
+    """Where a child is in its life."""
+
+    NEW = "new"
+    STARTING = "starting"
+    RUNNING = "running"
+    TERMINATING = "terminating"
+    KILLING = "killing"
+    ENDED = "ended"
+
+
+class Event(StrEnum):
+    """What moves a child from state to state."""
+
+    SPAWNED = "spawned"
+    SETTLED = "settled"
+    STOP = "stop"
+    KILL = "kill"
+    EXITED = "exited"
+
+
+_NEXT = {
+    (State.NEW, Event.SPAWNED): State.STARTING,
+    (State.NEW, Event.STOP): State.ENDED,
+    (State.NEW, Event.KILL): State.ENDED,
+    (State.STARTING, Event.SETTLED): State.RUNNING,
+    (State.STARTING, Event.STOP): State.TERMINATING,
+    (State.STARTING, Event.KILL): State.KILLING,
+    (State.STARTING, Event.EXITED): State.ENDED,
+    (State.RUNNING, Event.STOP): State.TERMINATING,
+    (State.RUNNING, Event.KILL): State.KILLING,
+    (State.RUNNING, Event.EXITED): State.ENDED,
+    (State.TERMINATING, Event.KILL): State.KILLING,
+    (State.TERMINATING, Event.EXITED): State.ENDED,
+    (State.KILLING, Event.EXITED): State.ENDED,
+}
+
+_IGNORED = {
+    # stopped by its owner while start() still waited for the settle time
+    (State.TERMINATING, Event.SETTLED),
+    (State.KILLING, Event.SETTLED),
+    (State.ENDED, Event.SETTLED),
+    # two owners may stop one child, and it may end by itself while they do
+    (State.TERMINATING, Event.STOP),
+    (State.KILLING, Event.STOP),
+    (State.ENDED, Event.STOP),
+    (State.KILLING, Event.KILL),
+    (State.ENDED, Event.KILL),
+}
+
+
+def next_state(state: State, event: Event) -> State:
+    """Gives the state after `event`; raises KeyError for a pair that cannot happen."""
+    return state if (state, event) in _IGNORED else _NEXT[state, event]
+
+
+def allowed_environment(environment: Mapping[str, str], also: Iterable[str] = ()) -> dict[str, str]:
+    """Picks what a child may see of `environment`: where things are and which language, never keys or tokens."""
+    return {name: environment[name] for name in (*_INHERITED, *also) if name in environment}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChildSpec:
+    """What to run and how patiently. `command[0]` is looked up in the PATH of `environment`; no shell is involved."""
+
+    command: tuple[str, ...]
+    environment: Mapping[str, str]
+    directory: Path = Path("/")
+    pass_fds: tuple[int, ...] = ()
+    settle: timedelta = timedelta(0)
+    """The child counts as started when it is still alive after this time."""
+    grace: timedelta = timedelta(seconds=2)
+    """Between TERM and KILL."""
+    stdout_limit: int = 0
+    """Bytes of stdout to keep; one more gets the child killed. 0: stdout goes to /dev/null."""
+
+
+@dataclass(slots=True)
+class _Tail:
+    """The newest `limit` bytes written to it."""
+
+    limit: int
+    data: bytearray = field(default_factory=bytearray)
+
+    def write(self, data: bytes) -> None:
+        self.data += data
+        del self.data[: -self.limit]
+
+
+class Child(asyncio.SubprocessProtocol):
+    """One run of one program. Not reusable: a restart is a new Child."""
+
+    def __init__(self, spec: ChildSpec) -> None:
+        self.state = State.NEW
+        self.pid: int | None = None
+        self.has_overflowed = False
+        self._spec = spec
+        self._transport: asyncio.SubprocessTransport | None = None
+        self._stdout = bytearray()
+        self._stderr = _Tail(STDERR_BYTES)
+        self._exited = asyncio.Event()
+        self._closed = asyncio.Event()
+
+    @property
+    def name(self) -> str:
+        """The program's file name."""
+        return Path(self._spec.command[0]).name
+
+    @property
+    def returncode(self) -> int | None:
+        """Exit status, or minus the signal that ended the child; None while it lives."""
+        return self._transport.get_returncode() if self._transport else None
+
+    @property
+    def stdout(self) -> bytes:
+        """What the child has written so far, at most `stdout_limit` bytes."""
+        return bytes(self._stdout)
+
+    @property
+    def stderr(self) -> str:
+        """The newest 64 kB of what the child has written to stderr."""
+        return self._stderr.data.decode(errors="replace")
+
+    async def start(self) -> None:
+        """Spawns the child and waits for the settle time; raises SidecarError if it cannot run or ends at once.
+
+        Must run on the thread that lives as long as the child should: the kernel kills the child with it.
+        """
+        await self._spawn()
+        if await _happens(self._exited, self._spec.settle):
+            await self._drain()
+            raise SidecarError(f"{self.name} ended at once: {self.describe_end()}")
+        self._step(Event.SETTLED)
+
+    async def wait(self) -> int:
+        """Waits until the child has ended and its output is read; gives the return code.
+
+        Output that a surviving grandchild would hold open is not waited for: the group dies with the child.
+        """
+        await self._exited.wait()
+        await self._drain()
+        return self.returncode if self.returncode is not None else 0
+
+    async def stop(self) -> None:
+        """Ends the group: TERM and CONT, the grace time, KILL; returns when the child is reaped. Safe to repeat.
+
+        If cancelled, it kills at once.
+        """
+        self._step(Event.STOP)
+        try:
+            await self._terminate()
+        except asyncio.CancelledError:
+            self.kill()
+            raise
+        await self._drain()
+
+    def kill(self) -> None:
+        """Kills the group now; `wait` or `stop` still have to follow."""
+        self._step(Event.KILL)
+        if self.state is State.KILLING:
+            self._signal_group(signal.SIGKILL)
+
+    def describe_end(self) -> str:
+        """Says how the child ended, with the last line of its stderr."""
+        code = self.returncode
+        if code is None:
+            how = "it is still running"
+        elif code < 0:
+            how = f"killed by {signal.Signals(-code).name}"
+        else:
+            how = f"exit status {code}"
+        lines = self.stderr.strip().splitlines()
+        return f"{how}: {lines[-1].strip()[:500]}" if lines else how
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Takes the news that the child has been spawned."""
+        assert isinstance(transport, asyncio.SubprocessTransport)
+        self._transport = transport
+        self.pid = transport.get_pid()
+        self._step(Event.SPAWNED)
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        """Takes output as it comes, so that the child never blocks on a full pipe."""
+        if fd == 2:
+            self._stderr.write(data)
+            return
+        room = self._spec.stdout_limit - len(self._stdout)
+        self._stdout += data[:room]
+        if len(data) > room:
+            self.has_overflowed = True
+            self.kill()
+
+    def process_exited(self) -> None:
+        """Takes the news that the child has been reaped, and ends what is left of its group."""
+        self._step(Event.EXITED)
+        # the number cannot be reused while a grandchild lives in the group, and takes a full turn of pids otherwise
+        self._signal_group(signal.SIGKILL)
+        self._exited.set()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Takes the news that the child has ended and all its pipes are closed."""
+        self._closed.set()
+
+    async def _spawn(self) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            await loop.subprocess_exec(
+                lambda: self,
+                *self._leashed_command(),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE if self._spec.stdout_limit else asyncio.subprocess.DEVNULL,
+                stderr=asyncio.subprocess.PIPE,
+                env=dict(self._spec.environment),
+                cwd=self._spec.directory,
+                pass_fds=self._spec.pass_fds,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as exc:
+            raise SidecarError(f"cannot run {self.name}: {exc}") from exc
+
+    def _leashed_command(self) -> list[str]:
+        program, *arguments = self._spec.command
+        found = shutil.which(program, path=self._spec.environment.get("PATH", os.defpath))
+        if found is None:
+            raise SidecarError(f"cannot run {program}: no such program", hint=f"install {program} or set its path")
+        return [sys.executable, "-I", "-S", str(_LEASH), str(os.getpid()), found, *arguments]
+
+    def _step(self, event: Event) -> None:
+        self.state = next_state(self.state, event)
+
+    async def _terminate(self) -> None:
+        if self.state is State.ENDED:
+            return
+        self._signal_group(signal.SIGTERM)
+        # a stopped process sees TERM only when it continues
+        self._signal_group(signal.SIGCONT)
+        if await _happens(self._exited, self._spec.grace):
+            return
+        self.kill()
+        if not await _happens(self._exited, _REAP):
+            log.error("child survives KILL", child=self.name, pid=self.pid)
+
+    async def _drain(self) -> None:
+        if self._transport is not None:
+            await _happens(self._closed, _DRAIN)
+            self._transport.close()
+
+    def _signal_group(self, number: signal.Signals) -> None:
+        if self.pid is not None:
+            # gone already; macOS says EPERM for a group of zombies
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, number)
+
+
+async def _happens(event: asyncio.Event, within: timedelta) -> bool:
+    try:
+        async with asyncio.timeout(within.total_seconds()):
+            return await event.wait()
+    except TimeoutError:
+        return False
