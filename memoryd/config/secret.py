@@ -10,7 +10,7 @@ from pydantic import PlainSerializer, PlainValidator, SecretStr, WithJsonSchema
 
 from memoryd.errors import ConfigError
 
-EXPECTED: Final = 'must be a text, {file: "path"} or {env: "NAME"}'
+EXPECTED: Final = 'must be a text, {file: "/absolute/path"} or {env: "NAME"}'
 FILE_BYTES_MAX: Final = 64 * 1024
 VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
@@ -59,7 +59,7 @@ def parse_secret(value: object) -> Secret:
             return Secret("env", SecretStr(variable[1])) if variable else Secret("text", SecretStr(text.strip()))
         case {"env": str(name), **rest} if name and not rest:
             return Secret("env", SecretStr(name))
-        case {"file": str(path), **rest} if path and not rest:
+        case {"file": str(path), **rest} if path.startswith(("/", "~")) and not rest:
             return Secret("file", SecretStr(path))
         case {"source": "env", "id": str(name)} if name:
             return Secret("env", SecretStr(name))

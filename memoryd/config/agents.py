@@ -1,0 +1,75 @@
+"""`agents`: the defaults, the list, and how an agent's own values are laid over the defaults."""
+
+import re
+from typing import Annotated, Final, TypeVar
+
+from pydantic import AfterValidator, Field
+
+from memoryd.config.memory_search import MemorySearch
+from memoryd.config.section import Section, SharedSection, Text
+
+DEFAULT_AGENT: Final = "main"
+DEFAULT_WORKSPACE: Final = "~/.openclaw/workspace"
+AGENT_ID: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+
+AnySection = TypeVar("AnySection", bound=Section)
+
+
+def _agent_id(text: str) -> str:
+    lowered = text.strip().lower()
+    if not AGENT_ID.fullmatch(lowered):
+        raise ValueError("must be 1 to 64 letters, digits, - or _, starting with a letter or digit")
+    return lowered
+
+
+class AgentDefaults(SharedSection):
+    """What holds for every agent that does not say otherwise."""
+
+    workspace: Text = DEFAULT_WORKSPACE
+    memory_search: MemorySearch = MemorySearch()
+
+
+class AgentEntry(SharedSection):
+    """One agent; ids are compared in lower case."""
+
+    id: Annotated[str, AfterValidator(_agent_id)]
+    name: Text | None = None
+    default: bool = False
+    workspace: Text | None = None
+    memory_search: MemorySearch = MemorySearch()
+
+
+class Agents(Section):
+    """Defaults and list; an empty list means the one agent `main`."""
+
+    defaults: AgentDefaults = AgentDefaults()
+    list: Annotated[tuple[AgentEntry, ...], Field(strict=False)] = ()
+
+
+def overlay(base: AnySection, top: AnySection) -> AnySection:
+    """Lay the fields that `top` was given over `base`, section by section down to single values."""
+    changes: dict[str, object] = {}
+    for name in top.model_fields_set:
+        below, above = getattr(base, name), getattr(top, name)
+        both = isinstance(below, Section) and isinstance(above, Section)
+        changes[name] = overlay(below, above) if both else above
+    return base.model_copy(update=changes)
+
+
+def merged_search(defaults: MemorySearch, own: MemorySearch) -> MemorySearch:
+    """Return what holds for an agent: its own values win, lists that add up are joined without repeats.
+
+    `extraPaths` and `qmd.extraCollections` add up as in OpenClaw; so does `exclude`, for an agent must not open
+    what the defaults hide. The hybrid weights add up to 1.
+    """
+    merged = overlay(defaults, own)
+    hybrid = merged.query.hybrid.normalised()
+    collections = defaults.qmd.extra_collections + own.qmd.extra_collections
+    return merged.model_copy(
+        update={
+            "extra_paths": tuple(dict.fromkeys(defaults.extra_paths + own.extra_paths)),
+            "exclude": tuple(dict.fromkeys(defaults.exclude + own.exclude)),
+            "qmd": merged.qmd.model_copy(update={"extra_collections": tuple(dict.fromkeys(collections))}),
+            "query": merged.query.model_copy(update={"hybrid": hybrid}),
+        }
+    )

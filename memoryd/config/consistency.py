@@ -1,0 +1,53 @@
+"""Values that are right one by one and wrong together."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from memoryd.config.models import Agent, Config
+
+TOO_WIDE: Final = "must be a folder of its own, not the root or the whole home folder"
+
+
+def contradictions(config: Config) -> list[str]:
+    """Return what is wrong with the agents as they result from the file."""
+    agents = config.resolved_agents()
+    problems = list(_repeated_ids(agents))
+    for agent in agents:
+        problems += [f"{_where(agent, config)}.{problem}" for problem in _of_one(agent)]
+    return list(dict.fromkeys(problems + list(_shared_indexes(agents))))
+
+
+def _where(agent: Agent, config: Config) -> str:
+    position = next((n for n, entry in enumerate(config.agents.list) if entry.id == agent.id), None)
+    return "agents.defaults" if position is None else f"agents.list[{position}]"
+
+
+def _of_one(agent: Agent) -> Iterator[str]:
+    search = agent.memory_search
+    if agent.workspace.resolve() in (Path("/"), Path.home().resolve()):
+        yield f"workspace: {TOO_WIDE}: {agent.workspace}"
+    if search.chunking.overlap >= search.chunking.tokens:
+        chunking = search.chunking
+        yield f"memorySearch.chunking.overlap: must be less than tokens ({chunking.tokens}), not {chunking.overlap}"
+    if search.multimodal.enabled and search.fallback != "none":
+        yield 'memorySearch.fallback: must be "none" while multimodal.enabled is true'
+
+
+def _repeated_ids(agents: list[Agent]) -> Iterator[str]:
+    ids = [agent.id for agent in agents]
+    for position, agent_id in enumerate(ids):
+        if agent_id in ids[:position]:
+            yield f"agents.list[{position}].id: {agent_id} is used before"
+
+
+def _shared_indexes(agents: list[Agent]) -> Iterator[str]:
+    """One index holds one workspace; two would remove each other's documents."""
+    owners: dict[Path, Agent] = {}
+    for position, agent in enumerate(agents):
+        owner = owners.setdefault(agent.index_path.resolve(), agent)
+        if owner.workspace.resolve() != agent.workspace.resolve():
+            yield (
+                f"agents.list[{position}].memorySearch.store.path: is also the index of agent {owner.id}, "
+                "which has another workspace; put {agentId} into the path"
+            )

@@ -1,0 +1,73 @@
+"""Keys of other programs in the same file: set aside with one notice; misplaced keys of ours are problems."""
+
+import difflib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from memoryd.config.agents import AgentDefaults, AgentEntry
+from memoryd.config.keys import dotted, own_keys
+from memoryd.config.models import Config
+from memoryd.config.problems import unknown_key
+from memoryd.config.providers import Models, ProviderEntry
+from memoryd.config.raw import Location, Raw, value_at
+from memoryd.config.section import Section
+
+TYPING_SLIP: Final = 0.8
+"""A foreign name this like one of ours (difflib ratio) is taken for a slip."""
+
+SILENT: Final = frozenset({"$schema"})
+MISPLACED: Final[Mapping[Location, str]] = {
+    ("memorySearch",): "belongs under agents.defaults.memorySearch",
+    ("memory", "search"): "belongs under agents.defaults.memorySearch",
+}
+
+
+@dataclass(slots=True)
+class Sorted:
+    """The file without foreign keys, the names of those, and the keys that stand in the wrong place."""
+
+    ours: Raw
+    foreign: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def notices(self) -> list[str]:
+        """One line, or none."""
+        return [f"ignored, not memoryd's: {', '.join(self.foreign)}"] if self.foreign else []
+
+
+def set_foreign_aside(raw: Raw) -> Sorted:
+    """Take the keys that are not ours out of the sections that memoryd shares with others; `raw` is changed."""
+    result = Sorted(ours=raw)
+    for location, wrong_place in MISPLACED.items():
+        holder = value_at(raw, location[:-1])
+        if isinstance(holder, dict) and holder.pop(str(location[-1]), None) is not None:
+            result.problems.append(f"{dotted(location)}: {wrong_place}")
+    for location, holder, section in list(_shared_places(raw)):
+        _sort(location, holder, section, result)
+    return result
+
+
+def _sort(location: Location, holder: Raw, section: type[Section], result: Sorted) -> None:
+    known = own_keys(section)
+    for key in [key for key in holder if key not in known]:
+        here = (*location, key)
+        del holder[key]
+        if difflib.get_close_matches(key.replace("_", "").lower(), [name.lower() for name in known], 1, TYPING_SLIP):
+            result.problems.append(unknown_key(here, Config))
+        elif key not in SILENT:
+            result.foreign.append(dotted(here))
+
+
+def _shared_places(raw: Raw) -> Iterator[tuple[Location, Raw, type[Section]]]:
+    places: list[tuple[Location, type[Section]]] = [((), Config), (("agents", "defaults"), AgentDefaults)]
+    entries = value_at(raw, ("agents", "list"))
+    places += [(("agents", "list", n), AgentEntry) for n in range(len(entries) if isinstance(entries, list) else 0)]
+    places.append((("models",), Models))
+    providers = value_at(raw, ("models", "providers"))
+    places += [(("models", "providers", n), ProviderEntry) for n in (providers if isinstance(providers, dict) else ())]
+    for location, section in places:
+        holder = value_at(raw, location)
+        if isinstance(holder, dict):
+            yield location, holder, section

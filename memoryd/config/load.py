@@ -1,0 +1,69 @@
+"""From the file, the environment and the flags to one validated configuration.
+
+Precedence: flag, `MEMORYD_*` environment, file, default.
+"""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from memoryd.config.anchor import anchor
+from memoryd.config.consistency import contradictions
+from memoryd.config.file import read
+from memoryd.config.foreign import set_foreign_aside
+from memoryd.config.models import Config
+from memoryd.config.not_yet import without_effect
+from memoryd.config.overrides import Overrides, apply, from_environment
+from memoryd.config.paths import config_file
+from memoryd.config.problems import explain
+from memoryd.config.raw import Raw
+from memoryd.errors import ConfigError
+
+NO_OVERRIDES = Overrides()
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A valid configuration, what its owner should know about it, and the file it came from."""
+
+    config: Config
+    notices: list[str]
+    source: Path | None
+
+
+def load(path: Path | None = None, overrides: Overrides = NO_OVERRIDES) -> Loaded:
+    """Load `path`, else `$MEMORYD_CONFIG`, else the user's file, which may be missing.
+
+    Relative paths in the file start at its folder. Raises ConfigError with all problems of file and environment
+    at once; a syntax error hides the rest.
+    """
+    source = _source(path)
+    raw, notices = read(source) if source is not None else ({}, [])
+    result = set_foreign_aside(raw)
+    anchor(result.ours, source.absolute().parent if source is not None else Path.home())
+    from_variables, problems = from_environment(os.environ)
+    apply(overrides.over(from_variables), result.ours)
+    config = _validated(result.ours, [*result.problems, *problems], source)
+    return Loaded(config, [*notices, *result.notices, *without_effect(config)], source)
+
+
+def _source(path: Path | None) -> Path | None:
+    """A file that somebody named must exist; the default one need not."""
+    if path is not None:
+        return path
+    default = config_file()
+    is_named = bool(os.environ.get("MEMORYD_CONFIG"))
+    return default if is_named or os.path.lexists(default) else None
+
+
+def _validated(raw: Raw, problems: list[str], source: Path | None) -> Config:
+    try:
+        config = Config.model_validate(raw, by_alias=True, by_name=False)
+    except ValidationError as error:
+        raise ConfigError([*problems, *explain(error, Config)], source=str(source or "")) from error
+    problems += contradictions(config)
+    if problems:
+        raise ConfigError(problems, source=str(source or ""))
+    return config

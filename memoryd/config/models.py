@@ -1,0 +1,65 @@
+"""The root of the configuration, and the agents as they result from it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from memoryd.config.agents import DEFAULT_AGENT, AgentEntry, Agents, merged_search
+from memoryd.config.limits import Limits, Log
+from memoryd.config.memory import Memory
+from memoryd.config.memory_search import MemorySearch
+from memoryd.config.paths import expand, workspace_state_dir
+from memoryd.config.providers import Models
+from memoryd.config.section import SharedSection
+
+INDEX_NAME: Final = "index.sqlite"
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """One agent with everything that holds for it."""
+
+    id: str
+    name: str
+    is_default: bool
+    workspace: Path
+    memory_search: MemorySearch
+    memory: Memory
+
+    @property
+    def index_path(self) -> Path:
+        """Where its index lies; two agents on one workspace share it unless `store.path` names `{agentId}`."""
+        template = self.memory_search.store.path
+        if template is None:
+            return workspace_state_dir(self.workspace) / INDEX_NAME
+        return expand(template.replace("{agentId}", self.id), self.workspace)
+
+
+class Config(SharedSection):
+    """The whole file."""
+
+    memory: Memory = Memory()
+    agents: Agents = Agents()
+    models: Models = Models()
+    limits: Limits = Limits()
+    log: Log = Log()
+
+    def resolved_agents(self) -> list[Agent]:
+        """Return the agents in the order of the file, exactly one of them the default.
+
+        The default is the first that says so, else the first. A relative workspace starts at the home folder;
+        loading from a file has made it absolute before.
+        """
+        entries = self.agents.list or (AgentEntry(id=DEFAULT_AGENT),)
+        chosen = next((entry for entry in entries if entry.default), entries[0])
+        return [self._resolved(entry, is_default=entry is chosen) for entry in entries]
+
+    def _resolved(self, entry: AgentEntry, *, is_default: bool) -> Agent:
+        return Agent(
+            id=entry.id,
+            name=entry.name or entry.id,
+            is_default=is_default,
+            workspace=expand(entry.workspace or self.agents.defaults.workspace, Path.home()),
+            memory_search=merged_search(self.agents.defaults.memory_search, entry.memory_search),
+            memory=self.memory,
+        )

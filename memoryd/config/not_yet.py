@@ -1,0 +1,71 @@
+"""Keys that are accepted, so that an existing file loads, and have no effect in this version."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from memoryd.config.keys import dotted
+from memoryd.config.models import Config
+from memoryd.config.raw import Location, value_at
+
+NOT_YET: Final[Mapping[str, str]] = {
+    "memory.backend": "the builtin backend answers",
+    "memory.qmd": "qmd is not used",
+    "memory.scope": "access rules are not applied",
+    "models.providers": "remote providers are not asked",
+    "memorySearch.provider": "remote providers are not asked, keyword search answers",
+    "memorySearch.fallback": "there is no fallback between providers",
+    "memorySearch.model": "remote providers are not asked",
+    "memorySearch.remote": "remote providers are not asked",
+    "memorySearch.outputDimensionality": "remote providers are not asked",
+    "memorySearch.inputType": "remote providers are not asked",
+    "memorySearch.queryInputType": "remote providers are not asked",
+    "memorySearch.documentInputType": "remote providers are not asked",
+    "memorySearch.queryInstruction": "each local model has its own prompt",
+    "memorySearch.documentInstruction": "each local model has its own prompt",
+    "memorySearch.sources": "session transcripts are not indexed",
+    "memorySearch.experimental.sessionMemory": "session transcripts are not indexed",
+    "memorySearch.sync.sessions": "session transcripts are not indexed",
+    "memorySearch.sync.embeddingBatchTimeoutSeconds": "remote providers are not asked",
+    "memorySearch.multimodal": "only Markdown is indexed",
+    "memorySearch.qmd": "qmd is not used",
+    "memorySearch.store.fts.tokenizer": "one tokenizer serves all languages",
+}
+"""`memorySearch.*` stands for the defaults and for every agent of the list."""
+
+WORKING: Final[Mapping[str, frozenset[str]]] = {"memorySearch.provider": frozenset({"local", "none", "auto"})}
+"""Values that work although others of the same key do not."""
+
+
+def without_effect(config: Config) -> list[str]:
+    """Return one notice for each key that the file sets to something this version does not do."""
+    written = config.model_dump(mode="json", exclude_unset=True)
+    defaults = Config().model_dump(mode="json")
+    notices = []
+    for key, reason in NOT_YET.items():
+        for location in _locations(key, config):
+            value = value_at(written, location)
+            default = value_at(defaults, _in_defaults(location))
+            if not _adds_nothing(value, default) and value not in [*WORKING.get(key, ())]:
+                notices.append(f"{dotted(location)} has no effect yet: {reason}")
+    return notices
+
+
+def _locations(key: str, config: Config) -> Iterator[Location]:
+    path = tuple(key.split("."))
+    if path[0] != "memorySearch":
+        yield path
+        return
+    yield ("agents", "defaults", *path)
+    for position in range(len(config.agents.list)):
+        yield ("agents", "list", position, *path)
+
+
+def _in_defaults(location: Location) -> Location:
+    return ("agents", "defaults", *location[3:]) if location[:2] == ("agents", "list") else location
+
+
+def _adds_nothing(value: object, default: object) -> bool:
+    """A section adds nothing if none of its values differs; what is not written (None) adds nothing."""
+    if isinstance(value, dict) and isinstance(default, dict):
+        return all(_adds_nothing(below, default.get(key)) for key, below in value.items())
+    return value is None or value == default

@@ -1,0 +1,88 @@
+"""What a flag or the environment sets over the file.
+
+The environment: `MEMORYD_WORKSPACE`, `MEMORYD_LOG_LEVEL`, and `MEMORYD_OFFLINE` (1 forbids every download; 0
+leaves it to the file). An empty variable counts as unset. Where things lie is read in `memoryd.config.paths`. There
+is no variable for every key: `MEMORYD_CONFIG` names a whole file.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, get_args
+
+from memoryd.config.limits import LogLevel
+from memoryd.config.paths import expand
+from memoryd.config.raw import Raw
+
+YES: Final = frozenset({"1", "true", "yes", "on"})
+NO: Final = frozenset({"", "0", "false", "no", "off"})
+
+
+@dataclass(frozen=True, slots=True)
+class Overrides:
+    """Values that win over the file; None (or False for `offline`) leaves the file's.
+
+    `workspace` is that of the default agent, and of every agent that names none of its own.
+    """
+
+    workspace: Path | None = None
+    log_level: str | None = None
+    offline: bool = False
+
+    def over(self, other: "Overrides") -> "Overrides":
+        """Return both, with these winning."""
+        return Overrides(
+            workspace=self.workspace or other.workspace,
+            log_level=self.log_level or other.log_level,
+            offline=self.offline or other.offline,
+        )
+
+
+def from_environment(environment: Mapping[str, str]) -> tuple[Overrides, list[str]]:
+    """Read the variables; returns what they set and what is wrong with them."""
+    problems: list[str] = []
+    workspace = environment.get("MEMORYD_WORKSPACE", "")
+    level = environment.get("MEMORYD_LOG_LEVEL", "").upper()
+    if level and level not in get_args(LogLevel):
+        problems.append(f"MEMORYD_LOG_LEVEL: must be one of {', '.join(get_args(LogLevel))}, not {level}")
+        level = ""
+    offline = environment.get("MEMORYD_OFFLINE", "").lower()
+    if offline not in YES | NO:
+        problems.append("MEMORYD_OFFLINE: must be 1 or 0")
+    overrides = Overrides(
+        workspace=expand(workspace, Path.cwd()) if workspace else None,
+        log_level=level or None,
+        offline=offline in YES,
+    )
+    return overrides, problems
+
+
+def apply(overrides: Overrides, raw: Raw) -> None:
+    """Write the overrides into the raw file; sections of a wrong type are left for validation to report."""
+    entries = [entry for entry in _entries(raw) if isinstance(entry, dict)]
+    if overrides.workspace is not None:
+        _put(raw, ("agents", "defaults", "workspace"), str(overrides.workspace.absolute()))
+        chosen = next((entry for entry in entries if entry.get("default") is True), entries[0] if entries else {})
+        chosen.pop("workspace", None)
+    if overrides.log_level is not None:
+        _put(raw, ("log", "level"), overrides.log_level)
+    if overrides.offline:
+        for holder in (_section(raw, ("agents", "defaults")), *entries):
+            _put(holder, ("memorySearch", "local", "download"), False)
+
+
+def _entries(raw: Raw) -> list[object]:
+    entries = _section(raw, ("agents",)).get("list")
+    return entries if isinstance(entries, list) else []
+
+
+def _put(raw: Raw, path: tuple[str, ...], value: object) -> None:
+    _section(raw, path[:-1])[path[-1]] = value
+
+
+def _section(raw: Raw, path: tuple[str, ...]) -> Raw:
+    """Return the section at `path`, made where it is missing; a throw-away one where something else stands."""
+    for name in path:
+        below = raw.setdefault(name, {})
+        raw = below if isinstance(below, dict) else {}
+    return raw

@@ -1,0 +1,83 @@
+"""Plain words for what validation found: every problem as `section.key: what is wrong`."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from memoryd.config.keys import dotted, nearest, section_at
+from memoryd.config.section import Section
+
+SHOWN_CHARACTERS: Final = 40
+SECRET_KEYS: Final = frozenset({"apiKey", "headers"})
+
+Context = Mapping[str, Any]
+"""The numbers and names that pydantic attaches to an error."""
+
+
+def _number(bound: float) -> str:
+    return f"{int(bound):,}" if bound == int(bound) else str(bound)
+
+
+SENTENCES: Final[Mapping[str, Callable[[Context], str]]] = {
+    "int_type": lambda _: "must be a whole number",
+    "int_from_float": lambda _: "must be a whole number",
+    "int_parsing_size": lambda _: "is too large",
+    "float_type": lambda _: "must be a number",
+    "finite_number": lambda _: "must be a finite number",
+    "bool_type": lambda _: "must be true or false",
+    "string_type": lambda _: "must be a text",
+    "string_unicode": lambda _: "holds half a character",
+    "string_too_long": lambda context: f"must be at most {context['max_length']} characters",
+    "tuple_type": lambda _: "must be a list [ … ]",
+    "dict_type": lambda _: "must be an object { … }",
+    "model_type": lambda _: "must be an object { … }",
+    "missing": lambda _: "is missing",
+    "too_short": lambda context: f"must name at least {context['min_length']}",
+    "literal_error": lambda context: f"must be one of {_choices(context['expected'])}",
+    "greater_than": lambda context: f"must be more than {_number(context['gt'])}",
+    "greater_than_equal": lambda context: f"must be at least {_number(context['ge'])}",
+    "less_than": lambda context: f"must be less than {_number(context['lt'])}",
+    "less_than_equal": lambda context: f"must be at most {_number(context['le'])}",
+    "value_error": lambda context: str(context["error"]),
+}
+
+
+def explain(error: ValidationError, root: type[Section]) -> list[str]:
+    """Return one line for each problem, in the order of the sections of `root`."""
+    return [_explained(details, root) for details in error.errors(include_url=False)]
+
+
+def unknown_key(location: tuple[int | str, ...], root: type[Section]) -> str:
+    """Return the line for a key that its section does not have, with the name that was probably meant."""
+    *above, name = location
+    section = section_at(root, above)
+    meant = nearest(str(name), section) if section is not None else ""
+    suggestion = f" (did you mean `{meant}`?)" if meant else ""
+    return f"{dotted(location)}: unknown key{suggestion}"
+
+
+def _explained(details: ErrorDetails, root: type[Section]) -> str:
+    location = tuple(part for part in details["loc"] if part != "[key]")
+    if details["type"] == "extra_forbidden":
+        return unknown_key(location, root)
+    sentence = SENTENCES.get(details["type"])
+    words = sentence(details.get("ctx", {})) if sentence is not None else details["msg"]
+    return f"{dotted(location)}: {words}{_shown(details, location)}"
+
+
+def _shown(details: ErrorDetails, location: tuple[int | str, ...]) -> str:
+    """Quote a plain value; never one that may be a secret, nor what fills lines."""
+    value = details["input"]
+    if details["type"] == "missing" or SECRET_KEYS.intersection(map(str, location)):
+        return ""
+    if not isinstance(value, str | int | float | None):
+        return ""
+    text = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace").decode()
+    return f", not {text if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS] + '…'}"
+
+
+def _choices(expected: str) -> str:
+    return expected.replace("'", "").replace(" or ", ", ")

@@ -1,0 +1,19 @@
+"""The file before validation: nested dicts and lists, and how to reach into them."""
+
+Raw = dict[str, object]
+
+Location = tuple[int | str, ...]
+"""Keys and list indexes from the root down."""
+
+
+def value_at(raw: object, location: Location) -> object:
+    """Return what stands at `location`, or None where the way there ends."""
+    for part in location:
+        match raw, part:
+            case dict(), str() if part in raw:
+                raw = raw[part]
+            case list(), int() if part < len(raw):
+                raw = raw[part]
+            case _:
+                return None
+    return raw
