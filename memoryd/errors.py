@@ -7,6 +7,7 @@ MemorydError                 has `.code` (wire), `.hint` (what to do) and a mess
 ├── DaemonNotRunning         client side: nobody answers on the socket (exit 69)
 ├── RequestError             the caller's fault
 │   ├── InvalidRequest
+│   ├── TooLarge
 │   ├── NotFound
 │   ├── UnknownAgent
 │   ├── Disabled
@@ -72,6 +73,12 @@ class RequestError(MemorydError):
 
 class InvalidRequest(RequestError):
     """A value is malformed or out of range."""
+
+
+class TooLarge(RequestError):
+    """The request is larger than a limit allows."""
+
+    code = ErrorCode.TOO_LARGE
 
 
 class NotFound(RequestError):

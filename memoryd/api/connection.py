@@ -1,0 +1,241 @@
+"""One client connection: uvicorn's HTTP/1.1 protocol, plus who the peer is, how many there may be, and time-outs.
+
+uvicorn trusts whoever connects and waits without end for a header, for a reader and for a half-closed client; a
+daemon that must answer its other clients cannot.
+"""
+
+import asyncio
+import json
+import os
+import resource
+import select
+import sys
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, cast
+
+import h11
+import structlog
+from uvicorn.config import Config
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.server import ServerState
+
+from memoryd.api.sockets import Listener, Peer, credentials
+from memoryd.wire import HTTP_STATUS, ErrorCode
+
+log = structlog.get_logger(__name__)
+
+_RESERVED_FILES_SHARE = 4
+_POLL_HANGUP = getattr(select, "POLLHUP", 0)
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionLimits:
+    """How many connections there may be, and how long each may keep us waiting."""
+
+    total: int = 128
+    per_process: int = 96
+    header_bytes: int = 32 * 1024
+    header_timeout: timedelta = timedelta(seconds=10)
+    write_timeout: timedelta = timedelta(seconds=10)
+    idle_timeout: timedelta = timedelta(seconds=300)
+    allow_root: bool = False
+    """Whether root may ask a daemon that is not root's."""
+
+
+@dataclass(slots=True)
+class Connections:
+    """The open connections and how many were turned away; one per server, shared by its listeners."""
+
+    limits: ConnectionLimits
+    by_process: Counter[int] = field(default_factory=Counter)
+    refused: Counter[str] = field(default_factory=Counter)
+    none_open: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __post_init__(self) -> None:
+        self.none_open.set()
+
+    @property
+    def open(self) -> int:
+        return self.by_process.total()
+
+    def why_full(self, peer: Peer, fd: int) -> str:
+        """The limit that one more connection from `peer` would break, or an empty string."""
+        if self.open >= self.limits.total:
+            return "too many connections"
+        if self.by_process[peer.pid] >= self.limits.per_process:
+            return "too many connections of this process"
+        # the kernel hands out the lowest free number, so a high one means that files can hardly be opened any more
+        files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        return "out of file descriptors" if fd >= files - files // _RESERVED_FILES_SHARE else ""
+
+    def is_permitted(self, uid: int) -> bool:
+        return uid == os.geteuid() or (self.limits.allow_root and uid == 0)
+
+    def add(self, peer: Peer) -> None:
+        self.by_process[peer.pid] += 1
+        self.none_open.clear()
+
+    def remove(self, peer: Peer) -> None:
+        self.by_process[peer.pid] -= 1
+        if self.by_process[peer.pid] <= 0:
+            del self.by_process[peer.pid]
+        if not self.by_process:
+            self.none_open.set()
+
+
+class Timer:
+    """A time-out that is started, restarted and stopped; it fires once."""
+
+    def __init__(self, after: timedelta, action: Callable[[], None]) -> None:
+        self._after = after
+        self._action = action
+        self._handle: asyncio.TimerHandle | None = None
+
+    def start(self) -> None:
+        """Start it unless it runs."""
+        if self._handle is None:
+            self._handle = asyncio.get_running_loop().call_later(self._after.total_seconds(), self._fire)
+
+    def stop(self) -> None:
+        if self._handle is not None:
+            self._handle.cancel()
+            self._handle = None
+
+    def _fire(self) -> None:
+        self._handle = None
+        self._action()
+
+
+class Connection(H11Protocol):
+    """What one client of ours may do; handlers find its `Peer` in the ASGI scope as `state["peer"]`."""
+
+    def __init__(
+        self, config: Config, server_state: ServerState, *, listener: Listener, connections: Connections
+    ) -> None:
+        super().__init__(config=config, server_state=server_state, app_state={})
+        limits = connections.limits
+        self._listener = listener
+        self._all = connections
+        self._peer: Peer | None = None
+        self._is_half_closed = False
+        self._header_timer = Timer(limits.header_timeout, self._give_up)
+        self._write_timer = Timer(limits.write_timeout, self._give_up)
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn narrows it
+        sock = transport.get_extra_info("socket")
+        uid, pid = credentials(sock)
+        peer = Peer(uid=uid, pid=pid, socket=self._listener.name)
+        self.transport = transport
+        if not self._all.is_permitted(uid):
+            return self._refuse("foreign user", b"")
+        full = self._all.why_full(peer, sock.fileno())
+        if full:
+            return self._refuse(full, _reply_bytes(ErrorCode.UNAVAILABLE, full, status=503))
+        self._admit(peer)
+        return super().connection_made(transport)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._header_timer.stop()
+        self._write_timer.stop()
+        self._unset_keepalive_if_required()
+        if self._peer is not None:
+            self._all.remove(self._peer)
+            self._peer = None
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if not self._is_answering():
+            self._header_timer.start()
+        super().data_received(data)
+
+    def handle_events(self) -> None:
+        super().handle_events()
+        if self._is_answering():
+            self._header_timer.stop()
+
+    def eof_received(self) -> bool:  # type: ignore[override]  # uvicorn's never answers a half-closed client
+        """Keep a client that only shut down its sending side until it has its answer."""
+        is_waiting = self._is_answering() and not self.cycle.more_body
+        self._is_half_closed = is_waiting and not _is_hung_up(self.transport)
+        return self._is_half_closed
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._write_timer.start()
+
+    def resume_writing(self) -> None:
+        self._write_timer.stop()
+        super().resume_writing()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self._is_half_closed and not self._is_answering():
+            self.transport.close()
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer a request that is not HTTP in our error form, and hang up."""
+        if self._is_answering():
+            self._end_exchange()
+            if self.cycle.response_started:
+                self.transport.close()
+                return
+        status = getattr(sys.exc_info()[1], "error_status_hint", 400)
+        code = ErrorCode.TOO_LARGE if status in (413, 431) else ErrorCode.INVALID_REQUEST
+        self.transport.write(
+            _reply_bytes(code, "the request is not valid HTTP/1.1, or its header is too large", status=status)
+        )
+        self.transport.close()
+
+    def shutdown(self) -> None:
+        if not self.transport.is_closing() and self.conn.our_state is not h11.ERROR:
+            super().shutdown()
+
+    def _admit(self, peer: Peer) -> None:
+        self._peer = peer
+        self._all.add(peer)
+        self.app_state = {"peer": peer}
+        # every byte that waits for the client counts, also those of a reply that is complete
+        self.transport.set_write_buffer_limits(high=0)
+        self._header_timer.start()
+
+    def _refuse(self, reason: str, reply: bytes) -> None:
+        self._all.refused[reason] += 1
+        log.debug("connection refused", reason=reason, socket=self._listener.name)
+        if reply:
+            self.transport.write(reply)
+        self.transport.close()
+
+    def _is_answering(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _end_exchange(self) -> None:
+        self.cycle.disconnected = True
+        self.cycle.message_event.set()
+
+    def _give_up(self) -> None:
+        self._all.refused["timed out"] += 1
+        self.transport.abort()
+
+
+def peer_of(scope: Mapping[str, Any]) -> Peer:
+    """Who sent the request of this ASGI scope."""
+    return cast(Peer, scope["state"]["peer"])
+
+
+def _is_hung_up(transport: asyncio.Transport) -> bool:
+    """Whether the client closed its socket entirely, so that no answer can reach it."""
+    poll = select.poll()
+    poll.register(transport.get_extra_info("socket").fileno(), 0)
+    return any(event & _POLL_HANGUP for _, event in poll.poll(0))
+
+
+def _reply_bytes(code: ErrorCode, message: str, *, status: int | None = None) -> bytes:
+    body = json.dumps({"error": {"code": code, "message": message, "hint": ""}}).encode()
+    head = (
+        f"HTTP/1.1 {status or HTTP_STATUS[code]} \r\ncontent-type: application/json\r\n"
+        f"content-length: {len(body)}\r\nconnection: close\r\n\r\n"
+    )
+    return head.encode() + body

@@ -1,0 +1,114 @@
+"""Every failure as the one error reply `{"error": {"code", "message", "hint"}}`."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import structlog
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import ValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from memoryd.errors import MemorydError
+from memoryd.wire import API, HTTP_STATUS, ErrorCode
+
+log = structlog.get_logger(__name__)
+
+_MAX_FIELDS = 10
+_MAX_MESSAGE = 2000
+_FIELDS_HINT = "GET /openapi.json describes every request"
+_CODE_OF_STATUS = {403: ErrorCode.DENIED, 404: ErrorCode.NOT_FOUND, 408: ErrorCode.TIMEOUT, 413: ErrorCode.TOO_LARGE}
+_ABSOLUTE_PATH = re.compile(rf"(?<![\w/.~:])/(?!{API[1:]}/|openapi\.json)(?:[^\s/:;,'\"]+/)+(?=[^\s/:;,'\"])")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """An error reply before it is bytes; `status` differs from the code's own only where HTTP has a word for it."""
+
+    code: ErrorCode
+    message: str
+    hint: str = ""
+    status: int = 0
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def http_status(self) -> int:
+        return self.status or HTTP_STATUS[self.code]
+
+    def content(self) -> dict[str, dict[str, str]]:
+        """The reply's JSON, without any path outside the workspace."""
+        message = hide_directories(self.message)[:_MAX_MESSAGE]
+        return {"error": {"code": self.code, "message": message, "hint": hide_directories(self.hint)}}
+
+    def body(self) -> bytes:
+        # escaped, since a file name that is no UTF-8 reaches a message as lone surrogates
+        return json.dumps(self.content()).encode()
+
+
+def problem_of(error: Exception) -> Problem:
+    """The reply for `error`; anything but our own errors and the framework's is `internal` and says no more."""
+    match error:
+        case MemorydError():
+            return Problem(error.code, str(error), error.hint)
+        case RequestValidationError() | ValidationError():
+            return Problem(ErrorCode.INVALID_REQUEST, _describe(error.errors()), _FIELDS_HINT)
+        case HTTPException():
+            return _http_problem(error)
+        case TimeoutError():
+            return Problem(ErrorCode.TIMEOUT, "the answer did not come in the time allowed")
+    return Problem(ErrorCode.INTERNAL, "an unexpected error; the daemon's log has it", "see `memoryctl logs`")
+
+
+def install(app: FastAPI) -> None:
+    """Make `app` answer every failure as a Problem, and log the unexpected ones with their route."""
+
+    async def handle(request: Request, error: Exception) -> Response:
+        return respond(request, error)
+
+    for kind in (MemorydError, RequestValidationError, HTTPException, TimeoutError, Exception):
+        app.add_exception_handler(kind, handle)
+
+
+def respond(request: Request, error: Exception) -> Response:
+    """The response for `error`, which is logged if it is ours."""
+    problem = problem_of(error)
+    if problem.code is ErrorCode.INTERNAL:
+        log_unexpected(request.scope, error)
+    return JSONResponse(problem.content(), status_code=problem.http_status, headers=dict(problem.headers))
+
+
+def log_unexpected(scope: Mapping[str, Any], error: BaseException) -> None:
+    """Log a failure of our own by the route's pattern; its parameters may hold memory text."""
+    route = getattr(scope.get("route"), "path", "unmatched")
+    log.error("request failed", method=scope["method"], route=route, exc_info=error)
+
+
+def hide_directories(text: str) -> str:
+    """Shorten each absolute path in `text` to its last name; the API's own paths stay."""
+    return _ABSOLUTE_PATH.sub("…/", text)
+
+
+def _http_problem(error: HTTPException) -> Problem:
+    code = _CODE_OF_STATUS.get(error.status_code)
+    if code is None:
+        code = ErrorCode.INTERNAL if error.status_code >= 500 else ErrorCode.INVALID_REQUEST
+    return Problem(code, str(error.detail), _FIELDS_HINT, error.status_code, error.headers or {})
+
+
+def _describe(errors: Sequence[Mapping[str, Any]]) -> str:
+    lines = [_describe_one(error) for error in errors[:_MAX_FIELDS]]
+    if len(errors) > _MAX_FIELDS:
+        lines.append(f"and {len(errors) - _MAX_FIELDS} more")
+    return "; ".join(lines)
+
+
+def _describe_one(error: Mapping[str, Any]) -> str:
+    where = ".".join(str(part) for part in error["loc"] if part not in ("body", "query", "path")) or "the body"
+    what = str(error["msg"]).removeprefix("Value error, ")
+    return f"{where}: {'unknown field' if error['type'] == 'extra_forbidden' else what}"

@@ -1,0 +1,169 @@
+"""Serves one ASGI app on listening sockets, inside a program that owns the event loop and the signals."""
+
+import asyncio
+import contextlib
+import functools
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from datetime import timedelta
+
+import structlog
+from starlette.types import ASGIApp
+from uvicorn.config import Config
+from uvicorn.server import ServerState
+
+from memoryd.api.connection import Connection, ConnectionLimits, Connections
+from memoryd.api.sockets import BACKLOG, Listener, bind_listener
+from memoryd.errors import MemorydError
+
+log = structlog.get_logger(__name__)
+
+_CANCEL_SECONDS = 1.0
+"""How long cancelled requests get to say that we are shutting down."""
+
+
+class Server:
+    """Answers on `listeners` while `run` runs; it owns them, and closes them at the end.
+
+    `grace` is how long requests in flight may take after the stop; `check_every` is how often a removed socket is
+    looked for and bound anew. `on_stopping` is called first at a stop: it must end the streams that never end.
+    """
+
+    def __init__(
+        self,
+        *,
+        app: ASGIApp,
+        listeners: Sequence[Listener],
+        limits: ConnectionLimits | None = None,
+        grace: timedelta = timedelta(seconds=5),
+        check_every: timedelta = timedelta(seconds=10),
+        on_stopping: Callable[[], None] = lambda: None,
+    ) -> None:
+        limits = limits or ConnectionLimits()
+        self.connections = Connections(limits)
+        self.started = asyncio.Event()
+        self.unreachable: dict[str, str] = {}
+        """Socket name → why its path does not lead here, for `status`."""
+        self._config = _uvicorn_config(app, limits)
+        self._state = ServerState()
+        self._waiting = list(listeners)
+        self._serving: dict[Listener, asyncio.Server] = {}
+        self._grace = grace
+        self._check_every = check_every
+        self._on_stopping = on_stopping
+        self._stop = asyncio.Event()
+
+    @property
+    def listeners(self) -> list[Listener]:
+        return [*self._serving, *self._waiting]
+
+    def stop(self) -> None:
+        """Make `run` return after the requests in flight; cancelling it does the same."""
+        self._stop.set()
+
+    async def run(self) -> None:
+        """Listen, answer and keep the sockets bound, until stopped; the end takes `grace` plus a second at most."""
+        try:
+            while self._waiting:
+                await self._serve(self._waiting[0])
+                self._waiting.pop(0)
+            await self._bind_lost_anew()
+            self.started.set()
+            await self._keep_bound()
+        finally:
+            await self._shut_down()
+
+    async def _serve(self, listener: Listener) -> None:
+        factory = functools.partial(
+            Connection, self._config, self._state, listener=listener, connections=self.connections
+        )
+        loop = asyncio.get_running_loop()
+        # not create_unix_server: from 3.13 on that unlinks the path at its end, an inherited one too
+        self._serving[listener] = await loop.create_server(factory, sock=listener.sock, backlog=BACKLOG)
+
+    async def _keep_bound(self) -> None:
+        while not self._stop.is_set():
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self._check_every.total_seconds()):
+                    await self._stop.wait()
+                    return
+            await self._bind_lost_anew()
+
+    async def _bind_lost_anew(self) -> None:
+        for listener in list(self._serving):
+            if not listener.is_still_bound():
+                await self._bind_anew(listener)
+
+    async def _bind_anew(self, lost: Listener) -> None:
+        """Put a socket of our own where the path was lost, even an inherited one: nothing leads to it now."""
+        try:
+            fresh = bind_listener(lost.path, name=lost.name)
+        except MemorydError as exc:
+            if self.unreachable.get(lost.name) != str(exc):
+                log.warning("socket lost", path=str(lost.path), reason=str(exc))
+            self.unreachable[lost.name] = str(exc)
+            return
+        await self._serve(fresh)
+        self._drop(lost)
+        self.unreachable.pop(lost.name, None)
+        log.warning("socket was removed and is bound again", path=str(lost.path))
+
+    def _drop(self, listener: Listener) -> None:
+        self._serving.pop(listener).close()
+        listener.close()
+
+    async def _shut_down(self) -> None:
+        self._on_stopping()
+        for listener in self.listeners:
+            if listener in self._serving:
+                self._serving.pop(listener).close()
+            listener.close()
+        self._waiting.clear()
+        for connection in list(self._state.connections):
+            connection.shutdown()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._grace.total_seconds()):
+                await self.connections.none_open.wait()
+                await _ended(self._state.tasks)
+        await self._cut_off()
+
+    async def _cut_off(self) -> None:
+        """Cancel what still runs, so that it answers `shutting_down`, and hang up on everybody left."""
+        tasks = list(self._state.tasks)
+        if tasks:
+            log.warning("requests cut off at shutdown", count=len(tasks))
+        for task in tasks:
+            task.cancel()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_CANCEL_SECONDS):
+                await _ended(tasks)
+                await self.connections.none_open.wait()
+        for connection in list(self._state.connections):
+            connection.transport.abort()
+        await asyncio.sleep(0)
+
+
+async def _ended(tasks: Iterable[asyncio.Task[None]]) -> None:
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _uvicorn_config(app: ASGIApp, limits: ConnectionLimits) -> Config:
+    config = Config(
+        app,
+        http=Connection,
+        ws="none",
+        lifespan="off",
+        interface="asgi3",
+        loop="none",
+        log_config=None,
+        # what it would say at lower levels is counted, answered or logged with its route by us
+        log_level=logging.CRITICAL,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        date_header=False,
+        timeout_keep_alive=int(limits.idle_timeout.total_seconds()),
+        h11_max_incomplete_event_size=limits.header_bytes,
+    )
+    config.load()
+    return config

@@ -1,0 +1,106 @@
+"""One daemon per state directory: an flock that the kernel drops with the process, however it ends."""
+
+import contextlib
+import fcntl
+import os
+import stat
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from memoryd.api.sockets import make_directories
+from memoryd.errors import AlreadyRunning, NotPermitted, StoreUnavailable
+
+LOCK_NAME = "memoryd.lock"
+_NOTE_BYTES = 512
+
+
+class DaemonLock:
+    """The exclusive lock on `<state>/memoryd.lock`, held from `with` to its end.
+
+    The lock decides who runs. The pid and the socket written into the file are for people and for the message of
+    AlreadyRunning; a recycled pid there means nothing. The file is never unlinked: whoever opened it just before the
+    unlink would hold a lock that nobody else can see.
+    """
+
+    def __init__(self, state_dir: Path, *, socket: Path) -> None:
+        self.path = state_dir / LOCK_NAME
+        self._socket = socket
+        self._fd: int | None = None
+
+    def __enter__(self) -> Self:
+        """Take the lock, or raise AlreadyRunning, NotPermitted or StoreUnavailable (full or read-only disk)."""
+        try:
+            self._fd = self._take()
+        except PermissionError as exc:
+            raise NotPermitted(f"cannot open {self.path}: {exc.strerror}", hint="check its owner and mode") from exc
+        except OSError as exc:
+            raise StoreUnavailable(f"cannot lock {self.path}: {exc.strerror}") from exc
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        fd, self._fd = self._fd, None
+        if fd is not None:
+            os.close(fd)
+
+    def is_held(self) -> bool:
+        """False once the lock file was removed or replaced: another daemon could then start beside this one."""
+        return self._fd is not None and _is_same_file(self._fd, self.path)
+
+    def _take(self) -> int:
+        _make_state_directory(self.path.parent)
+        while True:
+            fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            try:
+                self._lock(fd)
+                # the file may have been removed between open and flock; then the lock guards nothing
+                if _is_same_file(fd, self.path):
+                    _write_note(fd, f"{os.getpid()}\n{self._socket}\n")
+                    return fd
+            except BaseException:
+                os.close(fd)
+                raise
+            os.close(fd)
+
+    def _lock(self, fd: int) -> None:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as exc:
+            pid, socket = _read_note(fd)
+            raise AlreadyRunning(
+                f"memoryd is already running (pid {pid}) and listens on {socket}",
+                hint="ask it with `memoryctl status`, or stop it first",
+            ) from exc
+
+
+def _make_state_directory(directory: Path) -> None:
+    make_directories(directory)
+    owner = directory.stat().st_uid
+    if owner != os.geteuid():
+        raise NotPermitted(
+            f"{directory} belongs to uid {owner}", hint="set MEMORYD_STATE_DIR to a directory of your own"
+        )
+
+
+def _is_same_file(fd: int, path: Path) -> bool:
+    mine = os.fstat(fd)
+    try:
+        theirs = path.lstat()
+    except OSError:
+        return False
+    return stat.S_ISREG(theirs.st_mode) and (mine.st_dev, mine.st_ino) == (theirs.st_dev, theirs.st_ino)
+
+
+def _write_note(fd: int, note: str) -> None:
+    # the note is a courtesy: a full disk must not keep the holder of the lock from starting
+    with contextlib.suppress(OSError):
+        os.ftruncate(fd, 0)
+        os.pwrite(fd, note.encode(errors="surrogateescape"), 0)
+
+
+def _read_note(fd: int) -> tuple[str, str]:
+    lines = os.pread(fd, _NOTE_BYTES, 0).decode(errors="replace").splitlines()
+    pid, socket, *_ = [*lines, "", ""]
+    return pid or "unknown", socket or "its socket"
