@@ -18,6 +18,10 @@ class Known:
 
     stat: FileStat
     read_at_ns: int
+    digest: bytes = b""
+    """SHA-256 of the bytes that were read."""
+    is_stale: bool = False
+    """Whether it must be read again whatever its stat says (it was cut by other rules)."""
 
     @property
     def is_racy(self) -> bool:
@@ -46,7 +50,7 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to do: `read` holds added and suspect files; a rename needs no reading; `missing_since` goes into the next scan."""
+    """What to do. `read` holds added and suspect files; `missing_since` belongs into the next observation."""
 
     read: tuple[RelativePath, ...]
     rename: tuple[tuple[RelativePath, RelativePath], ...]
@@ -54,6 +58,8 @@ class Plan:
     missing_since: Mapping[RelativePath, float]
     retry_in: float | None
     """Seconds until a grace period ends, None when nothing waits."""
+    is_settled: bool
+    """Whether nothing waits but what lies under a root that cannot be read."""
 
     @property
     def is_empty(self) -> bool:
@@ -81,11 +87,12 @@ def plan(seen: Observation, index: Mapping[RelativePath, Known], grace: Grace) -
         remove=tuple(path for path in absent if path not in moved_from and path not in waiting),
         missing_since=waiting,
         retry_in=min((due[path] for path in waiting), default=None),
+        is_settled=all(path in seen.unreadable for path in waiting),
     )
 
 
 def _is_suspect(stat: FileStat, known: Known | None) -> bool:
-    return known is None or known.stat != stat or known.is_racy
+    return known is None or known.is_stale or known.stat != stat or known.is_racy
 
 
 def _was_emptied(stat: FileStat, known: Known | None) -> bool:

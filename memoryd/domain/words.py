@@ -16,14 +16,17 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=
 _COMPOUND = re.compile(r"[A-Za-z0-9]*(?:[a-z][A-Z]|[A-Za-z][0-9]|[0-9][A-Za-z])[A-Za-z0-9]*")
 _WORD = re.compile(r"[^\W_]+")
 
-STOP_WORDS = frozenset(
-    """a about after all also am an and any are as at be because been before being but by can could did do does doing
-    for from had has have having he her here hers him his how i if in into is it its just me more most my no not of off
-    on once one only or other our ours out over own please s same she should so some such t tell than that the their
-    theirs them then there these they this those through to too under until up us very was we were what when where
-    which while who whom whose why will with would you your yours ll re ve d m don doesn didn isn wasn
-    的 了 是 在 吗 呢 吧 啊 和 与 我 你 他 她 它 们 这 那 有 什么 怎么 哪 谁 为什么 は が を に の と も です ます""".split()
+_ENGLISH = """
+a about after all also am an and any are as at be because been before being but by can could did do does doing for from
+had has have having he her here hers him his how i if in into is it its just me more most my no not of off on once one
+only or other our ours out over own please s same she should so some such t tell than that the their theirs them then
+there these they this those through to too under until up us very was we were what when where which while who whom whose
+why will with would you your yours ll re ve d m don doesn didn isn wasn
+"""
+_CHINESE_AND_JAPANESE = (
+    "的 了 是 在 吗 呢 吧 啊 和 与 我 你 他 她 它 们 这 那 有 什么 怎么 哪 谁 は が を に の と も です ます"
 )
+STOP_WORDS = frozenset((_ENGLISH + _CHINESE_AND_JAPANESE).split())
 
 
 def index_text(text: str) -> str:

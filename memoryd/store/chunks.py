@@ -66,4 +66,5 @@ def file_ids(db: apsw.Connection, paths: Sequence[RelativePath]) -> list[int]:
 
 def counts(db: apsw.Connection) -> Counts:
     """Count files, chunks, passages, vectors and the bytes of the database file."""
-    return Counts(*db.execute(_COUNTS).fetchone())
+    files, chunks, passages, vectors, size = db.execute(_COUNTS).get
+    return Counts(files, chunks, passages, vectors, size)

@@ -65,7 +65,7 @@ class Database:
             while not self._readers.empty():
                 self._readers.get_nowait()
             connections, self._connections = self._connections, []
-            await self._run(lambda: [connection.close() for connection in reversed(connections)])
+            await self._run(_close_all, connections)
 
     async def write(self, work: Callable[[apsw.Connection], Result]) -> Result:
         """Run `work` in one transaction and return what it returns; any exception rolls back."""
@@ -128,6 +128,11 @@ class Database:
             self.vector_error = f"cannot load sqlite-vec: {exc}"
         finally:
             connection.enable_load_extension(False)
+
+
+def _close_all(connections: list[apsw.Connection]) -> None:
+    for connection in reversed(connections):
+        connection.close()
 
 
 def _in_transaction(connection: apsw.Connection, work: Callable[[apsw.Connection], Result]) -> Result:

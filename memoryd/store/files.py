@@ -43,8 +43,9 @@ ON CONFLICT (path) DO UPDATE SET
     sha256 = excluded.sha256, lines = excluded.lines, chunker = excluded.chunker, flags = excluded.flags
 RETURNING id
 """
-_SELECT_KNOWN = "SELECT path, device, inode, size, mtime_ns, ctime_ns, read_at_ns FROM files"
-_SELECT_CONTENT = "SELECT sha256, chunker, flags FROM files WHERE path = ?"
+_SELECT_KNOWN = """
+SELECT path, device, inode, size, mtime_ns, ctime_ns, read_at_ns, sha256, chunker <> ? FROM files
+"""
 _UPDATE_STAT = """
 UPDATE files SET device = ?, inode = ?, size = ?, mtime_ns = ?, ctime_ns = ?, read_at_ns = ? WHERE path = ?
 """
@@ -61,19 +62,19 @@ _DELETE_CHUNK_WORDS = "DELETE FROM chunk_words WHERE rowid = ?"
 _DELETE_CHUNK = "DELETE FROM chunks WHERE id = ?"
 
 
-def known_files(db: apsw.Connection) -> dict[RelativePath, Known]:
-    """Return every indexed file with the stat it was read at."""
-    return {row[0]: Known(FileStat(*row[1:6]), row[6]) for row in db.execute(_SELECT_KNOWN)}
+def known_files(db: apsw.Connection, chunker: str) -> dict[RelativePath, Known]:
+    """Return every indexed file with the stat it was read at; stale is what another chunker cut."""
+    rows = db.execute(_SELECT_KNOWN, (chunker,))
+    return {row[0]: Known(FileStat(*row[1:6]), row[6], row[7], bool(row[8])) for row in rows}
 
 
-def content_of(db: apsw.Connection, path: RelativePath) -> tuple[bytes, str, str] | None:
-    """Return SHA-256, chunker fingerprint and flags of an indexed file, None for an unknown one."""
-    row = db.execute(_SELECT_CONTENT, (path,)).fetchone()
-    return row if row is None else (row[0], row[1], row[2])
+def put_file(db: apsw.Connection, row: FileRow, chunks: Sequence[ChunkEntry], *, afresh: bool = False) -> Indexed:
+    """Make the index hold this file with these chunks.
 
-
-def put_file(db: apsw.Connection, row: FileRow, chunks: Sequence[ChunkEntry]) -> Indexed:
-    """Make the index hold this file with these chunks; a chunk whose hash stays keeps its row and its words."""
+    A chunk whose hash stays keeps its row and its words, unless `afresh` asks for new ones.
+    """
+    if afresh:
+        remove_files(db, [row.path])
     file_id = db.execute(_UPSERT_FILE, _file_values(row)).get
     old: dict[bytes, list[int]] = {}
     for chunk_id, chunk_hash in db.execute(_SELECT_CHUNKS, (file_id,)):

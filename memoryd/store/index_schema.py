@@ -34,7 +34,7 @@ def _identity(connection: apsw.Connection) -> tuple[int, int]:
 
 
 def _is_empty(connection: apsw.Connection) -> bool:
-    return connection.execute("SELECT count(*) FROM sqlite_schema").get == 0
+    return bool(connection.execute("SELECT count(*) = 0 FROM sqlite_schema").get)
 
 
 def _create(connection: apsw.Connection) -> None:

@@ -35,7 +35,8 @@ WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.space_id = :space AND v.hash =
 """
 _SELECT_PENDING = f"""
 SELECT w.hash, c.heading, substr(c.text, w.start + 1, w.stop - w.start)
-FROM (SELECT p.hash, max(p.id) AS id, p.chunk_id, p.start, p.stop {_PENDING} GROUP BY p.hash ORDER BY id DESC LIMIT :limit) w
+FROM (SELECT p.hash, max(p.id) AS id, p.chunk_id, p.start, p.stop {_PENDING}
+      GROUP BY p.hash ORDER BY id DESC LIMIT :limit) w
 JOIN chunks c ON c.id = w.chunk_id
 """
 _COUNT_PENDING = f"SELECT count(DISTINCT p.hash) {_PENDING}"

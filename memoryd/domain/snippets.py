@@ -1,0 +1,79 @@
+"""Snippets: the part of a chunk that shows why it was found, exact text with true line numbers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+SNIPPET_CHARS = 700
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """An exact slice of a chunk and the lines it stands on, counted from the first line of the chunk (0)."""
+
+    text: str
+    first_line: int
+    last_line: int
+
+
+def snippet(text: str, terms: Sequence[str], limit: int = SNIPPET_CHARS) -> Snippet:
+    """Return at most `limit` characters of `text`, whole lines where they fit, around the lines richest in terms."""
+    lines = text.splitlines(keepends=True)
+    if not lines:
+        return Snippet("", 0, 0)
+    weights = [_weight(line, terms) for line in lines]
+    start, stop = _best_window([len(line) for line in lines], weights, limit)
+    body = "".join(lines[start:stop])
+    if len(body) > limit:
+        return Snippet(_cut(body, terms, limit), start, start)
+    while stop - start > 1 and not lines[start].strip():
+        start += 1
+    while stop - start > 1 and not lines[stop - 1].strip():
+        stop -= 1
+    return Snippet("".join(lines[start:stop]).rstrip("\r\n"), start, stop - 1)
+
+
+def _weight(line: str, terms: Sequence[str]) -> float:
+    folded = line.lower()
+    found = [term for term in terms if term in folded or _stem(term) in folded]
+    return float(sum(len(term) for term in set(found)))
+
+
+def _stem(term: str) -> str:
+    return term[:-1] if len(term) > 4 and term.isascii() else term
+
+
+def _best_window(sizes: Sequence[int], weights: Sequence[float], limit: int) -> tuple[int, int]:
+    """Return the run of lines within `limit` characters that holds most weight; at a tie, the one that starts it best."""
+    best, best_weight = (0, 1), -1.0
+    start, size, weight = 0, 0, 0.0
+    for stop in range(1, len(sizes) + 1):
+        size += sizes[stop - 1]
+        weight += weights[stop - 1]
+        while size > limit and start < stop - 1:
+            size -= sizes[start]
+            weight -= weights[start]
+            start += 1
+        if weight > best_weight:
+            best, best_weight = (start, stop), weight
+    return _widened(best, sizes, limit)
+
+
+def _widened(window: tuple[int, int], sizes: Sequence[int], limit: int) -> tuple[int, int]:
+    start, stop = window
+    size = sum(sizes[start:stop])
+    while stop < len(sizes) and size + sizes[stop] <= limit:
+        size += sizes[stop]
+        stop += 1
+    while start > 0 and size + sizes[start - 1] <= limit:
+        start -= 1
+        size += sizes[start]
+    return start, stop
+
+
+def _cut(line: str, terms: Sequence[str], limit: int) -> str:
+    """Cut one over-long line around the middle of its matches."""
+    folded = line.lower()
+    places = [folded.find(term) for term in terms if term in folded]
+    centre = sum(places) // len(places) if places else 0
+    start = max(0, min(centre - limit // 2, len(line) - limit))
+    return line[start : start + limit].rstrip("\r\n")

@@ -1,0 +1,197 @@
+"""The embedding lane of one workspace: gives every passage its vector, behind the keyword index and never in its way.
+
+Pending work is a query over the store, so a kill resumes by itself.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+import structlog
+
+from memoryd.embed.protocol import Embedder, Passage, Rejected, Vector
+from memoryd.embed.slot import EmbedderSlot
+from memoryd.errors import EmbedderUnavailable, StoreError, WorkerDied
+from memoryd.index.progress import Publish
+from memoryd.store.database import Database
+from memoryd.store.vectors import (
+    Matrix,
+    PendingPassage,
+    count_pending,
+    drop_space,
+    evict_unused,
+    open_space,
+    pending,
+    put_rejected,
+    put_vectors,
+)
+from memoryd.wire import Event
+
+log = structlog.get_logger(__name__)
+
+Lookup = Callable[[str, Sequence[bytes]], Awaitable[dict[bytes, Matrix]]]
+"""Finds vectors of a fingerprint by text hash that some other index holds already."""
+
+DEADLY_TRIES = 3
+"""How often one text may end the worker before it is set aside."""
+
+
+@dataclass(frozen=True, slots=True)
+class LaneSettings:
+    """Batch size in passages, pause after a failure in seconds, and how many unused vectors to keep."""
+
+    batch: int = 16
+    read_ahead: int = 512
+    retry: float = 1.0
+    max_unused: int = 50_000
+
+
+class EmbeddingLane:
+    """Drains the passages that have no vector in the space of the present embedder; `run` loops until cancelled."""
+
+    def __init__(
+        self, *, database: Database, slot: EmbedderSlot, settings: LaneSettings, lookup: Lookup, publish: Publish
+    ) -> None:
+        self.pending = 0
+        self.trouble: str | None = None
+        self._database = database
+        self._slot = slot
+        self._settings = settings
+        self._lookup = lookup
+        self._publish = publish
+        self._wake = asyncio.Event()
+        self._progress = asyncio.Condition()
+        self._queue: deque[PendingPassage] = deque()
+        self._deaths: dict[bytes, int] = {}
+        self._done = 0
+        self._reset = False
+
+    def wake(self) -> None:
+        """Say that there may be new passages."""
+        self._wake.set()
+
+    def start_over(self) -> None:
+        """Forget the vectors of the present space and make them anew."""
+        self._reset = True
+        self._wake.set()
+
+    async def drained(self) -> None:
+        """Wait until no passage lacks its vector."""
+        embedder = await self._slot.available()
+        space = await self._space(embedder)
+        self._wake.set()
+        async with self._progress:
+            while await self._database.read(lambda db: count_pending(db, space)):
+                await self._progress.wait()
+
+    async def run(self) -> None:
+        """Embed what is pending, newest first; pause after a failure, sleep when there is nothing to do."""
+        while True:
+            embedder = await self._slot.available()
+            pause: float | None = self._settings.retry
+            try:
+                pause = 0.0 if await self._step(embedder) else None
+                self.trouble = None
+            except (EmbedderUnavailable, StoreError) as exc:
+                self._queue.clear()
+                self.trouble = str(exc)
+            async with self._progress:
+                self._progress.notify_all()
+            if pause != 0.0:
+                await self._sleep(pause)
+
+    async def _sleep(self, seconds: float | None) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._wake.wait()
+
+    async def _step(self, embedder: Embedder) -> bool:
+        """Embed one batch; return whether there may be more."""
+        space = await self._space(embedder)
+        if self._wake.is_set() or not self._queue:
+            self._wake.clear()
+            await self._refill(space)
+        batch = [self._queue.popleft() for _ in range(min(self._settings.batch, len(self._queue)))]
+        if not batch:
+            await self._finish()
+            return False
+        await self._embed(embedder, space, batch)
+        self._done += len(batch)
+        self.pending = max(0, self.pending - len(batch))
+        self._publish(Event.EMBEDDING, {"pending": self.pending, "done": self._done})
+        return True
+
+    async def _refill(self, space: int) -> None:
+        """Ask the store what is pending; once for many batches, since the question costs a pass over the passages."""
+        if self._reset:
+            self._reset = False
+            await self._database.write(lambda db: drop_space(db, space))
+        self.pending = await self._database.read(lambda db: count_pending(db, space))
+        ahead = self._settings.read_ahead
+        self._queue = deque(await self._database.read(lambda db: pending(db, space, ahead)) if self.pending else ())
+
+    async def _finish(self) -> None:
+        if self._done:
+            keep = self._settings.max_unused
+            dropped = await self._database.write(lambda db: evict_unused(db, keep))
+            log.info("embedding done", passages=self._done, dropped=dropped)
+        self._done = 0
+
+    async def _space(self, embedder: Embedder) -> int:
+        identity, now = embedder.identity, time.time()
+        return await self._database.write(
+            lambda db: open_space(
+                db,
+                fingerprint=identity.fingerprint,
+                provider=identity.provider,
+                model=identity.model,
+                dimensions=identity.dimensions,
+                now=now,
+            )
+        )
+
+    async def _embed(self, embedder: Embedder, space: int, batch: Sequence[PendingPassage]) -> None:
+        found = await self._lookup(embedder.identity.fingerprint, [item.hash for item in batch])
+        await self._store(space, [(key, vector) for key, vector in found.items()])
+        todo = [item for item in batch if item.hash not in found]
+        if todo:
+            await self._embed_or_split(embedder, space, todo)
+
+    async def _embed_or_split(self, embedder: Embedder, space: int, batch: Sequence[PendingPassage]) -> None:
+        """Embed a batch; if it ends the worker, halve it until the deadly text stands alone."""
+        try:
+            answers = await embedder.embed_documents([Passage(item.text, item.title) for item in batch])
+        except WorkerDied as exc:
+            if len(batch) == 1:
+                await self._blame(space, batch[0], str(exc))
+                return
+            middle = len(batch) // 2
+            await self._embed_or_split(embedder, space, batch[:middle])
+            await self._embed_or_split(embedder, space, batch[middle:])
+            return
+        good: list[tuple[bytes, Vector]] = []
+        bad: list[tuple[bytes, str]] = []
+        for item, answer in zip(batch, answers, strict=True):
+            if isinstance(answer, Rejected):
+                bad.append((item.hash, answer.reason))
+            else:
+                good.append((item.hash, answer))
+        await self._store(space, good, bad)
+
+    async def _blame(self, space: int, item: PendingPassage, reason: str) -> None:
+        self._deaths[item.hash] = self._deaths.get(item.hash, 0) + 1
+        if self._deaths[item.hash] >= DEADLY_TRIES:
+            log.warning("text set aside: the embedding worker died of it", reason=reason, times=DEADLY_TRIES)
+            await self._store(space, [], [(item.hash, reason)])
+
+    async def _store(
+        self, space: int, good: Sequence[tuple[bytes, Matrix]], bad: Sequence[tuple[bytes, str]] = ()
+    ) -> None:
+        now = time.time()
+        if good:
+            await self._database.write(lambda db: put_vectors(db, space, good, now))
+        if bad:
+            await self._database.write(lambda db: put_rejected(db, space, bad))

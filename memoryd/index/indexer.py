@@ -1,0 +1,285 @@
+"""The indexer of one workspace: scans, plans, reads what may have changed, and commits it file by file.
+
+One loop owns all of it. Hints and demands only say when to look; what to do follows from the disk.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import TypeVar
+
+import structlog
+
+from memoryd.domain.debounce import Debounce
+from memoryd.domain.documents import RelativePath, Skipped, Source
+from memoryd.domain.entries import ChunkSettings
+from memoryd.domain.syncplan import Grace, Known, Observation, Plan, plan
+from memoryd.errors import StoreError
+from memoryd.index.progress import Publish, SyncState
+from memoryd.index.reading import Reader, Reading, Verdict
+from memoryd.index.roots import unreadable_files
+from memoryd.index.scanner import Root, Rules, Scan, scan
+from memoryd.store.database import Database
+from memoryd.store.files import FileRow, known_files, put_file, remove_files, rename_file, touch_file
+from memoryd.wire import Event
+
+log = structlog.get_logger(__name__)
+
+Result = TypeVar("Result")
+
+READ_AHEAD = 16
+"""Files read and cut in one go; each is committed alone."""
+NEVER = float("inf")
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSettings:
+    """Times in seconds."""
+
+    chunks: ChunkSettings
+    debounce: float = 1.5
+    max_hold: float = 2.0
+    settle: float = 0.2
+    grace: Grace = field(default_factory=lambda: Grace(file=2.0, root=60.0))
+    reconcile: float = 30.0
+    retry: float = 1.0
+
+
+class Indexer:
+    """Keeps the index of one workspace equal to its disk.
+
+    `run` loops until cancelled. `hint` says that something may have changed, `demand` asks for a scan now,
+    `settled` waits until a scan that began after the call has been worked off.
+    """
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        executor: Executor,
+        look: Callable[[], tuple[Sequence[Root], Rules]],
+        settings: IndexSettings,
+        on_scan: Callable[[Scan], None],
+        on_commit: Callable[[], None],
+        publish: Publish,
+    ) -> None:
+        self.state = SyncState()
+        self._database = database
+        self._executor = executor
+        self._look = look
+        self._settings = settings
+        self._on_scan = on_scan
+        self._on_commit = on_commit
+        self._publish = publish
+        self._known: dict[RelativePath, Known] = {}
+        self._private: dict[RelativePath, tuple[Known, str]] = {}
+        self._failed: dict[RelativePath, tuple[float, str]] = {}
+        self._missing_since: dict[RelativePath, float] = {}
+        self._debounce = Debounce(settings.debounce, settings.max_hold)
+        self._wake = asyncio.Event()
+        self._asked = 1
+        self._served = 0
+        self._force = False
+        self._progress = asyncio.Condition()
+
+    def hint(self) -> None:
+        """Note that something may have changed; a scan follows after the debounce."""
+        self._debounce.hint(time.monotonic())
+        self._wake.set()
+
+    def demand(self, *, force: bool = False) -> int:
+        """Ask for a scan now and return its ticket; `force` reads and cuts every file anew."""
+        self._asked += 1
+        self._force = self._force or force
+        self._wake.set()
+        return self._asked
+
+    async def settled(self, ticket: int) -> None:
+        """Wait until the scan of this ticket has been worked off, save what an unreadable root holds back."""
+        async with self._progress:
+            await self._progress.wait_for(lambda: self._served >= ticket)
+
+    async def run(self) -> None:
+        """Follow the disk until cancelled; trouble with the store is noted and tried again."""
+        while True:
+            ticket = self._asked
+            self._debounce.clear()
+            try:
+                retry_in, is_settled = await self._sync()
+            except StoreError as exc:
+                retry_in, is_settled = self._settings.retry, False
+                self._note_trouble(exc)
+            if is_settled:
+                await self._serve(ticket)
+            await self._wait(ticket, NEVER if retry_in is None else retry_in)
+
+    async def _serve(self, ticket: int) -> None:
+        async with self._progress:
+            self._served = ticket
+            self._progress.notify_all()
+
+    async def _wait(self, ticket: int, retry_in: float) -> None:
+        """Sleep until a demand, the end of a debounce, a retry, or the reconciling scan."""
+        until = time.monotonic() + min(retry_in, self._settings.reconcile or NEVER)
+        while self._asked <= ticket:
+            due = min(until, self._debounce.due or NEVER)
+            left = due - time.monotonic()
+            if left <= 0:
+                return
+            self._wake.clear()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(None if due == NEVER else left):
+                    await self._wake.wait()
+
+    async def _sync(self) -> tuple[float | None, bool]:
+        """Scan, plan and do it; return in how many seconds to look again, and whether index and disk are equal."""
+        if not self.state.generation and not self._known:
+            chunker = self._settings.chunks.fingerprint
+            self._known = await self._database.read(lambda db: known_files(db, chunker))
+        force, self._force = self._force, False
+        roots, rules = await self._in_thread(self._look)
+        seen = await self._in_thread(lambda: scan(roots, rules))
+        self._on_scan(seen)
+        todo = plan(self._observation(seen, rules), self._view(force), self._settings.grace)
+        self._missing_since = dict(todo.missing_since)
+        self._note_scan(seen, todo)
+        again = await self._execute(todo, seen, Reader(roots, rules, self._settings.chunks), force=force)
+        self._note_done(seen, todo, again)
+        return (self._settings.settle if again else todo.retry_in), todo.is_settled and not again
+
+    def _observation(self, seen: Scan, rules: Rules) -> Observation:
+        lost = unreadable_files(seen, self._known, rules.workspace)
+        return Observation(seen.files, lost, self._missing_since, time.monotonic())
+
+    def _view(self, force: bool) -> dict[RelativePath, Known]:
+        view = self._known | {path: known for path, (known, _) in self._private.items()}
+        return {path: replace(known, is_stale=True) for path, known in view.items()} if force else view
+
+    async def _execute(self, todo: Plan, seen: Scan, reader: Reader, *, force: bool) -> list[RelativePath]:
+        """Do what the plan says; return the files that changed while they were read."""
+        for old, new in todo.rename:
+            await self._rename(old, new, seen)
+        await self._remove(todo.remove)
+        again: list[RelativePath] = []
+        view = self._view(force)
+        for at in range(0, len(todo.read), READ_AHEAD):
+            batch = todo.read[at : at + READ_AHEAD]
+            readings = await self._in_thread(lambda: [reader.read(path, view.get(path)) for path in batch])  # noqa: B023
+            for reading in readings:
+                await self._commit(reading, afresh=force)
+            again += [reading.path for reading in readings if reading.verdict is Verdict.AGAIN]
+            self._update(pending_files=len(todo.read) - at - len(batch) + len(again))
+        return again
+
+    async def _rename(self, old: RelativePath, new: RelativePath, seen: Scan) -> None:
+        private = self._private.pop(old, None)
+        if private is not None or old not in self._known:
+            return
+        stat, now = seen.files[new], time.time_ns()
+        await self._database.write(lambda db: rename_file(db, old, new, stat, now))
+        self._known[new] = replace(self._known.pop(old), stat=stat, read_at_ns=now)
+        self._note_commit()
+        log.info("file renamed", path=old, to=new)
+
+    async def _remove(self, paths: Sequence[RelativePath]) -> None:
+        indexed = [path for path in paths if path in self._known]
+        if indexed:
+            await self._database.write(lambda db: remove_files(db, indexed))
+            self._note_commit()
+            log.info("files removed", count=len(indexed), first=indexed[0])
+        for path in paths:
+            for table in (self._known, self._private, self._failed):
+                table.pop(path, None)
+
+    async def _commit(self, reading: Reading, *, afresh: bool) -> None:
+        match reading:
+            case Reading(path, Verdict.FAILED, _, _, reason):
+                await self._fail(path, reason)
+            case Reading(path, Verdict.PRIVATE, content, _, reason) if content is not None:
+                await self._remove([path])
+                self._private[path] = (Known(content.stat, content.read_at_ns, content.sha256), reason)
+            case Reading(path, Verdict.SAME, content) if content is not None:
+                await self._touch(path, Known(content.stat, content.read_at_ns, content.sha256))
+            case Reading(_, Verdict.CHANGED):
+                await self._put(reading, afresh=afresh)
+
+    async def _touch(self, path: RelativePath, known: Known) -> None:
+        if path in self._private:
+            self._private[path] = (known, self._private[path][1])
+        else:
+            await self._database.write(lambda db: touch_file(db, path, known.stat, known.read_at_ns))
+            self._known[path] = known
+
+    async def _put(self, reading: Reading, *, afresh: bool) -> None:
+        row = _file_row(reading, self._settings.chunks)
+        done = await self._database.write(lambda db: put_file(db, row, reading.chunks, afresh=afresh))
+        self._known[row.path] = Known(row.stat, row.read_at_ns, row.sha256)
+        self._private.pop(row.path, None)
+        self._failed.pop(row.path, None)
+        self._note_commit()
+        log.info("file indexed", path=row.path, kept=done.kept, added=done.added, removed=done.removed)
+
+    async def _fail(self, path: RelativePath, reason: str) -> None:
+        """Keep what the index has of an unreadable file for the grace period, then let it go."""
+        since, _ = self._failed.get(path, (time.monotonic(), ""))
+        if path in self._known and time.monotonic() - since >= self._settings.grace.root:
+            await self._remove([path])
+        self._failed[path] = (since, reason)
+
+    def _note_scan(self, seen: Scan, todo: Plan) -> None:
+        self._failed = {path: why for path, why in self._failed.items() if path in seen.files}
+        self._update(
+            last_scan_at=datetime.now(UTC),
+            roots=tuple(seen.roots),
+            pending_files=len(todo.read) + len(todo.rename) + len(todo.remove),
+            is_dirty=not todo.is_empty or not todo.is_settled,
+        )
+        if not todo.is_empty:
+            self._publish(Event.SYNC, {"state": "started", "pendingFiles": self.state.pending_files})
+
+    def _note_done(self, seen: Scan, todo: Plan, again: list[RelativePath]) -> None:
+        reasons = {path: why for path, (_, why) in (self._private | self._failed).items()}
+        self._update(
+            skipped=(*seen.skipped, *(Skipped(path, why) for path, why in reasons.items())),
+            pending_files=len(again),
+            is_dirty=bool(again) or not todo.is_settled,
+            last_sync_at=datetime.now(UTC),
+            trouble=None,
+        )
+        if not todo.is_empty:
+            self._publish(Event.SYNC, {"state": "finished", "pendingFiles": len(again)})
+
+    def _note_commit(self) -> None:
+        self._update(generation=self.state.generation + 1)
+        self._on_commit()
+
+    def _note_trouble(self, exc: StoreError) -> None:
+        if self.state.trouble != str(exc):
+            log.warning("index cannot be written", reason=str(exc))
+        self._update(trouble=str(exc), is_dirty=True)
+
+    def _update(self, **changes: object) -> None:
+        self.state = replace(self.state, **changes)  # type: ignore[arg-type]  # replace checks the names
+
+    async def _in_thread(self, function: Callable[[], Result]) -> Result:
+        return await asyncio.get_running_loop().run_in_executor(self._executor, function)
+
+
+def _file_row(reading: Reading, settings: ChunkSettings) -> FileRow:
+    content = reading.content
+    if content is None:
+        raise ValueError(f"{reading.path} was not read")
+    return FileRow(
+        path=reading.path,
+        source=Source.MEMORY,
+        stat=content.stat,
+        read_at_ns=content.read_at_ns,
+        sha256=content.sha256,
+        lines=content.text.count("\n") + (content.text != "" and not content.text.endswith("\n")),
+        chunker=settings.fingerprint,
+        flags=content.flags,
+    )

@@ -1,0 +1,28 @@
+"""What the index parts tell the outside: numbers for status, and news for whoever listens."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from memoryd.domain.documents import Skipped
+from memoryd.index.scanner import RootReport
+from memoryd.wire import Event
+
+Publish = Callable[[Event, Mapping[str, object]], None]
+"""Hands a piece of news on; never blocks."""
+
+
+@dataclass(frozen=True, slots=True)
+class SyncState:
+    """How near the index of one workspace is to its disk."""
+
+    pending_files: int = 0
+    is_dirty: bool = True
+    generation: int = 0
+    """Counts the changes that were committed since the start."""
+    last_scan_at: datetime | None = None
+    last_sync_at: datetime | None = None
+    roots: tuple[RootReport, ...] = ()
+    skipped: tuple[Skipped, ...] = field(default=())
+    trouble: str | None = None
+    """Why the last sync could not finish."""

@@ -1,0 +1,68 @@
+"""From a suspect path to what the index shall hold of it. Blocking work without decisions about the store."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.entries import ChunkEntry, ChunkSettings, chunk_entries
+from memoryd.domain.markdown import front_matter
+from memoryd.domain.syncplan import Known
+from memoryd.index.reader import Content, NotReadableError, TornReadError, read_document
+from memoryd.index.roots import base_of
+from memoryd.index.scanner import Root, Rules
+
+
+class Verdict(StrEnum):
+    """What reading a file says about it."""
+
+    CHANGED = "changed"
+    SAME = "same"
+    PRIVATE = "private"
+    AGAIN = "again"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One file as it was read: `content` unless it could not be, `chunks` if it changed, else the reason."""
+
+    path: RelativePath
+    verdict: Verdict
+    content: Content | None = None
+    chunks: tuple[ChunkEntry, ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads suspects of one workspace under the rules of one scan."""
+
+    roots: Sequence[Root]
+    rules: Rules
+    settings: ChunkSettings
+
+    def read(self, path: RelativePath, known: Known | None) -> Reading:
+        """Read one file; never raises for what a file or a disk may do."""
+        base, relative = base_of(path, self.rules.workspace, self.roots)
+        try:
+            content = read_document(
+                base,
+                relative,
+                max_bytes=self.rules.max_file_bytes,
+                follow_symlinks=self.rules.follow_symlinks,
+            )
+        except (FileNotFoundError, TornReadError):
+            return Reading(path, Verdict.AGAIN)
+        except NotReadableError as exc:
+            return Reading(path, Verdict.FAILED, reason=str(exc))
+        except OSError as exc:
+            return Reading(path, Verdict.FAILED, reason=f"cannot be read: {exc.strerror}")
+        return self._judge(path, content, known)
+
+    def _judge(self, path: RelativePath, content: Content, known: Known | None) -> Reading:
+        if known is not None and not known.is_stale and known.digest == content.sha256:
+            return Reading(path, Verdict.SAME, content)
+        if front_matter(content.text).values.get("memory") is False:
+            return Reading(path, Verdict.PRIVATE, content, reason="its front matter says memory: false")
+        return Reading(path, Verdict.CHANGED, content, chunk_entries(content.text, self.settings))

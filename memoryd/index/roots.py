@@ -1,0 +1,60 @@
+"""Where to look for documents of a workspace, and what a root that is gone or replaced means for its files."""
+
+import glob
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from memoryd.domain.documents import ROOT_FILES, ROOT_FOLDERS, RelativePath
+from memoryd.domain.syncplan import Known
+from memoryd.index.scanner import Root, RootState, Scan
+
+_GLOB_SIGNS = frozenset("*?[")
+
+
+def workspace_roots(workspace: Path, extra_paths: Iterable[str]) -> list[Root]:
+    """Return the default roots and the configured extra ones; an extra path may be `~`, relative or a glob."""
+    defaults = [Root(workspace / name) for name in (*ROOT_FILES, *ROOT_FOLDERS)]
+    return defaults + [root for extra in extra_paths for root in _extra_roots(workspace, extra)]
+
+
+def base_of(path: RelativePath, workspace: Path, roots: Iterable[Root]) -> tuple[Path, str]:
+    """Return the trusted folder a document lies beneath, and its path from there."""
+    if not path.startswith("../"):
+        return workspace, path
+    absolute = os.path.normpath(workspace / path)
+    for root in roots:
+        if absolute.startswith(f"{root.path}{os.sep}"):
+            return root.path, os.path.relpath(absolute, root.path)
+    return Path(absolute).parent, Path(absolute).name
+
+
+def unreadable_files(seen: Scan, known: Mapping[RelativePath, Known], workspace: Path) -> set[RelativePath]:
+    """Return the indexed files whose absence from a scan proves nothing.
+
+    They lie under a folder root that is missing, under a folder that could not be listed, or were read from
+    another device than the one the workspace is on now (it was unmounted, or mounted over).
+    """
+    folders: list[str] = [path for path in seen.unreadable if path.endswith("/")]
+    for report in seen.roots:
+        if report.state is not RootState.OK:
+            folders.append(os.path.relpath(report.root.path, workspace) + "/")
+    under = tuple(folders)
+    listed = set(seen.unreadable)
+    return {
+        path
+        for path, file in known.items()
+        if path in listed or path.startswith(under) or _is_elsewhere(path, file, seen)
+    }
+
+
+def _is_elsewhere(path: RelativePath, file: Known, seen: Scan) -> bool:
+    return not path.startswith("../") and seen.workspace_device != file.stat.device
+
+
+def _extra_roots(workspace: Path, extra: str) -> list[Root]:
+    path = Path(os.path.normpath(workspace / Path(extra).expanduser()))
+    if not _GLOB_SIGNS & set(str(path)):
+        return [Root(path, is_optional=False)]
+    matches = glob.glob(str(path), recursive=True)  # noqa: PTH207  Path.glob takes no absolute pattern
+    return [Root(Path(match), is_optional=False) for match in sorted(matches)]

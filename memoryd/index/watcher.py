@@ -1,0 +1,122 @@
+"""The watcher: one watchfiles instance for all workspaces, trusted for nothing but speed.
+
+It watches exactly the folders that the last scans listed, none recursively, so that no symlink or foreign tree
+adds watches; a new folder shows as an event in its parent, whose scan then adds it. A cookie file in a folder of
+our own proves from time to time that events still flow. watchfiles hides queue overflow and stays deaf after
+a root is replaced: scans on a timer cover both.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import structlog
+import watchfiles
+
+log = structlog.get_logger(__name__)
+
+Hint = Callable[[], None]
+MAX_FOLDERS = 8_000
+COOKIE = "cookie"
+
+
+class Watcher:
+    """Turns file events into hints for the workspace they belong to.
+
+    `run` loops until cancelled; `watch` says what to watch and may be called at any time.
+    """
+
+    def __init__(
+        self, *, probe: Path, step_ms: int = 50, retry_seconds: float = 60.0, cookie_seconds: float = 2.0
+    ) -> None:
+        self.is_ok = False
+        self.reason: str | None = "starting"
+        self._probe = probe
+        self._step_ms = step_ms
+        self._retry_seconds = retry_seconds
+        self._cookie_seconds = cookie_seconds
+        self._folders: dict[str, tuple[frozenset[str], Hint]] = {}
+        self._rearm = asyncio.Event()
+        self._cookie_seen = asyncio.Event()
+
+    def watch(self, owner: str, folders: Iterable[str], hint: Hint) -> None:
+        """Watch these folders for `owner`; events call `hint`. Nothing is done if they are watched already."""
+        wanted = frozenset(folders)
+        if owner not in self._folders or self._folders[owner][0] != wanted:
+            self._folders[owner] = (wanted, hint)
+            self._rearm.set()
+
+    async def run(self) -> None:
+        """Watch until cancelled; on failure say so, hint at everybody, and try again after a while."""
+        self._probe.mkdir(parents=True, exist_ok=True)
+        while True:
+            self._rearm.clear()
+            try:
+                await self._watch_once()
+            except (OSError, RuntimeError) as exc:
+                await self._fail(str(exc))
+
+    async def is_alive(self) -> bool:
+        """Write a cookie and tell whether its event comes within the time allowed; if not, start afresh."""
+        self._cookie_seen.clear()
+        cookie = self._probe / COOKIE
+        await asyncio.to_thread(cookie.write_text, str(time.time_ns()))
+        try:
+            async with asyncio.timeout(self._cookie_seconds):
+                await self._cookie_seen.wait()
+        except TimeoutError:
+            self._rearm.set()
+            return False
+        return True
+
+    async def _watch_once(self) -> None:
+        folders = {folder for wanted, _ in self._folders.values() for folder in wanted}
+        if len(folders) > MAX_FOLDERS:
+            raise OSError(f"{len(folders)} folders are more than the {MAX_FOLDERS} that are watched")
+        present = await asyncio.to_thread(_present, folders)
+        events = watchfiles.awatch(
+            *present,
+            self._probe,
+            watch_filter=None,
+            recursive=False,
+            step=self._step_ms,
+            debounce=4 * self._step_ms,
+            rust_timeout=1_000,
+            yield_on_timeout=True,
+            stop_event=self._rearm,
+        )
+        is_armed = False
+        async with contextlib.aclosing(events):
+            async for changes in events:
+                if not is_armed:
+                    # What changed while nothing was armed had no event: everybody looks once more.
+                    is_armed, self.is_ok, self.reason = True, True, None
+                    self._hint_all()
+                self._on_changes({path for _, path in changes})
+
+    def _on_changes(self, paths: set[str]) -> None:
+        parents = {str(Path(path).parent) for path in paths} | paths
+        if str(self._probe) in parents:
+            self._cookie_seen.set()
+        for wanted, hint in self._folders.values():
+            if not wanted.isdisjoint(parents):
+                hint()
+
+    def _hint_all(self) -> None:
+        for _, hint in self._folders.values():
+            hint()
+
+    async def _fail(self, reason: str) -> None:
+        if self.is_ok or self.reason != reason:
+            log.warning("file events are off, scanning instead", reason=reason)
+        self.is_ok, self.reason = False, reason
+        self._hint_all()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._retry_seconds):
+                await self._rearm.wait()
+
+
+def _present(folders: Iterable[str]) -> list[str]:
+    return [folder for folder in folders if Path(folder).is_dir()]
