@@ -17,7 +17,7 @@ import json
 import os
 import socket as sockets
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
@@ -162,9 +162,7 @@ class Client:
         reply: FileReply = self._call("GET", _target(f"/files/{quote(os.fsencode(path))}", query))
         return reply
 
-    def sync(
-        self, wait: Wait = "indexed", timeout_ms: int | None = None, agent: str | None = None
-    ) -> Pending:
+    def sync(self, wait: Wait = "indexed", timeout_ms: int | None = None, agent: str | None = None) -> Pending:
         """Waits until what is on disk now is found by words ("indexed") or by vector too ("embedded").
 
         `timeout_ms` defaults to the client's time-out. When it passes, the reply says `complete: false` and
@@ -181,7 +179,7 @@ class Client:
         reply: Pending = self._call("POST", "/reindex", body)
         return reply
 
-    def events(self, *, agent: str | None = None, silence: float | None = None) -> Iterator[ServerEvent]:
+    def events(self, *, agent: str | None = None, silence: float | None = None) -> Generator[ServerEvent, None, None]:
         """Yields events of indexing, embedding and degradation as they happen, on a connection of its own.
 
         Ends when the daemon stops; raises DeadlineExceeded after `silence` seconds without a byte.
@@ -200,12 +198,10 @@ class Client:
         finally:
             connection.close()
 
-    def _call(
-        self, method: str, target: str, body: Mapping[str, object] | None = None, wait_ms: int = 0
-    ) -> Any:
+    def _call(self, method: str, target: str, body: Mapping[str, object] | None = None, wait_ms: int = 0) -> Any:
         """Sends one request and decodes its reply, for which the daemon may take `wait_ms`."""
         payload = None if body is None else json.dumps(_without_none(body)).encode()
-        timeout = max(self.timeout, wait_ms / 1000 + GRACE_SECONDS)
+        timeout = max(self.timeout, wait_ms / 1000 + GRACE_SECONDS) if wait_ms else self.timeout
         try:
             status, content = self._round_trip(method, target, payload, timeout)
         except (OSError, http.client.HTTPException) as exc:
@@ -218,9 +214,7 @@ class Client:
             raise _refusal(status, content)
         return _decoded(content)
 
-    def _round_trip(
-        self, method: str, target: str, payload: bytes | None, timeout: float
-    ) -> tuple[int, bytes]:
+    def _round_trip(self, method: str, target: str, payload: bytes | None, timeout: float) -> tuple[int, bytes]:
         is_reused = self._connection.sock is not None
         if not is_reused:
             _open(self._connection, self.socket)
@@ -240,22 +234,16 @@ def _open(connection: _UnixConnection, path: Path) -> None:
     try:
         connection.connect()
     except (FileNotFoundError, NotADirectoryError, ConnectionRefusedError) as exc:
-        raise DaemonNotRunning(
-            f"memoryd is not running: nobody answers on {path}", hint=_how_to_start()
-        ) from exc
+        raise DaemonNotRunning(f"memoryd is not running: nobody answers on {path}", hint=_how_to_start()) from exc
     except PermissionError as exc:
         raise NotPermitted(f"the socket {path} belongs to somebody else", hint="run as its owner") from exc
     except OSError as exc:
         if exc.errno in (errno.EAGAIN, errno.ETIMEDOUT) or isinstance(exc, TimeoutError):
             raise NotNow("memoryd takes no new connection now", hint="try again in a moment") from exc
-        raise InvalidRequest(
-            f"cannot open the socket {path}: {exc}", hint="give a shorter or other path"
-        ) from exc
+        raise InvalidRequest(f"cannot open the socket {path}: {exc}", hint="give a shorter or other path") from exc
 
 
-def _exchange(
-    connection: _UnixConnection, method: str, target: str, payload: bytes | None
-) -> http.client.HTTPResponse:
+def _exchange(connection: _UnixConnection, method: str, target: str, payload: bytes | None) -> http.client.HTTPResponse:
     headers = {} if payload is None else {"Content-Type": "application/json"}
     connection.request(method, API + target, body=payload, headers=headers)
     return connection.getresponse()
@@ -284,9 +272,7 @@ def _refusal(status: int, content: bytes) -> MemorydError:
         code = ErrorCode(error["code"])
         refusal = EXCEPTIONS[code](str(error["message"]), hint=str(error.get("hint") or ""))
     except (ValueError, KeyError, TypeError):
-        return MemorydError(
-            f"memoryd answered with status {status}", hint="compare versions: memoryctl version"
-        )
+        return MemorydError(f"memoryd answered with status {status}", hint="compare versions: memoryctl version")
     refusal.code = code
     return refusal
 
@@ -297,9 +283,7 @@ def _lost(exc: OSError | http.client.HTTPException) -> MemorydError:
         return DeadlineExceeded("memoryd did not answer in time", hint="see what it does: memoryctl status")
     if not isinstance(exc, OSError | http.client.IncompleteRead):
         return MemorydError(f"what answers on the socket is not memoryd: {type(exc).__name__}")
-    return NotNow(
-        "memoryd closed the connection before it had answered", hint="it may be restarting: try again"
-    )
+    return NotNow("memoryd closed the connection before it had answered", hint="it may be restarting: try again")
 
 
 def _server_events(response: http.client.HTTPResponse) -> Iterator[ServerEvent]:

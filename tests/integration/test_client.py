@@ -1,0 +1,242 @@
+"""The client against a real server on a real Unix socket: what it sends, what it makes of replies and failures."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from contract_server import Contract, Raw, Reply, Request, error, eventually, pending, serving
+
+from memoryd import errors
+from memoryd.client import Client
+from memoryd.wire import ErrorCode
+
+HEAVY = ("pydantic", "httpx", "fastapi", "rich", "numpy", "asyncio", "click", "apsw")
+NOT_JSON = Raw(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n[")
+
+
+@pytest.fixture
+def contract(tmp_path: Path) -> Iterator[Contract]:
+    with serving(tmp_path / "memoryd.sock") as running:
+        yield running
+
+
+@pytest.fixture
+def client(contract: Contract) -> Iterator[Client]:
+    with Client(contract.socket, timeout=5) as client:
+        yield client
+
+
+def test_import_pulls_in_nothing_heavy() -> None:
+    program = "import json, sys, memoryd.client; print(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert not set(HEAVY) & set(json.loads(done.stdout))
+
+
+def test_search_sends_what_was_given_and_nothing_else(client: Client, contract: Contract) -> None:
+    client.search("port")
+    client.search("端口", agent="a", max_results=3, since="2026-01-01", paths=["memory/*"], explain=True)
+    assert contract.bodies("search") == [
+        {"query": "port"},
+        {
+            "query": "端口",
+            "agent": "a",
+            "maxResults": 3,
+            "since": "2026-01-01",
+            "paths": ["memory/*"],
+            "explain": True,
+        },
+    ]
+
+
+def test_search_returns_the_reply_as_decoded(client: Client) -> None:
+    reply = client.search("port")
+    assert reply["results"][0]["startLine"] == 3
+    assert reply["health"]["complete"]
+
+
+def test_get_asks_for_the_lines(client: Client) -> None:
+    assert client.get("memory/2026-01-05.md", start=3, lines=1)["text"] == "The gateway listens on port 18789.\n"
+
+
+def test_get_quotes_names_that_a_url_could_not_hold(client: Client, contract: Contract) -> None:
+    for name in ("bank/a b?c#d%41.md", "memory/日记.md"):
+        with pytest.raises(errors.NotFound):
+            client.get(name, agent="main")
+        assert contract.requests[-1] == Request("GET", f"/v1/files/{name}", {"agent": "main"}, None)
+
+
+def test_health_status_and_reindex(client: Client, contract: Contract) -> None:
+    assert client.health() == {"ok": True, "ready": True}
+    assert client.status()["agents"][0]["id"] == "main"
+    assert client.reindex(force=True)["pendingFiles"] == 214
+    assert contract.bodies("reindex") == [{"force": True, "embeddings": False}]
+
+
+def test_calls_share_one_connection(client: Client, contract: Contract) -> None:
+    for _ in range(5):
+        client.health()
+    assert contract.connections == 1
+
+
+def test_connection_that_the_daemon_closed_is_opened_again(contract: Contract) -> None:
+    with Client(contract.socket, timeout=5) as client:
+        body = b'{"ok": true, "ready": true}'
+        head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body)
+        contract.replies["health"] = Raw(head + body)  # says keep-alive, then closes
+        assert [client.health()["ok"] for _ in range(3)] == [True] * 3
+        assert contract.connections == 3
+
+
+def test_sync_waits_as_long_as_the_client_does(client: Client, contract: Contract) -> None:
+    client.sync()
+    client.sync("embedded", timeout_ms=100, agent="a")
+    assert contract.bodies("sync") == [
+        {"wait": "indexed", "timeoutMs": 5000},
+        {"agent": "a", "wait": "embedded", "timeoutMs": 100},
+    ]
+
+
+def test_reply_may_take_as_long_as_the_wait_that_was_asked_for(contract: Contract) -> None:
+    may_answer = threading.Event()
+
+    def slowly(_request: Request) -> Reply:
+        may_answer.wait(10)
+        return 200, pending(complete=True)
+
+    contract.replies["sync"] = slowly
+    timer = threading.Timer(0.3, may_answer.set)
+    timer.start()
+    with Client(contract.socket, timeout=0.05) as client:
+        assert client.sync(timeout_ms=5000)["complete"] is True
+    timer.join()
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "kind"),
+    [
+        (ErrorCode.INVALID_REQUEST, 400, errors.InvalidRequest),
+        (ErrorCode.TOO_LARGE, 413, errors.InvalidRequest),
+        (ErrorCode.NOT_FOUND, 404, errors.NotFound),
+        (ErrorCode.UNKNOWN_AGENT, 404, errors.UnknownAgent),
+        (ErrorCode.DISABLED, 409, errors.Disabled),
+        (ErrorCode.DENIED, 403, errors.Denied),
+        (ErrorCode.UNAVAILABLE, 503, errors.NotNow),
+        (ErrorCode.SHUTTING_DOWN, 503, errors.ShuttingDown),
+        (ErrorCode.TIMEOUT, 504, errors.DeadlineExceeded),
+        (ErrorCode.INTERNAL, 500, errors.MemorydError),
+    ],
+)
+def test_error_code_becomes_its_exception(
+    client: Client, contract: Contract, code: ErrorCode, status: int, kind: type[errors.MemorydError]
+) -> None:
+    contract.replies["search"] = (status, error(code, "it cannot be", "do this"))
+    with pytest.raises(kind) as caught:
+        client.search("port")
+    assert type(caught.value) is kind
+    assert (caught.value.code, str(caught.value), caught.value.hint) == (code, "it cannot be", "do this")
+    assert client.health()["ok"], "an error must not spoil the connection"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [(404, {"detail": "Not Found"}), (500, error("a_new_code", "?")), Raw(b"+OK redis\r\n"), NOT_JSON],
+)
+def test_what_is_not_memoryd_is_an_error_of_its_own(client: Client, contract: Contract, reply: Reply) -> None:
+    contract.replies["search"] = reply
+    with pytest.raises(errors.MemorydError) as caught:
+        client.search("port")
+    assert type(caught.value) is errors.MemorydError
+
+
+@pytest.mark.parametrize("name", ["missing.sock", "file", "file/below.sock"])
+def test_nobody_answers(tmp_path: Path, name: str) -> None:
+    (tmp_path / "file").write_text("not a socket")
+    with Client(tmp_path / name) as client, pytest.raises(errors.DaemonNotRunning) as caught:
+        client.health()
+    assert caught.value.hint == "start it: memoryd"
+
+
+def test_stale_socket_is_not_a_daemon(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as stale:
+        stale.bind(str(tmp_path / "memoryd.sock"))
+    with Client(tmp_path / "memoryd.sock") as client, pytest.raises(errors.DaemonNotRunning):
+        client.health()
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="launchd there")
+def test_hint_names_the_unit_if_one_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    unit = tmp_path / "config/systemd/user/memoryd.service"
+    unit.parent.mkdir(parents=True)
+    unit.write_text("[Service]\n")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    with Client(tmp_path / "missing.sock") as client, pytest.raises(errors.DaemonNotRunning) as caught:
+        client.health()
+    assert caught.value.hint == "start it: systemctl --user start memoryd"
+
+
+def test_path_too_long_for_a_socket_is_told(tmp_path: Path) -> None:
+    with Client(tmp_path / ("x" * 120)) as client, pytest.raises(errors.InvalidRequest, match="too long"):
+        client.health()
+
+
+def test_silent_daemon_is_given_up(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as silent:
+        silent.bind(str(tmp_path / "memoryd.sock"))
+        silent.listen()
+        with Client(tmp_path / "memoryd.sock", timeout=0.1) as client:
+            with pytest.raises(errors.DeadlineExceeded):
+                client.health()
+            with pytest.raises(errors.DeadlineExceeded):
+                next(client.events())
+
+
+def test_daemon_that_dies_before_it_answers(client: Client, contract: Contract) -> None:
+    for fragment in (b"", b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"):
+        contract.replies["search"] = Raw(fragment)
+        with pytest.raises(errors.NotNow):
+            client.search("port")
+    assert client.health()["ok"]
+
+
+def test_default_socket_is_the_users(contract: Contract, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORYD_SOCKET", os.fspath(contract.socket))
+    with Client() as client:
+        assert client.health()["ok"]
+
+
+def test_events_are_decoded_until_the_daemon_ends_them(client: Client, contract: Contract) -> None:
+    assert list(client.events(agent="main")) == [{"event": "sync", "data": {"agent": "main", "state": "finished"}}]
+    assert contract.requests[-1].query == {"agent": "main"}
+
+
+def test_events_of_several_data_lines_and_long_silence(client: Client, contract: Contract) -> None:
+    head = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
+    stream = b'id: 1\r\nevent: model\r\ndata: {"state":\r\ndata:"ready"}\r\n\r\n\r\ndata: {"a": 1}\n\nevent: cut'
+    contract.replies["events"] = Raw(head + stream)
+    assert list(client.events()) == [
+        {"event": "model", "data": {"state": "ready"}},
+        {"event": "message", "data": {"a": 1}},
+    ]
+
+
+def test_refused_events_raise_the_refusal(client: Client, contract: Contract) -> None:
+    contract.replies["events"] = (404, error("unknown_agent", "no agent x"))
+    with pytest.raises(errors.UnknownAgent):
+        list(client.events(agent="x"))
+
+
+def test_leaving_events_early_closes_their_connection(contract: Contract) -> None:
+    head = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
+    contract.replies["events"] = Raw(head + b"data: {}\n\n" * 100_000)
+    with Client(contract.socket) as client:
+        events = client.events()
+        assert next(events)["data"] == {}
+        assert contract.open_connections == 1
+        events.close()
+    eventually(lambda: contract.open_connections == 0)
