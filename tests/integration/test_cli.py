@@ -1,0 +1,415 @@
+"""memoryctl against a server that speaks the contract: what it prints where, and its exit codes."""
+
+import io
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from contract_server import (
+    Contract,
+    Reply,
+    Request,
+    agent,
+    answer,
+    error,
+    health,
+    hit,
+    pending,
+    serving,
+    status,
+)
+
+from memoryd.cli.main import run
+from memoryd.wire import Exit
+
+PROGRAM = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
+HOSTILE = "\x1b]0;owned\x07\x1b[31mport\x9b2J 18789"
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def contract(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Contract]:
+    monkeypatch.delenv("MEMORYD_AGENT_ID", raising=False)
+    with serving(tmp_path / "memoryd.sock") as running:
+        monkeypatch.setenv("MEMORYD_SOCKET", os.fspath(running.socket))
+        yield running
+
+
+def on_terminal(*arguments: str, interrupt_at: str = "", **environment: str) -> tuple[int, str]:
+    """Runs memoryctl on a pseudo-terminal; what it wrote there. Interrupts it once `interrupt_at` was seen."""
+    ours, theirs = pty.openpty()
+    variables = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100", **environment}
+    child = subprocess.Popen([*PROGRAM, *arguments], stdin=theirs, stdout=theirs, stderr=theirs, env=variables)
+    os.close(theirs)
+    seen = b""
+    while select.select([ours], [], [], 20)[0]:
+        try:
+            part = os.read(ours, 65536)
+        except OSError:  # Linux says EIO when the last writer has left
+            break
+        seen += part
+        if interrupt_at and interrupt_at.encode() in seen:
+            child.send_signal(signal.SIGINT)
+            interrupt_at = ""
+        if not part:
+            break
+    os.close(ours)
+    return child.wait(20), seen.decode().replace("\r\n", "\n")
+
+
+def test_search_prints_cited_hits(contract: Contract, capsys: Captured) -> None:
+    contract.replies["search"] = (
+        200,
+        answer(hit(), hit(path="MEMORY.md", startLine=7, endLine=7, heading="", score=0.5)),
+    )
+    assert run(["search", "which", "port"]) == Exit.DONE
+    printed = capsys.readouterr()
+    assert printed.out == (
+        "1. memory/2026-01-05.md#L3-L4  0.83  Gateway\n"
+        "   The gateway listens on port 18789.\n"
+        "   It runs on the Mac Studio.\n"
+        "\n"
+        "2. MEMORY.md#L7  0.50\n"
+        "   The gateway listens on port 18789.\n"
+        "   It runs on the Mac Studio.\n"
+    )
+    assert printed.err == ""
+    assert contract.bodies("search") == [{"query": "which port"}]
+
+
+@pytest.mark.parametrize("option", ["-k", "--k", "--limit", "--max-results"])
+def test_all_names_of_the_limit(contract: Contract, option: str) -> None:
+    assert run(["search", "port", option, "2"]) == Exit.DONE
+    assert contract.bodies("search")[0]["maxResults"] == 2
+
+
+def test_search_sends_every_option(contract: Contract, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORYD_AGENT_ID", "from-environment")
+    options = "--min-score 0.3 --since 2026-01-01 --until 2026-02-01 --path memory/* --path bank/*"
+    more = "--session-key agent:a:main --deadline-ms 500 --explain"
+    assert run(["search", "--query", "-what-", *options.split(), *more.split()]) == Exit.DONE
+    assert run(["--agent", "a", "search", "x"]) == run(["search", "x", "--agent", "b"]) == Exit.DONE
+    assert contract.bodies("search")[0] == {
+        "query": "-what-",
+        "agent": "from-environment",
+        "minScore": 0.3,
+        "since": "2026-01-01",
+        "until": "2026-02-01",
+        "paths": ["memory/*", "bank/*"],
+        "sessionKey": "agent:a:main",
+        "deadlineMs": 500,
+        "explain": True,
+    }
+    assert [body["agent"] for body in contract.bodies("search")[1:]] == ["a", "b"]
+
+
+def test_search_reads_the_question_from_standard_input(contract: Contract, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("which port?\n"))
+    assert run(["search", "-"]) == Exit.DONE
+    assert contract.bodies("search") == [{"query": "which port?"}]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["search"],
+        ["search", "  "],
+        ["search", "a", "--query", "b"],
+        ["search", "a", "-k", "0"],
+        ["nonsense"],
+        ["get", "a.md#L0"],
+        ["get", "a.md#L9-L2"],
+        ["get", "a.md#L1", "--from", "2"],
+        ["sync", "--wait", "forever"],
+    ],
+)
+def test_wrong_usage(contract: Contract, capsys: Captured, arguments: list[str]) -> None:
+    assert run(arguments) == Exit.USAGE
+    assert "Error: " in capsys.readouterr().err
+    assert run(["--json", *arguments]) == Exit.USAGE
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "invalid_request"
+    assert not contract.requests
+
+
+def test_nothing_found_says_why(contract: Contract, capsys: Captured) -> None:
+    contract.replies["search"] = 200, answer(reason="nothing is indexed yet", mode="none")
+    assert run(["search", "port"]) == Exit.NOTHING_FOUND
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err) == ("", "note: nothing found: nothing is indexed yet\n")
+
+
+def test_missing_part_is_a_note_and_with_strict_an_exit_code(contract: Contract, capsys: Captured) -> None:
+    arms = {"lexical": {"state": "ok"}, "vector": {"state": "off", "reason": "the model is being downloaded"}}
+    state = health(complete=False, arms=arms, pendingFiles=1, pendingEmbeddings=1200)
+    contract.replies["search"] = 200, answer(hit(), mode="lexical", verdict="weak", health=state)
+    assert run(["search", "port"]) == Exit.DONE
+    assert capsys.readouterr().err.splitlines() == [
+        "note: only weak matches: the answer may not be among them",
+        "note: the vector arm did not take part (off): the model is being downloaded",
+        "note: 1 file not yet indexed",
+        "note: 1,200 passages not yet found by meaning, only by words",
+    ]
+    assert run(["search", "port", "--strict"]) == Exit.INCOMPLETE
+    assert run(["search", "port", "--strict", "--json"]) == Exit.INCOMPLETE
+    contract.replies["search"] = 200, answer(hit())
+    assert run(["search", "port", "--strict"]) == Exit.DONE
+
+
+def test_json_is_the_reply_itself(contract: Contract, capsys: Captured) -> None:
+    reply = answer(hit(snippet=HOSTILE + " 端口"))
+    contract.replies["search"] = 200, reply
+    assert run(["search", "port", "--json"]) == Exit.DONE
+    printed = capsys.readouterr()
+    assert json.loads(printed.out) == reply
+    assert "端口" in printed.out
+    assert not {"\x1b", "\x9b"} & set(printed.out)
+    assert printed.err == ""
+
+
+def test_hostile_note_cannot_drive_the_terminal(contract: Contract) -> None:
+    contract.replies["search"] = 200, answer(hit(snippet=HOSTILE, path=f"memory/{HOSTILE}.md", heading=HOSTILE))
+    code, seen = on_terminal("search", "port", NO_COLOR="1")
+    assert code == Exit.DONE
+    assert seen == "1. memory/port 18789.md#L3-L4  0.83  port 18789\n   port 18789\n"
+
+
+def test_colour_only_on_a_terminal_without_no_color(contract: Contract, capsys: Captured) -> None:
+    for command in (["search", "port"], ["status"]):
+        assert "\x1b[" in on_terminal(*command)[1]
+        assert "\x1b[" not in on_terminal(*command, NO_COLOR="1")[1]
+        assert run(command) == Exit.DONE
+        assert "\x1b" not in capsys.readouterr().out
+
+
+def test_explain_shows_scores(contract: Contract, capsys: Captured) -> None:
+    contract.replies["search"] = 200, answer(hit(explain={"decay": 0.98}))
+    assert run(["search", "port", "--explain"]) == Exit.DONE
+    assert 'words 0.900 · vector 0.750 · {"decay": 0.98}' in capsys.readouterr().out
+
+
+def test_get_prints_the_text_exactly(contract: Contract) -> None:
+    text = "\x1b[31mraw\r\n\ttext 端口, no newline at the end"
+    contract.replies["files"] = (
+        200,
+        {"path": "a.md", "text": text, "from": 1, "lines": 2, "totalLines": 2, "sha256": ""},
+    )
+    done = subprocess.run([*PROGRAM, "get", "a.md"], capture_output=True, check=True, env={**os.environ, "LC_ALL": "C"})
+    assert done.stdout == text.encode()
+    assert on_terminal("get", "a.md")[1] == "raw\n\ttext 端口, no newline at the end\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "query"),
+    [
+        (["#L3"], {"from": "3", "lines": "1"}),
+        (["#L2-L4"], {"from": "2", "lines": "3"}),
+        (["", "--from", "2", "--lines", "9"], {"from": "2", "lines": "9"}),
+        ([""], {}),
+    ],
+)
+def test_get_takes_citations_and_options(contract: Contract, arguments: list[str], query: dict[str, str]) -> None:
+    assert run(["get", "memory/2026-01-05.md" + arguments[0], *arguments[1:]]) == Exit.DONE
+    assert contract.requests[0].query == query
+
+
+def test_get_says_where_to_go_on(contract: Contract, capsys: Captured) -> None:
+    reply = {"path": "a.md", "text": "x\n", "from": 1, "lines": 120, "totalLines": 412, "sha256": ""}
+    contract.replies["files"] = 200, reply | {"truncated": True, "nextFrom": 121}
+    assert run(["get", "a.md"]) == Exit.DONE
+    assert capsys.readouterr().err == "note: cut short, the document has 412 lines; go on with --from 121\n"
+
+
+def test_get_of_what_is_not_there(contract: Contract, capsys: Captured) -> None:
+    assert run(["get", "memory/no.md"]) == Exit.NOTHING_FOUND
+    assert capsys.readouterr().err == "memoryctl: there is no memory/no.md\nmemoryctl search finds names\n"
+    assert run(["get", "memory/no.md", "--json"]) == Exit.NOTHING_FOUND
+    printed = capsys.readouterr()
+    assert json.loads(printed.out) == error("not_found", "there is no memory/no.md", "memoryctl search finds names")
+    assert printed.err == ""
+
+
+def test_refusal_is_an_error(contract: Contract, capsys: Captured) -> None:
+    contract.replies["search"] = 403, error("denied", "this session may not ask")
+    assert run(["search", "port"]) == Exit.ERROR
+    assert capsys.readouterr().err == "memoryctl: this session may not ask\n"
+
+
+@pytest.mark.parametrize("command", [["status"], ["search", "x"], ["get", "x"], ["sync"], ["reindex"]])
+def test_daemon_not_running(tmp_path: Path, capsys: Captured, command: list[str]) -> None:
+    socket = tmp_path / "no.sock"
+    assert run([*command, "--socket", str(socket)]) == Exit.NOT_RUNNING
+    printed = capsys.readouterr()
+    assert printed.err == f"memoryctl: memoryd is not running: nobody answers on {socket}\nstart it: memoryd\n"
+    assert printed.out == ""
+    assert run([*command, "--socket", str(socket), "--json"]) == Exit.NOT_RUNNING
+    assert json.loads(capsys.readouterr().out)["error"]["hint"] == "start it: memoryd"
+
+
+def test_version_with_and_without_a_daemon(contract: Contract, tmp_path: Path, capsys: Captured) -> None:
+    assert run(["version", "--json"]) == Exit.DONE
+    assert json.loads(capsys.readouterr().out) == {"client": "0.1.0", "daemon": "0.1.0"}
+    assert run(["--socket", str(tmp_path / "no.sock"), "version"]) == Exit.DONE
+    assert capsys.readouterr().out == "memoryctl 0.1.0\nmemoryd   not running\n"
+    assert run(["--version"]) == Exit.DONE
+    assert capsys.readouterr().out == "memoryctl 0.1.0\n"
+
+
+def test_status_shows_what_a_person_wants_to_know(contract: Contract, capsys: Captured) -> None:
+    worker = {"phase": "waiting", "pid": None, "rssBytes": 0, "restarts": 2, "lastError": "killed by signal 9"}
+    transfer = {"doneBytes": 12_000_000, "totalBytes": 24_000_000, "step": "downloading"}
+    embedder = {
+        "state": "downloading",
+        "reason": "first start",
+        "since": "2026-01-05T10:00:00Z",
+        "progress": transfer,
+        "worker": worker,
+    }
+    contract.replies["status"] = (
+        200,
+        status(
+            agent(embedded=1205, pendingEmbeddings=1205, embedder=embedder),
+            agent(
+                id="two",
+                watcher={"mode": "scan", "ok": False},
+                vector={"enabled": True, "available": False, "engine": None, "dimensions": None, "reason": "no vec0"},
+                degraded=[{"part": "watcher", "reason": "inotify limit [red]", "since": "2026-01-05T10:00:00Z"}],
+                roots=[{"path": "/mnt/stick", "state": "missing", "files": 3, "reason": "unmounted"}],
+                skipped=[{"path": "memory/big.md", "reason": "larger than 64 MiB"}],
+                skippedCount=61,
+            ),
+        ),
+    )
+    assert run(["status"]) == Exit.DONE
+    printed = capsys.readouterr().out
+    for text in (
+        "0.1.0 · pid 4711 · up 2 h 3 min · 61.0 MB",
+        "agent main",
+        "214 files · 1,203 chunks · 1,205 of 2,410 passages embedded (50 %)",
+        "downloading · 12.0 MB of 24.0 MB, 50 %",
+        "waiting · 2 restarts · killed by signal 9",
+        "0 files, 1,205 embeddings",
+        "12.3 MB",
+        "agent two",
+        "scan · not working",
+        "not available · no vec0",
+        "watcher · inotify limit [red] · for",
+        "/mnt/stick · missing · unmounted",
+        "61 files",
+        "memory/big.md · larger than 64 MiB",
+    ):
+        assert text in printed
+
+
+def test_status_of_one_agent(contract: Contract, capsys: Captured) -> None:
+    contract.replies["status"] = 200, status(agent(id="one"), agent(id="two"))
+    assert run(["status", "--agent", "two", "--json"]) == Exit.DONE
+    assert [agent["id"] for agent in json.loads(capsys.readouterr().out)["agents"]] == ["two"]
+    assert run(["status", "--agent", "three"]) == Exit.ERROR
+    assert capsys.readouterr().err == "memoryctl: no agent 'three' is configured\nthere is: one, two\n"
+
+
+def test_watched_status_goes_on_until_interrupted(contract: Contract) -> None:
+    code, seen = on_terminal("status", "--watch", interrupt_at="agent main")
+    assert code == 130
+    assert "Traceback" not in seen
+
+
+@pytest.mark.parametrize(
+    ("goal", "reply", "sentence", "code"),
+    [
+        ("indexed", pending(0, 1200, complete=True), "indexed; 1,200 passages to embed", Exit.DONE),
+        ("embedded", pending(complete=True), "indexed and embedded", Exit.DONE),
+        ("none", pending(3), "asked for; 3 files to index", Exit.DONE),
+        (
+            "indexed",
+            pending(3, 5, complete=False),
+            "not finished; 3 files to index and 5 passages to embed",
+            Exit.ERROR,
+        ),
+    ],
+)
+def test_sync(
+    contract: Contract, capsys: Captured, goal: str, reply: dict[str, object], sentence: str, code: Exit
+) -> None:
+    contract.replies["sync"] = 200, reply
+    assert run(["sync", "--wait", goal, "--timeout", "0"]) == code
+    assert capsys.readouterr().out == sentence + "\n"
+    assert contract.bodies("sync")[0]["wait"] == goal
+
+
+def test_sync_asks_again_until_it_is_done(contract: Contract, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memoryd.cli.waiting.SLICE_SECONDS", 0.0)
+    left = iter([pending(2, complete=False), pending(1, complete=False), pending(complete=True)])
+    contract.replies["sync"] = lambda _request: (200, next(left))
+    assert run(["sync", "--timeout", "5"]) == Exit.DONE
+    assert len(contract.bodies("sync")) == 3
+
+
+def test_sync_does_not_wait_for_vectors_that_cannot_come(
+    contract: Contract, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memoryd.cli.waiting.SLICE_SECONDS", 0.0)
+    off = {"state": "off", "reason": "MEMORYD_OFFLINE is set", "since": None, "progress": None, "worker": None}
+    contract.replies["status"] = 200, status(agent(pendingEmbeddings=5, embedder=off))
+    contract.replies["sync"] = 200, pending(0, 5, complete=False)
+    assert run(["sync", "--wait", "embedded", "--timeout", "3600"]) == Exit.ERROR
+    printed = capsys.readouterr()
+    assert printed.out == "not finished; 5 passages to embed\n"
+    assert printed.err == "note: main: no vectors: MEMORYD_OFFLINE is set\n"
+
+
+def test_reindex_starts_the_work_and_waits_for_it(contract: Contract, capsys: Captured) -> None:
+    assert run(["reindex", "--embeddings", "--agent", "a"]) == Exit.DONE
+    assert contract.bodies("reindex") == [{"agent": "a", "force": False, "embeddings": True}]
+    assert contract.bodies("sync")[0]["wait"] == "embedded"
+    assert capsys.readouterr().out == "indexed and embedded\n"
+
+
+def test_reindex_without_waiting(contract: Contract, capsys: Captured) -> None:
+    assert run(["reindex", "--force", "--no-wait", "--json"]) == Exit.DONE
+    assert json.loads(capsys.readouterr().out) == pending(files=214)
+    assert not contract.bodies("sync")
+
+
+def test_sync_draws_a_bar_on_a_terminal_and_stops_at_once_when_interrupted(contract: Contract) -> None:
+    asked = iter([agent(pendingFiles=40)])
+    is_over = threading.Event()
+
+    def never(_request: Request) -> Reply:
+        is_over.wait(20)
+        return 200, pending(10, complete=False)
+
+    contract.replies["status"] = lambda _request: (200, status(next(asked, agent(pendingFiles=10))))
+    contract.replies["sync"] = never
+    code, seen = on_terminal("sync", interrupt_at="30 of 40 files")
+    is_over.set()
+    assert code == 130
+    assert "indexing" in seen
+    assert "Traceback" not in seen
+
+
+def test_reader_that_leaves_is_no_error(contract: Contract) -> None:
+    contract.replies["search"] = 200, answer(*[hit(snippet="x" * 5000) for _ in range(100)])
+    child = subprocess.Popen([*PROGRAM, "search", "port"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert child.stdout is not None
+    child.stdout.read(10)
+    child.stdout.close()
+    assert child.stderr is not None
+    assert child.stderr.read() == b""
+    child.stderr.close()
+    child.wait(20)
+
+
+def test_help_names_every_command(capsys: Captured) -> None:
+    assert run(["-h"]) == Exit.DONE
+    printed = capsys.readouterr().out
+    for name in ("status", "search", "get", "sync", "reindex", "models", "version"):
+        assert f"  {name} " in printed
