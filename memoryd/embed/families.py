@@ -35,12 +35,14 @@ class ModelMetadata:
 
     architecture: str
     name: str
-    """`general.name` and `general.basename`, as far as the file has them."""
+    """`general.name`; empty if the file has none."""
     dimensions: int
     context: int
     """Tokens."""
     pooling: str | None = None
     """mean, cls or last; None if the header is silent."""
+    basename: str = ""
+    """`general.basename`: the name without size and version."""
     file_name: str = ""
     """Only a hint: used when the header names no family."""
 
@@ -133,7 +135,7 @@ def _rule_of(metadata: ModelMetadata) -> _Rule:
     by_architecture = ARCHITECTURE_RULES.get(metadata.architecture)
     if by_architecture is not None:
         return by_architecture
-    for name in (metadata.name, metadata.file_name, metadata.architecture):
+    for name in (metadata.name, metadata.basename, metadata.file_name, metadata.architecture):
         words = _words(name)
         for rule in RULES:
             if re.search(rule.pattern, words):

