@@ -1,0 +1,92 @@
+"""A table of the lines of a text: where the non-blank ones start, how deep they are indented, what they start with.
+
+Lines end at "\\n" only; a "\\r" stays at the end of its line. Whole columns are computed at once, so that a large
+file costs a few passes over its bytes and no Python object per line.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoryd.domain.tokens import ByteArray
+
+IndexArray = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+PADDING = b"\n" * 16
+"""Stands behind the text, so that looking a few bytes ahead of a line start needs no test for the end."""
+
+MAX_INDENT = 32
+"""Blanks before the text of a line that are looked at; a line indented deeper counts as non-blank."""
+
+_BLOCK = 1 << 22
+_BOM = b"\xef\xbb\xbf"
+_SPACE, _TAB = 32, 9
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Columns over the non-blank lines of `data`: byte offsets, 0-based line numbers, indentation in columns."""
+
+    data: bytes
+    """UTF-8 of the text and `PADDING`."""
+    starts: IndexArray
+    text: IndexArray
+    """Offset of the first byte that is no blank."""
+    numbers: IndexArray
+    indents: IndexArray
+
+    @property
+    def bytes_at(self) -> ByteArray:
+        return np.frombuffer(self.data, np.uint8)
+
+    def lead(self, ahead: int = 0) -> ByteArray:
+        """Take the byte that stands `ahead` (at most 12) bytes behind the first one of each line's text."""
+        return self.bytes_at[self.text + ahead]
+
+    def line(self, index: int) -> bytes:
+        """Cut out one line from its first non-blank byte, without its end and trailing blanks."""
+        begin = int(self.text[index])
+        return self.data[begin : self.data.index(b"\n", begin)].rstrip()
+
+
+def split(text: str) -> Lines:
+    """Tabulate the non-blank lines of a text. Any `str` is accepted, lone surrogates too."""
+    data = text.encode("utf-8", "surrogatepass") + PADDING
+    starts, numbers = _non_empty_lines(data)
+    texts, indents = _skip_blanks(data, starts)
+    kept = ~np.isin(np.frombuffer(data, np.uint8)[texts], (10, 11, 12, 13))
+    return Lines(data, starts[kept], texts[kept], numbers[kept], indents[kept])
+
+
+def _non_empty_lines(data: bytes) -> tuple[IndexArray, IndexArray]:
+    """Find the line starts that no line end follows at once, block by block to bound the scratch memory."""
+    content = np.frombuffer(data, np.uint8)
+    size = len(data) - len(PADDING)
+    starts, numbers = [np.zeros(min(size, 1), np.int64)], [np.zeros(min(size, 1), np.int64)]
+    seen = 1
+    for base in range(0, size, _BLOCK):
+        found = np.flatnonzero(content[base : min(base + _BLOCK, size)] == 10) + (base + 1)
+        kept = np.flatnonzero((content[found] != 10) & (found < size))
+        starts.append(found[kept])
+        numbers.append(kept + seen)
+        seen += len(found)
+    return np.concatenate(starts), np.concatenate(numbers)
+
+
+def _skip_blanks(data: bytes, starts: IndexArray) -> tuple[IndexArray, IndexArray]:
+    content = np.frombuffer(data, np.uint8)
+    texts, columns = starts.copy(), np.zeros(len(starts), np.int64)
+    if data.startswith(_BOM):
+        texts[:1] += len(_BOM)
+    active = np.arange(len(starts))
+    for _ in range(MAX_INDENT):
+        lead = content[texts[active]]
+        active = active[(lead == _SPACE) | (lead == _TAB)]
+        if not len(active):
+            break
+        is_tab = content[texts[active]] == _TAB
+        columns[active] += np.where(is_tab, 4 - columns[active] % 4, 1)
+        texts[active] += 1
+    return texts, columns

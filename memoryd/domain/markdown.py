@@ -1,0 +1,145 @@
+"""What stands around the text of a Markdown file: its front matter, and the headings above any place in it."""
+
+from bisect import bisect_right
+from dataclasses import dataclass
+
+import yaml
+
+from memoryd.domain.structure import Structure
+
+FRONT_MATTER_CHARS = 16 * 1024
+"""A front matter block that is not closed within this many characters is ordinary text."""
+
+PATH_CHARS = 240
+TITLE_CHARS = 96
+_SEPARATOR = " > "
+
+_MAX_DEPTH = 16
+_BOM = "\ufeff"
+_TRUTH = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+
+
+@dataclass(frozen=True, slots=True)
+class FrontMatter:
+    """The keys of the YAML block at the head of a file, and the offset of the first character behind it."""
+
+    values: dict[str, object]
+    end: int
+
+
+class _PlainLoader(yaml.SafeLoader):
+    """Reads YAML without anchors, aliases and tags, nested to a fixed depth: small in, small out."""
+
+    depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: object) -> yaml.Node | None:
+        event = self.peek_event()  # type: ignore[no-untyped-call]  # no types in the stubs
+        if getattr(event, "anchor", None) or getattr(event, "tag", None) or self.depth > _MAX_DEPTH:
+            raise yaml.YAMLError("anchors, aliases, tags and deep nesting are refused")
+        self.depth += 1
+        try:
+            return super().compose_node(parent, index)  # type: ignore[arg-type]  # the stubs lack None
+        finally:
+            self.depth -= 1
+
+
+def front_matter(text: str) -> FrontMatter:
+    """Read the `---` … `---` block at the very start of a text; never raises.
+
+    Without such a block `values` is empty and `end` is 0. A block that is no YAML mapping, or uses anchors,
+    aliases, tags or deep nesting, gives only its top-level `key: true` and `key: false` lines: a slip elsewhere
+    must not undo `memory: false`.
+    """
+    begin, end = _block(text[: FRONT_MATTER_CHARS + len(_BOM)])
+    if not end:
+        return FrontMatter({}, 0)
+    body = text[begin:end]
+    return FrontMatter(_parse(body), end)
+
+
+def _block(head: str) -> tuple[int, int]:
+    """Find the first character behind the opening line and the first behind the closing one; (0, 0) if none."""
+    lines = head.split("\n")
+    if lines[0].removeprefix(_BOM).rstrip() != "---" or len(lines) < 2 or not lines[1].strip():
+        return 0, 0
+    begin = offset = len(lines[0]) + 1
+    for line in lines[1:]:
+        offset += len(line) + 1
+        if line.rstrip() in ("---", "..."):
+            return begin, min(offset, len(head))
+    return 0, 0
+
+
+def _parse(block: str) -> dict[str, object]:
+    body = block.rstrip()[:-3]
+    try:
+        values = _load(body)
+    except (yaml.YAMLError, ValueError, OverflowError, RecursionError):
+        values = None
+    if isinstance(values, dict):
+        return {str(key): value for key, value in values.items()}
+    return _plain_truths(body)
+
+
+def _load(body: str) -> object:
+    loader = _PlainLoader(body)
+    try:
+        value: object = loader.get_single_data()
+        return value
+    finally:
+        loader.dispose()
+
+
+def _plain_truths(body: str) -> dict[str, object]:
+    pairs = (line.partition(":") for line in body.split("\n") if line[:1].isalpha())
+    found = ((key.strip(), value.strip().lower()) for key, _, value in pairs)
+    return {key: _TRUTH[value] for key, value in found if value in _TRUTH}
+
+
+class Outline:
+    """The headings of a text as a tree."""
+
+    def __init__(self, structure: Structure) -> None:
+        self._lines = structure.lines
+        self._indices = structure.headings().tolist()
+        self._starts = structure.lines.starts[self._indices].tolist()
+        self._parents = _parents(structure.levels[self._indices].tolist())
+
+    def path(self, offset: int) -> str:
+        """Join the titles of the headings that enclose a byte offset with " > ", outermost first.
+
+        A heading's own line belongs to it. Long titles are cut to 96 characters; outer titles are left out
+        where the path would be longer than 240.
+        """
+        titles: list[str] = []
+        at = bisect_right(self._starts, offset) - 1
+        room = PATH_CHARS
+        while at >= 0:
+            title = self._title(self._indices[at])
+            room -= len(title) + len(_SEPARATOR)
+            if room < 0:
+                break
+            titles.append(title)
+            at = self._parents[at]
+        return _SEPARATOR.join(reversed([title for title in titles if title]))
+
+    def _title(self, index: int) -> str:
+        begin = int(self._lines.text[index])
+        line = self._lines.data[begin : begin + 8 * TITLE_CHARS].split(b"\n", 1)[0]
+        title = line.decode("utf-8", "replace").strip()
+        if title.startswith("#"):
+            title = title.lstrip("#").strip()
+            bare = title.rstrip("#")
+            title = bare.rstrip() if not bare or bare[-1] in " \t" else title
+        return " ".join(title.split())[:TITLE_CHARS].rstrip()
+
+
+def _parents(levels: list[int]) -> list[int]:
+    """Find for each heading the nearest earlier one of a higher level; -1 if none."""
+    latest = [-1] * 7
+    parents = []
+    for index, level in enumerate(levels):
+        parents.append(max(latest[:level]))
+        latest[level] = index
+        latest[level + 1 :] = [-1] * (6 - level)
+    return parents
