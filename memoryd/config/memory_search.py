@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field
 from memoryd.config.providers import Fallback, Local, Provider, Remote
 from memoryd.config.qmd import QmdPaths
 from memoryd.config.query import Query
-from memoryd.config.section import OneLine, Section, Text, Texts
+from memoryd.config.section import Section, Text, Texts
 from memoryd.config.sync import Sync
 
 
@@ -93,8 +93,8 @@ class MemorySearch(Section):
     input_type: Text | None = None
     query_input_type: Text | None = None
     document_input_type: Text | None = None
-    query_instruction: OneLine | None = None
-    document_instruction: OneLine | None = None
+    query_instruction: Text | None = None
+    document_instruction: Text | None = None
     local: Local = Local()
     remote: Remote = Remote()
     store: Store = Store()

@@ -38,16 +38,15 @@ WORKING: Final[Mapping[str, frozenset[str]]] = {"memorySearch.provider": frozens
 
 def without_effect(config: Config) -> list[str]:
     """Return one notice for each key that the file sets to something this version does not do."""
-    written = config.model_dump(mode="json", exclude_unset=True)
+    present = config.model_dump(mode="json")
     defaults = Config().model_dump(mode="json")
-    notices = []
-    for key, reason in NOT_YET.items():
-        for location in _locations(key, config):
-            value = value_at(written, location)
-            default = value_at(defaults, _in_defaults(location))
-            if not _adds_nothing(value, default) and value not in [*WORKING.get(key, ())]:
-                notices.append(f"{dotted(location)} has no effect yet: {reason}")
-    return notices
+    return [
+        f"{dotted(location)} has no effect yet: {reason}"
+        for key, reason in NOT_YET.items()
+        for location in _locations(key, config)
+        if (value := value_at(present, location)) != value_at(defaults, _in_defaults(location))
+        and not (isinstance(value, str) and value in WORKING.get(key, ()))
+    ]
 
 
 def _locations(key: str, config: Config) -> Iterator[Location]:
@@ -62,10 +61,3 @@ def _locations(key: str, config: Config) -> Iterator[Location]:
 
 def _in_defaults(location: Location) -> Location:
     return ("agents", "defaults", *location[3:]) if location[:2] == ("agents", "list") else location
-
-
-def _adds_nothing(value: object, default: object) -> bool:
-    """A section adds nothing if none of its values differs; what is not written (None) adds nothing."""
-    if isinstance(value, dict) and isinstance(default, dict):
-        return all(_adds_nothing(below, default.get(key)) for key, below in value.items())
-    return value is None or value == default

@@ -12,7 +12,7 @@ from typing import Final, get_args
 
 from memoryd.config.limits import LogLevel
 from memoryd.config.paths import expand
-from memoryd.config.raw import Raw
+from memoryd.config.raw import Raw, value_at
 
 YES: Final = frozenset({"1", "true", "yes", "on"})
 NO: Final = frozenset({"", "0", "false", "no", "off"})
@@ -72,7 +72,7 @@ def apply(overrides: Overrides, raw: Raw) -> None:
 
 
 def _entries(raw: Raw) -> list[object]:
-    entries = _section(raw, ("agents",)).get("list")
+    entries = value_at(raw, ("agents", "list"))
     return entries if isinstance(entries, list) else []
 
 

@@ -29,8 +29,6 @@ SENTENCES: Final[Mapping[str, Callable[[Context], str]]] = {
     "finite_number": lambda _: "must be a finite number",
     "bool_type": lambda _: "must be true or false",
     "string_type": lambda _: "must be a text",
-    "string_unicode": lambda _: "holds half a character",
-    "string_too_long": lambda context: f"must be at most {context['max_length']} characters",
     "tuple_type": lambda _: "must be a list [ … ]",
     "dict_type": lambda _: "must be an object { … }",
     "model_type": lambda _: "must be an object { … }",

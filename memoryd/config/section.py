@@ -1,5 +1,6 @@
 """The base of every configuration section, and the kinds of text that more than one of them holds."""
 
+import os
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
@@ -34,21 +35,23 @@ class SharedSection(Section):
     model_config = ConfigDict(json_schema_extra={"additionalProperties": True})
 
 
-def _without_nul(text: str) -> str:
+def _usable(text: str) -> str:
     if not text.strip():
         raise ValueError("must not be empty")
     if "\0" in text:
         raise ValueError("must not hold a NUL character")
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError as error:
+        raise ValueError("holds half a character") from error
     return text
 
 
-Text = Annotated[str, AfterValidator(_without_nul)]
+Text = Annotated[str, AfterValidator(_usable)]
 """Text that names something: never blank, fit for a path or an argument."""
 
 Texts = Annotated[tuple[Text, ...], Field(strict=False)]
 """A list of such texts; the file's list becomes a tuple."""
-
-OneLine = Annotated[str, Field(max_length=4096)]
 
 
 def _upper(value: object) -> object:

@@ -1,0 +1,120 @@
+"""Agents as they result from defaults and list."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memoryd.config.consistency import contradictions
+from memoryd.config.models import Agent, Config
+from memoryd.config.paths import workspace_state_dir
+
+
+def agents_of(agents: dict[str, Any]) -> list[Agent]:
+    return Config.model_validate({"agents": agents}, by_alias=True, by_name=False).resolved_agents()
+
+
+def problems_of(agents: dict[str, Any]) -> list[str]:
+    return contradictions(Config.model_validate({"agents": agents}))
+
+
+def test_without_a_list_there_is_one_agent_main() -> None:
+    (agent,) = Config().resolved_agents()
+    assert (agent.id, agent.name, agent.is_default) == ("main", "main", True)
+    assert agent.index_path == workspace_state_dir(agent.workspace) / "index.sqlite"
+
+
+def test_own_values_win_field_by_field() -> None:
+    defaults = {"memorySearch": {"query": {"maxResults": 9, "minScore": 0.2}, "cache": {"enabled": False}}}
+    own = {"id": "a", "memorySearch": {"query": {"minScore": 0.5, "hybrid": {"mmr": {"enabled": True}}}}}
+    first, second = agents_of({"defaults": defaults, "list": [own, {"id": "b"}]})
+    assert (first.memory_search.query.max_results, first.memory_search.query.min_score) == (9, 0.5)
+    assert first.memory_search.query.hybrid.mmr.enabled
+    assert not first.memory_search.cache.enabled
+    assert (second.memory_search.query.max_results, second.memory_search.query.min_score) == (9, 0.2)
+
+
+def test_own_value_equal_to_the_built_in_default_still_wins() -> None:
+    defaults = {"memorySearch": {"query": {"maxResults": 9}}}
+    (agent,) = agents_of({"defaults": defaults, "list": [{"id": "a", "memorySearch": {"query": {"maxResults": 6}}}]})
+    assert agent.memory_search.query.max_results == 6
+
+
+def test_lists_that_add_up_are_joined_without_repeats() -> None:
+    defaults = {"memorySearch": {"extraPaths": ["x", "y"], "exclude": ["private/"], "sources": ["memory"]}}
+    own = {"extraPaths": ["y", "z"], "exclude": ["*.tmp.md"], "sources": ["sessions"]}
+    (agent,) = agents_of({"defaults": defaults, "list": [{"id": "a", "memorySearch": own}]})
+    assert agent.memory_search.extra_paths == ("x", "y", "z")
+    assert agent.memory_search.exclude == ("private/", "*.tmp.md")
+    assert agent.memory_search.sources == ("sessions",)
+
+
+@pytest.mark.parametrize(
+    ("vector", "text", "expected"), [(70, 30, (0.7, 0.3)), (1, 1, (0.5, 0.5)), (0, 0, (0.7, 0.3)), (0, 2, (0, 1))]
+)
+def test_weights_are_made_to_add_up_to_one(vector: float, text: float, expected: tuple[float, float]) -> None:
+    weights = {"memorySearch": {"query": {"hybrid": {"vectorWeight": vector, "textWeight": text}}}}
+    hybrid = agents_of({"defaults": weights})[0].memory_search.query.hybrid
+    assert (hybrid.vector_weight, hybrid.text_weight) == pytest.approx(expected)
+
+
+def test_weight_of_one_agent_is_weighed_against_the_default_of_the_other_arm() -> None:
+    own = {"memorySearch": {"query": {"hybrid": {"vectorWeight": 0.9}}}}
+    hybrid = agents_of({"list": [{"id": "a", **own}]})[0].memory_search.query.hybrid
+    assert (hybrid.vector_weight, hybrid.text_weight) == pytest.approx((0.75, 0.25))
+
+
+def test_workspaces_names_and_default() -> None:
+    agents = agents_of(
+        {
+            "defaults": {"workspace": "/w"},
+            "list": [{"id": "Main", "name": "M"}, {"id": "b", "workspace": "/b", "default": True}],
+        }
+    )
+    assert [(agent.id, agent.name, agent.workspace, agent.is_default) for agent in agents] == [
+        ("main", "M", Path("/w"), False),
+        ("b", "b", Path("/b"), True),
+    ]
+
+
+def test_store_path_expands_the_agent_and_starts_at_the_workspace() -> None:
+    store = {"store": {"path": ".memory/{agentId}.sqlite"}}
+    first, second = agents_of(
+        {"defaults": {"workspace": "/w", "memorySearch": store}, "list": [{"id": "a"}, {"id": "b"}]}
+    )
+    assert first.index_path == Path("/w/.memory/a.sqlite")
+    assert second.index_path == Path("/w/.memory/b.sqlite")
+
+
+def test_two_agents_on_one_workspace_share_one_index() -> None:
+    listed = {"defaults": {"workspace": "/w"}, "list": [{"id": "a"}, {"id": "b"}]}
+    first, second = agents_of(listed)
+    assert first.index_path == second.index_path
+    assert problems_of(listed) == []
+
+
+def test_repeated_id_is_a_problem_in_any_case() -> None:
+    assert problems_of({"list": [{"id": "a"}, {"id": "b"}, {"id": "A"}]}) == ["agents.list[2].id: a is used before"]
+
+
+def test_one_index_for_two_workspaces_is_a_problem() -> None:
+    listed = [{"id": "a", "workspace": "/a"}, {"id": "b", "workspace": "/b"}]
+    store = {"memorySearch": {"store": {"path": "/x/index.sqlite"}}}
+    assert problems_of({"defaults": store, "list": listed}) == [
+        "agents.list[1].memorySearch.store.path: is also the index of agent a, which has another workspace; "
+        "put {agentId} into the path"
+    ]
+
+
+def test_overlap_must_stay_below_tokens_after_merging() -> None:
+    own = {"id": "a", "memorySearch": {"chunking": {"tokens": 64}}}
+    assert problems_of({"list": [own]}) == [
+        "agents.list[0].memorySearch.chunking.overlap: must be less than tokens (64), not 80"
+    ]
+
+
+def test_multimodal_allows_no_fallback() -> None:
+    search = {"multimodal": {"enabled": True}, "fallback": "openai"}
+    assert problems_of({"defaults": {"memorySearch": search}}) == [
+        'agents.defaults.memorySearch.fallback: must be "none" while multimodal.enabled is true'
+    ]

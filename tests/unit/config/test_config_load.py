@@ -1,0 +1,324 @@
+"""Loading: where the file is found, what wins over what, and how problems are told."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memoryd.config.load import Loaded, load
+from memoryd.config.overrides import Overrides
+from memoryd.errors import ConfigError
+
+Write = Callable[[str], Path]
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in list(os.environ):
+        if name.startswith(("MEMORYD_", "XDG_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def write(home: Path) -> Write:
+    def to_default_place(text: str) -> Path:
+        path = home / ".config/memoryd/config.json5"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        path.chmod(0o600)
+        return path
+
+    return to_default_place
+
+
+def problems_of(path: Path | None = None, overrides: Overrides = Overrides()) -> list[str]:  # noqa: B008
+    with pytest.raises(ConfigError) as caught:
+        load(path, overrides)
+    return caught.value.problems
+
+
+def workspace_of(loaded: Loaded) -> Path:
+    return loaded.config.resolved_agents()[0].workspace
+
+
+def test_no_file_means_the_defaults(home: Path) -> None:
+    loaded = load()
+    assert loaded.source is None
+    assert loaded.notices == []
+    assert workspace_of(loaded) == home / ".openclaw/workspace"
+    assert loaded.config.limits.max_file_bytes == 64 * 1024 * 1024
+
+
+def test_default_file_is_found(write: Write) -> None:
+    path = write("{ log: { level: 'debug' } }")
+    loaded = load()
+    assert loaded.source == path
+    assert loaded.config.log.level == "DEBUG"
+
+
+def test_named_file_must_exist(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert problems_of(home / "absent.json5") == [f"{home}/absent.json5: cannot be read: No such file or directory"]
+    monkeypatch.setenv("MEMORYD_CONFIG", str(home / "gone.json5"))
+    assert "gone.json5" in problems_of()[0]
+
+
+def test_dangling_link_in_the_default_place_is_told(write: Write) -> None:
+    path = write("{}")
+    path.unlink()
+    path.symlink_to("nowhere")
+    assert "cannot be read" in problems_of()[0]
+
+
+def test_argument_wins_over_variable(write: Write, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORYD_CONFIG", str(home / "gone.json5"))
+    path = write("{}")
+    assert load(path).source == path
+
+
+def test_flag_wins_over_environment_over_file_over_default(
+    write: Write, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("{ agents: { defaults: { workspace: '/from/file' } }, log: { level: 'ERROR' } }")
+    assert workspace_of(load()) == Path("/from/file")
+    monkeypatch.setenv("MEMORYD_WORKSPACE", "~/from-environment")
+    monkeypatch.setenv("MEMORYD_LOG_LEVEL", "warning")
+    assert workspace_of(load()) == home / "from-environment"
+    assert load().config.log.level == "WARNING"
+    loaded = load(overrides=Overrides(workspace=Path("/from/flag"), log_level="DEBUG"))
+    assert workspace_of(loaded) == Path("/from/flag")
+    assert loaded.config.log.level == "DEBUG"
+
+
+def test_relative_workspace_flag_starts_at_the_current_folder() -> None:
+    assert workspace_of(load(overrides=Overrides(workspace=Path("notes")))) == Path.cwd() / "notes"
+
+
+def test_workspace_override_reaches_the_default_agent_only(write: Write) -> None:
+    write("{ agents: { list: [{id: 'a', workspace: '/a'}, {id: 'b', workspace: '/b', default: true}, {id: 'c'}] } }")
+    agents = load(overrides=Overrides(workspace=Path("/flag"))).config.resolved_agents()
+    assert [str(agent.workspace) for agent in agents] == ["/a", "/flag", "/flag"]
+
+
+def test_offline_forbids_downloads_of_every_agent(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    write("{ agents: { list: [{id: 'a', memorySearch: {local: {download: true}}}, {id: 'b'}] } }")
+    monkeypatch.setenv("MEMORYD_OFFLINE", "0")
+    assert all(agent.memory_search.local.download for agent in load().config.resolved_agents())
+    monkeypatch.setenv("MEMORYD_OFFLINE", "1")
+    assert not any(agent.memory_search.local.download for agent in load().config.resolved_agents())
+
+
+def test_wrong_variables_are_problems_beside_those_of_the_file(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    write("{ log: 3 }")
+    monkeypatch.setenv("MEMORYD_LOG_LEVEL", "loud")
+    monkeypatch.setenv("MEMORYD_OFFLINE", "maybe")
+    assert problems_of() == [
+        "MEMORYD_LOG_LEVEL: must be one of DEBUG, INFO, WARNING, ERROR, not LOUD",
+        "MEMORYD_OFFLINE: must be 1 or 0",
+        "log: must be an object { … }, not 3",
+    ]
+
+
+def test_override_over_a_section_of_wrong_type_reports_the_section(write: Write) -> None:
+    write("{ agents: [], log: 'x' }")
+    assert problems_of(overrides=Overrides(workspace=Path("/w"), log_level="INFO", offline=True)) == [
+        "agents: must be an object { … }",
+        'log: must be an object { … }, not "x"',
+    ]
+
+
+def test_all_problems_are_told_at_once(write: Write) -> None:
+    write("""{
+        memorySearch: { provider: "local" },
+        memory: { backend: "sqlite", readOnly: "yes", citation: "on" },
+        agents: {
+            defaults: { memorySearch: {
+                maxResults: 9,
+                chunking: { tokens: 4.5, overlap: -1 },
+                query: { minScore: 2, hybrid: { mmr: { lamda: 1 } } },
+                sources: "memory",
+                extra_paths: [],
+                local: null,
+            } },
+            list: [{ name: "no id" }, { id: "a b" }],
+        },
+        limits: { maxConnections: 1e400 },
+    }""")
+    assert sorted(problems_of()) == [
+        "agents.defaults.memorySearch.chunking.overlap: must be at least 0, not -1",
+        "agents.defaults.memorySearch.chunking.tokens: must be a whole number, not 4.5",
+        "agents.defaults.memorySearch.extra_paths: unknown key (did you mean `extraPaths`?)",
+        "agents.defaults.memorySearch.local: must be an object { … }, not null",
+        "agents.defaults.memorySearch.maxResults: unknown key (did you mean `query.maxResults`?)",
+        "agents.defaults.memorySearch.query.hybrid.mmr.lamda: unknown key (did you mean `lambda`?)",
+        "agents.defaults.memorySearch.query.minScore: must be at most 1, not 2",
+        'agents.defaults.memorySearch.sources: must be a list [ … ], not "memory"',
+        "agents.list[0].id: is missing",
+        'agents.list[1].id: must be 1 to 64 letters, digits, - or _, starting with a letter or digit, not "a b"',
+        "limits.maxConnections: must be a whole number, not Infinity",
+        'memory.backend: must be one of builtin, qmd, not "sqlite"',
+        "memory.citation: unknown key (did you mean `citations`?)",
+        'memory.readOnly: must be true or false, not "yes"',
+        "memorySearch: belongs under agents.defaults.memorySearch",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("{ limits: { maxFileBytes: '64M' } }", 'limits.maxFileBytes: must be a whole number, not "64M"'),
+        ("{ limits: { maxFileBytes: true } }", "limits.maxFileBytes: must be a whole number, not true"),
+        ("{ limits: { maxFileBytes: 0 } }", "limits.maxFileBytes: must be at least 1,024, not 0"),
+        ("{ memory: { timezone: 'Mars/Base' } }", "memory.timezone: must be a time zone such as Europe/Vienna"),
+        ("{ memory: { qmd: { command: './qmd' } } }", "memory.qmd.command: must be a bare command name or an"),
+        ("{ memory: { qmd: { update: { interval: 'soon' } } } }", "memory.qmd.update.interval: must be a duration"),
+        ("{ agents: { defaults: { workspace: '' } } }", "agents.defaults.workspace: must not be empty"),
+        ("{ agents: { defaults: { workspace: 'a\\u0000b' } } }", "workspace: must not hold a NUL character"),
+        ("{ agents: { defaults: { workspace: '\\ud800' } } }", "workspace: holds half a character"),
+        ("{ agents: { default: {} } }", "agents.default: unknown key (did you mean `defaults`?)"),
+        ("{ agents: { list: {} } }", "agents.list: must be a list [ … ]"),
+        ("{ agents: { list: [7] } }", "agents.list[0]: must be an object { … }, not 7"),
+        ("{ limit: {} }", "limit: unknown key (did you mean `limits`?)"),
+        ("{ agents: { defaults: { memorysearch: {} } } }", "agents.defaults.memorysearch: unknown key"),
+        ("{ memory: { search: {} } }", "memory.search: belongs under agents.defaults.memorySearch"),
+        (
+            "{ agents: { defaults: { memorySearch: { store: { path: '{agent}.db' } } } } }",
+            "memorySearch.store.path: only {agentId} can stand for something here, not {agent}",
+        ),
+        (
+            "{ agents: { defaults: { memorySearch: { remote: { baseUrl: 'ftp://x' } } } } }",
+            "memorySearch.remote.baseUrl: must be an address that starts with http:// or https://",
+        ),
+    ],
+)
+def test_each_kind_of_mistake_has_plain_words(write: Write, text: str, problem: str) -> None:
+    write(text)
+    assert len(problems_of()) == 1
+    assert problem in problems_of()[0]
+
+
+def test_secret_of_wrong_type_is_never_quoted(write: Write) -> None:
+    write("""{ agents: { defaults: { memorySearch: { remote: {
+        apiKey: 271828182845, headers: { Authorization: 271828182845 } } } } } }""")
+    assert len(problems_of()) == 2
+    assert "271828" not in str(problems_of())
+
+
+def test_syntax_error_has_line_and_column(write: Write) -> None:
+    path = write("{\n  memory: {\n    backend 'qmd'\n  }\n}")
+    assert problems_of() == [f'{path}:3:13: unexpected "\'"']
+
+
+def test_unfinished_file_is_told_by_its_end(write: Write) -> None:
+    path = write("{\n  memory: {")
+    assert problems_of()[0].startswith(f"{path}:2:")
+    assert "end of input" in problems_of()[0]
+
+
+def test_typographic_quotes_get_a_hint(write: Write) -> None:
+    path = write("{ memory: { backend: “qmd” } }")
+    assert problems_of() == [f'{path}:1:22: unexpected "“"; use straight quotes']
+
+
+@pytest.mark.parametrize("text", ["{ log: {}, log: {} }", '{ "log": {}, "log": {} }'])
+def test_repeated_key_is_a_problem(write: Write, text: str) -> None:
+    path = write(text)
+    assert problems_of() == [f"{path}: the key `log` stands twice in one object"]
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"", "is empty"),
+        (b" \n", "is empty"),
+        (b"[]", "must hold one object"),
+        (b"{\n\n x: '\xff' }", ":3: is not UTF-8"),
+        (b"// only a comment", "end of input"),
+        (b"{" + b" " * (1024 * 1024), "is larger than 1 MiB"),
+        (b"[" * 100_000, "is nested too deeply"),
+        (b"{a:" * 5_000, "is nested too deeply"),
+        (b'{"log": ' + b"9" * 5000 + b"}", "4300 digits"),
+    ],
+)
+def test_131_broken_file_is_one_clear_problem(write: Write, content: bytes, problem: str) -> None:
+    path = write("")
+    path.write_bytes(content)
+    assert len(problems_of()) == 1
+    assert problems_of()[0].startswith(str(path))
+    assert problem in problems_of()[0]
+
+
+def test_131_directory_and_fifo_are_not_files(home: Path) -> None:
+    os.mkfifo(home / "fifo")
+    assert problems_of(home) == [f"{home}: is not a file"]
+    assert problems_of(home / "fifo") == [f"{home}/fifo: is not a file"]
+
+
+def test_131_file_writable_by_others_is_noticed(write: Write) -> None:
+    path = write("{}")
+    path.chmod(0o664)
+    assert load().notices == [f"{path} can be changed by other users: chmod go-w {path}"]
+
+
+def test_131_linked_file_and_byte_order_mark_are_read(write: Write, home: Path) -> None:
+    target = home / "dotfiles.json5"
+    target.write_bytes(b"\xef\xbb\xbf{log:{level:'ERROR'}}")
+    target.chmod(0o600)
+    write("{}").unlink()
+    (home / ".config/memoryd/config.json5").symlink_to(target)
+    assert load().config.log.level == "ERROR"
+
+
+def test_sections_of_other_programs_are_ignored_with_one_notice(write: Write) -> None:
+    write("""{
+        $schema: "https://example.com/schema.json",
+        gateway: { port: 1 }, channels: {},
+        agents: {
+            defaults: { heartbeat: {}, model: "x", memorySearch: {} },
+            list: [{ id: "main", tools: {} }],
+        },
+        models: { mode: "merge", providers: { openai: { apiKey: "k", models: [] } } },
+    }""")
+    assert load().notices == [
+        "ignored, not memoryd's: gateway, channels, agents.defaults.heartbeat, agents.defaults.model, "
+        "agents.list[0].tools, models.mode, models.providers.openai.models",
+        "models.providers has no effect yet: remote providers are not asked",
+    ]
+
+
+def test_key_without_effect_is_noticed_only_when_it_differs(write: Write) -> None:
+    write("""{
+        memory: { backend: "builtin", qmd: { update: { interval: "300s" } } },
+        agents: {
+            defaults: { memorySearch: { provider: "none", sources: ["memory"] } },
+            list: [{ id: "a" }, { id: "b", memorySearch: { provider: "openai" } }],
+        },
+    }""")
+    assert load().notices == [
+        "agents.list[1].memorySearch.provider has no effect yet: remote providers are not asked, keyword search answers"
+    ]
+
+
+def test_paths_of_the_file_start_at_its_folder(home: Path) -> None:
+    folder = home / "etc"
+    folder.mkdir()
+    (folder / "c.json5").write_text("""{ agents: { defaults: { workspace: "../notes", memorySearch: {
+        local: { modelPath: "m.gguf", modelCacheDir: "~/models" } } },
+        list: [
+            { id: "a" },
+            { id: "b", workspace: "b", memorySearch: { local: { modelPath: "hf:o/r/f.gguf" } } },
+        ] } }""")
+    first, second = load(folder / "c.json5").config.resolved_agents()
+    assert first.workspace == folder / "../notes"
+    assert first.memory_search.local.model_path == str(folder / "m.gguf")
+    assert first.memory_search.local.model_cache_dir == str(home / "models")
+    assert second.workspace == folder / "b"
+    assert second.memory_search.local.model_path == "hf:o/r/f.gguf"
+
+
+@pytest.mark.parametrize("workspace", ["/", "~", "~/", "/..", "~/x/.."])
+def test_132_root_and_home_are_refused_as_a_workspace(write: Write, workspace: str) -> None:
+    write(f"{{ agents: {{ defaults: {{ workspace: '{workspace}' }} }} }}")
+    assert "must be a folder of its own" in problems_of()[0]

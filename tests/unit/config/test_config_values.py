@@ -1,0 +1,86 @@
+"""Durations and secrets."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from memoryd.config.duration import format_duration, parse_duration
+from memoryd.config.providers import Local, Remote
+from memoryd.config.secret import parse_secret
+from memoryd.errors import ConfigError
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [("5m", 300), ("90s", 90), ("1h30m", 5400), ("1h 30m", 5400), ("250ms", 0.25), ("2D", 172_800)],
+)
+def test_durations_are_read(value: object, seconds: float) -> None:
+    assert parse_duration(value).total_seconds() == seconds
+
+
+@pytest.mark.parametrize(("value", "seconds"), [("5", 300), (5, 300), (0.5, 30), (0, 0), ("0", 0), ("1.5h", 5400)])
+def test_bare_numbers_count_minutes(value: object, seconds: float) -> None:
+    assert parse_duration(value).total_seconds() == seconds
+
+
+@pytest.mark.parametrize("value", ["", "soon", "5 parsecs", "m5", "5m!", "-5m", True, None, [], "1" * 50 + "m"])
+def test_other_durations_are_refused_with_an_example(value: object) -> None:
+    with pytest.raises(ValueError, match="such as"):
+        parse_duration(value)
+
+
+@pytest.mark.parametrize("value", ["366d", -1, "99999999h"])
+def test_durations_have_bounds(value: object) -> None:
+    with pytest.raises(ValueError, match="between 0 and a year"):
+        parse_duration(value)
+
+
+@pytest.mark.parametrize("text", ["5m", "1h", "90s", "25h", "0.25s", "0s"])
+def test_written_durations_are_read_back(text: str) -> None:
+    assert format_duration(parse_duration(text)) == text
+
+
+def test_a_year_of_minutes_does_not_overflow() -> None:
+    assert parse_duration(525_600) == timedelta(days=365)
+    with pytest.raises(ValueError):
+        parse_duration(1e308)
+
+
+def test_secret_is_masked_everywhere() -> None:
+    remote = Remote.model_validate({"apiKey": "sk-hidden", "headers": {"Authorization": "Bearer hidden"}})
+    for shown in (repr(remote), str(remote), remote.model_dump_json(), repr(remote.model_dump())):
+        assert "hidden" not in shown
+    assert remote.api_key is not None
+    assert remote.api_key.reveal() == "sk-hidden"
+    assert remote.headers["Authorization"].reveal() == "Bearer hidden"
+
+
+@pytest.mark.parametrize("value", [{"env": "A_KEY"}, "${A_KEY}", {"source": "env", "provider": "x", "id": "A_KEY"}])
+def test_secret_of_a_variable_is_read_when_needed(value: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    secret = parse_secret(value)
+    monkeypatch.setenv("A_KEY", "sk-1")
+    assert secret.reveal() == "sk-1"
+    monkeypatch.delenv("A_KEY")
+    with pytest.raises(ConfigError, match="no secret in env A_KEY"):
+        secret.reveal()
+
+
+def test_secret_of_a_file_is_its_text_without_the_line_end(tmp_path: Path) -> None:
+    file = tmp_path / "key"
+    secret = parse_secret({"file": str(file)})
+    with pytest.raises(ConfigError, match="cannot read the secret"):
+        secret.reveal()
+    file.write_text("sk-2\n", encoding="utf-8")
+    assert secret.reveal() == "sk-2"
+
+
+@pytest.mark.parametrize("value", ["", 5, None, {}, {"env": ""}, {"file": "relative"}, {"file": "/a", "env": "B"}])
+def test_anything_else_is_no_secret(value: object) -> None:
+    with pytest.raises(ValueError, match="must be a text"):
+        parse_secret(value)
+
+
+def test_automatic_context_size_means_the_models_own() -> None:
+    assert Local.model_validate({"contextSize": "auto"}).context_size is None
+    assert Local.model_validate({"contextSize": 2048}).context_size == 2048
