@@ -1,0 +1,177 @@
+"""The wire between the daemon and its embedding worker: typed messages in length-prefixed frames.
+
+A frame is two big-endian 32-bit lengths, a JSON header and raw bytes (a vector as float32 in the machine's byte
+order). Both sides check sizes before they allocate. Malformed input raises ValueError: the connection is then unusable.
+"""
+
+import asyncio
+import json
+import socket
+import struct
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from typing import Any, Final
+
+HEADER_BYTES: Final = 2 * 1024 * 1024
+"""The largest header either side accepts."""
+
+PAYLOAD_BYTES: Final = 256 * 1024
+"""The largest vector: 65,536 dimensions."""
+
+TEXT_CHARACTERS: Final = 128 * 1024
+"""Longer texts are cut before they are sent; far beyond any model's context, and the header holds it in any script."""
+
+_LENGTHS: Final = struct.Struct(">II")
+
+
+class Lane(StrEnum):
+    """A question overtakes all documents; within a lane, first come first served."""
+
+    QUERY = "query"
+    DOCUMENT = "document"
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """To the worker, first: which model and how. `context` bounds one text, in tokens."""
+
+    model: str
+    pooling: str
+    context: int
+    threads: int
+
+
+@dataclass(frozen=True, slots=True)
+class Embed:
+    """To the worker: one text, prompt included. Answered by exactly one Embedded or Refused, in order of the lane."""
+
+    id: int
+    lane: Lane
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    """To the worker: nobody waits for this text any more; if it is still queued, refuse it instead of computing."""
+
+    id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """From the worker: the model is loaded."""
+
+    dimensions: int
+    context: int
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """From the worker: the model cannot be loaded; the worker ends."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """From the worker: a vector of length 1, as float32 bytes."""
+
+    id: int
+    vector: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """From the worker: no usable vector for this text."""
+
+    id: int
+    reason: str
+
+
+Message = Load | Embed | Cancel | Ready | Failed | Embedded | Refused
+
+_KINDS: Final = {kind.__name__.lower(): kind for kind in (Load, Embed, Cancel, Ready, Failed, Embedded, Refused)}
+
+
+def encode(message: Message) -> bytes:
+    """Gives the frame of `message`. Lone surrogates become question marks."""
+    header: dict[str, str | int] = {"kind": type(message).__name__.lower()}
+    payload = b""
+    for item in fields(message):
+        value = getattr(message, item.name)
+        if isinstance(value, bytes):
+            payload = value
+        else:
+            header[item.name] = value
+    encoded = json.dumps(header, ensure_ascii=False).encode("utf-8", "replace")
+    return _LENGTHS.pack(len(encoded), len(payload)) + encoded + payload
+
+
+def decode(header: bytes, payload: bytes) -> Message:
+    """Gives the message in a frame; raises ValueError if it is none."""
+    try:
+        values = json.loads(header)
+    except RecursionError as exc:
+        raise ValueError("header nested too deeply") from exc
+    if not isinstance(values, dict) or values.get("kind") not in _KINDS:
+        raise ValueError("not a message")
+    kind = _KINDS[values.pop("kind")]
+    if kind is Embedded:
+        values["vector"] = payload
+    elif payload:
+        raise ValueError("unexpected payload")
+    return kind(**_checked(kind, values))
+
+
+def _checked(kind: type, values: dict[str, Any]) -> dict[str, Any]:
+    expected = {item.name: item.type for item in fields(kind)}
+    if values.keys() != expected.keys():
+        raise ValueError(f"wrong fields for {kind.__name__}")
+    if "lane" in values:
+        values["lane"] = Lane(str(values["lane"]))
+    for name, value in values.items():
+        if type(value) is not expected[name]:
+            raise ValueError(f"{kind.__name__}.{name} has the wrong type")
+    return values
+
+
+def _sizes(lengths: bytes) -> tuple[int, int]:
+    header, payload = _LENGTHS.unpack(lengths)
+    if header > HEADER_BYTES or payload > PAYLOAD_BYTES:
+        raise ValueError(f"frame of {header} + {payload} bytes is too large")
+    return header, payload
+
+
+async def read(reader: asyncio.StreamReader) -> Message:
+    """Reads one message; raises IncompleteReadError at the end of the stream, ValueError for garbage.
+
+    After a cancellation in the middle of a frame the stream is unusable.
+    """
+    header, payload = _sizes(await reader.readexactly(_LENGTHS.size))
+    return decode(await reader.readexactly(header), await reader.readexactly(payload))
+
+
+def receive(connection: socket.socket) -> Message | None:
+    """Reads one message, blocking; None at the end of the stream. Raises ValueError for garbage."""
+    lengths = _receive_exactly(connection, _LENGTHS.size)
+    if lengths is None:
+        return None
+    header, payload = (_receive_exactly(connection, size) for size in _sizes(lengths))
+    return None if header is None or payload is None else decode(header, payload)
+
+
+def send(connection: socket.socket, message: Message) -> None:
+    """Writes one message, blocking; raises OSError when the other side is gone."""
+    connection.sendall(encode(message))
+
+
+def _receive_exactly(connection: socket.socket, size: int) -> bytes | None:
+    data = bytearray(size)
+    view = memoryview(data)
+    done = 0
+    while done < size:
+        count = connection.recv_into(view[done:])
+        if count == 0:
+            return None
+        done += count
+    return bytes(data)
