@@ -1,0 +1,87 @@
+"""Tries an embedding model in a worker of its own. Imports numpy and the worker, so only `models verify` does."""
+
+import asyncio
+import os
+from datetime import timedelta
+from pathlib import Path
+
+import click
+
+from memoryd.cli.settings import Settings
+from memoryd.cli.terminal import styled
+from memoryd.config.providers import Local
+from memoryd.embed.families import family_of
+from memoryd.embed.gguf_header import inspect
+from memoryd.embed.identity import identity_of
+from memoryd.embed.verify import Pair, Verification
+from memoryd.embed.verify import verify as embed_known_pairs
+from memoryd.embed.worker import LlamaWorker
+from memoryd.errors import MemorydError
+from memoryd.wire import Exit
+
+
+def check(model: Path, local: Local) -> Verification:
+    """Embeds known pairs with `model`. Raises ModelError if the file is no model, EmbeddingError if it fails."""
+    metadata = inspect(model)
+    family = family_of(metadata)
+    worker = LlamaWorker(
+        model=model,
+        family=family,
+        identity=identity_of(model, metadata, family),
+        threads=local.threads or max(1, (os.cpu_count() or 1) // 2),
+        idle_unload=timedelta(0),
+        context=local.context_size,
+        query_timeout=timedelta(seconds=120),  # nobody waits for an answer here, and a large model loads slowly
+    )
+    return asyncio.run(_measure(worker))
+
+
+def print_check(settings: Settings, spec: str, verification: Verification) -> Exit:
+    """Prints cosines and verdict; exit code 1 if the model is refused."""
+    if settings.is_json:
+        settings.print_json(
+            {
+                "spec": spec,
+                "ok": verification.ok,
+                "reason": verification.reason,
+                "pairs": [_as_json(pair) for pair in verification.pairs],
+            }
+        )
+    else:
+        click.echo("   own  stranger")
+        for pair in verification.pairs:
+            click.echo(_line(pair))
+        verdict = styled("ok", colour="green") if verification.ok else styled("refused", colour="red")
+        click.echo(f"{verdict}: {verification.reason}")
+    return Exit.DONE if verification.ok else Exit.ERROR
+
+
+async def _measure(worker: LlamaWorker) -> Verification:
+    outcome: Verification | MemorydError
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(worker.run())
+        try:
+            await worker.warm()
+            outcome = await embed_known_pairs(worker)
+        except MemorydError as exc:
+            outcome = exc  # raised below: the group would wrap it
+        finally:
+            running.cancel()
+    if isinstance(outcome, MemorydError):
+        raise outcome
+    return outcome
+
+
+def _line(pair: Pair) -> str:
+    mark = " " if pair.is_first else styled("!", colour="red")
+    return f"{mark} {pair.cosine:4.2f}      {pair.nearest_stranger:4.2f}  {pair.question} → {pair.answer}"
+
+
+def _as_json(pair: Pair) -> dict[str, object]:
+    return {
+        "language": pair.language,
+        "question": pair.question,
+        "answer": pair.answer,
+        "cosine": round(pair.cosine, 4),
+        "nearestStranger": round(pair.nearest_stranger, 4),
+    }

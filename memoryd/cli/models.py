@@ -1,0 +1,214 @@
+"""memoryctl models: the embedding models on this machine. Works without the daemon.
+
+The one command that reads the configuration and uses memoryd.embed itself: a model must be fetched and tried
+before, or while, no daemon runs.
+"""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+from typing import TypedDict
+
+import click
+
+from memoryd import log
+from memoryd.cli.settings import HELP, Settings, agent_option, json_option
+from memoryd.cli.terminal import harmless_line, is_terminal, note, size, styled
+from memoryd.config.load import load
+from memoryd.config.models import Agent
+from memoryd.config.paths import models_dir
+from memoryd.embed.model_store import ModelStore, Progress, StoredModel
+from memoryd.errors import ModelError, UnknownAgent
+from memoryd.wire import Exit
+
+
+class Listed(TypedDict):
+    """A model of `models list --json`; `path` is null if a configured one is not here."""
+
+    name: str
+    spec: str
+    bytes: int
+    path: str | None
+    complete: bool
+    configured: bool
+
+
+@click.group("models", context_settings=HELP)
+def command() -> None:
+    """List, fetch, check and remove embedding models (works without memoryd)."""
+    log.configure("ERROR")  # unconfigured, structlog writes to stdout, where the answer goes
+
+
+@command.command("list", context_settings=HELP)
+@agent_option
+@json_option
+@click.pass_obj
+def list_models(settings: Settings) -> Exit:
+    """Show the models that are here, and the one that the configuration names."""
+    agent = _agent(settings)
+    models = _listed(_store(agent), _configured(agent))
+    if settings.is_json:
+        settings.print_json(models)
+    else:
+        for model in models:
+            click.echo("\n".join(_lines(model)))
+    return Exit.DONE
+
+
+@command.command("pull", context_settings=HELP)
+@click.argument("spec", required=False)
+@agent_option
+@json_option
+@click.pass_obj
+def pull(settings: Settings, spec: str | None) -> Exit:
+    """Fetch the model SPEC (else the configured one); goes on where it stopped before."""
+    agent = _agent(settings)
+    spec = spec or _configured(agent)
+    store = _store(agent)
+    is_new = store.locate(spec) is None
+    path = _fetch(store, spec)
+    if settings.is_json:
+        settings.print_json({"spec": spec, "path": str(path), "bytes": path.stat().st_size, "fetched": is_new})
+    else:
+        click.echo(path)
+        if not is_new:
+            note("it was here already")
+    return Exit.DONE
+
+
+@command.command("verify", context_settings=HELP)
+@click.argument("spec", required=False)
+@agent_option
+@json_option
+@click.pass_obj
+def verify(settings: Settings, spec: str | None) -> Exit:
+    """Try the model SPEC (else the configured one): paraphrases must be nearer to each other than strangers."""
+    # this pulls in numpy and the worker, which the other three commands need not pay for
+    from memoryd.cli.model_check import check, print_check
+
+    agent = _agent(settings)
+    spec = spec or _configured(agent)
+    verification = check(_file(_store(agent), spec), agent.memory_search.local)
+    return print_check(settings, spec, verification)
+
+
+@command.command("remove", context_settings=HELP)
+@click.argument("spec")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@agent_option
+@json_option
+@click.pass_obj
+def remove(settings: Settings, spec: str, yes: bool) -> Exit:
+    """Delete the model SPEC (or a name from the list) from the cache."""
+    agent = _agent(settings)
+    if not yes and not _is_agreed(spec, spec == _configured(agent)):
+        note("nothing was removed")
+        return Exit.ERROR
+    freed = _store(agent).remove(spec)
+    if settings.is_json:
+        settings.print_json({"spec": spec, "freedBytes": freed})
+    else:
+        click.echo(f"removed {spec}, {size(freed)} freed")
+    return Exit.DONE
+
+
+def _agent(settings: Settings) -> Agent:
+    """The agent of `--agent`, else the default one. Raises ConfigError and UnknownAgent."""
+    agents = load().config.resolved_agents()
+    named = [agent for agent in agents if agent.id == settings.agent]
+    if settings.agent and not named:
+        known = ", ".join(agent.id for agent in agents)
+        raise UnknownAgent(f"no agent {settings.agent!r} is configured", hint=f"there is: {known}")
+    return next(agent for agent in (named or agents) if named or agent.is_default)
+
+
+def _configured(agent: Agent) -> str:
+    return agent.memory_search.local.model_path
+
+
+def _store(agent: Agent) -> ModelStore:
+    """The cache; `local.download: false` is about downloads that nobody asked for, so it does not hold here."""
+    folder = agent.memory_search.local.model_cache_dir
+    return ModelStore.of(Path(folder).expanduser() if folder else models_dir(), os.environ)
+
+
+def _listed(store: ModelStore, configured: str) -> list[Listed]:
+    path = store.locate(configured)
+    models = [_entry(model, model.spec == configured or model.path == path) for model in store.list()]
+    if any(model["configured"] for model in models):
+        return models
+    octets = path.stat().st_size if path else 0
+    missing: Listed = {
+        "name": path.name if path else configured,
+        "spec": configured,
+        "bytes": octets,
+        "path": str(path) if path else None,
+        "complete": path is not None,
+        "configured": True,
+    }
+    return [missing, *models]
+
+
+def _entry(model: StoredModel, is_configured: bool) -> Listed:
+    return {
+        "name": model.name,
+        "spec": model.spec,
+        "bytes": model.bytes,
+        "path": str(model.path),
+        "complete": model.is_complete,
+        "configured": is_configured,
+    }
+
+
+def _lines(model: Listed) -> list[str]:
+    state = "complete" if model["complete"] else "partial" if model["path"] else "not here: memoryctl models pull"
+    parts = [size(model["bytes"])] if model["path"] else []
+    parts += [state, *(["configured"] if model["configured"] else [])]
+    head = f"{styled(harmless_line(model['name']), bold=True)}  {', '.join(parts)}"
+    return [head, *(f"  {harmless_line(text)}" for text in (model["spec"], model["path"]) if text)]
+
+
+def _file(store: ModelStore, spec: str) -> Path:
+    named = [model.path for model in store.list() if model.name == spec and model.is_complete]
+    path = named[0] if named else store.locate(spec)
+    if path is None:
+        raise ModelError(f"the model {spec} is not here", hint=f"fetch it: memoryctl models pull {spec}")
+    return path
+
+
+def _fetch(store: ModelStore, spec: str) -> Path:
+    if not is_terminal(sys.stderr):
+        return asyncio.run(store.fetch(spec, _StepNotes()))
+    # rich takes 50 ms to import and is needed for a bar only
+    from memoryd.cli.bars import Bars
+
+    with Bars() as bars:
+
+        def show(progress: Progress) -> None:
+            for name in shown - {progress.step}:
+                bars.hide(name)
+            shown.clear()
+            shown.add(progress.step)
+            bars.show_transfer(progress.step, progress.done_bytes, progress.total_bytes)
+
+        shown: set[str] = set()
+        return asyncio.run(store.fetch(spec, show))
+
+
+class _StepNotes:
+    """Notes each step once, for logs."""
+
+    def __init__(self) -> None:
+        self._step = ""
+
+    def __call__(self, progress: Progress) -> None:
+        if progress.step != self._step:
+            self._step = progress.step
+            note(progress.step)
+
+
+def _is_agreed(spec: str, is_configured: bool) -> bool:
+    if not is_terminal(sys.stdin):
+        raise click.UsageError("nobody can be asked here: add --yes")
+    return click.confirm(f"Remove {spec}{' (the configuration names it)' if is_configured else ''}?", err=True)
