@@ -29,6 +29,7 @@ SENTENCES: Final[Mapping[str, Callable[[Context], str]]] = {
     "finite_number": lambda _: "must be a finite number",
     "bool_type": lambda _: "must be true or false",
     "string_type": lambda _: "must be a text",
+    "string_unicode": lambda _: "holds half a character",
     "tuple_type": lambda _: "must be a list [ … ]",
     "dict_type": lambda _: "must be an object { … }",
     "model_type": lambda _: "must be an object { … }",
@@ -63,13 +64,14 @@ def _explained(details: ErrorDetails, root: type[Section]) -> str:
         return unknown_key(location, root)
     sentence = SENTENCES.get(details["type"])
     words = sentence(details.get("ctx", {})) if sentence is not None else details["msg"]
-    return f"{dotted(location)}: {words}{_shown(details, location)}"
+    shown = _shown(details, location) if words.startswith("must be") else ""
+    return f"{dotted(location)}: {words}{shown}"
 
 
 def _shown(details: ErrorDetails, location: tuple[int | str, ...]) -> str:
     """Quote a plain value; never one that may be a secret, nor what fills lines."""
     value = details["input"]
-    if details["type"] == "missing" or SECRET_KEYS.intersection(map(str, location)):
+    if SECRET_KEYS.intersection(map(str, location)):
         return ""
     if not isinstance(value, str | int | float | None):
         return ""

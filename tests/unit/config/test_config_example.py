@@ -1,15 +1,17 @@
 """The example file, the reference's own examples and the JSON Schema agree with the models."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import json5
 import pytest
+from pydantic import ValidationError
 
 from memoryd.config.keys import all_keys
 from memoryd.config.load import load
 from memoryd.config.models import Config
+from memoryd.config.problems import explain
 from memoryd.config.schema import json_schema
 
 ROOT = Path(__file__).parents[3]
@@ -61,6 +63,31 @@ def test_every_value_of_the_example_has_a_comment() -> None:
     bare = [lines[n] for n in values if "//" not in lines[n].split(": ", 1)[1] and "//" not in lines[n - 1]]
     assert len(values) > 90
     assert bare == []
+
+
+def replaced_everywhere(raw: object, value: object) -> Iterator[object]:
+    """Yield copies of `raw`, each with one value below it replaced."""
+    places: Iterable[tuple[str | int, object]] = ()
+    if isinstance(raw, dict):
+        places = raw.items()
+    elif isinstance(raw, list):
+        places = enumerate(raw)
+    for place, below in places:
+        for changed in (value, *replaced_everywhere(below, value)):
+            yield {**raw, place: changed} if isinstance(raw, dict) else [changed]
+
+
+@pytest.mark.parametrize("value", [None, [[]], -1.5, "\ud800", {"a": {}}])
+def test_wrong_value_anywhere_has_plain_words(value: object) -> None:
+    count = 0
+    for raw in replaced_everywhere(json5.loads(COMPLETE), value):
+        try:
+            Config.model_validate(raw, by_alias=True, by_name=False)
+        except ValidationError as error:
+            count += 1
+            lines = explain(error, Config)
+            assert not [line for line in lines if "Input should" in line or "Value error" in line or not line.strip()]
+    assert count > 80
 
 
 @pytest.mark.parametrize("path", REFERENCE, ids=lambda path: path.stem)
