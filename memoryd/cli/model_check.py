@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from memoryd.embed.verify import verify as embed_known_pairs
 from memoryd.embed.worker import LlamaWorker
 from memoryd.errors import MemorydError
 from memoryd.wire import Exit
+
+REAP_SECONDS = 5.0
 
 
 def check(model: Path, local: Local) -> Verification:
@@ -65,11 +68,20 @@ async def _measure(worker: LlamaWorker) -> Verification:
             outcome = await embed_known_pairs(worker)
         except MemorydError as exc:
             outcome = exc  # raised below: the group would wrap it
+            await _reaped(worker)
         finally:
             running.cancel()
     if isinstance(outcome, MemorydError):
         raise outcome
     return outcome
+
+
+async def _reaped(worker: LlamaWorker) -> None:
+    """Waits for the failed child to be gone: cancelled while it is being stopped, it would outlive the loop."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(REAP_SECONDS):
+            while worker.state().pid is not None:  # noqa: ASYNC110  (the worker has no event to wait for)
+                await asyncio.sleep(0.01)
 
 
 def _line(pair: Pair) -> str:

@@ -3,9 +3,6 @@
 import io
 import json
 import os
-import pty
-import select
-import signal
 import subprocess
 import sys
 import threading
@@ -26,11 +23,11 @@ from contract_server import (
     serving,
     status,
 )
+from pseudo_terminal import PROGRAM, on_terminal
 
 from memoryd.cli.main import run
 from memoryd.wire import Exit
 
-PROGRAM = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
 HOSTILE = "\x1b]0;owned\x07\x1b[31mport\x9b2J 18789"
 Captured = pytest.CaptureFixture[str]
 
@@ -41,28 +38,6 @@ def contract(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Contra
     with serving(tmp_path / "memoryd.sock") as running:
         monkeypatch.setenv("MEMORYD_SOCKET", os.fspath(running.socket))
         yield running
-
-
-def on_terminal(*arguments: str, interrupt_at: str = "", **environment: str) -> tuple[int, str]:
-    """Runs memoryctl on a pseudo-terminal; what it wrote there. Interrupts it once `interrupt_at` was seen."""
-    ours, theirs = pty.openpty()
-    variables = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100", **environment}
-    child = subprocess.Popen([*PROGRAM, *arguments], stdin=theirs, stdout=theirs, stderr=theirs, env=variables)
-    os.close(theirs)
-    seen = b""
-    while select.select([ours], [], [], 20)[0]:
-        try:
-            part = os.read(ours, 65536)
-        except OSError:  # Linux says EIO when the last writer has left
-            break
-        seen += part
-        if interrupt_at and interrupt_at.encode() in seen:
-            child.send_signal(signal.SIGINT)
-            interrupt_at = ""
-        if not part:
-            break
-    os.close(ours)
-    return child.wait(20), seen.decode().replace("\r\n", "\n")
 
 
 def test_search_prints_cited_hits(contract: Contract, capsys: Captured) -> None:

@@ -1,0 +1,31 @@
+"""Runs memoryctl on a pseudo-terminal, as a person would see it."""
+
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+
+PROGRAM = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
+PATIENCE_SECONDS = 20
+
+
+def on_terminal(*arguments: str, typed: str = "", interrupt_at: str = "", **environment: str) -> tuple[int, str]:
+    """Its exit code and what it wrote; `typed` waits in its input, Ctrl-C comes once `interrupt_at` was seen."""
+    ours, theirs = pty.openpty()
+    variables = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100", **environment}
+    child = subprocess.Popen([*PROGRAM, *arguments], stdin=theirs, stdout=theirs, stderr=theirs, env=variables)
+    os.close(theirs)
+    os.write(ours, typed.encode())
+    seen = b""
+    while select.select([ours], [], [], PATIENCE_SECONDS)[0]:
+        try:
+            seen += os.read(ours, 65536)
+        except OSError:  # Linux says EIO when the last writer has left
+            break
+        if interrupt_at and interrupt_at.encode() in seen:
+            child.send_signal(signal.SIGINT)
+            interrupt_at = ""
+    os.close(ours)
+    return child.wait(PATIENCE_SECONDS), seen.decode().replace("\r\n", "\n")
