@@ -17,9 +17,8 @@ class Snippet:
 
 def snippet(text: str, terms: Sequence[str], limit: int = SNIPPET_CHARS) -> Snippet:
     """Return at most `limit` characters of `text`, whole lines where they fit, around the lines richest in terms."""
-    lines = text.splitlines(keepends=True)
-    if not lines:
-        return Snippet("", 0, 0)
+    lines = [f"{line}\n" for line in text.split("\n")]
+    lines[-1] = lines[-1][:-1]
     weights = [_weight(line, terms) for line in lines]
     start, stop = _best_window([len(line) for line in lines], weights, limit)
     body = "".join(lines[start:stop])
@@ -43,7 +42,7 @@ def _stem(term: str) -> str:
 
 
 def _best_window(sizes: Sequence[int], weights: Sequence[float], limit: int) -> tuple[int, int]:
-    """Return the run of lines within `limit` characters that holds most weight; at a tie, the one that starts it best."""
+    """Return the run of lines within `limit` characters that holds most weight, the first at a tie."""
     best, best_weight = (0, 1), -1.0
     start, size, weight = 0, 0, 0.0
     for stop in range(1, len(sizes) + 1):

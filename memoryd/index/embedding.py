@@ -53,7 +53,14 @@ class EmbeddingLane:
     """Drains the passages that have no vector in the space of the present embedder; `run` loops until cancelled."""
 
     def __init__(
-        self, *, database: Database, slot: EmbedderSlot, settings: LaneSettings, lookup: Lookup, publish: Publish
+        self,
+        *,
+        database: Database,
+        slot: EmbedderSlot,
+        settings: LaneSettings,
+        lookup: Lookup,
+        publish: Publish,
+        on_removed: Callable[[], None],
     ) -> None:
         self.pending = 0
         self.trouble: str | None = None
@@ -62,6 +69,7 @@ class EmbeddingLane:
         self._settings = settings
         self._lookup = lookup
         self._publish = publish
+        self._on_removed = on_removed
         self._wake = asyncio.Event()
         self._progress = asyncio.Condition()
         self._queue: deque[PendingPassage] = deque()
@@ -129,6 +137,7 @@ class EmbeddingLane:
         if self._reset:
             self._reset = False
             await self._database.write(lambda db: drop_space(db, space))
+            self._on_removed()
         self.pending = await self._database.read(lambda db: count_pending(db, space))
         ahead = self._settings.read_ahead
         self._queue = deque(await self._database.read(lambda db: pending(db, space, ahead)) if self.pending else ())
@@ -137,6 +146,8 @@ class EmbeddingLane:
         if self._done:
             keep = self._settings.max_unused
             dropped = await self._database.write(lambda db: evict_unused(db, keep))
+            if dropped:
+                self._on_removed()
             log.info("embedding done", passages=self._done, dropped=dropped)
         self._done = 0
 

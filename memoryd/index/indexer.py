@@ -6,7 +6,7 @@ One loop owns all of it. Hints and demands only say when to look; what to do fol
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -85,6 +85,11 @@ class Indexer:
         self._served = 0
         self._force = False
         self._progress = asyncio.Condition()
+
+    @property
+    def known_paths(self) -> Set[RelativePath]:
+        """The paths of the indexed files."""
+        return self._known.keys()
 
     def hint(self) -> None:
         """Note that something may have changed; a scan follows after the debounce."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import apsw
 
 from memoryd.domain.documents import RelativePath, Source
+from memoryd.domain.filters import Filters
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +59,10 @@ def chunks_of_vectors(db: apsw.Connection, vector_ids: Sequence[int]) -> list[tu
     return [(row[0], row[1]) for row in db.execute(_SELECT_CHUNKS_OF_VECTORS, (json.dumps(list(vector_ids)),))]
 
 
-def file_ids(db: apsw.Connection, paths: Sequence[RelativePath]) -> list[int]:
-    """Return the ids of the indexed files at these paths."""
-    sql = "SELECT id FROM files WHERE path IN (SELECT value FROM json_each(?))"
-    return [row[0] for row in db.execute(sql, (json.dumps(list(paths)),))]
+def matching_files(db: apsw.Connection, filters: Filters) -> list[int]:
+    """Return the ids of the files that may answer."""
+    rows = db.execute("SELECT id, path, source, mtime_ns FROM files")
+    return [row[0] for row in rows if filters.admits(row[1], row[2], row[3])]
 
 
 def counts(db: apsw.Connection) -> Counts:

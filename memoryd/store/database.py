@@ -42,9 +42,11 @@ class Database:
     StoreUnavailable when the disk or a lock stands in the way and DamagedDatabase when the file is broken.
     """
 
-    def __init__(self, *, path: Path, executor: Executor, vector_extension: Path | None = None) -> None:
+    def __init__(
+        self, *, path: Path, executor: Executor, vector_extension: Path | None = None, loads_vectors: bool = True
+    ) -> None:
         self.path = path
-        self.vector_error: str | None = None
+        self.vector_error: str | None = None if loads_vectors else "store.vector.enabled is false"
         self._executor = executor
         self._vector_extension = vector_extension
         self._write_lock = asyncio.Lock()
@@ -117,7 +119,8 @@ class Database:
         self._connections.append(connection)
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         connection.execute(pragmas)
-        self._load_vector_extension(connection)
+        if self.vector_error is None:
+            self._load_vector_extension(connection)
         return connection
 
     def _load_vector_extension(self, connection: apsw.Connection) -> None:

@@ -68,6 +68,11 @@ def known_files(db: apsw.Connection, chunker: str) -> dict[RelativePath, Known]:
     return {row[0]: Known(FileStat(*row[1:6]), row[6], row[7], bool(row[8])) for row in rows}
 
 
+def is_indexed(db: apsw.Connection, path: str) -> bool:
+    """Tell whether the index holds this very path."""
+    return bool(db.execute("SELECT EXISTS (SELECT 1 FROM files WHERE path = ?)", (path,)).get)
+
+
 def put_file(db: apsw.Connection, row: FileRow, chunks: Sequence[ChunkEntry], *, afresh: bool = False) -> Indexed:
     """Make the index hold this file with these chunks.
 

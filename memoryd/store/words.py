@@ -25,6 +25,14 @@ AND rowid IN (SELECT p.id FROM passages p JOIN chunks c ON c.id = p.chunk_id
 """
 
 
+def lexical_scores(
+    db: apsw.Connection, expression: str, depth: int, file_ids: Sequence[int] | None = None
+) -> tuple[dict[int, float], dict[int, float]]:
+    """Return the scores of chunks by their own words and by those of their best passage, some `depth` of each."""
+    passages = passage_scores(db, expression, 2 * depth, file_ids)
+    return chunk_scores(db, expression, depth, file_ids), passages
+
+
 def chunk_scores(
     db: apsw.Connection, expression: str, limit: int, file_ids: Sequence[int] | None = None
 ) -> dict[int, float]:

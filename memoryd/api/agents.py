@@ -1,0 +1,61 @@
+"""The agents as the routes see them: what to ask for each, and who is asked when nobody is named."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from memoryd.config.models import Agent
+from memoryd.embed.choice import LocalEmbedding
+from memoryd.embed.slot import EmbedderSlot
+from memoryd.errors import Disabled, UnknownAgent
+from memoryd.index.embedding import EmbeddingLane
+from memoryd.index.indexer import Indexer
+from memoryd.index.scanner import Root
+from memoryd.index.watcher import Watcher
+from memoryd.search.builtin import BuiltinSearch
+from memoryd.search.service import SearchService
+from memoryd.store.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """One agent with the parts that answer for it. Agents on one workspace share database, indexer and lane."""
+
+    agent: Agent
+    database: Database
+    indexer: Indexer
+    lane: EmbeddingLane
+    watcher: Watcher | None
+    slot: EmbedderSlot
+    local: LocalEmbedding | None
+    builtin: BuiltinSearch
+    search: SearchService
+    roots: Callable[[], Sequence[Root]]
+
+
+class AgentTable:
+    """Finds the agent that a request means."""
+
+    def __init__(self, served: Sequence[Served]) -> None:
+        self.served = list(served)
+
+    def find(self, agent_id: str | None) -> Served:
+        """Return the named agent, the default one for None; raises UnknownAgent."""
+        for served in self.served:
+            if served.agent.is_default if agent_id is None else served.agent.id == agent_id.lower():
+                return served
+        known = ", ".join(served.agent.id for served in self.served)
+        raise UnknownAgent(f"no agent {agent_id!r}", hint=f"configured agents: {known}")
+
+    def enabled(self, agent_id: str | None) -> Served:
+        """Return the agent if its memory search is on; raises UnknownAgent or Disabled."""
+        served = self.find(agent_id)
+        if not served.agent.memory_search.enabled:
+            raise Disabled(
+                f"memory search is off for agent {served.agent.id!r}",
+                hint="set agents.defaults.memorySearch.enabled or the agent's own to true",
+            )
+        return served
+
+    def chosen(self, agent_id: str | None) -> list[Served]:
+        """Return the named agent alone, or all of them."""
+        return self.served if agent_id is None else [self.find(agent_id)]

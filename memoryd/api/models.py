@@ -1,0 +1,148 @@
+"""Shapes of requests and replies: camelCase JSON, unknown keys refused in requests."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+AgentId = Annotated[str, Field(max_length=64, description="agent to ask; the default agent if absent")]
+
+
+class Request(BaseModel):
+    """A request body."""
+
+    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", strict=True, frozen=True)
+
+
+class Reply(BaseModel):
+    """A reply body; fields may be added in later versions."""
+
+    model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, frozen=True)
+
+
+class HealthReply(Reply):
+    """`ready` says that the first scan of every workspace is done."""
+
+    ok: bool
+    ready: bool
+
+
+class SearchRequest(Request):
+    """A question; what is absent comes from the configuration."""
+
+    query: Annotated[str, Field(min_length=1)]
+    agent: AgentId | None = None
+    max_results: Annotated[int, Field(ge=1, le=200)] | None = None
+    min_score: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, strict=False)] | None = None
+    session_key: Annotated[str, Field(max_length=512)] | None = None
+    sources: Annotated[list[Literal["memory", "sessions"]], Field(max_length=2)] | None = None
+    since: Annotated[str, Field(max_length=64)] | None = None
+    until: Annotated[str, Field(max_length=64)] | None = None
+    paths: Annotated[list[Annotated[str, Field(max_length=1024)]], Field(max_length=64)] | None = None
+    deadline_ms: Annotated[int, Field(ge=1, le=600_000)] | None = None
+    explain: bool = False
+
+
+class HitReply(Reply):
+    """A cited chunk; `snippet` is the part of it that shows why, with its own lines."""
+
+    path: str
+    start_line: int
+    end_line: int
+    score: float
+    vector_score: float | None
+    text_score: float | None
+    snippet: str
+    snippet_start_line: int
+    snippet_end_line: int
+    heading: str
+    source: str
+    citation: str
+
+
+class ArmReply(Reply):
+    """How an arm took part."""
+
+    state: Literal["ok", "partial", "off", "failed", "timeout"]
+    reason: str | None
+
+
+class SearchHealth(Reply):
+    """Whether the answer rests on everything it could."""
+
+    complete: bool
+    arms: dict[str, ArmReply]
+    pending_files: int
+    pending_embeddings: int
+
+
+class FallbackReply(Reply):
+    """Which engine was left, why and since when."""
+
+    from_: Annotated[str, Field(alias="from")]
+    reason: str
+    since: datetime
+
+
+class SearchReply(Reply):
+    """Hits, best first, and what to think of them."""
+
+    results: list[HitReply]
+    misses: list[HitReply] | None
+    backend: Literal["builtin", "qmd"]
+    provider: str
+    model: str | None
+    mode: Literal["hybrid", "lexical", "vector", "none"]
+    fallback: FallbackReply | None
+    verdict: Literal["answerable", "weak", "none"]
+    reason: str | None
+    citations: Literal["on", "off"]
+    health: SearchHealth
+    took_ms: float
+
+
+class FileReply(Reply):
+    """Lines of a document; `nextFrom` continues it."""
+
+    path: str
+    text: str
+    from_: Annotated[int, Field(alias="from")]
+    lines: int
+    total_lines: int
+    sha256: str
+    truncated: bool
+    next_from: int | None
+
+
+class SyncRequest(Request):
+    """`indexed` waits until all that was on disk is searchable by words, `embedded` also by vector."""
+
+    agent: AgentId | None = None
+    wait: Literal["none", "indexed", "embedded"] = "indexed"
+    timeout_ms: Annotated[int, Field(ge=1, le=3_600_000)] | None = None
+
+
+class SyncReply(Reply):
+    """`complete` is false when the time ran out before the wait was over."""
+
+    pending_files: int
+    pending_embeddings: int
+    generation: int
+    complete: bool
+
+
+class ReindexRequest(Request):
+    """`force` reads and cuts every file anew, `embeddings` makes every vector anew."""
+
+    agent: AgentId | None = None
+    force: bool = False
+    embeddings: bool = False
+
+
+class ReindexReply(Reply):
+    """The work goes on in the background; follow it in status or events."""
+
+    pending_files: int
+    pending_embeddings: int
+    generation: int

@@ -1,0 +1,97 @@
+"""`POST /v1/search`: a question to cited hits."""
+
+from datetime import datetime
+
+from fastapi import APIRouter
+
+from memoryd.api.agents import AgentTable, Served
+from memoryd.api.models import ArmReply, HitReply, SearchHealth, SearchReply, SearchRequest
+from memoryd.config.limits import Limits
+from memoryd.domain.filters import Filters, parse_instant
+from memoryd.errors import InvalidRequest
+from memoryd.search.query import Query
+from memoryd.search.service import Answer, Answered
+from memoryd.wire import API
+
+
+def router(agents: AgentTable, limits: Limits) -> APIRouter:
+    """The search route over these agents."""
+    routes = APIRouter()
+
+    @routes.post(f"{API}/search")
+    async def search(request: SearchRequest) -> SearchReply:
+        """Search an agent's memory by words and by meaning; every hit is cited."""
+        served = agents.enabled(request.agent)
+        has_citations = served.agent.memory.citations != "off"
+        answer = await served.search.answer(_query(request, served, limits), has_footer=has_citations)
+        return _reply(answer, served, is_explained=request.explain, has_citations=has_citations)
+
+    return routes
+
+
+def _query(request: SearchRequest, served: Served, limits: Limits) -> Query:
+    settings = served.agent.memory_search.query
+    if len(request.query.encode("utf-8", "surrogatepass")) > limits.max_query_bytes:
+        raise InvalidRequest(f"the query is longer than limits.maxQueryBytes ({limits.max_query_bytes} bytes)")
+    return Query(
+        text=request.query,
+        limit=settings.max_results if request.max_results is None else request.max_results,
+        min_score=settings.min_score if request.min_score is None else request.min_score,
+        deadline=(request.deadline_ms or settings.deadline_ms) / 1000,
+        filters=_filters(request),
+    )
+
+
+def _filters(request: SearchRequest) -> Filters:
+    now = datetime.now().astimezone()
+    try:
+        return Filters(
+            sources=tuple(request.sources or ()),
+            paths=tuple(request.paths or ()),
+            since=parse_instant(request.since, now) if request.since else None,
+            until=parse_instant(request.until, now, is_end=True) if request.until else None,
+        )
+    except (ValueError, OverflowError) as exc:
+        raise InvalidRequest(str(exc)) from exc
+
+
+def _reply(answer: Answer, served: Served, *, is_explained: bool, has_citations: bool) -> SearchReply:
+    embedder = served.slot.embedder
+    return SearchReply(
+        results=[_hit(hit) for hit in answer.hits],
+        misses=[_hit(hit) for hit in answer.misses] if is_explained else None,
+        backend="builtin",
+        provider="none" if embedder is None else embedder.identity.provider,
+        model=None if embedder is None else embedder.identity.model,
+        mode=answer.mode,
+        fallback=None,
+        verdict=answer.verdict,
+        reason=answer.reason,
+        citations="on" if has_citations else "off",
+        health=SearchHealth(
+            complete=answer.is_complete,
+            arms={
+                name: ArmReply(state=arm.state.value, reason=arm.reason or None) for name, arm in answer.arms.items()
+            },
+            pending_files=answer.freshness.pending_files,
+            pending_embeddings=answer.freshness.pending_embeddings,
+        ),
+        took_ms=round(answer.took_ms, 2),
+    )
+
+
+def _hit(hit: Answered) -> HitReply:
+    return HitReply(
+        path=hit.path,
+        start_line=hit.start_line,
+        end_line=hit.end_line,
+        score=round(hit.score, 4),
+        vector_score=None if hit.vector_score is None else round(hit.vector_score, 4),
+        text_score=None if hit.text_score is None else round(hit.text_score, 4),
+        snippet=hit.snippet,
+        snippet_start_line=hit.snippet_start_line,
+        snippet_end_line=hit.snippet_end_line,
+        heading=hit.heading,
+        source=hit.source,
+        citation=hit.citation,
+    )

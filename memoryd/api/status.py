@@ -1,0 +1,165 @@
+"""`GET /v1/health` and `GET /v1/status`: what is served, how fresh it is, and what is degraded and why."""
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+
+from fastapi import APIRouter
+
+from memoryd.api.models import FallbackReply, HealthReply, Reply
+from memoryd.wire import API
+
+
+class WatcherReply(Reply):
+    """`events` when file events flow, `scan` when only the timer looks, `off` when watching is switched off."""
+
+    mode: str
+    ok: bool
+    reason: str | None
+
+
+class VectorReply(Reply):
+    """What answers vector questions."""
+
+    enabled: bool
+    available: bool
+    engine: str
+    dimensions: int | None
+    reason: str | None
+
+
+class FtsReply(Reply):
+    """Keyword search."""
+
+    available: bool
+
+
+class CacheReply(Reply):
+    """Vectors in the store, and how many unused ones may stay."""
+
+    entries: int
+    max_entries: int
+
+
+class ProgressReply(Reply):
+    """How far a download is."""
+
+    done_bytes: int
+    total_bytes: int | None
+    step: str
+
+
+class WorkerReply(Reply):
+    """The child process that computes vectors."""
+
+    phase: str
+    pid: int | None
+    rss_bytes: int
+    restarts: int
+    last_error: str | None
+
+
+class EmbedderReply(Reply):
+    """The embedding model's state."""
+
+    state: str
+    reason: str | None
+    since: datetime
+    progress: ProgressReply | None
+    worker: WorkerReply | None
+
+
+class DatabaseReply(Reply):
+    """The index file."""
+
+    path: str
+    bytes: int
+
+
+class RootReply(Reply):
+    """A configured place to look."""
+
+    path: str
+    state: str
+    files: int
+    reason: str | None
+
+
+class SkippedReply(Reply):
+    """A document that is not indexed."""
+
+    path: str
+    reason: str
+
+
+class DegradedReply(Reply):
+    """A part that does less than it should."""
+
+    part: str
+    reason: str
+    since: datetime
+
+
+class AgentStatus(Reply):
+    """One agent."""
+
+    id: str
+    workspace: str
+    backend: str
+    provider: str
+    model: str | None
+    files: int
+    chunks: int
+    passages: int
+    embedded: int
+    pending_files: int
+    pending_embeddings: int
+    dirty: bool
+    last_scan_at: datetime | None
+    last_sync_at: datetime | None
+    watcher: WatcherReply
+    vector: VectorReply
+    fts: FtsReply
+    cache: CacheReply
+    embedder: EmbedderReply
+    database: DatabaseReply
+    fallback: FallbackReply | None
+    degraded: list[DegradedReply]
+    roots: list[RootReply]
+    skipped: list[SkippedReply]
+    skipped_count: int
+
+
+class ConfigReply(Reply):
+    """Where the configuration came from and what its owner should know."""
+
+    source: str | None
+    notices: list[str]
+
+
+class StatusReply(Reply):
+    """The daemon and its agents."""
+
+    version: str
+    pid: int
+    uptime_seconds: float
+    socket: str
+    rss_bytes: int
+    config: ConfigReply
+    agents: list[AgentStatus]
+
+
+def router(*, health: Callable[[], HealthReply], status: Callable[[], Awaitable[StatusReply]]) -> APIRouter:
+    """The routes; the daemon hands in what it knows."""
+    routes = APIRouter()
+
+    @routes.get(f"{API}/health")
+    async def get_health() -> HealthReply:
+        """Say that the daemon answers, and whether its first scan is done."""
+        return health()
+
+    @routes.get(f"{API}/status")
+    async def get_status() -> StatusReply:
+        """Describe the daemon and every agent."""
+        return await status()
+
+    return routes

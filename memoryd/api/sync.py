@@ -1,0 +1,60 @@
+"""`POST /v1/sync` and `POST /v1/reindex`: make the index follow the disk now."""
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+
+from fastapi import APIRouter
+
+from memoryd.api.agents import AgentTable, Served
+from memoryd.api.models import ReindexReply, ReindexRequest, SyncReply, SyncRequest
+from memoryd.wire import API
+
+DEFAULT_WAIT_SECONDS = 30.0
+
+
+def router(agents: AgentTable) -> APIRouter:
+    """The sync routes over these agents."""
+    routes = APIRouter()
+
+    @routes.post(f"{API}/sync")
+    async def sync(request: SyncRequest) -> SyncReply:
+        """Scan now; with `wait`, answer when what was on disk before the call is searchable."""
+        chosen = agents.chosen(request.agent)
+        seconds = DEFAULT_WAIT_SECONDS if request.timeout_ms is None else request.timeout_ms / 1000
+        is_complete = await _waited(chosen, request.wait, seconds)
+        return SyncReply(complete=is_complete, **_owed(chosen))
+
+    @routes.post(f"{API}/reindex", status_code=202)
+    async def reindex(request: ReindexRequest) -> ReindexReply:
+        """Look at every file again, or make every vector again, in the background."""
+        chosen = agents.chosen(request.agent)
+        for served in chosen:
+            if request.embeddings:
+                served.lane.start_over()
+            served.indexer.demand(force=request.force)
+        return ReindexReply(**_owed(chosen))
+
+    return routes
+
+
+async def _waited(chosen: Sequence[Served], wait: str, seconds: float) -> bool:
+    tickets = [(served, served.indexer.demand()) for served in chosen]
+    if wait == "none":
+        return True
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await asyncio.gather(*(served.indexer.settled(ticket) for served, ticket in tickets))
+            if wait == "embedded":
+                await asyncio.gather(*(served.lane.drained() for served in chosen))
+            return True
+    return False
+
+
+def _owed(chosen: Sequence[Served]) -> dict[str, int]:
+    unique = {id(served.indexer): served for served in chosen}.values()
+    return {
+        "pending_files": sum(served.indexer.state.pending_files for served in unique),
+        "pending_embeddings": sum(served.lane.pending for served in unique),
+        "generation": sum(served.indexer.state.generation for served in unique),
+    }

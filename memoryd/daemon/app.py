@@ -1,0 +1,237 @@
+"""The composition root: builds every part from the configuration and runs them until told to stop.
+
+Order matters and stands here alone: the lock before the socket, the databases before the loops, the socket last
+to open and first to close.
+"""
+
+import asyncio
+import os
+from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+import structlog
+from fastapi import FastAPI
+
+from memoryd import __version__
+from memoryd.api import events, files, problems, search, status, sync
+from memoryd.api.agents import AgentTable
+from memoryd.api.connection import ConnectionLimits
+from memoryd.api.guard import Guard, GuardLimits
+from memoryd.api.models import HealthReply
+from memoryd.api.server import Server
+from memoryd.api.sockets import Listener, bind_listener, take_inherited
+from memoryd.config.load import Loaded
+from memoryd.config.models import Agent
+from memoryd.config.paths import models_dir, socket_path, state_dir
+from memoryd.daemon.notify import Notifier
+from memoryd.daemon.report import Reporter
+from memoryd.daemon.workspace import Surroundings, Workspace
+from memoryd.embed.choice import LocalEmbedding, LocalSettings
+from memoryd.embed.model_store import ModelStore
+from memoryd.embed.slot import EmbedderPhase, EmbedderSlot, EmbedderState
+from memoryd.index.watcher import Watcher
+from memoryd.store.index_schema import prepare_index
+from memoryd.store.vectors import Matrix, vectors_of
+from memoryd.wire import Event
+
+log = structlog.get_logger(__name__)
+
+Loop = Coroutine[object, object, None]
+
+THREADS = 6
+"""Of the pool that databases, scans and reads share."""
+
+
+@dataclass(frozen=True, slots=True)
+class Embedding:
+    """The embedder that some agents share: its slot, and the loop that fills it."""
+
+    slot: EmbedderSlot
+    local: LocalEmbedding | None
+
+
+class Daemon:
+    """Everything that runs. `run` returns after `stop`, or raises what an essential part died of."""
+
+    def __init__(self, loaded: Loaded, notifier: Notifier) -> None:
+        self._loaded = loaded
+        self._notifier = notifier
+        self._stop = asyncio.Event()
+        self._bus = events.EventBus()
+        self._executor = ThreadPoolExecutor(THREADS, thread_name_prefix="memoryd")
+        agents = loaded.config.resolved_agents()
+        is_watching = any(agent.memory_search.sync.watch for agent in agents)
+        self._watcher = Watcher(probe=state_dir() / "probe") if is_watching else None
+        self._embeddings: dict[LocalSettings | None, Embedding] = {}
+        self._workspaces = [self._workspace(group) for group in _grouped(agents)]
+        self._socket = socket_path()
+        self._reporter = Reporter(loaded=loaded, socket=str(self._socket), workspaces=self._workspaces)
+
+    def stop(self) -> None:
+        """Begin the orderly end."""
+        self._stop.set()
+
+    def rescan(self) -> None:
+        """Look at every workspace now."""
+        for workspace in self._workspaces:
+            workspace.indexer.demand()
+
+    async def run(self, listeners: Sequence[Listener]) -> None:
+        """Serve until stopped."""
+        async with AsyncExitStack() as stack:
+            stack.callback(self._executor.shutdown, wait=False)
+            for workspace in self._workspaces:
+                await _open(workspace)
+                stack.push_async_callback(workspace.database.close)
+            server = Server(
+                app=self._app(), listeners=listeners, limits=self._connection_limits(), on_stopping=self._bus.close
+            )
+            await self._run_parts(server)
+
+    async def _run_parts(self, server: Server) -> None:
+        async with asyncio.TaskGroup() as group:
+            loops = [group.create_task(loop, name=name) for name, loop in self._loops()]
+            serving = group.create_task(server.run(), name="server")
+            waiting = group.create_task(self._stop.wait(), name="stop")
+            await server.started.wait()
+            self._notifier.ready(f"serving on {self._socket}")
+            log.info("ready", socket=str(self._socket), version=__version__, pid=os.getpid())
+            await asyncio.wait([serving, waiting], return_when=asyncio.FIRST_COMPLETED)
+            self._notifier.stopping()
+            log.info("stopping")
+            server.stop()
+            await asyncio.wait([serving])
+            for task in (*loops, waiting):
+                task.cancel()
+
+    def _loops(self) -> list[tuple[str, Loop]]:
+        loops: list[tuple[str, Loop]] = []
+        if self._watcher is not None:
+            loops.append(("watcher", self._watcher.run()))
+        for embedding in self._embeddings.values():
+            if embedding.local is not None:
+                loops.append(("embedder", embedding.local.run()))
+        for workspace in self._workspaces:
+            name = workspace.agents[0].id
+            loops.append((f"indexer {name}", workspace.indexer.run()))
+            loops.append((f"embedding {name}", workspace.lane.run()))
+            loops.append((f"interval {name}", workspace.run_interval()))
+        loops.append(("watchdog", self._notifier.run_watchdog(lambda: True)))
+        return loops
+
+    def _app(self) -> Guard:
+        app = FastAPI(title="memoryd", version=__version__, docs_url=None, redoc_url=None)
+        agents = AgentTable([served for workspace in self._workspaces for served in workspace.served])
+        problems.install(app)
+        app.include_router(status.router(health=self._health, status=self._reporter.status))
+        app.include_router(search.router(agents, self._loaded.config.limits))
+        app.include_router(files.router(agents))
+        app.include_router(sync.router(agents))
+        app.include_router(events.router(self._bus))
+        longest = timedelta(hours=1, minutes=1)
+        limits = GuardLimits(body_bytes=self._loaded.config.limits.max_body_bytes, deadlines={"/v1/sync": longest})
+        return Guard(app, limits)
+
+    def _health(self) -> HealthReply:
+        is_ready = all(workspace.indexer.state.last_sync_at for workspace in self._workspaces)
+        return HealthReply(ok=True, ready=is_ready)
+
+    def _connection_limits(self) -> ConnectionLimits:
+        limits = self._loaded.config.limits
+        return ConnectionLimits(total=limits.max_connections, per_process=limits.max_connections_per_process)
+
+    def _workspace(self, agents: Sequence[Agent]) -> Workspace:
+        embedding = self._embedding(agents[0])
+        watches = agents[0].memory_search.sync.watch
+        around = Surroundings(
+            executor=self._executor,
+            limits=self._loaded.config.limits,
+            watcher=self._watcher if watches else None,
+            lookup=self._lookup,
+            publish=self._bus.publish,
+        )
+        return Workspace(agents=agents, slot=embedding.slot, local=embedding.local, around=around)
+
+    def _embedding(self, agent: Agent) -> Embedding:
+        """Return the embedder of an agent; agents with the same settings share one model in memory."""
+        key = _local_settings(agent)
+        if key not in self._embeddings:
+            slot = EmbedderSlot(self._model_news(agent.id))
+            self._embeddings[key] = Embedding(slot, None)
+            if key is None:
+                slot.state = EmbedderState(EmbedderPhase.OFF, "memorySearch.provider is none")
+            else:
+                self._embeddings[key] = Embedding(
+                    slot, LocalEmbedding(settings=key, store=_model_store(agent), slot=slot)
+                )
+        return self._embeddings[key]
+
+    def _model_news(self, agent: str) -> Callable[[EmbedderState], None]:
+        def publish(state: EmbedderState) -> None:
+            progress = state.progress
+            self._bus.publish(
+                Event.MODEL,
+                {
+                    "agent": agent,
+                    "state": state.phase,
+                    "reason": state.reason or None,
+                    "doneBytes": progress.done_bytes if progress else None,
+                    "totalBytes": progress.total_bytes if progress else None,
+                    "step": progress.step if progress else None,
+                },
+            )
+
+        return publish
+
+    async def _lookup(self, fingerprint: str, hashes: Sequence[bytes]) -> dict[bytes, Matrix]:
+        """Find vectors that the index of another workspace holds already."""
+        found: dict[bytes, Matrix] = {}
+        if len(self._workspaces) < 2:
+            return found
+        for workspace in self._workspaces:
+            missing = [key for key in hashes if key not in found]
+            if missing:
+                found |= await workspace.database.read(lambda db: vectors_of(db, fingerprint, missing))  # noqa: B023
+        return found
+
+
+async def _open(workspace: Workspace) -> None:
+    path = workspace.database.path
+    await asyncio.to_thread(path.parent.mkdir, parents=True, exist_ok=True, mode=0o700)
+    await workspace.database.open(prepare_index)
+
+
+def _grouped(agents: Sequence[Agent]) -> list[list[Agent]]:
+    """Return the agents by index file: those on one workspace share it."""
+    groups: dict[Path, list[Agent]] = {}
+    for agent in agents:
+        groups.setdefault(agent.index_path, []).append(agent)
+    return list(groups.values())
+
+
+def _local_settings(agent: Agent) -> LocalSettings | None:
+    search = agent.memory_search
+    if search.provider == "none":
+        return None
+    local = search.local
+    return LocalSettings(
+        spec=local.model_path,
+        threads=local.threads or max(1, (os.cpu_count() or 2) // 2),
+        idle_unload=timedelta(minutes=local.idle_unload_minutes),
+        context=local.context_size,
+    )
+
+
+def _model_store(agent: Agent) -> ModelStore:
+    local = agent.memory_search.local
+    folder = Path(local.model_cache_dir) if local.model_cache_dir else models_dir()
+    return ModelStore.of(folder, os.environ, allow_download=local.download)
+
+
+def listen() -> list[Listener]:
+    """Return the sockets to serve: those of the service manager, else our own. The caller holds the lock."""
+    return take_inherited(os.environ) or [bind_listener(socket_path())]

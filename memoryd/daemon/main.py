@@ -1,0 +1,97 @@
+"""`memoryd`: read the configuration, take the lock, serve until a signal."""
+
+import asyncio
+import faulthandler
+import os
+import resource
+import signal
+import sys
+from pathlib import Path
+
+import click
+import structlog
+
+from memoryd import __version__, log
+from memoryd.config.load import Loaded, load
+from memoryd.config.overrides import Overrides
+from memoryd.config.paths import socket_path, state_dir
+from memoryd.daemon.app import Daemon, listen
+from memoryd.daemon.lock import DaemonLock
+from memoryd.daemon.notify import Notifier
+from memoryd.errors import AlreadyRunning, ConfigError, MemorydError, NotPermitted, StoreError
+from memoryd.wire import Exit
+
+events = structlog.get_logger(__name__)
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--config", type=click.Path(path_type=Path), help="Configuration file (JSON5).")
+@click.option("--workspace", type=click.Path(path_type=Path), help="Workspace of the default agent.")
+@click.option("--log-level", help="DEBUG, INFO, WARNING or ERROR.")
+@click.version_option(__version__, prog_name="memoryd")
+def main(config: Path | None, workspace: Path | None, log_level: str | None) -> None:
+    """Serve the memory of AI agents: index Markdown notes and answer questions on a Unix socket."""
+    try:
+        loaded = load(config, Overrides(workspace=workspace, log_level=log_level))
+        _serve(loaded)
+    except MemorydError as exc:
+        _say(exc)
+        sys.exit(_exit_code(exc))
+
+
+def _serve(loaded: Loaded) -> None:
+    log.configure(loaded.config.log.level)
+    for notice in loaded.notices:
+        events.warning("configuration", notice=notice)
+    _harden()
+    notifier = Notifier.from_environment(os.environ)
+    with DaemonLock(state_dir(), socket=socket_path()):
+        asyncio.run(_run(loaded, notifier))
+
+
+async def _run(loaded: Loaded, notifier: Notifier) -> None:
+    daemon = Daemon(loaded, notifier)
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, _stop_once, daemon, loop, number)
+    loop.add_signal_handler(signal.SIGHUP, daemon.rescan)
+    await daemon.run(listen())
+
+
+def _stop_once(daemon: Daemon, loop: asyncio.AbstractEventLoop, number: signal.Signals) -> None:
+    """Stop in order at the first signal; the second one ends the process at once."""
+    daemon.stop()
+    loop.remove_signal_handler(number)
+    signal.signal(number, signal.SIG_DFL)
+
+
+def _harden() -> None:
+    """Keep files private, leave no memory text in a core dump, and survive a reader that went away."""
+    os.umask(0o077)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    faulthandler.enable()
+    faulthandler.register(signal.SIGUSR1, all_threads=True)
+
+
+def _say(exc: MemorydError) -> None:
+    click.echo(f"memoryd: {exc}", err=True)
+    if exc.hint:
+        click.echo(f"  {exc.hint}", err=True)
+
+
+def _exit_code(exc: MemorydError) -> Exit:
+    match exc:
+        case ConfigError():
+            return Exit.CONFIG
+        case AlreadyRunning():
+            return Exit.ALREADY_RUNNING
+        case NotPermitted():
+            return Exit.NOT_PERMITTED
+        case StoreError():
+            return Exit.CANNOT_CREATE
+    return Exit.ERROR
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,181 @@
+"""What `status` says: the facts of each part, gathered; nothing here decides."""
+
+import os
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import psutil
+
+from memoryd import __version__
+from memoryd.api.agents import Served
+from memoryd.api.status import (
+    AgentStatus,
+    CacheReply,
+    ConfigReply,
+    DatabaseReply,
+    DegradedReply,
+    EmbedderReply,
+    FtsReply,
+    ProgressReply,
+    RootReply,
+    SkippedReply,
+    StatusReply,
+    VectorReply,
+    WatcherReply,
+    WorkerReply,
+)
+from memoryd.config.load import Loaded
+from memoryd.daemon.workspace import Workspace
+from memoryd.embed.slot import EmbedderPhase
+from memoryd.index.scanner import RootState
+
+SKIPPED_SHOWN = 50
+
+
+class Degradations:
+    """Remembers since when each part has been degraded."""
+
+    def __init__(self) -> None:
+        self._since: dict[tuple[str, str], datetime] = {}
+
+    def of(self, agent: str, parts: Sequence[tuple[str, str]]) -> list[DegradedReply]:
+        """Return the parts that are degraded now, each with the time it began."""
+        now = datetime.now(UTC)
+        present = {(agent, part) for part, _ in parts}
+        self._since = {key: at for key, at in self._since.items() if key[0] != agent or key in present}
+        return [
+            DegradedReply(part=part, reason=reason, since=self._since.setdefault((agent, part), now))
+            for part, reason in parts
+        ]
+
+
+class Reporter:
+    """Gathers the status of the daemon."""
+
+    def __init__(self, *, loaded: Loaded, socket: str, workspaces: Sequence[Workspace]) -> None:
+        self._loaded = loaded
+        self._socket = socket
+        self._workspaces = workspaces
+        self._started = time.monotonic()
+        self._degradations = Degradations()
+
+    async def status(self) -> StatusReply:
+        """Describe the daemon now."""
+        agents = []
+        for workspace in self._workspaces:
+            await workspace.refresh_counts()
+            agents += [self._agent(workspace, served) for served in workspace.served]
+        return StatusReply(
+            version=__version__,
+            pid=os.getpid(),
+            uptime_seconds=round(time.monotonic() - self._started, 1),
+            socket=self._socket,
+            rss_bytes=psutil.Process().memory_info().rss,
+            config=ConfigReply(
+                source=str(self._loaded.source) if self._loaded.source else None, notices=self._loaded.notices
+            ),
+            agents=agents,
+        )
+
+    def _agent(self, workspace: Workspace, served: Served) -> AgentStatus:
+        state, held = served.indexer.state, workspace.counts
+        embedder = served.slot.embedder
+        return AgentStatus(
+            id=served.agent.id,
+            workspace=str(served.agent.workspace),
+            backend="builtin",
+            provider="none" if embedder is None else embedder.identity.provider,
+            model=None if embedder is None else embedder.identity.model,
+            files=held.files,
+            chunks=held.chunks,
+            passages=held.passages,
+            embedded=held.passages - served.lane.pending if embedder is not None else 0,
+            pending_files=state.pending_files,
+            pending_embeddings=served.lane.pending,
+            dirty=state.is_dirty,
+            last_scan_at=state.last_scan_at,
+            last_sync_at=state.last_sync_at,
+            watcher=_watcher(served),
+            vector=_vector(served),
+            fts=FtsReply(available=True),
+            cache=CacheReply(entries=held.vectors, max_entries=served.agent.memory_search.cache.max_entries),
+            embedder=_embedder(served),
+            database=DatabaseReply(path=str(served.database.path), bytes=held.bytes),
+            fallback=None,
+            degraded=self._degradations.of(served.agent.id, _degraded(served)),
+            roots=[
+                RootReply(path=str(root.root.path), state=root.state, files=root.files, reason=root.reason or None)
+                for root in state.roots
+                if root.state is not RootState.MISSING or not root.root.is_optional
+            ],
+            skipped=[SkippedReply(path=it.path, reason=it.reason) for it in state.skipped[:SKIPPED_SHOWN]],
+            skipped_count=len(state.skipped),
+        )
+
+
+def _watcher(served: Served) -> WatcherReply:
+    watcher = served.watcher
+    if watcher is None:
+        return WatcherReply(mode="off", ok=True, reason=None)
+    return WatcherReply(mode="events" if watcher.is_ok else "scan", ok=watcher.is_ok, reason=watcher.reason)
+
+
+def _vector(served: Served) -> VectorReply:
+    embedder, index = served.slot.embedder, served.builtin.vector_index
+    return VectorReply(
+        enabled=served.agent.memory_search.query.hybrid.enabled,
+        available=embedder is not None,
+        engine=index.engine if index else "resident",
+        dimensions=None if embedder is None else embedder.identity.dimensions,
+        reason=served.database.vector_error,
+    )
+
+
+def _embedder(served: Served) -> EmbedderReply:
+    state = served.slot.state
+    progress = state.progress
+    return EmbedderReply(
+        state=state.phase,
+        reason=state.reason or None,
+        since=state.since,
+        progress=ProgressReply(done_bytes=progress.done_bytes, total_bytes=progress.total_bytes, step=progress.step)
+        if progress
+        else None,
+        worker=_worker(served),
+    )
+
+
+def _worker(served: Served) -> WorkerReply | None:
+    if served.local is None or served.local.worker is None:
+        return None
+    state = served.local.worker.state()
+    return WorkerReply(
+        phase=state.phase,
+        pid=state.pid,
+        rss_bytes=state.rss_bytes,
+        restarts=state.restarts,
+        last_error=state.last_error,
+    )
+
+
+def _degraded(served: Served) -> list[tuple[str, str]]:
+    """Return (part, reason) of everything that does less than the configuration asks for."""
+    state, slot = served.indexer.state, served.slot.state
+    parts = []
+    if state.trouble:
+        parts.append(("index", state.trouble))
+    if slot.phase not in (EmbedderPhase.READY, EmbedderPhase.OFF):
+        parts.append(("embedder", slot.reason or slot.phase.value))
+    if served.lane.trouble:
+        parts.append(("embedding", served.lane.trouble))
+    if served.watcher is not None and not served.watcher.is_ok:
+        parts.append(("watcher", served.watcher.reason or "file events are off"))
+    if served.database.vector_error:
+        parts.append(("sqlite-vec", served.database.vector_error))
+    for root in state.roots:
+        if root.state is not RootState.OK and not (root.state is RootState.MISSING and root.root.is_optional):
+            parts.append((f"root {root.root.path}", root.reason))
+    if state.last_scan_at and not served.agent.workspace.is_dir():
+        parts.append(("workspace", f"there is no folder {served.agent.workspace}"))
+    return parts

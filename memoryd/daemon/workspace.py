@@ -1,0 +1,184 @@
+"""One workspace at work: its index file, the loops that keep it true, and the agents that share it."""
+
+import asyncio
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
+
+from memoryd.api.agents import Served
+from memoryd.config.limits import Limits
+from memoryd.config.memory_search import MemorySearch
+from memoryd.config.models import Agent
+from memoryd.domain.entries import ChunkSettings
+from memoryd.domain.fusion import Weights
+from memoryd.domain.syncplan import Grace
+from memoryd.embed.choice import LocalEmbedding
+from memoryd.embed.slot import EmbedderSlot
+from memoryd.index.embedding import EmbeddingLane, LaneSettings, Lookup
+from memoryd.index.ignore import ignore_rule
+from memoryd.index.indexer import Indexer, IndexSettings
+from memoryd.index.roots import workspace_roots
+from memoryd.index.scanner import Root, Rules, Scan
+from memoryd.index.watcher import Watcher
+from memoryd.search.builtin import BuiltinSearch, SearchSettings
+from memoryd.search.service import Freshness, SearchService
+from memoryd.store.chunks import Counts, counts
+from memoryd.store.database import Database
+from memoryd.wire import Event
+
+ON_SEARCH_SECONDS = 5.0
+"""A question schedules a scan at most this often."""
+EMPTY = Counts(0, 0, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What every workspace of the daemon shares."""
+
+    executor: Executor
+    limits: Limits
+    watcher: Watcher | None
+    lookup: Lookup
+    publish: Callable[[Event, Mapping[str, object]], None]
+
+
+class Workspace:
+    """The parts of one index, wired together. `agents` are those that share it; the first one's settings hold."""
+
+    def __init__(
+        self,
+        *,
+        agents: Sequence[Agent],
+        slot: EmbedderSlot,
+        local: LocalEmbedding | None,
+        around: Surroundings,
+    ) -> None:
+        self.agents = list(agents)
+        self.slot = slot
+        self._around = around
+        self._settings = agents[0].memory_search
+        self._path = Path(os.path.realpath(agents[0].workspace))
+        self._searched_at = 0.0
+        self.counts = EMPTY
+        self.database = Database(
+            path=agents[0].index_path,
+            executor=around.executor,
+            vector_extension=_extension(self._settings),
+            loads_vectors=self._settings.store.vector.enabled,
+        )
+        self.lane = EmbeddingLane(
+            database=self.database,
+            slot=slot,
+            settings=LaneSettings(max_unused=self._settings.cache.max_entries if self._settings.cache.enabled else 0),
+            lookup=around.lookup,
+            publish=self._publish,
+            on_removed=self._forget_vectors,
+        )
+        self.indexer = Indexer(
+            database=self.database,
+            executor=around.executor,
+            look=self._look,
+            settings=_index_settings(self._settings),
+            on_scan=self._on_scan,
+            on_commit=self.lane.wake,
+            publish=self._publish,
+        )
+        self.builtin = BuiltinSearch(
+            database=self.database, executor=around.executor, slot=slot, settings=_search_settings(self._settings)
+        )
+        search = SearchService(search=self.builtin, freshness=self._freshness, on_search=self._on_search)
+        self.served = [
+            Served(
+                agent=agent,
+                database=self.database,
+                indexer=self.indexer,
+                lane=self.lane,
+                watcher=around.watcher,
+                slot=slot,
+                local=local,
+                builtin=self.builtin,
+                search=search,
+                roots=self._roots,
+            )
+            for agent in agents
+        ]
+
+    async def refresh_counts(self) -> Counts:
+        """Count what the index holds, for status and for the reasons of empty answers."""
+        self.counts = await self.database.read(counts)
+        return self.counts
+
+    async def run_interval(self) -> None:
+        """Ask for a scan every `sync.intervalMinutes`, if that is set."""
+        seconds = self._settings.sync.interval_minutes * 60
+        while seconds:
+            await asyncio.sleep(seconds)
+            self.indexer.demand()
+
+    def _roots(self) -> list[Root]:
+        return workspace_roots(self._path, self._settings.extra_paths)
+
+    def _look(self) -> tuple[list[Root], Rules]:
+        return self._roots(), Rules(
+            workspace=self._path,
+            is_ignored=ignore_rule(self._path, self._settings.exclude),
+            excluded_folder=self.database.path.parent,
+            max_file_bytes=self._around.limits.max_file_bytes,
+            follow_symlinks=self._settings.follow_symlinks,
+        )
+
+    def _on_scan(self, seen: Scan) -> None:
+        if self._around.watcher is not None:
+            parents = {str(root.root.path.parent) for root in seen.roots}
+            folders = {*seen.folders, str(self._path), *(folder for folder in parents if Path(folder).is_dir())}
+            self._around.watcher.watch(str(self._path), folders, self.indexer.hint)
+
+    def _on_search(self) -> None:
+        now = time.monotonic()
+        if self._settings.sync.on_search and now - self._searched_at > ON_SEARCH_SECONDS:
+            self._searched_at = now
+            self.indexer.hint()
+
+    def _freshness(self) -> Freshness:
+        state = self.indexer.state
+        return Freshness(
+            files=len(self.indexer.known_paths),
+            pending_files=state.pending_files if state.last_sync_at else max(1, state.pending_files),
+            pending_embeddings=self.lane.pending,
+            is_dirty=state.is_dirty,
+        )
+
+    def _forget_vectors(self) -> None:
+        self.builtin.forget_vectors()
+
+    def _publish(self, event: Event, data: Mapping[str, object]) -> None:
+        for agent in self.agents:
+            self._around.publish(event, {"agent": agent.id, **data})
+
+
+def _extension(settings: MemorySearch) -> Path | None:
+    return Path(settings.store.vector.extension_path) if settings.store.vector.extension_path else None
+
+
+def _index_settings(settings: MemorySearch) -> IndexSettings:
+    sync = settings.sync
+    return IndexSettings(
+        chunks=ChunkSettings(settings.chunking.tokens, settings.chunking.overlap),
+        debounce=sync.watch_debounce_ms / 1000,
+        settle=sync.settle_ms / 1000,
+        grace=Grace(file=sync.delete_grace_ms / 1000, root=sync.root_grace_seconds),
+        reconcile=sync.reconcile_seconds,
+    )
+
+
+def _search_settings(settings: MemorySearch) -> SearchSettings:
+    hybrid = settings.query.hybrid
+    return SearchSettings(
+        is_hybrid=hybrid.enabled,
+        fusion=hybrid.fusion,
+        weights=Weights(vector=hybrid.vector_weight, text=hybrid.text_weight),
+        multiplier=hybrid.candidate_multiplier,
+    )

@@ -1,0 +1,79 @@
+"""Filters of a search: which documents may answer at all."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from fnmatch import fnmatchcase
+
+_AGE = re.compile(r"(?P<number>[0-9]{1,5})\s*(?P<unit>[hdwmy])\Z")
+_UNIT_DAYS = {"h": 1 / 24, "d": 1.0, "w": 7.0, "m": 30.0, "y": 365.0}
+_DATE_IN_NAME = re.compile(r"(?:^|/)(?P<date>[0-9]{4}-[0-9]{2}-[0-9]{2})[^/]*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """All given ones must hold; `since` and `until` are inclusive instants."""
+
+    sources: Sequence[str] = ()
+    paths: Sequence[str] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.sources or self.paths or self.since or self.until)
+
+    def admits(self, path: str, source: str, mtime_ns: int) -> bool:
+        """Tell whether a document may answer; its time is the date in its name, else when it was changed."""
+        if self.sources and source not in self.sources:
+            return False
+        if self.paths and not any(_is_below(path, pattern) for pattern in self.paths):
+            return False
+        if self.since is None and self.until is None:
+            return True
+        first, last = document_span(path, mtime_ns)
+        return (self.since is None or last >= self.since) and (self.until is None or first <= self.until)
+
+
+def parse_instant(text: str, now: datetime, *, is_end: bool = False) -> datetime:
+    """Read `30d`, `12h`, `2w`, `3m`, `1y` (that long before `now`), a date, or an ISO 8601 instant.
+
+    A bare date means its first instant, its last one if `is_end`. Raises ValueError for anything else.
+    """
+    if match := _AGE.match(text.strip().lower()):
+        return now - timedelta(days=int(match["number"]) * _UNIT_DAYS[match["unit"]])
+    try:
+        if len(text.strip()) == len("2026-01-01"):
+            day = date.fromisoformat(text.strip())
+            return datetime.combine(day, time.max if is_end else time.min, tzinfo=now.tzinfo)
+        instant = datetime.fromisoformat(text.strip())
+    except ValueError as exc:
+        raise ValueError(f"not a time: {text!r} (expected 30d, 12h, 2026-01-31 or an ISO 8601 instant)") from exc
+    return instant if instant.tzinfo else instant.replace(tzinfo=now.tzinfo)
+
+
+def document_span(path: str, mtime_ns: int) -> tuple[datetime, datetime]:
+    """Return the first and last instant a document speaks of: its day if its name has a date, else its change time."""
+    day = date_in_name(path)
+    if day is None:
+        changed = datetime.fromtimestamp(mtime_ns / 1e9, UTC)
+        return changed, changed
+    return datetime.combine(day, time.min, tzinfo=UTC), datetime.combine(day, time.max, tzinfo=UTC)
+
+
+def date_in_name(path: str) -> date | None:
+    """Return the date that a document's name starts with (`memory/2026-10-18-trip.md`), None if there is none."""
+    match = _DATE_IN_NAME.search(path)
+    if match is None:
+        return None
+    try:
+        return date.fromisoformat(match["date"])
+    except ValueError:
+        return None
+
+
+def _is_below(path: str, pattern: str) -> bool:
+    """Match a glob, a document, or a folder with all below it."""
+    bare = pattern.rstrip("/")
+    return path == bare or path.startswith(f"{bare}/") or fnmatchcase(path, pattern)

@@ -1,0 +1,67 @@
+"""The values of a search: what is asked, what each arm says, and what is found."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from memoryd.domain.filters import Filters
+from memoryd.store.chunks import ChunkRow
+
+
+class ArmState(StrEnum):
+    """How an arm took part in an answer."""
+
+    OK = "ok"
+    PARTIAL = "partial"
+    OFF = "off"
+    FAILED = "failed"
+    TIMEOUT = "timeout"
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """An arm's part in an answer, and why if it is less than OK."""
+
+    state: ArmState
+    reason: str = ""
+
+    @property
+    def took_part(self) -> bool:
+        return self.state in (ArmState.OK, ArmState.PARTIAL)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question with its limits; `deadline` is in seconds from the call."""
+
+    text: str
+    limit: int = 6
+    min_score: float = 0.0
+    deadline: float = 5.0
+    filters: Filters = field(default_factory=Filters)
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A chunk with what each arm says of it: BM25 magnitudes and a cosine, None where the arm did not find it."""
+
+    chunk: ChunkRow
+    score: float
+    chunk_words: float | None = None
+    passage_words: float | None = None
+    cosine: float | None = None
+
+    @property
+    def is_literal(self) -> bool:
+        """Whether a word of the question stands in it."""
+        return self.chunk_words is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The best chunks, best first, how the arms took part, and the terms that were looked for."""
+
+    hits: tuple[Scored, ...]
+    misses: tuple[Scored, ...]
+    arms: Mapping[str, Arm]
+    terms: tuple[str, ...]

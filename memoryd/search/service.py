@@ -1,0 +1,150 @@
+"""The search that the API calls: one agent's question to an honest, cited answer."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from memoryd.domain.citations import Citation
+from memoryd.domain.fusion import text_score
+from memoryd.domain.snippets import snippet
+from memoryd.search.builtin import LEXICAL, VECTOR, BuiltinSearch
+from memoryd.search.query import Arm, ArmState, Found, Query, Scored
+
+Mode = Literal["hybrid", "lexical", "vector", "none"]
+Verdict = Literal["answerable", "weak", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """What the index still owes the disk."""
+
+    files: int
+    pending_files: int
+    pending_embeddings: int
+    is_dirty: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A hit as it is told: the lines it cites, the part of them that shows why, and what each arm says."""
+
+    path: str
+    start_line: int
+    end_line: int
+    score: float
+    vector_score: float | None
+    text_score: float | None
+    snippet: str
+    snippet_start_line: int
+    snippet_end_line: int
+    heading: str
+    source: str
+    citation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Hits, which arms took part, and what to think of it."""
+
+    hits: tuple[Answered, ...]
+    misses: tuple[Answered, ...]
+    mode: Mode
+    verdict: Verdict
+    reason: str | None
+    arms: Mapping[str, Arm]
+    freshness: Freshness
+    took_ms: float
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every arm took part in full and nothing was pending."""
+        return not self.freshness.pending_files and all(arm.reason == "" for arm in self.arms.values())
+
+
+class SearchService:
+    """Answers for one workspace; `on_search` is told of each question, so that a sync may be scheduled."""
+
+    def __init__(
+        self, *, search: BuiltinSearch, freshness: Callable[[], Freshness], on_search: Callable[[], None]
+    ) -> None:
+        self._search = search
+        self._freshness = freshness
+        self._on_search = on_search
+
+    async def answer(self, query: Query, *, has_footer: bool) -> Answer:
+        """Answer within the query's deadline; `has_footer` puts `Source: …` under each snippet."""
+        start = time.monotonic()
+        self._on_search()
+        found = await self._search.search(query)
+        freshness = self._freshness()
+        hits = tuple(_answered(hit, found.terms, has_footer=has_footer) for hit in found.hits)
+        return Answer(
+            hits=hits,
+            misses=tuple(_answered(hit, found.terms, has_footer=has_footer) for hit in found.misses),
+            mode=_mode(found),
+            verdict=_verdict(found),
+            reason=None if hits else _why_empty(found, freshness, query),
+            arms=_with_pending(found.arms, freshness),
+            freshness=freshness,
+            took_ms=(time.monotonic() - start) * 1000,
+        )
+
+
+def _answered(hit: Scored, terms: tuple[str, ...], *, has_footer: bool) -> Answered:
+    part = snippet(hit.chunk.text, terms)
+    first = hit.chunk.start_line + part.first_line
+    citation = str(Citation(hit.chunk.path, hit.chunk.start_line, hit.chunk.end_line))
+    return Answered(
+        path=hit.chunk.path,
+        start_line=hit.chunk.start_line,
+        end_line=hit.chunk.end_line,
+        score=hit.score,
+        vector_score=hit.cosine,
+        text_score=None if hit.chunk_words is None else text_score(hit.chunk_words),
+        snippet=f"{part.text}\n\nSource: {citation}" if has_footer else part.text,
+        snippet_start_line=first,
+        snippet_end_line=hit.chunk.start_line + part.last_line,
+        heading=hit.chunk.heading,
+        source=hit.chunk.source,
+        citation=citation,
+    )
+
+
+def _mode(found: Found) -> Mode:
+    lexical, vector = found.arms[LEXICAL].took_part, found.arms[VECTOR].took_part
+    if lexical and vector:
+        return "hybrid"
+    return "lexical" if lexical else "vector" if vector else "none"
+
+
+def _verdict(found: Found) -> Verdict:
+    """Say `answerable` when the best hit holds a word of the question, `weak` when only its meaning is near."""
+    if not found.hits:
+        return "none"
+    return "answerable" if any(hit.is_literal for hit in found.hits[:3]) else "weak"
+
+
+def _why_empty(found: Found, freshness: Freshness, query: Query) -> str:
+    if not any(arm.took_part for arm in found.arms.values()):
+        return "no arm of the search could answer: " + "; ".join(arm.reason for arm in found.arms.values())
+    if freshness.pending_files:
+        return f"still indexing: {freshness.pending_files} files are not read yet"
+    if not freshness.files:
+        return "nothing is indexed: the workspace holds no MEMORY.md, memory/ or bank/ notes"
+    if found.misses:
+        return f"the nearest hits score below minScore {query.min_score:g}"
+    if not query.filters.is_empty:
+        return "nothing matches within the given sources, paths or dates"
+    if not found.terms:
+        return "the question has no words to look for"
+    return "nothing in the notes matches"
+
+
+def _with_pending(arms: Mapping[str, Arm], freshness: Freshness) -> dict[str, Arm]:
+    """Mark the vector arm as partial while passages wait for their vectors."""
+    vector = arms[VECTOR]
+    if vector.took_part and freshness.pending_embeddings:
+        reason = f"{freshness.pending_embeddings} passages have no vector yet"
+        vector = replace(vector, state=ArmState.PARTIAL, reason=reason)
+    return {**arms, VECTOR: vector}

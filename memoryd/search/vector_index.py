@@ -1,0 +1,83 @@
+"""The resident vectors of one space: an exact nearest-neighbour search in memory, in front of the durable rows."""
+
+import asyncio
+from concurrent.futures import Executor
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoryd.store.database import Database
+from memoryd.store.vectors import Matrix, nearest, vectors_after
+
+RESIDENT_BYTES = 256 * 2**20
+"""Above this size the vectors stay on disk and sqlite-vec scans them."""
+
+
+class Engine(StrEnum):
+    """What computes the distances."""
+
+    RESIDENT = "resident"
+    SQLITE_VEC = "sqlite-vec"
+
+
+class VectorIndex:
+    """Exact nearest vectors of one space. New vectors are picked up at each question; `invalidate` after removals."""
+
+    def __init__(self, *, database: Database, executor: Executor, space: int, dimensions: int) -> None:
+        self.space = space
+        self.engine = Engine.RESIDENT
+        self._database = database
+        self._executor = executor
+        self._dimensions = dimensions
+        self._ids: NDArray[np.int64] = np.empty(0, np.int64)
+        self._vectors: Matrix = np.empty((0, dimensions), np.float32)
+        self._is_stale = False
+        self._lock = asyncio.Lock()
+
+    def invalidate(self) -> None:
+        """Say that vectors were removed: the next question loads all anew."""
+        self._is_stale = True
+
+    async def nearest(
+        self, query: Matrix, limit: int, allowed: NDArray[np.int64] | None = None
+    ) -> list[tuple[int, float]]:
+        """Return (vector id, cosine) of the `limit` nearest, best first; `allowed` ids (ascending) filter before."""
+        async with self._lock:
+            await self._refresh()
+            ids, vectors = self._ids, self._vectors
+        if self.engine is Engine.SQLITE_VEC:
+            only = None if allowed is None else allowed.tolist()
+            return await self._database.read(lambda db: nearest(db, self.space, query, limit, only))
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._executor, _best, ids, vectors, query, limit, allowed)
+
+    async def _refresh(self) -> None:
+        if self._is_stale:
+            self._ids, self._vectors = self._ids[:0], self._vectors[:0]
+            self._is_stale, self.engine = False, Engine.RESIDENT
+        if self.engine is Engine.SQLITE_VEC:
+            return
+        last = int(self._ids[-1]) if len(self._ids) else 0
+        ids, vectors = await self._database.read(lambda db: vectors_after(db, self.space, last, self._dimensions))
+        if not len(ids):
+            return
+        self._ids = np.concatenate([self._ids, ids])
+        self._vectors = np.concatenate([self._vectors, vectors])
+        if self._vectors.nbytes > RESIDENT_BYTES and self._database.vector_error is None:
+            self.engine = Engine.SQLITE_VEC
+            self._ids, self._vectors = self._ids[:0], self._vectors[:0]
+
+
+def _best(
+    ids: NDArray[np.int64], vectors: Matrix, query: Matrix, limit: int, allowed: NDArray[np.int64] | None
+) -> list[tuple[int, float]]:
+    if allowed is not None:
+        rows = np.flatnonzero(np.isin(ids, allowed, assume_unique=True))
+        ids, vectors = ids[rows], vectors[rows]
+    if not len(ids):
+        return []
+    similarity = vectors @ query
+    top = np.argpartition(-similarity, limit - 1)[:limit] if limit < len(ids) else np.arange(len(ids))
+    order = top[np.argsort(-similarity[top], kind="stable")]
+    return [(int(ids[row]), float(similarity[row])) for row in order]
