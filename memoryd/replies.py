@@ -21,7 +21,8 @@ class Hit(TypedDict):
     source: str
     heading: NotRequired[str]
     citation: NotRequired[str | None]
-    explain: NotRequired[dict[str, object]]
+    snippetStartLine: NotRequired[int]
+    snippetEndLine: NotRequired[int]
 
 
 class Arm(TypedDict):
@@ -46,7 +47,10 @@ class Fallback(TypedDict):
 
 
 class SearchReply(TypedDict):
+    """`misses` are the nearest hits below the threshold, given if they were asked for by `explain`."""
+
     results: list[Hit]
+    misses: NotRequired[list[Hit] | None]
     backend: str
     provider: str
     model: str | None
@@ -113,6 +117,7 @@ class EmbedderStatus(TypedDict):
 class Watcher(TypedDict):
     mode: str
     ok: bool
+    reason: NotRequired[str | None]
 
 
 class VectorStatus(TypedDict):

@@ -1,6 +1,5 @@
 """memoryctl search: cited hits for a question."""
 
-import json
 import sys
 from collections.abc import Iterator
 
@@ -13,6 +12,12 @@ from memoryd.replies import AnswerHealth, Hit, SearchReply
 from memoryd.wire import Exit
 
 INDENT = "   "
+ARM_STATES = {
+    "off": "did not take part",
+    "partial": "took part with what it has",
+    "timeout": "was too slow",
+    "failed": "failed",
+}
 
 
 @click.command("search", context_settings=HELP)
@@ -69,7 +74,7 @@ def command(
     if settings.is_json:
         settings.print_json(reply)
     else:
-        _print(reply)
+        _print(reply, explain)
     return _exit_code(reply, strict)
 
 
@@ -88,9 +93,14 @@ def _exit_code(reply: SearchReply, strict: bool) -> Exit:
     return Exit.DONE if reply["results"] else Exit.NOTHING_FOUND
 
 
-def _print(reply: SearchReply) -> None:
+def _print(reply: SearchReply, is_explained: bool) -> None:
     for number, hit in enumerate(reply["results"], start=1):
-        click.echo(("" if number == 1 else "\n") + "\n".join(_hit_lines(number, hit)))
+        click.echo(("" if number == 1 else "\n") + "\n".join(_hit_lines(f"{number}.", hit, is_explained)))
+    misses = reply.get("misses") or []
+    if misses:
+        click.echo("\nbelow the threshold:" if reply["results"] else "below the threshold:")
+    for miss in misses:
+        click.echo("\n" + "\n".join(_hit_lines("-", miss, is_explained)))
     if not reply["results"]:
         note(f"nothing found: {reply.get('reason') or 'no note matches'}")
     elif reply["verdict"] == "weak":
@@ -99,37 +109,45 @@ def _print(reply: SearchReply) -> None:
         note(line)
 
 
-def _hit_lines(number: int, hit: Hit) -> Iterator[str]:
+def _hit_lines(mark: str, hit: Hit, is_explained: bool) -> Iterator[str]:
     citation = Citation(harmless_line(hit["path"]), hit["startLine"], hit["endLine"])
     heading = harmless_line(hit.get("heading") or "")
     score = styled(f"{hit['score']:.2f}", colour="green")
-    head = f"{number}. {styled(str(citation), bold=True)}  {score}"
+    head = f"{mark} {styled(str(citation), bold=True)}  {score}"
     yield f"{head}  {styled(heading, dim=True)}" if heading else head
     for line in harmless(hit["snippet"]).strip("\n").split("\n"):
         yield f"{INDENT}{line}".rstrip()
-    why = _explanation(hit)
-    if why:
+    if is_explained and (why := _explanation(hit)):
         yield f"{INDENT}{styled(why, dim=True)}"
 
 
 def _explanation(hit: Hit) -> str:
-    if "explain" not in hit:
-        return ""
     scores = {"words": hit.get("textScore"), "vector": hit.get("vectorScore")}
     given = [f"{name} {score:.3f}" for name, score in scores.items() if score is not None]
-    return harmless_line(" · ".join([*given, json.dumps(hit["explain"], ensure_ascii=False)]))
+    return " · ".join(given)
 
 
 def _health_notes(reply: SearchReply, health: AnswerHealth) -> Iterator[str]:
     fallback = reply.get("fallback")
     if fallback:
         yield f"answered by {reply['backend']}: {fallback['reason']}"
-    missing = [(name, arm) for name, arm in health["arms"].items() if arm.get("reason") and arm["state"] != "ok"]
-    for name, arm in missing:
-        yield f"the {name} arm did not take part ({arm['state']}): {arm.get('reason')}"
-    if not health["complete"] and not missing and not fallback:
-        yield "the answer is not complete: see memoryctl status"
+    if not health["complete"]:
+        yield from _missing_parts(health)
     if health["pendingFiles"]:
         yield f"{count(health['pendingFiles'], 'file')} not yet indexed"
-    if health["pendingEmbeddings"]:
+    if health["pendingEmbeddings"] and not _is_told(health):
         yield f"{count(health['pendingEmbeddings'], 'passage')} not yet found by meaning, only by words"
+
+
+def _missing_parts(health: AnswerHealth) -> Iterator[str]:
+    missing = [(name, arm) for name, arm in health["arms"].items() if arm["state"] != "ok"]
+    for name, arm in missing:
+        words = ARM_STATES.get(arm["state"], arm["state"])
+        yield f"the {name} arm {words}: {arm.get('reason') or 'no reason given'}"
+    if not missing and not health["pendingFiles"]:
+        yield "the answer is not complete: see memoryctl status"
+
+
+def _is_told(health: AnswerHealth) -> bool:
+    vector = health["arms"].get("vector")
+    return vector is not None and vector["state"] != "ok" and not health["complete"]

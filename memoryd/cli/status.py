@@ -93,7 +93,8 @@ def _agent_rows(agent: AgentStatus, now: datetime) -> Iterator[Row]:
     yield from _embedder_rows(agent, agent["embedder"], now)
     yield from _index_rows(agent)
     watcher = agent["watcher"]
-    yield "watcher", _text(watcher["mode"], "" if watcher["ok"] else "not working", style=_warn(not watcher["ok"]))
+    state = "" if watcher["ok"] else "not working"
+    yield "watcher", _text(watcher["mode"], state, watcher.get("reason") or "", style=_warn(not watcher["ok"]))
     yield "last scan", _text(ago(agent["lastScanAt"], now), f"last change {ago(agent['lastSyncAt'], now)}")
     yield "database", _text(size(agent["database"]["bytes"]), agent["database"]["path"])
     yield from _trouble_rows(agent, now)

@@ -73,7 +73,7 @@ def _wait(settings: Settings, goal: Wait, seconds: float) -> Pending:
         while True:
             began = time.monotonic()
             slice_seconds = max(0.0, min(SLICE_SECONDS, deadline - began))
-            pending = client.sync(goal, timeout_ms=int(slice_seconds * 1000), agent=settings.agent)
+            pending = client.sync(goal, timeout_ms=max(1, int(slice_seconds * 1000)), agent=settings.agent)
             took = time.monotonic() - began
             # a daemon that gives up before its time has its reasons: asking again at once would only spin
             is_refused = took < slice_seconds / 2

@@ -128,9 +128,8 @@ def test_missing_part_is_a_note_and_with_strict_an_exit_code(contract: Contract,
     assert run(["search", "port"]) == Exit.DONE
     assert capsys.readouterr().err.splitlines() == [
         "note: only weak matches: the answer may not be among them",
-        "note: the vector arm did not take part (off): the model is being downloaded",
+        "note: the vector arm did not take part: the model is being downloaded",
         "note: 1 file not yet indexed",
-        "note: 1,200 passages not yet found by meaning, only by words",
     ]
     assert run(["search", "port", "--strict"]) == Exit.INCOMPLETE
     assert run(["search", "port", "--strict", "--json"]) == Exit.INCOMPLETE
@@ -164,10 +163,26 @@ def test_colour_only_on_a_terminal_without_no_color(contract: Contract, capsys: 
         assert "\x1b" not in capsys.readouterr().out
 
 
-def test_explain_shows_scores(contract: Contract, capsys: Captured) -> None:
-    contract.replies["search"] = 200, answer(hit(explain={"decay": 0.98}))
+def test_vectors_still_to_come_are_a_note(contract: Contract, capsys: Captured) -> None:
+    contract.replies["search"] = 200, answer(hit(), health=health(pendingEmbeddings=1200))
+    assert run(["search", "port", "--strict"]) == Exit.DONE
+    assert capsys.readouterr().err == "note: 1,200 passages not yet found by meaning, only by words\n"
+
+
+def test_explain_shows_scores_and_misses(contract: Contract, capsys: Captured) -> None:
+    contract.replies["search"] = 200, answer(hit(), misses=[hit(path="bank/x.md", textScore=None, snippet="near")])
     assert run(["search", "port", "--explain"]) == Exit.DONE
-    assert 'words 0.900 · vector 0.750 · {"decay": 0.98}' in capsys.readouterr().out
+    assert capsys.readouterr().out.splitlines()[3:] == [
+        "   words 0.900 · vector 0.750",
+        "",
+        "below the threshold:",
+        "",
+        "- bank/x.md#L3-L4  0.83  Gateway",
+        "   near",
+        "   vector 0.750",
+    ]
+    assert run(["search", "port"]) == Exit.DONE
+    assert "words 0.900" not in capsys.readouterr().out
 
 
 def test_get_prints_the_text_exactly(contract: Contract) -> None:

@@ -1,0 +1,181 @@
+"""memoryctl, as it is installed, asking the real daemon."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+
+from memoryd.client import Client
+from memoryd.wire import Exit
+
+MEMORYCTL = Path(sys.executable).parent / "memoryctl"
+NOTE = "# Boiler\n\nThe boiler was serviced by Quentin Aldebaran.\nHe left the invoice in the blue folder.\n"
+
+
+class Daemon(Protocol):
+    """What tests/conftest.py promises of its fixture: the program is up and has indexed."""
+
+    socket: Path
+    workspace: Path
+    env: dict[str, str]
+    config: Path
+
+
+def memoryctl(daemon: Daemon, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    variables = {**daemon.env, "MEMORYD_SOCKET": str(daemon.socket), **environment}
+    return subprocess.run(
+        [MEMORYCTL, *arguments], capture_output=True, text=True, env=variables, stdin=subprocess.DEVNULL, timeout=60
+    )
+
+
+def ask(daemon: Daemon, arguments: Sequence[str], expected: Exit = Exit.DONE) -> Any:
+    done = memoryctl(daemon, *arguments, "--json")
+    assert done.returncode == expected, done.stderr + done.stdout
+    return json.loads(done.stdout)
+
+
+@pytest.fixture
+def note(daemon: Daemon) -> Path:
+    path = daemon.workspace / "memory" / "boiler.md"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(NOTE)
+    assert ask(daemon, ["sync"])["complete"]
+    return path
+
+
+def test_saved_note_is_found_and_cited_after_a_sync(daemon: Daemon, note: Path) -> None:
+    done = memoryctl(daemon, "search", "Aldebaran", "-k", "1")
+    assert done.returncode == Exit.DONE, done.stderr
+    first, *rest = done.stdout.splitlines()
+    assert first.startswith("1. memory/boiler.md#L")
+    assert any("Quentin Aldebaran" in line for line in rest)
+    assert "\x1b" not in done.stdout
+
+
+def test_citation_of_a_hit_gives_its_lines(daemon: Daemon, note: Path) -> None:
+    hit = ask(daemon, ["search", "Aldebaran", "-k", "1"])["results"][0]
+    cited = memoryctl(daemon, "get", f"{hit['path']}#L{hit['startLine']}-L{hit['endLine']}")
+    lines = NOTE.splitlines(keepends=True)[hit["startLine"] - 1 : hit["endLine"]]
+    assert cited.stdout == "".join(lines)
+    assert memoryctl(daemon, "get", "memory/boiler.md").stdout == NOTE
+    assert memoryctl(daemon, "get", "memory/boiler.md", "--from", "3", "--lines", "1").stdout == lines_of(3)
+
+
+def lines_of(number: int) -> str:
+    return NOTE.splitlines(keepends=True)[number - 1]
+
+
+def test_deleted_note_is_no_longer_found(daemon: Daemon, note: Path) -> None:
+    note.unlink()
+    with Client(daemon.socket) as client:
+        client.sync()
+
+        def is_gone() -> bool:
+            client.sync()
+            return all(hit["path"] != "memory/boiler.md" for hit in client.search("Aldebaran")["results"])
+
+        assert wait_until(is_gone)
+    assert ask(daemon, ["get", "memory/boiler.md"], Exit.NOTHING_FOUND)["error"]["code"] == "not_found"
+
+
+def wait_until(condition: Any, seconds: float = 20) -> bool:
+    """Waits for `condition`; False after `seconds`."""
+    pause = threading.Event()
+    return any(condition() or pause.wait(0.1) for _ in range(int(seconds * 10)))
+
+
+def test_word_that_stands_nowhere_is_nothing_found_with_a_reason(daemon: Daemon) -> None:
+    arguments = ["search", "zzyzxqwv", "--min-score", "0.99"]
+    done = memoryctl(daemon, *arguments)
+    assert done.returncode == Exit.NOTHING_FOUND
+    assert done.stdout == ""
+    assert done.stderr.startswith("note: nothing found: ")
+    assert ask(daemon, arguments, Exit.NOTHING_FOUND)["reason"]
+
+
+def test_files_outside_the_memory_cannot_be_read(daemon: Daemon) -> None:
+    for path in ("/etc/passwd", "../../etc/passwd", "memory/../../secret.md"):
+        done = memoryctl(daemon, "get", path)
+        assert done.returncode in (Exit.NOTHING_FOUND, Exit.ERROR), path
+        assert done.stdout == ""
+        assert "Traceback" not in done.stderr
+
+
+def test_status_shows_the_agent_and_its_index(daemon: Daemon, note: Path) -> None:
+    status = ask(daemon, ["status"])
+    agent = status["agents"][0]
+    assert status["pid"] != os.getpid()
+    assert Path(agent["workspace"]).resolve() == daemon.workspace.resolve()
+    assert agent["files"] >= 1
+    shown = memoryctl(daemon, "status")
+    assert shown.returncode == Exit.DONE, shown.stderr
+    for text in (status["version"], f"pid {status['pid']}", f"agent {agent['id']}", "watcher", "last scan", "database"):
+        assert text in shown.stdout
+    one = ask(daemon, ["status", "--agent", agent["id"]])["agents"]
+    assert [entry["id"] for entry in one] == [agent["id"]]
+
+
+def test_reindex_waits_until_everything_is_found_again(daemon: Daemon, note: Path) -> None:
+    generation = ask(daemon, ["sync"])["generation"]
+    pending = ask(daemon, ["reindex", "--force"])
+    assert pending["pendingFiles"] == 0
+    assert pending["generation"] >= generation
+    assert ask(daemon, ["search", "Aldebaran"])["results"][0]["path"] == "memory/boiler.md"
+
+
+def test_sync_until_embedded_tells_the_truth(daemon: Daemon, note: Path) -> None:
+    embedder = ask(daemon, ["status"])["agents"][0]["embedder"]["state"]
+    done = memoryctl(daemon, "sync", "--wait", "embedded", "--timeout", "30")
+    if embedder in ("off", "failed"):
+        assert done.returncode == Exit.ERROR
+        assert "no vectors" in done.stderr
+    else:
+        assert done.returncode == Exit.DONE, done.stdout + done.stderr
+        assert done.stdout == "indexed and embedded\n"
+
+
+def test_unknown_agent_is_an_error(daemon: Daemon) -> None:
+    for command in (["search", "x"], ["get", "MEMORY.md"], ["sync"], ["reindex"], ["status"]):
+        done = memoryctl(daemon, *command, MEMORYD_AGENT_ID="nobody-of-that-name")
+        assert done.returncode == Exit.ERROR, command
+        assert done.stderr.startswith("memoryctl: ")
+
+
+def test_version_of_both_ends(daemon: Daemon) -> None:
+    versions = ask(daemon, ["version"])
+    assert versions["client"] == versions["daemon"]
+
+
+def test_wrong_values_are_refused_with_their_name(daemon: Daemon) -> None:
+    done = memoryctl(daemon, "search", "x", "--since", "the day before never")
+    assert done.returncode == Exit.ERROR
+    assert "the day before never" in done.stderr
+
+
+def test_events_tell_of_a_sync(daemon: Daemon) -> None:
+    with Client(daemon.socket) as client:
+        events = client.events(silence=20)
+        asked = threading.Thread(target=save_and_sync, args=(daemon,))
+        asked.start()
+        try:
+            seen = next(event for event in events if event["event"] == "sync")
+        finally:
+            asked.join()
+            events.close()
+    assert seen["data"]["agent"]
+
+
+def save_and_sync(daemon: Daemon) -> None:
+    """Goes on changing a note until the index has followed once more than when the stream began."""
+    path = daemon.workspace / "memory" / "events.md"
+    path.parent.mkdir(exist_ok=True)
+    with Client(daemon.socket) as client:
+        for number in range(20):
+            path.write_text(f"# Events\n\nnumber {number}\n")
+            client.sync()
