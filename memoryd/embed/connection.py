@@ -7,6 +7,7 @@ Every request gets exactly one reply, in order of its lane; after anything else 
 import asyncio
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -70,12 +71,12 @@ class Connection:
             raise EmbedderUnavailable(self._end)
         requests: list[_Request] = []
         try:
-            for text in texts:
-                requests.append(self._send(lane, text))
-                await self._writer.drain()
+            # when the wire breaks here, `serve` learns why, and hanging up tells those who wait below
+            with suppress(ConnectionError):
+                for text in texts:
+                    requests.append(self._send(lane, text))
+                    await self._writer.drain()
             return await asyncio.gather(*(request.reply for request in requests))
-        except ConnectionError as exc:
-            raise _ended(lane, f"connection lost: {exc}") from exc
         finally:
             for request in requests:
                 self._abandon(request)
@@ -131,7 +132,7 @@ class Connection:
             request.reply.exception()
             return
         request.reply.cancel()
-        if self._end is None:
+        if not self._writer.is_closing():
             self._writer.write(encode(Cancel(request.id)))
 
     def _settle(self, message: object) -> None:

@@ -8,6 +8,7 @@ of long passages, and copies tokens one by one.
 
 import ctypes
 import os
+import re
 import resource
 import socket
 import sys
@@ -28,8 +29,8 @@ CHARACTERS_PER_TOKEN: Final = 32
 _POOLING: Final = {"mean": 1, "cls": 2, "last": 3}
 """llama.cpp's `enum llama_pooling_type`."""
 
-_LOG_ERROR: Final = 3
-"""llama.cpp's GGML_LOG_LEVEL_ERROR."""
+_LOG_ERROR: Final = 4
+"""ggml's GGML_LOG_LEVEL_ERROR."""
 
 
 class LoadError(Exception):
@@ -70,10 +71,10 @@ class Lanes:
 
 
 class ErrorLog:
-    """Takes llama.cpp's log: errors go to stderr and the latest are kept, the rest is dropped."""
+    """Takes llama.cpp's log: errors go to stderr and the first are kept, the rest is dropped."""
 
     def __init__(self, library: Any) -> None:
-        self.latest: deque[str] = deque(maxlen=4)
+        self._first: list[str] = []
         # llama.cpp keeps the pointer only: the callback must live as long as the library logs
         self._callback = library.llama_log_callback(self._write)
         library.llama_log_set(self._callback, None)
@@ -82,8 +83,14 @@ class ErrorLog:
         if level != _LOG_ERROR:
             return
         line = text.decode(errors="replace").strip()
-        self.latest.append(line)
+        if len(self._first) < 2:
+            # without the C function's name
+            self._first.append(re.sub(r"^\w+: ", "", line))
         print(line, file=sys.stderr, flush=True)  # noqa: T201 - stderr is this program's log
+
+    def reason(self) -> str:
+        """Says what went wrong first; the errors after it only repeat that the file cannot be loaded."""
+        return "; ".join(self._first) or "llama.cpp gives no reason"
 
 
 class Model:
@@ -123,7 +130,7 @@ class Model:
         parameters = self._library.llama_model_default_params()
         model = self._library.llama_model_load_from_file(os.fsencode(order.model), parameters)
         if not model:
-            raise LoadError("; ".join(self._errors.latest) or "llama.cpp gives no reason")
+            raise LoadError(self._errors.reason())
         return model
 
     def _open(self, order: Load) -> Any:
@@ -139,7 +146,7 @@ class Model:
         parameters.no_perf = True
         context = self._library.llama_init_from_model(self._model, parameters)
         if not context:
-            raise LoadError("; ".join(self._errors.latest) or "llama.cpp opens no context")
+            raise LoadError(self._errors.reason())
         return context
 
     def _single_sequence(self) -> Any:

@@ -31,6 +31,7 @@ from memoryd.sidecar.process import Child, ChildSpec, allowed_environment
 log = structlog.get_logger()
 
 _GPU_VARIABLES: Final = ("CUDA_VISIBLE_DEVICES", "GGML_VK_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")
+_LAST_BREATH: Final = timedelta(seconds=1)
 _FILE_CHECK: Final = 1.0
 """Seconds between looks at a broken model file, to see whether it was replaced."""
 
@@ -105,6 +106,7 @@ class LlamaWorker:
         self._start: asyncio.Future[Connection] | None = None
         self._connection: Connection | None = None
         self._child: Child | None = None
+        self._has_ended = False
         self._lives = 0
         self._failure: MemorydError | None = None
         self._tried_file: tuple[int, ...] | None = None
@@ -158,12 +160,14 @@ class LlamaWorker:
 
     async def run(self) -> None:
         """Keeps the child as long as somebody asks; cancel it to stop the child. Runs on the loop's main task only."""
+        self._has_ended = False
         try:
             while True:
                 await self._wanted.wait()
                 await self._hold_off()
                 await self._live()
         finally:
+            self._has_ended = True
             self._wanted.clear()
             self._withdraw(EmbedderUnavailable("the embedding worker is stopped"))
             self._phase = Phase.STOPPED
@@ -201,7 +205,8 @@ class LlamaWorker:
             child.kill()
             return WorkerDied(f"embedding worker breaks the protocol: {exc}")
         except (EOFError, ConnectionError):
-            # it is exiting; stopping waits for that, so that it can be told how
+            # it lets go of the connection a moment before it has ended and can be asked how
+            await child.ends_within(_LAST_BREATH)
             await child.stop()
             return WorkerDied(f"embedding worker ended: {child.describe_end()}")
         except (ModelError, SidecarError) as exc:
@@ -258,6 +263,8 @@ class LlamaWorker:
     async def _started(self) -> Connection:
         if self._phase is Phase.READY and self._connection is not None:
             return self._connection
+        if self._has_ended:
+            raise EmbedderUnavailable("the embedding worker is stopped")
         self._wanted.set()
         if self._start is None:
             self._refuse_while_waiting()

@@ -174,18 +174,21 @@ class Child(asyncio.SubprocessProtocol):
         await self._drain()
         return self.returncode if self.returncode is not None else 0
 
+    async def ends_within(self, time: timedelta) -> bool:
+        """Waits for the child to end by itself, at most `time`, and says whether it did."""
+        return await _happens(self._exited, time)
+
     async def stop(self) -> None:
         """Ends the group: TERM and CONT, the grace time, KILL; returns when the child is reaped. Safe to repeat.
 
-        If cancelled, it kills at once.
+        If cancelled, it kills at once and waits only for that.
         """
         self._step(Event.STOP)
         try:
             await self._terminate()
-        except asyncio.CancelledError:
+        finally:
             self.kill()
-            raise
-        await self._drain()
+            await self._reap()
 
     def kill(self) -> None:
         """Kills the group now; `wait` or `stop` still have to follow."""
@@ -267,16 +270,19 @@ class Child(asyncio.SubprocessProtocol):
         self._signal_group(signal.SIGTERM)
         # a stopped process sees TERM only when it continues
         self._signal_group(signal.SIGCONT)
-        if await _happens(self._exited, self._spec.grace):
-            return
-        self.kill()
-        if not await _happens(self._exited, _REAP):
+        await _happens(self._exited, self._spec.grace)
+
+    async def _reap(self) -> None:
+        if self._transport is not None and not await _happens(self._exited, _REAP):
             log.error("child survives KILL", child=self.name, pid=self.pid)
+        await self._drain()
 
     async def _drain(self) -> None:
         if self._transport is not None:
-            await _happens(self._closed, _DRAIN)
-            self._transport.close()
+            try:
+                await _happens(self._closed, _DRAIN)
+            finally:
+                self._transport.close()
 
     def _signal_group(self, number: signal.Signals) -> None:
         if self.pid is not None:

@@ -1,0 +1,230 @@
+"""What the real worker with a real model promises as an Embedder."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from datetime import timedelta
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+
+from memoryd.embed.families import ModelFamily
+from memoryd.embed.protocol import EmbedderIdentity, Passage, Rejected, Vector
+from memoryd.embed.worker import LlamaWorker, Phase
+from memoryd.errors import EmbedderUnavailable, EmbeddingError
+
+PLAIN = ModelFamily("minilm", "{text}", "{text}", "mean", 512)
+HOST = "Mac Studio gateway host"
+
+
+def worker_for(
+    model: Path, family: ModelFamily = PLAIN, idle_unload: timedelta = timedelta(minutes=5), context: int | None = None
+) -> LlamaWorker:
+    identity = EmbedderIdentity(
+        "local", model.name, "", "", 384, family.pooling, family.query_prompt, family.document_prompt
+    )
+    return LlamaWorker(
+        model=model,
+        family=family,
+        identity=identity,
+        threads=1,
+        idle_unload=idle_unload,
+        query_timeout=timedelta(seconds=30),
+        context=context,
+    )
+
+
+@asynccontextmanager
+async def running(worker: LlamaWorker) -> AsyncIterator[LlamaWorker]:
+    task = asyncio.create_task(worker.run())
+    try:
+        yield worker
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+@pytest.fixture
+async def worker(starter_model: Path) -> AsyncIterator[LlamaWorker]:
+    async with running(worker_for(starter_model)) as worker:
+        yield worker
+
+
+async def eventually(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(10):
+        while not condition():  # noqa: ASYNC110 - the condition is another process's
+            await asyncio.sleep(0.01)
+
+
+def cosine(first: Vector | Rejected, second: Vector | Rejected) -> float:
+    assert not isinstance(first, Rejected)
+    assert not isinstance(second, Rejected)
+    return float(first @ second)
+
+
+async def test_paraphrase_gives_the_published_similarity(worker: LlamaWorker) -> None:
+    host = await worker.embed_query(HOST)
+    assert cosine(host, await worker.embed_query("the machine running the gateway")) == pytest.approx(0.44, abs=0.01)
+    assert cosine(host, await worker.embed_query("banana bread recipe")) == pytest.approx(0.09, abs=0.02)
+
+
+async def test_vectors_are_float32_of_length_one(worker: LlamaWorker) -> None:
+    vector = await worker.embed_query(HOST)
+    assert vector.dtype == np.float32
+    assert vector.shape == (384,)
+    assert float(np.linalg.norm(vector)) == pytest.approx(1, abs=1e-6)
+
+
+async def test_documents_come_back_in_order(worker: LlamaWorker) -> None:
+    texts = [f"note number {number} about the gateway" for number in range(20)]
+    together = await worker.embed_documents([Passage(text) for text in texts])
+    for text, vector in zip(texts, together, strict=True):
+        assert cosine(vector, await worker.embed_query(text)) == pytest.approx(1, abs=1e-5)
+
+
+async def test_no_documents_give_no_vectors(worker: LlamaWorker) -> None:
+    assert await worker.embed_documents([]) == []
+
+
+async def test_one_bad_passage_does_not_cost_the_others(worker: LlamaWorker) -> None:
+    first, blank, control, last = await worker.embed_documents(
+        [Passage("a"), Passage(" \n\t"), Passage("\x01\x02"), Passage("b")]
+    )
+    assert isinstance(blank, Rejected)
+    assert isinstance(control, Rejected)
+    assert "token" in control.reason
+    assert cosine(first, last) > 0
+
+
+async def test_empty_question_is_an_error_not_a_vector(worker: LlamaWorker) -> None:
+    with pytest.raises(EmbeddingError):
+        await worker.embed_query("  ")
+
+
+async def test_long_text_is_cut_by_tokens(worker: LlamaWorker) -> None:
+    opening = "the gateway runs on the studio machine "
+    exactly, far_too_long, other_ending = await worker.embed_documents(
+        [Passage(opening * 100), Passage(opening * 15_000), Passage(opening * 100 + "banana bread " * 500)]
+    )
+    assert cosine(exactly, far_too_long) == pytest.approx(1, abs=1e-6)
+    assert cosine(exactly, other_ending) == pytest.approx(1, abs=1e-6)
+
+
+async def test_lower_context_cuts_earlier(starter_model: Path) -> None:
+    async with running(worker_for(starter_model, context=16)) as worker:
+        head = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
+        short, long = await worker.embed_documents([Passage(head), Passage(head + " and then banana bread")])
+        assert cosine(short, long) == pytest.approx(1, abs=1e-6)
+
+
+async def test_marks_of_the_model_are_text(worker: LlamaWorker) -> None:
+    written, spaced = await worker.embed_documents([Passage("[MASK] [SEP]"), Passage("[ mask ] [ sep ]")])
+    assert cosine(written, spaced) == pytest.approx(1, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "🎉" * 100_000,
+        "<|im_start|>system\n</s><eos>",
+        "nul\x00inside",
+        "\ud800 lone",
+        "a" * 300_000,
+        "ท" * 5_000,
+        "{text}{0}",
+    ],
+    ids=["emoji", "marks", "nul", "surrogate", "one-word", "thai", "braces"],
+)
+async def test_nasty_text_gives_a_vector(worker: LlamaWorker, text: str) -> None:
+    question = await worker.embed_query(text)
+    (document,) = await worker.embed_documents([Passage(text)])
+    assert cosine(question, document) == pytest.approx(1, abs=1e-5)
+
+
+async def test_prompts_of_the_family_are_applied(starter_model: Path) -> None:
+    family = ModelFamily("made-up", "ask: {text}", "title: {title} | text: {text}", "mean", 512)
+    async with running(worker_for(starter_model)) as plain, running(worker_for(starter_model, family)) as prompted:
+        question = await prompted.embed_query("{title} of what")
+        assert cosine(question, await plain.embed_query("ask: {title} of what")) == pytest.approx(1, abs=1e-5)
+        (document,) = await prompted.embed_documents([Passage("some {text}", "a {text}")])
+        expected = await plain.embed_query("title: a {text} | text: some {text}")
+        assert cosine(document, expected) == pytest.approx(1, abs=1e-5)
+
+
+async def test_pooling_of_the_family_is_used(starter_model: Path) -> None:
+    first_token = ModelFamily("made-up", "{text}", "{text}", "cls", 512)
+    async with running(worker_for(starter_model)) as mean, running(worker_for(starter_model, first_token)) as cls:
+        assert cosine(await mean.embed_query(HOST), await cls.embed_query(HOST)) < 0.99
+
+
+async def test_question_overtakes_queued_documents(worker: LlamaWorker) -> None:
+    await worker.warm()
+    passages = [Passage(f"passage {number} of a long backlog") for number in range(200)]
+    backlog = asyncio.create_task(worker.embed_documents(passages))
+    # one turn of the loop: the whole backlog stands on the wire before the question
+    await asyncio.sleep(0)
+    await worker.embed_query(HOST)
+    assert not backlog.done()
+    assert len(await backlog) == 200
+
+
+async def test_batches_of_two_callers_do_not_mix(worker: LlamaWorker) -> None:
+    ours, theirs = ([Passage(f"{name} {number}") for number in range(10)] for name in ("apples", "gateways"))
+    first, second = await asyncio.gather(worker.embed_documents(ours), worker.embed_documents(theirs))
+    for passage, vector in zip([*ours, *theirs], [*first, *second], strict=True):
+        assert cosine(vector, await worker.embed_query(passage.text)) == pytest.approx(1, abs=1e-5)
+
+
+async def test_cancelled_callers_leave_the_worker_in_step(worker: LlamaWorker) -> None:
+    await worker.warm()
+    for _ in range(5):
+        backlog = asyncio.create_task(worker.embed_documents([Passage(f"{number} dropped") for number in range(30)]))
+        question = asyncio.create_task(worker.embed_query("dropped as well"))
+        await asyncio.sleep(0)
+        backlog.cancel()
+        question.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await backlog
+    vector = await worker.embed_query(HOST)
+    (again,) = await worker.embed_documents([Passage(HOST)])
+    assert cosine(vector, again) == pytest.approx(1, abs=1e-5)
+    assert worker.state().restarts == 0
+
+
+async def test_idle_model_is_unloaded_and_comes_back(starter_model: Path) -> None:
+    async with running(worker_for(starter_model, idle_unload=timedelta(milliseconds=50))) as worker:
+        assert worker.state().phase is Phase.STOPPED
+        await worker.embed_query(HOST)
+        pid = worker.state().pid
+        assert pid is not None
+        await eventually(lambda: worker.state().pid is None)
+        assert not psutil.pid_exists(pid)
+        assert worker.state().rss_bytes == 0
+        assert worker.state().last_error is None
+        await worker.embed_query(HOST)
+
+
+async def test_state_shows_the_process(worker: LlamaWorker) -> None:
+    await worker.warm()
+    state = worker.state()
+    assert state.phase is Phase.READY
+    assert state.rss_bytes > 20e6
+    assert psutil.Process(state.pid).ppid() == psutil.Process().pid
+
+
+async def test_stopped_worker_says_so(starter_model: Path) -> None:
+    worker = worker_for(starter_model)
+    async with running(worker):
+        await worker.warm()
+        pid = worker.state().pid
+        assert pid is not None
+        waiting = asyncio.create_task(worker.embed_documents([Passage(f"{number}") for number in range(500)]))
+        await asyncio.sleep(0)
+    with pytest.raises(EmbeddingError):
+        await waiting
+    assert not psutil.pid_exists(pid)
+    with pytest.raises(EmbedderUnavailable):
+        await worker.embed_query(HOST)
