@@ -121,7 +121,9 @@ def _prepare(folder: Path) -> Path:
 
 def _isolate(folder: Path, config: Path) -> None:
     shared_cache = cache_dir().parent
-    for name in [name for name in os.environ if name.startswith(("MEMORYD_", "XDG_"))]:
+    # whoever forbids downloads means the demo too
+    ours = [name for name in os.environ if name.startswith(("MEMORYD_", "XDG_")) and name != "MEMORYD_OFFLINE"]
+    for name in ours:
         del os.environ[name]
     (folder / "home").mkdir()
     os.environ |= {
