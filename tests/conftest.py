@@ -1,1 +1,52 @@
 """Fixtures that every suite shares: a clean environment, the starter model, and the real daemon as a child process."""
+
+import asyncio
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memoryd.config.paths import models_dir
+from memoryd.embed.model_store import ModelStore
+from tests.daemon import STARTER, RunningDaemon, write_config
+
+MODELS = Path(os.environ.get("MEMORYD_TEST_MODELS") or models_dir())
+"""The model cache of the person who runs the tests, read before each test hides it."""
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test sees the files or settings of the person who runs it."""
+    for name in list(os.environ):
+        if name.startswith(("MEMORYD_", "XDG_", "LISTEN_", "WATCHDOG_")) or name in ("NOTIFY_SOCKET", "HF_ENDPOINT"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+
+
+@pytest.fixture(scope="session")
+def starter_model() -> Path:
+    """The starter model as a GGUF, fetched once and shared with `make demo`."""
+    return asyncio.run(ModelStore(MODELS).fetch(STARTER, lambda _progress: None))
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    """A small workspace of believable notes."""
+    root = tmp_path / "workspace"
+    (root / "memory").mkdir(parents=True)
+    (root / "MEMORY.md").write_text("# Memory\n\n- The gateway runs on the Mac Studio called alder.\n")
+    (root / "memory" / "2026-10-06.md").write_text(
+        "# Tuesday\n\nError GW-4172 means that a second process holds the lease.\n\nBaked a sourdough loaf for the neighbours.\n"
+    )
+    (root / "memory" / "2026-10-18.md").write_text("# 星期日\n\n今天和文一起去海边的木屋，修好了屋顶的排水沟。\n")
+    return root
+
+
+@pytest.fixture
+def daemon(tmp_path: Path, workspace: Path, starter_model: Path) -> Iterator[RunningDaemon]:
+    """The real daemon over `workspace`, with the real model, up and indexed."""
+    config = write_config(tmp_path, workspace, starter_model)
+    with RunningDaemon(tmp_path, config, workspace) as running:
+        running.client().sync(wait="indexed")
+        yield running

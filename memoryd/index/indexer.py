@@ -188,14 +188,14 @@ class Indexer:
         await self._database.write(lambda db: rename_file(db, old, new, stat, now))
         self._known[new] = replace(self._known.pop(old), stat=stat, read_at_ns=now)
         self._note_commit()
-        log.info("file renamed", path=old, to=new)
+        log.debug("file renamed", path=old, to=new)
 
     async def _remove(self, paths: Sequence[RelativePath]) -> None:
         indexed = [path for path in paths if path in self._known]
         if indexed:
             await self._database.write(lambda db: remove_files(db, indexed))
             self._note_commit()
-            log.info("files removed", count=len(indexed), first=indexed[0])
+            log.debug("files removed", count=len(indexed), first=indexed[0])
         for path in paths:
             for table in (self._known, self._private, self._failed):
                 table.pop(path, None)
@@ -226,7 +226,7 @@ class Indexer:
         self._private.pop(row.path, None)
         self._failed.pop(row.path, None)
         self._note_commit()
-        log.info("file indexed", path=row.path, kept=done.kept, added=done.added, removed=done.removed)
+        log.debug("file indexed", path=row.path, kept=done.kept, added=done.added, removed=done.removed)
 
     async def _fail(self, path: RelativePath, reason: str) -> None:
         """Keep what the index has of an unreadable file for the grace period, then let it go."""
@@ -256,6 +256,13 @@ class Indexer:
             trouble=None,
         )
         if not todo.is_empty:
+            log.info(
+                "synced",
+                read=len(todo.read),
+                renamed=len(todo.rename),
+                removed=len(todo.remove),
+                files=len(self._known),
+            )
             self._publish(Event.SYNC, {"state": "finished", "pendingFiles": len(again)})
 
     def _note_commit(self) -> None:

