@@ -64,7 +64,10 @@ class SearchReply(TypedDict):
 
 
 class FileReply(TypedDict):
-    """Text of a document from line `from` (a Python keyword, so not declared) on."""
+    """Lines of a document from line `from` (a Python keyword, so not declared) on, the last without its end.
+
+    `lines` counts them; `truncated` says that the document goes on.
+    """
 
     path: str
     text: str

@@ -37,7 +37,8 @@ def workspace(tmp_path: Path) -> Path:
     (root / "memory").mkdir(parents=True)
     (root / "MEMORY.md").write_text("# Memory\n\n- The gateway runs on the Mac Studio called alder.\n")
     (root / "memory" / "2026-10-06.md").write_text(
-        "# Tuesday\n\nError GW-4172 means that a second process holds the lease.\n\nBaked a sourdough loaf for the neighbours.\n"
+        "# Tuesday\n\nError GW-4172 means that a second process holds the lease.\n\n"
+        "Baked a sourdough loaf for the neighbours.\n"
     )
     (root / "memory" / "2026-10-18.md").write_text("# 星期日\n\n今天和文一起去海边的木屋，修好了屋顶的排水沟。\n")
     return root

@@ -39,7 +39,7 @@ def write_config(
     search: Mapping[str, object] | None = None,
     **sections: object,
 ) -> Path:
-    """Write a configuration: `search` lies over memorySearch, `sections` beside `agents`; without a model, words only."""
+    """Write a configuration; `search` lies over memorySearch, `sections` beside `agents`; no model means words only."""
     found: dict[str, object] = {"local": {"modelPath": str(model), "threads": 1}} if model else {"provider": "none"}
     found |= search or {}
     path = folder / "config.json5"

@@ -31,7 +31,7 @@ def command(settings: Settings, path: str, start: int | None, lines: int | None,
     if settings.is_json:
         settings.print_json(reply)
     else:
-        _print(reply)
+        _print(reply, lines)
     return Exit.DONE
 
 
@@ -44,13 +44,15 @@ def _citation(text: str) -> Citation:
         raise click.UsageError(str(exc)) from exc
 
 
-def _print(reply: FileReply) -> None:
+def _print(reply: FileReply, asked: int | None) -> None:
+    # the reply holds lines without the end of the last one
+    text = reply["text"] + ("\n" if reply["lines"] else "")
     if is_terminal(sys.stdout):
-        click.echo(harmless(reply["text"]).removesuffix("\n"))
+        click.echo(harmless(text), nl=False)
     else:
         # bytes: click would take escape sequences out of text, and the locale could change letters
-        click.echo(reply["text"].encode(errors="surrogatepass"), nl=False)
-    if reply.get("truncated"):
+        click.echo(text.encode(errors="surrogatepass"), nl=False)
+    if reply.get("truncated") and (asked is None or reply["lines"] < asked):
         following = reply.get("nextFrom")
         more = f"; go on with --from {following}" if following else ""
         note(f"cut short, the document has {count(reply['totalLines'], 'line')}{more}")

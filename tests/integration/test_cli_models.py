@@ -11,10 +11,10 @@ from pathlib import Path
 import gguf
 import numpy as np
 import pytest
-from pseudo_terminal import on_terminal
 
 from memoryd.cli.main import run
 from memoryd.wire import Exit
+from tests.integration.pseudo_terminal import on_terminal
 
 NAME = "some-model-1.0-Q8_0.gguf"
 SPEC = "pypi:some-model==1.0"

@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from contract_server import Contract, Raw, Reply, Request, error, eventually, pending, serving
 
 from memoryd import errors
 from memoryd.client import Client
 from memoryd.wire import ErrorCode
+from tests.daemon import eventually
+from tests.integration.contract_server import Contract, Raw, Reply, Request, error, pending, serving
 
 HEAVY = ("pydantic", "httpx", "fastapi", "rich", "numpy", "asyncio", "click", "apsw")
 NOT_JSON = Raw(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n[")
@@ -61,7 +62,7 @@ def test_search_returns_the_reply_as_decoded(client: Client) -> None:
 
 
 def test_get_asks_for_the_lines(client: Client) -> None:
-    assert client.get("memory/2026-01-05.md", start=3, lines=1)["text"] == "The gateway listens on port 18789.\n"
+    assert client.get("memory/2026-01-05.md", start=3, lines=1)["text"] == "The gateway listens on port 18789."
 
 
 def test_get_quotes_names_that_a_url_could_not_hold(client: Client, contract: Contract) -> None:

@@ -7,41 +7,37 @@ import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pytest
 
 from memoryd.client import Client
 from memoryd.wire import Exit
+from tests.daemon import RunningDaemon, eventually
 
 MEMORYCTL = Path(sys.executable).parent / "memoryctl"
 NOTE = "# Boiler\n\nThe boiler was serviced by Quentin Aldebaran.\nHe left the invoice in the blue folder.\n"
 
 
-class Daemon(Protocol):
-    """What tests/conftest.py promises of its fixture: the program is up and has indexed."""
-
-    socket: Path
-    workspace: Path
-    env: dict[str, str]
-    config: Path
-
-
-def memoryctl(daemon: Daemon, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    variables = {**daemon.env, "MEMORYD_SOCKET": str(daemon.socket), **environment}
+def memoryctl(daemon: RunningDaemon, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [MEMORYCTL, *arguments], capture_output=True, text=True, env=variables, stdin=subprocess.DEVNULL, timeout=60
+        [MEMORYCTL, *arguments],
+        capture_output=True,
+        text=True,
+        env={**daemon.env, **environment},
+        stdin=subprocess.DEVNULL,
+        timeout=60,
     )
 
 
-def ask(daemon: Daemon, arguments: Sequence[str], expected: Exit = Exit.DONE) -> Any:
+def ask(daemon: RunningDaemon, arguments: Sequence[str], expected: Exit = Exit.DONE) -> Any:
     done = memoryctl(daemon, *arguments, "--json")
     assert done.returncode == expected, done.stderr + done.stdout
     return json.loads(done.stdout)
 
 
 @pytest.fixture
-def note(daemon: Daemon) -> Path:
+def note(daemon: RunningDaemon) -> Path:
     path = daemon.workspace / "memory" / "boiler.md"
     path.parent.mkdir(exist_ok=True)
     path.write_text(NOTE)
@@ -49,7 +45,7 @@ def note(daemon: Daemon) -> Path:
     return path
 
 
-def test_saved_note_is_found_and_cited_after_a_sync(daemon: Daemon, note: Path) -> None:
+def test_saved_note_is_found_and_cited_after_a_sync(daemon: RunningDaemon, note: Path) -> None:
     done = memoryctl(daemon, "search", "Aldebaran", "-k", "1")
     assert done.returncode == Exit.DONE, done.stderr
     first, *rest = done.stdout.splitlines()
@@ -58,39 +54,29 @@ def test_saved_note_is_found_and_cited_after_a_sync(daemon: Daemon, note: Path) 
     assert "\x1b" not in done.stdout
 
 
-def test_citation_of_a_hit_gives_its_lines(daemon: Daemon, note: Path) -> None:
+def test_citation_of_a_hit_gives_its_lines(daemon: RunningDaemon, note: Path) -> None:
     hit = ask(daemon, ["search", "Aldebaran", "-k", "1"])["results"][0]
     cited = memoryctl(daemon, "get", f"{hit['path']}#L{hit['startLine']}-L{hit['endLine']}")
-    lines = NOTE.splitlines(keepends=True)[hit["startLine"] - 1 : hit["endLine"]]
-    assert cited.stdout == "".join(lines)
+    lines = NOTE.splitlines(keepends=True)
+    cited_lines = lines[hit["startLine"] - 1 : hit["endLine"]]
+    assert cited.stdout == "".join(cited_lines)
     assert memoryctl(daemon, "get", "memory/boiler.md").stdout == NOTE
-    assert memoryctl(daemon, "get", "memory/boiler.md", "--from", "3", "--lines", "1").stdout == lines_of(3)
+    assert memoryctl(daemon, "get", "memory/boiler.md", "--from", "3", "--lines", "1").stdout == lines[2]
 
 
-def lines_of(number: int) -> str:
-    return NOTE.splitlines(keepends=True)[number - 1]
-
-
-def test_deleted_note_is_no_longer_found(daemon: Daemon, note: Path) -> None:
+def test_deleted_note_is_no_longer_found(daemon: RunningDaemon, note: Path) -> None:
     note.unlink()
     with Client(daemon.socket) as client:
-        client.sync()
 
         def is_gone() -> bool:
             client.sync()
             return all(hit["path"] != "memory/boiler.md" for hit in client.search("Aldebaran")["results"])
 
-        assert wait_until(is_gone)
+        eventually(is_gone, seconds=20)
     assert ask(daemon, ["get", "memory/boiler.md"], Exit.NOTHING_FOUND)["error"]["code"] == "not_found"
 
 
-def wait_until(condition: Any, seconds: float = 20) -> bool:
-    """Waits for `condition`; False after `seconds`."""
-    pause = threading.Event()
-    return any(condition() or pause.wait(0.1) for _ in range(int(seconds * 10)))
-
-
-def test_word_that_stands_nowhere_is_nothing_found_with_a_reason(daemon: Daemon) -> None:
+def test_word_that_stands_nowhere_is_nothing_found_with_a_reason(daemon: RunningDaemon) -> None:
     arguments = ["search", "zzyzxqwv", "--min-score", "0.99"]
     done = memoryctl(daemon, *arguments)
     assert done.returncode == Exit.NOTHING_FOUND
@@ -99,7 +85,7 @@ def test_word_that_stands_nowhere_is_nothing_found_with_a_reason(daemon: Daemon)
     assert ask(daemon, arguments, Exit.NOTHING_FOUND)["reason"]
 
 
-def test_files_outside_the_memory_cannot_be_read(daemon: Daemon) -> None:
+def test_files_outside_the_memory_cannot_be_read(daemon: RunningDaemon) -> None:
     for path in ("/etc/passwd", "../../etc/passwd", "memory/../../secret.md"):
         done = memoryctl(daemon, "get", path)
         assert done.returncode in (Exit.NOTHING_FOUND, Exit.ERROR), path
@@ -107,7 +93,7 @@ def test_files_outside_the_memory_cannot_be_read(daemon: Daemon) -> None:
         assert "Traceback" not in done.stderr
 
 
-def test_status_shows_the_agent_and_its_index(daemon: Daemon, note: Path) -> None:
+def test_status_shows_the_agent_and_its_index(daemon: RunningDaemon, note: Path) -> None:
     status = ask(daemon, ["status"])
     agent = status["agents"][0]
     assert status["pid"] != os.getpid()
@@ -121,7 +107,7 @@ def test_status_shows_the_agent_and_its_index(daemon: Daemon, note: Path) -> Non
     assert [entry["id"] for entry in one] == [agent["id"]]
 
 
-def test_reindex_waits_until_everything_is_found_again(daemon: Daemon, note: Path) -> None:
+def test_reindex_waits_until_everything_is_found_again(daemon: RunningDaemon, note: Path) -> None:
     generation = ask(daemon, ["sync"])["generation"]
     pending = ask(daemon, ["reindex", "--force"])
     assert pending["pendingFiles"] == 0
@@ -129,36 +115,40 @@ def test_reindex_waits_until_everything_is_found_again(daemon: Daemon, note: Pat
     assert ask(daemon, ["search", "Aldebaran"])["results"][0]["path"] == "memory/boiler.md"
 
 
-def test_sync_until_embedded_tells_the_truth(daemon: Daemon, note: Path) -> None:
-    embedder = ask(daemon, ["status"])["agents"][0]["embedder"]["state"]
-    done = memoryctl(daemon, "sync", "--wait", "embedded", "--timeout", "30")
-    if embedder in ("off", "failed"):
-        assert done.returncode == Exit.ERROR
-        assert "no vectors" in done.stderr
-    else:
-        assert done.returncode == Exit.DONE, done.stdout + done.stderr
-        assert done.stdout == "indexed and embedded\n"
+def test_sync_until_embedded(daemon: RunningDaemon, note: Path) -> None:
+    done = memoryctl(daemon, "sync", "--wait", "embedded", "--timeout", "60")
+    assert done.returncode == Exit.DONE, done.stdout + done.stderr
+    assert done.stdout == "indexed and embedded\n"
+    agent = ask(daemon, ["status"])["agents"][0]
+    assert agent["embedded"] == agent["passages"] > 0
 
 
-def test_unknown_agent_is_an_error(daemon: Daemon) -> None:
+def test_question_in_other_words_finds_the_note_once_embedded(daemon: RunningDaemon, note: Path) -> None:
+    assert ask(daemon, ["sync", "--wait", "embedded", "--timeout", "60"])["complete"]
+    done = memoryctl(daemon, "search", "who repaired the heating?", "-k", "1", "--strict")
+    assert done.returncode == Exit.DONE, done.stderr
+    assert done.stdout.startswith("1. memory/boiler.md#L")
+
+
+def test_unknown_agent_is_an_error(daemon: RunningDaemon) -> None:
     for command in (["search", "x"], ["get", "MEMORY.md"], ["sync"], ["reindex"], ["status"]):
         done = memoryctl(daemon, *command, MEMORYD_AGENT_ID="nobody-of-that-name")
         assert done.returncode == Exit.ERROR, command
         assert done.stderr.startswith("memoryctl: ")
 
 
-def test_version_of_both_ends(daemon: Daemon) -> None:
+def test_version_of_both_ends(daemon: RunningDaemon) -> None:
     versions = ask(daemon, ["version"])
     assert versions["client"] == versions["daemon"]
 
 
-def test_wrong_values_are_refused_with_their_name(daemon: Daemon) -> None:
+def test_wrong_values_are_refused_with_their_name(daemon: RunningDaemon) -> None:
     done = memoryctl(daemon, "search", "x", "--since", "the day before never")
     assert done.returncode == Exit.ERROR
     assert "the day before never" in done.stderr
 
 
-def test_events_tell_of_a_sync(daemon: Daemon) -> None:
+def test_events_tell_of_a_sync(daemon: RunningDaemon) -> None:
     with Client(daemon.socket) as client:
         events = client.events(silence=20)
         asked = threading.Thread(target=save_and_sync, args=(daemon,))
@@ -171,7 +161,7 @@ def test_events_tell_of_a_sync(daemon: Daemon) -> None:
     assert seen["data"]["agent"]
 
 
-def save_and_sync(daemon: Daemon) -> None:
+def save_and_sync(daemon: RunningDaemon) -> None:
     """Goes on changing a note until the index has followed once more than when the stream began."""
     path = daemon.workspace / "memory" / "events.md"
     path.parent.mkdir(exist_ok=True)
