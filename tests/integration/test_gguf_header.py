@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tiny_gguf import BERT, gguf, text
 
 from memoryd.embed.gguf_header import inspect, read_header
 from memoryd.errors import ModelError
+from tests.integration.tiny_gguf import BERT, gguf, text
 
 
 def written(folder: Path, content: bytes) -> Path:

