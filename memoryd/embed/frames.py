@@ -113,9 +113,9 @@ def decode(header: bytes, payload: bytes) -> Message:
         values = json.loads(header)
     except RecursionError as exc:
         raise ValueError("header nested too deeply") from exc
-    if not isinstance(values, dict) or values.get("kind") not in _KINDS:
+    if not isinstance(values, dict) or str(values.get("kind")) not in _KINDS:
         raise ValueError("not a message")
-    kind = _KINDS[values.pop("kind")]
+    kind = _KINDS[str(values.pop("kind"))]
     if kind is Embedded:
         values["vector"] = payload
     elif payload:

@@ -1,0 +1,287 @@
+"""Rows 81, 82, 84 to 88, 91, 92, 94 and 96 of the fault catalogue, for any child that the daemon supervises."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import psutil
+import pytest
+
+from memoryd.errors import SidecarError
+from memoryd.sidecar.process import STDERR_BYTES, Child, ChildSpec, Event, State, allowed_environment, next_state
+
+SECOND = timedelta(seconds=1)
+KEEPS_QUIET = "import time\ntime.sleep(600)"
+IGNORES_TERM = (
+    "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint('deaf', flush=True)\ntime.sleep(600)"
+)
+
+needs_proc = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+
+
+def program(source: str, *arguments: str) -> tuple[str, ...]:
+    return (sys.executable, "-I", "-S", "-c", source, *arguments)
+
+
+def shell(script: str) -> tuple[str, ...]:
+    return ("sh", "-c", script)
+
+
+def child_for(
+    command: tuple[str, ...],
+    *,
+    settle: timedelta = timedelta(0),
+    grace: timedelta = 10 * SECOND,
+    stdout_limit: int = 1_000_000,
+    environment: dict[str, str] | None = None,
+) -> Child:
+    spec = ChildSpec(
+        command=command,
+        environment=allowed_environment(os.environ) if environment is None else environment,
+        settle=settle,
+        grace=grace,
+        stdout_limit=stdout_limit,
+    )
+    return Child(spec)
+
+
+@asynccontextmanager
+async def started(child: Child) -> AsyncIterator[Child]:
+    try:
+        await child.start()
+        yield child
+    finally:
+        await child.stop()
+
+
+async def eventually(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(10):
+        while not condition():  # noqa: ASYNC110 - the condition is another process's
+            await asyncio.sleep(0.01)
+
+
+def group_of(child: Child) -> list[int]:
+    """The living of the child's group; the system's init may take its time to reap the others."""
+    return [one.pid for one in psutil.process_iter() if _is_alive_in(one, child.pid)]
+
+
+def _is_alive_in(process: psutil.Process, group: int | None) -> bool:
+    try:
+        return os.getpgid(process.pid) == group and process.status() != psutil.STATUS_ZOMBIE
+    except (ProcessLookupError, psutil.NoSuchProcess):
+        return False
+
+
+async def test_output_and_status_are_kept() -> None:
+    child = child_for(shell("echo out; echo err >&2; exit 3"))
+    await child.start()
+    assert await child.wait() == 3
+    assert child.stdout == b"out\n"
+    assert child.stderr == "err\n"
+    assert child.describe_end() == "exit status 3: err"
+    assert child.state is State.ENDED
+
+
+async def test_child_alive_after_the_settle_time_counts_as_started() -> None:
+    async with started(child_for(program(KEEPS_QUIET), settle=0.05 * SECOND)) as child:
+        assert child.state is State.RUNNING
+
+
+async def test_child_that_ends_before_it_settles_has_not_started() -> None:
+    child = child_for(shell("echo no model >&2; exit 1"), settle=10 * SECOND)
+    with pytest.raises(SidecarError, match="sh ended at once: exit status 1: no model"):
+        await child.start()
+    assert child.state is State.ENDED
+
+
+async def test_f081_missing_program_is_named() -> None:
+    with pytest.raises(SidecarError, match="cannot run qmd-of-nowhere"):
+        await child_for(("qmd-of-nowhere",)).start()
+
+
+async def test_f081_program_that_cannot_be_executed_says_why(tmp_path: Path) -> None:
+    wrong = tmp_path / "qmd"
+    wrong.write_bytes(b"\x7fELF of some other machine")
+    wrong.chmod(0o755)
+    child = child_for((str(wrong),))
+    await child.start()
+    assert await child.wait() != 0
+    assert "cannot execute" in child.stderr
+
+
+async def test_f082_endless_stdout_is_cut_and_the_child_killed() -> None:
+    child = child_for(shell("yes"), stdout_limit=100_000)
+    await child.start()
+    assert await child.wait() == -signal.SIGKILL
+    assert child.has_overflowed
+    assert len(child.stdout) == 100_000
+
+
+async def test_stdout_of_exactly_the_limit_is_no_overflow() -> None:
+    child = child_for(program("print('x' * 999)"), stdout_limit=1000)
+    await child.start()
+    assert await child.wait() == 0
+    assert not child.has_overflowed
+
+
+async def test_f085_stderr_flood_neither_blocks_nor_grows() -> None:
+    child = child_for(program("import sys\nfor n in range(300_000): print('line', n, file=sys.stderr)"))
+    await child.start()
+    async with asyncio.timeout(20):
+        assert await child.wait() == 0
+    assert len(child.stderr) == STDERR_BYTES
+    assert child.stderr.endswith("line 299999\n")
+
+
+async def test_f086_grandchild_that_keeps_stdout_open_is_not_waited_for() -> None:
+    child = child_for(shell("echo done; sleep 600 & exit 0"))
+    await child.start()
+    async with asyncio.timeout(10):
+        assert await child.wait() == 0
+    assert child.stdout == b"done\n"
+    await eventually(lambda: group_of(child) == [])
+
+
+@needs_proc
+async def test_f087_grandchildren_die_with_the_child() -> None:
+    async with started(child_for(shell("sleep 600 & sleep 600 & wait"))) as child:
+        await eventually(lambda: len(group_of(child)) == 3)
+    await eventually(lambda: group_of(child) == [])
+
+
+async def test_f088_child_that_ignores_term_is_killed_after_the_grace() -> None:
+    async with started(child_for(program(IGNORES_TERM), grace=0.2 * SECOND)) as child:
+        await eventually(lambda: child.stdout == b"deaf\n")
+        await child.stop()
+        assert child.returncode == -signal.SIGKILL
+
+
+async def test_f088_stopped_child_hears_term() -> None:
+    async with started(child_for(program(KEEPS_QUIET))) as child:
+        assert child.pid is not None
+        os.kill(child.pid, signal.SIGSTOP)
+        await child.stop()
+        assert child.returncode == -signal.SIGTERM
+
+
+async def test_stop_may_be_repeated_and_shared() -> None:
+    async with started(child_for(program(KEEPS_QUIET))) as child:
+        await asyncio.gather(child.stop(), child.stop())
+        await child.stop()
+        child.kill()
+        assert child.state is State.ENDED
+
+
+async def test_stop_that_is_cancelled_kills_and_reaps() -> None:
+    async with started(child_for(program(IGNORES_TERM), grace=600 * SECOND)) as child:
+        await eventually(lambda: child.stdout == b"deaf\n")
+        stopping = asyncio.create_task(child.stop())
+        await eventually(lambda: child.state is State.TERMINATING)
+        stopping.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await stopping
+        assert child.returncode == -signal.SIGKILL
+
+
+async def test_child_never_started_stops() -> None:
+    child = child_for(program(KEEPS_QUIET))
+    await child.stop()
+    assert child.state is State.ENDED
+
+
+ORPHANER = """
+import asyncio, sys
+from memoryd.sidecar.process import Child, ChildSpec
+
+async def main():
+    child = Child(ChildSpec(command=("sleep", "600"), environment={"PATH": "/usr/bin:/bin"}))
+    await child.start()
+    print(child.pid, flush=True)
+    await asyncio.Event().wait()
+
+asyncio.run(main())
+"""
+
+
+@needs_proc
+async def test_f091_child_dies_with_a_killed_daemon() -> None:
+    with subprocess.Popen([sys.executable, "-c", ORPHANER], stdout=subprocess.PIPE, text=True) as parent:  # noqa: ASYNC220 - one line is read
+        assert parent.stdout is not None
+        pid = int(parent.stdout.readline())
+        assert psutil.pid_exists(pid)
+        parent.kill()
+    await eventually(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
+
+
+async def test_f092_ended_children_leave_no_zombies() -> None:
+    for _ in range(20):
+        child = child_for(shell("exit 1"))
+        await child.start()
+        assert await child.wait() == 1
+    assert [one.pid for one in psutil.Process().children() if one.status() == psutil.STATUS_ZOMBIE] == []
+
+
+async def test_f094_arguments_reach_the_program_as_they_are() -> None:
+    nasty = ["--help", "-n", "$(touch /tmp/owned); `id`", "two\nlines", "", "'\"*"]
+    child = child_for(program("import sys\nprint(sys.argv[1:])", *nasty))
+    await child.start()
+    await child.wait()
+    assert child.stdout.decode().strip() == repr(nasty)
+
+
+async def test_f094_nul_in_an_argument_is_refused() -> None:
+    child = child_for(program("pass", "a\0b"))
+    with pytest.raises(SidecarError, match="cannot run"):
+        await child.start()
+
+
+@needs_proc
+async def test_f096_child_sees_only_what_it_is_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET_API_KEY", "very secret")
+    leak = os.open(tmp_path / "leak", os.O_CREAT | os.O_RDWR)
+    os.set_inheritable(leak, True)
+    try:
+        async with started(child_for(program(KEEPS_QUIET))) as child:
+            proc = Path("/proc", str(child.pid))
+            # until the leash has become the program
+            await eventually(lambda: KEEPS_QUIET.encode() in (proc / "cmdline").read_bytes())
+            assert sorted(int(entry.name) for entry in (proc / "fd").iterdir()) == [0, 1, 2]
+            assert str((proc / "fd" / "0").readlink()) == "/dev/null"
+            assert str((proc / "cwd").readlink()) == "/"
+            assert b"very secret" not in (proc / "environ").read_bytes()
+            assert "Max core file size        0" in (proc / "limits").read_text()
+            assert os.getsid(int(proc.name)) == int(proc.name)
+    finally:
+        os.close(leak)
+
+
+def test_environment_is_an_allow_list() -> None:
+    given = {"PATH": "/bin", "HOME": "/home/x", "AWS_SECRET": "x", "PYTHONPATH": "/x", "EXTRA": "y"}
+    assert allowed_environment(given, ["EXTRA", "ABSENT"]) == {"PATH": "/bin", "HOME": "/home/x", "EXTRA": "y"}
+
+
+def test_every_pair_of_state_and_event_is_decided() -> None:
+    impossible = {
+        *((state, Event.SPAWNED) for state in State if state is not State.NEW),
+        (State.NEW, Event.SETTLED),
+        (State.NEW, Event.EXITED),
+        (State.RUNNING, Event.SETTLED),
+        (State.ENDED, Event.EXITED),
+    }
+    for state in State:
+        for event in Event:
+            if (state, event) in impossible:
+                with pytest.raises(KeyError):
+                    next_state(state, event)
+            else:
+                assert next_state(state, event) in State
+
+
+def test_ended_is_final() -> None:
+    assert {next_state(State.ENDED, event) for event in (Event.STOP, Event.KILL, Event.SETTLED)} == {State.ENDED}
