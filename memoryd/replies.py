@@ -64,7 +64,7 @@ class SearchReply(TypedDict):
 
 
 class FileReply(TypedDict):
-    """Lines of a document from line `from` (a Python keyword, so not declared) on, the last without its end.
+    """Lines of a document from line `from` (a Python keyword, so not declared) on, with their ends.
 
     `lines` counts them; `truncated` says that the document goes on.
     """

@@ -45,8 +45,7 @@ def _citation(text: str) -> Citation:
 
 
 def _print(reply: FileReply, asked: int | None) -> None:
-    # the reply holds lines without the end of the last one
-    text = reply["text"] + ("\n" if reply["lines"] else "")
+    text = reply["text"]
     if is_terminal(sys.stdout):
         click.echo(harmless(text), nl=False)
     else:

@@ -123,13 +123,13 @@ def read_note(request: Request) -> Reply:
     path = request.path.removeprefix("/v1/files/")
     if path != "memory/2026-01-05.md":
         return 404, error("not_found", f"there is no {path}", "memoryctl search finds names")
-    lines = NOTE.splitlines()
+    lines = NOTE.splitlines(keepends=True)
     first = int(request.query.get("from", 1))
     given = lines[first - 1 : first - 1 + int(request.query.get("lines", len(lines)))]
     after = first + len(given)
     return 200, {
         "path": path,
-        "text": "\n".join(given),
+        "text": "".join(given),
         "from": first,
         "lines": len(given),
         "totalLines": len(lines),

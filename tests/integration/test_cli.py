@@ -186,14 +186,14 @@ def test_explain_shows_scores_and_misses(contract: Contract, capsys: Captured) -
 
 
 def test_get_prints_the_text_exactly(contract: Contract) -> None:
-    text = "\x1b[31mraw\r\n\ttext 端口\n"
+    text = "\x1b[31mraw\r\n\ttext 端口, no newline at the end"
     contract.replies["files"] = (
         200,
-        {"path": "a.md", "text": text, "from": 1, "lines": 3, "totalLines": 3, "sha256": ""},
+        {"path": "a.md", "text": text, "from": 1, "lines": 2, "totalLines": 2, "sha256": ""},
     )
     done = subprocess.run([*PROGRAM, "get", "a.md"], capture_output=True, check=True, env={**os.environ, "LC_ALL": "C"})
-    assert done.stdout == text.encode() + b"\n"
-    assert on_terminal("get", "a.md")[1] == "raw\n\ttext 端口\n\n"
+    assert done.stdout == text.encode()
+    assert on_terminal("get", "a.md")[1] == "raw\n\ttext 端口, no newline at the end\n"
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def test_search_returns_the_reply_as_decoded(client: Client) -> None:
 
 
 def test_get_asks_for_the_lines(client: Client) -> None:
-    assert client.get("memory/2026-01-05.md", start=3, lines=1)["text"] == "The gateway listens on port 18789."
+    assert client.get("memory/2026-01-05.md", start=3, lines=1)["text"] == "The gateway listens on port 18789.\n"
 
 
 def test_get_quotes_names_that_a_url_could_not_hold(client: Client, contract: Contract) -> None:
