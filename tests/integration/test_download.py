@@ -354,6 +354,31 @@ async def test_unfit_content_is_refused_and_thrown_away(server: ModelServer, tar
     assert leftovers(target) == []
 
 
+async def test_server_that_does_not_tell_the_length_is_served_too(server: ModelServer, target: Path) -> None:
+    server.tells_length = False
+
+    assert await fetched(server, target) == DIGEST
+
+
+async def test_model_larger_than_the_disk_is_not_begun(server: ModelServer, target: Path) -> None:
+    server.script = [Answer(headers={"Content-Length": str(10**15)})]
+
+    error = await failure(server, target)
+
+    assert "no room" in str(error)
+    assert not error.is_permanent
+    assert leftovers(target) == []
+
+
+async def test_body_longer_than_the_hub_announced_is_refused(target: Path) -> None:
+    async with hub_and_store() as (hub, store):
+        store.content = CONTENT + b"more"
+        error = await failure(hub, target, is_hub=True)
+
+    assert error.is_permanent
+    assert leftovers(target) == []
+
+
 async def test_cancelled_download_keeps_its_part(server: ModelServer, target: Path) -> None:
     started = asyncio.Event()
 

@@ -1,0 +1,91 @@
+"""What a few HTTP headers mean to a download, and how often progress is told."""
+
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import httpx
+import pytest
+
+from memoryd.embed import transfer
+from memoryd.embed.progress import Progress, Throttle
+
+DIGEST = "ab" * 32
+
+
+def answer(**headers: str) -> httpx.Response:
+    return httpx.Response(200, headers={key.replace("_", "-"): value for key, value in headers.items()})
+
+
+@pytest.mark.parametrize(
+    ("headers", "total", "start"),
+    [
+        ({"Content_Range": "bytes 5-9/10"}, 10, 5),
+        ({"Content_Range": "bytes 5-9/*", "Content_Length": "5"}, None, 5),
+        ({"Content_Range": "bytes */10"}, 10, None),
+        ({"Content_Length": "10"}, 10, None),
+        ({"Content_Length": "-1"}, None, None),
+        ({"Content_Range": "lines 1-2/3"}, None, None),
+        ({}, None, None),
+    ],
+)
+def test_ranges_and_sizes(headers: dict[str, str], total: int | None, start: int | None) -> None:
+    assert (transfer.total_bytes(answer(**headers)), transfer.range_start(answer(**headers))) == (total, start)
+
+
+@pytest.mark.parametrize(
+    ("headers", "expected"),
+    [
+        ({"ETag": '"a"', "Last_Modified": "Mon, 01 Jan 2024 00:00:00 GMT"}, '"a"'),
+        ({"ETag": 'W/"a"', "Last_Modified": "Mon, 01 Jan 2024 00:00:00 GMT"}, "Mon, 01 Jan 2024 00:00:00 GMT"),
+        ({"ETag": 'W/"a"'}, ""),
+        ({}, ""),
+    ],
+)
+def test_weak_tag_vouches_for_nothing(headers: dict[str, str], expected: str) -> None:
+    assert transfer.validator(answer(**headers)) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [("7", 7), (" 0 ", 0), ("99999999999", 86_400), ("Mon, 01 Jan 2024 00:00:00 GMT", 0)],
+)
+def test_retry_after_is_seconds_or_a_date(value: str, seconds: int) -> None:
+    assert transfer.retry_after(answer(Retry_After=value)) == timedelta(seconds=seconds)
+
+
+def test_retry_after_in_the_future_counts_from_now() -> None:
+    wait = transfer.retry_after(answer(Retry_After=format_datetime(datetime.now(UTC) + timedelta(minutes=5))))
+
+    assert wait is not None
+    assert timedelta(minutes=4) < wait <= timedelta(minutes=5)
+
+
+@pytest.mark.parametrize("value", ["", "soon", "-3"])
+def test_senseless_retry_after_counts_for_nothing(value: str) -> None:
+    assert transfer.retry_after(answer(Retry_After=value)) is None
+
+
+def test_hub_tells_size_and_hash() -> None:
+    told = answer(X_Linked_Etag=f'"{DIGEST}"', X_Linked_Size="12")
+
+    assert (transfer.linked_sha256(told), transfer.linked_bytes(told)) == (DIGEST, 12)
+
+
+def test_short_tag_of_a_small_file_is_not_a_sha256() -> None:
+    small = answer(X_Linked_Etag=f'"{DIGEST[:40]}"', X_Linked_Size="many")
+
+    assert (transfer.linked_sha256(small), transfer.linked_bytes(small)) == (None, None)
+
+
+def test_progress_is_told_ten_times_a_second_and_never_missed_at_the_end() -> None:
+    now = 0.0
+    told: list[Progress] = []
+    throttle = Throttle(told.append, clock=lambda: now)
+
+    for done in range(1, 1001):
+        now = done / 1000
+        throttle(Progress(done, 1000, "downloading"))
+    throttle(Progress(0, None, "checking"))
+
+    assert 10 <= len(told) <= 13
+    assert told[-2:] == [Progress(1000, 1000, "downloading"), Progress(0, None, "checking")]
