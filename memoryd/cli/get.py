@@ -47,7 +47,7 @@ def _citation(text: str) -> Citation:
 def _print(reply: FileReply, asked: int | None) -> None:
     text = reply["text"]
     if is_terminal(sys.stdout):
-        click.echo(harmless(text), nl=False)
+        click.echo(harmless(text), nl=bool(text) and not text.endswith("\n"))
     else:
         # bytes: click would take escape sequences out of text, and the locale could change letters
         click.echo(text.encode(errors="surrogatepass"), nl=False)
