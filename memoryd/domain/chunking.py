@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from memoryd.domain.anchors import MARGIN, divide
+from memoryd.domain.anchors import divide
 from memoryd.domain.lines import IndexArray, split
 from memoryd.domain.markdown import Outline, front_matter
 from memoryd.domain.segments import RANK_SHIFT, pieces
@@ -19,6 +19,9 @@ from memoryd.domain.tokens import UNIT
 
 CHUNKER_VERSION = 1
 """Part of a chunk's identity: goes up whenever the same text would be cut differently."""
+
+PIECE_SHARE = 0.4
+"""Longest piece that is not cut further, as a share of the smallest budget."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,7 @@ class _Document:
         self._lines = split(text)
         structure = analyse(self._lines, self._front_matter)
         self._outline = Outline(structure)
-        self._pieces = pieces(structure, max(int(MARGIN * finest_budget * UNIT), 1))
+        self._pieces = pieces(structure, max(int(PIECE_SHARE * finest_budget * UNIT), 1))
         self._characters = _character_offsets(self._lines.data, self._pieces.starts)
         self.size = len(self._pieces.keys)
 
