@@ -59,7 +59,7 @@ bench: .venv/.test .venv/.model
 
 .venv/.model: .venv/.installed
 	@echo 'Fetching the starter model'
-	@$(BIN)/memoryctl models pull '$(STARTER)'
+	@$(BIN)/memoryctl models pull '$(STARTER)' >/dev/null
 	@touch $@
 
 clean:
