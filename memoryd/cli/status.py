@@ -1,5 +1,6 @@
 """memoryctl status: what the daemon knows, does and lacks."""
 
+import sys
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -12,7 +13,7 @@ from rich.text import Text
 
 from memoryd.cli.bars import console
 from memoryd.cli.settings import HELP, Settings, shared
-from memoryd.cli.terminal import ago, count, duration, encoded, harmless_line, percent, size
+from memoryd.cli.terminal import ago, count, duration, encoded, harmless_line, is_coloured, percent, size
 from memoryd.client import Client
 from memoryd.replies import AgentStatus, EmbedderStatus, Status
 from memoryd.wire import Exit
@@ -35,8 +36,17 @@ def command(settings: Settings, is_watching: bool) -> Exit:
         elif settings.is_json:
             settings.print_json(_status(settings, client))
         else:
-            console().print(_view(_status(settings, client)))
+            _print(_view(_status(settings, client)))
     return Exit.DONE
+
+
+def _print(view: RenderableType) -> None:
+    screen = console()
+    with screen.capture() as captured:
+        screen.print(view)
+    # rich fills the last column with blanks, which make pasted output ugly
+    lines = (line.rstrip() for line in captured.get().splitlines())
+    click.echo("\n".join(lines), color=is_coloured(sys.stdout))
 
 
 def _watch(settings: Settings, client: Client) -> None:

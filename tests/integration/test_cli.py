@@ -304,6 +304,7 @@ def test_status_shows_what_a_person_wants_to_know(contract: Contract, capsys: Ca
         "memory/big.md · larger than 64 MiB",
     ):
         assert text in printed
+    assert not [line for line in printed.splitlines() if line.endswith(" ")]
 
 
 def test_status_of_one_agent(contract: Contract, capsys: Captured) -> None:
