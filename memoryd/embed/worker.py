@@ -159,7 +159,10 @@ class LlamaWorker:
         return [next(replies) if passage.text.strip() else Rejected("empty text") for passage in passages]
 
     async def run(self) -> None:
-        """Keeps the child as long as somebody asks; cancel it to stop the child. Runs on the loop's main task only."""
+        """Starts the child when somebody asks, and again after failures; cancel it to stop the child.
+
+        The loop's thread must outlive the child (see `Child.start`).
+        """
         self._has_ended = False
         try:
             while True:
@@ -267,7 +270,8 @@ class LlamaWorker:
             raise EmbedderUnavailable("the embedding worker is stopped")
         self._wanted.set()
         if self._start is None:
-            self._refuse_while_waiting()
+            if self._phase is not Phase.STARTING:
+                self._refuse_while_waiting()
             self._start = asyncio.get_running_loop().create_future()
         try:
             async with asyncio.timeout(self._load_timeout.total_seconds()):
@@ -286,7 +290,8 @@ class LlamaWorker:
         if wait == 0 or self._failure is None:
             return
         if isinstance(self._failure, ModelError):
-            raise self._failure
+            # a new one: an exception raised again and again keeps every traceback
+            raise ModelError(str(self._failure), hint=self._failure.hint)
         raise EmbedderUnavailable(f"{self._failure}; next try in {wait:.0f} s")
 
     def _why_late(self) -> str:

@@ -31,6 +31,7 @@ ACTIONS: dict[str, Callable[[], object]] = {
     "abort": os.abort,
     "exit": lambda: sys.exit("out of luck"),
     "hang": sleep_for_ever,
+    "slow": lambda: time.sleep(0.1),
     "stop": lambda: os.kill(os.getpid(), signal.SIGSTOP),
 }
 
@@ -55,6 +56,7 @@ def misbehave(mode: str, wire: socket.socket, request: Embed) -> None:
     """Answers a text that holds the word "poison" in its own way."""
     if mode in ACTIONS:
         ACTIONS[mode]()
+        send(wire, Embedded(request.id, vector(request.text)))
     elif mode == "half":
         wire.sendall(encode(Embedded(request.id, vector(request.text)))[:-3])
         os._exit(0)
