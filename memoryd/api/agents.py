@@ -9,6 +9,7 @@ from memoryd.embed.slot import EmbedderSlot
 from memoryd.errors import Disabled, UnknownAgent
 from memoryd.index.embedding import EmbeddingLane
 from memoryd.index.indexer import Indexer
+from memoryd.index.keeper import Keeper
 from memoryd.index.scanner import Root
 from memoryd.index.watcher import Watcher
 from memoryd.search.builtin import BuiltinSearch
@@ -22,6 +23,7 @@ class Served:
 
     agent: Agent
     database: Database
+    keeper: Keeper
     indexer: Indexer
     lane: EmbeddingLane
     watcher: Watcher | None

@@ -28,6 +28,8 @@ from memoryd.wire import HTTP_STATUS, ErrorCode
 log = structlog.get_logger(__name__)
 
 _RESERVED_FILES_SHARE = 4
+_READ_AHEAD_BYTES = 64 * 1024
+_SLICE_BYTES = 16 * 1024
 _POLL_HANGUP = getattr(select, "POLLHUP", 0)
 
 
@@ -149,12 +151,17 @@ class Connection(H11Protocol):
     def data_received(self, data: bytes) -> None:
         if not self._is_answering():
             self._header_timer.start()
-        super().data_received(data)
+        # in slices, because h11 bounds a header only while it is incomplete
+        for start in range(0, len(data), _SLICE_BYTES):
+            if self.transport.is_closing():
+                return
+            super().data_received(data[start : start + _SLICE_BYTES])
 
     def handle_events(self) -> None:
         super().handle_events()
         if self._is_answering():
             self._header_timer.stop()
+        self._read_ahead()
 
     def eof_received(self) -> bool:  # type: ignore[override]  # uvicorn's never answers a half-closed client
         """Keep a client that only shut down its sending side until it has its answer."""
@@ -200,6 +207,11 @@ class Connection(H11Protocol):
         # every byte that waits for the client counts, also those of a reply that is complete
         self.transport.set_write_buffer_limits(high=0)
         self._header_timer.start()
+
+    def _read_ahead(self) -> None:
+        """Go on reading while a pipelined request waits, since only a read shows that the client has left."""
+        if self.conn.their_state is h11.DONE and len(self.conn.trailing_data[0]) < _READ_AHEAD_BYTES:
+            self.flow.resume_reading()
 
     def _refuse(self, reason: str, reply: bytes) -> None:
         self._all.refused[reason] += 1

@@ -64,7 +64,7 @@ class HitReply(Reply):
 class ArmReply(Reply):
     """How an arm took part."""
 
-    state: Literal["ok", "partial", "off", "failed", "timeout"]
+    state: Literal["ok", "partial", "off", "waiting", "failed", "timeout"]
     reason: str | None
 
 

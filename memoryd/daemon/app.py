@@ -34,7 +34,6 @@ from memoryd.embed.choice import LocalEmbedding, LocalSettings
 from memoryd.embed.model_store import ModelStore
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot, EmbedderState
 from memoryd.index.watcher import Watcher
-from memoryd.store.index_schema import prepare_index
 from memoryd.store.vectors import Matrix, vectors_of
 from memoryd.wire import Event
 
@@ -85,7 +84,7 @@ class Daemon:
         async with AsyncExitStack() as stack:
             stack.callback(self._executor.shutdown, wait=False)
             for workspace in self._workspaces:
-                await _open(workspace)
+                await workspace.keeper.open()
                 stack.push_async_callback(workspace.database.close)
             server = Server(
                 app=self._app(), listeners=listeners, limits=self._connection_limits(), on_stopping=self._bus.close
@@ -112,11 +111,13 @@ class Daemon:
         loops: list[tuple[str, Loop]] = []
         if self._watcher is not None:
             loops.append(("watcher", self._watcher.run()))
+            loops.append(("probe", self._watcher.run_probe()))
         for embedding in self._embeddings.values():
             if embedding.local is not None:
                 loops.append(("embedder", embedding.local.run()))
         for workspace in self._workspaces:
             name = workspace.agents[0].id
+            loops.append((f"keeper {name}", workspace.keeper.run()))
             loops.append((f"indexer {name}", workspace.indexer.run()))
             loops.append((f"embedding {name}", workspace.lane.run()))
             loops.append((f"interval {name}", workspace.run_interval()))
@@ -197,12 +198,6 @@ class Daemon:
             if missing:
                 found |= await workspace.database.read(lambda db: vectors_of(db, fingerprint, missing))  # noqa: B023
         return found
-
-
-async def _open(workspace: Workspace) -> None:
-    path = workspace.database.path
-    await asyncio.to_thread(path.parent.mkdir, parents=True, exist_ok=True, mode=0o700)
-    await workspace.database.open(prepare_index)
 
 
 def _grouped(agents: Sequence[Agent]) -> list[list[Agent]]:

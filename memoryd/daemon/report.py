@@ -163,14 +163,14 @@ def _degraded(served: Served) -> list[tuple[str, str]]:
     """Return (part, reason) of everything that does less than the configuration asks for."""
     state, slot = served.indexer.state, served.slot.state
     parts = []
-    if state.trouble:
-        parts.append(("index", state.trouble))
+    if trouble := served.keeper.trouble or state.trouble:
+        parts.append(("index", trouble))
     if slot.phase not in (EmbedderPhase.READY, EmbedderPhase.OFF):
         parts.append(("embedder", slot.reason or slot.phase.value))
     if served.lane.trouble:
         parts.append(("embedding", served.lane.trouble))
-    if served.watcher is not None and not served.watcher.is_ok:
-        parts.append(("watcher", served.watcher.reason or "file events are off"))
+    if served.watcher is not None and not served.watcher.is_ok and served.watcher.reason:
+        parts.append(("watcher", served.watcher.reason))
     if served.database.vector_error:
         parts.append(("sqlite-vec", served.database.vector_error))
     for root in state.roots:

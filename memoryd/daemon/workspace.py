@@ -1,6 +1,7 @@
 """One workspace at work: its index file, the loops that keep it true, and the agents that share it."""
 
 import asyncio
+import contextlib
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -12,16 +13,20 @@ from memoryd.api.agents import Served
 from memoryd.config.limits import Limits
 from memoryd.config.memory_search import MemorySearch
 from memoryd.config.models import Agent
+from memoryd.config.paths import state_dir
 from memoryd.domain.entries import ChunkSettings
 from memoryd.domain.fusion import Weights
 from memoryd.domain.syncplan import Grace
 from memoryd.embed.choice import LocalEmbedding
 from memoryd.embed.slot import EmbedderSlot
+from memoryd.errors import StoreError
 from memoryd.index.embedding import EmbeddingLane, LaneSettings, Lookup
 from memoryd.index.ignore import ignore_rule
 from memoryd.index.indexer import Indexer, IndexSettings
+from memoryd.index.keeper import Keeper
 from memoryd.index.roots import workspace_roots
 from memoryd.index.scanner import Root, Rules, Scan
+from memoryd.index.spaces import Spaces
 from memoryd.index.watcher import Watcher
 from memoryd.search.builtin import BuiltinSearch, SearchSettings
 from memoryd.search.service import Freshness, SearchService
@@ -69,31 +74,45 @@ class Workspace:
             vector_extension=_extension(self._settings),
             loads_vectors=self._settings.store.vector.enabled,
         )
+        self.keeper = Keeper(
+            database=self.database,
+            is_private=self.database.path.is_relative_to(state_dir()),
+            on_new=self._on_new_index,
+        )
+        spaces = Spaces(self.database)
         self.lane = EmbeddingLane(
             database=self.database,
+            spaces=spaces,
             slot=slot,
             settings=LaneSettings(max_unused=self._settings.cache.max_entries if self._settings.cache.enabled else 0),
             lookup=around.lookup,
             publish=self._publish,
-            on_removed=self._forget_vectors,
+            on_removed=self._on_vectors_removed,
         )
         self.indexer = Indexer(
             database=self.database,
             executor=around.executor,
+            workspace=self._path,
             look=self._look,
             settings=_index_settings(self._settings),
             on_scan=self._on_scan,
             on_commit=self.lane.wake,
+            on_purge=self._on_vectors_removed,
             publish=self._publish,
         )
         self.builtin = BuiltinSearch(
-            database=self.database, executor=around.executor, slot=slot, settings=_search_settings(self._settings)
+            database=self.database,
+            spaces=spaces,
+            executor=around.executor,
+            slot=slot,
+            settings=_search_settings(self._settings),
         )
         search = SearchService(search=self.builtin, freshness=self._freshness, on_search=self._on_search)
         self.served = [
             Served(
                 agent=agent,
                 database=self.database,
+                keeper=self.keeper,
                 indexer=self.indexer,
                 lane=self.lane,
                 watcher=around.watcher,
@@ -108,7 +127,8 @@ class Workspace:
 
     async def refresh_counts(self) -> Counts:
         """Count what the index holds, for status and for the reasons of empty answers."""
-        self.counts = await self.database.read(counts)
+        with contextlib.suppress(StoreError):
+            self.counts = await self.database.read(counts)
         return self.counts
 
     async def run_interval(self) -> None:
@@ -151,8 +171,12 @@ class Workspace:
             is_dirty=state.is_dirty,
         )
 
-    def _forget_vectors(self) -> None:
+    def _on_vectors_removed(self) -> None:
         self.builtin.forget_vectors()
+
+    def _on_new_index(self) -> None:
+        self.indexer.demand()
+        self.lane.wake()
 
     def _publish(self, event: Event, data: Mapping[str, object]) -> None:
         for agent in self.agents:

@@ -16,6 +16,7 @@ from memoryd.embed.protocol import Embedder, Passage, Rejected, Vector
 from memoryd.embed.slot import EmbedderSlot
 from memoryd.errors import EmbedderUnavailable, StoreError, WorkerDied
 from memoryd.index.progress import Publish
+from memoryd.index.spaces import Spaces
 from memoryd.store.database import Database
 from memoryd.store.vectors import (
     Matrix,
@@ -23,7 +24,6 @@ from memoryd.store.vectors import (
     count_pending,
     drop_space,
     evict_unused,
-    open_space,
     pending,
     put_rejected,
     put_vectors,
@@ -56,6 +56,7 @@ class EmbeddingLane:
         self,
         *,
         database: Database,
+        spaces: Spaces,
         slot: EmbedderSlot,
         settings: LaneSettings,
         lookup: Lookup,
@@ -65,6 +66,7 @@ class EmbeddingLane:
         self.pending = 0
         self.trouble: str | None = None
         self._database = database
+        self._spaces = spaces
         self._slot = slot
         self._settings = settings
         self._lookup = lookup
@@ -89,7 +91,7 @@ class EmbeddingLane:
     async def drained(self) -> None:
         """Wait until no passage lacks its vector."""
         embedder = await self._slot.available()
-        space = await self._space(embedder)
+        space = await self._spaces.of(embedder)
         self._wake.set()
         async with self._progress:
             while await self._database.read(lambda db: count_pending(db, space)):
@@ -118,13 +120,13 @@ class EmbeddingLane:
 
     async def _step(self, embedder: Embedder) -> bool:
         """Embed one batch; return whether there may be more."""
-        space = await self._space(embedder)
+        space = await self._spaces.of(embedder)
         if self._wake.is_set() or not self._queue:
             self._wake.clear()
             await self._refill(space)
         batch = [self._queue.popleft() for _ in range(min(self._settings.batch, len(self._queue)))]
         if not batch:
-            await self._finish()
+            await self._finish(space)
             return False
         await self._embed(embedder, space, batch)
         self._done += len(batch)
@@ -142,27 +144,14 @@ class EmbeddingLane:
         ahead = self._settings.read_ahead
         self._queue = deque(await self._database.read(lambda db: pending(db, space, ahead)) if self.pending else ())
 
-    async def _finish(self) -> None:
+    async def _finish(self, space: int) -> None:
         if self._done:
             keep = self._settings.max_unused
-            dropped = await self._database.write(lambda db: evict_unused(db, keep))
+            dropped = await self._database.write(lambda db: evict_unused(db, space, keep))
             if dropped:
                 self._on_removed()
             log.info("embedding done", passages=self._done, dropped=dropped)
         self._done = 0
-
-    async def _space(self, embedder: Embedder) -> int:
-        identity, now = embedder.identity, time.time()
-        return await self._database.write(
-            lambda db: open_space(
-                db,
-                fingerprint=identity.fingerprint,
-                provider=identity.provider,
-                model=identity.model,
-                dimensions=identity.dimensions,
-                now=now,
-            )
-        )
 
     async def _embed(self, embedder: Embedder, space: int, batch: Sequence[PendingPassage]) -> None:
         found = await self._lookup(embedder.identity.fingerprint, [item.hash for item in batch])

@@ -5,11 +5,13 @@ One loop owns all of it. Hints and demands only say when to look; what to do fol
 
 import asyncio
 import contextlib
+import os
 import time
 from collections.abc import Callable, Sequence, Set
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TypeVar
 
 import structlog
@@ -24,7 +26,7 @@ from memoryd.index.reading import Reader, Reading, Verdict
 from memoryd.index.roots import unreadable_files
 from memoryd.index.scanner import Root, Rules, Scan, scan
 from memoryd.store.database import Database
-from memoryd.store.files import FileRow, known_files, put_file, remove_files, rename_file, touch_file
+from memoryd.store.files import FileRow, known_files, purge_files, put_file, remove_files, rename_file, touch_file
 from memoryd.wire import Event
 
 log = structlog.get_logger(__name__)
@@ -61,19 +63,23 @@ class Indexer:
         *,
         database: Database,
         executor: Executor,
+        workspace: Path,
         look: Callable[[], tuple[Sequence[Root], Rules]],
         settings: IndexSettings,
         on_scan: Callable[[Scan], None],
         on_commit: Callable[[], None],
+        on_purge: Callable[[], None],
         publish: Publish,
     ) -> None:
         self.state = SyncState()
         self._database = database
         self._executor = executor
+        self._workspace = workspace
         self._look = look
         self._settings = settings
         self._on_scan = on_scan
         self._on_commit = on_commit
+        self._on_purge = on_purge
         self._publish = publish
         self._known: dict[RelativePath, Known] = {}
         self._private: dict[RelativePath, tuple[Known, str]] = {}
@@ -84,6 +90,7 @@ class Indexer:
         self._asked = 1
         self._served = 0
         self._force = False
+        self._epoch = 0
         self._progress = asyncio.Condition()
 
     @property
@@ -142,9 +149,7 @@ class Indexer:
 
     async def _sync(self) -> tuple[float | None, bool]:
         """Scan, plan and do it; return in how many seconds to look again, and whether index and disk are equal."""
-        if not self.state.generation and not self._known:
-            chunker = self._settings.chunks.fingerprint
-            self._known = await self._database.read(lambda db: known_files(db, chunker))
+        await self._learn()
         force, self._force = self._force, False
         roots, rules = await self._in_thread(self._look)
         seen = await self._in_thread(lambda: scan(roots, rules))
@@ -155,6 +160,14 @@ class Indexer:
         again = await self._execute(todo, seen, Reader(roots, rules, self._settings.chunks), force=force)
         self._note_done(seen, todo, again)
         return (self._settings.settle if again else todo.retry_in), todo.is_settled and not again
+
+    async def _learn(self) -> None:
+        """Ask the index what it holds, once for each opening of its file."""
+        if self._epoch != self._database.epoch:
+            chunker = self._settings.chunks.fingerprint
+            self._known = await self._database.read(lambda db: known_files(db, chunker))
+            self._private, self._failed = {}, {}
+            self._epoch = self._database.epoch
 
     def _observation(self, seen: Scan, rules: Rules) -> Observation:
         lost = unreadable_files(seen, self._known, rules.workspace)
@@ -193,12 +206,22 @@ class Indexer:
     async def _remove(self, paths: Sequence[RelativePath]) -> None:
         indexed = [path for path in paths if path in self._known]
         if indexed:
-            await self._database.write(lambda db: remove_files(db, indexed))
+            await self._erase(indexed)
             self._note_commit()
             log.debug("files removed", count=len(indexed), first=indexed[0])
         for path in paths:
             for table in (self._known, self._private, self._failed):
                 table.pop(path, None)
+
+    async def _erase(self, indexed: Sequence[RelativePath]) -> None:
+        """Remove files; of what is still on disk and only left out now, not even a vector may stay."""
+        workspace = self._workspace
+        hidden = await self._in_thread(lambda: [path for path in indexed if os.path.lexists(workspace / path)])
+        gone = [path for path in indexed if path not in hidden]
+        await self._database.write(lambda db: (purge_files(db, hidden), remove_files(db, gone)))
+        await self._database.checkpoint()
+        if hidden:
+            self._on_purge()
 
     async def _commit(self, reading: Reading, *, afresh: bool) -> None:
         match reading:

@@ -32,7 +32,7 @@ class Watcher:
         self, *, probe: Path, step_ms: int = 50, retry_seconds: float = 60.0, cookie_seconds: float = 2.0
     ) -> None:
         self.is_ok = False
-        self.reason: str | None = "starting"
+        self.reason: str | None = None
         self._probe = probe
         self._step_ms = step_ms
         self._retry_seconds = retry_seconds
@@ -58,16 +58,25 @@ class Watcher:
             except (OSError, RuntimeError) as exc:
                 await self._fail(str(exc))
 
-    async def is_alive(self) -> bool:
-        """Write a cookie and tell whether its event comes within the time allowed; if not, start afresh."""
+    async def run_probe(self, every_seconds: float = 30.0) -> None:
+        """Prove from time to time that events flow; if they do not, arm anew and let everybody look."""
+        while True:
+            await asyncio.sleep(every_seconds)
+            if self.is_ok and not await self._is_alive():
+                log.warning("file events have stopped, arming anew")
+                self.is_ok, self.reason = False, "events had stopped"
+                self._rearm.set()
+                self._hint_all()
+
+    async def _is_alive(self) -> bool:
+        """Write a cookie and tell whether its event comes within the time allowed."""
         self._cookie_seen.clear()
         cookie = self._probe / COOKIE
-        await asyncio.to_thread(cookie.write_text, str(time.time_ns()))
         try:
+            await asyncio.to_thread(cookie.write_text, str(time.time_ns()))
             async with asyncio.timeout(self._cookie_seconds):
                 await self._cookie_seen.wait()
-        except TimeoutError:
-            self._rearm.set()
+        except (TimeoutError, OSError):
             return False
         return True
 

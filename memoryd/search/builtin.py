@@ -11,13 +11,14 @@ from memoryd.domain.filters import Filters
 from memoryd.domain.fusion import Evidence, Scores, Weights, relative, weighted
 from memoryd.domain.words import match_expression, query_terms
 from memoryd.embed.protocol import Embedder
-from memoryd.embed.slot import EmbedderSlot
+from memoryd.embed.slot import EmbedderPhase, EmbedderSlot, EmbedderState
 from memoryd.errors import EmbeddingError, StoreError
+from memoryd.index.spaces import Spaces
 from memoryd.search.query import Arm, ArmState, Found, Query, Scored
 from memoryd.search.vector_index import VectorIndex
 from memoryd.store.chunks import chunk_rows, chunks_of_vectors, matching_files
 from memoryd.store.database import Database
-from memoryd.store.vectors import ids_of_files, open_space
+from memoryd.store.vectors import ids_of_files
 from memoryd.store.words import lexical_scores
 
 Result = TypeVar("Result")
@@ -46,13 +47,22 @@ class SearchSettings:
 class BuiltinSearch:
     """Answers from the index of one workspace."""
 
-    def __init__(self, *, database: Database, executor: Executor, slot: EmbedderSlot, settings: SearchSettings) -> None:
+    def __init__(
+        self,
+        *,
+        database: Database,
+        spaces: Spaces,
+        executor: Executor,
+        slot: EmbedderSlot,
+        settings: SearchSettings,
+    ) -> None:
         self._database = database
+        self._spaces = spaces
         self._executor = executor
         self._slot = slot
         self._settings = settings
         self._vectors: VectorIndex | None = None
-        self._fingerprint: str | None = None
+        self._vectors_key: tuple[str, int] | None = None
 
     @property
     def vector_index(self) -> VectorIndex | None:
@@ -94,8 +104,7 @@ class BuiltinSearch:
         if not self._settings.is_hybrid:
             return Arm(ArmState.OFF, "query.hybrid.enabled is false"), {}
         if embedder is None:
-            state = self._slot.state
-            return Arm(ArmState.OFF, state.reason or f"the embedding model is {state.phase}"), {}
+            return _absent(self._slot.state), {}
         query = await embedder.embed_query(text)
         index = await self._index_of(embedder)
         allowed = None
@@ -110,21 +119,15 @@ class BuiltinSearch:
         return Arm(ArmState.OK), {chunk: cosines[chunk] for chunk in best}
 
     async def _index_of(self, embedder: Embedder) -> VectorIndex:
-        identity, now = embedder.identity, time.time()
-        if self._vectors is None or self._fingerprint != identity.fingerprint:
-            space = await self._database.write(
-                lambda db: open_space(
-                    db,
-                    fingerprint=identity.fingerprint,
-                    provider=identity.provider,
-                    model=identity.model,
-                    dimensions=identity.dimensions,
-                    now=now,
-                )
-            )
-            self._fingerprint = identity.fingerprint
+        space = await self._spaces.of(embedder)
+        key = (embedder.identity.fingerprint, self._database.epoch)
+        if self._vectors is None or self._vectors_key != key:
+            self._vectors_key = key
             self._vectors = VectorIndex(
-                database=self._database, executor=self._executor, space=space, dimensions=identity.dimensions
+                database=self._database,
+                executor=self._executor,
+                space=space,
+                dimensions=embedder.identity.dimensions,
             )
         return self._vectors
 
@@ -147,6 +150,16 @@ class BuiltinSearch:
         eligible = [hit for hit in scored if hit.score >= query.min_score or hit.is_literal]
         hits = tuple(eligible[: query.limit])
         return hits, tuple(hit for hit in scored if hit not in hits)[: query.limit]
+
+
+def _absent(state: EmbedderState) -> Arm:
+    reason = state.reason or f"the embedding model is {state.phase}"
+    match state.phase:
+        case EmbedderPhase.OFF:
+            return Arm(ArmState.OFF, reason)
+        case EmbedderPhase.FAILED:
+            return Arm(ArmState.FAILED, reason)
+    return Arm(ArmState.WAITING, reason)
 
 
 async def _guarded(arm: Awaitable[tuple[Arm, Result]], end: float) -> tuple[Arm, Result | None]:

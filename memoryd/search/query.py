@@ -14,6 +14,9 @@ class ArmState(StrEnum):
     OK = "ok"
     PARTIAL = "partial"
     OFF = "off"
+    """Switched off by its owner."""
+    WAITING = "waiting"
+    """Its model is being fetched or loaded."""
     FAILED = "failed"
     TIMEOUT = "timeout"
 
@@ -28,6 +31,11 @@ class Arm:
     @property
     def took_part(self) -> bool:
         return self.state in (ArmState.OK, ArmState.PARTIAL)
+
+    @property
+    def is_as_configured(self) -> bool:
+        """Whether its owner gets all that was asked for."""
+        return self.state in (ArmState.OK, ArmState.OFF)
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,8 +58,8 @@ class Answer:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every arm took part in full and nothing was pending."""
-        return not self.freshness.pending_files and all(arm.reason == "" for arm in self.arms.values())
+        """Whether every arm that is switched on took part in full and nothing was pending."""
+        return not self.freshness.pending_files and all(arm.is_as_configured for arm in self.arms.values())
 
 
 class SearchService:
@@ -145,6 +145,7 @@ def _with_pending(arms: Mapping[str, Arm], freshness: Freshness) -> dict[str, Ar
     """Mark the vector arm as partial while passages wait for their vectors."""
     vector = arms[VECTOR]
     if vector.took_part and freshness.pending_embeddings:
-        reason = f"{freshness.pending_embeddings} passages have no vector yet"
+        count = freshness.pending_embeddings
+        reason = f"{count} {'passage has' if count == 1 else 'passages have'} no vector yet"
         vector = replace(vector, state=ArmState.PARTIAL, reason=reason)
     return {**arms, VECTOR: vector}

@@ -6,7 +6,7 @@ All databases of the daemon share one small thread pool.
 
 import asyncio
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +22,7 @@ Result = TypeVar("Result")
 READERS = 3
 BUSY_TIMEOUT_MS = 5_000
 PAGE_CACHE_KIB = 16_384
+WAL_LIMIT_BYTES = 64 * 2**20
 
 _WRITER_PRAGMAS = f"""
 PRAGMA journal_mode = WAL;
@@ -30,95 +31,131 @@ PRAGMA foreign_keys = ON;
 PRAGMA secure_delete = ON;
 PRAGMA trusted_schema = OFF;
 PRAGMA cache_size = -{PAGE_CACHE_KIB};
-PRAGMA journal_size_limit = 67108864;
+PRAGMA journal_size_limit = {WAL_LIMIT_BYTES};
 """
 _READER_PRAGMAS = "PRAGMA trusted_schema = OFF; PRAGMA query_only = ON; PRAGMA cache_size = -4096;"
 
 
 class Database:
-    """Connections to one file; `open` and `close` frame its life.
+    """Connections to one file; `open` and `close` frame each of its lives.
 
     `read` and `write` take a function of the connection and run it on a worker thread. They raise
-    StoreUnavailable when the disk or a lock stands in the way and DamagedDatabase when the file is broken.
+    StoreUnavailable when the disk, a lock or the closed state stands in the way, DamagedDatabase when the file is
+    broken. After either, `trouble` says what a reopening must deal with.
     """
 
     def __init__(
         self, *, path: Path, executor: Executor, vector_extension: Path | None = None, loads_vectors: bool = True
     ) -> None:
         self.path = path
+        self.epoch = 0
+        """Counts the openings: row ids of another epoch mean nothing."""
+        self.damage: str | None = None
+        self.trouble: str | None = None
         self.vector_error: str | None = None if loads_vectors else "store.vector.enabled is false"
         self._executor = executor
         self._vector_extension = vector_extension
-        self._write_lock = asyncio.Lock()
-        self._readers: asyncio.Queue[apsw.Connection] = asyncio.Queue()
-        self._connections: list[apsw.Connection] = []
         self._writer: apsw.Connection | None = None
+        self._write_lock = asyncio.Lock()
+        self._readers: list[apsw.Connection] = []
+        self._reading = asyncio.Semaphore(READERS)
+        self._inode: int | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return self._writer is not None
 
     async def open(self, prepare: Callable[[apsw.Connection], None]) -> None:
         """Open the file, let `prepare` bring its schema up to date, then open the readers."""
         await self._run(self._open, prepare)
-        for reader in self._connections[1:]:
-            self._readers.put_nowait(reader)
+        self.damage = self.trouble = None
+        self.epoch += 1
 
     async def close(self) -> None:
-        """Close every connection; the last one checkpoints the write-ahead log."""
+        """Wait for what runs, then close every connection; the last one checkpoints the write-ahead log."""
         async with self._write_lock:
-            self._writer = None
-            while not self._readers.empty():
-                self._readers.get_nowait()
-            connections, self._connections = self._connections, []
-            await self._run(_close_all, connections)
+            writer, self._writer = self._writer, None
+            for reader in self._readers:
+                reader.interrupt()
+            for _ in range(READERS):
+                await self._reading.acquire()
+            readers, self._readers = self._readers, []
+            await self._run(_close_all, [*readers, writer])
+            for _ in range(READERS):
+                self._reading.release()
+
+    def is_replaced(self) -> bool:
+        """Tell whether the path no longer leads to the file that is open. Blocks for one stat."""
+        try:
+            return self.is_open and self.path.stat().st_ino != self._inode
+        except OSError:
+            return True
 
     async def write(self, work: Callable[[apsw.Connection], Result]) -> Result:
         """Run `work` in one transaction and return what it returns; any exception rolls back."""
         async with self._write_lock:
             if self._writer is None:
-                raise StoreUnavailable("the index is closed")
+                raise StoreUnavailable("the index is not open")
             return await self._run(_in_transaction, self._writer, work)
+
+    async def checkpoint(self) -> None:
+        """Move the write-ahead log into the file and cut it to nothing, so that deleted text is in neither."""
+        async with self._write_lock:
+            if self._writer is not None:
+                await self._run(self._writer.wal_checkpoint, None, apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
     async def read(self, work: Callable[[apsw.Connection], Result]) -> Result:
         """Run `work` on a read-only connection; when the caller is cancelled, the query is interrupted."""
-        if self._writer is None:
-            raise StoreUnavailable("the index is closed")
-        reader = await self._readers.get()
-        try:
-            return await self._interruptible(reader, work)
-        finally:
-            self._readers.put_nowait(reader)
+        async with self._reading:
+            if self._writer is None:
+                raise StoreUnavailable("the index is not open")
+            reader = self._readers.pop()
+            try:
+                return await self._run(work, reader, on_cancel=reader.interrupt)
+            finally:
+                self._readers.append(reader)
 
-    async def _interruptible(self, reader: apsw.Connection, work: Callable[[apsw.Connection], Result]) -> Result:
-        running = asyncio.get_running_loop().run_in_executor(self._executor, _mapped, functools.partial(work, reader))
-        try:
-            return await asyncio.shield(running)
-        except asyncio.CancelledError:
-            reader.interrupt()
-            await asyncio.wait([running])
-            if not running.cancelled():
-                running.exception()
-            raise
-
-    async def _run(self, function: Callable[..., Result], *arguments: object) -> Result:
+    async def _run(
+        self, function: Callable[..., Result], *arguments: object, on_cancel: Callable[[], None] = lambda: None
+    ) -> Result:
         work = functools.partial(function, *arguments)
         running = asyncio.get_running_loop().run_in_executor(self._executor, _mapped, work)
         try:
             return await asyncio.shield(running)
         except asyncio.CancelledError:
-            # A half-done transaction must end before anybody else uses the connection.
+            # What runs on a connection must end before anybody else uses it.
+            on_cancel()
             await asyncio.wait([running])
+            if not running.cancelled():
+                running.exception()
+            raise
+        except DamagedDatabase as exc:
+            self.damage = str(exc)
+            raise
+        except StoreUnavailable as exc:
+            self.trouble = str(exc) if isinstance(exc.__cause__, apsw.IOError) else self.trouble
             raise
 
     def _open(self, prepare: Callable[[apsw.Connection], None]) -> None:
-        writer = self._connect(apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE, _WRITER_PRAGMAS)
-        prepare(writer)
-        self._writer = writer
-        for _ in range(READERS):
-            self._connect(apsw.SQLITE_OPEN_READONLY, _READER_PRAGMAS)
+        opened = [self._connect(apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE, _WRITER_PRAGMAS)]
+        try:
+            prepare(opened[0])
+            for _ in range(READERS):
+                opened.append(self._connect(apsw.SQLITE_OPEN_READONLY, _READER_PRAGMAS))
+        except BaseException:
+            _close_all(opened[::-1])
+            raise
+        self._inode = self.path.stat().st_ino
+        self._writer, self._readers = opened[0], opened[1:]
 
     def _connect(self, flags: int, pragmas: str) -> apsw.Connection:
         connection = apsw.Connection(str(self.path), flags=flags)
-        self._connections.append(connection)
-        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
-        connection.execute(pragmas)
+        try:
+            connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+            connection.execute(pragmas)
+        except BaseException:
+            connection.close()
+            raise
         if self.vector_error is None:
             self._load_vector_extension(connection)
         return connection
@@ -133,9 +170,10 @@ class Database:
             connection.enable_load_extension(False)
 
 
-def _close_all(connections: list[apsw.Connection]) -> None:
-    for connection in reversed(connections):
-        connection.close()
+def _close_all(connections: Sequence[apsw.Connection | None]) -> None:
+    for connection in connections:
+        if connection is not None:
+            connection.close()
 
 
 def _in_transaction(connection: apsw.Connection, work: Callable[[apsw.Connection], Result]) -> Result:
@@ -171,7 +209,7 @@ def mapped_errors() -> Iterator[None]:
         apsw.ReadOnlyError,
         apsw.IOError,
         apsw.CantOpenError,
+        apsw.ProtocolError,
     ) as exc:
-        raise StoreUnavailable(
-            f"the index cannot be used now: {exc}", hint="check the disk of the state directory"
-        ) from exc
+        hint = "check the disk of the state directory"
+        raise StoreUnavailable(f"the index cannot be used now: {exc}", hint=hint) from exc

@@ -1,5 +1,6 @@
 """The rows of a document: written as one unit, read as what the index knows of the disk."""
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -35,12 +36,14 @@ class Indexed:
 
 
 _UPSERT_FILE = """
-INSERT INTO files (path, source, device, inode, size, mtime_ns, ctime_ns, read_at_ns, sha256, lines, chunker, flags)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO files
+    (path, source, device, inode, size, mtime_ns, ctime_ns, read_at_ns, sha256, lines, chunks, chunker, flags)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (path) DO UPDATE SET
     source = excluded.source, device = excluded.device, inode = excluded.inode, size = excluded.size,
     mtime_ns = excluded.mtime_ns, ctime_ns = excluded.ctime_ns, read_at_ns = excluded.read_at_ns,
-    sha256 = excluded.sha256, lines = excluded.lines, chunker = excluded.chunker, flags = excluded.flags
+    sha256 = excluded.sha256, lines = excluded.lines, chunks = excluded.chunks, chunker = excluded.chunker,
+    flags = excluded.flags
 RETURNING id
 """
 _SELECT_KNOWN = """
@@ -60,6 +63,16 @@ _INSERT_PASSAGE_WORDS = "INSERT INTO passage_words (rowid, body) VALUES (?, ?)"
 _DELETE_PASSAGE_WORDS = "DELETE FROM passage_words WHERE rowid IN (SELECT id FROM passages WHERE chunk_id = ?)"
 _DELETE_CHUNK_WORDS = "DELETE FROM chunk_words WHERE rowid = ?"
 _DELETE_CHUNK = "DELETE FROM chunks WHERE id = ?"
+_SELECT_HASHES = """
+SELECT DISTINCT p.hash FROM passages p JOIN chunks c ON c.id = p.chunk_id JOIN files f ON f.id = c.file_id
+WHERE f.path IN (SELECT value FROM json_each(?))
+"""
+_DELETE_UNUSED_VECTOR = """
+DELETE FROM vectors WHERE hash = ? AND NOT EXISTS (SELECT 1 FROM passages WHERE hash = ?)
+"""
+_DELETE_UNUSED_REJECTION = """
+DELETE FROM rejected WHERE hash = ? AND NOT EXISTS (SELECT 1 FROM passages WHERE hash = ?)
+"""
 
 
 def known_files(db: apsw.Connection, chunker: str) -> dict[RelativePath, Known]:
@@ -80,7 +93,7 @@ def put_file(db: apsw.Connection, row: FileRow, chunks: Sequence[ChunkEntry], *,
     """
     if afresh:
         remove_files(db, [row.path])
-    file_id = db.execute(_UPSERT_FILE, _file_values(row)).get
+    file_id = db.execute(_UPSERT_FILE, _file_values(row, len(chunks))).get
     old: dict[bytes, list[int]] = {}
     for chunk_id, chunk_hash in db.execute(_SELECT_CHUNKS, (file_id,)):
         old.setdefault(chunk_hash, []).append(chunk_id)
@@ -118,8 +131,19 @@ def rename_file(db: apsw.Connection, old: RelativePath, new: RelativePath, stat:
         _insert_chunk_words(db, chunk_id, text, heading, new)
 
 
+def purge_files(db: apsw.Connection, paths: Sequence[RelativePath]) -> int:
+    """Drop files as `remove_files` does, and the vectors that only they used; return how many files there were."""
+    names = json.dumps(list(paths))
+    hashes = [row[0] for row in db.execute(_SELECT_HASHES, (names,))]
+    removed = remove_files(db, paths)
+    for key in hashes:
+        db.execute(_DELETE_UNUSED_VECTOR, (key, key))
+        db.execute(_DELETE_UNUSED_REJECTION, (key, key))
+    return removed
+
+
 def remove_files(db: apsw.Connection, paths: Iterable[RelativePath]) -> int:
-    """Drop files and everything that hangs on them; return how many there were."""
+    """Drop files and everything that hangs on them, save vectors; return how many there were."""
     removed = 0
     for path in paths:
         ids = [
@@ -157,10 +181,10 @@ def _delete_chunks(db: apsw.Connection, chunk_ids: Sequence[int]) -> None:
         db.execute(_DELETE_CHUNK, (chunk_id,))
 
 
-def _file_values(row: FileRow) -> tuple[object, ...]:
+def _file_values(row: FileRow, chunks: int) -> tuple[object, ...]:
     return (
         *(row.path, row.source, *_stat_values(row.stat), row.read_at_ns),
-        *(row.sha256, row.lines, row.chunker, row.flags),
+        *(row.sha256, row.lines, chunks, row.chunker, row.flags),
     )
 
 

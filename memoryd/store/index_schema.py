@@ -1,46 +1,88 @@
-"""Opening an index file: recognise it, make its tables, or say that it is not ours or not of this version."""
+"""An index file: recognise it without touching it, make its tables, check its parts against each other."""
 
+import struct
+from enum import StrEnum
 from importlib.resources import files
+from pathlib import Path
 
 import apsw
-
-from memoryd.errors import DamagedDatabase, ForeignDatabase
 
 APPLICATION_ID = 0x6D656D64
 """`memd`, in the SQLite header of every database of ours."""
 INDEX_VERSION = 1
 
+_MAGIC = b"SQLite format 3\0"
+_HEADER_BYTES = 100
+_USER_VERSION_AT, _APPLICATION_ID_AT = 60, 68
+_ORPHANS = {
+    "chunks without words": "SELECT count(*) FROM (SELECT id FROM chunks EXCEPT SELECT id FROM chunk_words_docsize)",
+    "words without a chunk": "SELECT count(*) FROM (SELECT id FROM chunk_words_docsize EXCEPT SELECT id FROM chunks)",
+    "passages without words": (
+        "SELECT count(*) FROM (SELECT id FROM passages EXCEPT SELECT id FROM passage_words_docsize)"
+    ),
+    "words without a passage": (
+        "SELECT count(*) FROM (SELECT id FROM passage_words_docsize EXCEPT SELECT id FROM passages)"
+    ),
+    "files without chunks": (
+        "SELECT count(*) FROM files f WHERE chunks <> (SELECT count(*) FROM chunks c WHERE c.file_id = f.id)"
+    ),
+}
+
+
+class FileKind(StrEnum):
+    """What lies at the path of an index."""
+
+    ABSENT = "absent"
+    OURS = "ours"
+    OTHER_VERSION = "other version"
+    FOREIGN = "foreign"
+    DAMAGED = "damaged"
+
+
+def recognise(path: Path) -> FileKind:
+    """Look at the header of the file, and at nothing else. Only while no connection to it is open.
+
+    Something that is no SQLite file counts as DAMAGED; whether it may be set aside is the caller's to know.
+    """
+    try:
+        with path.open("rb") as file:
+            header = file.read(_HEADER_BYTES)
+    except FileNotFoundError:
+        return FileKind.ABSENT
+    except OSError:
+        return FileKind.DAMAGED
+    if not header:
+        return FileKind.ABSENT
+    if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC):
+        return FileKind.DAMAGED
+    application, version = (struct.unpack_from(">I", header, at)[0] for at in (_APPLICATION_ID_AT, _USER_VERSION_AT))
+    if application != APPLICATION_ID:
+        return FileKind.FOREIGN
+    return FileKind.OURS if version == INDEX_VERSION else FileKind.OTHER_VERSION
+
 
 def prepare_index(connection: apsw.Connection) -> None:
-    """Create the tables in an empty file; accept one of this version.
-
-    Raises ForeignDatabase for another program's file and DamagedDatabase for another version of ours
-    (the index is a cache: the caller sets the file aside and builds a new one).
-    """
-    application, version = _identity(connection)
-    if application == 0 and version == 0 and _is_empty(connection):
-        _create(connection)
-    elif application != APPLICATION_ID:
-        raise ForeignDatabase(
-            f"{connection.filename} is not an index of memoryd",
-            hint="set agents.defaults.memorySearch.store.path to another file",
-        )
-    elif version != INDEX_VERSION:
-        raise DamagedDatabase(f"the index has version {version}, this program writes {INDEX_VERSION}")
-
-
-def _identity(connection: apsw.Connection) -> tuple[int, int]:
-    return connection.pragma("application_id"), connection.pragma("user_version")
-
-
-def _is_empty(connection: apsw.Connection) -> bool:
-    return bool(connection.execute("SELECT count(*) = 0 FROM sqlite_schema").get)
-
-
-def _create(connection: apsw.Connection) -> None:
+    """Make the tables if the file is new."""
+    if connection.pragma("application_id") == APPLICATION_ID:
+        return
     with connection:
         connection.execute((files("memoryd.store") / "schema" / "index.sql").read_text())
         connection.execute("INSERT INTO chunk_words(chunk_words, rank) VALUES ('secure-delete', 1)")
         connection.execute("INSERT INTO passage_words(passage_words, rank) VALUES ('secure-delete', 1)")
         connection.pragma("application_id", APPLICATION_ID)
         connection.pragma("user_version", INDEX_VERSION)
+
+
+def problems(connection: apsw.Connection) -> list[str]:
+    """Return what is wrong inside the file: broken pages, or rows that lack their counterpart."""
+    pages = [str(row[0]) for row in connection.execute("PRAGMA quick_check(5)")]
+    if pages != ["ok"]:
+        return pages
+    counts = {name: connection.execute(sql).get for name, sql in _ORPHANS.items()}
+    return [f"{count} {name}" for name, count in counts.items() if count]
+
+
+def check_words(connection: apsw.Connection) -> None:
+    """Let FTS5 check its own structures; raises apsw.CorruptError when they are broken."""
+    for table in ("chunk_words", "passage_words"):
+        connection.execute(f"INSERT INTO {table}({table}) VALUES ('integrity-check')")

@@ -59,7 +59,8 @@ JOIN vectors v ON v.space_id = ? AND v.hash = p.hash WHERE f.id IN (SELECT value
 """
 _EVICT = """
 DELETE FROM vectors WHERE id IN (
-    SELECT v.id FROM vectors v WHERE NOT EXISTS (SELECT 1 FROM passages p WHERE p.hash = v.hash)
+    SELECT v.id FROM vectors v
+    WHERE v.space_id <> ? OR NOT EXISTS (SELECT 1 FROM passages p WHERE p.hash = v.hash)
     ORDER BY v.used_at DESC, v.id DESC LIMIT -1 OFFSET ?)
 """
 
@@ -141,7 +142,7 @@ def ids_of_files(db: apsw.Connection, space: int, file_ids: Sequence[int]) -> ND
     return np.fromiter((row[0] for row in rows), np.int64, len(rows))
 
 
-def evict_unused(db: apsw.Connection, keep: int) -> int:
-    """Drop all but the `keep` most recently used vectors that no passage uses now; return how many went."""
-    db.execute(_EVICT, (keep,))
+def evict_unused(db: apsw.Connection, space: int, keep: int) -> int:
+    """Drop all but the `keep` newest vectors that no passage uses in this space; return how many went."""
+    db.execute(_EVICT, (space, keep))
     return db.changes()

@@ -13,6 +13,7 @@ CREATE TABLE files (
     read_at_ns INTEGER NOT NULL,
     sha256 BLOB NOT NULL,
     lines INTEGER NOT NULL,
+    chunks INTEGER NOT NULL,            -- how many there are, to find loss
     chunker TEXT NOT NULL,              -- version and parameters that cut it
     flags TEXT NOT NULL DEFAULT ''      -- how the bytes were decoded, when not plainly
 ) STRICT;

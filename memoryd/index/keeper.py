@@ -1,0 +1,118 @@
+"""The keeper of an index file: opens it, notices when it is lost or damaged, and starts it anew from the notes.
+
+The index is a cache, so nothing in it is worth a repair by hand. A file that is not ours is never touched.
+"""
+
+import asyncio
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import structlog
+
+from memoryd.errors import DamagedDatabase, ForeignDatabase, StoreError
+from memoryd.store.database import Database
+from memoryd.store.index_schema import FileKind, check_words, prepare_index, problems, recognise
+
+log = structlog.get_logger(__name__)
+
+CHECK_SECONDS = 24 * 3600.0
+"""How often the parts of the file are checked against each other, the start included."""
+
+
+class Keeper:
+    """Keeps a database open and sound while `run` runs; `on_new` is called after each opening.
+
+    `is_private` says that the path was chosen by us, so that rubbish there is a damaged index of ours.
+    """
+
+    def __init__(
+        self, *, database: Database, is_private: bool, on_new: Callable[[], None], look_seconds: float = 1.0
+    ) -> None:
+        self.trouble: str | None = None
+        self._database = database
+        self._is_private = is_private
+        self._on_new = on_new
+        self._look_seconds = look_seconds
+        self._checked_at = float("-inf")
+
+    async def open(self) -> None:
+        """Open the file, or note why that fails for now; raises ForeignDatabase."""
+        path = self._database.path
+        try:
+            await asyncio.to_thread(self._make_way, path)
+            await self._database.open(prepare_index)
+        except ForeignDatabase:
+            raise
+        except DamagedDatabase as exc:
+            await asyncio.to_thread(set_aside, path)
+            self._note(str(exc))
+        except (StoreError, OSError) as exc:
+            self._note(f"the index cannot be opened: {exc}")
+        else:
+            self.trouble = None
+            self._checked_at = float("-inf")
+            self._on_new()
+
+    async def run(self) -> None:
+        """Look after the file until cancelled."""
+        while True:
+            await self._look()
+            await asyncio.sleep(self._look_seconds)
+
+    async def _look(self) -> None:
+        if not self._database.is_open:
+            await self.open()
+        elif self._database.damage is not None:
+            await self._start_anew(self._database.damage)
+        elif self._database.trouble is not None or await asyncio.to_thread(self._database.is_replaced):
+            self._note(self._database.trouble or "the index file was removed or replaced")
+            await self._database.close()
+            await self.open()
+        elif time.monotonic() - self._checked_at >= CHECK_SECONDS:
+            self._checked_at = time.monotonic()
+            await self._check()
+
+    async def _check(self) -> None:
+        try:
+            found = await self._database.read(problems)
+            await self._database.write(check_words)
+        except DamagedDatabase as exc:
+            found = [str(exc)]
+        except StoreError:
+            return
+        if found:
+            await self._start_anew("; ".join(found))
+
+    async def _start_anew(self, reason: str) -> None:
+        self._note(f"the index was damaged and is being rebuilt: {reason}")
+        await self._database.close()
+        await asyncio.to_thread(set_aside, self._database.path)
+        await self.open()
+
+    def _make_way(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        kind = recognise(path)
+        if kind is FileKind.FOREIGN or (kind is FileKind.DAMAGED and not self._is_private):
+            raise ForeignDatabase(
+                f"{path} is not an index of memoryd", hint="set agents.defaults.memorySearch.store.path to another file"
+            )
+        if kind in (FileKind.DAMAGED, FileKind.OTHER_VERSION):
+            set_aside(path)
+
+    def _note(self, reason: str) -> None:
+        if reason != self.trouble:
+            log.warning("index file", reason=reason, path=str(self._database.path))
+        self.trouble = reason
+
+
+def set_aside(path: Path) -> None:
+    """Move a file, with its log, out of the way as `NAME.corrupt-…`; only the newest such one is kept."""
+    for old in path.parent.glob(f"{path.name}.corrupt-*"):
+        shutil.rmtree(old) if old.is_dir() else old.unlink(missing_ok=True)
+    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+    for suffix in ("", "-wal", "-shm"):
+        part = path.with_name(path.name + suffix)
+        if part.exists():
+            part.rename(path.with_name(f"{path.name}.corrupt-{stamp}{suffix}"))
