@@ -1,0 +1,159 @@
+"""A small app behind the real guard, server and socket, and ways to talk to it: HTTP by httpx, anything by bytes."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+from fastapi import FastAPI, Request
+from pydantic import BaseModel, ConfigDict, Field
+
+from memoryd.api import events, problems
+from memoryd.api.connection import ConnectionLimits, peer_of
+from memoryd.api.guard import Guard, GuardLimits
+from memoryd.api.server import Server
+from memoryd.api.sockets import Listener, bind_listener
+from memoryd.errors import StoreUnavailable
+
+PATIENCE = 10.0
+
+
+class Note(BaseModel):
+    """A body with one required field."""
+
+    model_config = ConfigDict(extra="forbid")
+    text: str = Field(min_length=1)
+    max_results: int = Field(default=6, alias="maxResults", ge=1)
+
+
+@dataclass
+class Stage:
+    """What a test sees of the app: the bus, and requests that wait for `release`."""
+
+    bus: events.EventBus = field(default_factory=events.EventBus)
+    release: asyncio.Event = field(default_factory=asyncio.Event)
+    waiting: int = 0
+    cancelled: int = 0
+
+
+def small_app(stage: Stage) -> FastAPI:
+    app = FastAPI()
+    problems.install(app)
+    app.include_router(events.router(stage.bus))
+
+    @app.get("/v1/health")
+    async def health() -> dict[str, bool]:
+        return {"ok": True}
+
+    @app.get("/v1/peer")
+    async def peer(request: Request) -> dict[str, object]:
+        found = peer_of(request.scope)
+        return {"uid": found.uid, "pid": found.pid, "socket": found.socket}
+
+    @app.post("/v1/echo")
+    async def echo(note: Note) -> dict[str, object]:
+        return {"text": note.text, "maxResults": note.max_results}
+
+    @app.post("/v1/raw")
+    async def raw(value: dict[str, Any] | None = None) -> dict[str, Any]:
+        return {"value": value}
+
+    @app.get("/v1/large")
+    async def large(size: int) -> dict[str, str]:
+        return {"text": "x" * size}
+
+    @app.get("/v1/wait")
+    async def wait() -> dict[str, bool]:
+        stage.waiting += 1
+        try:
+            await stage.release.wait()
+        except asyncio.CancelledError:
+            stage.cancelled += 1
+            raise
+        finally:
+            stage.waiting -= 1
+        return {"done": True}
+
+    @app.get("/v1/broken")
+    async def broken() -> None:
+        raise RuntimeError("secret memory text in /home/somebody/notes.md")
+
+    @app.get("/v1/full")
+    async def full() -> None:
+        raise StoreUnavailable(
+            "cannot write /home/somebody/.local/state/index.sqlite: disk full", hint="free some space"
+        )
+
+    return app
+
+
+@contextlib.asynccontextmanager
+async def serving(
+    path: Path,
+    stage: Stage,
+    *,
+    limits: ConnectionLimits | None = None,
+    guard: GuardLimits | None = None,
+    listeners: list[Listener] | None = None,
+    **options: Any,
+) -> AsyncIterator[Server]:
+    """The app of `stage` behind the real server, from listening to the end of its graceful stop."""
+    app = Guard(small_app(stage), guard)
+    found = listeners if listeners is not None else [bind_listener(path)]
+    server = Server(app=app, listeners=found, limits=limits, on_stopping=stage.bus.close, **options)
+    running = asyncio.create_task(server.run(), name="server")
+    try:
+        async with asyncio.timeout(3 * PATIENCE):
+            await server.started.wait()
+            yield server
+    finally:
+        server.stop()
+        await asyncio.wait([running])
+        if not running.cancelled():
+            running.result()
+
+
+def client(path: Path) -> httpx.AsyncClient:
+    """An HTTP client that keeps its connections open."""
+    return httpx.AsyncClient(transport=httpx.AsyncHTTPTransport(uds=str(path)), base_url="http://localhost")
+
+
+async def talk(path: Path, sent: bytes, *, then_eof: bool = False) -> bytes:
+    """Send bytes and return all that comes back until the server hangs up."""
+    reader, writer = await asyncio.open_unix_connection(str(path))
+    try:
+        writer.write(sent)
+        if then_eof:
+            writer.write_eof()
+        async with asyncio.timeout(PATIENCE):
+            return await read_all(reader)
+    finally:
+        await hang_up(writer)
+
+
+async def read_all(reader: asyncio.StreamReader) -> bytes:
+    """What comes until the other end hangs up, politely or not."""
+    received = b""
+    with contextlib.suppress(ConnectionError):
+        while chunk := await reader.read(65536):
+            received += chunk
+    return received
+
+
+async def hang_up(writer: asyncio.StreamWriter) -> None:
+    writer.close()
+    with contextlib.suppress(OSError):
+        await writer.wait_closed()
+
+
+async def eventually(claim: Callable[[], bool | Awaitable[bool]], seconds: float = PATIENCE) -> None:
+    """Wait until `claim` holds; fails after `seconds`."""
+    async with asyncio.timeout(seconds):
+        while True:
+            answer = claim()
+            if answer if isinstance(answer, bool) else await answer:
+                return
+            await asyncio.sleep(0.005)

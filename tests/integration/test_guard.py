@@ -1,0 +1,366 @@
+"""The guard: what is refused before a route sees it, and what every failure looks like to the client."""
+
+import asyncio
+import json
+import os
+import shutil
+import socket
+import subprocess
+from datetime import timedelta
+from pathlib import Path
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.api.guard import GuardLimits, check_json
+from memoryd.api.problems import hide_directories, problem_of
+from memoryd.errors import InvalidRequest
+from memoryd.wire import HTTP_STATUS, ErrorCode
+from tests.integration.serving import Stage, client, eventually, serving, talk
+
+MAX = 1024 * 1024
+HOSTILE = {
+    "deep arrays": b"[" * 100_000,
+    "deep objects": b'{"a":' * 33 + b"1" + b"}" * 33,
+    "long integer": b'{"text": ' + b"9" * 5000 + b"}",
+    "integer beyond 64 bits": b'{"text": 9223372036854775808}',
+    "nan": b'{"text": NaN}',
+    "infinity": b'{"text": -Infinity}',
+    "overflowing float": b'{"text": [1e999]}',
+    "lone surrogate": b'{"text": "\\ud800"}',
+    "surrogate in utf-8": b'{"text": "\xed\xa0\x80"}',
+    "invalid utf-8": b'{"text": "\xff"}',
+    "byte order mark": b'\xef\xbb\xbf{"text": "a"}',
+    "utf-16": '{"text": "a"}'.encode("utf-16"),
+    "nul": b'{"text": "\x00"}',
+    "truncated": b'{"text": "a"',
+    "trailing": b'{"text": "a"} x',
+    "not json": b"hello",
+    "blank": b"  \r\n",
+    "comment": b'{"text": "a" /* b */}',
+}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "run" / "m.sock"
+
+
+@pytest.fixture
+def stage() -> Stage:
+    return Stage()
+
+
+def code_of(reply: httpx.Response) -> str:
+    """The code of an error reply, whose whole form is checked on the way."""
+    error = reply.json()["error"]
+    assert set(reply.json()) == {"error"}
+    assert set(error) == {"code", "message", "hint"}
+    assert error["code"] in set(ErrorCode)
+    assert "Traceback" not in reply.text
+    assert "pydantic" not in reply.text
+    assert "/home/" not in reply.text
+    return str(error["code"])
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+async def test_f109_f110_hostile_json_is_an_invalid_request_and_the_daemon_lives(
+    path: Path, stage: Stage, name: str
+) -> None:
+    async with serving(path, stage), client(path) as asking:
+        for route in ("/v1/echo", "/v1/raw"):
+            reply = await asking.post(route, content=HOSTILE[name], headers={"content-type": "application/json"})
+            assert (reply.status_code, code_of(reply)) == (400, "invalid_request")
+        assert (await asking.get("/v1/health")).json() == {"ok": True}
+
+
+def test_f110_depth_is_counted_in_levels_and_not_in_width() -> None:
+    check_json(b"[" * 32 + b"]" * 32)
+    check_json(b"[" + b"[]," * 1000 + b"{}]")
+    check_json(b'{"a": 1, "a": 2}')
+    check_json(b"[9223372036854775807, -9223372036854775808, 1e308, -0.0]")
+    with pytest.raises(InvalidRequest, match="nests more than 32"):
+        check_json(b"[" * 33 + b"]" * 33)
+    with pytest.raises(InvalidRequest, match="nests more than 32"):
+        check_json(b'{"a":[' * 16 + b"[]" + b"]}" * 16)
+
+
+@given(
+    st.recursive(st.none() | st.booleans() | st.text(), lambda kind: st.lists(kind) | st.dictionaries(st.text(), kind))
+)
+def test_any_plain_json_passes(value: object) -> None:
+    check_json(json.dumps(value, ensure_ascii=False).encode())
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_pass_or_are_invalid(body: bytes) -> None:
+    try:
+        check_json(body)
+    except InvalidRequest:
+        return
+    json.loads(body)
+
+
+@pytest.mark.parametrize("size", [MAX + 1, 3 * MAX])
+async def test_f108_large_body_is_refused_and_told(path: Path, stage: Stage, size: int) -> None:
+    async with serving(path, stage), client(path) as asking:
+        for content in (b" " * size, _chunks(size)):
+            reply = await asking.post("/v1/echo", content=content, headers={"content-type": "application/json"})
+            assert (reply.status_code, code_of(reply)) == (413, "too_large")
+        fits = b'{"text": "a"}'.ljust(MAX)
+        assert (await asking.post("/v1/echo", content=fits)).json()["text"] == "a"
+
+
+async def _chunks(size: int):  # type: ignore[no-untyped-def]  # an async generator of a test needs no type
+    for _ in range(size // 65536 + 1):
+        yield b" " * 65536
+
+
+async def test_f108_endless_body_is_cut_off(path: Path, stage: Stage) -> None:
+    start = b"POST /v1/echo HTTP/1.1\r\nhost: x\r\ncontent-length: 1000000000\r\n\r\n"
+    async with serving(path, stage) as server:
+        with socket.socket(socket.AF_UNIX) as flooding:
+            flooding.setblocking(False)
+            flooding.connect(str(path))
+            sent = 0
+
+            def is_cut_off() -> bool:
+                nonlocal sent
+                try:
+                    while True:
+                        sent += flooding.send((start if not sent else b"") + b" " * 65536)
+                except BlockingIOError:
+                    return False
+                except ConnectionError:
+                    return True
+
+            await eventually(is_cut_off)
+            assert sent < 16 * MAX
+            assert flooding.recv(65536).startswith(b"HTTP/1.1 413")
+        await eventually(lambda: server.connections.open == 0)
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
+async def test_f108_curl_asks_before_it_sends_too_much(path: Path, stage: Stage, tmp_path: Path) -> None:
+    (tmp_path / "body").write_bytes(b" " * (2 * MAX))
+    async with serving(path, stage):
+        told = await _curl(
+            path, "/v1/echo", "--data-binary", f"@{tmp_path / 'body'}", "-w", "%{http_code} %{size_upload}"
+        )
+    assert told.endswith("413 0")
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
+async def test_curl_without_the_header_is_told_which_one(path: Path, stage: Stage) -> None:
+    async with serving(path, stage):
+        told = await _curl(path, "/v1/echo", "-d", '{"text": "a"}')
+        error = json.loads(told)["error"]
+        assert error["code"] == "invalid_request"
+        assert "Content-Type: application/json" in error["hint"]
+        assert json.loads(await _curl(path, "/v1/echo", "--json", '{"text": "a"}')) == {"text": "a", "maxResults": 6}
+        assert json.loads(await _curl(path, "/v1/raw", "-X", "POST")) == {"value": {}}
+        assert json.loads(await _curl(path, "/v1/raw", "-d", "")) == {"value": {}}
+
+
+async def _curl(path: Path, target: str, *options: str) -> str:
+    command = ["curl", "-sS", "--max-time", "10", "--unix-socket", str(path), *options, f"http://localhost{target}"]
+    child = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    out, _ = await child.communicate()
+    return out.decode()
+
+
+@pytest.mark.parametrize(
+    ("content_type", "status"),
+    [
+        (None, 200),
+        ("application/json", 200),
+        ("Application/JSON; charset=utf-8", 200),
+        ("application/merge-patch+json", 200),
+        ("text/plain", 400),
+        ("multipart/form-data; boundary=x", 400),
+        ("application/json-seq", 400),
+    ],
+)
+async def test_f119_only_json_is_accepted(path: Path, stage: Stage, content_type: str | None, status: int) -> None:
+    headers = {"content-type": content_type} if content_type else {}
+    async with serving(path, stage), client(path) as asking:
+        reply = await asking.post("/v1/echo", content=b'{"text": "a"}', headers=headers)
+        assert reply.status_code == status
+        assert status == 200 or code_of(reply) == "invalid_request"
+
+
+async def test_f119_no_cross_origin_permission_is_given(path: Path, stage: Stage) -> None:
+    async with serving(path, stage), client(path) as asking:
+        for method in ("OPTIONS", "GET"):
+            reply = await asking.request(method, "/v1/health", headers={"origin": "https://evil.example"})
+            assert not [name for name in reply.headers if name.startswith("access-control")]
+        reply = await asking.options("/v1/echo")
+        assert (reply.status_code, reply.headers["allow"], code_of(reply)) == (405, "POST", "invalid_request")
+
+
+async def test_head_is_get_without_a_body(path: Path, stage: Stage) -> None:
+    async with serving(path, stage), client(path) as asking:
+        head, get = await asking.head("/v1/health"), await asking.get("/v1/health")
+        assert (head.status_code, head.content, head.headers) == (200, b"", get.headers)
+        assert (await asking.head("/v1/events")).headers["content-type"].startswith("text/event-stream")
+        await eventually(lambda: stage.bus.subscribers == 0)
+        assert (await asking.head("/v1/nothing")).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({}, "text: Field required"),
+        ({"text": ""}, "text: String should have at least 1 character"),
+        ({"text": None}, "text: Input should be a valid string"),
+        ({"text": "a", "maxResults": 0}, "maxResults: Input should be greater than or equal to 1"),
+        ({"text": "a", "maxresults": 1}, "maxresults: unknown field"),
+        ([], "the body: Input should be a valid dictionary or object to extract fields from"),
+    ],
+)
+async def test_f111_wrong_fields_are_named(path: Path, stage: Stage, body: object, message: str) -> None:
+    async with serving(path, stage), client(path) as asking:
+        reply = await asking.post("/v1/echo", json=body)
+        assert (reply.status_code, code_of(reply)) == (400, "invalid_request")
+        assert reply.json()["error"]["message"] == message
+
+
+async def test_many_wrong_fields_make_a_short_message_without_their_values(path: Path, stage: Stage) -> None:
+    async with serving(path, stage), client(path) as asking:
+        reply = await asking.post("/v1/echo", json={f"field{index}": "private words" for index in range(1000)})
+        assert code_of(reply) == "invalid_request"
+        assert "and 991 more" in reply.json()["error"]["message"]
+        assert "private words" not in reply.text
+
+
+async def test_unknown_routes_and_methods(path: Path, stage: Stage) -> None:
+    async with serving(path, stage), client(path) as asking:
+        reply = await asking.get("/v1/nothing")
+        assert (reply.status_code, code_of(reply)) == (404, "not_found")
+        reply = await asking.get("/v1/echo")
+        assert (reply.status_code, code_of(reply), reply.headers["allow"]) == (405, "invalid_request", "POST")
+
+
+async def test_f151_unexpected_failure_tells_nothing_and_logs_the_route(
+    path: Path, stage: Stage, capfd: pytest.CaptureFixture[str]
+) -> None:
+    async with serving(path, stage), client(path) as asking:
+        reply = await asking.get("/v1/broken?query=private")
+        assert (reply.status_code, code_of(reply)) == (500, "internal")
+        assert "secret" not in reply.text
+        assert (await asking.get("/v1/health")).status_code == 200
+    logged = "".join(capfd.readouterr())
+    assert logged.count("request failed") == 1
+    assert "/v1/broken" in logged
+    assert "private" not in logged
+
+
+async def test_f151_known_failure_keeps_its_words_without_directories(path: Path, stage: Stage) -> None:
+    async with serving(path, stage), client(path) as asking:
+        reply = await asking.get("/v1/full")
+        assert (reply.status_code, code_of(reply)) == (503, "unavailable")
+        error = reply.json()["error"]
+        assert (error["message"], error["hint"]) == ("cannot write …/index.sqlite: disk full", "free some space")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("cannot open '/etc/shadow'", "cannot open '…/shadow'"),
+        ("a=/home/u/ws/MEMORY.md, b", "a=…/MEMORY.md, b"),
+        ("memory/2026-01-01.md is missing", "memory/2026-01-01.md is missing"),
+        ("see GET /openapi.json and /v1/files/memory/a.md", "see GET /openapi.json and /v1/files/memory/a.md"),
+        ("1/2 or 3 / 4", "1/2 or 3 / 4"),
+        ("https://example.org/a/b", "https://example.org/a/b"),
+        ("~/.config/memoryd/config.json5", "~/.config/memoryd/config.json5"),
+    ],
+)
+def test_f151_absolute_paths_lose_their_directories(text: str, shown: str) -> None:
+    assert hide_directories(text) == shown
+
+
+def test_every_code_has_its_status_and_unreadable_names_can_be_sent() -> None:
+    assert set(HTTP_STATUS) == set(ErrorCode)
+    problem = problem_of(InvalidRequest("no such file: \udcff.md"))
+    assert json.loads(problem.body())["error"]["message"] == "no such file: \udcff.md"
+
+
+async def test_i005_request_beyond_its_deadline_is_answered(path: Path, stage: Stage) -> None:
+    limits = GuardLimits(deadline=timedelta(seconds=0.1))
+    async with serving(path, stage, guard=limits), client(path) as asking:
+        reply = await asking.get("/v1/wait")
+        assert (reply.status_code, code_of(reply)) == (504, "timeout")
+        assert (stage.waiting, stage.cancelled) == (0, 1)
+
+
+async def test_single_path_may_have_another_deadline(path: Path, stage: Stage) -> None:
+    short, long = timedelta(seconds=0.05), timedelta(seconds=30)
+    limits = GuardLimits(deadline=short, deadlines={"/v1/wait": long})
+    async with serving(path, stage, guard=limits), client(path) as asking, asking.stream("GET", "/v1/events"):
+        pending = asyncio.create_task(asking.get("/v1/wait"))
+        await eventually(lambda: stage.waiting == 1)
+        begun = asyncio.get_running_loop().time()
+        await eventually(lambda: asyncio.get_running_loop().time() > begun + 3 * short.total_seconds())
+        assert not pending.done()
+        assert stage.bus.subscribers == 1  # a stream has no deadline
+        stage.release.set()
+        assert (await pending).json() == {"done": True}
+
+
+async def test_f120_slow_body_is_told_and_dropped(path: Path, stage: Stage) -> None:
+    start = b"POST /v1/echo HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{"
+    async with serving(path, stage, guard=GuardLimits(body_timeout=timedelta(seconds=0.1))):
+        reply = await talk(path, start)
+    assert reply.startswith(b"HTTP/1.1 408")
+    assert b'"timeout"' in reply
+
+
+GET = b"GET /v1/health HTTP/1.1\r\nhost: x\r\n"
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        (b"\x00\x01\x02\x03\r\n\r\n", 400),
+        (b"hello\n\n", 400),
+        (b"GET /v1/health HTTP/1.1\r\n\r\n", 400),
+        (GET + b"a: b\r\n" * 10_000 + b"\r\n", 431),
+        (GET + b"a: " + b"b" * 100_000 + b"\r\n\r\n", 431),
+        (b"GET /" + b"a" * 100_000 + b" HTTP/1.1\r\nhost: x\r\n\r\n", 431),
+        (GET + b"content-length: 1\r\ncontent-length: 2\r\n\r\n", 400),
+        (GET + b"content-length: -1\r\n\r\n", 400),
+        (GET + b"content-length: 5\r\ntransfer-encoding: chunked\r\nbad header\r\n\r\n", 400),
+        (GET + b"transfer-encoding: gzip, chunked\r\n\r\n", 501),
+        (b"POST /v1/echo HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n", 400),
+        (b"POST /v1/echo HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n3\r\n{}}garbage\r\n", 400),
+    ],
+)
+async def test_f120_what_is_not_http_gets_one_error_and_a_hang_up(
+    path: Path, stage: Stage, sent: bytes, status: int
+) -> None:
+    async with serving(path, stage) as server:
+        reply = await talk(path, sent)
+        assert reply.startswith(f"HTTP/1.1 {status} ".encode())
+        assert reply.count(b"content-type") == 1
+        assert set(json.loads(reply.partition(b"\r\n\r\n")[2])["error"]) == {"code", "message", "hint"}
+        await eventually(lambda: server.connections.open == 0)
+        async with client(path) as asking:
+            assert (await asking.get("/v1/health")).status_code == 200
+
+
+async def test_f109_garbage_behind_a_good_request_does_not_spoil_its_answer(path: Path, stage: Stage) -> None:
+    async with serving(path, stage):
+        reply = await talk(path, GET + b"\r\n" + b"\x00garbage\r\n\r\n")
+    assert reply.startswith(b"HTTP/1.1 200")
+    assert b'{"ok":true}' in reply
+
+
+async def test_f109_random_bytes_never_stop_the_daemon(path: Path, stage: Stage) -> None:
+    async with serving(path, stage) as server:
+        for size in range(1, 60):
+            await talk(path, os.urandom(size) + b"\r\n\r\n", then_eof=True)
+        await eventually(lambda: server.connections.open == 0)
+        async with client(path) as asking:
+            assert (await asking.get("/v1/health")).status_code == 200
