@@ -1,0 +1,146 @@
+"""The lock: one daemon per state directory, whatever the file says and however the last one ended."""
+
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from memoryd.daemon.lock import LOCK_NAME, DaemonLock
+from memoryd.errors import AlreadyRunning, NotPermitted, StoreUnavailable
+
+SOCKET = Path("/run/user/1/memoryd/memoryd.sock")
+
+HOLDER = """
+import subprocess, sys
+from pathlib import Path
+from memoryd.daemon.lock import DaemonLock
+from memoryd.errors import AlreadyRunning
+try:
+    with DaemonLock(Path(sys.argv[1]), socket=Path("/s")):
+        child = subprocess.Popen(["sleep", "60"], close_fds=False, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        print("held", child.pid, flush=True)
+        sys.stdin.read()
+        child.kill()
+        child.wait()
+except AlreadyRunning:
+    print("refused 0", flush=True)
+"""
+
+
+def start_holder(state: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(state)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+
+
+def first_words(holder: subprocess.Popen[str]) -> tuple[str, int]:
+    assert holder.stdout is not None
+    word, pid = holder.stdout.readline().split()
+    return word, int(pid)
+
+
+@contextmanager
+def another_holder(state: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    with start_holder(state) as holder:
+        word, child = first_words(holder)
+        assert word == "held"
+        yield holder, child
+        holder.communicate(timeout=10)
+
+
+def test_f060_second_daemon_is_told_who_runs_and_where(tmp_path: Path) -> None:
+    with (
+        another_holder(tmp_path) as (holder, _),
+        pytest.raises(AlreadyRunning) as caught,
+        DaemonLock(tmp_path, socket=SOCKET),
+    ):
+        pass
+    assert f"pid {holder.pid}" in str(caught.value)
+    assert "/s" in str(caught.value)
+    with DaemonLock(tmp_path, socket=SOCKET) as lock:
+        assert lock.is_held()
+
+
+def test_f060_lock_dies_with_its_holder_and_no_child_keeps_it(tmp_path: Path) -> None:
+    with start_holder(tmp_path) as holder:
+        word, child = first_words(holder)
+        assert word == "held"
+        holder.kill()
+        holder.wait(timeout=10)
+        try:
+            os.kill(child, 0)  # still alive, and it was started with every descriptor that is inherited
+            with DaemonLock(tmp_path, socket=SOCKET) as lock:
+                assert lock.is_held()
+        finally:
+            os.kill(child, 9)
+
+
+def test_f126_of_twenty_that_start_at_once_exactly_one_runs(tmp_path: Path) -> None:
+    holders = [start_holder(tmp_path / "state") for _ in range(20)]
+    words = [first_words(holder)[0] for holder in holders]
+    for holder in holders:
+        holder.communicate(timeout=10)
+    assert sorted(words) == ["held"] + ["refused"] * 19
+
+
+def test_f127_pid_of_a_living_stranger_in_the_file_means_nothing(tmp_path: Path) -> None:
+    (tmp_path / LOCK_NAME).write_text(f"{os.getppid()}\n/old/and/much/longer/than/the/new/one.sock\n" + "x" * 600)
+    with DaemonLock(tmp_path, socket=SOCKET):
+        assert (tmp_path / LOCK_NAME).read_text() == f"{os.getpid()}\n{SOCKET}\n"
+
+
+def test_garbage_in_the_file_does_not_hide_the_refusal(tmp_path: Path) -> None:
+    with DaemonLock(tmp_path, socket=SOCKET):
+        (tmp_path / LOCK_NAME).write_bytes(b"\xff\x00")
+        with pytest.raises(AlreadyRunning), DaemonLock(tmp_path, socket=SOCKET):
+            pass
+        (tmp_path / LOCK_NAME).write_bytes(b"")
+        with pytest.raises(AlreadyRunning, match="pid unknown"), DaemonLock(tmp_path, socket=SOCKET):
+            pass
+
+
+def test_lock_file_is_private_and_stays(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        with DaemonLock(tmp_path / "a" / "b", socket=SOCKET) as lock:
+            assert stat.S_IMODE(lock.path.stat().st_mode) == 0o600
+    finally:
+        os.umask(before)
+    assert lock.path.exists()
+    assert not lock.is_held()
+    assert [stat.S_IMODE((tmp_path / part).stat().st_mode) for part in ("a", "a/b")] == [0o700, 0o700]
+
+
+def test_removed_or_replaced_lock_file_is_noticed(tmp_path: Path) -> None:
+    with DaemonLock(tmp_path, socket=SOCKET) as lock:
+        lock.path.unlink()
+        assert not lock.is_held()
+        with DaemonLock(tmp_path, socket=SOCKET) as other:
+            assert other.is_held()
+            assert not lock.is_held()
+
+
+def test_symlink_in_place_of_the_file_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("text")
+    (tmp_path / LOCK_NAME).symlink_to(tmp_path / "precious")
+    with pytest.raises(StoreUnavailable), DaemonLock(tmp_path, socket=SOCKET):
+        pass
+    assert (tmp_path / "precious").read_text() == "text"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to give a directory away")
+def test_state_directory_of_another_user_is_refused(tmp_path: Path) -> None:
+    os.chown(tmp_path, 65534, 65534)
+    with pytest.raises(NotPermitted, match="uid 65534"), DaemonLock(tmp_path, socket=SOCKET):
+        pass
+
+
+def test_state_directory_that_cannot_be_made_is_a_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreUnavailable, match="Not a directory"), DaemonLock(tmp_path / "file" / "x", socket=SOCKET):
+        pass
