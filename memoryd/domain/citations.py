@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-_CITATION = re.compile(r"(?P<path>[^#]+)(?:#L(?P<start>[0-9]{1,9})(?:-L?(?P<end>[0-9]{1,9}))?)?\Z")
+_CITATION = re.compile(r"(?s)(?P<path>.+?)(?:#L(?P<start>[0-9]{1,9})(?:-L?(?P<end>[0-9]{1,9}))?)?\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Citation:
 def parse(text: str) -> Citation:
     """Read `path`, `path#L5` or `path#L5-L9`; raise ValueError for anything else or for lines that run backwards."""
     match = _CITATION.match(text)
-    if match is None:
+    if match is None or match["path"].startswith("#L"):
         raise ValueError(f"not a citation: {text!r} (expected path, path#L5 or path#L5-L9)")
     start, end = match["start"], match["end"]
     if start is None:

@@ -1,0 +1,46 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.domain.citations import Citation, parse
+
+PATHS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30).map(lambda stem: f"{stem}.md")
+LINES = st.integers(1, 999_999_999)
+
+
+@given(path=PATHS)
+def test_whole_document_round_trips(path: str) -> None:
+    assert parse(str(Citation(path))) == Citation(path)
+
+
+@given(path=PATHS, first=LINES, more=st.integers(0, 10_000))
+def test_range_round_trips(path: str, first: int, more: int) -> None:
+    last = min(first + more, 999_999_999)
+    assert parse(str(Citation(path, first, last))) == Citation(path, first, last)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("MEMORY.md", Citation("MEMORY.md")),
+        ("memory/a.md#L5", Citation("memory/a.md", 5, 5)),
+        ("memory/a.md#L5-L9", Citation("memory/a.md", 5, 9)),
+        ("memory/a.md#L5-9", Citation("memory/a.md", 5, 9)),
+        ("memory/c#.md#L5", Citation("memory/c#.md", 5, 5)),
+        ("bank/日记.md#L1-L2", Citation("bank/日记.md", 1, 2)),
+        ("../shared/x.md#L3", Citation("../shared/x.md", 3, 3)),
+    ],
+)
+def test_forms_that_people_write_are_read(text: str, expected: Citation) -> None:
+    assert parse(text) == expected
+
+
+@pytest.mark.parametrize("text", ["", "#L5", "a.md#L0", "a.md#L9-L5", "a.md#L0-L3"])
+def test_nonsense_is_refused(text: str) -> None:
+    with pytest.raises(ValueError):
+        parse(text)
+
+
+def test_single_line_is_written_once() -> None:
+    assert str(Citation("a.md", 7, 7)) == "a.md#L7"
+    assert str(Citation("a.md", 7)) == "a.md#L7"
