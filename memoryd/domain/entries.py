@@ -1,5 +1,6 @@
 """What the index holds of a document: its chunks, their passages, and the hashes that name their content."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -37,6 +38,7 @@ class ChunkEntry:
     heading: str
     text: str
     hash: bytes
+    """Names all of it save the lines: equal hashes have equal passages."""
     passages: tuple[PassageEntry, ...]
 
 
@@ -53,19 +55,26 @@ def content_hash(heading: str, text: str) -> bytes:
 
 def _chunk_entry(text: str, cut: Chunk) -> ChunkEntry:
     body = text[cut.start : cut.end]
+    passages = tuple(
+        PassageEntry(
+            span.start - cut.start,
+            span.end - cut.start,
+            content_hash(cut.heading, text[span.start : span.end]),
+        )
+        for span in cut.passages
+        if text[span.start : span.end].strip()
+    )
     return ChunkEntry(
         start_line=cut.start_line,
         end_line=cut.end_line,
         heading=cut.heading,
         text=body,
-        hash=content_hash(cut.heading, body),
-        passages=tuple(
-            PassageEntry(
-                span.start - cut.start,
-                span.end - cut.start,
-                content_hash(cut.heading, text[span.start : span.end]),
-            )
-            for span in cut.passages
-            if text[span.start : span.end].strip()
-        ),
+        hash=_chunk_hash(cut.heading, body, passages),
+        passages=passages,
     )
+
+
+def _chunk_hash(heading: str, body: str, passages: Sequence[PassageEntry]) -> bytes:
+    """Where the overlap ends is part of it: the same lines can be all own text after an edit, or half overlap."""
+    spans = " ".join(f"{passage.start}-{passage.stop}" for passage in passages)
+    return content_hash(f"{spans}\0{heading}", body)
