@@ -1,0 +1,112 @@
+"""The import table of the package: each part imports only what stands above it."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import memoryd
+
+ROOT = Path(memoryd.__file__).parent
+ORDER = ["errors", "log", "wire", "domain", "config", "store", "sidecar", "embed", "index", "search", "sessions"]
+ORDER += ["memory", "api", "daemon"]
+OTHER_SIDE = {"client", "replies", "mcp", "service", "cli"}
+ABOVE_OTHER_SIDE = {"errors", "wire", "config", "domain"}
+ALLOWED = {("errors", "wire")}
+"""An exception carries its wire code."""
+REACHES_MODELS = {"cli/models.py": {"embed", "log"}, "cli/model_check.py": {"embed"}}
+"""`memoryctl models` works on the model files without a daemon; nothing else of the command line loads these."""
+MAKES_TASKS = {"cli/model_check.py"}
+"""It runs a worker without a daemon, in a loop of its own."""
+OUTSIDE = {"os", "pathlib", "asyncio", "time", "random", "socket", "subprocess", "structlog", "logging", "apsw"}
+
+TREES = {str(path.relative_to(ROOT)): ast.parse(path.read_text()) for path in sorted(ROOT.rglob("*.py"))}
+
+
+def part_of(module: str) -> str:
+    return module.split("/")[0].removesuffix(".py")
+
+
+def imports(tree: ast.AST) -> Iterator[str]:
+    """Yield the dotted name of everything that is imported, wherever the import stands."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def parts_imported(tree: ast.AST) -> set[str]:
+    named = {name.split(".")[1] for name in imports(tree) if name.startswith("memoryd.")}
+    return named & {*ORDER, *OTHER_SIDE}
+
+
+def may_import(importer: str, wanted: str) -> bool:
+    if importer == wanted or (importer, wanted) in ALLOWED:
+        return True
+    if importer in OTHER_SIDE:
+        return wanted in ABOVE_OTHER_SIDE | OTHER_SIDE
+    return importer in ORDER and wanted in ORDER[: ORDER.index(importer)]
+
+
+def test_modules_import_only_what_stands_above_them() -> None:
+    wrong = [
+        f"{module} imports {wanted}"
+        for module, tree in TREES.items()
+        for wanted in parts_imported(tree) - REACHES_MODELS.get(module, set())
+        if not may_import(part_of(module), wanted)
+    ]
+    assert not wrong
+
+
+def test_what_reaches_the_models_is_imported_by_nobody_at_the_top() -> None:
+    modules = {f"memoryd.{module.removesuffix('.py').replace('/', '.')}" for module in REACHES_MODELS}
+    importers = {
+        module
+        for module, tree in TREES.items()
+        for node in tree.body
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in imports(node)
+        if name in modules or name.rpartition(".")[0] in modules
+    }
+    assert not importers
+
+
+def test_no_import_is_relative() -> None:
+    nodes = [(module, node) for module, tree in TREES.items() for node in ast.walk(tree)]
+    assert not [module for module, node in nodes if isinstance(node, ast.ImportFrom) and node.level]
+
+
+def test_nothing_shipped_imports_tests() -> None:
+    names = [(module, name.split(".")[0]) for module, tree in TREES.items() for name in imports(tree)]
+    assert not [module for module, name in names if name in ("tests", "bench", "pytest", "unittest")]
+
+
+def test_tasks_are_made_in_the_daemon_only() -> None:
+    makers = [
+        f"{module}:{node.lineno}"
+        for module, tree in TREES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and node.attr in ("create_task", "ensure_future")
+        if part_of(module) != "daemon" and module not in MAKES_TASKS
+    ]
+    assert not makers
+
+
+def test_domain_does_no_io() -> None:
+    domain = {module: tree for module, tree in TREES.items() if part_of(module) == "domain"}
+    assert domain
+    names = [(module, name.split(".")[0]) for module, tree in domain.items() for name in imports(tree)]
+    assert not [(module, name) for module, name in names if name in OUTSIDE]
+
+
+def test_every_part_of_the_package_has_its_place() -> None:
+    assert {part_of(module) for module in TREES} - {"__init__"} <= {*ORDER, *OTHER_SIDE}
+
+
+def test_upward_import_is_found() -> None:
+    tree = ast.parse("from memoryd.daemon.app import Daemon\ndef late():\n    import memoryd.cli.main")
+    assert parts_imported(tree) == {"daemon", "cli"}
+    assert not may_import("store", "daemon")
+    assert not may_import("daemon", "cli")
+    assert not may_import("cli", "daemon")
+    assert may_import("cli", "client")
