@@ -21,7 +21,7 @@ import psutil
 import structlog
 
 from memoryd.domain.breaker import Breaker, BreakerRule
-from memoryd.embed.connection import Connection
+from memoryd.embed.connection import Connection, Reply
 from memoryd.embed.families import ModelFamily
 from memoryd.embed.frames import TEXT_CHARACTERS, Lane, Load
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Rejected, Vector
@@ -148,15 +148,21 @@ class LlamaWorker:
         return reply
 
     async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Rejected]:
-        """Gives a vector or a reason for each passage, in order; raises EmbedderUnavailable or WorkerDied."""
+        """Gives a vector or a reason for each passage, in order; raises EmbedderUnavailable or WorkerDied.
+
+        After a crash it waits for the back-off, so that a caller can halve the batch that did it, and go on.
+        """
         prompts = [
             self._family.document(passage.text[:TEXT_CHARACTERS], passage.title[:TEXT_CHARACTERS])
             for passage in passages
             if passage.text.strip()
         ]
-        connection = await self._embedding_started()
-        replies = iter(await connection.ask(Lane.DOCUMENT, prompts))
+        replies = iter(await self._ask_for_all(prompts) if prompts else ())
         return [next(replies) if passage.text.strip() else Rejected("empty text") for passage in passages]
+
+    async def _ask_for_all(self, prompts: Sequence[str]) -> list[Reply]:
+        connection = await self._embedding_started(is_patient=True)
+        return await connection.ask(Lane.DOCUMENT, prompts)
 
     async def run(self) -> None:
         """Starts the child when somebody asks, and again after failures; cancel it to stop the child.
@@ -192,10 +198,12 @@ class LlamaWorker:
         try:
             self._note(await self._outcome(child, ours, theirs))
         finally:
-            await child.stop()
-            self._child = None
-            ours.close()
-            theirs.close()
+            try:
+                await child.stop()
+            finally:
+                self._child = None
+                ours.close()
+                theirs.close()
 
     async def _outcome(self, child: Child, ours: socket.socket, theirs: socket.socket) -> MemorydError | None:
         try:
@@ -263,36 +271,35 @@ class LlamaWorker:
             self._start.exception()
         self._start = None
 
-    async def _started(self) -> Connection:
+    async def _started(self, *, is_patient: bool = False) -> Connection:
         if self._phase is Phase.READY and self._connection is not None:
             return self._connection
         if self._has_ended:
             raise EmbedderUnavailable("the embedding worker is stopped")
         self._wanted.set()
+        wait = 0.0 if self._phase is Phase.STARTING else self._breaker.wait(time.monotonic())
+        if wait > 0 and self._failure is not None:
+            self._refuse_to_wait(wait, self._failure, is_patient)
         if self._start is None:
-            if self._phase is not Phase.STARTING:
-                self._refuse_while_waiting()
             self._start = asyncio.get_running_loop().create_future()
         try:
-            async with asyncio.timeout(self._load_timeout.total_seconds()):
+            async with asyncio.timeout(wait + self._load_timeout.total_seconds()):
                 return await asyncio.shield(self._start)
         except TimeoutError:
             raise EmbedderUnavailable(self._why_late()) from None
 
-    async def _embedding_started(self) -> Connection:
+    async def _embedding_started(self, *, is_patient: bool = False) -> Connection:
         try:
-            return await self._started()
+            return await self._started(is_patient=is_patient)
         except ModelError as exc:
             raise EmbedderUnavailable(str(exc), hint=exc.hint) from exc
 
-    def _refuse_while_waiting(self) -> None:
-        wait = self._breaker.wait(time.monotonic())
-        if wait == 0 or self._failure is None:
-            return
-        if isinstance(self._failure, ModelError):
+    def _refuse_to_wait(self, wait: float, failure: MemorydError, is_patient: bool) -> None:
+        if isinstance(failure, ModelError):
             # a new one: an exception raised again and again keeps every traceback
-            raise ModelError(str(self._failure), hint=self._failure.hint)
-        raise EmbedderUnavailable(f"{self._failure}; next try in {wait:.0f} s")
+            raise ModelError(str(failure), hint=failure.hint)
+        if not is_patient:
+            raise EmbedderUnavailable(f"{failure}; next try in {wait:.0f} s")
 
     def _why_late(self) -> str:
         if self._phase is Phase.READY:

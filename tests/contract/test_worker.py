@@ -87,6 +87,8 @@ async def test_documents_come_back_in_order(worker: LlamaWorker) -> None:
 
 async def test_no_documents_give_no_vectors(worker: LlamaWorker) -> None:
     assert await worker.embed_documents([]) == []
+    assert await worker.embed_documents([Passage(" ")]) == [Rejected("empty text")]
+    assert worker.state().pid is None
 
 
 async def test_one_bad_passage_does_not_cost_the_others(worker: LlamaWorker) -> None:

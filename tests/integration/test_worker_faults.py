@@ -124,6 +124,31 @@ async def test_f069_abort_costs_the_batch_and_only_the_worker() -> None:
         assert "SIGABRT" in str(worker.state().last_error)
 
 
+async def test_f069_deadly_text_is_found_by_halving_the_batch() -> None:
+    async def deadly(passages: list[Passage]) -> list[Passage]:
+        try:
+            await worker.embed_documents(passages)
+        except WorkerDied:
+            middle = len(passages) // 2
+            return passages if middle == 0 else await deadly(passages[:middle]) + await deadly(passages[middle:])
+        return []
+
+    async with running(played("abort")) as worker:
+        assert await deadly([*[Passage("good")] * 5, Passage("poison"), Passage("good")]) == [Passage("poison")]
+
+
+async def test_f069_question_is_refused_during_the_back_off_though_documents_wait() -> None:
+    rule = BreakerRule(first_delay=1, jitter=0)
+    async with running(played("abort", rule=rule)) as worker:
+        with pytest.raises(WorkerDied):
+            await worker.embed_documents(GOOD_AND_POISON)
+        waiting = asyncio.create_task(worker.embed_documents([Passage("good")]))
+        await asyncio.sleep(0)
+        with pytest.raises(EmbedderUnavailable, match="next try in"):
+            await worker.embed_query("anything")
+        assert len(await waiting) == 1
+
+
 async def test_f069_question_in_flight_is_unavailable_not_blamed() -> None:
     async with running(played("abort")) as worker:
         with pytest.raises(EmbedderUnavailable, match="SIGABRT"):
