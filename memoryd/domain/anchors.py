@@ -22,37 +22,71 @@ SMALL_PART = 0.4
 """Size below which a part is joined with a neighbour if both fit into one, as a share of the budget."""
 
 _EVEN_PART = 0.8
+_FREE_KEY = (Rank.GLUED + 1) << RANK_SHIFT
+_BLOCK = 256
+_MANY = 64
 _SHORT = 128
 """Pieces up to which plain lists are faster than arrays."""
 
 Costs = Sequence[int] | IndexArray
-Keys = Sequence[int] | KeyArray
 
 
-def divide(costs: Costs, keys: Keys, budget: int) -> list[int]:
+class _BlockKeys:
+    """Keys with the greatest of each block: a range is searched in time that hardly grows with its length.
+
+    Without it, lines sorted by their hash would take quadratic time.
+    """
+
+    def __init__(self, keys: KeyArray) -> None:
+        self.keys = keys
+        self._tops = np.maximum.reduceat(keys, np.arange(0, len(keys), _BLOCK))
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def __getitem__(self, at: int) -> int:
+        return int(self.keys[at])
+
+    def best(self, begin: int, end: int) -> list[int]:
+        """Find the places of a range that have its greatest key."""
+        first, last = -(-begin // _BLOCK), end // _BLOCK
+        if last - first < 2:
+            return self._scan(begin, end, self.keys[begin:end].max())
+        tops = self._tops[first:last]
+        edges = ((begin, first * _BLOCK), (last * _BLOCK, end))
+        top = max([tops.max(), *(self.keys[slice(*edge)].max() for edge in edges if edge[0] < edge[1])])
+        blocks = np.flatnonzero(tops == top) + first
+        if len(blocks) > _MANY:
+            return self._scan(begin, end, top)
+        ranges = [edges[0], *((at * _BLOCK, (at + 1) * _BLOCK) for at in blocks.tolist()), edges[1]]
+        return [at for part in ranges for at in self._scan(*part, top)]
+
+    def _scan(self, begin: int, end: int, top: np.uint64) -> list[int]:
+        return (np.flatnonzero(self.keys[begin:end] == top) + begin).tolist()
+
+
+def divide(costs: IndexArray, keys: KeyArray, budget: int) -> list[int]:
     """Choose the pieces that start a part, so that no part costs more than the budget unless it is one piece.
 
     `costs` are cumulative and have one entry more than `keys`. The first piece always starts a part; the result
     ascends.
     """
     if len(keys) <= _SHORT:
-        costs, keys = _plain(costs), _plain(keys)
-    return _join(costs, keys, _cut(costs, keys, budget), budget)
+        plain = costs.tolist(), keys.tolist()
+        return _join(*plain, _cut(*plain, budget), budget)
+    starts = _cut(costs, _BlockKeys(keys), budget)
+    return _join(costs, keys, starts, budget)
 
 
-def _plain(column: Costs | Keys) -> list[int]:
-    return column.tolist() if isinstance(column, np.ndarray) else list(column)
-
-
-def _cut(costs: Costs, keys: Keys, budget: int) -> list[int]:
+def _cut(costs: Costs, keys: Sequence[int] | _BlockKeys, budget: int) -> list[int]:
     starts = []
     stack = [(0, len(keys))]
     while stack:
         first, last = stack.pop()
         if last - first < 2 or costs[last] - costs[first] <= budget:
             starts.append(first)
-        elif last - first <= _SHORT and isinstance(keys, np.ndarray):
-            part = _cut(_plain(costs[first : last + 1]), _plain(keys[first:last]), budget)
+        elif last - first <= _SHORT and isinstance(keys, _BlockKeys) and isinstance(costs, np.ndarray):
+            part = _cut(costs[first : last + 1].tolist(), keys.keys[first:last].tolist(), budget)
             starts += [first + at for at in part]
         else:
             middle = _choose(costs, keys, first, last, budget)
@@ -60,26 +94,26 @@ def _cut(costs: Costs, keys: Keys, budget: int) -> list[int]:
     return starts
 
 
-def _choose(costs: Costs, keys: Keys, first: int, last: int, budget: int) -> int:
+def _choose(costs: Costs, keys: Sequence[int] | _BlockKeys, first: int, last: int, budget: int) -> int:
     """Choose the piece that starts the second part of a stretch of at least two pieces."""
-    margin = MARGIN * budget
+    margin = int(MARGIN * budget)
     begin = max(_first_at_least(costs, costs[first] + margin, first, last), first + 1)
     end = _first_above(costs, costs[last] - margin, first, last)
     ties = _best(keys, begin, end)
-    if not ties or int(keys[ties[0]]) >> RANK_SHIFT == Rank.GLUED:
+    if not ties or keys[ties[0]] < _FREE_KEY:
         anywhere = _best(keys, first + 1, last)
-        if not ties or int(keys[anywhere[0]]) >> RANK_SHIFT > Rank.GLUED:
+        if not ties or keys[anywhere[0]] >= _FREE_KEY:
             ties = anywhere
     return ties[0] if len(ties) == 1 else _even(costs, ties, first, last, budget)
 
 
-def _best(keys: Keys, begin: int, end: int) -> list[int]:
+def _best(keys: Sequence[int] | _BlockKeys, begin: int, end: int) -> list[int]:
     """Find the pieces of a range that have its greatest key."""
-    part = keys[begin:end]
-    if not len(part):
+    if begin >= end:
         return []
-    if isinstance(part, np.ndarray):
-        return (np.flatnonzero(part == part.max()) + begin).tolist()
+    if isinstance(keys, _BlockKeys):
+        return keys.best(begin, end)
+    part = keys[begin:end]
     top = max(part)
     if part.count(top) == 1:
         return [begin + part.index(top)]
@@ -99,19 +133,19 @@ def _even(costs: Costs, ties: list[int], first: int, last: int, budget: int) -> 
     return ties[int(np.lexsort((off_middle, uneven))[0])]
 
 
-def _first_at_least(costs: Costs, value: float, first: int, last: int) -> int:
+def _first_at_least(costs: Costs, value: int, first: int, last: int) -> int:
     if isinstance(costs, np.ndarray):
         return first + int(np.searchsorted(costs[first:last], value, "left"))
     return bisect_left(costs, value, first, last)
 
 
-def _first_above(costs: Costs, value: float, first: int, last: int) -> int:
+def _first_above(costs: Costs, value: int, first: int, last: int) -> int:
     if isinstance(costs, np.ndarray):
         return first + int(np.searchsorted(costs[first:last], value, "right"))
     return bisect_right(costs, value, first, last)
 
 
-def _join(costs: Costs, keys: Keys, starts: list[int], budget: int) -> list[int]:
+def _join(costs: Costs, keys: Sequence[int] | KeyArray, starts: list[int], budget: int) -> list[int]:
     """Undo cuts beside a small part while both parts fit into one, the cut with the least key first."""
     if len(starts) < 2:
         return starts

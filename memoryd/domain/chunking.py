@@ -13,7 +13,7 @@ import numpy as np
 from memoryd.domain.anchors import divide
 from memoryd.domain.lines import IndexArray, split
 from memoryd.domain.markdown import Outline, front_matter
-from memoryd.domain.segments import RANK_SHIFT, pieces
+from memoryd.domain.segments import RANK_SHIFT, pieces, sums
 from memoryd.domain.structure import Rank, analyse
 from memoryd.domain.tokens import UNIT
 
@@ -22,6 +22,8 @@ CHUNKER_VERSION = 1
 
 PIECE_SHARE = 0.4
 """Longest piece that is not cut further, as a share of the smallest budget."""
+
+_HEADING, _LINE, _GLUED = int(Rank.HEADING_6), int(Rank.INSIDE), int(Rank.GLUED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,8 @@ class _Document:
         self._outline = Outline(structure)
         self._pieces = pieces(structure, max(int(PIECE_SHARE * finest_budget * UNIT), 1))
         self._characters = _character_offsets(self._lines.data, self._pieces.starts)
-        self.size = len(self._pieces.keys)
+        self._ranks = (self._pieces.keys >> np.uint64(RANK_SHIFT)).astype(np.uint8).tobytes()
+        self.size = len(self._ranks)
 
     def cost(self, first: int = 0, last: int = -1) -> int:
         return int(self._pieces.costs[last] - self._pieces.costs[first])
@@ -100,19 +103,15 @@ class _Document:
 
         A part that starts with a heading gets none: the section before is another matter.
         """
-        ranks = self._pieces.keys[previous : start + 1] >> np.uint64(RANK_SHIFT)
-        if ranks[-1] >= Rank.HEADING_6:
+        ranks, costs = self._ranks, self._pieces.costs
+        if ranks[start] >= _HEADING:
             return start
-        costs = self._pieces.costs
         first = previous + int(np.searchsorted(costs[previous:start], costs[start] - room))
-        window = ranks[first - previous : -1]
-        headings = np.flatnonzero(window >= Rank.HEADING_6)
-        if len(headings):
-            return first + int(headings[-1])
-        lines = np.flatnonzero((window >= Rank.INSIDE) | (window == Rank.GLUED))
-        if len(lines) and 2 * self.cost(first + int(lines[0]), start) >= room:
-            return first + int(lines[0])
-        return first
+        for at in range(start - 1, first - 1, -1):
+            if ranks[at] >= _HEADING:
+                return at
+        line = next((at for at in range(first, start) if ranks[at] >= _LINE or ranks[at] == _GLUED), start)
+        return line if 2 * self.cost(line, start) >= room else first
 
     def heading(self, at: int) -> str:
         """Give the path of headings at a place; the front matter counts as part of what follows it."""
@@ -127,8 +126,8 @@ def _character_offsets(data: bytes, starts: IndexArray) -> IndexArray:
     """Turn byte offsets into character offsets; the first is 0."""
     if data.isascii():
         return starts
-    begins = (np.frombuffer(data, np.uint8)[: starts[-1]] & 0xC0) != 0x80
-    return np.insert(np.cumsum(np.add.reduceat(begins, starts[:-1], dtype=np.int64)), 0, 0)
+    begins = (np.frombuffer(data, np.uint8)[: starts[-1]] & 0xC0 != 0x80).view(np.uint8)
+    return np.insert(np.cumsum(sums(begins, starts[:-1])), 0, 0)
 
 
 def _chunks(document: _Document, parts: list[int], overlap: int, passage_tokens: int) -> Iterator[Chunk]:

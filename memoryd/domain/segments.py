@@ -5,9 +5,10 @@ then a hash of what stands there, so that the order does not depend on where in 
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from zlib import crc32
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from memoryd.domain.lines import PADDING, IndexArray, Mask
 from memoryd.domain.structure import Rank, RankArray, Structure
-from memoryd.domain.tokens import weigh
+from memoryd.domain.tokens import ByteArray, weigh
 
 KeyArray = NDArray[np.uint64]
 
@@ -63,30 +64,45 @@ def pieces(structure: Structure, limit: int) -> Pieces:
     if not len(starts) or starts[0] > 0:
         starts, ranks = np.insert(starts, 0, 0), np.insert(ranks, 0, Rank.LINE)
     for rank, cuts in _LEVELS:
-        long = np.flatnonzero(np.add.reduceat(weights, starts, dtype=np.int64) > limit)
+        long = np.flatnonzero(sums(weights, starts) > limit)
         if not len(long):
             break
         ends = np.append(starts[1:], size)
         found = [at for i in long.tolist() for at in cuts(data, int(starts[i]), int(ends[i]))]
-        starts, ranks = _insert(data, starts, ranks, np.unique(np.array(found, np.int64)), rank)
-    costs = np.cumsum(np.add.reduceat(weights, starts, dtype=np.int64))
+        starts, ranks = _insert(data, starts, ranks, np.array(found, np.int64), rank)
+    costs = np.insert(np.cumsum(sums(weights, starts)), 0, 0)
+    del weights
     starts = np.append(starts, size)
-    return Pieces(starts, np.insert(costs, 0, 0), _keys(data, starts, ranks))
+    return Pieces(starts, costs, _keys(data, starts, ranks))
+
+
+def sums(values: ByteArray, starts: IndexArray) -> IndexArray:
+    """Add up the values from each start to the next, the last one to the end; in blocks, since they are widened."""
+    result = np.empty(len(starts), np.int64)
+    base = 0
+    while base < len(starts):
+        end = max(int(np.searchsorted(starts, starts[base] + _BLOCK)), base + 1)
+        stop = starts[end] if end < len(starts) else len(values)
+        block = values[starts[base] : stop]
+        result[base:end] = np.add.reduceat(block, starts[base:end] - starts[base], dtype=np.int64)
+        base = end
+    return result
 
 
 def _insert(
     data: bytes, starts: IndexArray, ranks: RankArray, found: IndexArray, rank: Rank
 ) -> tuple[IndexArray, RankArray]:
-    """Add new places for a cut; one that is there already keeps its rank."""
-    found = found[(found < len(data) - len(PADDING)) & ~np.isin(found, starts)]
+    """Add new places for a cut, in order; one that is there already keeps its rank."""
+    found = found[found < len(data) - len(PADDING)]
     content = np.frombuffer(data, np.uint8)
-    found = found[~((content[found] == 10) & (content[found - 1] == 13))]
+    found = found[(content[found] != 10) | (content[found - 1] != 13)]
+    found = found[starts[np.searchsorted(starts, found, "right") - 1] != found]
     where = np.searchsorted(starts, found)
     return np.insert(starts, where, found), np.insert(ranks, where, rank)
 
 
 def _matches(pattern: re.Pattern[bytes], data: bytes, start: int, end: int) -> Iterable[int]:
-    return (match.end() for match in pattern.finditer(data, start, end) if match.end() < end)
+    return [match.end() for match in pattern.finditer(data, start, end)]
 
 
 def _hashed_characters(data: bytes, start: int, end: int) -> Iterable[int]:
@@ -134,14 +150,18 @@ _LEVELS: tuple[tuple[Rank, Cuts], ...] = (
 
 
 def _keys(data: bytes, starts: IndexArray, ranks: RankArray) -> KeyArray:
-    bounds = starts.tolist()
-    checksums = (crc32(data[bounds[i] : bounds[i + 1]]) for i in range(len(ranks)))
-    content = np.fromiter(checksums, np.uint64, len(ranks))
+    content = np.fromiter(_checksums(data, starts), np.uint64, len(ranks))
     near = _mixed(content, 0, 0) >> np.uint64(64 - _NEAR_BITS)
     wide = _mixed(content, -_WIDE_REACH, _WIDE_REACH) >> np.uint64(64 - _WIDE_BITS)
     rank = ranks.astype(np.uint64) << np.uint64(RANK_SHIFT)
     keys: KeyArray = rank | near << np.uint64(_WIDE_BITS) | wide
     return keys
+
+
+def _checksums(data: bytes, starts: IndexArray) -> Iterator[int]:
+    for base in range(0, len(starts) - 1, _BLOCK >> 4):
+        bounds = starts[base : base + (_BLOCK >> 4) + 1].tolist()
+        yield from (crc32(data[begin:end]) for begin, end in pairwise(bounds))
 
 
 def _mixed(content: KeyArray, first: int, last: int) -> KeyArray:
