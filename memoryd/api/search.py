@@ -1,6 +1,6 @@
 """`POST /v1/search`: a question to cited hits."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 from fastapi import APIRouter
 
@@ -50,6 +50,7 @@ def _filters(request: SearchRequest) -> Filters:
             paths=tuple(request.paths or ()),
             since=parse_instant(request.since, now) if request.since else None,
             until=parse_instant(request.until, now, is_end=True) if request.until else None,
+            zone=now.tzinfo or UTC,
         )
     except (ValueError, OverflowError) as exc:
         raise InvalidRequest(str(exc)) from exc

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from fnmatch import fnmatchcase
 
 _AGE = re.compile(r"(?P<number>[0-9]{1,5})\s*(?P<unit>[hdwmy])\Z")
@@ -13,12 +13,13 @@ _DATE_IN_NAME = re.compile(r"(?:^|/)(?P<date>[0-9]{4}-[0-9]{2}-[0-9]{2})[^/]*\Z"
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """All given ones must hold; `since` and `until` are inclusive instants."""
+    """All given ones must hold; `since` and `until` are inclusive instants, `zone` is where a dated note's day is."""
 
     sources: Sequence[str] = ()
     paths: Sequence[str] = ()
     since: datetime | None = None
     until: datetime | None = None
+    zone: tzinfo = UTC
 
     @property
     def is_empty(self) -> bool:
@@ -32,7 +33,7 @@ class Filters:
             return False
         if self.since is None and self.until is None:
             return True
-        first, last = document_span(path, mtime_ns)
+        first, last = document_span(path, mtime_ns, self.zone)
         return (self.since is None or last >= self.since) and (self.until is None or first <= self.until)
 
 
@@ -53,13 +54,13 @@ def parse_instant(text: str, now: datetime, *, is_end: bool = False) -> datetime
     return instant if instant.tzinfo else instant.replace(tzinfo=now.tzinfo)
 
 
-def document_span(path: str, mtime_ns: int) -> tuple[datetime, datetime]:
+def document_span(path: str, mtime_ns: int, zone: tzinfo) -> tuple[datetime, datetime]:
     """Return the first and last instant a document speaks of: its day if its name has a date, else its change time."""
     day = date_in_name(path)
     if day is None:
         changed = datetime.fromtimestamp(mtime_ns / 1e9, UTC)
         return changed, changed
-    return datetime.combine(day, time.min, tzinfo=UTC), datetime.combine(day, time.max, tzinfo=UTC)
+    return datetime.combine(day, time.min, tzinfo=zone), datetime.combine(day, time.max, tzinfo=zone)
 
 
 def date_in_name(path: str) -> date | None:
