@@ -1,0 +1,69 @@
+"""`python -m bench`: take the measurements, print tables, write JSON. Exit code 1 if one could not be taken."""
+
+import argparse
+import logging
+import sys
+import tempfile
+from pathlib import Path
+
+from rich.console import Console
+
+from bench.catalogue import MEASUREMENTS
+from bench.measurement import Bench, Measurement
+from bench.report import Report
+from bench.timing import Stopwatch
+
+OUT = Path("build/bench.json")
+
+
+def main() -> int:
+    """Run what the command line asks for."""
+    options = _options()
+    console = Console(stderr=True)
+    report = Report(effort="quick" if options.quick else "slow" if options.slow else "usual")
+    with tempfile.TemporaryDirectory(prefix="memoryd-bench-") as folder:
+        for measurement in _chosen(options.names, is_slow=options.slow):
+            console.print(f"{measurement.name}: {measurement.about}", highlight=False)
+            own = Path(folder) / measurement.name
+            own.mkdir()
+            _take(measurement, Bench(own, is_quick=options.quick, is_slow=options.slow), report)
+            report.write(options.json)
+    report.print(Console())
+    print(f"written to {options.json}")
+    return 1 if report.failures else 0
+
+
+def _take(measurement: Measurement, bench: Bench, report: Report) -> None:
+    """Take one measurement; its failure must not cost the others."""
+    watch = Stopwatch()
+    try:
+        for row in measurement.rows(bench):
+            report.add(measurement.name, row)
+    except Exception as exc:
+        logging.exception("%s failed", measurement.name)
+        report.failures[measurement.name] = f"{type(exc).__name__}: {exc}"
+    report.seconds[measurement.name] = watch.seconds
+
+
+def _chosen(names: list[str], *, is_slow: bool) -> list[Measurement]:
+    if names:
+        return [measurement for measurement in MEASUREMENTS if measurement.name in names]
+    return [measurement for measurement in MEASUREMENTS if is_slow or not measurement.is_slow]
+
+
+def _options() -> argparse.Namespace:
+    known = [measurement.name for measurement in MEASUREMENTS]
+    parser = argparse.ArgumentParser(prog="python -m bench", description=f"Measure memoryd: {', '.join(known)}.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="measurements to take (default: all but slow ones)")
+    parser.add_argument("--json", type=Path, default=OUT, help=f"where to write the figures (default: {OUT})")
+    effort = parser.add_mutually_exclusive_group()
+    effort.add_argument("--quick", action="store_true", help="smaller sizes, under a minute")
+    effort.add_argument("--slow", action="store_true", help="larger sizes too, many minutes")
+    options = parser.parse_args()
+    if unknown := set(options.names) - set(known):
+        parser.error(f"no measurement {', '.join(sorted(unknown))}; there are {', '.join(known)}")
+    return options
+
+
+if __name__ == "__main__":
+    sys.exit(main())

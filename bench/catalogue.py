@@ -1,0 +1,18 @@
+"""Every measurement by name, in the order in which they run."""
+
+from bench import bulk, commands, embedding, idle, indexing, latency, save, scale, scanning, start
+from bench.measurement import Measurement
+
+MEASUREMENTS = (
+    Measurement("start", "daemon start to answering and to ready", start.rows),
+    Measurement("save", "a saved note until it is found", save.rows),
+    Measurement("latency", "questions over 5,000 chunks, idle and at work", latency.rows),
+    Measurement("embedding", "tokens a second against a bare llama.cpp loop", embedding.rows),
+    Measurement("idle", "memory, and processor time while nobody asks", idle.rows),
+    Measurement("commands", "memoryctl at the prompt", commands.rows),
+    Measurement("indexing", "the first index of 500 files, and its size", indexing.first_index),
+    Measurement("edit", "one line on top of a long note", indexing.edit),
+    Measurement("scanning", "a scan of 10,000 unchanged files", scanning.rows),
+    Measurement("scale", "search by size, width, arm and number of clients", scale.rows),
+    Measurement("bulk", "100 MB, a 50 MB file, 100,000 files", bulk.rows, is_slow=True),
+)

@@ -1,0 +1,67 @@
+"""What a daemon costs while nobody asks: memory before, with and after the model, and processor time."""
+
+import time
+from collections.abc import Iterator
+
+import psutil
+
+from bench.corpus import write_notes
+from bench.measurement import Aim, Bench, Row
+from bench.stage import MIB, agent, resident, running, settle
+from bench.timing import Stopwatch, poll
+from memoryd.replies import WorkerStatus
+from tests.daemon import RunningDaemon
+
+CPU_AIM = Aim(0.5)
+UNLOAD_SECONDS = 15.0
+WAIT_SECONDS = 60.0
+
+
+def rows(bench: Bench) -> Iterator[Row]:
+    """Follow one daemon from its start through the life of its model."""
+    local = {"modelPath": str(bench.model), "threads": 1, "idleUnloadMinutes": UNLOAD_SECONDS / 60}
+    with running(bench, "idle", model=bench.model, search={"local": local}) as daemon:
+        client = daemon.client()
+        yield _memory("resident: daemon just started, nothing indexed", daemon)
+        write_notes(daemon.workspace / "memory", count=500, size=60_000)
+        settle(client, embedded=True)
+        settle(client)
+        yield _memory("resident: daemon, 500 small notes embedded", daemon)
+        yield Row("resident: worker with the model", _worker(daemon)["rssBytes"] / MIB, "MiB", note="starter model")
+        yield _cpu(daemon, bench.pick(10, 4))
+        poll(lambda: _worker(daemon)["pid"] is None, seconds=WAIT_SECONDS, step=0.5)
+        yield _memory("resident: daemon after the model is unloaded", daemon, "the worker has ended")
+        total = sum(resident(child.pid) for child in _family(daemon))
+        yield Row("resident: all processes after unload", total, "MiB", note=f"{len(_family(daemon))} processes")
+
+
+def _cpu(daemon: RunningDaemon, seconds: int) -> Row:
+    """Measure in a quiet stretch: the scans that follow fresh files are over after two seconds."""
+    time.sleep(2.5)
+    before, watch = _cpu_seconds(daemon), Stopwatch()
+    time.sleep(seconds)
+    share = (_cpu_seconds(daemon) - before) / watch.seconds * 100
+    note = f"daemon and worker over {seconds} s, 500 files watched, model loaded"
+    return Row("processor share, idle", share, "%", CPU_AIM, note)
+
+
+def _memory(name: str, daemon: RunningDaemon, note: str = "") -> Row:
+    own = psutil.Process(daemon.pid).memory_full_info().uss / MIB
+    return Row(name, resident(daemon.pid), "MiB", note="; ".join(filter(None, (f"unique {own:.0f} MiB", note))))
+
+
+def _worker(daemon: RunningDaemon) -> WorkerStatus:
+    worker = agent(daemon.client())["embedder"]["worker"]
+    if worker is None:
+        raise RuntimeError("there is no worker")
+    return worker
+
+
+def _family(daemon: RunningDaemon) -> list[psutil.Process]:
+    parent = psutil.Process(daemon.pid)
+    return [parent, *parent.children(recursive=True)]
+
+
+def _cpu_seconds(daemon: RunningDaemon) -> float:
+    times = [process.cpu_times() for process in _family(daemon)]
+    return sum(time.user + time.system for time in times)

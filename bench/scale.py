@@ -1,0 +1,84 @@
+"""Search by size of the index, width of the vectors, arm and number of clients."""
+
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from bench.corpus import Writer, write_notes
+from bench.latency import CHUNK_BYTES
+from bench.measurement import Aim, Bench, Row
+from bench.questions import ask
+from bench.stage import agent, running, settle
+from bench.standin import make_model
+from bench.vectors import NOTE, fill, model_identity
+from memoryd.client import Client
+from tests.daemon import RunningDaemon, write_config
+
+DIMENSIONS = (384, 768)
+CLIENTS = 16
+AIM_CHUNKS = 10_000
+WORDS_AIM, HYBRID_AIM = Aim(3), Aim(10)
+"""Milliseconds at 10,000 chunks and one client."""
+STANDIN = "query embedded by a one-layer stand-in model, about 1 ms"
+
+
+def rows(bench: Bench) -> Iterator[Row]:
+    """Build one index for each size and ask it over the socket."""
+    sizes = [1_000] if bench.is_quick else [1_000, 10_000]
+    for chunks in [*sizes, 100_000] if bench.is_slow else sizes:
+        yield from _size(bench, chunks)
+
+
+def _size(bench: Bench, chunks: int) -> Iterator[Row]:
+    writer = Writer(chunks)
+    questions = [writer.question() for _ in range(bench.pick(96, 48))]
+    strangers = [writer.stranger() for _ in range(len(questions))]
+    title = f"{chunks // 1000}k chunks"
+    with running(bench, f"scale-{chunks}") as daemon:
+        write_notes(daemon.workspace / "memory", count=chunks // 10, size=chunks * CHUNK_BYTES, seed=chunks)
+        settle(daemon.client())
+        status = agent(daemon.client())
+        note = f"{status['chunks']} chunks, {status['passages']} passages"
+        aim = WORDS_AIM if chunks == AIM_CHUNKS else None
+        yield from _ask(daemon, f"{title}, words", questions, aim, note)
+    index = Path(status["database"]["path"])
+    bare = shutil.copyfile(index, bench.folder / f"index-{chunks}.sqlite")
+    for dimensions in DIMENSIONS:
+        yield from _vectors(bench, daemon, index, dimensions, title, (questions, strangers))
+        shutil.copyfile(bare, index)
+    bare.unlink()
+
+
+def _vectors(
+    bench: Bench,
+    daemon: RunningDaemon,
+    index: Path,
+    dimensions: int,
+    title: str,
+    asked: tuple[Sequence[str], Sequence[str]],
+) -> Iterator[Row]:
+    questions, strangers = asked
+    model = make_model(bench.folder, dimensions)
+    count = fill(index, model_identity(model))
+    write_config(daemon.home, daemon.workspace, model)
+    with daemon:
+        client = daemon.client()
+        settle(client, embedded=True)
+        _warm(client)
+        note = f"{count} {NOTE}; {STANDIN}; engine {agent(client)['vector']['engine']}"
+        aim = HYBRID_AIM if title.startswith(f"{AIM_CHUNKS // 1000}k") else None
+        alone = f"{note}; questions without a word of the notes"
+        yield from _ask(daemon, f"{title}, {dimensions} dimensions, vector", strangers, None, alone)
+        yield from _ask(daemon, f"{title}, {dimensions} dimensions, hybrid", questions, aim, note)
+
+
+def _warm(client: Client) -> None:
+    """Let the model and the resident vectors be loaded."""
+    for question in ("gate", "lamp"):
+        client.search(question, deadline_ms=60_000)
+
+
+def _ask(daemon: RunningDaemon, name: str, questions: Sequence[str], aim: Aim | None, note: str) -> Iterator[Row]:
+    yield from ask(daemon, questions).rows(name, aim=aim, note=note)
+    together = [*questions, *questions]
+    yield from ask(daemon, together, clients=CLIENTS).rows(f"{name}, {CLIENTS} clients")

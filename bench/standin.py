@@ -1,0 +1,59 @@
+"""A model of one layer with random weights: any width, next to no computing, so that what is left is the search."""
+
+from pathlib import Path
+
+import numpy as np
+from safetensors.numpy import save_file
+
+from bench.corpus import VOCABULARY
+from memoryd.embed.convert import CONTROL_TOKENS, BertShape, convert
+from memoryd.store.vectors import Matrix
+
+FEED_FORWARD = 32
+CONTEXT = 512
+FREQUENT = 2_000
+CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789-.?`#"
+
+
+def make_model(folder: Path, dimensions: int) -> Path:
+    """Write a GGUF of that width; its vocabulary is the frequent words of the notes, and single characters."""
+    path = folder / f"standin-{dimensions}.gguf"
+    weights, vocabulary = path.with_suffix(".safetensors"), path.with_suffix(".txt")
+    tokens = [*CONTROL_TOKENS, *CHARACTERS, *(f"##{sign}" for sign in CHARACTERS), *VOCABULARY[:FREQUENT]]
+    tokens = list(dict.fromkeys(tokens))
+    vocabulary.write_text("\n".join(tokens))
+    save_file(_tensors(len(tokens), dimensions), weights)
+    shape = BertShape(
+        name=f"stand-in {dimensions}",
+        blocks=1,
+        width=dimensions,
+        heads=12,
+        feed_forward=FEED_FORWARD,
+        context=CONTEXT,
+        norm_eps=1e-12,
+        token_types=2,
+    )
+    convert(shape, weights, vocabulary, path)
+    return path
+
+
+def _tensors(tokens: int, width: int) -> dict[str, Matrix]:
+    layer = "encoder.layer.0"
+    shapes: dict[str, tuple[int, ...]] = {
+        "embeddings.word_embeddings.weight": (tokens, width),
+        "embeddings.position_embeddings.weight": (CONTEXT, width),
+        "embeddings.token_type_embeddings.weight": (2, width),
+        f"{layer}.intermediate.dense.weight": (FEED_FORWARD, width),
+        f"{layer}.intermediate.dense.bias": (FEED_FORWARD,),
+        f"{layer}.output.dense.weight": (width, FEED_FORWARD),
+        f"{layer}.output.dense.bias": (width,),
+    }
+    for part in ("self.query", "self.key", "self.value", "output.dense"):
+        shapes[f"{layer}.attention.{part}.weight"] = (width, width)
+        shapes[f"{layer}.attention.{part}.bias"] = (width,)
+    random = np.random.default_rng(width)
+    tensors = {name: random.standard_normal(shape, dtype=np.float32) * 0.05 for name, shape in shapes.items()}
+    for norm in ("embeddings.LayerNorm", f"{layer}.attention.output.LayerNorm", f"{layer}.output.LayerNorm"):
+        tensors[f"{norm}.weight"] = np.ones(width, np.float32)
+        tensors[f"{norm}.bias"] = np.zeros(width, np.float32)
+    return tensors
