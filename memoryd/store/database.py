@@ -152,7 +152,8 @@ class Database:
         connection = apsw.Connection(str(self.path), flags=flags)
         try:
             connection.set_busy_timeout(BUSY_TIMEOUT_MS)
-            connection.execute(pragmas)
+            # A script stops at each row it returns, and some pragmas return one: all must be fetched.
+            connection.execute(pragmas).fetchall()
         except BaseException:
             connection.close()
             raise
