@@ -1,3 +1,4 @@
+import contextlib
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
@@ -46,10 +47,8 @@ def test_other_words_are_refused(text: str) -> None:
 
 @given(st.text(max_size=30))
 def test_any_text_is_read_or_refused(text: str) -> None:
-    try:
+    with contextlib.suppress(ValueError, OverflowError):
         assert parse_instant(text, NOW).tzinfo is not None
-    except (ValueError, OverflowError):
-        pass
 
 
 @given(path=PATHS, source=st.sampled_from(["memory", "sessions"]), mtime_ns=st.integers(-(2**63), 2**63 - 1))

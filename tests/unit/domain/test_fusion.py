@@ -1,0 +1,73 @@
+import itertools
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.domain.fusion import Evidence, Weights, relative, scaled, text_score, weighted
+
+IDS = st.integers(1, 12)
+WORDS = st.dictionaries(IDS, st.floats(1e-6, 60), max_size=10)
+COSINES = st.dictionaries(IDS, st.floats(-1, 1), max_size=10)
+EVIDENCE = st.builds(Evidence, chunk_words=WORDS, passage_words=WORDS, passage_vectors=COSINES)
+MERGES = pytest.mark.parametrize("merge", [relative, weighted])
+Merge = Callable[[Evidence, Weights], dict[int, float]]
+
+
+@MERGES
+@given(evidence=EVIDENCE, share=st.floats(0, 1))
+def test_scores_stay_between_0_and_1(merge: Merge, evidence: Evidence, share: float) -> None:
+    fused = merge(evidence, Weights(vector=share, text=1 - share))
+    assert all(-1e-9 <= score <= 1 + 1e-9 for score in fused.values())
+
+
+@MERGES
+@given(evidence=EVIDENCE)
+def test_what_an_arm_found_by_words_or_meaning_is_in_the_answer(merge: Merge, evidence: Evidence) -> None:
+    fused = merge(evidence, Weights())
+    assert fused.keys() >= evidence.chunk_words.keys() | evidence.passage_vectors.keys()
+
+
+@MERGES
+@given(words=WORDS)
+def test_words_alone_keep_their_order(merge: Merge, words: dict[int, float]) -> None:
+    fused = merge(Evidence(chunk_words=words), Weights())
+    ranked = sorted(words, key=words.__getitem__)
+    assert all(fused[low] <= fused[high] + 1e-12 for low, high in itertools.pairwise(ranked))
+
+
+@MERGES
+@given(cosines=COSINES)
+def test_vectors_alone_keep_their_order(merge: Merge, cosines: dict[int, float]) -> None:
+    fused = merge(Evidence(passage_vectors=cosines), Weights())
+    ranked = sorted(cosines, key=cosines.__getitem__)
+    assert all(fused[low] <= fused[high] + 1e-12 for low, high in itertools.pairwise(ranked))
+
+
+@MERGES
+@given(evidence=EVIDENCE, lift=st.floats(0, 1))
+def test_a_better_cosine_never_lowers_a_chunk_below_another(merge: Merge, evidence: Evidence, lift: float) -> None:
+    """Of two chunks with the same words, the one that is nearer in meaning stands no lower."""
+    vectors = {**evidence.passage_vectors, 101: -lift, 102: lift}
+    both = Evidence({**evidence.chunk_words, 101: 3.0, 102: 3.0}, evidence.passage_words, vectors)
+    fused = merge(both, Weights())
+    assert fused[102] >= fused[101] - 1e-12
+
+
+@given(st.floats(0, 1e9), st.floats(0, 1e9))
+def test_text_score_grows_from_0_to_1(first: float, second: float) -> None:
+    assert 0 <= text_score(first) <= 1
+    assert (text_score(first) <= text_score(second)) or first > second
+
+
+@given(st.dictionaries(IDS, st.floats(-100, 100), min_size=1))
+def test_scaled_spans_the_whole_range(scores: dict[int, float]) -> None:
+    found = scaled(scores)
+    assert found.keys() == scores.keys()
+    assert max(found.values()) == 1
+    assert min(found.values()) in (0, 1)
+
+
+def test_nothing_found_is_nothing_fused() -> None:
+    assert relative(Evidence(), Weights()) == weighted(Evidence(), Weights()) == {}
