@@ -56,7 +56,7 @@ def split(text: str) -> Lines:
     data = text.encode("utf-8", "surrogatepass") + PADDING
     starts, numbers = _non_empty_lines(data)
     texts, indents = _skip_blanks(data, starts)
-    kept = ~np.isin(np.frombuffer(data, np.uint8)[texts], (10, 11, 12, 13))
+    kept = ~np.isin(np.frombuffer(data, np.uint8)[texts], (10, 13))
     return Lines(data, starts[kept], texts[kept], numbers[kept], indents[kept])
 
 

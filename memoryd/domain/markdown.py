@@ -15,6 +15,9 @@ TITLE_CHARS = 96
 _SEPARATOR = " > "
 
 _MAX_DEPTH = 16
+_MAX_BRACKETS = 256
+"""Brackets in a block; the YAML scanner takes time that is quadratic in their number."""
+
 _BOM = "\ufeff"
 _TRUTH = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
@@ -82,6 +85,8 @@ def _parse(block: str) -> dict[str, object]:
 
 
 def _load(body: str) -> object:
+    if body.count("[") + body.count("{") > _MAX_BRACKETS:
+        raise yaml.YAMLError("too many brackets")
     loader = _PlainLoader(body)
     try:
         value: object = loader.get_single_data()
