@@ -117,7 +117,7 @@ def touch_file(db: apsw.Connection, path: RelativePath, stat: FileStat, read_at_
 
 def rename_file(db: apsw.Connection, old: RelativePath, new: RelativePath, stat: FileStat, read_at_ns: int) -> None:
     """Give an indexed file its new path; chunks, passages and vectors stay."""
-    db.execute("DELETE FROM files WHERE path = ?", (new,))
+    remove_files(db, [new])
     db.execute("UPDATE files SET path = ? WHERE path = ?", (new, old))
     touch_file(db, new, stat, read_at_ns)
     rows = list(
@@ -132,13 +132,20 @@ def rename_file(db: apsw.Connection, old: RelativePath, new: RelativePath, stat:
 
 
 def purge_files(db: apsw.Connection, paths: Sequence[RelativePath]) -> int:
-    """Drop files as `remove_files` does, and the vectors that only they used; return how many files there were."""
+    """Drop files as `remove_files` does, with the vectors that only they used and every trace of their words.
+
+    Returns how many files there were. Rewrites the keyword index, which takes half a second for 10 MB of notes.
+    """
     names = json.dumps(list(paths))
     hashes = [row[0] for row in db.execute(_SELECT_HASHES, (names,))]
     removed = remove_files(db, paths)
     for key in hashes:
         db.execute(_DELETE_UNUSED_VECTOR, (key, key))
         db.execute(_DELETE_UNUSED_REJECTION, (key, key))
+    if removed:
+        # a deleted row of a contentless table is only marked; merging all segments drops its words
+        for table in ("chunk_words", "passage_words"):
+            db.execute(f"INSERT INTO {table}({table}) VALUES ('optimize')")
     return removed
 
 

@@ -1,0 +1,24 @@
+"""A real index file for each test."""
+
+from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from memoryd.store.database import Database
+from memoryd.store.index_schema import prepare_index
+
+
+@pytest.fixture
+def executor() -> Iterator[ThreadPoolExecutor]:
+    with ThreadPoolExecutor(6) as pool:
+        yield pool
+
+
+@pytest.fixture
+async def database(tmp_path: Path, executor: ThreadPoolExecutor) -> AsyncIterator[Database]:
+    opened = Database(path=tmp_path / "index.sqlite", executor=executor)
+    await opened.open(prepare_index)
+    yield opened
+    await opened.close()

@@ -1,0 +1,122 @@
+"""What must hold inside any index file, whatever happened to the daemon that wrote it."""
+
+import math
+from importlib.resources import files
+from pathlib import Path
+
+import apsw
+import numpy as np
+
+from memoryd.domain.documents import FileStat, Source
+from memoryd.domain.entries import ChunkEntry, PassageEntry, content_hash
+from memoryd.store.files import FileRow, put_file
+
+Dump = list[tuple[object, ...]]
+
+_DUMP = """
+SELECT f.path, hex(f.sha256), f.lines, c.ordinal, c.start_line, c.end_line, c.heading, c.text, hex(c.hash),
+       (SELECT group_concat(p.start || '-' || p.stop || ' ' || hex(p.hash), ';' ORDER BY p.start)
+        FROM passages p WHERE p.chunk_id = c.id)
+FROM files f LEFT JOIN chunks c ON c.file_id = f.id ORDER BY f.path, c.ordinal
+"""
+_EMBEDDED = """
+SELECT DISTINCT hex(p.hash), s.fingerprint FROM passages p
+JOIN vectors v ON v.hash = p.hash JOIN spaces s ON s.id = v.space_id ORDER BY 1, 2
+"""
+_CHUNK_WORDS = """
+SELECT f.path, c.ordinal, v.col, v.offset, v.term FROM temp.chunk_vocabulary v
+LEFT JOIN chunks c ON c.id = v.doc LEFT JOIN files f ON f.id = c.file_id ORDER BY 1, 2, 3, 4, 5
+"""
+_PASSAGE_WORDS = """
+SELECT f.path, c.ordinal, p.start, v.term FROM temp.passage_vocabulary v
+LEFT JOIN passages p ON p.id = v.doc LEFT JOIN chunks c ON c.id = p.chunk_id LEFT JOIN files f ON f.id = c.file_id
+ORDER BY 1, 2, 3, 4
+"""
+
+
+def open_index(path: Path) -> apsw.Connection:
+    """Open an index as any other program would; the daemon may be running."""
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    connection.set_busy_timeout(5000)
+    return connection
+
+
+def dump(db: apsw.Connection, *, is_embedded: bool = False) -> Dump:
+    """Return all that a rebuild of the same notes must give again; with `is_embedded`, the vectors in use too."""
+    rows: Dump = list(db.execute(_DUMP))
+    return rows + list(db.execute(_EMBEDDED)) if is_embedded else rows
+
+
+def check_consistency(db: apsw.Connection) -> None:
+    """Fail unless files, chunks, passages, words and vectors agree with each other."""
+    assert db.execute("PRAGMA integrity_check").get == "ok"
+    assert not list(db.execute("PRAGMA foreign_key_check"))
+    for table in ("chunk_words", "passage_words"):
+        db.execute(f"INSERT INTO {table}({table}) VALUES ('integrity-check')")
+    _check_chunks(db)
+    _check_passages(db)
+    _check_vectors(db)
+    _check_words(db)
+
+
+def _check_chunks(db: apsw.Connection) -> None:
+    for file_id, path, lines in list(db.execute("SELECT id, path, lines FROM files")):
+        sql = "SELECT ordinal, start_line, end_line FROM chunks WHERE file_id = ? ORDER BY ordinal"
+        rows = list(db.execute(sql, (file_id,)))
+        assert [row[0] for row in rows] == list(range(len(rows))), path
+        assert all(1 <= first <= last <= max(1, lines) for _, first, last in rows), path
+
+
+def _check_passages(db: apsw.Connection) -> None:
+    sql = "SELECT c.heading, c.text, p.start, p.stop, p.hash FROM passages p JOIN chunks c ON c.id = p.chunk_id"
+    for heading, text, start, stop, key in db.execute(sql):
+        assert 0 <= start < stop <= len(text)
+        assert key == content_hash(heading, text[start:stop])
+    orphans = "SELECT count(*) FROM chunks c WHERE NOT EXISTS (SELECT 1 FROM passages p WHERE p.chunk_id = c.id)"
+    assert db.execute(orphans).get == 0, "a chunk that can never be found by vector"
+
+
+def _check_vectors(db: apsw.Connection) -> None:
+    for dimensions, blob in db.execute(
+        "SELECT s.dimensions, v.vector FROM vectors v JOIN spaces s ON s.id = v.space_id"
+    ):
+        vector = np.frombuffer(blob, np.float32)
+        assert len(vector) == dimensions
+        assert math.isclose(float(np.linalg.norm(vector)), 1, abs_tol=1e-3)
+
+
+def _check_words(db: apsw.Connection) -> None:
+    """Compare the words with those of an index made anew from the same rows."""
+    fresh = apsw.Connection("")
+    fresh.execute((files("memoryd.store") / "schema" / "index.sql").read_text())
+    for file_id, *values in list(db.execute("SELECT id, path, sha256, lines, chunker FROM files")):
+        put_file(fresh, _row(*values), _entries(db, file_id))
+    for sql in (_CHUNK_WORDS, _PASSAGE_WORDS):
+        assert _words(db, sql) == _words(fresh, sql)
+
+
+def _words(db: apsw.Connection, sql: str) -> Dump:
+    for kind in ("chunk", "passage"):
+        name = f"temp.{kind}_vocabulary"
+        db.execute(f"CREATE VIRTUAL TABLE IF NOT EXISTS {name} USING fts5vocab(main, {kind}_words, instance)")
+    return list(db.execute(sql))
+
+
+def _row(path: str, sha256: bytes, lines: int, chunker: str) -> FileRow:
+    return FileRow(path, Source.MEMORY, FileStat(0, 0, 0, 0, 0), 0, sha256, lines, chunker)  # type: ignore[arg-type]  # as it stands in the file
+
+
+def _entries(db: apsw.Connection, file_id: int) -> list[ChunkEntry]:
+    sql = "SELECT id, start_line, end_line, heading, text, hash FROM chunks WHERE file_id = ? ORDER BY ordinal"
+    passages = "SELECT start, stop, hash FROM passages WHERE chunk_id = ? ORDER BY id"
+    return [
+        ChunkEntry(
+            start_line,
+            end_line,
+            heading,
+            text,
+            key,
+            tuple(PassageEntry(*row) for row in db.execute(passages, (chunk,))),
+        )
+        for chunk, start_line, end_line, heading, text, key in list(db.execute(sql, (file_id,)))
+    ]

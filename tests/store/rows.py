@@ -1,0 +1,33 @@
+"""Documents for store tests, without a disk."""
+
+from hashlib import sha256
+
+import apsw
+
+from memoryd.domain.documents import FileStat, RelativePath, Source
+from memoryd.domain.entries import ChunkSettings, chunk_entries
+from memoryd.store.files import FileRow, Indexed, put_file
+
+SETTINGS = ChunkSettings(tokens=60, overlap=15)
+
+
+def stat_of(text: str, inode: int = 1) -> FileStat:
+    return FileStat(1, inode, len(text.encode()), 10**18, 10**18)
+
+
+def row_of(path: str, text: str) -> FileRow:
+    lines = text.count("\n") + (text != "" and not text.endswith("\n"))
+    digest = sha256(text.encode()).digest()
+    return FileRow(RelativePath(path), Source.MEMORY, stat_of(text), 10**18, digest, lines, SETTINGS.fingerprint)
+
+
+def put(db: apsw.Connection, path: str, text: str, *, afresh: bool = False) -> Indexed:
+    return put_file(db, row_of(path, text), chunk_entries(text, SETTINGS), afresh=afresh)
+
+
+def note(*topics: str) -> str:
+    """Return a note of one section a topic, each long enough for chunks of its own."""
+    return "".join(
+        f"## {topic}\n\n" + "".join(f"- {topic} item {number} costs {number}0 crowns.\n" for number in range(8)) + "\n"
+        for topic in topics
+    )

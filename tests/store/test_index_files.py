@@ -1,0 +1,164 @@
+from pathlib import Path
+
+import apsw
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.words import match_expression, query_terms
+from memoryd.store.database import Database
+from memoryd.store.files import is_indexed, known_files, purge_files, remove_files, rename_file, touch_file
+from memoryd.store.index_schema import prepare_index
+from memoryd.store.words import chunk_scores, lexical_scores
+from tests.store.consistency import check_consistency, dump
+from tests.store.rows import SETTINGS, note, put, stat_of
+
+A, B = RelativePath("memory/a.md"), RelativePath("memory/b.md")
+PATHS = st.sampled_from(["MEMORY.md", "memory/a.md", "memory/b.md"])
+TOPICS = st.lists(st.sampled_from(["rent", "boiler", "gatewayHost2", "海边的木屋", "café"]), max_size=5)
+EDITS = st.one_of(
+    st.tuples(st.just("put"), PATHS, TOPICS),
+    st.tuples(st.just("afresh"), PATHS, TOPICS),
+    st.tuples(st.just("rename"), PATHS, PATHS),
+    st.tuples(st.just("remove"), PATHS, st.none()),
+)
+
+
+def new_index() -> apsw.Connection:
+    db = apsw.Connection("")
+    db.execute("PRAGMA foreign_keys = ON")
+    prepare_index(db)
+    return db
+
+
+def found(db: apsw.Connection, question: str) -> set[str]:
+    chunks, passages = lexical_scores(db, match_expression(query_terms(question)), 50)
+    assert chunks.keys() >= passages.keys()
+    sql = "SELECT f.path FROM chunks c JOIN files f ON f.id = c.file_id WHERE c.id = ?"
+    return {db.execute(sql, (chunk,)).get for chunk in chunks}
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(EDITS, max_size=12))
+def test_any_series_of_edits_gives_what_a_rebuild_gives(edits: list[tuple[str, str, object]]) -> None:
+    db, disk = new_index(), dict[str, str]()
+    for kind, path, detail in edits:
+        if kind in ("put", "afresh"):
+            disk[path] = note(*detail)  # type: ignore[misc]  # topics
+            put(db, path, disk[path], afresh=kind == "afresh")
+        elif kind == "remove":
+            disk.pop(path, None)
+            remove_files(db, [RelativePath(path)])
+        elif path in disk and detail != path:
+            disk[str(detail)] = disk.pop(path)
+            rename_file(db, RelativePath(path), RelativePath(str(detail)), stat_of(disk[str(detail)]), 10**18)
+    rebuilt = new_index()
+    for path, text in disk.items():
+        put(rebuilt, path, text)
+    check_consistency(db)
+    assert dump(db) == dump(rebuilt)
+
+
+async def test_unchanged_chunks_keep_their_rows(database: Database) -> None:
+    await database.write(lambda db: put(db, A, note("rent", "boiler", "garden")))
+    before = await database.read(lambda db: {row[1]: row[0] for row in db.execute("SELECT id, hash FROM chunks")})
+    done = await database.write(lambda db: put(db, A, note("rent", "attic", "garden")))
+    after = await database.read(lambda db: {row[1]: row[0] for row in db.execute("SELECT id, hash FROM chunks")})
+    kept = before.keys() & after.keys()
+    assert len(kept) == done.kept > 0
+    assert all(before[key] == after[key] for key in kept)
+    assert done.added == len(after) - done.kept
+    assert done.removed == len(before) - done.kept
+    await database.write(check_consistency)
+
+
+async def test_edit_is_found_and_what_it_replaced_is_not(database: Database) -> None:
+    await database.write(lambda db: put(db, A, note("rent")))
+    await database.write(lambda db: put(db, A, note("boiler")))
+    assert await database.read(lambda db: found(db, "boiler")) == {A}
+    assert await database.read(lambda db: found(db, "rent")) == set()
+
+
+async def test_renamed_note_is_found_by_its_new_name_alone(database: Database) -> None:
+    old, new = RelativePath("memory/plumber.md"), RelativePath("memory/electrician.md")
+    await database.write(lambda db: put(db, old, note("rent")))
+    chunks = await database.read(lambda db: list(db.execute("SELECT id FROM chunks ORDER BY id")))
+    passages = await database.read(lambda db: list(db.execute("SELECT id FROM passages ORDER BY id")))
+    await database.write(lambda db: rename_file(db, old, new, stat_of("", 9), 5))
+    assert await database.read(lambda db: list(db.execute("SELECT id FROM chunks ORDER BY id"))) == chunks
+    assert await database.read(lambda db: list(db.execute("SELECT id FROM passages ORDER BY id"))) == passages
+    assert await database.read(lambda db: found(db, "electrician")) == {new}
+    assert await database.read(lambda db: found(db, "plumber")) == set()
+    held = await database.read(lambda db: known_files(db, SETTINGS.fingerprint))
+    assert held.keys() == {new}
+    assert held[new].stat.inode == 9
+    await database.write(check_consistency)
+
+
+async def test_rename_over_an_indexed_note_replaces_it_whole(database: Database) -> None:
+    await database.write(lambda db: put(db, A, note("rent")))
+    await database.write(lambda db: put(db, B, note("boiler")))
+    await database.write(lambda db: rename_file(db, A, B, stat_of(""), 5))
+    await database.write(check_consistency)
+    assert await database.read(lambda db: found(db, "boiler")) == set()
+    assert await database.read(lambda db: found(db, "rent")) == {B}
+
+
+async def test_removed_note_leaves_nothing(database: Database) -> None:
+    await database.write(lambda db: put(db, A, note("rent")))
+    assert await database.write(lambda db: remove_files(db, [A, B])) == 1
+    for table in ("files", "chunks", "passages", "chunk_words_docsize", "passage_words_docsize"):
+        assert await database.read(lambda db, table=table: db.execute(f"SELECT count(*) FROM {table}").get) == 0  # type: ignore[misc]
+    assert not await database.read(lambda db: is_indexed(db, A))
+
+
+async def test_purged_text_is_in_no_page_of_the_files(database: Database, tmp_path: Path) -> None:
+    await database.write(lambda db: put(db, B, note("rent")))
+    await database.write(lambda db: put(db, A, "# Secret\n\nThe word is Xylophagous.\n"))
+    assert await database.read(lambda db: found(db, "xylophagous")) == {A}
+    assert await database.write(lambda db: purge_files(db, [A])) == 1
+    await database.checkpoint()
+    left = b"".join(path.read_bytes() for path in tmp_path.glob("index.sqlite*")).lower()
+    assert b"xylophag" not in left
+    assert b"boiler" not in left
+    assert b"rent item 3" in left
+    await database.write(check_consistency)
+
+
+async def test_note_cut_by_other_rules_is_stale(database: Database) -> None:
+    await database.write(lambda db: put(db, A, note("rent")))
+    assert not (await database.read(lambda db: known_files(db, SETTINGS.fingerprint)))[A].is_stale
+    assert (await database.read(lambda db: known_files(db, "another")))[A].is_stale
+
+
+async def test_touch_notes_the_stat_alone(database: Database) -> None:
+    await database.write(lambda db: put(db, A, note("rent")))
+    before = await database.read(dump)
+    await database.write(lambda db: touch_file(db, A, stat_of("", 77), 123))
+    held = (await database.read(lambda db: known_files(db, SETTINGS.fingerprint)))[A]
+    assert (held.stat.inode, held.read_at_ns) == (77, 123)
+    assert await database.read(dump) == before
+
+
+async def test_filter_holds_before_the_best_are_chosen(database: Database) -> None:
+    for number in range(30):
+        await database.write(lambda db, number=number: put(db, f"bank/{number}.md", "boiler boiler boiler\n"))  # type: ignore[misc]
+    await database.write(lambda db: put(db, A, "a boiler among many other things that were said that day\n"))
+    file_id = await database.read(lambda db: db.execute("SELECT id FROM files WHERE path = ?", (A,)).get)
+    assert len(await database.read(lambda db: chunk_scores(db, '"boiler"', 5, [file_id]))) == 1
+
+
+@pytest.mark.parametrize("name", ["a'b.md", 'a"b.md', "a\nb.md", "日记 – 1.md", "😀.md", "a\u202eb.md"])
+async def test_odd_names_are_kept_as_they_are(database: Database, name: str) -> None:
+    path = f"memory/{name}"
+    await database.write(lambda db: put(db, path, "text\n"))
+    assert (await database.read(lambda db: known_files(db, SETTINGS.fingerprint))).keys() == {path}
+    await database.write(check_consistency)
+
+
+async def test_empty_note_is_a_file_without_chunks(database: Database) -> None:
+    await database.write(lambda db: put(db, A, ""))
+    assert await database.read(lambda db: is_indexed(db, A))
+    assert await database.read(lambda db: db.execute("SELECT count(*) FROM chunks").get) == 0
+    await database.write(check_consistency)
