@@ -1,6 +1,6 @@
 """Where to cut a text that is too large, so that an edit moves the cuts around it and no others.
 
-The rule is that of a treap: the best place within a stretch divides it, and both parts are divided alike until
+The rule is that of a treap (Seidel and Aragon, 1996): the best place within a stretch divides it, and both parts are divided alike until
 they fit. What is best depends on the text at that place, never on its distance from the start of the file. Small
 parts that this leaves are then joined with a neighbour, the worst cut first.
 """
@@ -22,9 +22,15 @@ SMALL_PART = 0.4
 """Size below which a part is joined with a neighbour if both fit into one, as a share of the budget."""
 
 _EVEN_PART = 0.8
+"""Size of a part in text that repeats itself, as a share of the budget."""
+
 _FREE_KEY = (Rank.GLUED + 1) << RANK_SHIFT
+"""Least key of a place that does not tear a heading from what it heads."""
+
 _BLOCK = 256
 _MANY = 64
+"""Blocks with the same greatest key from which scanning the whole range is faster."""
+
 _SHORT = 128
 """Pieces up to which plain lists are faster than arrays."""
 
