@@ -1,8 +1,8 @@
 """Where to cut a text that is too large, so that an edit moves the cuts around it and no others.
 
-The rule is that of a treap (Seidel and Aragon, 1996): the best place within a stretch divides it, and both parts are divided alike until
-they fit. What is best depends on the text at that place, never on its distance from the start of the file. Small
-parts that this leaves are then joined with a neighbour, the worst cut first.
+The rule is that of a treap (Seidel and Aragon, 1996): the best place within a stretch divides it, and both parts
+are divided alike until they fit. What is best depends on the text at that place, never on its distance from the
+start of the file. Small parts that this leaves are then joined with a neighbour, the worst cut first.
 """
 
 from bisect import bisect_left, bisect_right
