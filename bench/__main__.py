@@ -12,13 +12,17 @@ from bench.catalogue import MEASUREMENTS
 from bench.measurement import Bench, Measurement
 from bench.report import Report
 from bench.timing import Stopwatch
+from memoryd import log
 
 OUT = Path("build/bench.json")
+LOG_LINES = 5
+"""Of each daemon, told with a failure."""
 
 
 def main() -> int:
     """Run what the command line asks for."""
     options = _options()
+    log.configure("WARNING")
     console = Console(stderr=True)
     report = Report(effort="quick" if options.quick else "slow" if options.slow else "usual")
     with tempfile.TemporaryDirectory(prefix="memoryd-bench-") as folder:
@@ -41,8 +45,14 @@ def _take(measurement: Measurement, bench: Bench, report: Report) -> None:
             report.add(measurement.name, row)
     except Exception as exc:
         logging.exception("%s failed", measurement.name)
-        report.failures[measurement.name] = f"{type(exc).__name__}: {exc}"
+        report.failures[measurement.name] = f"{type(exc).__name__}: {exc}{_log_ends(bench.folder)}"
     report.seconds[measurement.name] = watch.seconds
+
+
+def _log_ends(folder: Path) -> str:
+    """Return the last lines of the daemons' logs."""
+    logs = {path: path.read_text(errors="replace").splitlines()[-LOG_LINES:] for path in folder.glob("*/daemon.log")}
+    return "".join(f"\n{path.parent.name}: {line}" for path, lines in logs.items() for line in lines)
 
 
 def _chosen(names: list[str], *, is_slow: bool) -> list[Measurement]:

@@ -1,6 +1,6 @@
 """The fastest thing there is to compare with: llama.cpp in a plain loop, one sequence a decode, nothing around it.
 
-Run as `python -m bench.bare MODEL NICENESS` with a JSON list of texts on stdin; prints tokens and seconds as JSON.
+Run as `python -m bench.bare MODEL NICENESS`: reads a JSON list of texts a line, writes [tokens, seconds] a line.
 """
 
 import ctypes
@@ -16,14 +16,18 @@ CONTEXT: Final = 512
 POOLING_MEAN: Final = 1
 
 
-def run(model: str, texts: list[str]) -> tuple[int, float]:
-    """Embed every text, after one to warm up; return how many tokens that were, and the seconds."""
-    context, vocabulary = _load(model)
-    batch = library.llama_batch_init(CONTEXT, 0, 1)
-    _embed(context, vocabulary, batch, texts[0])
-    start = time.perf_counter()
-    tokens = sum(_embed(context, vocabulary, batch, text) for text in texts)
-    return tokens, time.perf_counter() - start
+class Loop:
+    """A loaded model."""
+
+    def __init__(self, model: str) -> None:
+        self._context, self._vocabulary = _load(model)
+        self._batch = library.llama_batch_init(CONTEXT, 0, 1)
+
+    def run(self, texts: list[str]) -> tuple[int, float]:
+        """Embed every text; return how many tokens that were, and the seconds."""
+        start = time.perf_counter()
+        tokens = sum(_embed(self._context, self._vocabulary, self._batch, text) for text in texts)
+        return tokens, time.perf_counter() - start
 
 
 def _load(path: str) -> tuple[Any, Any]:
@@ -65,10 +69,11 @@ SILENCE: Final = library.llama_log_callback(_drop)
 
 
 def main() -> None:
-    """Embed what stdin holds, as nice as the daemon's worker is."""
+    """Embed what stdin asks for, as nice as the daemon's worker is."""
     os.nice(int(sys.argv[2]))
-    tokens, seconds = run(sys.argv[1], json.load(sys.stdin))
-    print(json.dumps({"tokens": tokens, "seconds": seconds}))
+    loop = Loop(sys.argv[1])
+    for line in sys.stdin:
+        print(json.dumps(loop.run(json.loads(line))), flush=True)
 
 
 if __name__ == "__main__":

@@ -11,10 +11,12 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
-from bench.corpus import notes
+from bench.corpus import notes, write_notes
 from bench.measurement import Aim, Bench, Row
-from bench.stage import agent, running, settle
+from bench.stage import running, settle
 from bench.timing import Stopwatch, median
 from bench.vectors import model_identity
 from memoryd.client import Client
@@ -30,100 +32,123 @@ BATCH = 16
 """Passages a call, as the lane sends them."""
 AIM = Aim(0.9, is_floor=True)
 LONG = timedelta(minutes=5)
+NOTE_BYTES = 8_000
+LANE_BYTES = 32_000
 
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """What one pass over passages took."""
+    """What a share of the work took."""
 
-    passages: float
+    tokens: float
     seconds: float
 
-    def tokens_per_second(self, mean: float) -> float:
-        """Return the speed, `mean` being the tokens of an average passage."""
-        return self.passages * mean / self.seconds
+    @property
+    def rate(self) -> float:
+        """Tokens a second."""
+        return self.tokens / self.seconds
+
+
+Pair = tuple[Speed, Speed]
+"""The same kind of work done barely and by ours, one right after the other."""
+
+
+class BareLoop:
+    """The bare loop as a child process, for as long as the `with` block lasts."""
+
+    def __init__(self, model: Path) -> None:
+        self._command = [sys.executable, "-m", "bench.bare", str(model), str(NICENESS)]
+
+    def __enter__(self) -> Self:
+        self._child = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._child.communicate()
+
+    def embed(self, texts: Sequence[str]) -> Speed:
+        """Embed the texts."""
+        assert self._child.stdin is not None
+        assert self._child.stdout is not None
+        print(json.dumps(list(texts)), file=self._child.stdin, flush=True)
+        return Speed(*json.loads(self._child.stdout.readline()))
 
 
 def rows(bench: Bench) -> Iterator[Row]:
-    """Take turns, so that a busy machine slows all alike, and compare within each turn."""
-    size, rounds = bench.pick(90_000, 30_000), bench.pick(3, 2)
-    texts = _passages(bench.folder / "nowhere", size)
-    turns, tokens = [], 0
-    for _ in range(rounds):
-        tokens, seconds = _bare(bench.model, texts)
-        turns.append((Speed(len(texts), seconds), asyncio.run(_worker(bench.model, texts))))
-    mean = tokens / len(texts)
-    lane = _lane(bench, 3 * size)
-    after = Speed(len(texts), _bare(bench.model, texts)[1])
-    bare, worker = ([turn[side].tokens_per_second(mean) for turn in turns] for side in (0, 1))
-    note = f"{len(texts)} passages of {mean:.0f} tokens, 1 thread, niceness {NICENESS}, median of {rounds}"
-    yield Row("bare llama.cpp loop", median(bare), "tokens/s", note=note)
-    yield Row("worker alone", median(worker), "tokens/s", note="through the frames and back, 16 passages a call")
-    ratios = [second / first for first, second in zip(bare, worker, strict=True)]
-    yield Row("worker ÷ bare", median(ratios), "", AIM, note="median of the turns")
-    yield Row("whole lane", lane.tokens_per_second(mean), "tokens/s", note=f"{lane.passages:.0f} passages, stored")
-    around = median([bare[-1], after.tokens_per_second(mean)])
-    yield Row("lane ÷ bare", lane.tokens_per_second(mean) / around, "", AIM, "bare just before and just after")
+    """Take short turns, so that what else the machine does slows both sides of a ratio alike."""
+    batches = bench.pick(24, 8)
+    texts = _passages(bench.folder / "nowhere", batches * 8_000)[: batches * BATCH]
+    with BareLoop(bench.model) as bare:
+        bare.embed(texts[:1])
+        yield from _rows("worker", asyncio.run(_worker(bench.model, bare, texts)), f"{BATCH} passages a call")
+        lane = list(_lane(bench, bare, bench.pick(3, 2)))
+        yield from _rows("whole lane", lane, "from notes on disk to vectors in the index")
 
 
-def _passages(folder: Path, size: int) -> list[str]:
-    texts = (text for _, text in notes(folder, count=max(1, size // 8_000), size=size, seed=5))
+def _rows(name: str, turns: Sequence[Pair], note: str) -> Iterator[Row]:
+    bare, ours = (median([turn[side].rate for turn in turns]) for side in (0, 1))
+    beside = f"1 thread, niceness {NICENESS}, medians of {len(turns)} turns; the bare loop beside it {bare:,.0f}"
+    yield Row(name, ours, "tokens/s", note=f"{note}; {beside}")
+    ratios = [second.rate / first.rate for first, second in turns]
+    yield Row(f"{name} ÷ bare llama.cpp loop", median(ratios), "", AIM, f"{min(ratios):.2f} to {max(ratios):.2f}")
+
+
+def _passages(folder: Path, size: int, seed: int = 5) -> list[str]:
+    texts = (text for _, text in notes(folder, count=max(1, size // NOTE_BYTES), size=size, seed=seed))
     entries = [entry for text in texts for entry in chunk_entries(text, SETTINGS)]
     return [entry.text[part.start : part.stop] for entry in entries for part in entry.passages]
 
 
-def _bare(model: Path, texts: Sequence[str]) -> tuple[int, float]:
-    command = [sys.executable, "-m", "bench.bare", str(model), str(NICENESS)]
-    done = subprocess.run(command, input=json.dumps(texts), capture_output=True, text=True, check=True)
-    result = json.loads(done.stdout)
-    return result["tokens"], result["seconds"]
-
-
-async def _worker(model: Path, texts: Sequence[str]) -> Speed:
+async def _worker(model: Path, bare: BareLoop, texts: Sequence[str]) -> list[Pair]:
     worker = LlamaWorker(
-        model=model,
-        family=family_of(inspect(model)),
-        identity=model_identity(model),
-        threads=1,
-        idle_unload=LONG,
+        model=model, family=family_of(inspect(model)), identity=model_identity(model), threads=1, idle_unload=LONG
     )
     loop = asyncio.create_task(worker.run())
     try:
         await worker.embed_documents([Passage(texts[0])])
-        watch = Stopwatch()
-        for at in range(0, len(texts), BATCH):
-            await worker.embed_documents([Passage(text) for text in texts[at : at + BATCH]])
-        return Speed(len(texts), watch.seconds)
+        return [await _turn(worker, bare, texts[at : at + BATCH]) for at in range(0, len(texts), BATCH)]
     finally:
         loop.cancel()
         with suppress(asyncio.CancelledError):
             await loop
 
 
-def _lane(bench: Bench, size: int) -> Speed:
-    """Let a daemon whose model is loaded embed new notes; time it from one stored batch to the last."""
+async def _turn(worker: LlamaWorker, bare: BareLoop, texts: Sequence[str]) -> Pair:
+    before = bare.embed(texts)
+    watch = Stopwatch()
+    await worker.embed_documents([Passage(text) for text in texts])
+    return before, Speed(before.tokens, watch.seconds)
+
+
+def _lane(bench: Bench, bare: BareLoop, turns: int) -> Iterator[Pair]:
+    """Give a daemon whose model is loaded new notes, again and again."""
     with running(bench, "embedding", model=bench.model) as daemon, ThreadPoolExecutor(1) as pool:
         client = daemon.client()
         (daemon.workspace / "MEMORY.md").write_text("# Memory\n\nOne line to load the model for.\n")
         settle(client, embedded=True)
-        done = pool.submit(_follow, daemon.client(), agent(client)["id"])
-        time.sleep(0.2)
-        for path, text in notes(daemon.workspace / "memory", count=max(1, size // 8_000), size=size, seed=6):
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(text)
-        settle(client, embedded=True)
-        return done.result(timeout=30)
+        for turn in range(turns):
+            seed = 10 + turn
+            texts = _passages(bench.folder, LANE_BYTES, seed)
+            before = bare.embed(texts)
+            folder = daemon.workspace / "memory" / f"turn-{turn}"
+            done = pool.submit(_follow, daemon.client())
+            write_notes(folder, count=LANE_BYTES // NOTE_BYTES, size=LANE_BYTES, seed=seed)
+            settle(client, embedded=True)
+            passages, seconds = done.result(timeout=60)
+            yield before, Speed(before.tokens * passages / len(texts), seconds)
 
 
-def _follow(client: Client, name: str) -> Speed:
-    """Follow the embedding events to the last one; the rate counts from the one with most pending."""
+def _follow(client: Client) -> tuple[int, float]:
+    """Follow the embedding events to the last one; return passages and seconds from the one with most pending."""
     marks: list[tuple[float, int]] = []
-    with closing(client.events(agent=name, silence=60)) as events:
+    with closing(client.events(silence=60)) as events:
         for event in events:
             if event["event"] != "embedding":
                 continue
             marks.append((time.perf_counter(), int(str(event["data"]["pending"]))))
             if marks[-1][1] == 0:
                 break
-    most = max(range(len(marks)), key=lambda at: marks[at][1])
-    return Speed(marks[most][1] - marks[-1][1], marks[-1][0] - marks[most][0])
+    first = max(marks, key=lambda mark: mark[1])
+    return first[1] - marks[-1][1], marks[-1][0] - first[0]

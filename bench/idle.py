@@ -7,7 +7,7 @@ import psutil
 
 from bench.corpus import write_notes
 from bench.measurement import Aim, Bench, Row
-from bench.stage import MIB, agent, resident, running, settle
+from bench.stage import MIB, agent, cpu_seconds, resident, running, settle
 from bench.timing import Stopwatch, poll
 from memoryd.replies import WorkerStatus
 from tests.daemon import RunningDaemon
@@ -31,7 +31,7 @@ def rows(bench: Bench) -> Iterator[Row]:
         yield _cpu(daemon, bench.pick(10, 4))
         poll(lambda: _worker(daemon)["pid"] is None, seconds=WAIT_SECONDS, step=0.5)
         yield _memory("resident: daemon after the model is unloaded", daemon, "the worker has ended")
-        total = sum(resident(child.pid) for child in _family(daemon))
+        total = sum(resident(process.pid) for process in _family(daemon))
         yield Row("resident: all processes after unload", total, "MiB", note=f"{len(_family(daemon))} processes")
 
 
@@ -63,5 +63,4 @@ def _family(daemon: RunningDaemon) -> list[psutil.Process]:
 
 
 def _cpu_seconds(daemon: RunningDaemon) -> float:
-    times = [process.cpu_times() for process in _family(daemon)]
-    return sum(time.user + time.system for time in times)
+    return sum(cpu_seconds(process.pid) for process in _family(daemon))
