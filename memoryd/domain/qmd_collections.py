@@ -1,0 +1,92 @@
+"""Collections of qmd: their names, and which files of a folder belong to one."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+NEVER_INDEXED: Final = frozenset({"node_modules", "vendor", "dist", "build"})
+"""Folders that qmd leaves out besides hidden ones."""
+_NOT_IN_NAMES: Final = re.compile(r"[^a-z0-9-]+")
+_BRACES: Final = re.compile(r"\{([^{}]*)\}")
+_PIECES: Final = re.compile(r"\*\*/|\*\*|\*|\?|\[!?[^\]]+\]|\\.|.", re.DOTALL)
+_SPECIAL: Final = re.compile(r"([*?\[\]{}!()\\,])")
+_MOST_ALTERNATIVES: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """A folder and a glob over the paths below it. `is_default` marks the agent's own memory files."""
+
+    name: str
+    root: str
+    pattern: str
+    is_default: bool = False
+
+    def holds(self, relative: str) -> bool:
+        """Tell whether qmd would index this path: it matches, and no part is hidden or left out."""
+        parts = relative.split("/")
+        if any(part in ("", ".", "..") or part.startswith(".") for part in parts):
+            return False
+        return not NEVER_INDEXED.intersection(parts[:-1]) and matches(self.pattern, relative)
+
+
+def sanitised(name: str) -> str:
+    """Return a name that every version of qmd takes: lower case, digits and hyphens, never empty."""
+    return _NOT_IN_NAMES.sub("-", name.lower()).strip("-") or "collection"
+
+
+def distinct(collections: Iterable[Collection]) -> tuple[Collection, ...]:
+    """Return the collections with clean names, one for each folder and pattern; repeated names get `-2`, `-3`."""
+    kept: dict[str, Collection] = {}
+    seen: set[tuple[str, str]] = set()
+    for one in collections:
+        if (one.root, one.pattern) in seen:
+            continue
+        seen.add((one.root, one.pattern))
+        base = name = sanitised(one.name)
+        number = 1
+        while name in kept:
+            number += 1
+            name = f"{base}-{number}"
+        kept[name] = Collection(name, one.root, one.pattern, one.is_default)
+    return tuple(kept.values())
+
+
+def escaped(name: str) -> str:
+    """Return a glob that matches this file name alone."""
+    return _SPECIAL.sub(r"\\\1", name)
+
+
+def matches(pattern: str, relative: str) -> bool:
+    """Tell whether a path matches a glob with `**`, `*`, `?`, `[…]`, `{a,b}`, or a list of globs with commas."""
+    return any(re.fullmatch(_expression(one), relative) for one in _alternatives(pattern))
+
+
+def _alternatives(pattern: str) -> list[str]:
+    """Write out braces, then split at the commas that are left."""
+    todo: list[str] = [pattern]
+    done: list[str] = []
+    while todo and len(done) + len(todo) <= _MOST_ALTERNATIVES:
+        one = todo.pop()
+        braces = _BRACES.search(one)
+        if braces is None:
+            done += [part.strip() for part in re.split(r"(?<!\\),", one)]
+        else:
+            before, after = one[: braces.start()], one[braces.end() :]
+            todo += [f"{before}{choice}{after}" for choice in braces[1].split(",")]
+    return done
+
+
+def _expression(glob: str) -> str:
+    return "".join(_piece(found) for found in _PIECES.findall(glob.removeprefix("./")))
+
+
+def _piece(piece: str) -> str:
+    fixed = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    if piece in fixed:
+        return fixed[piece]
+    if len(piece) > 2 and piece[0] == "[":
+        inner = piece[1:-1].replace("\\", "\\\\")
+        return f"[^{inner[1:]}]" if inner.startswith("!") else f"[{inner}]"
+    return re.escape(piece[1:] if len(piece) == 2 and piece[0] == "\\" else piece)

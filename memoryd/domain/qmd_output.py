@@ -1,0 +1,154 @@
+"""Reading what qmd prints: versions, results that may hide behind banners, and what its complaints mean."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+Version = tuple[int, int, int]
+
+FLOOR: Final[Version] = (2, 8, 3)
+"""Older versions change paths and lack locks."""
+_VERSION: Final = re.compile(r"\b(\d{1,4})\.(\d{1,4})\.(\d{1,4})\b")
+_ESCAPES: Final = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
+_NOTHING: Final = re.compile(r"no results found", re.IGNORECASE)
+_EMBEDDING: Final = re.compile(r"^.*(?:embedding error|vector dimension).*$", re.IGNORECASE | re.MULTILINE)
+_VECTORS: Final = re.compile(r"^\s*Vectors:\s+(\d+)", re.MULTILINE)
+_INTERNAL: Final = re.compile(r"^(?:\s+at .*|\s*\^.*|\s*[{}]\s*|Node\.js v.*|.*/node_modules/.*|file://.*)$")
+
+
+class Complaint(StrEnum):
+    """What a failed command means for the caller."""
+
+    BUSY = "busy"
+    """Somebody else writes to its index; try again."""
+    DAMAGED = "damaged"
+    """Its index cannot be read; it is made anew."""
+    COLLECTION = "collection"
+    """A collection is not known to it."""
+    REJECTED = "rejected"
+    """It does not know an option that was given."""
+    OTHER = "other"
+
+
+_COMPLAINTS: Final = (
+    (Complaint.BUSY, re.compile(r"sqlite_busy|database is locked|already running|sqlite_constraint")),
+    (
+        Complaint.DAMAGED,
+        re.compile(r"notadb|not a database|malformed|sqlite_corrupt|\^@|null bytes?\b"),
+    ),
+    (Complaint.COLLECTION, re.compile(r"collection[^\n]*(?:not found|does not exist|missing)")),
+    (
+        Complaint.REJECTED,
+        re.compile(r"unknown (?:flag|option|command)|unrecognized option|flag provided but not|unexpected argument"),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class QmdHit:
+    """A result as qmd tells it: `line` counts from 1, `docid` is the start of the text's SHA-256."""
+
+    collection: str
+    path: str
+    score: float
+    line: int
+    docid: str
+
+
+def version_of(text: str) -> Version | None:
+    """Return the version in what `--version` prints."""
+    found = _VERSION.search(plain(text))
+    return (int(found[1]), int(found[2]), int(found[3])) if found else None
+
+
+def plain(text: str) -> str:
+    """Return the text without byte order mark and terminal escapes."""
+    return _ESCAPES.sub("", text.removeprefix("\ufeff"))
+
+
+def hits_in(text: str) -> list[QmdHit]:
+    """Read the results of a query from all that was printed; raises ValueError where there are none to read.
+
+    Taken are an array, an object with `results`, either after a banner, and the sentence that says nothing was found.
+    """
+    body = plain(text).strip()
+    for value in _values_in(body):
+        results = _result_list(value)
+        if results is not None:
+            return hits_of(results)
+    if _NOTHING.search(body):
+        return []
+    raise ValueError("printed no results that can be read" if body else "printed nothing")
+
+
+def hits_of(results: list[object]) -> list[QmdHit]:
+    """Read results as they are decoded; entries that name no file are left out."""
+    return [hit for one in results if isinstance(one, Mapping) and (hit := _hit(one)) is not None]
+
+
+def complaint_of(text: str) -> Complaint:
+    """Tell what an error text means."""
+    folded = text.lower()
+    return next((kind for kind, pattern in _COMPLAINTS if pattern.search(folded)), Complaint.OTHER)
+
+
+def embedding_trouble(stderr: str) -> str | None:
+    """Return the line that says that a question could not be embedded, which qmd treats as no results."""
+    found = _EMBEDDING.search(plain(stderr))
+    return found[0].strip()[:300] if found else None
+
+
+def vectors_in(status: str) -> int | None:
+    """Return how many vectors the text of `status` speaks of."""
+    found = _VECTORS.search(plain(status))
+    return int(found[1]) if found else None
+
+
+def first_error(stderr: str) -> str:
+    """Return the line of an error output that a person can use: no stack, no source excerpt."""
+    lines = [line.strip() for line in plain(stderr).splitlines() if line.strip() and not _INTERNAL.match(line)]
+    telling = [line for line in lines if re.search(r"error|not |cannot|failed", line, re.IGNORECASE)]
+    return next(iter(telling or lines[-1:]), "")[:300]
+
+
+def _values_in(body: str) -> Iterator[object]:
+    """Yield what can be decoded: the whole text first, then from each line that starts like JSON, the last first."""
+    try:
+        yield json.loads(body)
+        return
+    except (ValueError, RecursionError):
+        pass
+    starts = [match.start() for match in re.finditer(r"^[\[{]", body, re.MULTILINE)]
+    for start in reversed(starts[-50:]):
+        try:
+            yield json.JSONDecoder().raw_decode(body, start)[0]
+        except (ValueError, RecursionError):
+            continue
+
+
+def _result_list(value: object) -> list[object] | None:
+    if isinstance(value, Mapping):
+        value = value.get("results")
+    if not isinstance(value, list):
+        return None
+    return value if not value or any(isinstance(one, Mapping) for one in value) else None
+
+
+def _hit(raw: Mapping[str, object]) -> QmdHit | None:
+    file = raw.get("file")
+    if not isinstance(file, str):
+        return None
+    collection, _, path = file.removeprefix("qmd://").partition("/")
+    score, line, docid = raw.get("score"), raw.get("line"), raw.get("docid")
+    if not collection or not path or "\0" in path:
+        return None
+    return QmdHit(
+        collection=collection,
+        path=path,
+        score=float(score) if isinstance(score, int | float) and 0 <= score <= 1 else 0.0,
+        line=line if isinstance(line, int) and line > 0 else 1,
+        docid=docid.removeprefix("#") if isinstance(docid, str) else "",
+    )
