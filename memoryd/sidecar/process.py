@@ -1,7 +1,8 @@
 """One child process, from start to reaping: an explicit state machine driven by asyncio's callbacks.
 
-The child has its own session (so its own process group), no stdin, an allow-listed environment, and its output is
-always drained into bounded memory. It is stopped by TERM, a grace time, then KILL, always as a group.
+The child has its own session (so its own process group), no stdin unless it is talked to over it, an allow-listed
+environment, and its output is always drained into bounded memory or handed on. It is stopped by TERM, a grace time,
+then KILL, always as a group.
 """
 
 import asyncio
@@ -9,7 +10,7 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -106,6 +107,8 @@ class ChildSpec:
     """Between TERM and KILL."""
     stdout_limit: int = 0
     """Bytes of stdout to keep; one more gets the child killed. 0: stdout goes to /dev/null."""
+    on_output: Callable[[bytes], None] | None = None
+    """Takes stdout as it comes, instead of keeping it; the child then has a stdin, see `Child.write`."""
 
 
 @dataclass(slots=True)
@@ -114,10 +117,15 @@ class _Tail:
 
     limit: int
     data: bytearray = field(default_factory=bytearray)
+    total: int = 0
 
     def write(self, data: bytes) -> None:
+        self.total += len(data)
         self.data += data
         del self.data[: -self.limit]
+
+    def since(self, mark: int) -> bytes:
+        return bytes(self.data[-(self.total - mark) :]) if self.total > mark else b""
 
 
 class Child(asyncio.SubprocessProtocol):
@@ -153,6 +161,22 @@ class Child(asyncio.SubprocessProtocol):
     def stderr(self) -> str:
         """The newest 64 kB of what the child has written to stderr."""
         return self._stderr.data.decode(errors="replace")
+
+    @property
+    def stderr_mark(self) -> int:
+        """How much has been written to stderr so far, for `stderr_since`."""
+        return self._stderr.total
+
+    def stderr_since(self, mark: int) -> str:
+        """What has been written to stderr after `mark`, at most the newest 64 kB."""
+        return self._stderr.since(mark).decode(errors="replace")
+
+    def write(self, data: bytes) -> None:
+        """Hands bytes to the child's stdin, without waiting; raises SidecarError if it takes none."""
+        pipe = self._transport.get_pipe_transport(0) if self._transport else None
+        if not isinstance(pipe, asyncio.WriteTransport) or pipe.is_closing():
+            raise SidecarError(f"{self.name} takes no input: {self.describe_end()}")
+        pipe.write(data)
 
     async def start(self) -> None:
         """Spawns the child and waits for the settle time; raises SidecarError if it cannot run or ends at once.
@@ -220,6 +244,9 @@ class Child(asyncio.SubprocessProtocol):
         if fd == 2:
             self._stderr.write(data)
             return
+        if self._spec.on_output is not None:
+            self._spec.on_output(data)
+            return
         room = self._spec.stdout_limit - len(self._stdout)
         self._stdout += data[:room]
         if len(data) > room:
@@ -239,12 +266,14 @@ class Child(asyncio.SubprocessProtocol):
 
     async def _spawn(self) -> None:
         loop = asyncio.get_running_loop()
+        is_spoken_to = self._spec.on_output is not None
+        is_heard = is_spoken_to or self._spec.stdout_limit > 0
         try:
             await loop.subprocess_exec(
                 lambda: self,
                 *self._leashed_command(),
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE if self._spec.stdout_limit else asyncio.subprocess.DEVNULL,
+                stdin=asyncio.subprocess.PIPE if is_spoken_to else asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE if is_heard else asyncio.subprocess.DEVNULL,
                 stderr=asyncio.subprocess.PIPE,
                 env=dict(self._spec.environment),
                 cwd=self._spec.directory,
