@@ -64,6 +64,11 @@ def workspace_state_dir(workspace: Path) -> Path:
     return state_dir() / "workspaces" / f"{slug or 'workspace'}-{_digest(real)}"
 
 
+def qmd_home(agent_id: str) -> Path:
+    """Tell where the configuration and the index that qmd has for an agent lie."""
+    return state_dir() / "agents" / agent_id / "qmd"
+
+
 def expand(text: str, base: Path) -> Path:
     """Turn `~`, `~user` and paths relative to `base` into an absolute path.
 
