@@ -23,6 +23,8 @@ READERS = 3
 BUSY_TIMEOUT_MS = 5_000
 PAGE_CACHE_KIB = 16_384
 WAL_LIMIT_BYTES = 64 * 2**20
+INTERRUPT_SECONDS = 0.05
+"""How often a query is interrupted until it ends: one that has not begun yet does not notice."""
 
 _WRITER_PRAGMAS = f"""
 PRAGMA journal_mode = WAL;
@@ -58,6 +60,7 @@ class Database:
         self._writer: apsw.Connection | None = None
         self._write_lock = asyncio.Lock()
         self._readers: list[apsw.Connection] = []
+        self._asked: list[apsw.Connection] = []
         self._reading = asyncio.Semaphore(READERS)
         self._inode: int | None = None
 
@@ -72,13 +75,13 @@ class Database:
         self.epoch += 1
 
     async def close(self) -> None:
-        """Wait for what runs, then close every connection; the last one checkpoints the write-ahead log."""
+        """Interrupt what reads, wait for it, close every connection; the last one checkpoints the write-ahead log."""
         async with self._write_lock:
             writer, self._writer = self._writer, None
-            for reader in self._readers:
-                reader.interrupt()
             for _ in range(READERS):
-                await self._reading.acquire()
+                while not await self._acquired_reading():
+                    for reader in self._asked:
+                        reader.interrupt()
             readers, self._readers = self._readers, []
             await self._run(_close_all, [*readers, writer])
             for _ in range(READERS):
@@ -110,13 +113,22 @@ class Database:
             if self._writer is None:
                 raise StoreUnavailable("the index is not open")
             reader = self._readers.pop()
+            self._asked.append(reader)
             try:
-                return await self._run(work, reader, on_cancel=reader.interrupt)
+                return await self._run(work, reader, interrupt=reader.interrupt)
             finally:
+                self._asked.remove(reader)
                 self._readers.append(reader)
 
+    async def _acquired_reading(self) -> bool:
+        try:
+            async with asyncio.timeout(INTERRUPT_SECONDS):
+                return await self._reading.acquire()
+        except TimeoutError:
+            return False
+
     async def _run(
-        self, function: Callable[..., Result], *arguments: object, on_cancel: Callable[[], None] = lambda: None
+        self, function: Callable[..., Result], *arguments: object, interrupt: Callable[[], None] = lambda: None
     ) -> Result:
         work = functools.partial(function, *arguments)
         running = asyncio.get_running_loop().run_in_executor(self._executor, _mapped, work)
@@ -124,8 +136,9 @@ class Database:
             return await asyncio.shield(running)
         except asyncio.CancelledError:
             # What runs on a connection must end before anybody else uses it.
-            on_cancel()
-            await asyncio.wait([running])
+            while not running.done():
+                interrupt()
+                await asyncio.wait([running], timeout=INTERRUPT_SECONDS)
             if not running.cancelled():
                 running.exception()
             raise
@@ -211,6 +224,7 @@ def mapped_errors() -> Iterator[None]:
         apsw.IOError,
         apsw.CantOpenError,
         apsw.ProtocolError,
+        apsw.InterruptError,
     ) as exc:
         hint = "check the disk of the state directory"
         raise StoreUnavailable(f"the index cannot be used now: {exc}", hint=hint) from exc

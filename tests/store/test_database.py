@@ -1,0 +1,199 @@
+import asyncio
+import contextlib
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+from pathlib import Path
+
+import apsw
+import pytest
+
+from memoryd.errors import DamagedDatabase, StoreUnavailable
+from memoryd.store.database import READERS, Database
+from memoryd.store.files import known_files
+from memoryd.store.index_schema import FileKind, prepare_index, recognise
+from tests.store.consistency import check_consistency
+from tests.store.rows import SETTINGS, note, put
+
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+
+
+def blow_up(db: apsw.Connection) -> None:
+    put(db, "memory/b.md", note("boiler"))
+    raise ValueError("on purpose")
+
+
+def files_in(db: apsw.Connection) -> set[str]:
+    return set(known_files(db, SETTINGS.fingerprint))
+
+
+async def test_failed_write_leaves_nothing(database: Database) -> None:
+    await database.write(lambda db: put(db, "memory/a.md", note("rent")))
+    with pytest.raises(ValueError, match="on purpose"):
+        await database.write(blow_up)
+    assert await database.read(files_in) == {"memory/a.md"}
+    await database.write(lambda db: put(db, "memory/c.md", note("attic")))
+    await database.write(check_consistency)
+
+
+async def test_readers_cannot_write(database: Database) -> None:
+    with pytest.raises((apsw.Error, StoreUnavailable)):
+        await database.read(lambda db: put(db, "memory/a.md", note("rent")))
+    assert await database.read(files_in) == set()
+
+
+async def test_readers_see_whole_files_only_while_one_is_written(database: Database) -> None:
+    halfway, goes_on = threading.Event(), threading.Event()
+
+    def slow_put(db: apsw.Connection) -> None:
+        put(db, "memory/a.md", note("rent"))
+        halfway.set()
+        assert goes_on.wait(10)
+        put(db, "memory/b.md", note("boiler"))
+
+    async with asyncio.TaskGroup() as group:
+        writing = group.create_task(database.write(slow_put))
+        await asyncio.to_thread(halfway.wait, 10)
+        assert await asyncio.gather(*(database.read(files_in) for _ in range(READERS))) == [set()] * READERS
+        goes_on.set()
+        await writing
+    assert await database.read(files_in) == {"memory/a.md", "memory/b.md"}
+
+
+async def test_more_readers_than_connections_wait_their_turn(database: Database) -> None:
+    await database.write(lambda db: put(db, "memory/a.md", note("rent")))
+    found = await asyncio.gather(*(database.read(files_in) for _ in range(8 * READERS)))
+    assert found == [{"memory/a.md"}] * 8 * READERS
+
+
+async def test_cancelled_question_stops_its_query(database: Database) -> None:
+    for _ in range(2 * READERS):
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.05):
+                await database.read(lambda db: db.execute(ENDLESS).get)
+    assert await database.read(files_in) == set()
+
+
+async def test_cancelled_write_is_whole_or_nothing(database: Database) -> None:
+    for number in range(20):
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(0.001 * (number % 4)):
+                await database.write(lambda db, number=number: put(db, f"memory/{number}.md", note("rent", "attic")))  # type: ignore[misc]
+    await database.write(check_consistency)
+
+
+async def test_closing_stops_running_questions(tmp_path: Path, executor: ThreadPoolExecutor) -> None:
+    database = Database(path=tmp_path / "index.sqlite", executor=executor)
+    await database.open(prepare_index)
+    asking = threading.Event()
+
+    def ask(db: apsw.Connection) -> object:
+        asking.set()
+        return db.execute(ENDLESS).get
+
+    async with asyncio.TaskGroup() as group:
+        question = group.create_task(_ignored(database, ask))
+        await asyncio.to_thread(asking.wait, 10)
+        async with asyncio.timeout(5):
+            await database.close()
+        await question
+    with pytest.raises(StoreUnavailable):
+        await database.read(files_in)
+    with pytest.raises(StoreUnavailable):
+        await database.write(lambda db: put(db, "memory/a.md", ""))
+
+
+async def _ignored(database: Database, ask: object) -> None:
+    with pytest.raises(StoreUnavailable):
+        await database.read(ask)  # type: ignore[arg-type]  # a function of the connection
+
+
+async def test_closing_leaves_no_log_behind(tmp_path: Path, executor: ThreadPoolExecutor) -> None:
+    database = Database(path=tmp_path / "index.sqlite", executor=executor)
+    await database.open(prepare_index)
+    await database.write(lambda db: put(db, "memory/a.md", note("rent")))
+    await database.close()
+    assert [path.name for path in tmp_path.iterdir()] == ["index.sqlite"]
+    await database.open(prepare_index)
+    assert await database.read(files_in) == {"memory/a.md"}
+    await database.close()
+
+
+async def test_foreign_lock_holds_writes_up_and_not_reads(database: Database) -> None:
+    other = apsw.Connection(str(database.path))
+    other.execute("BEGIN IMMEDIATE")
+    assert await database.read(files_in) == set()
+    async with asyncio.TaskGroup() as group:
+        waiting = group.create_task(database.write(lambda db: put(db, "memory/a.md", "text\n")))
+        assert await database.read(files_in) == set()
+        other.execute("ROLLBACK")
+        await waiting
+    other.close()
+    assert await database.read(files_in) == {"memory/a.md"}
+
+
+async def test_broken_page_is_told_apart_from_a_full_disk(tmp_path: Path, executor: ThreadPoolExecutor) -> None:
+    path = tmp_path / "index.sqlite"
+    database = Database(path=path, executor=executor)
+    await database.open(prepare_index)
+    for number in range(40):
+        await database.write(lambda db, number=number: put(db, f"memory/{number}.md", note("rent", "attic")))  # type: ignore[misc]
+    await database.close()
+    content = bytearray(path.read_bytes())
+    content[4096:] = b"\xa5" * (len(content) - 4096)
+    path.write_bytes(content)
+    with pytest.raises(DamagedDatabase):
+        await _open_and_ask(database)
+    await database.close()
+
+
+async def _open_and_ask(database: Database) -> None:
+    await database.open(prepare_index)
+    await database.read(files_in)
+
+
+def test_header_tells_what_a_file_is(tmp_path: Path) -> None:
+    path = tmp_path / "index.sqlite"
+    assert recognise(path) is FileKind.ABSENT
+    path.touch()
+    assert recognise(path) is FileKind.ABSENT
+    path.write_bytes(b"not a database")
+    assert recognise(path) is FileKind.DAMAGED
+    path.unlink()
+    db = apsw.Connection(str(path))
+    prepare_index(db)
+    db.close()
+    assert recognise(path) is FileKind.OURS
+    db = apsw.Connection(str(path))
+    db.pragma("user_version", 99)
+    db.close()
+    assert recognise(path) is FileKind.OTHER_VERSION
+    path.unlink()
+    path.mkdir()
+    assert recognise(path) is FileKind.DAMAGED
+
+
+def test_other_programs_database_is_recognised_and_not_changed(tmp_path: Path) -> None:
+    path = tmp_path / "notes.sqlite"
+    db = apsw.Connection(str(path))
+    db.execute("CREATE TABLE theirs (value TEXT); INSERT INTO theirs VALUES ('precious')")
+    db.close()
+    before = sha256(path.read_bytes()).digest(), path.stat().st_mtime_ns
+    assert recognise(path) is FileKind.FOREIGN
+    assert (sha256(path.read_bytes()).digest(), path.stat().st_mtime_ns) == before
+    assert [entry.name for entry in tmp_path.iterdir()] == ["notes.sqlite"]
+
+
+async def test_writes_do_not_block_the_event_loop(database: Database) -> None:
+    def slow(db: apsw.Connection) -> None:
+        put(db, "memory/a.md", note("rent"))
+        time.sleep(0.3)
+
+    async with asyncio.TaskGroup() as group:
+        writing = group.create_task(database.write(slow))
+        beats = 0
+        while not writing.done():
+            beats += 1
+            await asyncio.sleep(0.01)
+    assert beats > 5
