@@ -23,14 +23,9 @@ _EMBEDDED = """
 SELECT DISTINCT hex(p.hash), s.fingerprint FROM passages p
 JOIN vectors v ON v.hash = p.hash JOIN spaces s ON s.id = v.space_id ORDER BY 1, 2
 """
-_CHUNK_WORDS = """
-SELECT f.path, c.ordinal, v.col, v.offset, v.term FROM temp.chunk_vocabulary v
+_WORDS = """
+SELECT f.path, c.ordinal, v.col, v.offset, v.term FROM temp.vocabulary v
 LEFT JOIN chunks c ON c.id = v.doc LEFT JOIN files f ON f.id = c.file_id ORDER BY 1, 2, 3, 4, 5
-"""
-_PASSAGE_WORDS = """
-SELECT f.path, c.ordinal, p.start, v.term FROM temp.passage_vocabulary v
-LEFT JOIN passages p ON p.id = v.doc LEFT JOIN chunks c ON c.id = p.chunk_id LEFT JOIN files f ON f.id = c.file_id
-ORDER BY 1, 2, 3, 4
 """
 
 
@@ -51,8 +46,7 @@ def check_consistency(db: apsw.Connection) -> None:
     """Fail unless files, chunks, passages, words and vectors agree with each other."""
     assert db.execute("PRAGMA integrity_check").get == "ok"
     assert not list(db.execute("PRAGMA foreign_key_check"))
-    for table in ("chunk_words", "passage_words"):
-        db.execute(f"INSERT INTO {table}({table}) VALUES ('integrity-check')")
+    db.execute("INSERT INTO chunk_words(chunk_words) VALUES ('integrity-check')")
     _check_chunks(db)
     _check_passages(db)
     _check_vectors(db)
@@ -91,15 +85,12 @@ def _check_words(db: apsw.Connection) -> None:
     fresh.execute((files("memoryd.store") / "schema" / "index.sql").read_text())
     for file_id, *values in list(db.execute("SELECT id, path, sha256, lines, chunker FROM files")):
         put_file(fresh, _row(*values), _entries(db, file_id))
-    for sql in (_CHUNK_WORDS, _PASSAGE_WORDS):
-        assert _words(db, sql) == _words(fresh, sql)
+    assert _words(db) == _words(fresh)
 
 
-def _words(db: apsw.Connection, sql: str) -> Dump:
-    for kind in ("chunk", "passage"):
-        name = f"temp.{kind}_vocabulary"
-        db.execute(f"CREATE VIRTUAL TABLE IF NOT EXISTS {name} USING fts5vocab(main, {kind}_words, instance)")
-    return list(db.execute(sql))
+def _words(db: apsw.Connection) -> Dump:
+    db.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab(main, chunk_words, instance)")
+    return list(db.execute(_WORDS))
 
 
 def _row(path: str, sha256: bytes, lines: int, chunker: str) -> FileRow:

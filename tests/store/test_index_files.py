@@ -10,7 +10,6 @@ from memoryd.domain.words import match_expression, query_terms
 from memoryd.store.database import Database
 from memoryd.store.files import is_indexed, known_files, purge_files, remove_files, rename_file, touch_file
 from memoryd.store.index_schema import prepare_index
-from memoryd.store.words import chunk_scores, lexical_scores
 from tests.store.consistency import check_consistency, dump
 from tests.store.rows import SETTINGS, note, put, stat_of
 
@@ -33,10 +32,12 @@ def new_index() -> apsw.Connection:
 
 
 def found(db: apsw.Connection, question: str) -> set[str]:
-    chunks, passages = lexical_scores(db, match_expression(query_terms(question)), 50)
-    assert chunks.keys() >= passages.keys()
-    sql = "SELECT f.path FROM chunks c JOIN files f ON f.id = c.file_id WHERE c.id = ?"
-    return {db.execute(sql, (chunk,)).get for chunk in chunks}
+    expression = match_expression(query_terms(question))
+    sql = """
+    SELECT f.path FROM chunk_words w LEFT JOIN chunks c ON c.id = w.rowid LEFT JOIN files f ON f.id = c.file_id
+    WHERE w.chunk_words MATCH ?
+    """
+    return {row[0] for row in db.execute(sql, (expression,))}
 
 
 @settings(max_examples=60, deadline=None)
@@ -108,7 +109,7 @@ async def test_rename_over_an_indexed_note_replaces_it_whole(database: Database)
 async def test_removed_note_leaves_nothing(database: Database) -> None:
     await database.write(lambda db: put(db, A, note("rent")))
     assert await database.write(lambda db: remove_files(db, [A, B])) == 1
-    for table in ("files", "chunks", "passages", "chunk_words_docsize", "passage_words_docsize"):
+    for table in ("files", "chunks", "passages", "chunk_words_docsize"):
         assert await database.read(lambda db, table=table: db.execute(f"SELECT count(*) FROM {table}").get) == 0  # type: ignore[misc]
     assert not await database.read(lambda db: is_indexed(db, A))
 
@@ -139,14 +140,6 @@ async def test_touch_notes_the_stat_alone(database: Database) -> None:
     held = (await database.read(lambda db: known_files(db, SETTINGS.fingerprint)))[A]
     assert (held.stat.inode, held.read_at_ns) == (77, 123)
     assert await database.read(dump) == before
-
-
-async def test_filter_holds_before_the_best_are_chosen(database: Database) -> None:
-    for number in range(30):
-        await database.write(lambda db, number=number: put(db, f"bank/{number}.md", "boiler boiler boiler\n"))  # type: ignore[misc]
-    await database.write(lambda db: put(db, A, "a boiler among many other things that were said that day\n"))
-    file_id = await database.read(lambda db: db.execute("SELECT id FROM files WHERE path = ?", (A,)).get)
-    assert len(await database.read(lambda db: chunk_scores(db, '"boiler"', 5, [file_id]))) == 1
 
 
 @pytest.mark.parametrize("name", ["a'b.md", 'a"b.md', "a\nb.md", "日记 – 1.md", "😀.md", "a\u202eb.md"])

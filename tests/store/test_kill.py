@@ -1,0 +1,75 @@
+"""kill -9 in the middle of writing: what was committed is whole, and the index equals a rebuild after the next sync."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import apsw
+import pytest
+
+from memoryd.store.files import known_files
+from memoryd.store.index_schema import prepare_index
+from tests.store.consistency import check_consistency, dump, open_index
+from tests.store.rows import SETTINGS, note, put
+
+ROUNDS = 6
+TOPICS = ("rent", "boiler", "attic", "garden")
+
+
+def text_of(number: int) -> str:
+    return note(*(TOPICS[number % 4 :] + TOPICS[: number % 4])[: 1 + number % 3])
+
+
+def write_for_ever(path: Path) -> None:
+    """Put and replace notes until killed, and say after each commit how many there were. Runs in the child."""
+    import asyncio
+    from concurrent.futures import ThreadPoolExecutor
+
+    from memoryd.store.database import Database
+
+    async def loop() -> None:
+        with ThreadPoolExecutor(2) as pool:
+            database = Database(path=path, executor=pool)
+            await database.open(prepare_index)
+            for number in range(1_000_000):
+                await database.write(lambda db, number=number: put(db, f"memory/{number % 9}.md", text_of(number)))  # type: ignore[misc]
+                os.write(1, f"{number}\n".encode())
+
+    asyncio.run(loop())
+
+
+@pytest.mark.parametrize("seed", range(ROUNDS))
+def test_killed_writer_leaves_whole_files(tmp_path: Path, seed: int) -> None:
+    path, chance = tmp_path / "index.sqlite", random.Random(seed)
+    code = "import pathlib, sys, tests.store.test_kill as it; it.write_for_ever(pathlib.Path(sys.argv[1]))"
+    root = Path(__file__).parents[2]
+    with subprocess.Popen([sys.executable, "-c", code, path], stdout=subprocess.PIPE, cwd=root) as child:
+        assert child.stdout is not None
+        committed = -1
+        for _ in range(chance.randint(1, 40)):
+            committed = int(child.stdout.readline())
+        child.send_signal(signal.SIGKILL)
+        assert child.wait() == -signal.SIGKILL
+        committed = max([committed, *(int(line) for line in child.stdout.read().split())])
+    db = open_index(path)
+    check_consistency(db)
+    assert_is_after(db, committed)
+    db.close()
+
+
+def assert_is_after(db: apsw.Connection, committed: int) -> None:
+    """Every note is as its last commit left it; the one after the last that was reported may be there too."""
+    written = {f"memory/{number % 9}.md": number for number in range(committed + 1)}
+    assert known_files(db, SETTINGS.fingerprint).keys() >= written.keys()
+    candidates = [written, {**written, f"memory/{(committed + 1) % 9}.md": committed + 1}]
+    rebuilt = []
+    for files in candidates:
+        fresh = apsw.Connection("")
+        prepare_index(fresh)
+        for name, number in files.items():
+            put(fresh, name, text_of(number))
+        rebuilt.append(dump(fresh))
+    assert dump(db) in rebuilt
