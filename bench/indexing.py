@@ -9,13 +9,12 @@ import apsw
 
 from bench.corpus import Writer, write_notes
 from bench.measurement import Aim, Bench, Row
-from bench.stage import agent, asking_health, cpu_seconds, resident, running, settle
+from bench.stage import agent, cpu_seconds, resident, running, settle
 from bench.start import BYTES, FILES
 from bench.timing import timed
 from bench.vectors import NOTE, fill, model_identity
 
-INDEX_AIM, SIZE_AIM, HEALTH_AIM = Aim(1.5), Aim(3.0), Aim(100)
-CHUNKS_AIM = Aim(3)
+INDEX_AIM, SIZE_AIM, CHUNKS_AIM = Aim(1.5), Aim(3), Aim(3)
 BIG_BYTES = 500_000
 
 
@@ -34,10 +33,6 @@ def first_index(bench: Bench) -> Iterator[Row]:
         note = f"{FILES} files, {written / 1e6:.1f} MB, {status['chunks']} chunks, {status['passages']} passages"
         yield Row("first index, words only", watch.seconds, "s", INDEX_AIM, note)
         yield Row("first index, processor time", used, "s", note="of the daemon")
-        client.reindex(force=True)
-        with asking_health(daemon) as answers:
-            settle(client)
-        yield Row("health while indexing, slowest answer", max(answers), "ms", HEALTH_AIM, f"{len(answers)} answers")
         yield Row("resident after the first index", resident(daemon.pid), "MiB", note="daemon, words only")
     index = Path(status["database"]["path"])
     yield Row("index ÷ text, without vectors", index.stat().st_size / written, "", SIZE_AIM, "file size after a stop")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from bench.corpus import write_notes
 from bench.measurement import Aim, Bench, Row
-from bench.stage import agent, cpu_seconds, running, settle
+from bench.stage import agent, asking_health, cpu_seconds, running, settle
 from bench.timing import median, timed
 from memoryd.client import Client
 from memoryd.index.ignore import ignore_rule
@@ -26,11 +26,13 @@ def rows(bench: Bench) -> Iterator[Row]:
         yield Row(f"{name}: in-process", median([_scan(daemon.workspace) for _ in range(ROUNDS)]), "ms", AIM)
         client = daemon.client()
         used = cpu_seconds(daemon.pid)
-        with timed() as watch:
+        with asking_health(daemon) as answers, timed() as watch:
             settle(client)
         used = cpu_seconds(daemon.pid) - used
         note = f"{NOTE_BYTES} bytes each; {used:.1f} s of processor time"
         yield Row(f"first index of {count:,} tiny files", watch.seconds, "s", note=note)
+        slowest = f"{len(answers)} answers"
+        yield Row("health meanwhile, slowest answer", max(answers), "ms", AIM, slowest)
         _wait_until_quiet(client)
         yield Row(f"{name}: POST /v1/sync", median([_sync(client) for _ in range(ROUNDS)]), "ms", AIM)
 
