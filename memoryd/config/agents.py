@@ -7,6 +7,7 @@ from pydantic import AfterValidator, Field
 
 from memoryd.config.memory_search import MemorySearch
 from memoryd.config.section import Section, SharedSection, Text
+from memoryd.domain.access import read_key
 
 DEFAULT_AGENT: Final = "main"
 DEFAULT_WORKSPACE: Final = "~/.openclaw/workspace"
@@ -22,11 +23,27 @@ def _agent_id(text: str) -> str:
     return lowered
 
 
+def _session_key(text: str) -> str:
+    if not read_key(text).is_understood:
+        raise ValueError("must be a session key such as agent:main:main, and not of a sub-agent")
+    return text
+
+
 class AgentDefaults(SharedSection):
     """What holds for every agent that does not say otherwise."""
 
     workspace: Text = DEFAULT_WORKSPACE
     memory_search: MemorySearch = MemorySearch()
+
+
+class AgentSocket(Section):
+    """A socket of one agent: who is given it alone can ask as nobody else, with `session_key` in no other session."""
+
+    path: Text
+    session_key: Annotated[Text, AfterValidator(_session_key)] | None = None
+
+
+Sockets = Annotated[tuple[AgentSocket, ...], Field(strict=False)]
 
 
 class AgentEntry(SharedSection):
@@ -36,6 +53,7 @@ class AgentEntry(SharedSection):
     name: Text | None = None
     default: bool = False
     workspace: Text | None = None
+    sockets: Sockets = ()
     memory_search: MemorySearch = MemorySearch()
 
 

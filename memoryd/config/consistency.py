@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Final
 
 from memoryd.config.models import Agent, Config
+from memoryd.config.paths import socket_path
+from memoryd.domain.access import read_key
 
 TOO_WIDE: Final = "must be a folder of its own, not the root or the whole home folder"
 
@@ -15,7 +17,7 @@ def contradictions(config: Config) -> list[str]:
     problems = list(_repeated_ids(agents))
     for agent in agents:
         problems += [f"{_where(agent, config)}.{problem}" for problem in _of_one(agent)]
-    return list(dict.fromkeys(problems + list(_shared_indexes(agents))))
+    return list(dict.fromkeys([*problems, *_shared_indexes(agents), *_sockets(agents)]))
 
 
 def _where(agent: Agent, config: Config) -> str:
@@ -51,3 +53,20 @@ def _shared_indexes(agents: list[Agent]) -> Iterator[str]:
                 f"agents.list[{position}].memorySearch.store.path: is also the index of agent {owner.id}, "
                 "which has another workspace; put {agentId} into the path"
             )
+
+
+def _sockets(agents: list[Agent]) -> Iterator[str]:
+    """Each socket has a path of its own, outside every workspace, and a key of its own agent."""
+    taken = {socket_path().resolve()}
+    for position, agent in enumerate(agents):
+        for number, socket in enumerate(agent.sockets):
+            where = f"agents.list[{position}].sockets[{number}]"
+            path = Path(socket.path).expanduser().resolve()
+            if path in taken:
+                yield f"{where}.path: is used before, or is the owner's socket"
+            taken.add(path)
+            if any(path.is_relative_to(other.workspace.resolve()) for other in agents):
+                yield f"{where}.path: must not lie in a workspace"
+            owner = read_key(socket.session_key).agent if socket.session_key else None
+            if owner not in (None, agent.id):
+                yield f"{where}.sessionKey: is of agent {owner}, not of {agent.id}"

@@ -6,8 +6,10 @@ from zoneinfo import ZoneInfo
 from pydantic import AfterValidator
 
 from memoryd.config.qmd import Qmd
-from memoryd.config.scope import MemoryScope
+from memoryd.config.scope import MemoryScope, Scope
 from memoryd.config.section import Section, Text
+from memoryd.domain.access import AccessRules
+from memoryd.domain.citations import CitationMode
 
 
 def _known_zone(name: str) -> str:
@@ -30,3 +32,18 @@ class Memory(Section):
     read_only: bool = False
     scope: MemoryScope = MemoryScope()
     qmd: Qmd = Qmd()
+
+    def access_rules(self) -> AccessRules:
+        """Return who may ask: `scope`, and with the backend qmd `qmd.scope` too.
+
+        Of the two, one that the file does not give stands back for the other; if both are given, both must allow.
+        """
+        given: list[Scope] = [self.scope] if self.scope.model_fields_set & {"default", "rules"} else []
+        if self.backend == "qmd" and "scope" in self.qmd.model_fields_set:
+            given.append(self.qmd.scope)
+        lists = tuple(scope.to_access() for scope in given or [self.scope])
+        return AccessRules(lists, requires_key=self.scope.require_session_key)
+
+    @property
+    def citation_mode(self) -> CitationMode:
+        return CitationMode(self.citations)

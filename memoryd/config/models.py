@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from memoryd.config.agents import DEFAULT_AGENT, AgentEntry, Agents, merged_search
+from memoryd.config.agents import DEFAULT_AGENT, AgentEntry, Agents, AgentSocket, merged_search
 from memoryd.config.limits import Limits, Log
 from memoryd.config.memory import Memory
 from memoryd.config.memory_search import MemorySearch
@@ -25,6 +25,7 @@ class Agent:
     workspace: Path
     memory_search: MemorySearch
     memory: Memory
+    sockets: tuple[AgentSocket, ...] = ()
 
     @property
     def index_path(self) -> Path:
@@ -62,4 +63,5 @@ class Config(SharedSection):
             workspace=expand(entry.workspace or self.agents.defaults.workspace, Path.home()),
             memory_search=merged_search(self.agents.defaults.memory_search, entry.memory_search),
             memory=self.memory,
+            sockets=entry.sockets,
         )

@@ -10,7 +10,6 @@ from memoryd.config.raw import Location, value_at
 NOT_YET: Final[Mapping[str, str]] = {
     "memory.backend": "the builtin backend answers",
     "memory.qmd": "qmd is not used",
-    "memory.scope": "access rules are not applied",
     "models.providers": "remote providers are not asked",
     "memorySearch.provider": "remote providers are not asked, keyword search answers",
     "memorySearch.fallback": "there is no fallback between providers",

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from memoryd.config.section import Section, Text
+from memoryd.domain import access
 
 Action = Literal["allow", "deny"]
 ChatType = Literal["direct", "group", "channel"]
@@ -17,6 +18,15 @@ class RuleMatch(Section):
     chat_type: ChatType | None = None
     key_prefix: Text | None = None
     raw_key_prefix: Text | None = None
+
+    def to_access(self) -> access.Match:
+        """Return it as the domain has it."""
+        return access.Match(
+            channel=self.channel,
+            chat_type=None if self.chat_type is None else access.ChatType(self.chat_type),
+            key_prefix=self.key_prefix,
+            raw_key_prefix=self.raw_key_prefix,
+        )
 
 
 class Rule(Section):
@@ -34,6 +44,11 @@ class Scope(Section):
 
     default: Action = "deny"
     rules: Rules = (Rule(action="allow", match=RuleMatch(chat_type="direct")),)
+
+    def to_access(self) -> access.RuleList:
+        """Return it as the domain has it."""
+        rules = tuple(access.Rule(access.Action(rule.action), rule.match.to_access()) for rule in self.rules)
+        return access.RuleList(rules, access.Action(self.default))
 
 
 class MemoryScope(Scope):

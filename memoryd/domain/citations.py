@@ -2,8 +2,22 @@
 
 import re
 from dataclasses import dataclass
+from enum import StrEnum
 
 _CITATION = re.compile(r"(?s)(?P<path>.+?)(?:#L(?P<start>[0-9]{1,9})(?:-L?(?P<end>[0-9]{1,9}))?)?\Z")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+class CitationMode(StrEnum):
+    """Whether answers cite in their text: always, never, or in direct chats only."""
+
+    AUTO = "auto"
+    ON = "on"
+    OFF = "off"
+
+    def cites(self, *, is_direct: bool) -> bool:
+        """Resolve `auto`: a group is not shown where somebody keeps notes."""
+        return self is CitationMode.ON or (self is CitationMode.AUTO and is_direct)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,3 +48,9 @@ def parse(text: str) -> Citation:
     if first < 1 or last < first:
         raise ValueError(f"not a line range: L{first}-L{last}")
     return Citation(match["path"], first, last)
+
+
+def with_footer(snippet: str, citation: Citation) -> str:
+    """Put `Source: path#L5-L9` under a snippet, one blank line between; a path cannot break out of its line."""
+    shown = _CONTROL.sub(lambda sign: sign[0].encode("unicode_escape").decode(), str(citation))
+    return f"{snippet.rstrip()}\n\nSource: {shown}"

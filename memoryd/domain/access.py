@@ -1,0 +1,215 @@
+"""Who may ask: what a session key says, and which of those who ask are let in.
+
+Session keys and rules read as in OpenClaw (`agent:<id>:<channel>:<direct|group|channel>:<peer>`); who is let in
+without a key, or with one that says too little, is stricter here.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+_AGENT_KEY = re.compile(r"agent:(?P<agent>[a-z0-9][a-z0-9_-]{0,63}):(?P<rest>.+)", re.DOTALL)
+_AGENT_PREFIX = "agent:"
+_SUBAGENT = "subagent"
+_MAIN = "main"
+_CHAT_WORDS = frozenset({"direct", "dm", "group", "channel"})
+
+
+class ChatType(StrEnum):
+    """How many listen: one person, a closed group, or a channel."""
+
+    DIRECT = "direct"
+    GROUP = "group"
+    CHANNEL = "channel"
+
+
+class Action(StrEnum):
+    """What a rule does with those it applies to."""
+
+    ALLOW = "allow"
+    DENY = "deny"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionKey:
+    """A session key as read: both spellings in lower case, and what they say of the chat, None where nothing."""
+
+    raw: str
+    normalised: str
+    agent: str | None
+    channel: str | None
+    chat_type: ChatType | None
+
+    @property
+    def is_understood(self) -> bool:
+        return self.chat_type is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """What a session must have for a rule to apply; None means that anything will do."""
+
+    channel: str | None = None
+    chat_type: ChatType | None = None
+    key_prefix: str | None = None
+    raw_key_prefix: str | None = None
+
+    def fits(self, key: SessionKey) -> bool:
+        """Tell whether every field that is given fits; a `key_prefix` of `agent:…` is held against the raw key."""
+        return (
+            (self.channel is None or _plain(self.channel) == key.channel)
+            and (self.chat_type is None or self.chat_type == key.chat_type)
+            and (self.raw_key_prefix is None or key.raw.startswith(_plain(self.raw_key_prefix)))
+            and (self.key_prefix is None or _prefixed(key, _plain(self.key_prefix)))
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule of a list; the first that fits decides."""
+
+    action: Action
+    match: Match = Match()
+
+
+DIRECT_ONLY = (Rule(Action.ALLOW, Match(chat_type=ChatType.DIRECT)),)
+
+
+@dataclass(frozen=True, slots=True)
+class RuleList:
+    """Rules in order, and what holds where none of them fits."""
+
+    rules: Sequence[Rule] = DIRECT_ONLY
+    default: Action = Action.DENY
+
+    def allows(self, key: SessionKey) -> bool:
+        """Tell whether the rules let the session ask."""
+        chosen = next((rule.action for rule in self.rules if rule.match.fits(key)), self.default)
+        return chosen is Action.ALLOW
+
+
+@dataclass(frozen=True, slots=True)
+class AccessRules:
+    """Who may ask: a session passes every list, `requires_key` also binds the owner's own socket."""
+
+    lists: tuple[RuleList, ...] = (RuleList(),)
+    requires_key: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """What a socket is bound to: the owner's to nothing, an agent's to its agent and perhaps to one session key."""
+
+    agent: str | None = None
+    session_key: str | None = None
+
+    @property
+    def is_owners(self) -> bool:
+        return self.agent is None
+
+
+OWNER = Binding()
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Whether a request may see memory text; `reason` is empty if so, `key` is the one that counted."""
+
+    key: SessionKey | None
+    reason: str = ""
+
+    @property
+    def is_allowed(self) -> bool:
+        return not self.reason
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether one person alone listens: a direct chat, or the owner without a key."""
+        return self.key is None or self.key.chat_type is ChatType.DIRECT
+
+
+def read_key(text: str) -> SessionKey:
+    """Read a session key. The chat type is None for what is not understood: blank, damaged, of a sub-agent or foreign.
+
+    Understood are `main`, every key below `agent:<id>:`, and every other key that has direct, dm, group or channel
+    as one of its parts. The channel is the part before such a word, where that is the second part. A key that says
+    both is of the wider chat.
+    """
+    raw = _plain(text)
+    found = _AGENT_KEY.fullmatch(raw)
+    agent, rest = (found["agent"], found["rest"]) if found else (None, raw)
+    parts = rest.split(":")
+    if _says_nothing(parts, is_of_agent=found is not None):
+        return SessionKey(raw, rest, agent, None, None)
+    has_channel = len(parts) > 1 and parts[1] in _CHAT_WORDS
+    return SessionKey(raw, rest, agent, parts[0] if has_channel else None, _chat_type(parts))
+
+
+def decide(rules: AccessRules, binding: Binding, session_key: str | None) -> Decision:
+    """Decide by socket and key: without a key only the owner, with one that is not understood nobody, else the rules.
+
+    A key that a socket is bound to counts for every request on it; another one is refused.
+    """
+    if binding.session_key is not None:
+        if session_key is not None and _plain(session_key) != _plain(binding.session_key):
+            return Decision(read_key(session_key), "this socket is bound to another session key")
+        session_key = binding.session_key
+    if session_key is None:
+        return Decision(None, _why_not_without_key(rules, binding))
+    key = read_key(session_key)
+    return Decision(key, _why_not(rules, binding, key))
+
+
+def why_not_agent(binding: Binding, agent: str | None) -> str:
+    """Say why a request on this socket may not name `agent`; empty if it may."""
+    if binding.is_owners or agent is None or agent.lower() == binding.agent:
+        return ""
+    return "this socket is bound to another agent"
+
+
+def _why_not_without_key(rules: AccessRules, binding: Binding) -> str:
+    if not binding.is_owners:
+        return "this socket needs a session key"
+    return "memory.scope.requireSessionKey wants a session key" if rules.requires_key else ""
+
+
+def _why_not(rules: AccessRules, binding: Binding, key: SessionKey) -> str:
+    if not key.is_understood and not _is_named(rules, key):
+        return "the session key is not understood, or of a sub-agent"
+    if not binding.is_owners and key.agent not in (None, binding.agent):
+        return "the session key is of another agent"
+    if not all(each.allows(key) for each in rules.lists):
+        return "the access rules do not let this session ask"
+    return ""
+
+
+def _is_named(rules: AccessRules, key: SessionKey) -> bool:
+    """Whether a rule of each list names a foreign key by its prefix: then its owner knows what it is."""
+    if _SUBAGENT in key.raw.split(":"):
+        return False
+    return all(any(_names(rule.match, key) for rule in each.rules) for each in rules.lists)
+
+
+def _names(match: Match, key: SessionKey) -> bool:
+    return bool(match.key_prefix or match.raw_key_prefix) and match.fits(key)
+
+
+def _says_nothing(parts: Sequence[str], *, is_of_agent: bool) -> bool:
+    if _SUBAGENT in parts or parts[0] in ("", "agent") or not any(parts):
+        return True
+    return not is_of_agent and parts != [_MAIN] and not _CHAT_WORDS & set(parts)
+
+
+def _chat_type(parts: Sequence[str]) -> ChatType:
+    if "group" in parts:
+        return ChatType.GROUP
+    return ChatType.CHANNEL if "channel" in parts else ChatType.DIRECT
+
+
+def _prefixed(key: SessionKey, prefix: str) -> bool:
+    return (key.raw if prefix.startswith(_AGENT_PREFIX) else key.normalised).startswith(prefix)
+
+
+def _plain(text: str) -> str:
+    return text.strip().lower()
