@@ -9,7 +9,7 @@ from memoryd.domain.chunking import CHUNKER_VERSION, Chunk, chunk
 
 @dataclass(frozen=True, slots=True)
 class ChunkSettings:
-    """How documents are cut: target size and overlap, in estimated tokens."""
+    """How documents are cut: the size of what a chunk has for itself, and what it repeats, in estimated tokens."""
 
     tokens: int
     overlap: int
@@ -44,7 +44,7 @@ class ChunkEntry:
 
 def chunk_entries(text: str, settings: ChunkSettings) -> tuple[ChunkEntry, ...]:
     """Cut a document's text into the entries that the index keeps of it."""
-    cuts = chunk(text, tokens=settings.tokens, overlap=settings.overlap)
+    cuts = chunk(text, tokens=settings.tokens + settings.overlap, overlap=settings.overlap)
     return tuple(_chunk_entry(text, cut) for cut in cuts)
 
 

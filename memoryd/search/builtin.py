@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from memoryd.domain.filters import Filters
-from memoryd.domain.fusion import Evidence, Scores, Weights, relative, weighted
+from memoryd.domain.fusion import Evidence, Noise, Scores, Weights, relative, weighted
 from memoryd.domain.words import match_expression, query_terms
 from memoryd.embed.protocol import Embedder
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot, EmbedderState
@@ -19,7 +19,7 @@ from memoryd.search.vector_index import VectorIndex
 from memoryd.store.chunks import chunk_rows, chunks_of_vectors, matching_files
 from memoryd.store.database import Database
 from memoryd.store.vectors import ids_of_files
-from memoryd.store.words import lexical_scores
+from memoryd.store.words import chunk_scores
 
 Result = TypeVar("Result")
 
@@ -30,7 +30,10 @@ _RESERVE = 0.2
 
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
-    """How the arms are asked and merged; `depth` is how many candidates each arm gives."""
+    """How the arms are asked and merged; `depth` is how many candidates each arm gives.
+
+    Without `is_hybrid` words answer only where vectors cannot.
+    """
 
     is_hybrid: bool = True
     fusion: str = "relative"
@@ -83,40 +86,39 @@ class BuiltinSearch:
         (lexical, words), (vector, cosines) = await asyncio.gather(
             _guarded(self._lexical(terms, depth, files), end), _guarded(self._vector(query.text, depth, files), end)
         )
-        chunk_words, passage_words = words or ({}, {})
-        evidence = Evidence(chunk_words, passage_words, cosines or {})
+        if not self._settings.is_hybrid and vector.took_part:
+            lexical, words = Arm(ArmState.OFF, "query.hybrid.enabled is false"), {}
+        found, noise = cosines or ({}, Noise())
+        evidence = Evidence(words or {}, found, noise)
         hits, misses = await self._rank(query, evidence)
         return Found(hits, misses, {LEXICAL: lexical, VECTOR: vector}, terms)
 
     async def _allowed(self, filters: Filters) -> list[int] | None:
         return None if filters.is_empty else await self._database.read(lambda db: matching_files(db, filters))
 
-    async def _lexical(
-        self, terms: tuple[str, ...], depth: int, files: list[int] | None
-    ) -> tuple[Arm, tuple[Scores, Scores]]:
+    async def _lexical(self, terms: tuple[str, ...], depth: int, files: list[int] | None) -> tuple[Arm, Scores]:
         if not terms:
-            return Arm(ArmState.OK, "the question has no words to look for"), ({}, {})
+            return Arm(ArmState.OK, "the question has no words to look for"), {}
         expression = match_expression(list(terms))
-        return Arm(ArmState.OK), await self._database.read(lambda db: lexical_scores(db, expression, depth, files))
+        return Arm(ArmState.OK), await self._database.read(lambda db: chunk_scores(db, expression, depth, files))
 
-    async def _vector(self, text: str, depth: int, files: list[int] | None) -> tuple[Arm, Scores]:
+    async def _vector(self, text: str, depth: int, files: list[int] | None) -> tuple[Arm, tuple[Scores, Noise]]:
         embedder = self._slot.embedder
-        if not self._settings.is_hybrid:
-            return Arm(ArmState.OFF, "query.hybrid.enabled is false"), {}
         if embedder is None:
-            return _absent(self._slot.state), {}
+            return _absent(self._slot.state), ({}, Noise())
         query = await embedder.embed_query(text)
         index = await self._index_of(embedder)
         allowed = None
         if files is not None:
             allowed = await self._database.read(lambda db: ids_of_files(db, index.space, files))
-        near = dict(await index.nearest(query, 4 * depth, allowed))
+        nearest, noise = await index.nearest(query, 4 * depth, allowed)
+        near = dict(nearest)
         pairs = await self._database.read(lambda db: chunks_of_vectors(db, list(near)))
         cosines: dict[int, float] = {}
         for chunk, vector in pairs:
             cosines[chunk] = max(near[vector], cosines.get(chunk, -1.0))
         best = sorted(cosines, key=cosines.__getitem__, reverse=True)[:depth]
-        return Arm(ArmState.OK), {chunk: cosines[chunk] for chunk in best}
+        return Arm(ArmState.OK), ({chunk: cosines[chunk] for chunk in best}, noise)
 
     async def _index_of(self, embedder: Embedder) -> VectorIndex:
         space = await self._spaces.of(embedder)
@@ -140,9 +142,8 @@ class BuiltinSearch:
             Scored(
                 rows[chunk],
                 fused[chunk],
-                evidence.chunk_words.get(chunk),
-                evidence.passage_words.get(chunk),
-                evidence.passage_vectors.get(chunk),
+                evidence.words.get(chunk),
+                evidence.cosines.get(chunk),
             )
             for chunk in order
             if chunk in rows

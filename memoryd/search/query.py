@@ -51,18 +51,17 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A chunk with what each arm says of it: BM25 magnitudes and a cosine, None where the arm did not find it."""
+    """A chunk with what each arm says of it: a BM25 magnitude and a cosine, None where the arm did not find it."""
 
     chunk: ChunkRow
     score: float
-    chunk_words: float | None = None
-    passage_words: float | None = None
+    words: float | None = None
     cosine: float | None = None
 
     @property
     def is_literal(self) -> bool:
         """Whether a word of the question stands in it."""
-        return self.chunk_words is not None
+        return self.words is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,7 +101,7 @@ def _answered(hit: Scored, terms: tuple[str, ...], *, has_footer: bool) -> Answe
         end_line=hit.chunk.end_line,
         score=hit.score,
         vector_score=hit.cosine,
-        text_score=None if hit.chunk_words is None else text_score(hit.chunk_words),
+        text_score=None if hit.words is None else text_score(hit.words),
         snippet=f"{part.text}\n\nSource: {citation}" if has_footer else part.text,
         snippet_start_line=first,
         snippet_end_line=hit.chunk.start_line + part.last_line,

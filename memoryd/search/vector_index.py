@@ -7,11 +7,17 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from memoryd.domain.fusion import Noise
 from memoryd.store.database import Database
 from memoryd.store.vectors import Matrix, nearest, vectors_after
 
 RESIDENT_BYTES = 256 * 2**20
 """Above this size the vectors stay on disk and sqlite-vec scans them."""
+
+SAMPLE = 2_000
+"""Vectors that stand for the corpus when the noise of a question is measured."""
+PRIOR_COUNT, PRIOR_DEVIATION = 20, 0.1
+"""A corpus of a few passages says little about noise: so much weight has the usual deviation of cosines."""
 
 
 class Engine(StrEnum):
@@ -32,6 +38,7 @@ class VectorIndex:
         self._dimensions = dimensions
         self._ids: NDArray[np.int64] = np.empty(0, np.int64)
         self._vectors: Matrix = np.empty((0, dimensions), np.float32)
+        self._sample = self._vectors
         self._is_stale = False
         self._lock = asyncio.Lock()
 
@@ -41,16 +48,20 @@ class VectorIndex:
 
     async def nearest(
         self, query: Matrix, limit: int, allowed: NDArray[np.int64] | None = None
-    ) -> list[tuple[int, float]]:
-        """Return (vector id, cosine) of the `limit` nearest, best first; `allowed` ids (ascending) filter before."""
+    ) -> tuple[list[tuple[int, float]], Noise]:
+        """Return (vector id, cosine) of the `limit` nearest, best first, and the noise of this question.
+
+        `allowed` ids (ascending) filter before the cut.
+        """
         async with self._lock:
             await self._refresh()
-            ids, vectors = self._ids, self._vectors
+            ids, vectors, sample = self._ids, self._vectors, self._sample
+        noise = _noise(sample, query)
         if self.engine is Engine.SQLITE_VEC:
             only = None if allowed is None else allowed.tolist()
-            return await self._database.read(lambda db: nearest(db, self.space, query, limit, only))
+            return await self._database.read(lambda db: nearest(db, self.space, query, limit, only)), noise
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._executor, _best, ids, vectors, query, limit, allowed)
+        return await loop.run_in_executor(self._executor, _best, ids, vectors, query, limit, allowed), noise
 
     async def _refresh(self) -> None:
         if self._is_stale:
@@ -64,6 +75,8 @@ class VectorIndex:
             return
         self._ids = np.concatenate([self._ids, ids])
         self._vectors = np.concatenate([self._vectors, vectors])
+        step = max(1, len(self._vectors) // SAMPLE)
+        self._sample = self._vectors[::step].copy()
         if self._vectors.nbytes > RESIDENT_BYTES and self._database.vector_error is None:
             self.engine = Engine.SQLITE_VEC
             self._ids, self._vectors = self._ids[:0], self._vectors[:0]
@@ -81,3 +94,12 @@ def _best(
     top = np.argpartition(-similarity, limit - 1)[:limit] if limit < len(ids) else np.arange(len(ids))
     order = top[np.argsort(-similarity[top], kind="stable")]
     return [(int(ids[row]), float(similarity[row])) for row in order]
+
+
+def _noise(sample: Matrix, query: Matrix) -> Noise:
+    if not len(sample):
+        return Noise()
+    similarity = sample @ query
+    count = len(similarity)
+    variance = (count * float(similarity.var()) + PRIOR_COUNT * PRIOR_DEVIATION**2) / (count + PRIOR_COUNT)
+    return Noise(float(similarity.mean()), variance**0.5)

@@ -59,8 +59,6 @@ INSERT INTO chunks (file_id, ordinal, start_line, end_line, heading, text, hash)
 """
 _INSERT_CHUNK_WORDS = "INSERT INTO chunk_words (rowid, body, heading, path, parts) VALUES (?, ?, ?, ?, ?)"
 _INSERT_PASSAGE = "INSERT INTO passages (chunk_id, start, stop, hash) VALUES (?, ?, ?, ?)"
-_INSERT_PASSAGE_WORDS = "INSERT INTO passage_words (rowid, body) VALUES (?, ?)"
-_DELETE_PASSAGE_WORDS = "DELETE FROM passage_words WHERE rowid IN (SELECT id FROM passages WHERE chunk_id = ?)"
 _DELETE_CHUNK_WORDS = "DELETE FROM chunk_words WHERE rowid = ?"
 _DELETE_CHUNK = "DELETE FROM chunks WHERE id = ?"
 _SELECT_HASHES = """
@@ -144,8 +142,7 @@ def purge_files(db: apsw.Connection, paths: Sequence[RelativePath]) -> int:
         db.execute(_DELETE_UNUSED_REJECTION, (key, key))
     if removed:
         # a deleted row of a contentless table is only marked; merging all segments drops its words
-        for table in ("chunk_words", "passage_words"):
-            db.execute(f"INSERT INTO {table}({table}) VALUES ('optimize')")
+        db.execute("INSERT INTO chunk_words(chunk_words) VALUES ('optimize')")
     return removed
 
 
@@ -170,10 +167,9 @@ def _insert_chunk(db: apsw.Connection, file_id: int, ordinal: int, entry: ChunkE
     db.execute(_INSERT_CHUNK, values)
     chunk_id = db.last_insert_rowid()
     _insert_chunk_words(db, chunk_id, entry.text, entry.heading, path)
-    for passage in entry.passages:
-        db.execute(_INSERT_PASSAGE, (chunk_id, passage.start, passage.stop, passage.hash))
-        body = index_text(entry.text[passage.start : passage.stop])
-        db.execute(_INSERT_PASSAGE_WORDS, (db.last_insert_rowid(), body))
+    db.executemany(
+        _INSERT_PASSAGE, [(chunk_id, passage.start, passage.stop, passage.hash) for passage in entry.passages]
+    )
 
 
 def _insert_chunk_words(db: apsw.Connection, chunk_id: int, text: str, heading: str, path: RelativePath) -> None:
@@ -183,7 +179,6 @@ def _insert_chunk_words(db: apsw.Connection, chunk_id: int, text: str, heading: 
 
 def _delete_chunks(db: apsw.Connection, chunk_ids: Sequence[int]) -> None:
     for chunk_id in chunk_ids:
-        db.execute(_DELETE_PASSAGE_WORDS, (chunk_id,))
         db.execute(_DELETE_CHUNK_WORDS, (chunk_id,))
         db.execute(_DELETE_CHUNK, (chunk_id,))
 

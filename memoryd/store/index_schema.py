@@ -17,12 +17,6 @@ _USER_VERSION_AT, _APPLICATION_ID_AT = 60, 68
 _ORPHANS = {
     "chunks without words": "SELECT count(*) FROM (SELECT id FROM chunks EXCEPT SELECT id FROM chunk_words_docsize)",
     "words without a chunk": "SELECT count(*) FROM (SELECT id FROM chunk_words_docsize EXCEPT SELECT id FROM chunks)",
-    "passages without words": (
-        "SELECT count(*) FROM (SELECT id FROM passages EXCEPT SELECT id FROM passage_words_docsize)"
-    ),
-    "words without a passage": (
-        "SELECT count(*) FROM (SELECT id FROM passage_words_docsize EXCEPT SELECT id FROM passages)"
-    ),
     "files without chunks": (
         "SELECT count(*) FROM files f WHERE chunks <> (SELECT count(*) FROM chunks c WHERE c.file_id = f.id)"
     ),
@@ -68,7 +62,6 @@ def prepare_index(connection: apsw.Connection) -> None:
     with connection:
         connection.execute((files("memoryd.store") / "schema" / "index.sql").read_text())
         connection.execute("INSERT INTO chunk_words(chunk_words, rank) VALUES ('secure-delete', 1)")
-        connection.execute("INSERT INTO passage_words(passage_words, rank) VALUES ('secure-delete', 1)")
         connection.pragma("application_id", APPLICATION_ID)
         connection.pragma("user_version", INDEX_VERSION)
 
@@ -84,5 +77,4 @@ def problems(connection: apsw.Connection) -> list[str]:
 
 def check_words(connection: apsw.Connection) -> None:
     """Let FTS5 check its own structures; raises apsw.CorruptError when they are broken."""
-    for table in ("chunk_words", "passage_words"):
-        connection.execute(f"INSERT INTO {table}({table}) VALUES ('integrity-check')")
+    connection.execute("INSERT INTO chunk_words(chunk_words) VALUES ('integrity-check')")

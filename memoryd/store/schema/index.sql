@@ -71,6 +71,3 @@ CREATE VIRTUAL TABLE chunk_words USING fts5 (
     body, heading, path, parts,
     content='', contentless_delete=1, tokenize="porter unicode61 remove_diacritics 2"
 );
-CREATE VIRTUAL TABLE passage_words USING fts5 (
-    body, content='', contentless_delete=1, detail=none, tokenize="porter unicode61 remove_diacritics 2"
-);

@@ -5,12 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.fusion import Evidence, Weights, relative, scaled, text_score, weighted
+from memoryd.domain.fusion import Evidence, Noise, Weights, relative, standout, text_score, weighted
 
 IDS = st.integers(1, 12)
 WORDS = st.dictionaries(IDS, st.floats(1e-6, 60), max_size=10)
 COSINES = st.dictionaries(IDS, st.floats(-1, 1), max_size=10)
-EVIDENCE = st.builds(Evidence, chunk_words=WORDS, passage_words=WORDS, passage_vectors=COSINES)
+NOISE = st.builds(Noise, st.floats(-1, 1), st.floats(0.01, 1))
+EVIDENCE = st.builds(Evidence, words=WORDS, cosines=COSINES, noise=NOISE)
 MERGES = pytest.mark.parametrize("merge", [relative, weighted])
 Merge = Callable[[Evidence, Weights], dict[int, float]]
 
@@ -26,13 +27,13 @@ def test_scores_stay_between_0_and_1(merge: Merge, evidence: Evidence, share: fl
 @given(evidence=EVIDENCE)
 def test_what_an_arm_found_by_words_or_meaning_is_in_the_answer(merge: Merge, evidence: Evidence) -> None:
     fused = merge(evidence, Weights())
-    assert fused.keys() >= evidence.chunk_words.keys() | evidence.passage_vectors.keys()
+    assert fused.keys() >= evidence.words.keys() | evidence.cosines.keys()
 
 
 @MERGES
 @given(words=WORDS)
 def test_words_alone_keep_their_order(merge: Merge, words: dict[int, float]) -> None:
-    fused = merge(Evidence(chunk_words=words), Weights())
+    fused = merge(Evidence(words=words), Weights())
     ranked = sorted(words, key=words.__getitem__)
     assert all(fused[low] <= fused[high] + 1e-12 for low, high in itertools.pairwise(ranked))
 
@@ -40,7 +41,7 @@ def test_words_alone_keep_their_order(merge: Merge, words: dict[int, float]) -> 
 @MERGES
 @given(cosines=COSINES)
 def test_vectors_alone_keep_their_order(merge: Merge, cosines: dict[int, float]) -> None:
-    fused = merge(Evidence(passage_vectors=cosines), Weights())
+    fused = merge(Evidence(cosines=cosines), Weights())
     ranked = sorted(cosines, key=cosines.__getitem__)
     assert all(fused[low] <= fused[high] + 1e-12 for low, high in itertools.pairwise(ranked))
 
@@ -49,8 +50,8 @@ def test_vectors_alone_keep_their_order(merge: Merge, cosines: dict[int, float])
 @given(evidence=EVIDENCE, lift=st.floats(0, 1))
 def test_a_better_cosine_never_lowers_a_chunk_below_another(merge: Merge, evidence: Evidence, lift: float) -> None:
     """Of two chunks with the same words, the one that is nearer in meaning stands no lower."""
-    vectors = {**evidence.passage_vectors, 101: -lift, 102: lift}
-    both = Evidence({**evidence.chunk_words, 101: 3.0, 102: 3.0}, evidence.passage_words, vectors)
+    cosines = {**evidence.cosines, 101: -lift, 102: lift}
+    both = Evidence({**evidence.words, 101: 3.0, 102: 3.0}, cosines, evidence.noise)
     fused = merge(both, Weights())
     assert fused[102] >= fused[101] - 1e-12
 
@@ -61,12 +62,11 @@ def test_text_score_grows_from_0_to_1(first: float, second: float) -> None:
     assert (text_score(first) <= text_score(second)) or first > second
 
 
-@given(st.dictionaries(IDS, st.floats(-100, 100), min_size=1))
-def test_scaled_spans_the_whole_range(scores: dict[int, float]) -> None:
-    found = scaled(scores)
-    assert found.keys() == scores.keys()
-    assert max(found.values()) == 1
-    assert min(found.values()) in (0, 1)
+@given(cosine=st.floats(-1, 1), noise=NOISE)
+def test_what_does_not_rise_above_the_noise_counts_nothing(cosine: float, noise: Noise) -> None:
+    found = standout(cosine, noise)
+    assert 0 <= found <= 1
+    assert (found == 0) == (cosine <= noise.mean) or found < 1e-9
 
 
 def test_nothing_found_is_nothing_fused() -> None:

@@ -1,0 +1,120 @@
+"""The folder that qmd lives in for one agent: its configuration, which memoryd writes, its index, and its environment."""
+
+import contextlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+import yaml
+
+from memoryd.domain.qmd_collections import Collection
+from memoryd.sidecar.process import allowed_environment
+
+MARKER: Final = "memoryd.json"
+
+
+@dataclass(frozen=True, slots=True)
+class QmdModels:
+    """Model files by absolute path, whether they exist or not: a missing file fails at once, a missing download hangs."""
+
+    embed: Path
+    generate: Path
+    rerank: Path
+
+
+class QmdHome:
+    """Below `root`: `xdg-config/qmd/index.yml`, `xdg-cache/qmd/index.sqlite`, and an empty folder to run in."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.config_home = root / "xdg-config"
+        self.cache_home = root / "xdg-cache"
+        self.config_file = self.config_home / "qmd" / "index.yml"
+        self.index_file = self.cache_home / "qmd" / "index.sqlite"
+        self.directory = root / "empty"
+
+    def prepare(self) -> None:
+        """Make the folders, open to their owner alone."""
+        for folder in (self.config_file.parent, self.index_file.parent, self.directory):
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.root.chmod(0o700)
+
+    def environment(self, outside: Mapping[str, str], *, busy_seconds: float) -> dict[str, str]:
+        """Return all that qmd may know; `busy_seconds` is how long it waits for another writer of its index."""
+        return {
+            **allowed_environment(outside),
+            **variables(self.root),
+            "HOME": str(self.root),
+            "PWD": str(self.directory),
+            "LANG": "C.UTF-8",
+            "NO_COLOR": "1",
+            "QMD_SQLITE_BUSY_TIMEOUT": str(int(busy_seconds * 1000)),
+            "LLAMA_LOG_LEVEL": "error",
+            "GGML_LOG_LEVEL": "error",
+            "GGML_BACKEND_SILENT": "1",
+        }
+
+    def configured(self) -> set[str]:
+        """Return the names of the collections in the file; nothing if it is missing or broken."""
+        try:
+            held = yaml.safe_load(self.config_file.read_text(encoding="utf-8"))
+        except (OSError, ValueError, yaml.YAMLError):
+            return set()
+        collections = held.get("collections") if isinstance(held, dict) else None
+        return {str(name) for name in collections} if isinstance(collections, dict) else set()
+
+    def write_config(self, collections: Sequence[Collection], models: QmdModels) -> bool:
+        """Write the configuration whole, unless it is as it should be; return whether it was written."""
+        wanted = _yaml(collections, models)
+        with contextlib.suppress(OSError):
+            if self.config_file.read_bytes() == wanted:
+                return False
+        _write(self.config_file, wanted)
+        return True
+
+    def remove_index(self) -> None:
+        """Delete the index, which can be made again from the notes."""
+        for path in self.index_file.parent.glob(f"{self.index_file.name}*"):
+            path.unlink(missing_ok=True)
+        self.note_update(None)
+
+    def updated_at(self) -> float | None:
+        """Return when the last update that succeeded began, in seconds of the system's clock."""
+        try:
+            held = json.loads((self.root / MARKER).read_text(encoding="utf-8"))
+            return float(held["updatedAt"]) if self.index_file.exists() else None
+        except (OSError, ValueError, TypeError, KeyError):
+            return None
+
+    def note_update(self, began: float | None) -> None:
+        """Remember when an update began that succeeded; None forgets it."""
+        _write(self.root / MARKER, json.dumps({"updatedAt": began}).encode())
+
+
+def variables(root: Path) -> dict[str, str]:
+    """Return the variables that point a qmd by hand at the same index."""
+    return {"XDG_CONFIG_HOME": str(root / "xdg-config"), "XDG_CACHE_HOME": str(root / "xdg-cache")}
+
+
+def _yaml(collections: Sequence[Collection], models: QmdModels) -> bytes:
+    held = {
+        "collections": {one.name: {"path": one.root, "pattern": one.pattern} for one in collections},
+        "models": {role: str(path) for role, path in asdict(models).items()},
+    }
+    text: str = yaml.safe_dump(held, sort_keys=False, allow_unicode=True, width=10_000)
+    return text.encode()
+
+
+def _write(path: Path, data: bytes) -> None:
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+        Path(name).replace(path)
+    except OSError:
+        Path(name).unlink(missing_ok=True)
+        raise

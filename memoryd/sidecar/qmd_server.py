@@ -1,0 +1,238 @@
+"""The long-lived `qmd mcp`: one child per index, asked over its pipes in JSON-RPC, one object a line.
+
+The protocol is the Model Context Protocol, revision 2025-06-18, of which only `tools/call` is used.
+"""
+
+import asyncio
+import json
+import random
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from itertools import count
+
+import structlog
+
+from memoryd import __version__
+from memoryd.domain.breaker import Breaker
+from memoryd.errors import SidecarError
+from memoryd.sidecar.process import Child, ChildSpec
+
+log = structlog.get_logger(__name__)
+
+PROTOCOL = "2025-06-18"
+LINE_BYTES = 8 * 1024 * 1024
+"""A longer line ends the child."""
+
+
+class Phase(StrEnum):
+    """Where the server is."""
+
+    IDLE = "idle"
+    """Not running; the next question starts it."""
+    STARTING = "starting"
+    READY = "ready"
+    WAITING = "waiting"
+    """It failed; the next try is not due yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """What a tool answered, and what the child wrote to stderr meanwhile."""
+
+    content: Mapping[str, object]
+    stderr: str
+
+
+@dataclass(frozen=True, slots=True)
+class ServerTimes:
+    """Seconds: for a start; after the last question until it is stopped; how long silence means that it hangs."""
+
+    start: float = 30.0
+    idle: float = 600.0
+    patience: float = 4.0
+
+
+class QmdServer:
+    """Runs the child while questions come; `run` loops until cancelled. `spec` says what to run, once that is known."""
+
+    def __init__(self, *, spec: Callable[[Callable[[bytes], None]], ChildSpec], times: ServerTimes) -> None:
+        self.phase = Phase.IDLE
+        self.restarts = 0
+        self.last_error: str | None = None
+        self._spec = spec
+        self._times = times
+        self._breaker = Breaker()
+        self._child: Child | None = None
+        self._wanted = asyncio.Event()
+        self._moved = asyncio.Condition()
+        self._used_at = 0.0
+        self._numbers = count(1)
+        self._waiting: dict[int, asyncio.Future[Mapping[str, object]]] = {}
+        self._line = bytearray()
+
+    @property
+    def pid(self) -> int | None:
+        """The child's process id while it is ready."""
+        return self._child.pid if self._child is not None and self.phase is Phase.READY else None
+
+    @property
+    def is_available(self) -> bool:
+        """Whether a question may be asked now: it runs, or may be started."""
+        return self.phase is not Phase.WAITING
+
+    def wake(self) -> None:
+        """Start it now, so that the first question need not wait."""
+        self._used_at = time.monotonic()
+        self._wanted.set()
+
+    async def call(self, tool: str, arguments: Mapping[str, object], *, timeout: float) -> Called:
+        """Call a tool and return its structured answer within `timeout` seconds.
+
+        Raises SidecarError when it is down, answers with an error, or is silent. A child that is silent for as long as
+        it is ever given is ended.
+        """
+        self.wake()
+        try:
+            async with asyncio.timeout(timeout):
+                child = await self._ready_child()
+                mark = child.stderr_mark
+                answer = await self._ask(child, "tools/call", {"name": tool, "arguments": dict(arguments)})
+        except TimeoutError as exc:
+            if timeout >= self._times.patience and self._child is not None:
+                self._end(f"no answer within {timeout:g} s")
+            raise SidecarError(f"qmd did not answer within {timeout:g} s") from exc
+        content = answer.get("structuredContent")
+        if answer.get("isError") or not isinstance(content, dict):
+            raise SidecarError(f"qmd cannot {tool}: {_text_of(answer)}")
+        return Called(content, child.stderr_since(mark))
+
+    async def run(self) -> None:
+        """Start the child when it is wanted, follow it to its end, back off after failures."""
+        while True:
+            await self._wanted.wait()
+            try:
+                await self._live()
+            except SidecarError as exc:
+                await self._failed(str(exc))
+
+    async def _live(self) -> None:
+        await self._become(Phase.STARTING)
+        self._line.clear()
+        child = Child(self._spec(self._take))
+        try:
+            await self._start(child)
+            self._child, self._used_at = child, time.monotonic()
+            await self._become(Phase.READY)
+            await self._follow(child)
+        finally:
+            self._child = None
+            self._fail_waiting(child.describe_end())
+            await child.stop()
+
+    async def _start(self, child: Child) -> None:
+        try:
+            async with asyncio.timeout(self._times.start):
+                await child.start()
+                hello = {
+                    "protocolVersion": PROTOCOL,
+                    "capabilities": {},
+                    "clientInfo": {"name": "memoryd", "version": __version__},
+                }
+                await self._ask(child, "initialize", hello)
+        except TimeoutError as exc:
+            raise SidecarError(f"qmd mcp did not start within {self._times.start:g} s") from exc
+        child.write(_line({"jsonrpc": "2.0", "method": "notifications/initialized"}))
+
+    async def _follow(self, child: Child) -> None:
+        """Return when the child has been idle for long enough; raises SidecarError when it ends by itself."""
+        while True:
+            left = self._used_at + self._times.idle - time.monotonic()
+            if left <= 0 and not self._waiting:
+                self._wanted.clear()
+                await self._become(Phase.IDLE)
+                return
+            if await child.ends_within(timedelta(seconds=max(left, 1.0))):
+                raise SidecarError(f"qmd mcp ended: {self.last_error or child.describe_end()}")
+            self._breaker = self._breaker.succeeded()
+
+    async def _failed(self, reason: str) -> None:
+        self._breaker = self._breaker.failed(time.monotonic(), random.random())
+        self.restarts += 1
+        self.last_error = reason
+        wait = self._breaker.wait(time.monotonic())
+        log.warning("qmd mcp failed", reason=reason, next_try_seconds=round(wait, 1))
+        await self._become(Phase.WAITING)
+        await asyncio.sleep(wait)
+        self.last_error = None
+        self._wanted.clear()
+        await self._become(Phase.IDLE)
+
+    async def _become(self, phase: Phase) -> None:
+        async with self._moved:
+            self.phase = phase
+            self._moved.notify_all()
+
+    async def _ready_child(self) -> Child:
+        async with self._moved:
+            await self._moved.wait_for(lambda: self.phase in (Phase.READY, Phase.WAITING))
+        if self._child is None:
+            raise SidecarError(f"qmd mcp is down: {self.last_error}")
+        return self._child
+
+    async def _ask(self, child: Child, method: str, params: Mapping[str, object]) -> Mapping[str, object]:
+        number = next(self._numbers)
+        answer: asyncio.Future[Mapping[str, object]] = asyncio.get_running_loop().create_future()
+        self._waiting[number] = answer
+        try:
+            child.write(_line({"jsonrpc": "2.0", "id": number, "method": method, "params": params}))
+            return await answer
+        finally:
+            self._waiting.pop(number, None)
+
+    def _take(self, data: bytes) -> None:
+        """Take output: whole lines are messages; what is no message (a banner, a log line) is passed over."""
+        self._line += data
+        if len(self._line) > LINE_BYTES:
+            self._line.clear()
+            self._end(f"a line of more than {LINE_BYTES} bytes")
+        *lines, rest = self._line.split(b"\n") if b"\n" in data else (self._line,)
+        self._line = bytearray(rest)
+        for line in lines:
+            self._dispatch(line)
+
+    def _dispatch(self, line: bytes | bytearray) -> None:
+        try:
+            message = json.loads(line)
+        except (ValueError, RecursionError):
+            return
+        answer = self._waiting.get(message.get("id", -1)) if isinstance(message, dict) else None
+        if answer is None or answer.done():
+            return
+        result = message.get("result")
+        if isinstance(result, dict):
+            answer.set_result(result)
+        else:
+            answer.set_exception(SidecarError(f"qmd mcp answered with an error: {str(message.get('error'))[:300]}"))
+
+    def _end(self, reason: str) -> None:
+        self.last_error = reason
+        if self._child is not None:
+            self._child.kill()
+
+    def _fail_waiting(self, how: str) -> None:
+        for answer in self._waiting.values():
+            if not answer.done():
+                answer.set_exception(SidecarError(f"qmd ended while it was asked: {self.last_error or how}"))
+
+
+def _line(message: Mapping[str, object]) -> bytes:
+    return json.dumps(message, ensure_ascii=True).encode() + b"\n"
+
+
+def _text_of(answer: Mapping[str, object]) -> str:
+    content = answer.get("content")
+    texts = [one.get("text") for one in content if isinstance(one, dict)] if isinstance(content, list) else []
+    return " ".join(str(text) for text in texts if text)[:300] or "it gave no structured answer"
