@@ -1,0 +1,231 @@
+"""The person at the keyboard: a thread that edits a workspace all the time, and the oracle that knows what it did."""
+
+import os
+import random
+import shutil
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.fault import editors
+from tests.fault.model import Oracle, document, paragraph
+
+MAX_FILES = 80
+MAX_BYTES = 60_000
+FOLDERS = ("memory", "memory/daily", "memory/projects", "bank", "bank/entities")
+
+
+class Editor:
+    """Does one random edit after another; `actions` remembers their names, `rnd` decides all."""
+
+    def __init__(self, workspace: Path, outside: Path, rnd: random.Random, log: Callable[[str], None]) -> None:
+        self.oracle = Oracle()
+        self.actions: dict[str, int] = {}
+        self._workspace = workspace
+        self._outside = outside
+        self._rnd = rnd
+        self._log = log
+        self._serial = 0
+        self._parked: list[str] = []
+
+    def fill(self, files: int) -> None:
+        """Make the first documents."""
+        self._outside.mkdir(parents=True, exist_ok=True)
+        self._save("MEMORY.md", document(self._rnd), editors.mkdirp_write)
+        for _ in range(files - 1):
+            self._save(self._new_path(), document(self._rnd), editors.mkdirp_write)
+
+    def act(self) -> None:
+        """Do one random edit."""
+        chosen = self._rnd.choices(list(_WEIGHTS), weights=list(_WEIGHTS.values()))[0]
+        _ACTIONS[chosen](self)
+        self.actions[chosen] = self.actions.get(chosen, 0) + 1
+
+    def pause(self) -> None:
+        """Wait as long as a program may between two system calls."""
+        time.sleep(self._rnd.choice((0.0, 0.0, 0.001, 0.003)))
+
+    def save(self) -> None:
+        """Save a document, old or new, in the way of some editor."""
+        path = self._some_path() if self._rnd.random() < 0.8 else self._new_path()
+        data = document(self._rnd)
+        self._save(path, data, self._rnd.choice(list(editors.SAVES.values())))
+
+    def append(self) -> None:
+        """Add a paragraph at the end of a document."""
+        path = self._some_path()
+        old = self.oracle.files[path]
+        if len(old) > MAX_BYTES:
+            return self.save()
+        added = ("\n" + paragraph(self._rnd, 12)).encode()
+        self._log(f"append {path}")
+        self.oracle.announce(path, old + added)
+        editors.append(self._workspace / path, added, self.pause)
+        self.oracle.wrote(path, old + added)
+        return None
+
+    def delete(self) -> None:
+        """Remove a document."""
+        path = self._some_path()
+        if len(self.oracle.files) < 5:
+            return
+        self._log(f"delete {path}")
+        (self._workspace / path).unlink()
+        self.oracle.removed(path)
+
+    def rename(self) -> None:
+        """Give a document another name, perhaps in another folder."""
+        self._move(self._some_path(), self._new_path())
+
+    def rename_over(self) -> None:
+        """Rename a document over another one."""
+        old, new = self._some_path(), self._some_path()
+        if old != new and len(self.oracle.files) > 5:
+            self._move(old, new)
+
+    def folder_out(self) -> None:
+        """Move a whole folder out of the workspace."""
+        folder = f"memory/moved{self._serial}"
+        self._serial += 1
+        for number in range(3):
+            self._save(f"{folder}/{number}/note.md", document(self._rnd, 2), editors.mkdirp_write)
+        target = self._outside / folder.replace("/", "-")
+        (self._workspace / folder).rename(target)
+        for number in range(3):
+            self.oracle.removed(f"{folder}/{number}/note.md")
+        self._log(f"folder out {folder}")
+        shutil.rmtree(target)
+
+    def folder_in(self) -> None:
+        """Move a whole folder into the workspace."""
+        source = self._outside / f"in{self._serial}"
+        folder = f"memory/in{self._serial}"
+        self._serial += 1
+        texts = {f"{number}.md": document(self._rnd, 2) for number in range(3)}
+        source.mkdir()
+        for name, data in texts.items():
+            (source / name).write_bytes(data)
+            self.oracle.announce(f"{folder}/{name}", data)
+        self._log(f"folder in {folder}")
+        (self._workspace / "memory").mkdir(exist_ok=True)
+        source.rename(self._workspace / folder)
+        for name, data in texts.items():
+            self.oracle.wrote(f"{folder}/{name}", data)
+
+    def link(self) -> None:
+        """Make a symlink that must never be followed, for a moment."""
+        secret = self._outside / "secret.md"
+        secret.write_text("mkeeeeeeeeeeee must never be found\n")
+        link = self._workspace / "bank" / "linked.md"
+        link.parent.mkdir(exist_ok=True)
+        link.symlink_to(secret)
+        self.pause()
+        link.unlink()
+
+    def noise(self) -> None:
+        """Leave an editor's litter for a moment."""
+        (self._workspace / "memory").mkdir(exist_ok=True)
+        editors.noise(self._workspace / "memory", self.pause)
+
+    def chmod(self) -> None:
+        """Change the mode and nothing else."""
+        (self._workspace / self._some_path()).chmod(self._rnd.choice((0o600, 0o640, 0o644)))
+
+    def hard_link(self) -> None:
+        """Edit a document by another name, of which no event tells."""
+        path = self._some_path()
+        other = self._outside / "other-name"
+        other.unlink(missing_ok=True)
+        os.link(self._workspace / path, other)
+        data = document(self._rnd)
+        self._log(f"hard link {path}")
+        self.oracle.announce(path, data)
+        other.write_bytes(data)
+        self.oracle.wrote(path, data)
+        other.unlink()
+
+    def _save(self, path: str, data: bytes, save: editors.Save) -> None:
+        self._log(f"{save.__name__} {path} {len(data)}")
+        self.oracle.announce(path, data)
+        target = self._workspace / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        save(target, data, self.pause)
+        self.oracle.wrote(path, data)
+
+    def _move(self, old: str, new: str) -> None:
+        self._log(f"rename {old} {new}")
+        self.oracle.announce(new, self.oracle.files[old])
+        (self._workspace / new).parent.mkdir(parents=True, exist_ok=True)
+        (self._workspace / old).rename(self._workspace / new)
+        self.oracle.moved(old, new)
+
+    def _some_path(self) -> str:
+        return self._rnd.choice(list(self.oracle.files))
+
+    def _new_path(self) -> str:
+        if len(self.oracle.files) >= MAX_FILES:
+            return self._some_path()
+        self._serial += 1
+        return f"{self._rnd.choice(FOLDERS)}/note{self._serial}.md"
+
+
+_WEIGHTS = {
+    "save": 60,
+    "append": 12,
+    "delete": 5,
+    "rename": 5,
+    "rename_over": 2,
+    "folder_out": 2,
+    "folder_in": 2,
+    "link": 2,
+    "noise": 4,
+    "chmod": 3,
+    "hard_link": 3,
+}
+_ACTIONS: dict[str, Callable[[Editor], None]] = {name: getattr(Editor, name) for name in _WEIGHTS}
+
+
+class EditorThread(threading.Thread):
+    """Runs an Editor at about `rate` edits a second, until paused or ended; an error in it is kept in `error`."""
+
+    def __init__(self, editor: Editor, rnd: random.Random, rate: float = 50.0) -> None:
+        super().__init__(name="editor", daemon=True)
+        self.error: Exception | None = None
+        self._editor = editor
+        self._rnd = rnd
+        self._rate = rate
+        self._may_edit = threading.Event()
+        self._is_idle = threading.Event()
+        self._is_over = False
+
+    def resume(self) -> None:
+        """Let it edit."""
+        self._is_idle.clear()
+        self._may_edit.set()
+
+    def hold(self) -> None:
+        """Wait until it stands still between two edits."""
+        self._may_edit.clear()
+        while self.is_alive() and not self._is_idle.wait(0.1):
+            pass
+        if self.error is not None:
+            raise self.error
+
+    def end(self) -> None:
+        """Stop for good."""
+        self._is_over = True
+        self._may_edit.set()
+        self.join(10)
+
+    def run(self) -> None:
+        try:
+            while not self._is_over:
+                if not self._may_edit.is_set():
+                    self._is_idle.set()
+                    self._may_edit.wait()
+                    continue
+                self._editor.act()
+                time.sleep(self._rnd.expovariate(self._rate))
+        except Exception as exc:
+            self.error = exc

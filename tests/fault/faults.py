@@ -1,0 +1,186 @@
+"""Faults that are made for real: injected system calls, kernel limits, file systems; each is undone at the end."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from tests.daemon import RunningDaemon, eventually
+
+INJECTED = re.compile(r"\(INJECTED\)")
+KILLED = "+++ killed by SIGKILL +++"
+
+
+def has_strace() -> bool:
+    """Tell whether strace is there and may trace."""
+    program = shutil.which("strace")
+    if program is None:
+        return False
+    return subprocess.run([program, "-qq", "-o", os.devnull, "true"], capture_output=True, check=False).returncode == 0
+
+
+class FaultyDaemon(RunningDaemon):
+    """The daemon under a command such as strace or prlimit, and with signals that stop and wake it."""
+
+    prefix: tuple[str, ...] = ()
+
+    def spawn(self, *arguments: str) -> subprocess.Popen[bytes]:
+        """Start the program behind `prefix`; the process is the daemon itself all the same."""
+        return spawn_behind(self, self.prefix, arguments) if self.prefix else super().spawn(*arguments)
+
+    def pause(self) -> None:
+        """Stop the process as a suspended machine would."""
+        os.kill(self.pid, signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let a stopped process go on."""
+        os.kill(self.pid, signal.SIGCONT)
+
+    def is_running(self) -> bool:
+        """Tell whether the process is there."""
+        return self.process is not None and self.process.poll() is None
+
+    def reap(self) -> int:
+        """Wait for a process that a fault has ended; return its exit code (minus the signal)."""
+        assert self.process is not None
+        code = self.process.wait(20)
+        self.process = None
+        return code
+
+
+def spawn_behind(
+    daemon: RunningDaemon,
+    prefix: tuple[str, ...],
+    arguments: tuple[str, ...] = (),
+    env: Mapping[str, str] | None = None,
+) -> subprocess.Popen[bytes]:
+    """Start the daemon's program behind a command that ends in executing it."""
+    (daemon.home / "home").mkdir(exist_ok=True)
+    with daemon.log.open("ab") as log:
+        return subprocess.Popen(
+            [*prefix, sys.executable, "-m", "memoryd.daemon.main", *arguments],
+            env=dict(env or daemon.env),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+
+
+def strace_prefix(log: Path, inject: str, trace: str = "") -> tuple[str, ...]:
+    """Return the command that injects `inject` into what it starts; strace steps aside, the pid is the program's.
+
+    The call must stand in `trace` too, or nothing is injected.
+    """
+    call = inject.split(":")[0]
+    tracing = ("-e", f"trace={trace or call}", "-e", f"inject={inject}")
+    return ("strace", "-D", "-f", "--seccomp-bpf", "-qq", "-o", str(log), *tracing)
+
+
+@contextmanager
+def injected(pid: int, log: Path, inject: str, *, path: Path | None = None) -> Iterator[None]:
+    """Inject into a running process and its threads until the end of the block; `path` narrows it to one file."""
+    call = inject.split(":")[0]
+    narrowed = () if path is None else ("-P", str(path))
+    command = [
+        "strace",
+        "-f",
+        "-o",
+        str(log),
+        "-p",
+        str(pid),
+        *narrowed,
+        "-e",
+        f"trace={call}",
+        "-e",
+        f"inject={inject}",
+    ]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as tracer:
+        assert tracer.stderr is not None
+        line = tracer.stderr.readline()
+        assert b"attached" in line, line
+        try:
+            yield
+        finally:
+            with suppress(ProcessLookupError):
+                tracer.send_signal(signal.SIGINT)
+            tracer.stderr.read()
+            tracer.wait(10)
+
+
+def fired(log: Path) -> int:
+    """Count the injected results in a strace log."""
+    return len(INJECTED.findall(log.read_text(errors="replace"))) if log.exists() else 0
+
+
+def killed(log: Path) -> bool:
+    """Tell whether the traced program was killed."""
+    return log.exists() and KILLED in log.read_text(errors="replace")
+
+
+@contextmanager
+def sysctl(name: str, value: int) -> Iterator[None]:
+    """Set a kernel setting and put it back."""
+    path = Path("/proc/sys", *name.split("."))
+    before = path.read_text()
+    path.write_text(str(value))
+    try:
+        yield
+    finally:
+        path.write_text(before)
+
+
+@contextmanager
+def mounted(folder: Path, options: str = "size=16m") -> Iterator[None]:
+    """Mount an empty file system in memory over a folder; unmounted at the end if it still is there."""
+    subprocess.run(["mount", "-t", "tmpfs", "-o", options, "none", str(folder)], check=True)
+    try:
+        yield
+    finally:
+        unmount(folder)
+
+
+def unmount(folder: Path) -> None:
+    """Unmount at once, whoever uses it."""
+    subprocess.run(["umount", "-l", str(folder)], check=False, capture_output=True)
+
+
+def remount(folder: Path, options: str) -> None:
+    """Change the options of a mount."""
+    subprocess.run(["mount", "-o", f"remount,{options}", str(folder)], check=True)
+
+
+def overflow_events(folder: Path) -> int:
+    """Cause more file events in a watched folder than the kernel queues; return how many."""
+    limit = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
+    files = [(folder / f".overflow{number}").open("wb", buffering=0) for number in range(2)]
+    try:
+        # two files in turn: equal events in a row are merged into one
+        for _ in range(limit):
+            for file in files:
+                file.write(b".")
+    finally:
+        for file in files:
+            file.close()
+            Path(file.name).unlink()
+    return 2 * limit
+
+
+def flip_byte(path: Path, at: int, mask: int = 0xFF) -> None:
+    """Change one byte of a file."""
+    with path.open("r+b") as file:
+        file.seek(at)
+        byte = file.read(1)[0]
+        file.seek(at)
+        file.write(bytes([byte ^ mask]))
+
+
+def wait_gone(daemon: FaultyDaemon, seconds: float = 10.0) -> int:
+    """Wait until a fault has ended the daemon; return its exit code."""
+    eventually(lambda: not daemon.is_running(), seconds=seconds)
+    return daemon.reap()

@@ -1,0 +1,58 @@
+"""The agent who asks: a thread that searches all the time and judges every answer."""
+
+import random
+import threading
+import time
+
+from memoryd.client import Client
+from memoryd.errors import DaemonNotRunning, DeadlineExceeded, NotNow
+from tests.daemon import RunningDaemon
+from tests.fault.model import VOCABULARY, Oracle, markers
+
+DEADLINE_SECONDS = 15.0
+
+
+class SearchThread(threading.Thread):
+    """Asks about `rate` times a second; `wrong` collects answers that break I2 or I5."""
+
+    def __init__(self, daemon: RunningDaemon, oracle: Oracle, rnd: random.Random, rate: float = 20.0) -> None:
+        super().__init__(name="search", daemon=True)
+        self.answers = 0
+        self.refusals = 0
+        self.absences = 0
+        self.wrong: list[str] = []
+        self._socket = daemon.socket
+        self._oracle = oracle
+        self._rnd = rnd
+        self._rate = rate
+        self._is_over = False
+
+    def end(self) -> None:
+        """Stop for good."""
+        self._is_over = True
+        self.join(DEADLINE_SECONDS + 5)
+
+    def run(self) -> None:
+        with Client(self._socket, timeout=DEADLINE_SECONDS) as client:
+            while not self._is_over:
+                self._ask(client)
+                time.sleep(self._rnd.expovariate(self._rate))
+
+    def _ask(self, client: Client) -> None:
+        words = self._rnd.sample(VOCABULARY, 2)
+        try:
+            reply = client.search(" ".join(words))
+        except DaemonNotRunning:
+            self.absences += 1
+        except DeadlineExceeded:
+            self.wrong.append(f"I5: no answer within {DEADLINE_SECONDS:g} s")
+        except NotNow:
+            self.refusals += 1
+        except Exception as exc:
+            self.wrong.append(f"I5: {exc!r}")
+        else:
+            self.answers += 1
+            for hit in reply["results"]:
+                foreign = markers(hit["snippet"].encode()) - self._oracle.ever_at.get(hit["path"], set())
+                if foreign:
+                    self.wrong.append(f"I2: {hit['path']} never held {sorted(foreign)}")

@@ -1,0 +1,312 @@
+"""The torture harness: the real daemon, killed, stopped and robbed of its files while somebody edits and asks.
+
+    python -m tests.fault.torture --rounds 500 --seed 1
+
+Everything random comes from one seed. A failing run keeps its folder, with the notes, the index, the daemon's log
+and `actions.log`, and says where. Modelled on RocksDB's db_crashtest: blackbox (kill at a random time) and whitebox
+(kill at the n-th system call of a kind, by strace).
+"""
+
+import random
+import shutil
+import signal
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import psutil
+
+from tests.daemon import eventually, write_config
+from tests.fault import check
+from tests.fault.check import ViolationError
+from tests.fault.editing import Editor, EditorThread
+from tests.fault.faults import FaultyDaemon, flip_byte, has_strace, injected, killed, overflow_events, strace_prefix
+from tests.fault.searching import SearchThread
+
+SYNC = {"watchDebounceMs": 40, "settleMs": 20, "deleteGraceMs": 150, "rootGraceSeconds": 1, "reconcileSeconds": 1}
+"""Times that let a round take tenths of a second."""
+VERIFY_EVERY = 5
+CALLS = ("pwrite64", "fdatasync", "ftruncate", "openat", "unlink")
+"""The calls at which a crash is interesting. A kill at one of them is swept over its count in a start and a stop."""
+MAX_FDS, MAX_RSS_MB = 12, 80
+"""How much a daemon may hold more at the end than when it first was quiet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run is made of."""
+
+    seed: int
+    rounds: int
+    seconds: float = float("inf")
+    watch: bool = True
+    model: Path | None = None
+    files: int = 40
+    rate: float = 50.0
+
+
+class Torture:
+    """One run in `folder`; `run` raises ViolationError, and `fired` counts the faults that took effect."""
+
+    def __init__(self, plan: Plan, folder: Path) -> None:
+        self.fired: Counter[str] = Counter()
+        self.chosen: Counter[str] = Counter()
+        self.verified = 0
+        self.folder = folder
+        self._plan = plan
+        self._rnd = random.Random(f"{plan.seed}-faults")
+        self._log_file = (folder / "actions.log").open("a", buffering=1)
+        self._calls: Counter[str] = Counter()
+        workspace = folder / "workspace"
+        workspace.mkdir()
+        self.editor = Editor(workspace, folder / "outside", random.Random(f"{plan.seed}-editor"), self._log)
+        search = {"sync": SYNC | {"watch": plan.watch}}
+        self.daemon = FaultyDaemon(folder, write_config(folder, workspace, plan.model, search=search), workspace)
+
+    def run(self) -> None:
+        """Do all rounds, then check everything once more."""
+        rates = random.Random(f"{self._plan.seed}-pace")
+        self.editor.fill(self._plan.files)
+        if has_strace():
+            self._learn_calls()
+        self.daemon.start()
+        editing = EditorThread(self.editor, rates, self._plan.rate)
+        searching = SearchThread(self.daemon, self.editor.oracle, random.Random(f"{self._plan.seed}-search"))
+        editing.start()
+        searching.start()
+        try:
+            self._rounds(editing, searching)
+        finally:
+            searching.end()
+            editing.end()
+            self._end()
+
+    def _rounds(self, editing: EditorThread, searching: SearchThread) -> None:
+        end = time.monotonic() + self._plan.seconds
+        self._verify()
+        for number in range(self._plan.rounds):
+            if time.monotonic() > end:
+                break
+            editing.resume()
+            time.sleep(min(2.0, self._rnd.expovariate(1 / 0.3)))
+            self._fault(number)
+            self._ensure_running()
+            if number % VERIFY_EVERY == VERIFY_EVERY - 1:
+                editing.hold()
+                self._verify()
+            if searching.wrong:
+                raise ViolationError("; ".join(searching.wrong[:5]))
+        editing.hold()
+        self._verify()
+        if not searching.answers:
+            raise ViolationError("I5: no search was answered at all")
+
+    def _fault(self, number: int) -> None:
+        faults = _faults(self._plan.model is not None)
+        name = self._rnd.choices(list(faults), weights=[weight for weight, _ in faults.values()])[0]
+        self._log(f"-- round {number}: {name}")
+        self.chosen[name] += 1
+        faults[name][1](self)
+
+    def kill9(self) -> None:
+        """Kill at a random time."""
+        self.daemon.kill()
+        self.fired["kill9"] += 1
+
+    def term(self) -> None:
+        """Stop in order, in the middle of work."""
+        code = self.daemon.stop()
+        if code != 0:
+            raise ViolationError(f"SIGTERM ended with {code}")
+        self.fired["term"] += 1
+
+    def stop_cont(self) -> None:
+        """Stop the process for a moment, as a suspended machine would be."""
+        self.daemon.pause()
+        eventually(lambda: psutil.Process(self.daemon.pid).status() == psutil.STATUS_STOPPED)
+        time.sleep(self._rnd.uniform(0.05, 0.4))
+        self.daemon.resume()
+        self.fired["stop_cont"] += 1
+
+    def kill_worker(self) -> None:
+        """Kill the embedding worker."""
+        with self.daemon.client() as client:
+            worker = client.status()["agents"][0]["embedder"]["worker"]
+        if worker is not None and worker["pid"] is not None:
+            psutil.Process(worker["pid"]).kill()
+            self.fired["kill_worker"] += 1
+
+    def strace_kill_running(self) -> None:
+        """Kill at the n-th call of a kind while it works."""
+        call = self._rnd.choice(("pwrite64", "openat", "fdatasync", "ftruncate"))
+        log = self.folder / "strace.log"
+        log.unlink(missing_ok=True)
+        inject = f"{call}:signal=KILL:when={self._rnd.randint(1, 30)}"
+        with injected(self.daemon.pid, log, inject):
+            if not _within(8.0, lambda: not self.daemon.is_running()):
+                self._log(f"not reached: {inject}")
+        self._reap(log, f"strace {call}")
+
+    def strace_kill_start(self) -> None:
+        """Kill at the n-th call of a kind from the start on, and at the latest during the stop."""
+        self.daemon.kill()
+        call = self._rnd.choice([name for name in CALLS if self._calls[name]])
+        log = self.folder / "strace.log"
+        log.unlink(missing_ok=True)
+        self.daemon.prefix = strace_prefix(log, f"{call}:signal=KILL:when={self._rnd.randint(1, self._calls[call])}")
+        self.daemon.process = self.daemon.spawn()
+        self.daemon.prefix = ()
+        if not _within(4.0, lambda: not self.daemon.is_running()):
+            self.daemon.process.send_signal(signal.SIGTERM)
+            self.daemon.process.wait(20)
+        self._reap(log, f"strace {call}")
+
+    def rm_socket(self) -> None:
+        """Remove the socket; whoever looks after the daemon restarts it."""
+        self.daemon.socket.unlink()
+        self.daemon.stop()
+        self.fired["rm_socket"] += 1
+
+    def rm_wal(self) -> None:
+        """Remove the write-ahead log of a killed daemon."""
+        self.daemon.kill()
+        index = check.index_of(self.daemon)
+        for suffix in ("-wal", "-shm"):
+            path = index.with_name(index.name + suffix)
+            if path.exists():
+                path.unlink()
+                self.fired["rm_wal"] += 1
+
+    def flip(self) -> None:
+        """Change a byte of the index, or of its log, while the daemon is down."""
+        self.daemon.kill() if self._rnd.random() < 0.5 else self.daemon.stop()
+        index = check.index_of(self.daemon)
+        wal = index.with_name(f"{index.name}-wal")
+        target = self._rnd.choice([path for path in (index, wal) if path.exists() and path.stat().st_size])
+        at = self._rnd.randrange(target.stat().st_size)
+        self._log(f"flip {target.name} at {at}")
+        flip_byte(target, at)
+        self.fired["flip"] += 1
+
+    def overflow(self) -> None:
+        """Let the kernel drop events while the daemon is stopped, among them those of a real edit."""
+        self.daemon.pause()
+        overflow_events(self.daemon.workspace)
+        self.daemon.resume()
+        self.fired["overflow"] += 1
+
+    def _learn_calls(self) -> None:
+        """Count the calls of each kind in one start, sync and stop."""
+        log = self.folder / "calls.log"
+        self.daemon.prefix = strace_prefix(log, "getitimer:error=ENOSYS", ",".join(("getitimer", *CALLS)))
+        self.daemon.start()
+        with self.daemon.client() as client:
+            check.sync(client)
+        self.daemon.stop()
+        self.daemon.prefix = ()
+        text = log.read_text(errors="replace")
+        self._calls = Counter({call: text.count(f" {call}(") for call in CALLS})
+        self._log(f"calls in a start and a stop: {dict(self._calls)}")
+
+    def _reap(self, log: Path, name: str) -> None:
+        if self.daemon.is_running():
+            return
+        self.daemon.reap()
+        if killed(log):
+            self.fired[name] += 1
+
+    def _ensure_running(self) -> None:
+        if not self.daemon.is_running():
+            self.daemon.process = None
+            self.daemon.start()
+
+    def _verify(self) -> None:
+        """Check every invariant while nobody edits."""
+        self._log("-- verify")
+        rebuild = self.folder / f"rebuild{self.verified}"
+        oracle, has_model = self.editor.oracle, self._plan.model is not None
+        lines = check.check_converged(self.daemon, rebuild, is_embedded=has_model)
+        check.check_oracle(oracle, self.daemon.workspace, lines)
+        live, dead = oracle.live(), sorted(oracle.dead())
+        some = dict(self._rnd.sample(sorted(live.items()), min(25, len(live))))
+        with self.daemon.client() as client:
+            check.check_answers(client, some, set(self._rnd.sample(dead, min(15, len(dead)))))
+        shutil.rmtree(rebuild)
+        self.verified += 1
+
+    def _end(self) -> None:
+        if self.daemon.is_running():
+            self.daemon.stop()
+        self._log(f"fired {dict(self.fired)}, verified {self.verified} times")
+        self._log_file.close()
+        log = self.daemon.log.read_text(errors="replace")
+        if "Traceback" in log:
+            raise ViolationError(f"a traceback in {self.daemon.log}")
+
+    def _log(self, text: str) -> None:
+        self._log_file.write(f"{time.monotonic():.3f} {text}\n")
+
+
+_ALWAYS: dict[str, tuple[int, Callable[[Torture], None]]] = {
+    "kill9": (6, Torture.kill9),
+    "term": (2, Torture.term),
+    "stop_cont": (2, Torture.stop_cont),
+    "rm_socket": (1, Torture.rm_socket),
+    "rm_wal": (2, Torture.rm_wal),
+    "flip": (3, Torture.flip),
+    "overflow": (1, Torture.overflow),
+}
+_WITH_STRACE: dict[str, tuple[int, Callable[[Torture], None]]] = {
+    "strace_kill_running": (4, Torture.strace_kill_running),
+    "strace_kill_start": (4, Torture.strace_kill_start),
+}
+
+
+def _faults(has_model: bool) -> dict[str, tuple[int, Callable[[Torture], None]]]:
+    traced = _WITH_STRACE if has_strace() else {}
+    return _ALWAYS | traced | ({"kill_worker": (4, Torture.kill_worker)} if has_model else {})
+
+
+def _within(seconds: float, condition: Callable[[], bool]) -> bool:
+    try:
+        eventually(condition, seconds=seconds)
+    except AssertionError:
+        return False
+    return True
+
+
+def torture(plan: Plan, folder: Path) -> Torture:
+    """Run a plan; the folder is left as it is."""
+    run = Torture(plan, folder)
+    run.run()
+    return run
+
+
+@click.command()
+@click.option("--rounds", default=25, show_default=True)
+@click.option("--seconds", default=float("inf"), help="Stop after this time.")
+@click.option("--seed", type=int, default=None, help="Default: a new one, which is printed.")
+@click.option("--model", type=click.Path(path_type=Path, exists=True), help="A GGUF file to embed with.")
+@click.option("--no-watch", is_flag=True, help="Scan only.")
+def main(rounds: int, seconds: float, seed: int | None, model: Path | None, no_watch: bool) -> None:
+    """Torture the daemon; the exit code is 1 at the first violation."""
+    seed = random.SystemRandom().randrange(1_000_000) if seed is None else seed
+    folder = Path(tempfile.mkdtemp(prefix=f"torture-{seed}-", dir="/var/tmp"))
+    click.echo(f"seed {seed}, {rounds} rounds, in {folder}")
+    started = time.monotonic()
+    try:
+        run = torture(Plan(seed, rounds, seconds, watch=not no_watch, model=model), folder)
+    except BaseException:
+        click.echo(f"seed {seed} failed; everything is left in {folder}", err=True)
+        raise
+    shutil.rmtree(folder)
+    took = time.monotonic() - started
+    click.echo(f"seed {seed}: {run.verified} checks, 0 violations in {took:.0f} s; fired {dict(run.fired)}")
+
+
+if __name__ == "__main__":
+    main()
