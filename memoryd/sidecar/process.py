@@ -109,6 +109,8 @@ class ChildSpec:
     """Bytes of stdout to keep; one more gets the child killed. 0: stdout goes to /dev/null."""
     on_output: Callable[[bytes], None] | None = None
     """Takes stdout as it comes, instead of keeping it; the child then has a stdin, see `Child.write`."""
+    on_exit: Callable[[], None] | None = None
+    """Told when the child has ended."""
 
 
 @dataclass(slots=True)
@@ -259,6 +261,8 @@ class Child(asyncio.SubprocessProtocol):
         # the number cannot be reused while a grandchild lives in the group, and takes a full turn of pids otherwise
         self._signal_group(signal.SIGKILL)
         self._exited.set()
+        if self._spec.on_exit is not None:
+            self._spec.on_exit()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Takes the news that the child has ended and all its pipes are closed."""

@@ -26,11 +26,11 @@ async def run_command(
     command: tuple[str, ...],
     *,
     environment: Mapping[str, str],
-    timeout: float,
+    seconds: float,
     directory: Path = Path("/"),
     grace: timedelta = timedelta(seconds=2),
 ) -> Outcome:
-    """Run a command to its end, at most `timeout` seconds; nothing of its process group is left behind.
+    """Run a command to its end, at most `seconds`; nothing of its process group is left behind.
 
     Raises SidecarError if it cannot be started, does not end in time, or prints too much.
     """
@@ -38,11 +38,11 @@ async def run_command(
         ChildSpec(command=command, environment=environment, directory=directory, grace=grace, stdout_limit=STDOUT_BYTES)
     )
     try:
-        async with asyncio.timeout(timeout):
+        async with asyncio.timeout(seconds):
             await child.start()
             code = await child.wait()
     except TimeoutError as exc:
-        raise SidecarError(f"{_said(command)} did not end within {timeout:g} s") from exc
+        raise SidecarError(f"{_said(command)} did not end within {seconds:g} s") from exc
     finally:
         await child.stop()
     if child.has_overflowed:

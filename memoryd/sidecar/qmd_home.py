@@ -1,4 +1,4 @@
-"""The folder that qmd lives in for one agent: its configuration, which memoryd writes, its index, and its environment."""
+"""The folder that qmd lives in for one agent: the configuration that memoryd writes, the index, the environment."""
 
 import contextlib
 import json
@@ -19,7 +19,7 @@ MARKER: Final = "memoryd.json"
 
 @dataclass(frozen=True, slots=True)
 class QmdModels:
-    """Model files by absolute path, whether they exist or not: a missing file fails at once, a missing download hangs."""
+    """Model files by absolute path, there or not: a missing file fails at once, a download without network hangs."""
 
     embed: Path
     generate: Path

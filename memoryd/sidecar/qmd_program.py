@@ -74,7 +74,7 @@ async def _runtime(script: Path, environment: Mapping[str, str]) -> str:
     """Return the first Node or Bun that can run the script; those installed beside it are looked at first."""
     refused = []
     for candidate in await asyncio.to_thread(lambda: list(_runtimes(script, environment))):
-        outcome = await run_command((candidate, "--version"), environment=environment, timeout=PROBE_SECONDS)
+        outcome = await run_command((candidate, "--version"), environment=environment, seconds=PROBE_SECONDS)
         version = version_of(outcome.stdout)
         if version is not None and (Path(candidate).name == "bun" or version >= NODE_FLOOR):
             return candidate
@@ -95,7 +95,7 @@ def _runtimes(script: Path, environment: Mapping[str, str]) -> Iterator[str]:
 
 
 async def _version(command: tuple[str, ...], path: Path, environment: Mapping[str, str]) -> str:
-    outcome = await run_command(command, environment=environment, timeout=PROBE_SECONDS)
+    outcome = await run_command(command, environment=environment, seconds=PROBE_SECONDS)
     version = version_of(outcome.stdout)
     if outcome.code != 0 or version is None:
         why = first_error(outcome.stderr) or f"exit status {outcome.code}"

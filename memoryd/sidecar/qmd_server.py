@@ -8,7 +8,7 @@ import json
 import random
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import StrEnum
 from itertools import count
@@ -58,7 +58,7 @@ class ServerTimes:
 class QmdServer:
     """Runs the child while questions come; `run` loops until cancelled. `spec` says what to run, once that is known."""
 
-    def __init__(self, *, spec: Callable[[Callable[[bytes], None]], ChildSpec], times: ServerTimes) -> None:
+    def __init__(self, *, spec: Callable[[], ChildSpec], times: ServerTimes) -> None:
         self.phase = Phase.IDLE
         self.restarts = 0
         self.last_error: str | None = None
@@ -88,22 +88,22 @@ class QmdServer:
         self._used_at = time.monotonic()
         self._wanted.set()
 
-    async def call(self, tool: str, arguments: Mapping[str, object], *, timeout: float) -> Called:
-        """Call a tool and return its structured answer within `timeout` seconds.
+    async def call(self, tool: str, arguments: Mapping[str, object], *, seconds: float) -> Called:
+        """Call a tool and return its structured answer, at most `seconds` later.
 
         Raises SidecarError when it is down, answers with an error, or is silent. A child that is silent for as long as
         it is ever given is ended.
         """
         self.wake()
         try:
-            async with asyncio.timeout(timeout):
+            async with asyncio.timeout(seconds):
                 child = await self._ready_child()
                 mark = child.stderr_mark
                 answer = await self._ask(child, "tools/call", {"name": tool, "arguments": dict(arguments)})
         except TimeoutError as exc:
-            if timeout >= self._times.patience and self._child is not None:
-                self._end(f"no answer within {timeout:g} s")
-            raise SidecarError(f"qmd did not answer within {timeout:g} s") from exc
+            if seconds >= self._times.patience and self._child is not None:
+                self._end(f"no answer within {seconds:g} s")
+            raise SidecarError(f"qmd did not answer within {seconds:g} s") from exc
         content = answer.get("structuredContent")
         if answer.get("isError") or not isinstance(content, dict):
             raise SidecarError(f"qmd cannot {tool}: {_text_of(answer)}")
@@ -121,15 +121,17 @@ class QmdServer:
     async def _live(self) -> None:
         await self._become(Phase.STARTING)
         self._line.clear()
-        child = Child(self._spec(self._take))
+        child = Child(replace(self._spec(), on_output=self._take, on_exit=self._fail_waiting))
+        self._child = child
         try:
             await self._start(child)
-            self._child, self._used_at = child, time.monotonic()
+            self._used_at = time.monotonic()
+            self._breaker = self._breaker.succeeded()
             await self._become(Phase.READY)
             await self._follow(child)
         finally:
+            self._fail_waiting()
             self._child = None
-            self._fail_waiting(child.describe_end())
             await child.stop()
 
     async def _start(self, child: Child) -> None:
@@ -156,7 +158,6 @@ class QmdServer:
                 return
             if await child.ends_within(timedelta(seconds=max(left, 1.0))):
                 raise SidecarError(f"qmd mcp ended: {self.last_error or child.describe_end()}")
-            self._breaker = self._breaker.succeeded()
 
     async def _failed(self, reason: str) -> None:
         self._breaker = self._breaker.failed(time.monotonic(), random.random())
@@ -171,15 +172,15 @@ class QmdServer:
         await self._become(Phase.IDLE)
 
     async def _become(self, phase: Phase) -> None:
+        self.phase = phase
         async with self._moved:
-            self.phase = phase
             self._moved.notify_all()
 
     async def _ready_child(self) -> Child:
         async with self._moved:
             await self._moved.wait_for(lambda: self.phase in (Phase.READY, Phase.WAITING))
-        if self._child is None:
-            raise SidecarError(f"qmd mcp is down: {self.last_error}")
+        if self._child is None or self.phase is not Phase.READY:
+            raise SidecarError(f"qmd mcp is down: {self.last_error or 'it has just ended'}")
         return self._child
 
     async def _ask(self, child: Child, method: str, params: Mapping[str, object]) -> Mapping[str, object]:
@@ -222,7 +223,8 @@ class QmdServer:
         if self._child is not None:
             self._child.kill()
 
-    def _fail_waiting(self, how: str) -> None:
+    def _fail_waiting(self) -> None:
+        how = self._child.describe_end() if self._child is not None else ""
         for answer in self._waiting.values():
             if not answer.done():
                 answer.set_exception(SidecarError(f"qmd ended while it was asked: {self.last_error or how}"))

@@ -1,0 +1,188 @@
+"""qmd as the search sees it: a question in, results out, or one error that says why not.
+
+A warm `qmd mcp` answers; while that is down, each question is a process of its own.
+"""
+
+import asyncio
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from memoryd.domain.breaker import Breaker
+from memoryd.domain.qmd_collections import Collection
+from memoryd.domain.qmd_output import Complaint, QmdHit, complaint_of, embedding_trouble, first_error, hits_in, hits_of
+from memoryd.domain.qmd_query import Mode, SubQuery, document
+from memoryd.errors import SidecarError
+from memoryd.sidecar.qmd_home import QmdHome, QmdModels
+from memoryd.sidecar.qmd_installation import QmdInstallation
+from memoryd.sidecar.qmd_server import QmdServer, ServerTimes
+from memoryd.sidecar.qmd_upkeep import QmdUpkeep, UpkeepTimes
+
+AT_ONCE = 2
+"""Questions that qmd works on; more processes than that only slow each other down."""
+WAITING = 16
+"""Questions that may queue for their turn; the rest is refused, so that the builtin index answers it."""
+ABORTED = (134, -6)
+"""llama.cpp may abort at the end of a run whose results were printed whole."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QmdSettings:
+    """What a person chose; `query` is in seconds."""
+
+    command: str = "qmd"
+    mode: Mode = "search"
+    reranks: bool = True
+    waits_for_boot: bool = False
+    query: float = 4.0
+    idle: float = 600.0
+    times: UpkeepTimes
+
+    @property
+    def has_vectors(self) -> bool:
+        return self.mode in ("vsearch", "query")
+
+
+@dataclass(frozen=True, slots=True)
+class QmdAnswer:
+    """Results, best first, and why the vector part of the question found nothing, if it was in trouble."""
+
+    hits: tuple[QmdHit, ...]
+    vector_trouble: str | None = None
+
+
+class Qmd:
+    """One agent's qmd. `upkeep.run` and `server.run` are its two loops."""
+
+    def __init__(
+        self,
+        *,
+        home: QmdHome,
+        settings: QmdSettings,
+        models: QmdModels,
+        collections: Callable[[], Sequence[Collection]],
+        on_change: Callable[[], None],
+    ) -> None:
+        self.settings = settings
+        self.home = home
+        self.models = models
+        self.installation = QmdInstallation(command=settings.command, home=home, query_seconds=settings.query)
+        self.upkeep = QmdUpkeep(
+            installation=self.installation,
+            collections=collections,
+            models=models,
+            has_vectors=settings.has_vectors,
+            times=settings.times,
+            on_change=on_change,
+        )
+        self.server = QmdServer(
+            spec=self.installation.server_spec,
+            times=ServerTimes(start=settings.times.command, idle=settings.idle, patience=0.75 * settings.query),
+        )
+        self._slots = asyncio.Semaphore(AT_ONCE)
+        self._queued = 0
+        self._breaker = Breaker()
+        self._last_error = ""
+
+    @property
+    def collections(self) -> tuple[Collection, ...]:
+        """The collections as they are configured now."""
+        return self.upkeep.collections
+
+    @property
+    def outage(self) -> str | None:
+        """Why no question can be asked of it at all, None if one can."""
+        upkeep = self.upkeep
+        if self.installation.program is None or upkeep.updated_at is None:
+            return upkeep.trouble or "qmd has not indexed the notes yet"
+        return None
+
+    async def query(self, searches: Sequence[SubQuery], *, limit: int, reranks: bool, seconds: float) -> QmdAnswer:
+        """Ask within all collections, at most `seconds`. Raises SidecarError for whatever goes wrong."""
+        if self._queued >= AT_ONCE + WAITING:
+            raise SidecarError("qmd is busy with other questions")
+        self._queued += 1
+        end = time.monotonic() + seconds
+        try:
+            async with asyncio.timeout_at(asyncio.get_running_loop().time() + seconds):
+                await self._wait_for_boot()
+                async with self._slots:
+                    return await self._ask(searches, limit, reranks, end)
+        except TimeoutError as exc:
+            raise SidecarError(f"qmd did not answer within {seconds:g} s") from exc
+        finally:
+            self._queued -= 1
+
+    async def _wait_for_boot(self) -> None:
+        if self.settings.waits_for_boot:
+            await self.upkeep.booted.wait()
+        if (outage := self.outage) is not None:
+            raise SidecarError(outage)
+
+    async def _ask(self, searches: Sequence[SubQuery], limit: int, reranks: bool, end: float) -> QmdAnswer:
+        try:
+            if self.server.is_available:
+                hits, stderr = await self._ask_server(searches, limit, reranks, end)
+            else:
+                hits, stderr = await self._ask_command(searches, limit, reranks, end)
+        except SidecarError as exc:
+            if complaint_of(str(exc)) is Complaint.COLLECTION:
+                self.upkeep.demand()
+            raise
+        trouble = embedding_trouble(stderr) if any(one.type == "vec" for one in searches) else None
+        if trouble and not hits:
+            raise SidecarError(f"qmd cannot embed the question: {trouble}")
+        return QmdAnswer(tuple(hits), trouble)
+
+    async def _ask_server(
+        self, searches: Sequence[SubQuery], limit: int, reranks: bool, end: float
+    ) -> tuple[list[QmdHit], str]:
+        arguments = {
+            "searches": [{"type": one.type, "query": one.query} for one in searches],
+            "collections": [one.name for one in self.collections],
+            "limit": limit,
+            "minScore": 0,
+            "rerank": reranks,
+        }
+        # a little less than the caller's time, so that a server that hangs is found out here and ended
+        seconds = max(0.01, (end - time.monotonic()) * 0.98)
+        called = await self.server.call("query", arguments, seconds=seconds)
+        results = called.content.get("results")
+        if not isinstance(results, list):
+            raise SidecarError("qmd mcp gave no list of results")
+        return hits_of(results), called.stderr
+
+    async def _ask_command(
+        self, searches: Sequence[SubQuery], limit: int, reranks: bool, end: float
+    ) -> tuple[list[QmdHit], str]:
+        if not self._breaker.allows(time.monotonic()):
+            raise SidecarError(f"qmd is left alone for a while: {self._last_error}")
+        self._breaker = self._breaker.tried(time.monotonic())
+        try:
+            answer = await self._run_query(searches, limit, reranks, end)
+        except SidecarError as exc:
+            self._breaker = self._breaker.failed(time.monotonic(), random.random())
+            self._last_error = str(exc)
+            raise
+        self._breaker = self._breaker.succeeded()
+        return answer
+
+    async def _run_query(
+        self, searches: Sequence[SubQuery], limit: int, reranks: bool, end: float
+    ) -> tuple[list[QmdHit], str]:
+        """Run `query --json`; if an option is not known to this build, once more with the fewest that will do."""
+        names = [part for one in self.collections for part in ("-c", one.name)]
+        fewest = ("query", "--json", "-n", str(limit), *names, "--", document(searches))
+        wanted = fewest if reranks else (*fewest[:2], "--no-rerank", *fewest[2:])
+        for arguments in (wanted, fewest):
+            left = max(0.01, end - time.monotonic())
+            outcome = await self.installation.run(*arguments, seconds=left, is_background=False)
+            if outcome.code == 0 or complaint_of(outcome.stderr) is not Complaint.REJECTED:
+                break
+        if outcome.code != 0 and outcome.code not in ABORTED:
+            raise SidecarError(f"qmd failed: {first_error(outcome.stderr) or f'exit status {outcome.code}'}")
+        try:
+            return hits_in(outcome.stdout), outcome.stderr
+        except ValueError as exc:
+            raise SidecarError(f"qmd {exc}") from exc

@@ -1,0 +1,277 @@
+"""Keeping the index of qmd up to date: find the program, write its configuration, `update`, `embed`, repair.
+
+One loop does all of it, so two writers of one index never meet.
+"""
+
+import asyncio
+import contextlib
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import structlog
+
+from memoryd.domain.breaker import Breaker
+from memoryd.domain.qmd_collections import Collection, sanitised
+from memoryd.domain.qmd_output import Complaint, complaint_of, first_error, vectors_in
+from memoryd.errors import SidecarError
+from memoryd.sidecar.qmd_command import Outcome
+from memoryd.sidecar.qmd_home import QmdModels
+from memoryd.sidecar.qmd_installation import QmdInstallation
+
+log = structlog.get_logger(__name__)
+
+BUSY_TRIES = 3
+BUSY_PAUSE = 0.5
+REBUILD_EVERY = 3600.0
+"""Seconds between two times that a damaged index is thrown away."""
+EMBED_RETRY = (60.0, 3600.0)
+"""Seconds until a failed embedding is tried again: first, and at most."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpkeepTimes:
+    """Seconds. An interval of 0 means never; `boot_delay` None means no refresh at the start."""
+
+    interval: float = 300.0
+    debounce: float = 15.0
+    boot_delay: float | None = 0.0
+    embed_interval: float = 3600.0
+    command: float = 30.0
+    update: float = 120.0
+    embed: float = 120.0
+    probe_again: float = 60.0
+    """After the program was not found, or is none we can use."""
+
+
+class QmdUpkeep:
+    """The loop and what is known of the index; `run` loops until cancelled."""
+
+    def __init__(
+        self,
+        *,
+        installation: QmdInstallation,
+        collections: Callable[[], Sequence[Collection]],
+        models: QmdModels,
+        has_vectors: bool,
+        times: UpkeepTimes,
+        on_change: Callable[[], None],
+    ) -> None:
+        self.trouble: str | None = "qmd is starting"
+        self.hint_text = ""
+        self.vector_trouble: str | None = "qmd has made no vectors yet" if has_vectors else None
+        self.collections: tuple[Collection, ...] = ()
+        self.updated_at: float | None = None
+        self.embedded_at: float | None = None
+        self.vectors: int | None = None
+        self.booted = asyncio.Event()
+        self._installation = installation
+        self._collections = collections
+        self._models = models
+        self._has_vectors = has_vectors
+        self._times = times
+        self._on_change = on_change
+        self._changed_at = time.time()
+        self._has_changes = False
+        self._wake = asyncio.Event()
+        self._tried_at = time.monotonic()
+        self._rebuilt_at = float("-inf")
+        self._is_demanded = times.boot_delay is not None
+        self._embed_at = 0.0
+        self._embed_failures = 0
+        self._breaker = Breaker()
+        self._finished = asyncio.Condition()
+
+    @property
+    def is_current(self) -> bool:
+        """Whether an update has begun after the last change that is known of, and succeeded."""
+        return self.updated_at is not None and self.updated_at > self._changed_at
+
+    def note_change(self) -> None:
+        """Say that documents have changed; an update follows, not sooner than the debounce after the last one."""
+        self._changed_at = time.time()
+        self._has_changes = True
+        self._wake.set()
+
+    def demand(self) -> None:
+        """Ask for an update now."""
+        self._is_demanded = True
+        self._wake.set()
+
+    async def updated_since(self, moment: float) -> None:
+        """Wait until an update that began after `moment` (system clock) has succeeded."""
+        self.demand()
+        async with self._finished:
+            await self._finished.wait_for(lambda: self.updated_at is not None and self.updated_at >= moment)
+
+    async def run(self) -> None:
+        """Keep the index fresh until cancelled; what fails is noted and tried again after the back-off."""
+        await asyncio.sleep(self._times.boot_delay or 0)
+        while True:
+            self._wake.clear()
+            try:
+                await self._work()
+            except (SidecarError, OSError) as exc:
+                await self._failed(exc)
+            self.booted.set()
+            async with self._finished:
+                self._finished.notify_all()
+            await self._sleep(self._next_wait())
+
+    async def _work(self) -> None:
+        installation = self._installation
+        if installation.program is None:
+            await self._first_contact()
+        await self._configure()
+        if self._update_wait() <= 0:
+            await self._update()
+        if self._has_vectors and time.monotonic() >= self._embed_at:
+            await self._embed()
+        self.hint_text = ""
+        self._set_trouble(None)
+        self._breaker = self._breaker.succeeded()
+
+    async def _first_contact(self) -> None:
+        """Find the program and see that it can open its database, which `--version` does not tell."""
+        home = self._installation.home
+        program = await self._installation.resolve()
+        try:
+            await asyncio.to_thread(home.prepare)
+            await self._configure()
+            status = await self._writing("status", seconds=self._times.command)
+        except (SidecarError, OSError):
+            self._installation.forget()
+            raise
+        self.updated_at = await asyncio.to_thread(home.updated_at)
+        self.vectors = vectors_in(status.stdout)
+        log.info("qmd found", path=str(program.path), version=program.version, home=str(home.root))
+
+    async def _configure(self) -> None:
+        """Bring the configuration to what it should be; collections that are gone take their documents with them."""
+        home = self._installation.home
+        collections = tuple(await asyncio.to_thread(self._collections))
+        names = {one.name for one in collections}
+        for name in sorted(await asyncio.to_thread(home.configured) - names):
+            if name == sanitised(name):
+                await self._installation.run("collection", "remove", name, seconds=self._times.command)
+        if await asyncio.to_thread(home.write_config, collections, self._models):
+            self._is_demanded = self._is_demanded or bool(self.collections)
+        self.collections = collections
+
+    async def _update(self) -> None:
+        self._tried_at, began = time.monotonic(), time.time()
+        self._is_demanded = self._has_changes = False
+        try:
+            await self._writing("update", seconds=self._times.update)
+        except SidecarError:
+            self._is_demanded = True
+            raise
+        self.updated_at = began
+        await asyncio.to_thread(self._installation.home.note_update, began)
+        self._on_change()
+
+    async def _embed(self) -> None:
+        """Make the vectors that are missing; a failure costs vectors, never words."""
+        try:
+            self.vector_trouble = await self._embedded()
+            self._embed_failures = 0
+            interval = self._times.embed_interval
+            self._embed_at = time.monotonic() + interval if interval else float("inf")
+            self.embedded_at = time.time()
+        except SidecarError as exc:
+            self._embed_failures += 1
+            first, longest = EMBED_RETRY
+            self._embed_at = time.monotonic() + min(longest, first * 2 ** min(self._embed_failures - 1, 16))
+            self.vector_trouble = f"qmd cannot make vectors: {exc}"
+            log.warning("qmd embed failed", reason=str(exc))
+        status = await self._writing("status", seconds=self._times.command)
+        self.vectors = vectors_in(status.stdout)
+        if not self.vectors and not self.vector_trouble:
+            self.vector_trouble = "qmd has made no vectors yet"
+        self._on_change()
+
+    async def _embedded(self) -> str | None:
+        if not await asyncio.to_thread(self._models.embed.is_file):
+            raise SidecarError(f"there is no embedding model at {self._models.embed}")
+        try:
+            outcome = await self._writing("embed", seconds=self._times.embed)
+        except SidecarError as exc:
+            if "dimension" not in str(exc).lower():
+                raise
+            outcome = await self._writing("embed", "-f", seconds=self._times.embed)
+        if "still failed" in outcome.stdout:
+            return next(line.strip() for line in outcome.stdout.splitlines() if "still failed" in line)
+        return None
+
+    async def _writing(self, *arguments: str, seconds: float) -> Outcome:
+        """Run a command that may write; waits for other writers, and makes a damaged index anew."""
+        for attempt in range(BUSY_TRIES):
+            outcome = await self._installation.run(*arguments, seconds=seconds)
+            if outcome.code == 0 and "Skipping" not in outcome.stdout:
+                return outcome
+            said = f"{outcome.stderr}\n{outcome.stdout}" if outcome.code == 0 else outcome.stderr
+            complaint = complaint_of(said)
+            is_stubborn = attempt == BUSY_TRIES - 1 and "constraint" in said.lower()
+            if (complaint is Complaint.DAMAGED or is_stubborn) and await self._rebuild(said):
+                continue
+            if complaint is not Complaint.BUSY:
+                break
+            await asyncio.sleep(BUSY_PAUSE * 2**attempt)
+        raise SidecarError(f"qmd {arguments[0]} failed: {_why(outcome)}")
+
+    async def _rebuild(self, reason: str) -> bool:
+        if time.monotonic() - self._rebuilt_at < REBUILD_EVERY:
+            return False
+        self._rebuilt_at = time.monotonic()
+        log.warning("the index of qmd is damaged and is made anew", reason=first_error(reason))
+        await asyncio.to_thread(self._installation.home.remove_index)
+        self.updated_at, self._is_demanded, self._embed_at = None, True, 0.0
+        return True
+
+    async def _failed(self, exc: Exception) -> None:
+        self._breaker = self._breaker.failed(time.monotonic(), random.random())
+        self.hint_text = exc.hint if isinstance(exc, SidecarError) else ""
+        if str(exc) != self.trouble:
+            log.warning("qmd degraded, the builtin index answers", reason=str(exc), hint=self.hint_text)
+        self._set_trouble(str(exc))
+
+    def _set_trouble(self, trouble: str | None) -> None:
+        has_changed = trouble != self.trouble
+        self.trouble = trouble
+        if has_changed:
+            self._on_change()
+
+    def _update_wait(self) -> float:
+        """Seconds until an update is due."""
+        if self._is_demanded:
+            return 0.0
+        since = time.monotonic() - self._tried_at
+        if self._has_changes:
+            return max(0.0, self._times.debounce - since)
+        return max(0.0, self._times.interval - since) if self._times.interval else float("inf")
+
+    def _next_wait(self) -> float:
+        now = time.monotonic()
+        if self.trouble is not None:
+            has_program = self._installation.program is not None
+            return self._breaker.wait(now) if has_program else self._times.probe_again
+        embed = self._embed_at - now if self._has_vectors else float("inf")
+        return max(0.0, min(self._update_wait(), embed))
+
+    async def _sleep(self, seconds: float) -> None:
+        """Sleep, less if something changes that makes the wait shorter; failures keep their back-off."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(left if left != float("inf") else None):
+                    await self._wake.wait()
+            self._wake.clear()
+            if self.trouble is None:
+                end = min(end, time.monotonic() + self._next_wait())
+
+
+def _why(outcome: Outcome) -> str:
+    if outcome.code == -11 or outcome.code == 139:
+        return "it crashed, as it does under a Node that is too old"
+    return first_error(outcome.stderr) or first_error(outcome.stdout) or f"exit status {outcome.code}"
