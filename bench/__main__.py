@@ -15,6 +15,8 @@ from bench.timing import Stopwatch
 from memoryd import log
 
 OUT = Path("build/bench.json")
+WIDTH = 160
+"""Of the tables, in columns, where no terminal says otherwise."""
 LOG_LINES = 5
 """Of each daemon, told with a failure."""
 
@@ -32,7 +34,7 @@ def main() -> int:
             own.mkdir()
             _take(measurement, Bench(own, is_quick=options.quick, is_slow=options.slow), report)
             report.write(options.json)
-    report.print(Console())
+    report.print(Console() if sys.stdout.isatty() else Console(width=WIDTH))
     print(f"written to {options.json}")
     return 1 if report.failures else 0
 

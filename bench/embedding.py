@@ -78,7 +78,7 @@ class BareLoop:
 
 def rows(bench: Bench) -> Iterator[Row]:
     """Take short turns, so that what else the machine does slows both sides of a ratio alike."""
-    batches = bench.pick(24, 8)
+    batches = bench.pick(16, 8)
     texts = _passages(bench.folder / "nowhere", batches * 8_000)[: batches * BATCH]
     with BareLoop(bench.model) as bare:
         bare.embed(texts[:1])
@@ -147,8 +147,10 @@ def _follow(client: Client) -> tuple[int, float]:
         for event in events:
             if event["event"] != "embedding":
                 continue
-            marks.append((time.perf_counter(), int(str(event["data"]["pending"]))))
-            if marks[-1][1] == 0:
+            pending = int(str(event["data"]["pending"]))
+            if pending or marks:  # else it is the last event of an earlier turn
+                marks.append((time.perf_counter(), pending))
+            if marks and not pending:
                 break
     first = max(marks, key=lambda mark: mark[1])
     return first[1] - marks[-1][1], marks[-1][0] - first[0]

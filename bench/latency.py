@@ -11,7 +11,7 @@ from bench.vectors import NOTE, fill, model_identity
 from memoryd.client import Client
 from tests.daemon import RunningDaemon, eventually, write_config
 
-CHUNK_BYTES = 1_300
+CHUNK_BYTES = 1_030
 """About what one chunk adds to a long note."""
 CHECK_EVERY = 10
 
@@ -20,7 +20,7 @@ def rows(bench: Bench) -> Iterator[Row]:
     """Measure words only, then the same index with vectors and the model."""
     chunks = bench.pick(5_000, 1_000)
     writer = Writer(3)
-    questions = [writer.question() for _ in range(bench.pick(200, 60))]
+    questions = [writer.question() for _ in range(bench.pick(120, 60))]
     with running(bench, "latency") as daemon:
         write_notes(daemon.workspace / "memory", count=chunks // 10, size=chunks * CHUNK_BYTES)
         client = daemon.client()

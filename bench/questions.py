@@ -22,7 +22,7 @@ class Latencies:
 
     def rows(self, name: str, *, aim: Aim | None = None, note: str = "") -> Iterator[Row]:
         """Yield median and 95th percentile; the aim holds for the median."""
-        inside = f"tookMs {median(self.took):.1f}; {len(self.wall)} questions; mode {', '.join(sorted(self.modes))}"
+        inside = f"tookMs {median(self.took):.1f}, {len(self.wall)} questions, {'/'.join(sorted(self.modes))}"
         yield Row(f"{name}: p50", median(self.wall), "ms", aim, f"{inside}; {note}" if note else inside)
         yield Row(f"{name}: p95", percentile(self.wall, 95), "ms")
 

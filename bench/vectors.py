@@ -17,7 +17,7 @@ from memoryd.store.database import Database
 from memoryd.store.index_schema import prepare_index
 from memoryd.store.vectors import Matrix, open_space, pending, put_vectors
 
-NOTE = "random unit vectors written into the index at rest"
+NOTE = "random vectors written into the index at rest"
 BATCH = 10_000
 
 
