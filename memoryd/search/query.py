@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 
 from memoryd.domain.filters import Filters
+from memoryd.domain.snippets import SNIPPET_CHARS
 from memoryd.store.chunks import ChunkRow
 
 
@@ -65,6 +67,29 @@ class Scored:
 
 
 @dataclass(frozen=True, slots=True)
+class Fallback:
+    """The engine that should have answered, why it did not, and since when."""
+
+    left: str
+    reason: str
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """What answered and how it wants its hits told: lengths in characters, `total_chars` of all snippets together."""
+
+    name: str = "builtin"
+    model: str | None = None
+    pending_embeddings: int | None = None
+    snippet_chars: int = SNIPPET_CHARS
+    total_chars: int | None = None
+
+
+BUILTIN = Engine()
+
+
+@dataclass(frozen=True, slots=True)
 class Found:
     """The best chunks, best first, how the arms took part, and the terms that were looked for."""
 
@@ -72,3 +97,9 @@ class Found:
     misses: tuple[Scored, ...]
     arms: Mapping[str, Arm]
     terms: tuple[str, ...]
+    engine: Engine = BUILTIN
+    fallback: Fallback | None = None
+    as_of: float | None = None
+    """Documents changed after this (system clock) are not known to the engine; None: it knows all."""
+    doubt: str = ""
+    """Why finding nothing does not mean that there is nothing."""

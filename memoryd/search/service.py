@@ -1,15 +1,18 @@
 """The search that the API calls: one agent's question to an honest, cited answer."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Literal
 
-from memoryd.domain.citations import Citation
+from memoryd.domain.citations import Citation, with_footer
+from memoryd.domain.flags import Flag, text_flags
 from memoryd.domain.fusion import text_score
 from memoryd.domain.snippets import snippet
-from memoryd.search.builtin import LEXICAL, VECTOR, BuiltinSearch
-from memoryd.search.query import Arm, ArmState, Found, Query, Scored
+from memoryd.search.backend import SearchBackend
+from memoryd.search.builtin import LEXICAL, VECTOR
+from memoryd.search.query import Arm, ArmState, Engine, Fallback, Found, Query, Scored
 
 Mode = Literal["hybrid", "lexical", "vector", "none"]
 Verdict = Literal["answerable", "weak", "none"]
@@ -41,6 +44,7 @@ class Answered:
     heading: str
     source: str
     citation: str
+    flags: tuple[Flag, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,8 @@ class Answer:
     reason: str | None
     arms: Mapping[str, Arm]
     freshness: Freshness
+    engine: Engine
+    fallback: Fallback | None
     took_ms: float
 
     @property
@@ -66,7 +72,7 @@ class SearchService:
     """Answers for one workspace; `on_search` is told of each question, so that a sync may be scheduled."""
 
     def __init__(
-        self, *, search: BuiltinSearch, freshness: Callable[[], Freshness], on_search: Callable[[], None]
+        self, *, search: SearchBackend, freshness: Callable[[], Freshness], on_search: Callable[[], None]
     ) -> None:
         self._search = search
         self._freshness = freshness
@@ -77,24 +83,47 @@ class SearchService:
         start = time.monotonic()
         self._on_search()
         found = await self._search.search(query)
-        freshness = self._freshness()
-        hits = tuple(_answered(hit, found.terms, has_footer=has_footer) for hit in found.hits)
+        freshness = _owed(self._freshness(), found.engine)
+        hits = _within(_told(found.hits, found, has_footer=has_footer), found.engine.total_chars)
         return Answer(
             hits=hits,
-            misses=tuple(_answered(hit, found.terms, has_footer=has_footer) for hit in found.misses),
+            misses=_told(found.misses, found, has_footer=has_footer),
             mode=_mode(found),
             verdict=_verdict(found),
             reason=None if hits else _why_empty(found, freshness, query),
             arms=_with_pending(found.arms, freshness),
             freshness=freshness,
+            engine=found.engine,
+            fallback=found.fallback,
             took_ms=(time.monotonic() - start) * 1000,
         )
 
 
-def _answered(hit: Scored, terms: tuple[str, ...], *, has_footer: bool) -> Answered:
-    part = snippet(hit.chunk.text, terms)
+def _told(hits: Sequence[Scored], found: Found, *, has_footer: bool) -> tuple[Answered, ...]:
+    limit = found.engine.snippet_chars
+    return tuple(_answered(hit, found.terms, limit, has_footer=has_footer) for hit in hits)
+
+
+def _within(hits: tuple[Answered, ...], total_chars: int | None) -> tuple[Answered, ...]:
+    """Return the leading hits whose snippets fit together; the first one always."""
+    if total_chars is None:
+        return hits
+    sizes = accumulate(len(hit.snippet) for hit in hits)
+    fitting = sum(size <= total_chars for size in sizes)
+    return hits[: max(1, fitting)]
+
+
+def _owed(freshness: Freshness, engine: Engine) -> Freshness:
+    """Return what the engine that answered still owes; vectors of another engine are none of its answer's business."""
+    if engine.pending_embeddings is None:
+        return freshness
+    return replace(freshness, pending_embeddings=engine.pending_embeddings)
+
+
+def _answered(hit: Scored, terms: tuple[str, ...], limit: int, *, has_footer: bool) -> Answered:
+    part = snippet(hit.chunk.text, terms, limit)
     first = hit.chunk.start_line + part.first_line
-    citation = str(Citation(hit.chunk.path, hit.chunk.start_line, hit.chunk.end_line))
+    citation = Citation(hit.chunk.path, hit.chunk.start_line, hit.chunk.end_line)
     return Answered(
         path=hit.chunk.path,
         start_line=hit.chunk.start_line,
@@ -102,12 +131,13 @@ def _answered(hit: Scored, terms: tuple[str, ...], *, has_footer: bool) -> Answe
         score=hit.score,
         vector_score=hit.cosine,
         text_score=None if hit.words is None else text_score(hit.words),
-        snippet=f"{part.text}\n\nSource: {citation}" if has_footer else part.text,
+        snippet=with_footer(part.text, citation) if has_footer else part.text,
         snippet_start_line=first,
         snippet_end_line=hit.chunk.start_line + part.last_line,
         heading=hit.chunk.heading,
         source=hit.chunk.source,
-        citation=citation,
+        citation=str(citation),
+        flags=text_flags(part.text),
     )
 
 

@@ -1,0 +1,164 @@
+"""The search of one agent through qmd: its results, checked against the files on disk and cited like our own."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from memoryd.domain.chunking import Chunk, chunk
+from memoryd.domain.documents import RelativePath, Source
+from memoryd.domain.entries import ChunkSettings
+from memoryd.domain.filters import Filters
+from memoryd.domain.qmd_output import QmdHit
+from memoryd.domain.qmd_query import sub_queries
+from memoryd.domain.words import query_terms
+from memoryd.errors import SidecarError
+from memoryd.index.reader import Content
+from memoryd.search.builtin import LEXICAL, VECTOR
+from memoryd.search.qmd_files import QmdFiles
+from memoryd.search.query import Arm, ArmState, Engine, Found, Query, Scored
+from memoryd.sidecar.qmd import Qmd, QmdAnswer
+from memoryd.store.chunks import ChunkRow
+
+NAME = "qmd"
+RERANK = "rerank"
+MOST_ASKED = 100
+"""Results asked for when filters may leave out most of them."""
+MAX_TERMS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class QmdLimits:
+    """Characters of one snippet and of all of them together."""
+
+    snippet_chars: int = 700
+    total_chars: int = 4000
+
+
+class QmdSearch:
+    """Asks qmd; raises SidecarError when it cannot answer."""
+
+    def __init__(self, *, qmd: Qmd, files: QmdFiles, chunks: ChunkSettings, limits: QmdLimits) -> None:
+        self._qmd = qmd
+        self._files = files
+        self._chunks = chunks
+        self._limits = limits
+
+    async def search(self, query: Query) -> Found:
+        """Return the chunks of the files that qmd finds; a file that has changed meanwhile must still hold a word."""
+        settings, upkeep = self._qmd.settings, self._qmd.upkeep
+        terms = tuple(query_terms(query.text, limit=MAX_TERMS))
+        searches = sub_queries(settings.mode, query.text, terms)
+        if settings.mode == "vsearch" and upkeep.vector_trouble:
+            raise SidecarError(upkeep.vector_trouble)
+        if upkeep.vector_trouble:
+            searches = tuple(one for one in searches if one.type == "lex")
+        answer = QmdAnswer(())
+        if searches:
+            limit = 2 * query.limit + 4 if query.filters.is_empty else MOST_ASKED
+            seconds = min(settings.query, query.deadline)
+            answer = await self._qmd.query(searches, limit=limit, reranks=self._reranks(), seconds=seconds)
+        hits = await asyncio.to_thread(self._checked, answer.hits, terms, query.filters)
+        return self._found(query, terms, hits, self._arms(answer))
+
+    def _reranks(self) -> bool:
+        settings = self._qmd.settings
+        return settings.mode == "query" and settings.reranks and self._qmd.models.rerank.is_file()
+
+    def _found(self, query: Query, terms: tuple[str, ...], hits: Sequence[Scored], arms: Mapping[str, Arm]) -> Found:
+        upkeep = self._qmd.upkeep
+        eligible = [hit for hit in hits if hit.score >= query.min_score or hit.is_literal]
+        best = tuple(eligible[: query.limit])
+        return Found(
+            hits=best,
+            misses=tuple(hit for hit in hits if hit not in best)[: query.limit],
+            arms=arms,
+            terms=terms,
+            engine=Engine(
+                name=NAME,
+                model=self._qmd.models.embed.stem if arms[VECTOR].took_part else None,
+                pending_embeddings=0,
+                snippet_chars=self._limits.snippet_chars,
+                total_chars=self._limits.total_chars,
+            ),
+            as_of=None if upkeep.is_current else upkeep.updated_at,
+            doubt=self._doubt(),
+        )
+
+    def _doubt(self) -> str:
+        upkeep = self._qmd.upkeep
+        if upkeep.trouble:
+            return f"qmd found nothing, and its index may be old: {upkeep.trouble}"
+        if not upkeep.is_current:
+            return "qmd found nothing, and has not read the latest changes yet"
+        return f"qmd found nothing by words, and {upkeep.vector_trouble}" if upkeep.vector_trouble else ""
+
+    def _arms(self, answer: QmdAnswer) -> dict[str, Arm]:
+        settings, upkeep = self._qmd.settings, self._qmd.upkeep
+        off = Arm(ArmState.OFF, f"memory.qmd.searchMode is {settings.mode}")
+        trouble = answer.vector_trouble or upkeep.vector_trouble
+        vector = Arm(ArmState.FAILED, trouble) if trouble else Arm(ArmState.OK)
+        arms = {
+            LEXICAL: off if settings.mode == "vsearch" else Arm(ArmState.OK),
+            VECTOR: vector if settings.has_vectors else off,
+        }
+        if settings.mode == "query" and settings.reranks and not self._reranks():
+            arms[RERANK] = Arm(ArmState.FAILED, f"there is no reranking model at {self._qmd.models.rerank}")
+        return arms
+
+    def _checked(self, hits: Sequence[QmdHit], terms: tuple[str, ...], filters: Filters) -> list[Scored]:
+        found = [scored for hit in hits if (scored := self._scored(hit, terms, filters)) is not None]
+        unique = {(one.chunk.path, one.chunk.start_line): one for one in reversed(found)}
+        return [one for one in found if unique[one.chunk.path, one.chunk.start_line] is one]
+
+    def _scored(self, hit: QmdHit, terms: tuple[str, ...], filters: Filters) -> Scored | None:
+        place = self._files.place(hit.collection, hit.path)
+        content = self._files.read(place) if place is not None else None
+        if place is None or content is None:
+            return None
+        if not filters.admits(place.path, Source.MEMORY, content.stat.mtime_ns):
+            return None
+        part = self._best_part(content, hit, terms)
+        if part is None:
+            return None
+        text = content.text[part.start : part.end]
+        count = _count(text, terms)
+        if not count and not _is_unchanged(content, hit):
+            return None
+        path = RelativePath(place.path)
+        row = ChunkRow(0, path, Source.MEMORY, part.start_line, part.end_line, part.heading, text)
+        return Scored(row, hit.score, float(count) if count else None)
+
+    def _best_part(self, content: Content, hit: QmdHit, terms: tuple[str, ...]) -> Chunk | None:
+        """Return the chunk with most of the terms, the one that holds the line of the result if there is a tie."""
+        parts = chunk(content.text, tokens=self._chunks.tokens, overlap=self._chunks.overlap)
+        return max(
+            parts,
+            key=lambda part: (
+                _count(content.text[part.start : part.end], terms),
+                part.start_line <= hit.line <= part.end_line,
+            ),
+            default=None,
+        )
+
+
+def changed_since(workspace: Path, paths: Sequence[str], moment: float) -> set[str]:
+    """Return those of the documents that were changed after `moment` (system clock). Blocking."""
+    return {path for path in paths if _changed_at(workspace / path) > moment}
+
+
+def _changed_at(path: Path) -> float:
+    try:
+        info = path.lstat()
+    except OSError:
+        return float("-inf")
+    return max(info.st_mtime, info.st_ctime)
+
+
+def _count(text: str, terms: Sequence[str]) -> int:
+    folded = text.lower()
+    return sum(term in folded for term in terms)
+
+
+def _is_unchanged(content: Content, hit: QmdHit) -> bool:
+    return bool(hit.docid) and content.sha256.hex().startswith(hit.docid)

@@ -1,0 +1,74 @@
+"""Which file on disk a result of qmd means, under which path it is told, and whether it may be told at all."""
+
+import os
+from collections.abc import Callable, Sequence, Set
+from dataclasses import dataclass
+from pathlib import Path
+
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.markdown import front_matter
+from memoryd.domain.qmd_collections import Collection
+from memoryd.errors import NotFound
+from memoryd.index.reader import Content, NotReadableError, TornReadError, read_document
+
+PREFIX = "qmd/"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A file below a trusted folder, and the path that an answer cites it by."""
+
+    base: Path
+    relative: str
+    path: str
+
+
+class QmdFiles:
+    """Maps results to documents: one that the builtin index holds keeps its path, any other is `qmd/<collection>/…`.
+
+    The rules of the builtin index hold here too: what it leaves out by name, by `exclude`, by `.memoryignore` or by
+    `memory: false` is not told. All of it is blocking work.
+    """
+
+    def __init__(
+        self,
+        *,
+        workspace: Path,
+        collections: Callable[[], Sequence[Collection]],
+        known: Callable[[], Set[RelativePath]],
+        is_ignored: Callable[[str], bool],
+        max_bytes: int,
+    ) -> None:
+        self._workspace = workspace
+        self._collections = collections
+        self._known = known
+        self._is_ignored = is_ignored
+        self._max_bytes = max_bytes
+
+    def place(self, collection: str, relative: str) -> Place | None:
+        """Return where a result lies, None if it is not one of ours."""
+        found = next((one for one in self._collections() if one.name == collection), None)
+        if found is None or not found.holds(relative):
+            return None
+        inside = os.path.relpath(os.path.join(found.root, relative), self._workspace)  # noqa: PTH118  text is enough
+        if inside in self._known():
+            return Place(Path(found.root), relative, inside)
+        if found.is_default or (not inside.startswith("../") and self._is_ignored(inside)):
+            return None
+        return Place(Path(found.root), relative, f"{PREFIX}{collection}/{relative}")
+
+    def read(self, place: Place) -> Content | None:
+        """Return the file as it is now, None if it is gone, cannot be read safely, or is private."""
+        try:
+            content = read_document(place.base, place.relative, max_bytes=self._max_bytes)
+        except (OSError, TornReadError, NotReadableError):
+            return None
+        return None if front_matter(content.text).values.get("memory") is False else content
+
+    def named(self, path: str) -> Place:
+        """Return the file that `qmd/<collection>/<path>` means; raises NotFound."""
+        collection, _, relative = path.removeprefix(PREFIX).partition("/")
+        place = self.place(collection, relative) if path.startswith(PREFIX) else None
+        if place is None or self.read(place) is None:
+            raise NotFound(f"no document {path!r} in the collections of qmd", hint="paths are as search gives them")
+        return place
