@@ -29,8 +29,8 @@ class Hybrid(Section):
 
     enabled: bool = True
     fusion: Literal["relative", "weighted"] = "relative"
-    vector_weight: float = Field(default=0.5, ge=0, le=1_000_000)
-    text_weight: float = Field(default=0.5, ge=0, le=1_000_000)
+    vector_weight: float = Field(default=0.3, ge=0, le=1_000_000)
+    text_weight: float = Field(default=0.7, ge=0, le=1_000_000)
     candidate_multiplier: int = Field(default=4, ge=1, le=20)
     mmr: Mmr = Mmr()
     temporal_decay: TemporalDecay = TemporalDecay()

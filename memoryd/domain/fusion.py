@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 Scores = Mapping[int, float]
 """Raw scores of one arm by chunk id; a chunk that the arm did not find is absent."""
 
-FULL_STANDOUT = 8.0
+FULL_STANDOUT = 6.0
 """Standard deviations above the noise at which a cosine counts in full: what a near-verbatim passage reaches."""
 
 
@@ -37,8 +37,8 @@ class Evidence:
 class Weights:
     """Shares of the arms; they sum to 1."""
 
-    vector: float = 0.5
-    text: float = 0.5
+    vector: float = 0.3
+    text: float = 0.7
 
 
 def relative(evidence: Evidence, weights: Weights) -> dict[int, float]:

@@ -62,8 +62,16 @@ class ModelFamily:
         return self.query_prompt.format(text=text)
 
     def document(self, text: str, title: str = "") -> str:
-        """The prompt for a passage; an empty title reads `none` where the model wants one."""
-        return self.document_prompt.format(text=text, title=title.strip() or NO_TITLE)
+        """The prompt for a passage.
+
+        Where the model's own form has no place for the title, it stands as a line above the text: measured, a
+        paragraph of a long page is told from its like by the headings it stands under. Where it has one, an empty
+        title reads `none`.
+        """
+        title = title.strip()
+        if "{title}" in self.document_prompt:
+            return self.document_prompt.format(text=text, title=title or NO_TITLE)
+        return self.document_prompt.format(text=f"{title}\n{text}" if title else text)
 
 
 @dataclass(frozen=True, slots=True)

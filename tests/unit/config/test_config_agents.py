@@ -59,7 +59,7 @@ def test_weights_are_made_to_add_up_to_one(vector: float, text: float, expected:
 
 
 def test_weight_of_one_agent_is_weighed_against_the_default_of_the_other_arm() -> None:
-    own = {"memorySearch": {"query": {"hybrid": {"vectorWeight": 1.5}}}}
+    own = {"memorySearch": {"query": {"hybrid": {"vectorWeight": 2.1}}}}
     hybrid = agents_of({"list": [{"id": "a", **own}]})[0].memory_search.query.hybrid
     assert (hybrid.vector_weight, hybrid.text_weight) == pytest.approx((0.75, 0.25))
 
