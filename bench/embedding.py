@@ -78,12 +78,12 @@ class BareLoop:
 
 def rows(bench: Bench) -> Iterator[Row]:
     """Take short turns, so that what else the machine does slows both sides of a ratio alike."""
-    batches = bench.pick(16, 8)
+    batches = bench.pick(16, 5)
     texts = _passages(bench.folder / "nowhere", batches * 8_000)[: batches * BATCH]
     with BareLoop(bench.model) as bare:
         bare.embed(texts[:1])
         yield from _rows("worker", asyncio.run(_worker(bench.model, bare, texts)), f"{BATCH} passages a call")
-        lane = list(_lane(bench, bare, bench.pick(3, 2)))
+        lane = list(_lane(bench, bare, bench.pick(3, 1)))
         yield from _rows("whole lane", lane, "from notes on disk to vectors in the index")
 
 

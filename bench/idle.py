@@ -13,22 +13,22 @@ from memoryd.replies import WorkerStatus
 from tests.daemon import RunningDaemon
 
 CPU_AIM = Aim(0.5)
-UNLOAD_SECONDS = 15.0
 WAIT_SECONDS = 60.0
 
 
 def rows(bench: Bench) -> Iterator[Row]:
     """Follow one daemon from its start through the life of its model."""
-    local = {"modelPath": str(bench.model), "threads": 1, "idleUnloadMinutes": UNLOAD_SECONDS / 60}
+    count = bench.pick(500, 100)
+    local = {"modelPath": str(bench.model), "threads": 1, "idleUnloadMinutes": bench.pick(15, 9) / 60}
     with running(bench, "idle", model=bench.model, search={"local": local}) as daemon:
         client = daemon.client()
         yield _memory("resident: daemon just started, nothing indexed", daemon)
-        write_notes(daemon.workspace / "memory", count=500, size=60_000)
+        write_notes(daemon.workspace / "memory", count=count, size=count * 60)
         settle(client, embedded=True)
         settle(client)
-        yield _memory("resident: daemon, 500 small notes embedded", daemon)
+        yield _memory(f"resident: daemon, {count} small notes embedded", daemon)
         yield Row("resident: worker with the model", _worker(daemon)["rssBytes"] / MIB, "MiB", note="starter model")
-        yield _cpu(daemon, bench.pick(10, 4))
+        yield _cpu(daemon, bench.pick(10, 3))
         poll(lambda: _worker(daemon)["pid"] is None, seconds=WAIT_SECONDS, step=0.5)
         yield _memory("resident: daemon after the model is unloaded", daemon, "the worker has ended")
         total = sum(resident(process.pid) for process in _family(daemon))
@@ -41,7 +41,7 @@ def _cpu(daemon: RunningDaemon, seconds: int) -> Row:
     before, watch = _cpu_seconds(daemon), Stopwatch()
     time.sleep(seconds)
     share = (_cpu_seconds(daemon) - before) / watch.seconds * 100
-    note = f"daemon and worker over {seconds} s, 500 files watched, model loaded"
+    note = f"daemon and worker over {seconds} s, files watched, model loaded"
     return Row("processor share, idle", share, "%", CPU_AIM, note)
 
 

@@ -43,7 +43,7 @@ def _size(bench: Bench, chunks: int) -> Iterator[Row]:
         yield from _ask(daemon, f"{title}, words", questions, aim, note)
     index = Path(status["database"]["path"])
     bare = shutil.copyfile(index, bench.folder / f"index-{chunks}.sqlite")
-    for dimensions in DIMENSIONS:
+    for dimensions in DIMENSIONS[:1] if bench.is_quick else DIMENSIONS:
         yield from _vectors(bench, daemon, index, dimensions, title, (questions, strangers))
         shutil.copyfile(bare, index)
     bare.unlink()

@@ -49,9 +49,9 @@ def launch(daemon: RunningDaemon) -> tuple[float, float]:
     watch = Stopwatch()
     daemon.process = daemon.spawn()
     with Client(daemon.socket) as client:
-        poll(lambda: _health(client)[0], seconds=START_SECONDS, step=0.002)
+        poll(lambda: _health(daemon, client)[0], seconds=START_SECONDS, step=0.002)
         answering = watch.seconds
-        poll(lambda: _health(client)[1], seconds=START_SECONDS, step=0.002)
+        poll(lambda: _health(daemon, client)[1], seconds=START_SECONDS, step=0.002)
         return answering, watch.seconds
 
 
@@ -84,7 +84,9 @@ def _health_ms(client: Client) -> float:
     return watch.ms
 
 
-def _health(client: Client) -> tuple[bool, bool]:
+def _health(daemon: RunningDaemon, client: Client) -> tuple[bool, bool]:
+    if daemon.process is not None and daemon.process.poll() is not None:
+        raise RuntimeError(f"the daemon ended with {daemon.process.returncode}")
     try:
         health = client.health()
     except DaemonNotRunning:
