@@ -64,7 +64,11 @@ class EmbeddingLane:
         on_removed: Callable[[], None],
     ) -> None:
         self.pending = 0
+        self.postponed = 0
+        """Passages without a vector that nobody works on, since the lane is paused."""
         self.trouble: str | None = None
+        self._is_paused = False
+        self._is_asked = False
         self._database = database
         self._spaces = spaces
         self._slot = slot
@@ -83,15 +87,22 @@ class EmbeddingLane:
         """Say that there may be new passages."""
         self._wake.set()
 
+    def pause(self, is_paused: bool) -> None:
+        """Stop making vectors that nobody asks for, or go on with it."""
+        if is_paused != self._is_paused:
+            self._is_paused = is_paused
+            self._wake.set()
+
     def start_over(self) -> None:
         """Forget the vectors of the present space and make them anew."""
-        self._reset = True
+        self._reset = self._is_asked = True
         self._wake.set()
 
     async def drained(self) -> None:
-        """Wait until no passage lacks its vector."""
+        """Wait until no passage lacks its vector; this asks for them even while the lane is paused."""
         embedder = await self._slot.available()
         space = await self._spaces.of(embedder)
+        self._is_asked = True
         self._wake.set()
         async with self._progress:
             while await self._database.read(lambda db: count_pending(db, space)):
@@ -124,6 +135,10 @@ class EmbeddingLane:
         if self._wake.is_set() or not self._queue:
             self._wake.clear()
             await self._refill(space)
+            if self._is_paused and not self._is_asked:
+                self.pending, self.postponed = 0, self.pending
+                self._queue.clear()
+                return False
         batch = [self._queue.popleft() for _ in range(min(self._settings.batch, len(self._queue)))]
         if not batch:
             await self._finish(space)
@@ -140,7 +155,7 @@ class EmbeddingLane:
             self._reset = False
             await self._database.write(lambda db: drop_space(db, space))
             self._on_removed()
-        self.pending = await self._database.read(lambda db: count_pending(db, space))
+        self.pending, self.postponed = await self._database.read(lambda db: count_pending(db, space)), 0
         ahead = self._settings.read_ahead
         self._queue = deque(await self._database.read(lambda db: pending(db, space, ahead)) if self.pending else ())
 
@@ -152,6 +167,8 @@ class EmbeddingLane:
                 self._on_removed()
             log.info("embedding done", passages=self._done, dropped=dropped)
         self._done = 0
+        if not self._wake.is_set():
+            self._is_asked = False
 
     async def _embed(self, embedder: Embedder, space: int, batch: Sequence[PendingPassage]) -> None:
         found = await self._lookup(embedder.identity.fingerprint, [item.hash for item in batch])
