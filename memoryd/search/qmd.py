@@ -57,13 +57,9 @@ class QmdSearch:
         if searches:
             limit = 2 * query.limit + 4 if query.filters.is_empty else MOST_ASKED
             seconds = min(settings.query, query.deadline)
-            answer = await self._qmd.query(searches, limit=limit, reranks=self._reranks(), seconds=seconds)
+            answer = await self._qmd.query(searches, limit=limit, reranks=self._qmd.reranks, seconds=seconds)
         hits = await asyncio.to_thread(self._checked, answer.hits, terms, query.filters)
         return self._found(query, terms, hits, self._arms(answer))
-
-    def _reranks(self) -> bool:
-        settings = self._qmd.settings
-        return settings.mode == "query" and settings.reranks and self._qmd.models.rerank.is_file()
 
     def _found(self, query: Query, terms: tuple[str, ...], hits: Sequence[Scored], arms: Mapping[str, Arm]) -> Found:
         upkeep = self._qmd.upkeep
@@ -76,7 +72,7 @@ class QmdSearch:
             terms=terms,
             engine=Engine(
                 name=NAME,
-                model=self._qmd.models.embed.stem if arms[VECTOR].took_part else None,
+                model=upkeep.models.embed.stem if upkeep.models and arms[VECTOR].took_part else None,
                 pending_embeddings=0,
                 snippet_chars=self._limits.snippet_chars,
                 total_chars=self._limits.total_chars,
@@ -102,8 +98,9 @@ class QmdSearch:
             LEXICAL: off if settings.mode == "vsearch" else Arm(ArmState.OK),
             VECTOR: vector if settings.has_vectors else off,
         }
-        if settings.mode == "query" and settings.reranks and not self._reranks():
-            arms[RERANK] = Arm(ArmState.FAILED, f"there is no reranking model at {self._qmd.models.rerank}")
+        if settings.mode == "query" and settings.reranks and not self._qmd.reranks:
+            path = upkeep.models.rerank if upkeep.models else ""
+            arms[RERANK] = Arm(ArmState.FAILED, f"there is no reranking model at {path}")
         return arms
 
     def _checked(self, hits: Sequence[QmdHit], terms: tuple[str, ...], filters: Filters) -> list[Scored]:

@@ -60,13 +60,12 @@ class Qmd:
         *,
         home: QmdHome,
         settings: QmdSettings,
-        models: QmdModels,
+        models: Callable[[], QmdModels],
         collections: Callable[[], Sequence[Collection]],
         on_change: Callable[[], None],
     ) -> None:
         self.settings = settings
         self.home = home
-        self.models = models
         self.installation = QmdInstallation(command=settings.command, home=home, query_seconds=settings.query)
         self.upkeep = QmdUpkeep(
             installation=self.installation,
@@ -89,6 +88,14 @@ class Qmd:
     def collections(self) -> tuple[Collection, ...]:
         """The collections as they are configured now."""
         return self.upkeep.collections
+
+    @property
+    def reranks(self) -> bool:
+        """Whether results are reranked: it is wanted, and the model is there."""
+        models = self.upkeep.models
+        return (
+            self.settings.mode == "query" and self.settings.reranks and models is not None and models.rerank.is_file()
+        )
 
     @property
     def outage(self) -> str | None:

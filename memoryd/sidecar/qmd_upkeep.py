@@ -53,7 +53,7 @@ class QmdUpkeep:
         *,
         installation: QmdInstallation,
         collections: Callable[[], Sequence[Collection]],
-        models: QmdModels,
+        models: Callable[[], QmdModels],
         has_vectors: bool,
         times: UpkeepTimes,
         on_change: Callable[[], None],
@@ -62,13 +62,14 @@ class QmdUpkeep:
         self.hint_text = ""
         self.vector_trouble: str | None = "qmd has made no vectors yet" if has_vectors else None
         self.collections: tuple[Collection, ...] = ()
+        self.models: QmdModels | None = None
         self.updated_at: float | None = None
         self.embedded_at: float | None = None
         self.vectors: int | None = None
         self.booted = asyncio.Event()
         self._installation = installation
         self._collections = collections
-        self._models = models
+        self._find_models = models
         self._has_vectors = has_vectors
         self._times = times
         self._on_change = on_change
@@ -155,7 +156,8 @@ class QmdUpkeep:
         for name in sorted(await asyncio.to_thread(home.configured) - names):
             if name == sanitised(name):
                 await self._installation.run("collection", "remove", name, seconds=self._times.command)
-        if await asyncio.to_thread(home.write_config, collections, self._models):
+        self.models = await asyncio.to_thread(self._find_models)
+        if await asyncio.to_thread(home.write_config, collections, self.models):
             self._is_demanded = self._is_demanded or bool(self.collections)
         self.collections = collections
 
@@ -192,8 +194,8 @@ class QmdUpkeep:
         self._on_change()
 
     async def _embedded(self) -> str | None:
-        if not await asyncio.to_thread(self._models.embed.is_file):
-            raise SidecarError(f"there is no embedding model at {self._models.embed}")
+        if self.models is None or not await asyncio.to_thread(self.models.embed.is_file):
+            raise SidecarError(f"there is no embedding model at {self.models and self.models.embed}")
         try:
             outcome = await self._writing("embed", seconds=self._times.embed)
         except SidecarError as exc:
