@@ -3,7 +3,9 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from memoryd.api.access import Admitted
 from memoryd.config.models import Agent
+from memoryd.domain.qmd_collections import Collection
 from memoryd.embed.choice import LocalEmbedding
 from memoryd.embed.slot import EmbedderSlot
 from memoryd.errors import Disabled, UnknownAgent
@@ -32,6 +34,8 @@ class Served:
     builtin: BuiltinSearch
     search: SearchService
     roots: Callable[[], Sequence[Root]]
+    collections: Sequence[Collection] = ()
+    """Folders of qmd, whose files are named `qmd/<collection>/<path>`."""
 
 
 class AgentTable:
@@ -48,9 +52,9 @@ class AgentTable:
         known = ", ".join(served.agent.id for served in self.served)
         raise UnknownAgent(f"no agent {agent_id!r}", hint=f"configured agents: {known}")
 
-    def enabled(self, agent_id: str | None) -> Served:
-        """Return the agent if its memory search is on; raises UnknownAgent or Disabled."""
-        served = self.find(agent_id)
+    def enabled(self, admitted: Admitted) -> Served:
+        """Return the agent whose memory a request may see, if its memory search is on; raises Disabled."""
+        served = self.find(admitted.agent)
         if not served.agent.memory_search.enabled:
             raise Disabled(
                 f"memory search is off for agent {served.agent.id!r}",

@@ -7,11 +7,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from memoryd.api.access import Admitted, Gate
 from memoryd.errors import NotNow, ShuttingDown
 from memoryd.wire import API, Event
 
@@ -107,14 +109,14 @@ class EventBus:
             subscription.close()
 
 
-def router(bus: EventBus, *, keep_alive: timedelta = KEEP_ALIVE) -> APIRouter:
+def router(bus: EventBus, gate: Gate, *, keep_alive: timedelta = KEEP_ALIVE) -> APIRouter:
     """The route of the stream; a comment line goes out whenever nothing else did for `keep_alive`."""
     routes = APIRouter()
 
     @routes.get(f"{API}/events", response_class=EventStream)
-    async def events(agent: str | None = None) -> EventStream:
-        """Follow indexing, embedding, model and degradation events as they happen."""
-        return EventStream(bus, agent=agent, keep_alive=keep_alive)
+    async def events(admitted: Annotated[Admitted, Depends(gate.from_query)]) -> EventStream:
+        """Follow indexing, embedding, model and degradation events as they happen, of all agents if none is named."""
+        return EventStream(bus, agent=admitted.agent, keep_alive=keep_alive)
 
     return routes
 

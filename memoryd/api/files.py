@@ -3,54 +3,80 @@
 import asyncio
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query
 
-from memoryd.api.agents import AgentTable
+from memoryd.api.access import Admitted, Gate
+from memoryd.api.agents import AgentTable, Served
 from memoryd.api.models import FileReply
-from memoryd.errors import NotFound
-from memoryd.search.reading import DEFAULT_LINES, MAX_LINES, Excerpt, read_lines
+from memoryd.config.limits import Limits
+from memoryd.domain.documents import is_document_name
+from memoryd.errors import InvalidRequest, NotFound
+from memoryd.search.reading import (
+    DEFAULT_LINES,
+    MAX_LINES,
+    QMD_PREFIX,
+    Excerpt,
+    Place,
+    Wanted,
+    indexed_name,
+    place_in_collection,
+    place_of,
+    read_lines,
+)
 from memoryd.store.files import is_indexed
 from memoryd.wire import API
 
+_MAX_NUMBER = 2**31
 
-def router(agents: AgentTable) -> APIRouter:
+
+def router(agents: AgentTable, gate: Gate, limits: Limits) -> APIRouter:
     """The reading route over these agents."""
     routes = APIRouter()
 
     @routes.get(f"{API}/files/{{path:path}}")
     async def get_file(
         path: str,
-        agent: Annotated[str | None, Query(max_length=64)] = None,
-        session_key: Annotated[str | None, Query(alias="sessionKey", max_length=512)] = None,
-        from_: Annotated[int, Query(alias="from", ge=1, le=2**31)] = 1,
+        admitted: Annotated[Admitted, Depends(gate.from_query)],
+        from_: Annotated[int, Query(alias="from", ge=1, le=_MAX_NUMBER)] = 1,
         lines: Annotated[int, Query(ge=1, le=MAX_LINES)] = DEFAULT_LINES,
+        column: Annotated[int, Query(ge=1, le=_MAX_NUMBER)] = 1,
     ) -> FileReply:
         """Read lines of a document; only what is indexed can be read."""
-        served = agents.enabled(agent)
-        if not await served.database.read(lambda db: is_indexed(db, path)):
-            raise NotFound(f"no document {path!r} is indexed", hint="paths are relative to the workspace")
-        excerpt = await asyncio.to_thread(
-            read_lines,
-            path,
-            workspace=served.agent.workspace,
-            roots=served.roots(),
-            first=from_,
-            count=lines,
-            follow_symlinks=served.agent.memory_search.follow_symlinks,
-        )
-        return _reply(excerpt)
+        served = agents.enabled(admitted)
+        wanted = Wanted(from_, lines, column)
+        name, place = await _find(path, served)
+        follows = served.agent.memory_search.follow_symlinks
+        size = limits.max_file_bytes
+        excerpt = await asyncio.to_thread(read_lines, place, wanted, max_bytes=size, follow_symlinks=follows)
+        return _reply(name, excerpt, wanted)
 
     return routes
 
 
-def _reply(excerpt: Excerpt) -> FileReply:
+async def _find(path: str, served: Served) -> tuple[str, Place]:
+    if not path:
+        raise InvalidRequest("the path is missing", hint="GET /v1/files/memory/2026-11-18.md")
+    name = indexed_name(path, served.agent.workspace)
+    is_note = is_document_name(name.rpartition("/")[2])
+    if is_note and await served.database.read(lambda db: is_indexed(db, name)):
+        return name, place_of(name, served.agent.workspace, served.roots())
+    if path.startswith(QMD_PREFIX):
+        return path, place_in_collection(path, served.collections)
+    raise NotFound(f"no document {path!r} is indexed", hint="paths are relative to the workspace")
+
+
+def _reply(name: str, excerpt: Excerpt, wanted: Wanted) -> FileReply:
+    lines = excerpt.lines
     return FileReply(
-        path=excerpt.path,
-        text=excerpt.text,
-        from_=excerpt.first,
-        lines=excerpt.lines,
-        total_lines=excerpt.total_lines,
+        path=name,
+        text=lines.text,
+        from_=wanted.first,
+        lines=lines.count,
+        column=wanted.column,
+        total_lines=lines.total,
         sha256=excerpt.sha256,
-        truncated=excerpt.is_truncated,
-        next_from=excerpt.next_first,
+        truncated=lines.next_first is not None or lines.next_column is not None,
+        next_from=lines.next_first,
+        next_column=lines.next_column,
+        flags=list(excerpt.flags),
     )

@@ -6,6 +6,9 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from memoryd.domain.flags import Flag
+from memoryd.wire import ErrorCode
+
 AgentId = Annotated[str, Field(max_length=64, description="agent to ask; the default agent if absent")]
 
 
@@ -19,6 +22,20 @@ class Reply(BaseModel):
     """A reply body; fields may be added in later versions."""
 
     model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, frozen=True)
+
+
+class ErrorBody(Reply):
+    """What went wrong, and one sentence on what to do."""
+
+    code: ErrorCode
+    message: str
+    hint: str
+
+
+class ErrorReply(Reply):
+    """Every failure."""
+
+    error: ErrorBody
 
 
 class HealthReply(Reply):
@@ -58,7 +75,8 @@ class HitReply(Reply):
     snippet_end_line: int
     heading: str
     source: str
-    citation: str
+    citation: Annotated[str | None, Field(exclude_if=lambda value: value is None)] = None
+    flags: list[Flag] = []
 
 
 class ArmReply(Reply):
@@ -103,16 +121,22 @@ class SearchReply(Reply):
 
 
 class FileReply(Reply):
-    """Lines of a document; `nextFrom` continues it."""
+    """Lines of a document; `nextFrom` continues it behind them.
+
+    A line too long for one reply is cut: `nextColumn` is where the rest of line `from` begins.
+    """
 
     path: str
     text: str
     from_: Annotated[int, Field(alias="from")]
     lines: int
+    column: int
     total_lines: int
     sha256: str
     truncated: bool
     next_from: int | None
+    next_column: int | None
+    flags: list[Flag]
 
 
 class SyncRequest(Request):

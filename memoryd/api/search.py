@@ -1,9 +1,11 @@
 """`POST /v1/search`: a question to cited hits."""
 
 from datetime import UTC, datetime
+from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends
 
+from memoryd.api.access import Caller, Gate
 from memoryd.api.agents import AgentTable, Served
 from memoryd.api.models import ArmReply, HitReply, SearchHealth, SearchReply, SearchRequest
 from memoryd.config.limits import Limits
@@ -14,15 +16,16 @@ from memoryd.search.service import Answer, Answered
 from memoryd.wire import API
 
 
-def router(agents: AgentTable, limits: Limits) -> APIRouter:
+def router(agents: AgentTable, gate: Gate, limits: Limits) -> APIRouter:
     """The search route over these agents."""
     routes = APIRouter()
 
     @routes.post(f"{API}/search")
-    async def search(request: SearchRequest) -> SearchReply:
+    async def search(request: SearchRequest, caller: Annotated[Caller, Depends(gate.caller)]) -> SearchReply:
         """Search an agent's memory by words and by meaning; every hit is cited."""
-        served = agents.enabled(request.agent)
-        has_citations = served.agent.memory.citations != "off"
+        admitted = caller.admit(request.agent, request.session_key)
+        served = agents.enabled(admitted)
+        has_citations = served.agent.memory.citation_mode.cites(is_direct=admitted.is_direct)
         answer = await served.search.answer(_query(request, served, limits), has_footer=has_citations)
         return _reply(answer, served, is_explained=request.explain, has_citations=has_citations)
 
@@ -59,8 +62,8 @@ def _filters(request: SearchRequest) -> Filters:
 def _reply(answer: Answer, served: Served, *, is_explained: bool, has_citations: bool) -> SearchReply:
     embedder = served.slot.embedder
     return SearchReply(
-        results=[_hit(hit) for hit in answer.hits],
-        misses=[_hit(hit) for hit in answer.misses] if is_explained else None,
+        results=[_hit(hit, has_citations=has_citations) for hit in answer.hits],
+        misses=[_hit(hit, has_citations=has_citations) for hit in answer.misses] if is_explained else None,
         backend="builtin",
         provider="none" if embedder is None else embedder.identity.provider,
         model=None if embedder is None else embedder.identity.model,
@@ -81,7 +84,7 @@ def _reply(answer: Answer, served: Served, *, is_explained: bool, has_citations:
     )
 
 
-def _hit(hit: Answered) -> HitReply:
+def _hit(hit: Answered, *, has_citations: bool) -> HitReply:
     return HitReply(
         path=hit.path,
         start_line=hit.start_line,
@@ -94,5 +97,6 @@ def _hit(hit: Answered) -> HitReply:
         snippet_end_line=hit.snippet_end_line,
         heading=hit.heading,
         source=hit.source,
-        citation=hit.citation,
+        citation=hit.citation if has_citations else None,
+        flags=list(hit.flags),
     )

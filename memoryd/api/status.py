@@ -2,9 +2,11 @@
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime
+from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends
 
+from memoryd.api.access import Caller, Gate
 from memoryd.api.models import FallbackReply, HealthReply, Reply
 from memoryd.wire import API
 
@@ -148,7 +150,7 @@ class StatusReply(Reply):
     agents: list[AgentStatus]
 
 
-def router(*, health: Callable[[], HealthReply], status: Callable[[], Awaitable[StatusReply]]) -> APIRouter:
+def router(*, health: Callable[[], HealthReply], status: Callable[[], Awaitable[StatusReply]], gate: Gate) -> APIRouter:
     """The routes; the daemon hands in what it knows."""
     routes = APIRouter()
 
@@ -158,8 +160,16 @@ def router(*, health: Callable[[], HealthReply], status: Callable[[], Awaitable[
         return health()
 
     @routes.get(f"{API}/status")
-    async def get_status() -> StatusReply:
-        """Describe the daemon and every agent."""
-        return await status()
+    async def get_status(caller: Annotated[Caller, Depends(gate.caller)]) -> StatusReply:
+        """Describe the daemon and every agent; on an agent's socket that agent alone."""
+        return _visible(await status(), caller)
 
     return routes
+
+
+def _visible(reply: StatusReply, caller: Caller) -> StatusReply:
+    if caller.binding.is_owners:
+        return reply
+    own = [agent for agent in reply.agents if agent.id == caller.binding.agent]
+    config = ConfigReply(source=None, notices=[])
+    return reply.model_copy(update={"agents": own, "config": config, "socket": caller.socket})

@@ -3,9 +3,11 @@
 import asyncio
 import contextlib
 from collections.abc import Sequence
+from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends
 
+from memoryd.api.access import Caller, Gate
 from memoryd.api.agents import AgentTable, Served
 from memoryd.api.models import ReindexReply, ReindexRequest, SyncReply, SyncRequest
 from memoryd.wire import API
@@ -13,22 +15,22 @@ from memoryd.wire import API
 DEFAULT_WAIT_SECONDS = 30.0
 
 
-def router(agents: AgentTable) -> APIRouter:
+def router(agents: AgentTable, gate: Gate) -> APIRouter:
     """The sync routes over these agents."""
     routes = APIRouter()
 
     @routes.post(f"{API}/sync")
-    async def sync(request: SyncRequest) -> SyncReply:
+    async def sync(request: SyncRequest, caller: Annotated[Caller, Depends(gate.caller)]) -> SyncReply:
         """Scan now; with `wait`, answer when what was on disk before the call is searchable."""
-        chosen = agents.chosen(request.agent)
+        chosen = agents.chosen(caller.agent_of(request.agent))
         seconds = DEFAULT_WAIT_SECONDS if request.timeout_ms is None else request.timeout_ms / 1000
         is_complete = await _waited(chosen, request.wait, seconds)
         return SyncReply(complete=is_complete, **_owed(chosen))
 
     @routes.post(f"{API}/reindex", status_code=202)
-    async def reindex(request: ReindexRequest) -> ReindexReply:
+    async def reindex(request: ReindexRequest, caller: Annotated[Caller, Depends(gate.caller)]) -> ReindexReply:
         """Look at every file again, or make every vector again, in the background."""
-        chosen = agents.chosen(request.agent)
+        chosen = agents.chosen(caller.agent_of(request.agent))
         for served in chosen:
             if request.embeddings:
                 served.lane.start_over()

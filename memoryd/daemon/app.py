@@ -17,7 +17,8 @@ import structlog
 from fastapi import FastAPI
 
 from memoryd import __version__
-from memoryd.api import events, files, problems, search, status, sync
+from memoryd.api import description, events, files, problems, search, status, sync
+from memoryd.api.access import Gate, socket_name
 from memoryd.api.agents import AgentTable
 from memoryd.api.connection import ConnectionLimits
 from memoryd.api.guard import Guard, GuardLimits
@@ -125,14 +126,16 @@ class Daemon:
         return loops
 
     def _app(self) -> Guard:
-        app = FastAPI(title="memoryd", version=__version__, docs_url=None, redoc_url=None)
+        app = FastAPI(title="memoryd", version=__version__, docs_url=None, redoc_url=None, responses=description.ERRORS)
         agents = AgentTable([served for workspace in self._workspaces for served in workspace.served])
+        gate = Gate.of(self._loaded.config.resolved_agents())
         problems.install(app)
-        app.include_router(status.router(health=self._health, status=self._reporter.status))
-        app.include_router(search.router(agents, self._loaded.config.limits))
-        app.include_router(files.router(agents))
-        app.include_router(sync.router(agents))
-        app.include_router(events.router(self._bus))
+        description.install(app)
+        app.include_router(status.router(health=self._health, status=self._reporter.status, gate=gate))
+        app.include_router(search.router(agents, gate, self._loaded.config.limits))
+        app.include_router(files.router(agents, gate, self._loaded.config.limits))
+        app.include_router(sync.router(agents, gate))
+        app.include_router(events.router(self._bus, gate))
         longest = timedelta(hours=1, minutes=1)
         limits = GuardLimits(body_bytes=self._loaded.config.limits.max_body_bytes, deadlines={"/v1/sync": longest})
         return Guard(app, limits)
@@ -227,6 +230,14 @@ def _model_store(agent: Agent) -> ModelStore:
     return ModelStore.of(folder, os.environ, allow_download=local.download)
 
 
-def listen() -> list[Listener]:
-    """Return the sockets to serve: those of the service manager, else our own. The caller holds the lock."""
-    return take_inherited(os.environ) or [bind_listener(socket_path())]
+def listen(agents: Sequence[Agent]) -> list[Listener]:
+    """Return the sockets to serve: the owner's, of the service manager or our own, and those of the agents.
+
+    The caller holds the lock.
+    """
+    listeners = take_inherited(os.environ) or [bind_listener(socket_path())]
+    for agent in agents:
+        for number, socket in enumerate(agent.sockets):
+            path = Path(socket.path).expanduser()
+            listeners.append(bind_listener(path, name=socket_name(agent.id, number)))
+    return listeners

@@ -9,10 +9,10 @@ from hashlib import sha256
 from pathlib import Path
 
 from memoryd.domain.documents import FileStat
+from memoryd.index.beneath import open_beneath
 
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
-_OPEN_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NOCTTY
-_OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+HARD_LINK = "has another name (hard link)"
 
 
 class TornReadError(Exception):
@@ -50,47 +50,25 @@ def read_document(base: Path, relative: str, *, max_bytes: int, follow_symlinks:
         after = os.fstat(descriptor)
     finally:
         os.close(descriptor)
-    if _file_stat(before) != _file_stat(after) or len(data) != after.st_size:
+    if file_stat(before) != file_stat(after) or len(data) != after.st_size:
         raise TornReadError(relative)
     text, flags = decode(data)
-    return Content(text, sha256(data).digest(), _file_stat(after), read_at_ns, flags)
+    flags = ", ".join(filter(None, (flags, HARD_LINK if after.st_nlink > 1 else "")))
+    return Content(text, sha256(data).digest(), file_stat(after), read_at_ns, flags)
 
 
-def open_beneath(base: Path, relative: str, *, follow_symlinks: bool = False) -> int:
-    """Open a file below `base` component by component, so that no symlink, `..` or later swap leads out of it.
-
-    Returns a descriptor to be closed by the caller. Raises OSError (ELOOP for a symlink on the way).
-    """
-    parts = [part for part in relative.split("/") if part not in ("", ".")]
-    if not parts or ".." in parts or "\0" in relative:
-        raise FileNotFoundError(relative)
-    if follow_symlinks:
-        return _open_resolved(base, parts)
-    folder = os.open(base, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        for part in parts[:-1]:
-            inner = os.open(part, _OPEN_FOLDER, dir_fd=folder)
-            os.close(folder)
-            folder = inner
-        return os.open(parts[-1], _OPEN_FILE, dir_fd=folder)
-    finally:
-        os.close(folder)
+def encoding_of(head: bytes) -> str:
+    """Return the encoding that the first bytes of a file announce; UTF-8 if they announce none."""
+    return next((name for mark, name in _MARKS if head.startswith(mark)), "utf-8")
 
 
 def decode(data: bytes) -> tuple[str, str]:
     """Return the text and a note on how it was decoded, empty for plain UTF-8. Never fails."""
-    encoding = next((name for mark, name in _MARKS if data.startswith(mark)), "utf-8")
+    encoding = encoding_of(data)
     try:
         return data.decode(encoding), "" if encoding == "utf-8" else encoding
     except UnicodeDecodeError:
         return data.decode(encoding, "replace"), f"not valid {encoding}"
-
-
-def _open_resolved(base: Path, parts: list[str]) -> int:
-    target = base.joinpath(*parts).resolve()
-    if not target.is_relative_to(base.resolve()):
-        raise PermissionError(f"{'/'.join(parts)} leads out of its root")
-    return os.open(target, _OPEN_FILE)
 
 
 def _read_all(descriptor: int, max_bytes: int) -> bytes:
@@ -103,5 +81,6 @@ def _read_all(descriptor: int, max_bytes: int) -> bytes:
     return b"".join(pieces)
 
 
-def _file_stat(info: os.stat_result) -> FileStat:
+def file_stat(info: os.stat_result) -> FileStat:
+    """Return what a scan compares of a file."""
     return FileStat(info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)

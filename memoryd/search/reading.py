@@ -1,82 +1,144 @@
-"""Reading lines of a document back, streamed, with bounds, and only what is indexed."""
+"""Reading lines of a document back: streamed, with bounds, and only what may be read."""
 
-import hashlib
+import codecs
 import os
-from collections.abc import Sequence
+import stat as stat_module
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
-from memoryd.errors import NotFound
-from memoryd.index.reader import decode, open_beneath
+from memoryd.domain.documents import RelativePath, is_document_name
+from memoryd.domain.flags import Flag, text_flags
+from memoryd.domain.markdown import FRONT_MATTER_CHARS, front_matter
+from memoryd.domain.qmd_collections import Collection
+from memoryd.errors import NotFound, NotNow
+from memoryd.index.beneath import open_beneath
+from memoryd.index.reader import encoding_of, file_stat
 from memoryd.index.roots import base_of
 from memoryd.index.scanner import Root
+from memoryd.search.excerpt import Lines, Window
 
 DEFAULT_LINES = 120
 MAX_LINES = 5_000
 MAX_CHARS = 12_000
+QMD_PREFIX = "qmd/"
+_PIECE_BYTES = 256 * 1024
+_TRIES = 3
+_GONE = "it is gone, or cannot be read; search says what there is"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a document lies: the trusted folder, and the path below it."""
+
+    base: Path
+    relative: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which lines to read; all numbers count from 1."""
+
+    first: int = 1
+    count: int = DEFAULT_LINES
+    column: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """Lines of a document; `first` counts from 1, `next_first` is None at the end of the file."""
+    """Lines of a document, the hash of all its bytes, and what is odd about it."""
 
-    path: str
-    text: str
-    first: int
-    lines: int
-    total_lines: int
+    lines: Lines
     sha256: str
-    is_truncated: bool
-    next_first: int | None
+    flags: tuple[Flag, ...]
 
 
-def read_lines(
-    path: str, *, workspace: Path, roots: Sequence[Root], first: int, count: int, follow_symlinks: bool
-) -> Excerpt:
-    """Return `count` lines from line `first`, line ends included, 12,000 characters at most; a longer line is cut.
+def indexed_name(path: str, workspace: Path) -> RelativePath:
+    """Return the name under which the index would hold `path`; absolute paths and `./` are understood.
 
-    Raises NotFound when the document is gone or cannot be opened safely.
+    Decides nothing: what this names must be found in the index.
     """
-    base, relative = base_of(path, workspace, roots)  # type: ignore[arg-type]  # the caller found it in the index
+    if not path.startswith("/") or "\0" in path:
+        return RelativePath(path.removeprefix("./"))
+    inside = path.removeprefix(f"{workspace}/")
+    return RelativePath(os.path.relpath(path, os.path.realpath(workspace)) if inside == path else inside)
+
+
+def place_of(path: RelativePath, workspace: Path, roots: Sequence[Root]) -> Place:
+    """Return where an indexed document lies."""
+    return Place(*base_of(path, Path(os.path.realpath(workspace)), roots))
+
+
+def place_in_collection(path: str, collections: Sequence[Collection]) -> Place:
+    """Return where `qmd/<collection>/<path>` lies; raises NotFound for what no collection holds."""
+    name, _, relative = path.removeprefix(QMD_PREFIX).partition("/")
+    for collection in collections:
+        is_document = is_document_name(relative.rpartition("/")[2])
+        if collection.name == name and is_document and collection.holds(relative):
+            return Place(Path(collection.root), relative)
+    raise NotFound(f"no document {path!r} in a collection", hint="paths are qmd/<collection>/<path in it>")
+
+
+def read_lines(place: Place, wanted: Wanted, *, max_bytes: int, follow_symlinks: bool) -> Excerpt:
+    """Read lines with their ends, 12,000 characters at most, in memory that does not depend on the file's size.
+
+    Raises NotFound when the document is gone, cannot be opened safely, is larger than `max_bytes` or is marked
+    private; NotNow while somebody is writing it.
+    """
+    for _ in range(_TRIES):
+        try:
+            excerpt = _read_once(place, wanted, max_bytes, follow_symlinks)
+        except OSError as exc:
+            raise NotFound(f"no document {place.relative!r}", hint=_GONE) from exc
+        if excerpt is not None:
+            return excerpt
+    raise NotNow(f"{place.relative!r} is being written", hint="ask again in a moment")
+
+
+def _read_once(place: Place, wanted: Wanted, max_bytes: int, follow_symlinks: bool) -> Excerpt | None:
+    """Return None if the file changed meanwhile."""
+    descriptor = open_beneath(place.base, place.relative, follow_symlinks=follow_symlinks)
     try:
-        descriptor = open_beneath(base, relative, follow_symlinks=follow_symlinks)
-        with os.fdopen(descriptor, "rb") as file:
-            data = file.read()
-    except OSError as exc:
-        raise NotFound(
-            f"no document {path}", hint="it is gone or cannot be read; list what there is with search"
-        ) from exc
-    text, _ = decode(data)
-    return _excerpt(path, text, hashlib.sha256(data).hexdigest(), first, count)
+        before = os.fstat(descriptor)
+        if not stat_module.S_ISREG(before.st_mode) or before.st_size > max_bytes:
+            raise NotFound(f"no document {place.relative!r}", hint="it is no regular file, or too large")
+        window = Window(first=wanted.first, count=wanted.count, column=wanted.column, max_chars=MAX_CHARS)
+        digest = _stream(descriptor, window, before.st_size)
+        if file_stat(os.fstat(descriptor)) != file_stat(before):
+            return None
+    finally:
+        os.close(descriptor)
+    lines = window.lines()
+    linked = (Flag.HARD_LINK,) if before.st_nlink > 1 else ()
+    return Excerpt(lines, digest, (*text_flags(lines.text), *linked))
 
 
-def _excerpt(path: str, text: str, digest: str, first: int, count: int) -> Excerpt:
-    lines = [f"{line}\n" for line in text.split("\n")]
-    lines[-1] = lines[-1][:-1]
-    if lines[-1] == "":
-        lines.pop()
-    asked = lines[first - 1 : first - 1 + count]
-    kept = _within(asked, MAX_CHARS)
-    body = "".join(kept)
-    is_cut = len(body) > MAX_CHARS
-    after = first + len(kept)
-    return Excerpt(
-        path=path,
-        text=body[:MAX_CHARS],
-        first=first,
-        lines=len(kept),
-        total_lines=len(lines),
-        sha256=digest,
-        is_truncated=is_cut or after <= len(lines),
-        next_first=after if after <= len(lines) else None,
-    )
+def _stream(descriptor: int, window: Window, size: int) -> str:
+    """Feed the text to the window and return the hash of the bytes; raises NotFound for a private note."""
+    digest = sha256()
+    decoder: codecs.IncrementalDecoder | None = None
+    for piece in _pieces(descriptor, size):
+        digest.update(piece)
+        if decoder is None:
+            decoder = codecs.getincrementaldecoder(encoding_of(piece))("replace")
+            text = decoder.decode(piece)
+            _refuse_private(text)
+        else:
+            text = decoder.decode(piece)
+        window.feed(text)
+    window.feed(decoder.decode(b"", final=True) if decoder else "")
+    return digest.hexdigest()
 
 
-def _within(lines: list[str], limit: int) -> list[str]:
-    """Return the leading lines that fit; the first one always."""
-    total = 0
-    for at, line in enumerate(lines):
-        total += len(line)
-        if total > limit and at:
-            return lines[:at]
-    return lines
+def _pieces(descriptor: int, size: int) -> Iterator[bytes]:
+    """Read no more than the file had when it was opened, so that an endless writer is noticed."""
+    while size > 0 and (piece := os.read(descriptor, min(_PIECE_BYTES, size))):
+        size -= len(piece)
+        yield piece
+
+
+def _refuse_private(head: str) -> None:
+    # the index may not know yet that the note was made private
+    if front_matter(head[:FRONT_MATTER_CHARS]).values.get("memory") is False:
+        raise NotFound("no such document", hint=_GONE)

@@ -12,13 +12,16 @@ from fastapi import FastAPI, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from memoryd.api import events, problems
+from memoryd.api.access import Gate
 from memoryd.api.connection import ConnectionLimits, peer_of
 from memoryd.api.guard import Guard, GuardLimits
 from memoryd.api.server import Server
 from memoryd.api.sockets import Listener, bind_listener
+from memoryd.domain.access import AccessRules
 from memoryd.errors import StoreUnavailable
 
 PATIENCE = 10.0
+GATE = Gate(rules=AccessRules(), agents=["main", "other"], bindings={})
 
 
 class Note(BaseModel):
@@ -42,7 +45,7 @@ class Stage:
 def small_app(stage: Stage) -> FastAPI:
     app = FastAPI()
     problems.install(app)
-    app.include_router(events.router(stage.bus))
+    app.include_router(events.router(stage.bus, GATE))
 
     @app.get("/v1/health")
     async def health() -> dict[str, bool]:

@@ -17,7 +17,7 @@ from memoryd.api.server import Server
 from memoryd.api.sockets import bind_listener
 from memoryd.errors import NotNow, ShuttingDown
 from memoryd.wire import Event
-from tests.integration.serving import Stage, client, eventually, serving
+from tests.integration.serving import GATE, Stage, client, eventually, serving
 
 
 @pytest.fixture
@@ -126,7 +126,7 @@ async def test_listener_that_never_reads_costs_no_more_than_its_queue(path: Path
 async def test_silence_is_filled_with_comments(path: Path) -> None:
     bus, app = EventBus(), FastAPI()
     problems.install(app)
-    app.include_router(events.router(bus, keep_alive=timedelta(seconds=0.02)))
+    app.include_router(events.router(bus, GATE, keep_alive=timedelta(seconds=0.02)))
     server = Server(app=Guard(app), listeners=[bind_listener(path)], on_stopping=bus.close)
     running = asyncio.create_task(server.run())
     await server.started.wait()

@@ -1,0 +1,119 @@
+"""The one place where it is decided who may ask. Every route that returns memory text goes through it.
+
+The only way to an agent's memory (`AgentTable.enabled`) takes what `Gate` alone hands out.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+import structlog
+from fastapi import Query, Request
+
+from memoryd.api import sockets
+from memoryd.api.connection import peer_of
+from memoryd.config.models import Agent
+from memoryd.domain.access import OWNER, AccessRules, Binding, Decision, decide, why_not_agent
+from memoryd.errors import Denied, UnknownAgent
+
+log = structlog.get_logger(__name__)
+
+AgentParameter = Annotated[str | None, Query(max_length=64, description="agent to ask; the default agent if absent")]
+KeyParameter = Annotated[str | None, Query(alias="sessionKey", max_length=512, description="the session that asks")]
+
+_HINT = "memory.scope says who may ask; a session key reads agent:<id>:<channel>:<direct|group|channel>:<peer>"
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """A request that may see memory text: of this agent (None: nobody was named), in a direct chat or another."""
+
+    agent: str | None
+    is_direct: bool
+
+
+class Gate:
+    """Decides by the socket that a request came in on, the agent it names and its session key."""
+
+    def __init__(self, *, rules: AccessRules, agents: Sequence[str], bindings: Mapping[str, Binding]) -> None:
+        self._rules = rules
+        self._agents = list(agents)
+        self._bindings = {sockets.OWNER: OWNER, **bindings}
+
+    @classmethod
+    def of(cls, agents: Sequence[Agent]) -> "Gate":
+        """Return the gate of a configuration; its rules hold for every agent."""
+        bindings = {
+            socket_name(agent.id, number): Binding(agent.id, socket.session_key)
+            for agent in agents
+            for number, socket in enumerate(agent.sockets)
+        }
+        return cls(rules=agents[0].memory.access_rules(), agents=[agent.id for agent in agents], bindings=bindings)
+
+    def caller(self, request: Request) -> "Caller":
+        """For FastAPI's `Depends`: who sent the request, for routes that have agent and key in the body."""
+        return Caller(self, peer_of(request.scope).socket)
+
+    def from_query(self, request: Request, agent: AgentParameter = None, session_key: KeyParameter = None) -> Admitted:
+        """For FastAPI's `Depends`: the request, admitted by the parameters `agent` and `sessionKey`."""
+        return self.caller(request).admit(agent, session_key)
+
+    def binding_of(self, socket: str) -> Binding:
+        """Return what a socket is bound to; raises Denied for one that nobody configured."""
+        binding = self._bindings.get(socket)
+        if binding is None:
+            raise Denied("this socket is bound to nobody")
+        return binding
+
+    def agent_of(self, socket: str, agent: str | None) -> str | None:
+        """Return the agent that a request means, without a look at sessions; raises Denied or UnknownAgent."""
+        binding = self.binding_of(socket)
+        if reason := why_not_agent(binding, agent):
+            self._deny(reason, socket, None)
+        if agent is not None and agent.lower() not in self._agents:
+            raise UnknownAgent(f"no agent {agent!r}", hint=f"configured agents: {', '.join(self._agents)}")
+        return binding.agent if agent is None else agent.lower()
+
+    def admit(self, socket: str, agent: str | None, session_key: str | None) -> Admitted:
+        """Let a request in, or raise Denied or UnknownAgent. A key that belongs to an agent names it, too."""
+        named = self.agent_of(socket, agent)
+        decision = decide(self._rules, self.binding_of(socket), session_key)
+        if not decision.is_allowed:
+            self._deny(decision.reason, socket, decision)
+        owner = decision.key.agent if decision.key and decision.key.agent in self._agents else None
+        if named is not None and owner not in (None, named):
+            self._deny("the session key is of another agent", socket, decision)
+        return Admitted(named or owner, decision.is_direct)
+
+    def _deny(self, reason: str, socket: str, decision: Decision | None) -> None:
+        key = decision.key if decision else None
+        chat_type, channel = (key.chat_type, key.channel) if key else (None, None)
+        # the key itself may hold a telephone number
+        log.warning("access denied", reason=reason, socket=socket, channel=channel, chat_type=chat_type)
+        derived = f" (chat type {chat_type or 'unknown'}, channel {channel or 'unknown'})" if key else ""
+        raise Denied(f"{reason}{derived}", hint=_HINT)
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who sent a request: the gate, and the name of the socket it came in on."""
+
+    gate: Gate
+    socket: str
+
+    @property
+    def binding(self) -> Binding:
+        return self.gate.binding_of(self.socket)
+
+    def agent_of(self, agent: str | None) -> str | None:
+        """Return the agent meant by a request that sees no memory text."""
+        return self.gate.agent_of(self.socket, agent)
+
+    def admit(self, agent: str | None, session_key: str | None) -> Admitted:
+        """Let in a request that will see memory text, or raise."""
+        return self.gate.admit(self.socket, agent, session_key)
+
+
+def socket_name(agent: str, number: int) -> str:
+    """Return the name of an agent's socket, which no owner's socket has."""
+    return f"agent:{agent}:{number}"

@@ -1,0 +1,47 @@
+"""The OpenAPI description: every route names the errors it can answer with, in our form."""
+
+from typing import Any, Final
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from memoryd.api.models import ErrorReply
+
+_ALWAYS: Final = {
+    400: "The request is malformed or a value is out of range",
+    404: "No such document or agent",
+    408: "The request did not come in time",
+    413: "The request is too large",
+    431: "The request's header is too large",
+    500: "An unexpected error",
+    503: "Not now: stopping, busy or out of space",
+    504: "The answer did not come in the time allowed",
+}
+_BY_GATE: Final = {403: "The access rules do not let this session ask", 409: "Memory search is off for this agent"}
+
+ERRORS: Final[dict[int | str, dict[str, Any]]] = {
+    status: {"model": ErrorReply, "description": text} for status, text in sorted({**_ALWAYS, **_BY_GATE}.items())
+}
+"""For `FastAPI(responses=…)`."""
+
+
+def install(app: FastAPI) -> None:
+    """Describe `app` without the framework's own form of errors, which nobody is ever sent."""
+
+    def describe() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            app.openapi_schema = _without_validation_errors(
+                get_openapi(title=app.title, version=app.version, routes=app.routes)
+            )
+        return app.openapi_schema
+
+    app.openapi = describe  # type: ignore[method-assign]  # the way FastAPI documents
+
+
+def _without_validation_errors(schema: dict[str, Any]) -> dict[str, Any]:
+    for path in schema["paths"].values():
+        for operation in path.values():
+            operation["responses"].pop("422", None)
+    for name in ("HTTPValidationError", "ValidationError"):
+        schema["components"]["schemas"].pop(name, None)
+    return schema
