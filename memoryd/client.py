@@ -152,13 +152,15 @@ class Client:
         agent: str | None = None,
         start: int | None = None,
         lines: int | None = None,
+        column: int | None = None,
         session_key: str | None = None,
     ) -> FileReply:
-        """Reads `lines` lines of a document from line `start` (1-based) on.
+        """Reads `lines` lines of a document from line `start` (1-based) on, of that one from character `column` on.
 
-        A reply cut short by the size limit has `truncated` and `nextFrom`. Raises NotFound.
+        A reply cut short by the size limit has `truncated`, and `nextFrom` or, inside a line that is too long,
+        `nextColumn`. Raises NotFound.
         """
-        query = {"agent": agent, "from": start, "lines": lines, "sessionKey": session_key}
+        query = {"agent": agent, "from": start, "lines": lines, "column": column, "sessionKey": session_key}
         reply: FileReply = self._call("GET", _target(f"/files/{quote(os.fsencode(path))}", query))
         return reply
 
@@ -179,16 +181,19 @@ class Client:
         reply: Pending = self._call("POST", "/reindex", body)
         return reply
 
-    def events(self, *, agent: str | None = None, silence: float | None = None) -> Generator[ServerEvent, None, None]:
+    def events(
+        self, *, agent: str | None = None, session_key: str | None = None, silence: float | None = None
+    ) -> Generator[ServerEvent, None, None]:
         """Yields events of indexing, embedding and degradation as they happen, on a connection of its own.
 
         Ends when the daemon stops; raises DeadlineExceeded after `silence` seconds without a byte.
         """
+        query = {"agent": agent, "sessionKey": session_key}
         connection = _UnixConnection(self.socket, self.timeout)
         try:
             _open(connection, self.socket)
             stream = connection.sock
-            response = _exchange(connection, "GET", _target("/events", {"agent": agent}), None)
+            response = _exchange(connection, "GET", _target("/events", query), None)
             stream.settimeout(silence)
             if response.status != http.HTTPStatus.OK:
                 raise _refusal(response.status, response.read())

@@ -23,6 +23,7 @@ class Hit(TypedDict):
     citation: NotRequired[str | None]
     snippetStartLine: NotRequired[int]
     snippetEndLine: NotRequired[int]
+    flags: NotRequired[list[str]]
 
 
 class Arm(TypedDict):
@@ -66,7 +67,8 @@ class SearchReply(TypedDict):
 class FileReply(TypedDict):
     """Lines of a document from line `from` (a Python keyword, so not declared) on, with their ends.
 
-    `lines` counts them; `truncated` says that the document goes on.
+    `lines` counts them; `truncated` says that the document goes on, at line `nextFrom`, or, if the last line was too
+    long for one reply, at character `nextColumn` of it.
     """
 
     path: str
@@ -76,6 +78,9 @@ class FileReply(TypedDict):
     sha256: str
     truncated: NotRequired[bool]
     nextFrom: NotRequired[int | None]
+    column: NotRequired[int]
+    nextColumn: NotRequired[int | None]
+    flags: NotRequired[list[str]]
 
 
 class Pending(TypedDict):

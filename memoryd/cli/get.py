@@ -15,10 +15,13 @@ from memoryd.wire import Exit
 @click.argument("path", metavar="PATH[#L10-L20]")
 @click.option("--from", "start", type=click.IntRange(min=1), metavar="LINE", help="First line, counted from 1.")
 @click.option("--lines", type=click.IntRange(min=1), metavar="N", help="How many lines at most.")
+@click.option("--column", type=click.IntRange(min=1), metavar="N", help="First character of that line.")
 @click.option("--session-key", metavar="KEY", help="The session that asks.")
 @shared
 @click.pass_obj
-def command(settings: Settings, path: str, start: int | None, lines: int | None, session_key: str | None) -> Exit:
+def command(
+    settings: Settings, path: str, start: int | None, lines: int | None, column: int | None, session_key: str | None
+) -> Exit:
     """Print a document of the memory, or the lines of a citation, exactly."""
     cited = _citation(path)
     if cited.start_line is not None and (start or lines):
@@ -27,11 +30,13 @@ def command(settings: Settings, path: str, start: int | None, lines: int | None,
         start = cited.start_line
         lines = (cited.end_line or start) - start + 1
     with settings.client() as client:
-        reply = client.get(cited.path, agent=settings.agent, start=start, lines=lines, session_key=session_key)
+        reply = client.get(
+            cited.path, agent=settings.agent, start=start, lines=lines, column=column, session_key=session_key
+        )
     if settings.is_json:
         settings.print_json(reply)
     else:
-        _print(reply, lines)
+        _print(reply, start or 1, lines)
     return Exit.DONE
 
 
@@ -44,14 +49,17 @@ def _citation(text: str) -> Citation:
         raise click.UsageError(str(exc)) from exc
 
 
-def _print(reply: FileReply, asked: int | None) -> None:
+def _print(reply: FileReply, start: int, asked: int | None) -> None:
     text = reply["text"]
     if is_terminal(sys.stdout):
         click.echo(harmless(text), nl=bool(text) and not text.endswith("\n"))
     else:
         # bytes: click would take escape sequences out of text, and the locale could change letters
         click.echo(text.encode(errors="surrogatepass"), nl=False)
-    if reply.get("truncated") and (asked is None or reply["lines"] < asked):
+    if column := reply.get("nextColumn"):
+        line = start + reply["lines"] - 1
+        note(f"line {line} is too long for one reply; its rest: --from {line} --column {column}")
+    elif reply.get("truncated") and (asked is None or reply["lines"] < asked):
         following = reply.get("nextFrom")
         more = f"; go on with --from {following}" if following else ""
         note(f"cut short, the document has {count(reply['totalLines'], 'line')}{more}")

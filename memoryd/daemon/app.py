@@ -122,11 +122,22 @@ class Daemon:
             loops.append((f"indexer {name}", workspace.indexer.run()))
             loops.append((f"embedding {name}", workspace.lane.run()))
             loops.append((f"interval {name}", workspace.run_interval()))
+            loops.append((f"stand-in {name}", workspace.run_stand_in()))
+            for agent, sidecar in workspace.qmds.items():
+                loops.append((f"qmd upkeep {agent}", sidecar.qmd.upkeep.run()))
+                loops.append((f"qmd server {agent}", sidecar.qmd.server.run()))
         loops.append(("watchdog", self._notifier.run_watchdog(lambda: True)))
         return loops
 
     def _app(self) -> Guard:
-        app = FastAPI(title="memoryd", version=__version__, docs_url=None, redoc_url=None, responses=description.ERRORS)
+        app = FastAPI(
+            title="memoryd",
+            version=__version__,
+            docs_url=None,
+            redoc_url=None,
+            responses=description.ERRORS,
+            redirect_slashes=False,
+        )
         agents = AgentTable([served for workspace in self._workspaces for served in workspace.served])
         gate = Gate.of(self._loaded.config.resolved_agents())
         problems.install(app)
