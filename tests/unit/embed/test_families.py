@@ -66,7 +66,12 @@ def test_title_stands_in_the_prompt_of_a_model_that_wants_one() -> None:
 
 
 def test_braces_in_a_note_stay_as_they_are() -> None:
-    assert family("e5-small").document("{text} {0} {", "{title}") == "passage: {text} {0} {"
+    assert family("e5-small").document("{text} {0} {", "{title}") == "passage: {title}\n{text} {0} {"
+
+
+def test_title_stands_above_the_text_where_the_model_has_no_place_for_it() -> None:
+    assert family("all-MiniLM-L6-v2").document("fed at eight", "Cats > Food") == "Cats > Food\nfed at eight"
+    assert family("all-MiniLM-L6-v2").document("fed at eight", " ") == "fed at eight"
 
 
 def test_file_name_counts_only_where_the_header_is_silent() -> None:

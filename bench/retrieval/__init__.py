@@ -1,0 +1,1 @@
+"""Retrieval quality: question sets run through the real daemon."""
