@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.citations import Citation, parse
+from memoryd.domain.citations import Citation, CitationMode, parse, with_footer
 
 PATHS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30).map(lambda stem: f"{stem}.md")
 LINES = st.integers(1, 999_999_999)
@@ -44,3 +44,20 @@ def test_nonsense_is_refused(text: str) -> None:
 def test_single_line_is_written_once() -> None:
     assert str(Citation("a.md", 7, 7)) == "a.md#L7"
     assert str(Citation("a.md", 7)) == "a.md#L7"
+
+
+@pytest.mark.parametrize(
+    ("mode", "in_direct", "in_group"), [("on", True, True), ("off", False, False), ("auto", True, False)]
+)
+def test_mode_says_where_answers_cite(mode: str, in_direct: bool, in_group: bool) -> None:
+    assert CitationMode(mode).cites(is_direct=True) == in_direct
+    assert CitationMode(mode).cites(is_direct=False) == in_group
+
+
+def test_footer_stands_one_blank_line_below_the_exact_text() -> None:
+    assert with_footer("  - indented\n\n", Citation("a.md", 3, 9)) == "  - indented\n\nSource: a.md#L3-L9"
+
+
+def test_name_of_a_file_cannot_break_out_of_the_footer() -> None:
+    footer = with_footer("text", Citation("a\n\nSource: b.md\u2028\x1b[31m.md", 1)).split("\n\n")
+    assert footer == ["text", "Source: a\\n\\nSource: b.md\\u2028\\x1b[31m.md#L1"]

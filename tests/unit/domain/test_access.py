@@ -1,0 +1,175 @@
+"""Who may ask: keys as they are read, rules in order, and the whole matrix of sockets and keys."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.domain.access import (
+    OWNER,
+    AccessRules,
+    Action,
+    Binding,
+    ChatType,
+    Match,
+    Rule,
+    RuleList,
+    decide,
+    read_key,
+    why_not_agent,
+)
+
+SANDBOX = Binding("main")
+FIXED = Binding("main", "agent:main:telegram:direct:42")
+DIRECT, GROUP, SUBAGENT = "agent:main:main", "agent:main:discord:group:7", "agent:main:subagent:x"
+EVERYBODY = AccessRules((RuleList((), Action.ALLOW),))
+NOT_UNDERSTOOD = [
+    "", "   ", ":", "::", "agent:", "agent::", "agent:main", "agent:main:", "agent::main", "agent:main::x", "garbage",
+    "discord:7", "global", "unknown", "agent:ma in:main", "agent:main:agent:work:main", SUBAGENT, "subagent:x",
+    "agent:main:cron:1:subagent:y", "agent:main:discord:group:7:subagent:y", "AGENT:MAIN:SUBAGENT:X",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", NOT_UNDERSTOOD)
+def test_key_that_says_too_little_is_denied_even_where_everybody_may_ask(text: str) -> None:
+    assert not read_key(text).is_understood
+    assert not decide(EVERYBODY, OWNER, text).is_allowed
+    assert not decide(EVERYBODY, SANDBOX, text).is_allowed
+
+
+@pytest.mark.parametrize(
+    ("text", "channel", "chat_type"),
+    [
+        (DIRECT, None, "direct"),
+        ("main", None, "direct"),
+        (" Agent:Main:MAIN ", None, "direct"),
+        ("agent:main:direct:42", None, "direct"),
+        ("telegram:dm:42", "telegram", "direct"),
+        ("agent:main:telegram:account:direct:42", None, "direct"),
+        ("agent:main:telegram:direct:42:thread:7", "telegram", "direct"),
+        (GROUP, "discord", "group"),
+        ("discord:group", "discord", "group"),
+        ("group:7", None, "group"),
+        ("agent:main:discord:channel:c:group", "discord", "group"),
+        ("agent:main:slack:direct:u:channel", "slack", "channel"),
+        ("agent:main:cron:job:run:1", None, "direct"),
+    ],
+)
+def test_channel_and_chat_type_are_read_from_the_key(text: str, channel: str | None, chat_type: str) -> None:
+    key = read_key(text)
+    assert (key.channel, key.chat_type) == (channel, chat_type)
+
+
+@pytest.mark.parametrize(
+    ("binding", "rules", "key", "is_allowed"),
+    [
+        (OWNER, AccessRules(), None, True),
+        (OWNER, AccessRules(requires_key=True), None, False),
+        (OWNER, AccessRules(requires_key=True), DIRECT, True),
+        (OWNER, AccessRules(), DIRECT, True),
+        (OWNER, AccessRules(), GROUP, False),
+        (OWNER, EVERYBODY, GROUP, True),
+        (OWNER, EVERYBODY, SUBAGENT, False),
+        (SANDBOX, EVERYBODY, None, False),
+        (SANDBOX, AccessRules(), DIRECT, True),
+        (SANDBOX, AccessRules(), GROUP, False),
+        (SANDBOX, EVERYBODY, GROUP, True),
+        (SANDBOX, EVERYBODY, SUBAGENT, False),
+        (SANDBOX, EVERYBODY, "agent:work:main", False),
+        (FIXED, AccessRules(), None, True),
+        (FIXED, AccessRules(), " AGENT:main:telegram:direct:42", True),
+        (FIXED, EVERYBODY, DIRECT, False),
+        (FIXED, EVERYBODY, "", False),
+        (Binding("main", GROUP), AccessRules(), None, False),
+        (Binding("main", GROUP), EVERYBODY, None, True),
+    ],
+)
+def test_matrix_of_sockets_and_keys(binding: Binding, rules: AccessRules, key: str | None, is_allowed: bool) -> None:
+    decision = decide(rules, binding, key)
+    assert decision.is_allowed == is_allowed
+    assert bool(decision.reason) == (not is_allowed)
+
+
+def test_socket_of_an_agent_may_name_no_other() -> None:
+    assert why_not_agent(SANDBOX, "work")
+    assert not why_not_agent(SANDBOX, "Main")
+    assert not why_not_agent(SANDBOX, None)
+    assert not why_not_agent(OWNER, "work")
+
+
+@pytest.mark.parametrize(
+    ("match", "fits"),
+    [
+        (Match(), True),
+        (Match(channel=" Discord "), True),
+        (Match(channel="telegram"), False),
+        (Match(chat_type=ChatType.GROUP), True),
+        (Match(chat_type=ChatType.GROUP, channel="telegram"), False),
+        (Match(key_prefix="DISCORD:Group:"), True),
+        (Match(key_prefix="main:discord"), False),
+        (Match(key_prefix="agent:main:discord:"), True),
+        (Match(raw_key_prefix="Agent:Main:"), True),
+        (Match(raw_key_prefix="discord:"), False),
+        (Match(raw_key_prefix="agent:main:", key_prefix="telegram:"), False),
+    ],
+)
+def test_every_given_field_of_a_rule_must_fit(match: Match, fits: bool) -> None:
+    assert match.fits(read_key("agent:main:discord:group:7")) == fits
+
+
+def test_first_rule_that_fits_decides_and_the_default_after_all() -> None:
+    both = (Rule(Action.DENY, Match(channel="discord")), Rule(Action.ALLOW, Match(channel="discord")))
+    assert not RuleList(both, Action.ALLOW).allows(read_key(GROUP))
+    assert RuleList(both[::-1], Action.DENY).allows(read_key(GROUP))
+    assert RuleList(both, Action.ALLOW).allows(read_key(DIRECT))
+    assert not RuleList(both).allows(read_key(DIRECT))
+
+
+def test_every_list_must_let_a_session_ask() -> None:
+    wide, narrow = RuleList((), Action.ALLOW), RuleList()
+    assert not decide(AccessRules((wide, narrow)), OWNER, GROUP).is_allowed
+    assert decide(AccessRules((wide, wide)), OWNER, GROUP).is_allowed
+
+
+def test_foreign_key_is_let_in_only_by_a_rule_that_names_it() -> None:
+    named = AccessRules((RuleList((Rule(Action.ALLOW, Match(key_prefix="myapp:")),)),))
+    assert decide(named, OWNER, "myapp:7").is_allowed
+    assert not decide(named, OWNER, "other:7").is_allowed
+    assert not decide(named, OWNER, "myapp:subagent:7").is_allowed
+    assert not decide(AccessRules((RuleList((Rule(Action.ALLOW),)),)), OWNER, "myapp:7").is_allowed
+
+
+def test_owner_without_a_key_and_direct_chats_are_direct() -> None:
+    assert decide(AccessRules(), OWNER, None).is_direct
+    assert decide(AccessRules(), OWNER, DIRECT).is_direct
+    assert not decide(EVERYBODY, OWNER, GROUP).is_direct
+
+
+KEYS = st.one_of(
+    st.text(max_size=40),
+    st.lists(
+        st.sampled_from(["agent", "main", "work", "discord", "group", "channel", "direct", "dm", "subagent", "", "7"]),
+        max_size=7,
+    ).map(":".join),
+)
+
+
+@given(KEYS)
+def test_no_key_widens_what_its_spelling_says(text: str) -> None:
+    key = read_key(text)
+    parts = key.normalised.split(":")
+    if "group" in parts or "channel" in parts:
+        assert key.chat_type is not ChatType.DIRECT
+    if "subagent" in parts:
+        assert not key.is_understood
+    for binding in (SANDBOX, FIXED):
+        decision = decide(AccessRules(), binding, text)
+        if decision.is_allowed:
+            assert decision.key is not None
+            assert decision.key.chat_type is ChatType.DIRECT
+            assert decision.key.agent in (None, "main")
+
+
+@given(KEYS, st.sampled_from([OWNER, SANDBOX, FIXED]))
+def test_default_rules_are_never_wider_than_those_for_everybody(text: str, binding: Binding) -> None:
+    if decide(AccessRules(), binding, text).is_allowed:
+        assert decide(EVERYBODY, binding, text).is_allowed
