@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from memoryd.api.access import Admitted
 from memoryd.config.models import Agent
-from memoryd.domain.qmd_collections import Collection
 from memoryd.embed.choice import LocalEmbedding
 from memoryd.embed.slot import EmbedderSlot
 from memoryd.errors import Disabled, UnknownAgent
@@ -15,6 +14,7 @@ from memoryd.index.keeper import Keeper
 from memoryd.index.scanner import Root
 from memoryd.index.watcher import Watcher
 from memoryd.search.builtin import BuiltinSearch
+from memoryd.search.qmd import Sidecar
 from memoryd.search.service import SearchService
 from memoryd.store.database import Database
 
@@ -34,8 +34,7 @@ class Served:
     builtin: BuiltinSearch
     search: SearchService
     roots: Callable[[], Sequence[Root]]
-    collections: Sequence[Collection] = ()
-    """Folders of qmd, whose files are named `qmd/<collection>/<path>`."""
+    qmd: Sidecar | None
 
 
 class AgentTable:

@@ -19,7 +19,6 @@ from memoryd.search.reading import (
     Place,
     Wanted,
     indexed_name,
-    place_in_collection,
     place_of,
     read_lines,
 )
@@ -60,8 +59,9 @@ async def _find(path: str, served: Served) -> tuple[str, Place]:
     is_note = is_document_name(name.rpartition("/")[2])
     if is_note and await served.database.read(lambda db: is_indexed(db, name)):
         return name, place_of(name, served.agent.workspace, served.roots())
-    if path.startswith(QMD_PREFIX):
-        return path, place_in_collection(path, served.collections)
+    if path.startswith(QMD_PREFIX) and served.qmd is not None:
+        found = await asyncio.to_thread(served.qmd.files.named, path)
+        return path, Place(found.base, found.relative)
     raise NotFound(f"no document {path!r} is indexed", hint="paths are relative to the workspace")
 
 

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from memoryd.domain.flags import Flag
+from memoryd.search.query import Fallback
 from memoryd.wire import ErrorCode
 
 AgentId = Annotated[str, Field(max_length=64, description="agent to ask; the default agent if absent")]
@@ -101,6 +102,13 @@ class FallbackReply(Reply):
     from_: Annotated[str, Field(alias="from")]
     reason: str
     since: datetime
+
+
+def fallback_reply(fallback: Fallback | None) -> FallbackReply | None:
+    """Return how a stand-in is told."""
+    if fallback is None:
+        return None
+    return FallbackReply(from_=fallback.left, reason=fallback.reason, since=fallback.since)
 
 
 class SearchReply(Reply):

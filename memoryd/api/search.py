@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends
 
 from memoryd.api.access import Caller, Gate
 from memoryd.api.agents import AgentTable, Served
-from memoryd.api.models import ArmReply, HitReply, SearchHealth, SearchReply, SearchRequest
+from memoryd.api.models import ArmReply, HitReply, SearchHealth, SearchReply, SearchRequest, fallback_reply
 from memoryd.config.limits import Limits
 from memoryd.domain.filters import Filters, parse_instant
 from memoryd.errors import InvalidRequest
@@ -34,11 +34,12 @@ def router(agents: AgentTable, gate: Gate, limits: Limits) -> APIRouter:
 
 def _query(request: SearchRequest, served: Served, limits: Limits) -> Query:
     settings = served.agent.memory_search.query
+    usual = settings.max_results if served.qmd is None else served.agent.memory.qmd.limits.max_results
     if len(request.query.encode("utf-8", "surrogatepass")) > limits.max_query_bytes:
         raise InvalidRequest(f"the query is longer than limits.maxQueryBytes ({limits.max_query_bytes} bytes)")
     return Query(
         text=request.query,
-        limit=settings.max_results if request.max_results is None else request.max_results,
+        limit=usual if request.max_results is None else request.max_results,
         min_score=settings.min_score if request.min_score is None else request.min_score,
         deadline=(request.deadline_ms or settings.deadline_ms) / 1000,
         filters=_filters(request),
@@ -60,15 +61,15 @@ def _filters(request: SearchRequest) -> Filters:
 
 
 def _reply(answer: Answer, served: Served, *, is_explained: bool, has_citations: bool) -> SearchReply:
-    embedder = served.slot.embedder
+    provider, model = _provider(answer, served)
     return SearchReply(
         results=[_hit(hit, has_citations=has_citations) for hit in answer.hits],
         misses=[_hit(hit, has_citations=has_citations) for hit in answer.misses] if is_explained else None,
-        backend="builtin",
-        provider="none" if embedder is None else embedder.identity.provider,
-        model=None if embedder is None else embedder.identity.model,
+        backend=answer.engine.name,
+        provider=provider,
+        model=model,
         mode=answer.mode,
-        fallback=None,
+        fallback=fallback_reply(answer.fallback),
         verdict=answer.verdict,
         reason=answer.reason,
         citations="on" if has_citations else "off",
@@ -82,6 +83,14 @@ def _reply(answer: Answer, served: Served, *, is_explained: bool, has_citations:
         ),
         took_ms=round(answer.took_ms, 2),
     )
+
+
+def _provider(answer: Answer, served: Served) -> tuple[str, str | None]:
+    """Return who embeds questions for the engine that answered, and with which model."""
+    if answer.engine.name != "builtin":
+        return ("none" if answer.engine.model is None else answer.engine.name), answer.engine.model
+    embedder = served.slot.embedder
+    return ("none", None) if embedder is None else (embedder.identity.provider, embedder.identity.model)
 
 
 def _hit(hit: Answered, *, has_citations: bool) -> HitReply:

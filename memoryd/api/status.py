@@ -101,6 +101,33 @@ class DegradedReply(Reply):
     since: datetime
 
 
+class QmdCollectionReply(Reply):
+    """A folder that qmd indexes."""
+
+    name: str
+    path: str
+    pattern: str
+
+
+class QmdReply(Reply):
+    """The sidecar; `command` and `version` are null until it has been found."""
+
+    command: list[str] | None
+    version: str | None
+    search_mode: str
+    home: str
+    server: str
+    pid: int | None
+    restarts: int
+    reason: str | None
+    hint: str | None
+    last_update_at: datetime | None
+    last_embed_at: datetime | None
+    vectors: int | None
+    vector_reason: str | None
+    collections: list[QmdCollectionReply]
+
+
 class AgentStatus(Reply):
     """One agent."""
 
@@ -124,6 +151,7 @@ class AgentStatus(Reply):
     cache: CacheReply
     embedder: EmbedderReply
     database: DatabaseReply
+    qmd: QmdReply | None
     fallback: FallbackReply | None
     degraded: list[DegradedReply]
     roots: list[RootReply]

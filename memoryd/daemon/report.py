@@ -9,6 +9,7 @@ import psutil
 
 from memoryd import __version__
 from memoryd.api.agents import Served
+from memoryd.api.models import fallback_reply
 from memoryd.api.status import (
     AgentStatus,
     CacheReply,
@@ -18,6 +19,8 @@ from memoryd.api.status import (
     EmbedderReply,
     FtsReply,
     ProgressReply,
+    QmdCollectionReply,
+    QmdReply,
     RootReply,
     SkippedReply,
     StatusReply,
@@ -29,6 +32,7 @@ from memoryd.config.load import Loaded
 from memoryd.daemon.workspace import Workspace
 from memoryd.embed.slot import EmbedderPhase
 from memoryd.index.scanner import RootState
+from memoryd.search.qmd import Sidecar
 
 SKIPPED_SHOWN = 50
 
@@ -79,18 +83,18 @@ class Reporter:
         )
 
     def _agent(self, workspace: Workspace, served: Served) -> AgentStatus:
-        state, held = served.indexer.state, workspace.counts
+        state, held, qmd = served.indexer.state, workspace.counts, served.qmd
         embedder = served.slot.embedder
         return AgentStatus(
             id=served.agent.id,
             workspace=str(served.agent.workspace),
-            backend="builtin",
+            backend="builtin" if qmd is None or qmd.search.fallback else "qmd",
             provider="none" if embedder is None else embedder.identity.provider,
             model=None if embedder is None else embedder.identity.model,
             files=held.files,
             chunks=held.chunks,
             passages=held.passages,
-            embedded=held.passages - served.lane.pending if embedder is not None else 0,
+            embedded=held.passages - served.lane.pending - served.lane.postponed if embedder is not None else 0,
             pending_files=state.pending_files,
             pending_embeddings=served.lane.pending,
             dirty=state.is_dirty,
@@ -102,7 +106,8 @@ class Reporter:
             cache=CacheReply(entries=held.vectors, max_entries=served.agent.memory_search.cache.max_entries),
             embedder=_embedder(served),
             database=DatabaseReply(path=str(served.database.path), bytes=held.bytes),
-            fallback=None,
+            qmd=None if qmd is None else _qmd(qmd),
+            fallback=None if qmd is None else fallback_reply(qmd.search.fallback),
             degraded=self._degradations.of(served.agent.id, _degraded(served)),
             roots=[
                 RootReply(path=str(root.root.path), state=root.state, files=root.files, reason=root.reason or None)
@@ -159,6 +164,41 @@ def _worker(served: Served) -> WorkerReply | None:
     )
 
 
+def _qmd(sidecar: Sidecar) -> QmdReply:
+    qmd = sidecar.qmd
+    upkeep, server, program = qmd.upkeep, qmd.server, qmd.installation.program
+    return QmdReply(
+        command=list(program.command) if program else None,
+        version=program.version if program else None,
+        search_mode=qmd.settings.mode,
+        home=str(qmd.home.root),
+        server=server.phase,
+        pid=server.pid,
+        restarts=server.restarts,
+        reason=upkeep.trouble,
+        hint=upkeep.hint or None,
+        last_update_at=_instant(upkeep.updated_at),
+        last_embed_at=_instant(upkeep.embedded_at),
+        vectors=upkeep.vectors,
+        vector_reason=upkeep.vector_trouble,
+        collections=[QmdCollectionReply(name=one.name, path=one.root, pattern=one.pattern) for one in qmd.collections],
+    )
+
+
+def _instant(seconds: float | None) -> datetime | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+
+
+def _qmd_trouble(sidecar: Sidecar) -> list[tuple[str, str]]:
+    upkeep, fallback = sidecar.qmd.upkeep, sidecar.search.fallback
+    parts = []
+    if reason := upkeep.trouble or (fallback and fallback.reason):
+        parts.append(("qmd", f"{reason}; {upkeep.hint}" if upkeep.hint else reason))
+    if upkeep.vector_trouble:
+        parts.append(("qmd vectors", upkeep.vector_trouble))
+    return parts
+
+
 def _degraded(served: Served) -> list[tuple[str, str]]:
     """Return (part, reason) of everything that does less than the configuration asks for."""
     state, slot = served.indexer.state, served.slot.state
@@ -173,6 +213,8 @@ def _degraded(served: Served) -> list[tuple[str, str]]:
         parts.append(("watcher", served.watcher.reason))
     if served.database.vector_error:
         parts.append(("sqlite-vec", served.database.vector_error))
+    if served.qmd is not None:
+        parts += _qmd_trouble(served.qmd)
     for root in state.roots:
         if root.state is not RootState.OK and not (root.state is RootState.MISSING and root.root.is_optional):
             parts.append((f"root {root.root.path}", root.reason))

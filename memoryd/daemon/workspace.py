@@ -14,6 +14,7 @@ from memoryd.config.limits import Limits
 from memoryd.config.memory_search import MemorySearch
 from memoryd.config.models import Agent
 from memoryd.config.paths import state_dir
+from memoryd.daemon.qmd import AgentQmd, Standing
 from memoryd.domain.entries import ChunkSettings
 from memoryd.domain.fusion import Weights
 from memoryd.domain.syncplan import Grace
@@ -36,6 +37,8 @@ from memoryd.wire import Event
 
 ON_SEARCH_SECONDS = 5.0
 """A question schedules a scan at most this often."""
+OUTAGE_SECONDS = 60.0
+"""After so long without qmd the builtin index is given vectors of its own."""
 EMPTY = Counts(0, 0, 0, 0, 0)
 
 
@@ -96,7 +99,7 @@ class Workspace:
             look=self._look,
             settings=_index_settings(self._settings),
             on_scan=self._on_scan,
-            on_commit=self.lane.wake,
+            on_commit=self._on_commit,
             on_purge=self._on_vectors_removed,
             publish=self._publish,
         )
@@ -107,23 +110,42 @@ class Workspace:
             slot=slot,
             settings=_search_settings(self._settings),
         )
-        search = SearchService(search=self.builtin, freshness=self._freshness, on_search=self._on_search)
-        self.served = [
-            Served(
-                agent=agent,
-                database=self.database,
-                keeper=self.keeper,
-                indexer=self.indexer,
-                lane=self.lane,
-                watcher=around.watcher,
-                slot=slot,
-                local=local,
-                builtin=self.builtin,
-                search=search,
-                roots=self._roots,
-            )
-            for agent in agents
-        ]
+        words = BuiltinSearch(
+            database=self.database,
+            spaces=spaces,
+            executor=around.executor,
+            slot=EmbedderSlot(lambda _state: None),
+            settings=_search_settings(self._settings),
+        )
+        self._standing = Standing(
+            workspace=self._path,
+            builtin=self.builtin,
+            words=words,
+            known=lambda: self.indexer.known_paths,
+            roots=self._roots,
+            max_file_bytes=around.limits.max_file_bytes,
+        )
+        self.qmds = {agent.id: AgentQmd(agent, self._standing) for agent in agents if agent.memory.backend == "qmd"}
+        self.served = [self._served(agent, local) for agent in agents]
+        self.lane.pause(bool(self.qmds))
+
+    def _served(self, agent: Agent, local: LocalEmbedding | None) -> Served:
+        qmd = self.qmds.get(agent.id)
+        search = self.builtin if qmd is None else qmd.search
+        return Served(
+            agent=agent,
+            database=self.database,
+            keeper=self.keeper,
+            indexer=self.indexer,
+            lane=self.lane,
+            watcher=self._around.watcher,
+            slot=self.slot,
+            local=local,
+            builtin=self.builtin,
+            search=SearchService(search=search, freshness=self._freshness, on_search=self._on_search),
+            roots=self._roots,
+            qmd=None if qmd is None else qmd.sidecar,
+        )
 
     async def refresh_counts(self) -> Counts:
         """Count what the index holds, for status and for the reasons of empty answers."""
@@ -137,6 +159,21 @@ class Workspace:
         while seconds:
             await asyncio.sleep(seconds)
             self.indexer.demand()
+
+    async def run_stand_in(self) -> None:
+        """Make vectors for the builtin index while qmd is out for longer than a moment, and no more of them after."""
+        healthy_at = time.monotonic()
+        while self.qmds:
+            now = time.monotonic()
+            if all(qmd.is_healthy for qmd in self.qmds.values()):
+                healthy_at = now
+            self.lane.pause(now - healthy_at < OUTAGE_SECONDS)
+            await asyncio.sleep(1)
+
+    def _on_commit(self) -> None:
+        self.lane.wake()
+        for qmd in self.qmds.values():
+            qmd.qmd.upkeep.note_change()
 
     def _roots(self) -> list[Root]:
         return workspace_roots(self._path, self._settings.extra_paths)

@@ -11,7 +11,7 @@ Version = tuple[int, int, int]
 
 FLOOR: Final[Version] = (2, 8, 3)
 """Older versions change paths and lack locks."""
-_VERSION: Final = re.compile(r"\b(\d{1,4})\.(\d{1,4})\.(\d{1,4})\b")
+_VERSION: Final = re.compile(r"(?<![\d.])(\d{1,4})\.(\d{1,4})\.(\d{1,4})\b")
 _ESCAPES: Final = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 _NOTHING: Final = re.compile(r"no results found", re.IGNORECASE)
 _EMBEDDING: Final = re.compile(r"^.*(?:embedding error|vector dimension).*$", re.IGNORECASE | re.MULTILINE)

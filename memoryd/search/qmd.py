@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from memoryd.domain.chunking import Chunk, chunk
 from memoryd.domain.documents import RelativePath, Source
@@ -15,12 +16,13 @@ from memoryd.domain.words import query_terms
 from memoryd.errors import SidecarError
 from memoryd.index.reader import Content
 from memoryd.search.builtin import LEXICAL, VECTOR
+from memoryd.search.fallback import FallbackSearch
 from memoryd.search.qmd_files import QmdFiles
 from memoryd.search.query import Arm, ArmState, Engine, Found, Query, Scored
 from memoryd.sidecar.qmd import Qmd, QmdAnswer
 from memoryd.store.chunks import ChunkRow
 
-NAME = "qmd"
+NAME: Final = "qmd"
 RERANK = "rerank"
 MOST_ASKED = 100
 """Results asked for when filters may leave out most of them."""
@@ -137,6 +139,15 @@ class QmdSearch:
             ),
             default=None,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Sidecar:
+    """One agent's qmd as the rest of the daemon sees it."""
+
+    qmd: Qmd
+    search: FallbackSearch
+    files: QmdFiles
 
 
 def changed_since(workspace: Path, paths: Sequence[str], moment: float) -> set[str]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import Literal
 
 from memoryd.domain.filters import Filters
 from memoryd.domain.snippets import SNIPPET_CHARS
@@ -79,7 +80,7 @@ class Fallback:
 class Engine:
     """What answered and how it wants its hits told: lengths in characters, `total_chars` of all snippets together."""
 
-    name: str = "builtin"
+    name: Literal["builtin", "qmd"] = "builtin"
     model: str | None = None
     pending_embeddings: int | None = None
     snippet_chars: int = SNIPPET_CHARS

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from memoryd.domain.documents import RelativePath, is_document_name
+from memoryd.domain.documents import RelativePath
 from memoryd.domain.flags import Flag, text_flags
 from memoryd.domain.markdown import FRONT_MATTER_CHARS, front_matter
-from memoryd.domain.qmd_collections import Collection
 from memoryd.errors import NotFound, NotNow
 from memoryd.index.beneath import open_beneath
 from memoryd.index.reader import encoding_of, file_stat
@@ -68,16 +67,6 @@ def indexed_name(path: str, workspace: Path) -> RelativePath:
 def place_of(path: RelativePath, workspace: Path, roots: Sequence[Root]) -> Place:
     """Return where an indexed document lies."""
     return Place(*base_of(path, Path(os.path.realpath(workspace)), roots))
-
-
-def place_in_collection(path: str, collections: Sequence[Collection]) -> Place:
-    """Return where `qmd/<collection>/<path>` lies; raises NotFound for what no collection holds."""
-    name, _, relative = path.removeprefix(QMD_PREFIX).partition("/")
-    for collection in collections:
-        is_document = is_document_name(relative.rpartition("/")[2])
-        if collection.name == name and is_document and collection.holds(relative):
-            return Place(Path(collection.root), relative)
-    raise NotFound(f"no document {path!r} in a collection", hint="paths are qmd/<collection>/<path in it>")
 
 
 def read_lines(place: Place, wanted: Wanted, *, max_bytes: int, follow_symlinks: bool) -> Excerpt:

@@ -59,7 +59,7 @@ class QmdUpkeep:
         on_change: Callable[[], None],
     ) -> None:
         self.trouble: str | None = "qmd is starting"
-        self.hint_text = ""
+        self.hint = ""
         self.vector_trouble: str | None = "qmd has made no vectors yet" if has_vectors else None
         self.collections: tuple[Collection, ...] = ()
         self.models: QmdModels | None = None
@@ -129,7 +129,7 @@ class QmdUpkeep:
             await self._update()
         if self._has_vectors and time.monotonic() >= self._embed_at:
             await self._embed()
-        self.hint_text = ""
+        self.hint = ""
         self._set_trouble(None)
         self._breaker = self._breaker.succeeded()
 
@@ -233,9 +233,9 @@ class QmdUpkeep:
 
     async def _failed(self, exc: Exception) -> None:
         self._breaker = self._breaker.failed(time.monotonic(), random.random())
-        self.hint_text = exc.hint if isinstance(exc, SidecarError) else ""
+        self.hint = exc.hint if isinstance(exc, SidecarError) else ""
         if str(exc) != self.trouble:
-            log.warning("qmd degraded, the builtin index answers", reason=str(exc), hint=self.hint_text)
+            log.warning("qmd degraded, the builtin index answers", reason=str(exc), hint=self.hint)
         self._set_trouble(str(exc))
 
     def _set_trouble(self, trouble: str | None) -> None:

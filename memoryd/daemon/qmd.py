@@ -1,0 +1,185 @@
+"""One agent's qmd put together from the configuration: what it indexes, with which models, and who stands in for it."""
+
+import asyncio
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from pathlib import Path
+
+from memoryd.config.models import Agent
+from memoryd.config.paths import models_dir, qmd_home
+from memoryd.config.qmd import Qmd as QmdConfig
+from memoryd.config.qmd import QmdPath
+from memoryd.domain.documents import CORE_FILES, ROOT_FILES, ROOT_FOLDERS, RelativePath
+from memoryd.domain.entries import ChunkSettings
+from memoryd.domain.qmd_collections import Collection, distinct, escaped
+from memoryd.embed.model_store import ModelStore
+from memoryd.errors import MemorydError
+from memoryd.index.ignore import ignore_rule
+from memoryd.index.scanner import Root
+from memoryd.search.backend import SearchBackend
+from memoryd.search.fallback import FallbackSearch
+from memoryd.search.qmd import NAME, QmdLimits, QmdSearch, Sidecar, changed_since
+from memoryd.search.qmd_files import QmdFiles
+from memoryd.sidecar.qmd import Qmd, QmdSettings
+from memoryd.sidecar.qmd_home import QmdHome, QmdModels
+from memoryd.sidecar.qmd_upkeep import UpkeepTimes
+
+MARKDOWN = "**/*.{md,MD}"
+EMBED_MODEL = "hf_ggml-org_embeddinggemma-300M-Q8_0.gguf"
+GENERATE_MODEL = "hf_tobil_qmd-query-expansion-1.7B-q4_k_m.gguf"
+RERANK_MODEL = "hf_ggml-org_qwen3-reranker-0.6b-q8_0.gguf"
+"""The files that `qmd pull` leaves in the folder of its models."""
+EARLIER = 1.0
+"""Seconds: the clock of a file system may lag behind the system's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What the rest of the workspace gives to an agent's qmd."""
+
+    workspace: Path
+    builtin: SearchBackend
+    words: SearchBackend
+    known: Callable[[], Set[RelativePath]]
+    roots: Callable[[], Sequence[Root]]
+    max_file_bytes: int
+
+
+class AgentQmd:
+    """The sidecar of one agent, its files, and the search that falls back to the builtin index."""
+
+    def __init__(self, agent: Agent, standing: Standing) -> None:
+        self._agent = agent
+        self._standing = standing
+        self._was_out = True
+        config = agent.memory.qmd
+        self.qmd = Qmd(
+            home=QmdHome(qmd_home(agent.id)),
+            settings=_settings(config),
+            models=self._models,
+            collections=self._collections,
+            on_change=self._on_change,
+        )
+        self.files = QmdFiles(
+            workspace=standing.workspace,
+            collections=lambda: self.qmd.collections,
+            known=standing.known,
+            is_ignored=lambda path: ignore_rule(standing.workspace, agent.memory_search.exclude)(path),
+            max_bytes=standing.max_file_bytes,
+        )
+        chunking = agent.memory_search.chunking
+        self.search = FallbackSearch(
+            first=QmdSearch(
+                qmd=self.qmd,
+                files=self.files,
+                chunks=ChunkSettings(chunking.tokens, chunking.overlap),
+                limits=QmdLimits(config.limits.max_snippet_chars, config.limits.max_injected_chars),
+            ),
+            second=standing.builtin,
+            recent=standing.words,
+            name=NAME,
+            changed_since=self._changed_since,
+        )
+        self.search.note(self.qmd.outage)
+
+    @property
+    def sidecar(self) -> Sidecar:
+        """What the routes and status see of it."""
+        return Sidecar(self.qmd, self.search, self.files)
+
+    @property
+    def is_healthy(self) -> bool:
+        """Whether it answers, as far as is known."""
+        return self.qmd.outage is None and self.search.fallback is None
+
+    def _on_change(self) -> None:
+        outage = self.qmd.outage
+        if outage is not None or self._was_out:
+            self.search.note(outage)
+        self._was_out = outage is not None
+        if outage is None:
+            self.qmd.server.wake()
+
+    async def _changed_since(self, paths: Sequence[str], moment: float) -> set[str]:
+        return await asyncio.to_thread(changed_since, self._standing.workspace, paths, moment - EARLIER)
+
+    def _collections(self) -> tuple[Collection, ...]:
+        agent, workspace = self._agent, self._standing.workspace
+        wanted: list[Collection] = []
+        if agent.memory.qmd.include_default_memory:
+            wanted += _default_collections(agent.id, workspace, self._standing.roots())
+        wanted += _configured(
+            agent.id, workspace, (*agent.memory.qmd.paths, *agent.memory_search.qmd.extra_collections)
+        )
+        return distinct(wanted)
+
+    def _models(self) -> QmdModels:
+        folder = _shared_models(os.environ)
+        embed = folder / EMBED_MODEL
+        return QmdModels(
+            embed=embed if embed.is_file() else _own_model(self._agent) or embed,
+            generate=folder / GENERATE_MODEL,
+            rerank=folder / RERANK_MODEL,
+        )
+
+
+def _settings(config: QmdConfig) -> QmdSettings:
+    update = config.update
+    delay = update.startup_delay_ms / 1000 if update.startup == "idle" else 0.0
+    return QmdSettings(
+        command=config.command,
+        mode=config.search_mode,
+        reranks=config.rerank is not False,
+        waits_for_boot=update.wait_for_boot_sync,
+        query=config.limits.timeout_ms / 1000,
+        times=UpkeepTimes(
+            interval=update.interval.total_seconds(),
+            debounce=update.debounce_ms / 1000,
+            boot_delay=delay if update.on_boot else None,
+            embed_interval=update.embed_interval.total_seconds(),
+            command=update.command_timeout_ms / 1000,
+            update=update.update_timeout_ms / 1000,
+            embed=update.embed_timeout_ms / 1000,
+        ),
+    )
+
+
+def _default_collections(agent: str, workspace: Path, roots: Sequence[Root]) -> Iterator[Collection]:
+    """Yield what the builtin index holds by default: the notes of the workspace, then the extra paths."""
+    names = ",".join(name.removesuffix(".md") for name in dict.fromkeys((*CORE_FILES, *ROOT_FILES)))
+    yield Collection(f"memory-root-{agent}", str(workspace), f"{{{names}}}.md", is_default=True)
+    for folder in ROOT_FOLDERS:
+        yield Collection(f"{folder}-dir-{agent}", str(workspace / folder), MARKDOWN, is_default=True)
+    for number, root in enumerate(root for root in roots if not root.is_optional):
+        yield _at(root.path, f"extra-{number}-{agent}", MARKDOWN, is_default=True)
+
+
+def _configured(agent: str, workspace: Path, paths: Sequence[QmdPath]) -> Iterator[Collection]:
+    for number, one in enumerate(paths):
+        path = Path(os.path.normpath(workspace / Path(one.path).expanduser()))
+        yield _at(path, one.name or f"custom-{number}-{agent}", one.pattern, is_default=False)
+
+
+def _at(path: Path, name: str, pattern: str, *, is_default: bool) -> Collection:
+    if path.is_file():
+        return Collection(name, str(path.parent), escaped(path.name), is_default)
+    return Collection(name, str(path), pattern, is_default)
+
+
+def _shared_models(environment: Mapping[str, str]) -> Path:
+    cache = Path(environment.get("XDG_CACHE_HOME", ""))
+    return (cache if cache.is_absolute() else Path.home() / ".cache") / "qmd" / "models"
+
+
+def _own_model(agent: Agent) -> Path | None:
+    """Return the model that memoryd embeds with, if it is here: qmd can use the same file."""
+    local = agent.memory_search.local
+    if agent.memory_search.provider == "none" and not Path(local.model_path).is_absolute():
+        return None
+    folder = Path(local.model_cache_dir) if local.model_cache_dir else models_dir()
+    try:
+        found = ModelStore.of(folder, os.environ).locate(local.model_path)
+    except MemorydError:
+        return None
+    return found.absolute() if found is not None else None
