@@ -1,0 +1,72 @@
+"""Who makes the embeddings: the one rule, and the sentence that says how it decided.
+
+Text leaves the machine only for a provider that is named, or under `auto`, which names them all.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+LOCAL: Final = "local"
+NONE: Final = "none"
+AUTO: Final = "auto"
+BY_KEY: Final = ("openai", "gemini", "voyage", "mistral")
+"""The order in which `auto` looks for a key. Ollama needs none, so that finding none says nothing: it must be named."""
+REMOTE: Final = frozenset({*BY_KEY, "ollama"})
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the configuration says, and what is there."""
+
+    provider: str
+    named_by: str
+    """The key that names the provider; empty if none does."""
+    fallback: str = NONE
+    is_model_here: bool = False
+    """Whether `local.modelPath` is given and its file is there."""
+    keys: Mapping[str, str] = field(default_factory=dict)
+    """Where the key of each provider that has one stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The provider, who stands in for it (None: nobody), and the sentence that says why."""
+
+    provider: str
+    fallback: str | None
+    rule: str
+
+    @property
+    def remote_owner(self) -> str | None:
+        """Whom `memorySearch.remote` and `.model` speak of: the provider if it is remote, else a remote fallback.
+
+        The key and headers of one provider must never reach another one's host.
+        """
+        return next((name for name in (self.provider, self.fallback) if name in REMOTE), None)
+
+
+def choose(wish: Wish) -> Choice:
+    """Decide by the order of the reference; without a name the local model."""
+    provider, rule = _provider(wish)
+    is_useful = wish.fallback != NONE and wish.fallback != provider and provider != NONE
+    return Choice(provider, wish.fallback if is_useful else None, rule)
+
+
+def _provider(wish: Wish) -> tuple[str, str]:
+    if not wish.named_by:
+        return LOCAL, "memorySearch.provider is not set: the local model"
+    if wish.provider == AUTO:
+        return _found(wish, f"{wish.named_by} is auto")
+    what = "no provider: words only" if wish.provider == NONE else wish.provider
+    return wish.provider, f"{wish.named_by} names {what}"
+
+
+def _found(wish: Wish, start: str) -> tuple[str, str]:
+    if wish.is_model_here:
+        return LOCAL, f"{start}: the model of local.modelPath is here"
+    for name in BY_KEY:
+        if name in wish.keys:
+            return name, f"{start}: no model file, but a key for {name} in {wish.keys[name]}"
+    names = f"{', '.join(BY_KEY[:-1])} or {BY_KEY[-1]}"
+    return LOCAL, f"{start}: no model file and no key for {names}: the local model"

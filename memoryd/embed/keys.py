@@ -1,0 +1,178 @@
+"""Where the key of a provider comes from: the configuration, OpenClaw's own file of keys, or the environment.
+
+A key is read when it is needed, so that a rotated one is picked up, and shows in no repr, log line or reply.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from pydantic import SecretStr
+
+from memoryd.config.providers import Models
+from memoryd.config.secret import Secret, parse_secret
+from memoryd.errors import ConfigError
+
+ENTRIES: Final[Mapping[str, tuple[str, ...]]] = {"gemini": ("google", "gemini")}
+"""Names under `models.providers` and in profiles where they differ from ours."""
+VARIABLES: Final[Mapping[str, tuple[str, ...]]] = {
+    "openai": ("OPENAI_API_KEY",),
+    "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    "voyage": ("VOYAGE_API_KEY",),
+    "mistral": ("MISTRAL_API_KEY",),
+    "ollama": ("OLLAMA_API_KEY",),
+}
+FILE_BYTES_MAX: Final = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key and where it stands, in words; only `reveal` shows it."""
+
+    origin: str
+    _secret: SecretStr = field(repr=False)
+
+    def reveal(self) -> str:
+        """Return the key itself."""
+        return self._secret.get_secret_value()
+
+
+@dataclass(frozen=True, slots=True)
+class KeySources:
+    """Where to look: `models.providers`, the environment, and the files in which OpenClaw keeps an agent's keys."""
+
+    models: Models
+    environment: Mapping[str, str] = field(repr=False)
+    profiles: Sequence[Path] = ()
+
+    def find(self, provider: str, own: Secret | None = None) -> Key | None:
+        """Return the key of a provider, None if nobody has one.
+
+        `own` is `memorySearch.remote.apiKey`, and wins. Raises ConfigError for a reference in the configuration that
+        leads nowhere: its owner means that one, not the next that is found.
+        """
+        for origin, secret in self._configured(provider, own):
+            return Key(origin, SecretStr(_revealed(origin, secret)))
+        return self._in_profiles(provider) or self._in_environment(provider)
+
+    def origins(self, providers: Sequence[str], own: Secret | None = None) -> dict[str, str]:
+        """Return where the key of each provider that has a usable one stands."""
+        found = {}
+        for provider in providers:
+            try:
+                key = self.find(provider, own)
+            except ConfigError:
+                continue
+            if key is not None:
+                found[provider] = key.origin
+        return found
+
+    def _configured(self, provider: str, own: Secret | None) -> Iterator[tuple[str, Secret]]:
+        if own is not None:
+            yield "memorySearch.remote.apiKey", own
+        for name in _names(provider):
+            entry = self.models.providers.get(name)
+            if entry is not None and entry.api_key is not None:
+                yield f"models.providers.{name}.apiKey", entry.api_key
+
+    def _in_profiles(self, provider: str) -> Key | None:
+        for path in self.profiles:
+            for name, profile in _profiles(path, provider):
+                if secret := _profile_secret(profile, self.environment):
+                    return Key(f"the profile {name} of OpenClaw", SecretStr(secret))
+        return None
+
+    def _in_environment(self, provider: str) -> Key | None:
+        for name in VARIABLES.get(provider, ()):
+            if text := self.environment.get(name, "").strip():
+                return Key(f"${name}", SecretStr(text))
+        return None
+
+
+def profile_files(environment: Mapping[str, str], home: Path, agent: str) -> list[Path]:
+    """Return the files of keys that OpenClaw has for an agent, its own first, then the main agent's."""
+    state = environment.get("OPENCLAW_STATE_DIR", "").strip()
+    folder = Path(state).expanduser() if state else home / ".openclaw"
+    places = [folder / "agents" / name / "agent" for name in dict.fromkeys((agent, "main"))]
+    return [file for place in (*places, folder / "agent") if (file := place / "auth-profiles.json").is_file()]
+
+
+def hint(provider: str) -> str:
+    """Return one sentence that says where to put a key."""
+    variable = VARIABLES.get(provider, ("",))[0]
+    entry = _names(provider)[0]
+    return f"set memorySearch.remote.apiKey, models.providers.{entry}.apiKey or ${variable}"
+
+
+def _names(provider: str) -> tuple[str, ...]:
+    return ENTRIES.get(provider, (provider,))
+
+
+def _revealed(origin: str, secret: Secret) -> str:
+    try:
+        return secret.reveal()
+    except ConfigError as exc:
+        raise ConfigError([f"{origin}: {problem}" for problem in exc.problems]) from exc
+
+
+def _profiles(path: Path, provider: str) -> list[tuple[str, dict[str, object]]]:
+    """Return the API-key profiles of a provider in the file's own order of preference.
+
+    A sign-in (OAuth) covers chat only, not embeddings.
+    """
+    store = _read(path)
+    entries = store.get("profiles")
+    found = {
+        name: profile
+        for name, profile in (entries.items() if isinstance(entries, dict) else ())
+        if isinstance(profile, dict)
+        and profile.get("type") == "api_key"
+        and profile.get("provider") in _names(provider)
+    }
+    preferred = [name for name in _order(store, provider) if name in found]
+    return [(name, found[name]) for name in dict.fromkeys([*preferred, *sorted(found)])]
+
+
+def _order(store: Mapping[str, object], provider: str) -> list[str]:
+    order, last = store.get("order"), store.get("lastGood")
+    names: list[object] = []
+    for name in _names(provider):
+        listed = order.get(name) if isinstance(order, dict) else None
+        names += listed if isinstance(listed, list) else []
+        names += [last.get(name)] if isinstance(last, dict) else []
+        names.append(f"{name}:default")
+    return [name for name in names if isinstance(name, str)]
+
+
+def _read(path: Path) -> dict[str, object]:
+    """Another program's file: what cannot be read there is not ours to complain of."""
+    try:
+        with path.open("rb") as file:
+            store = json.loads(file.read(FILE_BYTES_MAX))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return store if isinstance(store, dict) else {}
+
+
+def _profile_secret(profile: Mapping[str, object], environment: Mapping[str, str]) -> str:
+    for value in (profile.get("keyRef"), profile.get("key")):
+        try:
+            secret = parse_secret(value)
+        except ValueError:
+            continue
+        if secret.kind == "env":
+            text = environment.get(secret.content.get_secret_value(), "")
+        else:
+            text = _quietly_revealed(secret)
+        if text.strip():
+            return text.strip()
+    return ""
+
+
+def _quietly_revealed(secret: Secret) -> str:
+    try:
+        return secret.reveal()
+    except ConfigError:
+        return ""
