@@ -27,7 +27,6 @@ INTERRUPT_SECONDS = 0.05
 """How often a query is interrupted until it ends: one that has not begun yet does not notice."""
 
 _WRITER_PRAGMAS = f"""
-PRAGMA journal_mode = WAL;
 PRAGMA synchronous = NORMAL;
 PRAGMA foreign_keys = ON;
 PRAGMA secure_delete = ON;
@@ -153,6 +152,8 @@ class Database:
         opened = [self._connect(apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE, _WRITER_PRAGMAS)]
         try:
             prepare(opened[0])
+            # Only now: what a new file is must stand in its header, not in a log that a crash leaves beside it.
+            opened[0].pragma("journal_mode", "wal")
             for _ in range(READERS):
                 opened.append(self._connect(apsw.SQLITE_OPEN_READONLY, _READER_PRAGMAS))
         except BaseException:

@@ -1,5 +1,6 @@
 import asyncio
 import contextlib
+import subprocess
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -172,6 +173,13 @@ def test_header_tells_what_a_file_is(tmp_path: Path) -> None:
     path.unlink()
     path.mkdir()
     assert recognise(path) is FileKind.DAMAGED
+
+
+async def test_new_index_is_recognised_from_its_first_moment(database: Database, tmp_path: Path) -> None:
+    # copied by another process: to close the file in this one would drop SQLite's locks
+    subprocess.run(["cp", database.path, tmp_path / "after-a-crash"], check=True)
+    assert recognise(tmp_path / "after-a-crash") is FileKind.OURS
+    assert await database.read(lambda db: db.pragma("journal_mode")) == "wal"
 
 
 def test_other_programs_database_is_recognised_and_not_changed(tmp_path: Path) -> None:
