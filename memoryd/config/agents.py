@@ -5,6 +5,7 @@ from typing import Annotated, Final, TypeVar
 
 from pydantic import AfterValidator, Field
 
+from memoryd.config.embedder import AgentMemory
 from memoryd.config.memory_search import MemorySearch
 from memoryd.config.section import Section, SharedSection, Text
 from memoryd.domain.access import read_key
@@ -33,6 +34,7 @@ class AgentDefaults(SharedSection):
     """What holds for every agent that does not say otherwise."""
 
     workspace: Text = DEFAULT_WORKSPACE
+    memory: AgentMemory = AgentMemory()
     memory_search: MemorySearch = MemorySearch()
 
 

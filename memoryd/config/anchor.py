@@ -10,6 +10,7 @@ from memoryd.config.raw import Raw
 
 ANCHORED: Final = (
     ("workspace",),
+    ("memory", "embedder", "local", "model_dir"),
     ("memorySearch", "local", "modelPath"),
     ("memorySearch", "local", "modelCacheDir"),
     ("memorySearch", "store", "vector", "extensionPath"),

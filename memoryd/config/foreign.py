@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from memoryd.config.agents import AgentDefaults, AgentEntry
+from memoryd.config.embedder import AgentMemory, Embedder, LocalEmbedder, RemoteEmbedder
 from memoryd.config.keys import dotted, own_keys
 from memoryd.config.models import Config
 from memoryd.config.problems import unknown_key
@@ -21,6 +22,14 @@ MISPLACED: Final[Mapping[Location, str]] = {
     ("memorySearch",): "belongs under agents.defaults.memorySearch",
     ("memory", "search"): "belongs under agents.defaults.memorySearch",
 }
+
+EMBEDDER: Final[tuple[tuple[Location, type[Section]], ...]] = (
+    (("memory",), AgentMemory),
+    (("memory", "embedder"), Embedder),
+    (("memory", "embedder", "local"), LocalEmbedder),
+    (("memory", "embedder", "remote"), RemoteEmbedder),
+)
+"""Below an agent."""
 
 
 @dataclass(slots=True)
@@ -62,6 +71,7 @@ def _sort(location: Location, holder: Raw, section: type[Section], result: Sorte
 
 def _shared_places(raw: Raw) -> Iterator[tuple[Location, Raw, type[Section]]]:
     places: list[tuple[Location, type[Section]]] = [((), Config), (("agents", "defaults"), AgentDefaults)]
+    places += [(("agents", "defaults", *below), section) for below, section in EMBEDDER]
     entries = value_at(raw, ("agents", "list"))
     places += [(("agents", "list", n), AgentEntry) for n in range(len(entries) if isinstance(entries, list) else 0)]
     places.append((("models",), Models))

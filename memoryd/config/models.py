@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from memoryd.config.agents import DEFAULT_AGENT, AgentEntry, Agents, AgentSocket, merged_search
+from memoryd.config.agents import DEFAULT_AGENT, AgentEntry, Agents, AgentSocket, merged_search, overlay
 from memoryd.config.limits import Limits, Log
 from memoryd.config.memory import Memory
 from memoryd.config.memory_search import MemorySearch
@@ -26,6 +26,8 @@ class Agent:
     memory_search: MemorySearch
     memory: Memory
     sockets: tuple[AgentSocket, ...] = ()
+    provider_named_by: str = ""
+    """The key that names the provider of embeddings; empty if none does."""
 
     @property
     def index_path(self) -> Path:
@@ -56,12 +58,17 @@ class Config(SharedSection):
         return [self._resolved(entry, is_default=entry is chosen) for entry in entries]
 
     def _resolved(self, entry: AgentEntry, *, is_default: bool) -> Agent:
+        defaults, embedder = self.agents.defaults.memory_search, self.agents.defaults.memory.embedder
+        is_named = "provider" in defaults.model_fields_set | entry.memory_search.model_fields_set
+        if not is_named:
+            defaults = overlay(embedder.as_search(), defaults)
         return Agent(
             id=entry.id,
             name=entry.name or entry.id,
             is_default=is_default,
             workspace=expand(entry.workspace or self.agents.defaults.workspace, Path.home()),
-            memory_search=merged_search(self.agents.defaults.memory_search, entry.memory_search),
+            memory_search=merged_search(defaults, entry.memory_search),
             memory=self.memory,
             sockets=entry.sockets,
+            provider_named_by="memorySearch.provider" if is_named else embedder.named_by,
         )

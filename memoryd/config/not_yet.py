@@ -10,29 +10,15 @@ from memoryd.config.raw import Location, value_at
 NOT_YET: Final[Mapping[str, str]] = {
     "memory.backend": "the builtin backend answers",
     "memory.qmd": "qmd is not used",
-    "models.providers": "remote providers are not asked",
-    "memorySearch.provider": "remote providers are not asked, keyword search answers",
-    "memorySearch.fallback": "there is no fallback between providers",
-    "memorySearch.model": "remote providers are not asked",
-    "memorySearch.remote": "remote providers are not asked",
-    "memorySearch.outputDimensionality": "remote providers are not asked",
-    "memorySearch.inputType": "remote providers are not asked",
-    "memorySearch.queryInputType": "remote providers are not asked",
-    "memorySearch.documentInputType": "remote providers are not asked",
-    "memorySearch.queryInstruction": "each local model has its own prompt",
-    "memorySearch.documentInstruction": "each local model has its own prompt",
+    "memorySearch.remote.batch": "passages are embedded by direct calls",
     "memorySearch.sources": "session transcripts are not indexed",
     "memorySearch.experimental.sessionMemory": "session transcripts are not indexed",
     "memorySearch.sync.sessions": "session transcripts are not indexed",
-    "memorySearch.sync.embeddingBatchTimeoutSeconds": "remote providers are not asked",
     "memorySearch.multimodal": "only Markdown is indexed",
     "memorySearch.qmd": "qmd is not used",
     "memorySearch.store.fts.tokenizer": "one tokenizer serves all languages",
 }
 """`memorySearch.*` stands for the defaults and for every agent of the list."""
-
-WORKING: Final[Mapping[str, frozenset[str]]] = {"memorySearch.provider": frozenset({"local", "none", "auto"})}
-"""Values that work although others of the same key do not."""
 
 
 def without_effect(config: Config) -> list[str]:
@@ -43,8 +29,7 @@ def without_effect(config: Config) -> list[str]:
         f"{dotted(location)} has no effect yet: {reason}"
         for key, reason in NOT_YET.items()
         for location in _locations(key, config)
-        if (value := value_at(present, location)) != value_at(defaults, _in_defaults(location))
-        and not (isinstance(value, str) and value in WORKING.get(key, ()))
+        if value_at(present, location) != value_at(defaults, _in_defaults(location))
     ]
 
 

@@ -45,12 +45,13 @@ class Batch(Section):
 
 
 class Remote(Section):
-    """A remote embedding endpoint; wins over `models.providers`."""
+    """A remote embedding endpoint; wins over `models.providers`. `tokens_per_day` unset: no budget."""
 
     base_url: Address | None = None
     api_key: SecretValue | None = None
     headers: Headers = Field(default_factory=dict)
     non_batch_concurrency: int = Field(default=4, ge=1, le=64)
+    tokens_per_day: Annotated[int, Field(ge=1, le=1_000_000_000_000)] | None = None
     batch: Batch = Batch()
 
 

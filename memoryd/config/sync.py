@@ -14,7 +14,10 @@ class SyncSessions(Section):
 
 
 class Sync(Section):
-    """Watching, scanning and their grace periods; 0 turns an interval off."""
+    """Watching, scanning and their grace periods; 0 turns an interval off.
+
+    `paused` leaves passages without vectors until somebody asks for them.
+    """
 
     watch: bool = True
     watch_debounce_ms: int = Field(default=1500, ge=0, le=600_000)
@@ -25,5 +28,6 @@ class Sync(Section):
     interval_minutes: float = Field(default=0, ge=0, le=525_600)
     on_session_start: bool = True
     on_search: bool = True
+    paused: bool = False
     embedding_batch_timeout_seconds: float | None = Field(default=None, gt=0, le=86_400)
     sessions: SyncSessions = SyncSessions()

@@ -110,7 +110,8 @@ def test_schema_knows_the_keys_and_lets_other_programs_be() -> None:
     schema = json_schema()
     assert set(schema["properties"]) == {"memory", "agents", "models", "limits", "log"}
     shared = {name for name, part in schema["$defs"].items() if part.get("additionalProperties") is True}
-    assert shared == {"AgentDefaults", "AgentEntry", "Models", "ProviderEntry"}
+    embedder = {"AgentMemory", "Embedder", "LocalEmbedder", "RemoteEmbedder"}
+    assert shared == {"AgentDefaults", "AgentEntry", "Models", "ProviderEntry"} | embedder
     assert schema["additionalProperties"] is True
     assert schema["$defs"]["Query"]["properties"]["maxResults"]["default"] == 6
     assert "lambda" in schema["$defs"]["Mmr"]["properties"]

@@ -284,7 +284,6 @@ def test_sections_of_other_programs_are_ignored_with_one_notice(write: Write) ->
     assert load().notices == [
         "ignored, not memoryd's: gateway, channels, agents.defaults.heartbeat, agents.defaults.model, "
         "agents.list[0].tools, models.mode, models.providers.openai.models",
-        "models.providers has no effect yet: remote providers are not asked",
     ]
 
 
@@ -293,11 +292,11 @@ def test_key_without_effect_is_noticed_only_when_it_differs(write: Write) -> Non
         memory: { backend: "builtin", qmd: { update: { interval: "300s" } } },
         agents: {
             defaults: { memorySearch: { provider: "none", sources: ["memory"] } },
-            list: [{ id: "a" }, { id: "b", memorySearch: { provider: "openai" } }],
+            list: [{ id: "a" }, { id: "b", memorySearch: { sources: ["memory", "sessions"] } }],
         },
     }""")
     assert load().notices == [
-        "agents.list[1].memorySearch.provider has no effect yet: remote providers are not asked, keyword search answers"
+        "agents.list[1].memorySearch.sources has no effect yet: session transcripts are not indexed"
     ]
 
 
