@@ -35,6 +35,8 @@ class Indexed:
     removed: int
 
 
+_MAX_INTEGER = 2**63 - 1
+
 _UPSERT_FILE = """
 INSERT INTO files
     (path, source, device, inode, size, mtime_ns, ctime_ns, read_at_ns, sha256, lines, chunks, chunker, flags)
@@ -76,7 +78,7 @@ DELETE FROM rejected WHERE hash = ? AND NOT EXISTS (SELECT 1 FROM passages WHERE
 def known_files(db: apsw.Connection, chunker: str) -> dict[RelativePath, Known]:
     """Return every indexed file with the stat it was read at; stale is what another chunker cut."""
     rows = db.execute(_SELECT_KNOWN, (chunker,))
-    return {row[0]: Known(FileStat(*row[1:6]), row[6], row[7], bool(row[8])) for row in rows}
+    return {row[0]: Known(_stat_of(*row[1:6]), row[6], row[7], bool(row[8])) for row in rows}
 
 
 def is_indexed(db: apsw.Connection, path: str) -> bool:
@@ -191,4 +193,11 @@ def _file_values(row: FileRow, chunks: int) -> tuple[object, ...]:
 
 
 def _stat_values(stat: FileStat) -> tuple[int, int, int, int, int]:
-    return stat.device, stat.inode, stat.size, stat.mtime_ns, stat.ctime_ns
+    """Return what SQLite can hold: signed numbers of 64 bits. A time beyond the year 2262 becomes the last one."""
+    device, inode = (number - 2**64 if number > _MAX_INTEGER else number for number in (stat.device, stat.inode))
+    mtime_ns, ctime_ns = (min(max(at, -_MAX_INTEGER), _MAX_INTEGER) for at in (stat.mtime_ns, stat.ctime_ns))
+    return device, inode, stat.size, mtime_ns, ctime_ns
+
+
+def _stat_of(device: int, inode: int, size: int, mtime_ns: int, ctime_ns: int) -> FileStat:
+    return FileStat(device % 2**64, inode % 2**64, size, mtime_ns, ctime_ns)

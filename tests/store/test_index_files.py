@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memoryd.domain.documents import RelativePath
+from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.domain.words import match_expression, query_terms
 from memoryd.store.database import Database
 from memoryd.store.files import is_indexed, known_files, purge_files, remove_files, rename_file, touch_file
@@ -140,6 +140,20 @@ async def test_touch_notes_the_stat_alone(database: Database) -> None:
     held = (await database.read(lambda db: known_files(db, SETTINGS.fingerprint)))[A]
     assert (held.stat.inode, held.read_at_ns) == (77, 123)
     assert await database.read(dump) == before
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        (FileStat(2**64 - 1, 2**63 + 5, 1, 10**19, -(10**19)), FileStat(2**64 - 1, 2**63 + 5, 1, 2**63 - 1, 1 - 2**63)),
+        (FileStat(0, 1, 2**40, -5, 7), FileStat(0, 1, 2**40, -5, 7)),
+    ],
+)
+async def test_numbers_that_a_disk_may_give_can_be_kept(database: Database, written: FileStat, read: FileStat) -> None:
+    """Inodes of some file systems use all 64 bits, and a time stamp may lie in the year 2446."""
+    await database.write(lambda db: put(db, A, "text\n"))
+    await database.write(lambda db: touch_file(db, A, written, 123))
+    assert (await database.read(lambda db: known_files(db, SETTINGS.fingerprint)))[A].stat == read
 
 
 @pytest.mark.parametrize("name", ["a'b.md", 'a"b.md', "a\nb.md", "日记 – 1.md", "😀.md", "a\u202eb.md"])
