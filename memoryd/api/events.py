@@ -113,7 +113,7 @@ def router(bus: EventBus, gate: Gate, *, keep_alive: timedelta = KEEP_ALIVE) -> 
     """The route of the stream; a comment line goes out whenever nothing else did for `keep_alive`."""
     routes = APIRouter()
 
-    @routes.get(f"{API}/events", response_class=EventStream)
+    @routes.get(f"{API}/events", response_class=EventStream, status_code=200)
     async def events(admitted: Annotated[Admitted, Depends(gate.from_query)]) -> EventStream:
         """Follow indexing, embedding, model and degradation events as they happen, of all agents if none is named."""
         return EventStream(bus, agent=admitted.agent, keep_alive=keep_alive)
