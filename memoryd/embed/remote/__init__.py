@@ -1,0 +1,1 @@
+"""Embedders behind an HTTP endpoint: one module for each provider's wire format, one for HTTP."""

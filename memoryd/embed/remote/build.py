@@ -1,0 +1,122 @@
+"""From settings to a remote embedder. Importing this loads no HTTP client; `open_remote` does."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit, urlunsplit
+
+from memoryd.embed.protocol import EmbedderIdentity
+from memoryd.embed.remote import gemini, voyage
+from memoryd.embed.remote.api import Api
+from memoryd.embed.remote.catalogue import CONTEXTS, GEMINI_2, GEMINI_2_DIMENSIONS, PROVIDERS
+from memoryd.embed.remote.mistral import MistralApi
+from memoryd.embed.remote.ollama import OllamaApi
+from memoryd.embed.remote.openai import OpenAiApi
+from memoryd.embed.remote.prompts import Manners, Wish, family_manners, overridden
+from memoryd.embed.remote.settings import Patience, RemoteSettings
+from memoryd.errors import ModelError
+
+if TYPE_CHECKING:
+    from memoryd.embed.remote.embedder import RemoteEmbedder
+
+__all__ = ["Patience", "RemoteSettings", "api_of", "identity_of", "model_of", "open_remote"]
+
+APIS: Final[dict[str, Callable[..., Api]]] = {
+    "openai": OpenAiApi,
+    "gemini": gemini.GeminiApi,
+    "voyage": voyage.VoyageApi,
+    "mistral": MistralApi,
+    "ollama": OllamaApi,
+}
+PREFIXES: Final = {
+    "openai": ("openai/",),
+    "gemini": ("models/", "google/", "gemini/"),
+    "voyage": ("voyage/",),
+    "mistral": ("mistral/",),
+    "ollama": ("ollama/",),
+}
+"""How other programs write the names of the same models."""
+
+
+async def open_remote(settings: RemoteSettings) -> "RemoteEmbedder":
+    """Ask the endpoint for one vector, of a word that is not the user's, and return the embedder it tells of.
+
+    Raises ModelError for settings that cannot work, and EmbedderUnavailable, with a hint where one is known, when
+    the endpoint does not answer, refuses the key or does not know the model.
+    """
+    # httpx takes 70 ms to import, and a daemon with a local model never needs it
+    from memoryd.embed.remote.opening import opened
+
+    return await opened(settings)
+
+
+def model_of(settings: RemoteSettings) -> str:
+    """The model as the endpoint names it."""
+    facts = PROVIDERS[settings.provider]
+    model = settings.model or facts.model
+    # a router's models carry the maker's name: there it is part of theirs
+    if settings.provider == "openai" and settings.base_url not in {"", facts.base_url}:
+        return model
+    for prefix in PREFIXES[settings.provider]:
+        model = model.removeprefix(prefix)
+    return model
+
+
+def api_of(settings: RemoteSettings) -> Api:
+    """The provider's wire format for these settings; raises ModelError."""
+    facts = PROVIDERS.get(settings.provider)
+    if facts is None:
+        raise ModelError(f"there is no embedding provider {settings.provider}", hint=f"one of {', '.join(PROVIDERS)}")
+    _require_dimensions(settings)
+    return APIS[settings.provider](
+        base_url=(settings.base_url or facts.base_url).rstrip("/"),
+        model=model_of(settings),
+        key=settings.api_key,
+        dimensions=settings.dimensions,
+        manners=_manners(settings),
+        items=facts.items,
+    )
+
+
+def identity_of(settings: RemoteSettings, api: Api, dimensions: int) -> EmbedderIdentity:
+    """What the vectors depend on. No key, no header, and of the address neither a password nor a query."""
+    address = urlsplit(api.base_url)
+    return EmbedderIdentity(
+        provider=settings.provider,
+        model=model_of(settings),
+        revision="",
+        endpoint=urlunsplit((address.scheme, address.netloc.rpartition("@")[2], address.path, "", "")),
+        dimensions=dimensions,
+        pooling="",
+        query_prompt=api.manners.query.name,
+        document_prompt=api.manners.document.name,
+    )
+
+
+def context_of(settings: RemoteSettings) -> int:
+    """Tokens of one text that the model takes; 0 if the endpoint cuts by itself, or nobody knows."""
+    facts = PROVIDERS[settings.provider]
+    is_own = settings.base_url in {"", facts.base_url}
+    return CONTEXTS.get(model_of(settings), facts.context if is_own else 0)
+
+
+def _manners(settings: RemoteSettings) -> Manners:
+    own = _own_manners(settings.provider, model_of(settings))
+    return Manners(
+        overridden(own.query, Wish(settings.query_instruction, settings.query_input_type)),
+        overridden(own.document, Wish(settings.document_instruction, settings.document_input_type)),
+    )
+
+
+def _own_manners(provider: str, model: str) -> Manners:
+    if provider == "gemini":
+        return gemini.own_manners(model)
+    if provider == "voyage":
+        return voyage.OWN_MANNERS
+    return Manners() if provider == "mistral" else family_manners(model)
+
+
+def _require_dimensions(settings: RemoteSettings) -> None:
+    model, dimensions = model_of(settings), settings.dimensions
+    if model in GEMINI_2 and dimensions not in {None, *GEMINI_2_DIMENSIONS}:
+        choices = ", ".join(map(str, GEMINI_2_DIMENSIONS))
+        raise ModelError(f"{model} gives no {dimensions} dimensions", hint=f"outputDimensionality is one of {choices}")

@@ -1,0 +1,173 @@
+"""The remote embedder: an Embedder over one provider's endpoint."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Final
+
+from memoryd.domain.tokens import estimate
+from memoryd.embed.protocol import EmbedderIdentity, Passage, Rejected, Vector
+from memoryd.embed.remote.api import Input, Row
+from memoryd.embed.remote.catalogue import ESTIMATE_MARGIN
+from memoryd.embed.remote.channel import Channel
+from memoryd.embed.remote.failures import CallError, Kind
+from memoryd.embed.remote.gate import Lane
+from memoryd.embed.remote.gemini import GeminiApi
+from memoryd.embed.remote.http import decode_json
+from memoryd.embed.remote.prompts import Manner, Side
+from memoryd.embed.remote.splitting import SUSPECT, Answers, Splitter
+from memoryd.embed.remote.vectors import vector_of
+from memoryd.errors import EmbedderUnavailable, EmbeddingError
+
+TEXT_CHARACTERS: Final = 128 * 1024
+TITLE_CHARACTERS: Final = 512
+KEPT: Final = 4096
+"""How many vectors of calls that failed in part are kept for the next call."""
+NOT_THIS_TEXT: Final = frozenset({Kind.REFUSED, Kind.TOO_LONG, Kind.TOO_MANY})
+
+
+class RemoteEmbedder:
+    """Embedder over HTTP. `tokens` bounds one request, `context` one text, both in tokens; a context of 0 leaves the
+    cutting to the endpoint.
+
+    Vectors that came before a call failed are kept for the next call: no text is paid for twice.
+    """
+
+    def __init__(self, channel: Channel, identity: EmbedderIdentity, *, tokens: int, context: int) -> None:
+        self._channel = channel
+        self._identity = identity
+        self._context = context * ESTIMATE_MARGIN
+        self._splitter = Splitter(channel, self._checked, tokens=tokens * ESTIMATE_MARGIN)
+        self._kept: OrderedDict[Input, Vector | Rejected] = OrderedDict()
+
+    @property
+    def identity(self) -> EmbedderIdentity:
+        """Names the vector space: endpoint, model, dimensions, prompts; no key and no header."""
+        return self._identity
+
+    @property
+    def destination(self) -> str:
+        """The host that texts are sent to."""
+        return self._channel.endpoint.host
+
+    @property
+    def takes_media(self) -> bool:
+        """Says whether `embed_media` can work."""
+        return isinstance(self._channel.api, GeminiApi) and self._channel.api.takes_media
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._channel.endpoint.aclose()
+
+    async def embed_query(self, text: str) -> Vector:
+        """Gives the vector of a question; raises EmbedderUnavailable if there is none in time, and EmbeddingError if
+        the endpoint gives none for this text."""
+        if not text.strip():
+            raise EmbeddingError("no vector for an empty question")
+        question = self._input(self._channel.api.manners.query, text)
+        try:
+            (row,) = await self._channel.rows([question], Side.QUERY, Lane.QUERY)
+            vector = self._checked(row)
+        except CallError as error:
+            if error.kind in NOT_THIS_TEXT:
+                raise EmbeddingError(f"no vector for this question: {error.reason}") from error
+            raise unavailable(error) from error
+        if isinstance(vector, Rejected):
+            raise EmbeddingError(f"no vector for this question: {vector.reason}")
+        return vector
+
+    async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Rejected]:
+        """Gives a vector or a reason for each passage, in order; raises EmbedderUnavailable."""
+        inputs = [self.input_of(passage) for passage in passages]
+        wanted = [item for item in dict.fromkeys(inputs) if item is not None]
+        answers: Answers = {item: self._kept[item] for item in wanted if item in self._kept}
+        try:
+            await self._embed_all([item for item in wanted if item not in answers], answers)
+        except BaseException:
+            self._keep(answers)
+            raise
+        for item in wanted:
+            self._kept.pop(item, None)
+        return [Rejected("empty text") if item is None else answers[item] for item in inputs]
+
+    async def embed_media(self, data: bytes, mime: str, label: str) -> Vector | Rejected:
+        """Gives the vector of a picture or sound, comparable with those of texts; raises EmbedderUnavailable, and
+        EmbeddingError if this model takes text only. `label` are the words that stand for the file."""
+        api = self._channel.api
+        if not isinstance(api, GeminiApi) or not api.takes_media:
+            raise EmbeddingError(f"{self._identity.model} embeds text only")
+        try:
+            return self._checked(await self._media_row(api, data, mime, label))
+        except CallError as error:
+            if error.kind in NOT_THIS_TEXT | SUSPECT and await self._is_well():
+                return Rejected(error.reason)
+            raise unavailable(error) from error
+
+    def input_of(self, passage: Passage) -> Input | None:
+        """The passage as it is sent; None if there is nothing in it."""
+        if not passage.text.strip():
+            return None
+        return self._input(self._channel.api.manners.document, passage.text, passage.title)
+
+    async def _embed_all(self, todo: Sequence[Input], answers: Answers) -> None:
+        parts = self._splitter.parts(todo)
+        # every request ends before the failure of one is told: what the others bring is kept
+        outcomes = await asyncio.gather(
+            *(self._splitter.embed(part, answers) for part in parts), return_exceptions=True
+        )
+        for outcome in outcomes:
+            if isinstance(outcome, CallError):
+                raise unavailable(outcome) from outcome
+            if outcome is not None:
+                raise outcome
+
+    def _keep(self, answers: Answers) -> None:
+        self._kept |= answers
+        while len(self._kept) > KEPT:
+            self._kept.popitem(last=False)
+
+    def _input(self, manner: Manner, text: str, title: str = "") -> Input:
+        title = title.strip()[:TITLE_CHARACTERS]
+        return Input(manner.apply(_cut(text, self._context), title), title)
+
+    def _checked(self, row: Row) -> Vector | Rejected:
+        wanted = self._identity.dimensions
+        if len(row) != wanted:
+            raise CallError(
+                Kind.OUTAGE,
+                f"{self.destination} now answers with {len(row)} dimensions, and {wanted} are wanted",
+                hint="the model behind the address has changed; restart memoryd, or set outputDimensionality",
+            )
+        return vector_of(row)
+
+    async def _media_row(self, api: GeminiApi, data: bytes, mime: str, label: str) -> Row:
+        call = await asyncio.to_thread(api.media_call, data, mime, label)
+        endpoint = self._channel.endpoint
+        (row,) = await endpoint.ask(
+            "POST",
+            endpoint.url(call.path),
+            Lane.BULK,
+            lambda body: api.rows(decode_json(body), 1),
+            json_body=call.body,
+            texts=[label],
+        )
+        return row
+
+    async def _is_well(self) -> bool:
+        try:
+            await self._splitter.probe()
+        except CallError:
+            return False
+        return True
+
+
+def _cut(text: str, context: float) -> str:
+    """The beginning of a text that fits about `context` tokens; 0 for no such bound."""
+    text = text[:TEXT_CHARACTERS]
+    cost = estimate(text) if context else 0
+    return text[: int(len(text) * context / cost)] if cost > context else text
+
+
+def unavailable(error: CallError) -> EmbedderUnavailable:
+    """The failure as the callers of an embedder know it."""
+    return EmbedderUnavailable(error.reason, hint=error.hint)

@@ -1,0 +1,163 @@
+"""Why a call failed: the meaning of statuses and of the providers' error bodies, with nothing secret in the words."""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from enum import StrEnum
+from typing import Final
+
+MESSAGE_CHARACTERS: Final = 240
+QUOTE_CHARACTERS: Final = 32
+"""A message that repeats so many characters of a text is not shown."""
+LONGEST_HOLD: Final = 86_400.0
+
+TOO_LONG: Final = re.compile(
+    r"context (length|window|size)|maximum context|input length|inputs? (is |are )?too (long|large)|must have less than"
+    r"|physical batch size|exceeds? the (model|maximum input)|input token count",
+    re.IGNORECASE,
+)
+TOO_MANY: Final = re.compile(
+    r"tokens per (request|submitted batch)|too many (inputs|tokens)|in one batch|batch size|array (too|must|is too)"
+    r"|split into more|(request|payload|body|entity) (size|is too|too)|per batch",
+    re.IGNORECASE,
+)
+NO_KEY: Final = re.compile(r"api key not valid|api[_ ]key[_ ]invalid|invalid api key|api key expired", re.IGNORECASE)
+NO_QUOTA: Final = re.compile(r"insufficient_quota|exceeded your current quota|billing", re.IGNORECASE)
+KEY_LIKE: Final = re.compile(r"\b(sk|pa|AIza|key|Bearer)[-_ ]?[A-Za-z0-9_\-*.]{12,}")
+
+
+class Kind(StrEnum):
+    """What helps."""
+
+    OUTAGE = "outage"
+    """Waiting: nobody answers, or a gateway says so."""
+    BUSY = "busy"
+    """Waiting as long as the endpoint says."""
+    FAILING = "failing"
+    """It answers and fails, or answers nonsense; perhaps one text is the cause."""
+    NO_ACCESS = "no access"
+    """Another key or account."""
+    MISSING = "missing"
+    """Another address or model."""
+    TOO_MANY = "too many"
+    """Fewer texts a request."""
+    TOO_LONG = "too long"
+    """A shorter text."""
+    REFUSED = "refused"
+    """Another text, or another setting."""
+
+
+class CallError(Exception):
+    """A call that brought no usable answer; `retry_after` in seconds if the endpoint named a time."""
+
+    def __init__(self, kind: Kind, reason: str, *, hint: str = "", retry_after: float | None = None) -> None:
+        super().__init__(reason)
+        self.kind = kind
+        self.reason = reason
+        self.hint = hint
+        self.retry_after = retry_after
+
+
+def meaning(status: int, body: bytes, retry_after: str, now: datetime) -> CallError:
+    """The failure that an answer other than 2xx stands for; the message is not yet redacted."""
+    error = _json(body)
+    message = _message(error)
+    kind = _kind(status, message, body)
+    return CallError(
+        kind,
+        f"{status} {message}".strip(),
+        hint=HINTS.get(kind, ""),
+        retry_after=seconds_until(retry_after, now) or _retry_delay(error),
+    )
+
+
+HINTS: Final = {
+    Kind.NO_ACCESS: "check the API key, and the account behind it",
+    Kind.MISSING: "check memorySearch.model and memorySearch.remote.baseUrl",
+}
+
+
+def _kind(status: int, message: str, body: bytes) -> Kind:
+    if status in {401, 402, 403, 407} or NO_KEY.search(message) or (status == 429 and _is_out_of_quota(body)):
+        return Kind.NO_ACCESS
+    if status in {400, 413, 422, 500} and TOO_LONG.search(message):
+        return Kind.TOO_LONG
+    if status == 413 or (status in {400, 422, 500} and TOO_MANY.search(message)):
+        return Kind.TOO_MANY
+    if status == 429:
+        return Kind.BUSY
+    if status in {404, 405, 410} or 300 <= status < 400:
+        return Kind.MISSING
+    if status == 500:
+        return Kind.FAILING
+    return Kind.OUTAGE if status > 500 or status in {408, 425} else Kind.REFUSED
+
+
+def _is_out_of_quota(body: bytes) -> bool:
+    # Gemini's per-minute limit uses the same words, and names a delay
+    text = body.decode("utf-8", "replace")
+    return bool(NO_QUOTA.search(text)) and "retryDelay" not in text
+
+
+def seconds_until(retry_after: str, now: datetime) -> float | None:
+    """What a Retry-After header asks for (RFC 9110 section 10.2.3): seconds or a date; None if it is neither."""
+    text = retry_after.strip()
+    if re.fullmatch(r"\d{1,9}(\.\d+)?", text):
+        return min(float(text), LONGEST_HOLD)
+    try:
+        at = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    wait = (at.replace(tzinfo=at.tzinfo or UTC) - now).total_seconds()
+    return min(max(0.0, wait), LONGEST_HOLD)
+
+
+def _retry_delay(error: object) -> float | None:
+    """Gemini's RetryInfo, which stands in the body."""
+    match error:
+        case {"error": {"details": [*details]}}:
+            for detail in details:
+                delay = str(detail.get("retryDelay", "")) if isinstance(detail, dict) else ""
+                if re.fullmatch(r"\d{1,6}(\.\d+)?s", delay):
+                    return float(delay[:-1])
+    return None
+
+
+def _json(body: bytes) -> object:
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _message(error: object) -> str:
+    """The human part of the known error bodies. Nothing else of a body is ever shown: it may quote the texts."""
+    match error:
+        case [first, *_]:
+            return _message(first)
+        case {"error": {"message": str(message)}} | {"error": str(message)} | {"message": str(message)}:
+            return message
+        case {"detail": str(message)} | {"detail": [{"msg": str(message)}, *_]}:
+            return message
+        case {"message": {"detail": [{"msg": str(message)}, *_]}}:
+            return message
+    return ""
+
+
+def redacted(reason: str, secrets: Iterable[str], texts: Sequence[str]) -> str:
+    """A message without keys and without any text that was sent, on one line and short."""
+    for secret in secrets:
+        if secret:
+            reason = reason.replace(secret, "***")
+    reason = " ".join(KEY_LIKE.sub("***", reason).split())
+    if any(_quotes(reason, " ".join(text.split())) for text in texts):
+        reason = f"{reason[:3]} (the message quotes the text and is not shown)"
+    return reason if len(reason) <= MESSAGE_CHARACTERS else reason[:MESSAGE_CHARACTERS] + "…"
+
+
+def _quotes(reason: str, text: str) -> bool:
+    step = QUOTE_CHARACTERS // 2
+    pieces = (text[start : start + QUOTE_CHARACTERS] for start in range(0, min(len(text), 4096), step))
+    return any(len(piece) >= step and piece in reason for piece in pieces)

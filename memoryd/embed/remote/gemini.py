@@ -1,0 +1,77 @@
+"""Gemini's embedding calls.
+
+POST /models/{model}:batchEmbedContents {"requests": [{"model", "content": {"parts": […]}, "taskType", …}]}
+→ {"embeddings": [{"values": […]}]}
+
+gemini-embedding-2 reads the task from the prompt and, as its guide says, not from `taskType`; both are sent, since a
+preview may change. Its prompts are those of the guide.
+"""
+
+import base64
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from memoryd.embed.remote.api import Api, Call, Input, Row, list_rows
+from memoryd.embed.remote.catalogue import GEMINI_2
+from memoryd.embed.remote.prompts import Manner, Manners, Side
+
+QUERY_TASK: Final = "RETRIEVAL_QUERY"
+DOCUMENT_TASK: Final = "RETRIEVAL_DOCUMENT"
+
+
+def own_manners(model: str) -> Manners:
+    """Task types, and for the second generation the prompts."""
+    if model in GEMINI_2:
+        return Manners(
+            Manner("task: search result | query: {text}", QUERY_TASK),
+            Manner("title: {title} | text: {text}", DOCUMENT_TASK),
+        )
+    return Manners(Manner(input_type=QUERY_TASK), Manner(input_type=DOCUMENT_TASK))
+
+
+class GeminiApi:
+    """`dimensions` are sent as `outputDimensionality`."""
+
+    def __init__(
+        self, *, base_url: str, model: str, key: str, dimensions: int | None, manners: Manners, items: int
+    ) -> None:
+        self.base_url = base_url.removesuffix("/openai")
+        self.auth: Mapping[str, str] = {"x-goog-api-key": key} if key else {}
+        self.manners = manners
+        self.items = items
+        self.older: Api | None = None
+        self.path = f"/models/{model}"
+        self.takes_media = model in GEMINI_2
+        self._dimensions = dimensions
+
+    def call(self, inputs: Sequence[Input], side: Side) -> Call:
+        """One request for all texts."""
+        return Call(f"{self.path}:batchEmbedContents", {"requests": [self.request(item, side) for item in inputs]})
+
+    def request(self, item: Input, side: Side) -> dict[str, object]:
+        """One text's part of a request; a batch job takes the same."""
+        request = self._request([{"text": item.text}], side)
+        if item.title and request.get("taskType") == DOCUMENT_TASK and not self.takes_media:
+            request["title"] = item.title
+        return request
+
+    def media_call(self, data: bytes, mime: str, label: str) -> Call:
+        """The request for one picture or sound, with the words that stand for it."""
+        inline = {"mimeType": mime, "data": base64.b64encode(data).decode("ascii")}
+        request = self._request([{"text": label}, {"inlineData": inline}], Side.DOCUMENT)
+        return Call(f"{self.path}:batchEmbedContents", {"requests": [request]})
+
+    def rows(self, answer: object, count: int) -> list[Row]:
+        """The vectors in the order of the texts."""
+        found = answer.get("embeddings") if isinstance(answer, dict) else None
+        entries = found if isinstance(found, list) else []
+        return list_rows([entry.get("values") if isinstance(entry, dict) else None for entry in entries], count)
+
+    def _request(self, parts: list[object], side: Side) -> dict[str, object]:
+        request: dict[str, object] = {"model": self.path.removeprefix("/"), "content": {"parts": parts}}
+        task = self.manners.of(side).input_type
+        if task:
+            request["taskType"] = task
+        if self._dimensions is not None:
+            request["outputDimensionality"] = self._dimensions
+        return request

@@ -1,0 +1,239 @@
+"""HTTP for every provider: one client an endpoint, with time-outs, retries, limits and no leak.
+
+A key and the texts go to the configured host only: a redirect elsewhere ends the call. Answers are read up to a bound.
+"""
+
+import asyncio
+import json
+import random
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import Any, Final, TypeVar
+
+import httpx
+
+from memoryd import __version__
+from memoryd.domain.breaker import BreakerRule
+from memoryd.embed.model_source import LOOPBACK
+from memoryd.embed.remote.failures import CallError, Kind, meaning, redacted
+from memoryd.embed.remote.gate import Gate, Lane
+from memoryd.embed.remote.settings import Patience
+
+ANSWER_BYTES: Final = 64 << 20
+ERROR_BYTES: Final = 64 << 10
+HEAVY_BYTES: Final = 256 << 10
+"""A larger answer is decoded in a thread."""
+REDIRECTS: Final = 3
+KEEPS_METHOD: Final = frozenset({307, 308})
+AGAIN: Final = frozenset({Kind.OUTAGE, Kind.BUSY, Kind.FAILING})
+"""What another try may cure."""
+
+Decoded = TypeVar("Decoded")
+Decode = Callable[[bytes], Decoded]
+"""Makes something of a body; raises ValueError for one of another shape."""
+
+
+class Endpoint:
+    """One provider at one address. `secrets` are kept out of every message."""
+
+    def __init__(
+        self,
+        *,
+        base_url: str,
+        headers: Mapping[str, str],
+        secrets: Sequence[str],
+        concurrency: int,
+        patience: Patience,
+        rule: BreakerRule,
+    ) -> None:
+        self.base = httpx.URL(base_url.rstrip("/"))
+        self._secrets = (*secrets, self.base.password)
+        self._patience = patience
+        self._gate = Gate(rule, random.random)
+        self._slots = asyncio.Semaphore(concurrency)
+        self._client = httpx.AsyncClient(
+            headers={"User-Agent": f"memoryd/{__version__}", "Accept-Encoding": "identity", **headers},
+            timeout=httpx.Timeout(None, connect=patience.connect.total_seconds()),
+            limits=httpx.Limits(max_connections=concurrency + 4, max_keepalive_connections=concurrency + 1),
+            # a proxy that is set for the world outside does not reach this machine's own servers
+            trust_env=self.base.host not in LOOPBACK,
+        )
+
+    @property
+    def host(self) -> str:
+        """Where everything goes, with the port if it is not the usual one."""
+        return self.base.netloc.decode("ascii").rpartition("@")[2]
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._client.aclose()
+
+    def url(self, path: str) -> httpx.URL:
+        """An address below the base, whose query stays."""
+        return self.base.copy_with(path=self.base.path.rstrip("/") + path)
+
+    async def ask(
+        self,
+        method: str,
+        url: httpx.URL,
+        lane: Lane,
+        decode: Decode[Decoded],
+        *,
+        json_body: object = None,
+        texts: Sequence[str] = (),
+        attempts: int | None = None,
+        **content: Any,  # what httpx sends: content=, files=, data=, headers=
+    ) -> Decoded:
+        """Call and decode, with retries; raises CallError, redacted: no key and none of `texts` stand in it.
+
+        A question must be answered within `patience.query`, retries and all.
+        """
+        if json_body is not None:
+            content["content"] = await asyncio.to_thread(_encoded, json_body)
+            content["headers"] = {"Content-Type": "application/json"}
+        request = self._client.build_request(method, url, **content)
+        deadline = time.monotonic() + self._patience.query.total_seconds() if lane is Lane.QUERY else None
+        left = attempts or self._patience.attempts
+        while True:
+            await self._turn(lane, deadline)
+            try:
+                return await self._attempt(request, lane, decode, deadline, texts)
+            except CallError as error:
+                left -= 1
+                if left <= 0 or error.kind not in AGAIN:
+                    raise
+
+    async def _turn(self, lane: Lane, deadline: float | None) -> None:
+        """Wait until the gate opens, if that is soon enough."""
+        now = time.monotonic()
+        wait = self._gate.wait(lane, now)
+        bound = self._patience.hold.total_seconds() if deadline is None else deadline - now
+        if wait > bound:
+            later = f"; next try in {wait:.0f} s" if wait >= 1 else ""
+            raise CallError(Kind.OUTAGE, f"{self._gate.reason}{later}")
+        if wait > 0:
+            await asyncio.sleep(wait)
+
+    async def _attempt(
+        self, request: httpx.Request, lane: Lane, decode: Decode[Decoded], deadline: float | None, texts: Sequence[str]
+    ) -> Decoded:
+        async with self._slot(lane):
+            started = time.monotonic()
+            self._gate.starts(started)
+            limit = self._patience.bulk.total_seconds() if deadline is None else deadline - started
+            is_late = False
+            try:
+                async with asyncio.timeout(limit):
+                    answer = await self._exchange(request, decode)
+            except TimeoutError:
+                is_late = True
+                error = CallError(Kind.OUTAGE, f"no answer within {limit:.1f} s")
+            except httpx.RequestError as exc:
+                is_late = isinstance(exc, httpx.TimeoutException)
+                error = CallError(Kind.OUTAGE, _in_words(exc))
+            except CallError as exc:
+                error = exc
+            else:
+                self._gate.answered(time.monotonic())
+                return answer
+        error.reason = f"{self.host}: {redacted(error.reason, self._secrets, texts)}"
+        self._gate.fails(error, lane, started=started, now=time.monotonic(), is_late=is_late)
+        raise error
+
+    @asynccontextmanager
+    async def _slot(self, lane: Lane) -> AsyncIterator[None]:
+        """Documents share `concurrency` requests; a question needs no slot."""
+        if lane is Lane.QUERY:
+            yield
+            return
+        async with self._slots:
+            yield
+
+    async def _exchange(self, request: httpx.Request, decode: Decode[Decoded]) -> Decoded:
+        async with self._followed(request) as response:
+            if not response.is_success:
+                body = await _read(response, ERROR_BYTES, is_cut=True)
+                raise meaning(response.status_code, body, response.headers.get("Retry-After", ""), datetime.now(UTC))
+            body = await _read(response, ANSWER_BYTES)
+        try:
+            return await asyncio.to_thread(decode, body) if len(body) > HEAVY_BYTES else decode(body)
+        except (ValueError, RecursionError) as exc:
+            # json says where a text breaks, and quotes nothing of it
+            raise CallError(Kind.FAILING, f"an answer that cannot be used: {exc}") from exc
+
+    @asynccontextmanager
+    async def _followed(self, request: httpx.Request) -> AsyncIterator[httpx.Response]:
+        """The answer at the end of redirects: within the origin, or a file elsewhere that is asked for bare."""
+        for _ in range(REDIRECTS):
+            response = await self._client.send(request, stream=True)
+            try:
+                if response.next_request is None:
+                    yield response
+                    return
+                request = self._next(request, response, response.next_request.url)
+            finally:
+                await response.aclose()
+        raise CallError(Kind.MISSING, "redirects without end")
+
+    def _next(self, request: httpx.Request, response: httpx.Response, there: httpx.URL) -> httpx.Request:
+        is_read = request.method == "GET"
+        if _origin(there) == _origin(request.url) and (is_read or response.status_code in KEEPS_METHOD):
+            return httpx.Request(
+                request.method,
+                there,
+                headers=_without_host(request.headers),
+                content=b"" if is_read else request.read(),
+            )
+        if is_read and (there.scheme == "https" or there.host in LOOPBACK):
+            return httpx.Request("GET", there)
+        raise CallError(
+            Kind.MISSING,
+            f"{response.status_code}, it redirects to {there.scheme}://{there.host}",
+            hint="if that is right, put the address there into memorySearch.remote.baseUrl",
+        )
+
+
+def _encoded(body: object) -> bytes:
+    # a lone surrogate cannot be sent as it is
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.encode("utf-8", "replace")
+
+
+def decode_json(body: bytes) -> object:
+    """The JSON of a body; raises ValueError."""
+    answer: object = json.loads(body)
+    return answer
+
+
+async def _read(response: httpx.Response, limit: int, *, is_cut: bool = False) -> bytes:
+    body = bytearray()
+    async for block in response.aiter_bytes():
+        body += block
+        if len(body) > limit:
+            if is_cut:
+                return bytes(body[:limit])
+            raise CallError(Kind.FAILING, f"an answer of more than {limit >> 20} MiB")
+    return bytes(body)
+
+
+def _origin(url: httpx.URL) -> tuple[str, str, int | None]:
+    return url.scheme, url.host, url.port
+
+
+def _without_host(headers: httpx.Headers) -> httpx.Headers:
+    kept = headers.copy()
+    kept.pop("Host", None)
+    kept.pop("Content-Length", None)
+    return kept
+
+
+def _in_words(exc: httpx.RequestError) -> str:
+    if isinstance(exc, httpx.ConnectTimeout):
+        return "no connection in time"
+    if isinstance(exc, httpx.ConnectError):
+        return f"no connection ({exc})"
+    if isinstance(exc, httpx.TransportError):
+        return f"the connection broke off ({str(exc) or type(exc).__name__})"
+    return f"the request failed ({type(exc).__name__})"

@@ -1,0 +1,75 @@
+"""How a question and a passage are put to a remote model: the prompt around the text, and the input type beside it."""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from memoryd.embed.families import NO_TITLE, ModelMetadata, family_of
+
+PLAIN: Final = "{text}"
+PLACES: Final = re.compile(r"\{(text|title)\}")
+
+
+class Side(StrEnum):
+    """What a text is to retrieval."""
+
+    QUERY = "query"
+    DOCUMENT = "document"
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """The prompt (a template with `{text}` and `{title}`) and the input type of one side."""
+
+    prompt: str = PLAIN
+    input_type: str = ""
+
+    def apply(self, text: str, title: str = "") -> str:
+        """Put the text into the prompt; an empty title reads `none`."""
+        values = {"text": text, "title": title.strip() or NO_TITLE}
+        return PLACES.sub(lambda place: values[place[1]], self.prompt)
+
+    @property
+    def name(self) -> str:
+        """What stands in the identity: all of it decides the vector."""
+        return f"{self.input_type}|{self.prompt}" if self.input_type else self.prompt
+
+
+@dataclass(frozen=True, slots=True)
+class Manners:
+    """Both sides."""
+
+    query: Manner = Manner()
+    document: Manner = Manner()
+
+    def of(self, side: Side) -> Manner:
+        """The one of a side."""
+        return self.query if side is Side.QUERY else self.document
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the configuration says of one side."""
+
+    instruction: str | None
+    input_type: str | None
+
+
+def family_manners(model: str) -> Manners:
+    """The prompts that the name of an open model asks for; plain for a name that says nothing."""
+    family = family_of(ModelMetadata(architecture="", name=model, dimensions=0, context=0))
+    return Manners(Manner(family.query_prompt), Manner(family.document_prompt))
+
+
+def overridden(own: Manner, wish: Wish) -> Manner:
+    """What the model wants, except where the configuration says otherwise.
+
+    A configured input type means that the server knows the prompt: the model's own would then stand twice.
+    """
+    prompt, input_type = own.prompt, own.input_type
+    if wish.input_type is not None:
+        prompt, input_type = PLAIN, wish.input_type
+    if wish.instruction is not None:
+        prompt = wish.instruction if PLAIN in wish.instruction else wish.instruction + PLAIN
+    return Manner(prompt, input_type)
