@@ -11,7 +11,7 @@ CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN)
 export CMAKE_ARGS CMAKE_BUILD_PARALLEL_LEVEL
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test check bench install clean distclean
+.PHONY: help demo test check bench eval install clean distclean
 .DELETE_ON_ERROR:
 
 help:
@@ -19,6 +19,7 @@ help:
 	@echo 'make test       the test suite (ARGS="-k name" passes options to pytest)'
 	@echo 'make check      ruff (lint and format) and mypy'
 	@echo 'make bench      measure; prints a table and writes JSON (ARGS passes options)'
+	@echo 'make eval       retrieval sets in $$MEMORYD_BENCH through the daemon (ARGS="SET …")'
 	@echo 'make install    .venv with memoryd, local embedding and the starter model'
 	@echo 'make clean      remove caches and builds; distclean removes .venv too'
 
@@ -37,6 +38,9 @@ check: .venv/.test
 
 bench: .venv/.test .venv/.model
 	$(BIN)/python -m bench $(ARGS)
+
+eval: .venv/.test .venv/.model
+	$(BIN)/python -m bench.retrieval $(ARGS)
 
 .venv/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

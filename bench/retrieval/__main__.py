@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Sequence
@@ -27,6 +28,9 @@ MODES: dict[str, dict[str, object]] = {
 }
 """What each mode lays over memorySearch. Hybrid comes first: it makes the vectors that the next one uses."""
 
+WIDTH = 120
+"""Of the tables, in columns, where no terminal says otherwise."""
+
 Ranked = dict[str, dict[str, Scores]]
 """Mode → category (or `all`) → mean scores."""
 
@@ -49,7 +53,7 @@ def main(names: Sequence[str], sets: Path | None, model: str, modes: Sequence[st
     figures: dict[str, Ranked] = {}
     for questions in question_sets(sets, names):
         figures[questions.name] = _run(questions, path, modes or list(MODES))
-        Console().print(_table(questions.name, figures[questions.name]))
+        _print(_table(questions.name, figures[questions.name]))
     if json_path:
         plain = {
             name: {mode: {c: asdict(s) for c, s in rows.items()} for mode, rows in ranked.items()}
@@ -115,6 +119,11 @@ def _table(name: str, ranked: Ranked) -> Table:
             figures = [f"{value:.0f}" if key == "chars_at_5" else f"{value:.3f}" for key, value in values.items()]
             table.add_row(mode if category == "all" else "", category, *figures)
     return table
+
+
+def _print(table: Table) -> None:
+    console = Console() if sys.stdout.isatty() else Console(width=WIDTH)
+    console.print(table)
 
 
 if __name__ == "__main__":
