@@ -2,6 +2,7 @@
 
 import argparse
 import logging
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -25,6 +26,8 @@ def main() -> int:
     """Run what the command line asks for."""
     options = _options()
     log.configure("WARNING")
+    # the daemons are children in sessions of their own: leave through the blocks that stop them
+    signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
     console = Console(stderr=True)
     report = Report(effort="quick" if options.quick else "slow" if options.slow else "usual")
     with tempfile.TemporaryDirectory(prefix="memoryd-bench-") as folder:
