@@ -1,0 +1,351 @@
+"""The life of the daemon: it starts, refuses a second one, heals what a crash left, and stops without a trace."""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from memoryd.errors import NotNow
+from memoryd.replies import AgentStatus
+from memoryd.wire import Exit
+from tests.daemon import RunningDaemon, eventually, write_config
+
+QUICK = {"sync": {"watchDebounceMs": 50, "settleMs": 20, "deleteGraceMs": 100, "reconcileSeconds": 1}}
+Launch = Callable[..., RunningDaemon]
+
+
+@pytest.fixture
+def launch(tmp_path: Path, workspace: Path) -> Iterator[Launch]:
+    """Make daemons by words only in one home; whatever of them runs at the end is stopped."""
+    made: list[RunningDaemon] = []
+
+    def make(**sections: object) -> RunningDaemon:
+        config = write_config(tmp_path, workspace, None, search=QUICK, **sections)
+        made.append(RunningDaemon(tmp_path, config, workspace))
+        return made[-1]
+
+    yield make
+    for daemon in made:
+        daemon.stop()
+
+
+def agent(daemon: RunningDaemon) -> AgentStatus:
+    return daemon.client().status()["agents"][0]
+
+
+def paths_found(daemon: RunningDaemon, query: str) -> list[str]:
+    return [hit["path"] for hit in daemon.client().search(query)["results"]]
+
+
+def failed_start(daemon: RunningDaemon, *arguments: str) -> tuple[int, str]:
+    """Start a daemon that must not come up; return its exit code and all that it said."""
+    said = daemon.log.stat().st_size if daemon.log.exists() else 0
+    code = daemon.spawn(*arguments).wait(20)
+    return code, daemon.log.read_text()[said:]
+
+
+def test_stop_in_order_leaves_no_process_and_no_socket(daemon: RunningDaemon) -> None:
+    daemon.client().sync(wait="embedded")
+    children = psutil.Process(daemon.pid).children(recursive=True)
+    assert children, "the embedding worker runs"
+    assert daemon.stop() == Exit.DONE
+    assert not [child for child in children if child.is_running()]
+    assert not daemon.socket.exists()
+    assert "Traceback" not in daemon.log.read_text()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_both_stop_signals_end_it_with_success(launch: Launch, number: signal.Signals) -> None:
+    daemon = launch()
+    daemon.start()
+    assert daemon.process is not None
+    daemon.process.send_signal(number)
+    assert daemon.process.wait(10) == Exit.DONE
+    daemon.process = None
+
+
+def test_second_daemon_is_refused_and_names_the_first(launch: Launch) -> None:
+    daemon = launch()
+    daemon.start()
+    code, said = failed_start(daemon)
+    assert code == Exit.ALREADY_RUNNING
+    assert str(daemon.pid) in said
+    assert "Traceback" not in said
+    assert daemon.client().health()["ok"]
+
+
+def test_stale_socket_is_replaced_after_a_crash(launch: Launch) -> None:
+    daemon = launch()
+    daemon.start()
+    daemon.kill()
+    assert daemon.socket.exists()
+    daemon.start()
+    assert daemon.client().health()["ok"]
+
+
+def test_file_at_the_socket_path_is_not_removed(launch: Launch) -> None:
+    daemon = launch()
+    daemon.socket.parent.mkdir(mode=0o700, parents=True)
+    daemon.socket.write_text("precious")
+    code, said = failed_start(daemon)
+    assert code not in (Exit.DONE, Exit.CONFIG)
+    assert daemon.socket.read_text() == "precious"
+    assert "Traceback" not in said
+
+
+def test_index_survives_a_crash_without_reading_the_notes_again(launch: Launch) -> None:
+    daemon = launch()
+    daemon.start()
+    daemon.client().sync()
+    before = agent(daemon)
+    daemon.kill()
+    daemon.start()
+    daemon.client().sync()
+    after = agent(daemon)
+    assert after["files"] == before["files"] == 3
+    assert after["chunks"] == before["chunks"]
+    assert paths_found(daemon, "GW-4172") == ["memory/2026-10-06.md"]
+
+
+def test_hangup_signal_scans_at_once(launch: Launch, tmp_path: Path, workspace: Path) -> None:
+    config = write_config(
+        tmp_path, workspace, None, search={"sync": {"watch": False, "reconcileSeconds": 0, "onSearch": False}}
+    )
+    daemon = launch()
+    daemon.config = config
+    daemon.start()
+    daemon.client().sync()
+    (workspace / "memory" / "new.md").write_text("The quetzal is on the roof.\n")
+    os.kill(daemon.pid, signal.SIGHUP)
+    eventually(lambda: paths_found(daemon, "quetzal") == ["memory/new.md"])
+
+
+def test_saved_note_is_found_without_being_asked_for(launch: Launch, workspace: Path) -> None:
+    daemon = launch()
+    daemon.start()
+    daemon.client().sync()
+    eventually(lambda: agent(daemon)["watcher"]["mode"] == "events")
+    (workspace / "memory" / "new.md").write_text("The quetzal is on the roof.\n")
+    eventually(lambda: paths_found(daemon, "quetzal") == ["memory/new.md"])
+    (workspace / "memory" / "new.md").write_text("The ibex is on the roof.\n")
+    eventually(lambda: paths_found(daemon, "ibex") == ["memory/new.md"])
+    assert paths_found(daemon, "quetzal") == []
+    (workspace / "memory" / "new.md").unlink()
+    eventually(lambda: paths_found(daemon, "ibex") == [])
+
+
+def test_missing_workspace_is_said_and_picked_up_later(launch: Launch, workspace: Path) -> None:
+    shutil.move(workspace, workspace.with_name("elsewhere"))
+    daemon = launch()
+    daemon.start()
+    daemon.client().sync()
+    reply = daemon.client().search("gateway")
+    assert reply["results"] == []
+    assert "nothing is indexed" in str(reply["reason"])
+    eventually(lambda: [part["part"] for part in agent(daemon)["degraded"]] == ["workspace"])
+    shutil.move(workspace.with_name("elsewhere"), workspace)
+    eventually(lambda: paths_found(daemon, "gateway") == ["MEMORY.md"])
+    assert agent(daemon)["degraded"] == []
+    eventually(lambda: agent(daemon)["watcher"]["ok"])
+    (workspace / "MEMORY.md").write_text("The quetzal is here.\n")
+    eventually(lambda: paths_found(daemon, "quetzal") == ["MEMORY.md"])
+
+
+def test_vanished_workspace_keeps_its_index(launch: Launch, workspace: Path) -> None:
+    daemon = launch()
+    daemon.start()
+    daemon.client().sync()
+    shutil.move(workspace, workspace.with_name("elsewhere"))
+    daemon.client().sync()
+    assert paths_found(daemon, "gateway") == ["MEMORY.md"]
+    assert "workspace" in [part["part"] for part in agent(daemon)["degraded"]]
+
+
+def test_bad_configuration_is_told_whole_and_ends_with_its_own_code(launch: Launch) -> None:
+    daemon = launch()
+    daemon.config.write_text(
+        json.dumps(
+            {
+                "agents": {"defaults": {"memorySearch": {"chunkng": {}, "query": {"maxResults": "many"}}}},
+                "limits": {"maxFileBytes": -1},
+            }
+        )
+    )
+    code, said = failed_start(daemon)
+    assert code == Exit.CONFIG
+    assert "Traceback" not in said
+    for problem in ("chunkng", "chunking", "query.maxResults", "limits.maxFileBytes"):
+        assert problem in said
+
+
+@pytest.mark.parametrize("text", ["{agents: {}", "[]", "{agents: 5}"])
+def test_broken_configuration_file_is_named(launch: Launch, text: str) -> None:
+    daemon = launch()
+    daemon.config.write_text(text)
+    code, said = failed_start(daemon)
+    assert code == Exit.CONFIG
+    assert daemon.config.name in said
+    assert "Traceback" not in said
+
+
+def test_sections_of_others_are_ignored_with_a_notice(launch: Launch) -> None:
+    daemon = launch(channels={"telegram": {"token": "x"}})
+    daemon.start()
+    assert any("channels" in notice for notice in daemon.client().status()["config"]["notices"])
+
+
+def test_database_of_another_program_is_refused_and_left_as_it_is(
+    launch: Launch, tmp_path: Path, workspace: Path
+) -> None:
+    theirs = tmp_path / "theirs.sqlite"
+    theirs.write_bytes(b"SQLite format 3\x00" + bytes(84))
+    before = theirs.read_bytes()
+    daemon = launch()
+    daemon.config = write_config(tmp_path, workspace, None, search={"store": {"path": str(theirs)}})
+    code, said = failed_start(daemon)
+    assert code == Exit.CANNOT_CREATE
+    assert "is not an index of memoryd" in said
+    assert "Traceback" not in said
+    assert theirs.read_bytes() == before
+
+
+def test_damaged_index_is_rebuilt_from_the_notes(launch: Launch) -> None:
+    daemon = launch()
+    daemon.start()
+    daemon.client().sync()
+    index = Path(agent(daemon)["database"]["path"])
+    daemon.stop()
+    index.write_bytes(b"\xa5" * 8192)
+    daemon.start()
+    daemon.client().sync()
+    assert paths_found(daemon, "GW-4172") == ["memory/2026-10-06.md"]
+
+
+def test_index_that_is_deleted_under_it_is_rebuilt(launch: Launch) -> None:
+    daemon = launch()
+    daemon.start()
+    daemon.client().sync()
+    index = Path(agent(daemon)["database"]["path"])
+    shutil.rmtree(index.parent)
+    eventually(index.exists)
+
+    def is_found_again() -> bool:
+        with contextlib.suppress(NotNow):
+            return paths_found(daemon, "GW-4172") == ["memory/2026-10-06.md"]
+        return False
+
+    eventually(is_found_again)
+
+
+def test_non_utf8_note_is_indexed_and_the_rest_with_it(launch: Launch, workspace: Path) -> None:
+    (workspace / "memory" / "latin.md").write_bytes("Das Münchner Büro hat einen Xylophonisten.\n".encode("latin-1"))
+    (workspace / "memory" / "utf16.md").write_bytes("The okapi sleeps.\n".encode("utf-16"))
+    (workspace / "memory" / "binary.md").write_bytes(bytes(range(256)) * 40)
+    os.close(os.open(os.fsencode(workspace / "memory") + b"/caf\xe9.md", os.O_CREAT | os.O_WRONLY))
+    daemon = launch()
+    daemon.start()
+    daemon.client().sync()
+    assert paths_found(daemon, "Xylophonisten") == ["memory/latin.md"]
+    assert paths_found(daemon, "okapi") == ["memory/utf16.md"]
+    assert paths_found(daemon, "GW-4172") == ["memory/2026-10-06.md"]
+    assert {"path": "memory/caf\\xe9.md", "reason": "its name is not UTF-8"} in agent(daemon)["skipped"]
+
+
+def test_note_of_the_far_future_is_indexed(launch: Launch, workspace: Path) -> None:
+    for name, seconds in (("future.md", 10**10), ("past.md", -(10**9))):
+        (workspace / "memory" / name).write_text("The quetzal again.\n")
+        os.utime(workspace / "memory" / name, (seconds, seconds))
+    daemon = launch()
+    daemon.start()
+    daemon.client().sync()
+    assert sorted(paths_found(daemon, "quetzal")) == ["memory/future.md", "memory/past.md"]
+    assert daemon.client().search("quetzal", since="30d")["results"]
+
+
+def test_two_agents_on_one_workspace_share_one_index(tmp_path: Path, workspace: Path) -> None:
+    search = {"provider": "none", **QUICK}
+    agents = {
+        "defaults": {"memorySearch": search},
+        "list": [{"id": name, "workspace": str(workspace)} for name in "ab"],
+    }
+    config = tmp_path / "config.json5"
+    config.write_text(json.dumps({"agents": agents}))
+    with RunningDaemon(tmp_path, config, workspace) as daemon:
+        daemon.client().sync()
+        first, second = daemon.client().status()["agents"]
+        assert (first["id"], second["id"]) == ("a", "b")
+        assert first["database"] == second["database"]
+        assert first["files"] == second["files"] == 3
+        for name in ("a", "b"):
+            hits = daemon.client().search("GW-4172", agent=name)["results"]
+            assert [hit["path"] for hit in hits] == ["memory/2026-10-06.md"]
+
+
+def test_agents_on_two_workspaces_do_not_see_each_other(tmp_path: Path, workspace: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "MEMORY.md").write_text("The quetzal is private.\n")
+    folders = {"a": workspace, "b": other}
+    agents = {
+        "defaults": {"memorySearch": {"provider": "none", **QUICK}},
+        "list": [{"id": name, "workspace": str(folder)} for name, folder in folders.items()],
+    }
+    config = tmp_path / "config.json5"
+    config.write_text(json.dumps({"agents": agents}))
+    with RunningDaemon(tmp_path, config, workspace) as daemon:
+        daemon.client().sync()
+        assert daemon.client().search("quetzal", agent="b")["results"]
+        assert not daemon.client().search("quetzal", agent="a")["results"]
+        assert not daemon.client().search("GW-4172", agent="b")["results"]
+
+
+def test_switched_off_agent_is_not_searched(launch: Launch, tmp_path: Path, workspace: Path) -> None:
+    daemon = launch()
+    daemon.config = write_config(tmp_path, workspace, None, search={"enabled": False})
+    daemon.start()
+    with pytest.raises(Exception, match="memory search is off"):
+        daemon.client().search("gateway")
+    assert daemon.client().health()["ok"]
+
+
+def test_daemon_does_not_touch_the_notes(launch: Launch, workspace: Path) -> None:
+    def manifest() -> dict[str, tuple[bytes, int, int]]:
+        files = [path for path in workspace.rglob("*") if path.is_file()]
+        return {str(path): (path.read_bytes(), path.stat().st_mtime_ns, path.stat().st_mode) for path in files}
+
+    before = manifest()
+    daemon = launch()
+    daemon.start()
+    daemon.client().sync()
+    daemon.client().search("gateway")
+    daemon.client().reindex(force=True)
+    daemon.client().sync()
+    daemon.stop()
+    assert manifest() == before
+
+
+def test_files_of_the_daemon_are_private(launch: Launch) -> None:
+    daemon = launch()
+    daemon.start()
+    daemon.client().sync()
+    for path in [daemon.socket, *daemon.state.rglob("*"), daemon.state]:
+        assert path.stat().st_mode & 0o077 == 0, path
+
+
+def test_service_manager_is_told_when_it_is_ready(launch: Launch, tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(str(tmp_path / "notify"))
+        manager.settimeout(10)
+        daemon = launch()
+        daemon.env["NOTIFY_SOCKET"] = str(tmp_path / "notify")
+        daemon.start()
+        assert b"READY=1" in manager.recv(4096)
+        assert daemon.stop() == Exit.DONE
+        assert b"STOPPING=1" in manager.recv(4096)
