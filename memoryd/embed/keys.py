@@ -6,12 +6,13 @@ A key is read when it is needed, so that a rotated one is picked up, and shows i
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from pathlib import Path
 from typing import Final
 
 from pydantic import SecretStr
 
-from memoryd.config.providers import Models
+from memoryd.config.providers import Models, ProviderEntry
 from memoryd.config.secret import Secret, parse_secret
 from memoryd.errors import ConfigError
 
@@ -25,6 +26,14 @@ VARIABLES: Final[Mapping[str, tuple[str, ...]]] = {
     "ollama": ("OLLAMA_API_KEY",),
 }
 FILE_BYTES_MAX: Final = 1024 * 1024
+
+
+class Address(Enum):
+    """Whose address the key would be sent to. A key goes only where it was meant for."""
+
+    USUAL = "the provider's own"
+    ENTRY = "models.providers.*.baseUrl"
+    REMOTE = "memorySearch.remote.baseUrl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,32 +56,22 @@ class KeySources:
     environment: Mapping[str, str] = field(repr=False)
     profiles: Sequence[Path] = ()
 
-    def find(self, provider: str, own: Secret | None = None) -> Key | None:
-        """Return the key of a provider, None if nobody has one.
+    def find(self, provider: str, own: Secret | None = None, address: Address = Address.USUAL) -> Key | None:
+        """Return the key of a provider, None if nobody has one for this address.
 
         `own` is `memorySearch.remote.apiKey`, and wins. Raises ConfigError for a reference in the configuration that
         leads nowhere: its owner means that one, not the next that is found.
         """
-        for origin, secret in self._configured(provider, own):
+        for origin, secret in self._configured(provider, own, address):
             return Key(origin, SecretStr(_revealed(origin, secret)))
+        if address is not Address.USUAL:
+            return None
         return self._in_profiles(provider) or self._in_environment(provider)
 
-    def origins(self, providers: Sequence[str], own: Secret | None = None) -> dict[str, str]:
-        """Return where the key of each provider that has a usable one stands."""
-        found = {}
-        for provider in providers:
-            try:
-                key = self.find(provider, own)
-            except ConfigError:
-                continue
-            if key is not None:
-                found[provider] = key.origin
-        return found
-
-    def _configured(self, provider: str, own: Secret | None) -> Iterator[tuple[str, Secret]]:
+    def _configured(self, provider: str, own: Secret | None, address: Address) -> Iterator[tuple[str, Secret]]:
         if own is not None:
             yield "memorySearch.remote.apiKey", own
-        for name in _names(provider):
+        for name in _names(provider) if address is not Address.REMOTE else ():
             entry = self.models.providers.get(name)
             if entry is not None and entry.api_key is not None:
                 yield f"models.providers.{name}.apiKey", entry.api_key
@@ -104,6 +103,12 @@ def hint(provider: str) -> str:
     variable = VARIABLES.get(provider, ("",))[0]
     entry = _names(provider)[0]
     return f"set memorySearch.remote.apiKey, models.providers.{entry}.apiKey or ${variable}"
+
+
+def entry_of(models: Models, provider: str) -> ProviderEntry:
+    """Return what `models.providers` says of a provider, under any of its names."""
+    found = (models.providers[name] for name in _names(provider) if name in models.providers)
+    return next(found, ProviderEntry())
 
 
 def _names(provider: str) -> tuple[str, ...]:

@@ -30,20 +30,45 @@ class EmbedderState:
     progress: Progress | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class StandIn:
+    """Why another provider than the configured one embeds: which one was left, and since when."""
+
+    left: str
+    reason: str
+    since: datetime
+
+
 class EmbedderSlot:
     """Holds the embedder of some agents; changed by the part that chooses it, read by indexing and search."""
 
     def __init__(self, on_change: Callable[[EmbedderState], None]) -> None:
         self.state = EmbedderState(EmbedderPhase.OFF, "starting")
         self.embedder: Embedder | None = None
+        self.stand_in: StandIn | None = None
+        self._listeners: list[Callable[[], None]] = []
         self._on_change = on_change
         self._changed = asyncio.Condition()
 
-    async def become(self, phase: EmbedderPhase, reason: str = "", *, embedder: Embedder | None = None) -> None:
-        """Enter a phase; `embedder` is what READY and WARMING offer."""
+    def subscribe(self, listener: Callable[[], None]) -> None:
+        """Call `listener` after each change of the embedder or its phase."""
+        self._listeners.append(listener)
+
+    async def become(
+        self,
+        phase: EmbedderPhase,
+        reason: str = "",
+        *,
+        embedder: Embedder | None = None,
+        stand_in: StandIn | None = None,
+    ) -> None:
+        """Enter a phase; `embedder` is what is offered, if anything. FAILED may go on offering one that is tried."""
         self.embedder = embedder
+        self.stand_in = stand_in
         self.state = EmbedderState(phase, reason)
         self._on_change(self.state)
+        for listener in self._listeners:
+            listener()
         async with self._changed:
             self._changed.notify_all()
 

@@ -20,7 +20,7 @@ from typing import Final
 import psutil
 import structlog
 
-from memoryd.domain.breaker import Breaker, BreakerRule
+from memoryd.domain.breaker import Breaker, BreakerRule, Circuit
 from memoryd.embed.connection import Connection, Reply
 from memoryd.embed.families import ModelFamily
 from memoryd.embed.frames import TEXT_CHARACTERS, Lane, Load
@@ -126,6 +126,11 @@ class LlamaWorker:
             restarts=max(0, self._lives - 1),
             last_error=str(self._failure) if self._failure else None,
         )
+
+    @property
+    def is_given_up(self) -> bool:
+        """Says that it failed so often that only a probe now and then is tried."""
+        return self._phase is not Phase.READY and self._breaker.circuit is not Circuit.CLOSED
 
     async def warm(self) -> None:
         """Starts the worker and waits for it; raises ModelError if the file is at fault, else EmbedderUnavailable."""

@@ -37,6 +37,7 @@ Lookup = Callable[[str, Sequence[bytes]], Awaitable[dict[bytes, Matrix]]]
 
 DEADLY_TRIES = 3
 """How often one text may end the worker before it is set aside."""
+PAUSED = "memorySearch.sync.paused is true: notes get vectors only when asked for (memoryctl index)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +45,13 @@ class LaneSettings:
     """Batch size in passages, pause after a failure in seconds, and how many unused vectors to keep."""
 
     batch: int = 16
+    remote_batch: int = 512
+    """Of an embedder behind an endpoint, which takes many texts in one request and several requests at once."""
     read_ahead: int = 512
     retry: float = 1.0
     max_unused: int = 50_000
+    is_paused: bool = False
+    """Vectors are made only when somebody asks for them."""
 
 
 class EmbeddingLane:
@@ -82,6 +87,8 @@ class EmbeddingLane:
         self._deaths: dict[bytes, int] = {}
         self._done = 0
         self._reset = False
+        self._space: int | None = None
+        slot.subscribe(self.wake)
 
     def wake(self) -> None:
         """Say that there may be new passages."""
@@ -100,13 +107,15 @@ class EmbeddingLane:
 
     async def drained(self) -> None:
         """Wait until no passage lacks its vector; this asks for them even while the lane is paused."""
-        embedder = await self._slot.available()
-        space = await self._spaces.of(embedder)
         self._is_asked = True
         self._wake.set()
         async with self._progress:
-            while await self._database.read(lambda db: count_pending(db, space)):
+            while await self._count():
                 await self._progress.wait()
+
+    async def _count(self) -> int:
+        space = await self._spaces.of(await self._slot.available())
+        return await self._database.read(lambda db: count_pending(db, space))
 
     async def run(self) -> None:
         """Embed what is pending, newest first; pause after a failure, sleep when there is nothing to do."""
@@ -115,8 +124,10 @@ class EmbeddingLane:
             pause: float | None = self._settings.retry
             try:
                 pause = 0.0 if await self._step(embedder) else None
-                self.trouble = None
-            except (EmbedderUnavailable, StoreError) as exc:
+                self.trouble = PAUSED if self._settings.is_paused and self.pending else None
+            except EmbedderUnavailable as exc:
+                self.trouble = str(exc)
+            except StoreError as exc:
                 self._queue.clear()
                 self.trouble = str(exc)
             async with self._progress:
@@ -132,14 +143,15 @@ class EmbeddingLane:
     async def _step(self, embedder: Embedder) -> bool:
         """Embed one batch; return whether there may be more."""
         space = await self._spaces.of(embedder)
-        if self._wake.is_set() or not self._queue:
+        if self._wake.is_set() or not self._queue or space != self._space:
             self._wake.clear()
+            self._space = space
             await self._refill(space)
-            if self._is_paused and not self._is_asked:
-                self.pending, self.postponed = 0, self.pending
-                self._queue.clear()
+            if (self._is_paused or self._settings.is_paused) and not self._is_asked:
+                self._postpone()
                 return False
-        batch = [self._queue.popleft() for _ in range(min(self._settings.batch, len(self._queue)))]
+        size = self._settings.remote_batch if embedder.identity.endpoint else self._settings.batch
+        batch = [self._queue.popleft() for _ in range(min(size, len(self._queue)))]
         if not batch:
             await self._finish(space)
             return False
@@ -148,6 +160,12 @@ class EmbeddingLane:
         self.pending = max(0, self.pending - len(batch))
         self._publish(Event.EMBEDDING, {"pending": self.pending, "done": self._done})
         return True
+
+    def _postpone(self) -> None:
+        """Leave what is pending; what its owner paused stays in sight, what another engine makes needless does not."""
+        self._queue.clear()
+        if self._is_paused:
+            self.pending, self.postponed = 0, self.pending
 
     async def _refill(self, space: int) -> None:
         """Ask the store what is pending; once for many batches, since the question costs a pass over the passages."""
@@ -189,6 +207,10 @@ class EmbeddingLane:
             await self._embed_or_split(embedder, space, batch[:middle])
             await self._embed_or_split(embedder, space, batch[middle:])
             return
+        except EmbedderUnavailable:
+            # no new question to the store, which costs a pass over the passages, until the embedder is back
+            self._queue.extendleft(reversed(batch))
+            raise
         good: list[tuple[bytes, Vector]] = []
         bad: list[tuple[bytes, str]] = []
         for item, answer in zip(batch, answers, strict=True):

@@ -14,7 +14,7 @@ from memoryd.embed.protocol import Embedder
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot, EmbedderState
 from memoryd.errors import EmbeddingError, StoreError
 from memoryd.index.spaces import Spaces
-from memoryd.search.query import Arm, ArmState, Found, Query, Scored
+from memoryd.search.query import Arm, ArmState, Fallback, Found, Query, Scored
 from memoryd.search.vector_index import VectorIndex
 from memoryd.store.chunks import chunk_rows, chunks_of_vectors, matching_files
 from memoryd.store.database import Database
@@ -91,7 +91,11 @@ class BuiltinSearch:
         found, noise = cosines or ({}, Noise())
         evidence = Evidence(words or {}, found, noise)
         hits, misses = await self._rank(query, evidence)
-        return Found(hits, misses, {LEXICAL: lexical, VECTOR: vector}, terms)
+        return Found(hits, misses, {LEXICAL: lexical, VECTOR: vector}, terms, fallback=self._fallback())
+
+    def _fallback(self) -> Fallback | None:
+        stand_in = self._slot.stand_in
+        return None if stand_in is None else Fallback(stand_in.left, stand_in.reason, stand_in.since)
 
     async def _allowed(self, filters: Filters) -> list[int] | None:
         return None if filters.is_empty else await self._database.read(lambda db: matching_files(db, filters))
@@ -106,8 +110,11 @@ class BuiltinSearch:
         embedder = self._slot.embedder
         if embedder is None:
             return _absent(self._slot.state), ({}, Noise())
-        query = await embedder.embed_query(text)
         index = await self._index_of(embedder)
+        if await index.is_empty():
+            # a question costs a model's start or a provider's money, and there is nothing to compare it with
+            return Arm(ArmState.OK), ({}, Noise())
+        query = await embedder.embed_query(text)
         allowed = None
         if files is not None:
             allowed = await self._database.read(lambda db: ids_of_files(db, index.space, files))

@@ -46,6 +46,12 @@ class VectorIndex:
         """Say that vectors were removed: the next question loads all anew."""
         self._is_stale = True
 
+    async def is_empty(self) -> bool:
+        """Say whether there is no vector to compare with."""
+        async with self._lock:
+            await self._refresh()
+            return self.engine is Engine.RESIDENT and not len(self._ids)
+
     async def nearest(
         self, query: Matrix, limit: int, allowed: NDArray[np.int64] | None = None
     ) -> tuple[list[tuple[int, float]], Noise]:

@@ -8,7 +8,7 @@ from pydantic import SecretStr
 
 from memoryd.config.providers import Models, ProviderEntry
 from memoryd.config.secret import Secret, parse_secret
-from memoryd.embed.keys import KeySources, hint, profile_files
+from memoryd.embed.keys import Address, KeySources, hint, profile_files
 from memoryd.errors import ConfigError
 
 KEY = "sk-very-secret-0815"
@@ -64,7 +64,7 @@ def test_each_provider_has_its_variable_and_no_other(provider: str, variable: st
     sources = KeySources(NO_MODELS, {variable: " ollama-local "})
     assert found(sources, provider) == (f"${variable}", "ollama-local")
     others = {"openai", "gemini", "voyage", "mistral", "ollama"} - {provider}
-    assert sources.origins(sorted(others)) == {}
+    assert not [other for other in others if sources.find(other)]
 
 
 def test_google_serves_gemini() -> None:
@@ -88,7 +88,6 @@ def test_reference_that_leads_nowhere_is_an_error_and_not_the_next_key(tmp_path:
     lost = Secret("file", SecretStr(str(tmp_path / "gone")))
     with pytest.raises(ConfigError, match=r"memorySearch\.remote\.apiKey: cannot read the secret in file"):
         sources.find("openai", lost)
-    assert sources.origins(["openai"], lost) == {}
 
 
 def test_profiles_go_by_their_own_order_and_sign_ins_do_not_count(tmp_path: Path) -> None:
@@ -130,6 +129,19 @@ def test_own_profiles_of_an_agent_come_before_those_of_main(tmp_path: Path) -> N
     assert profile_files({}, tmp_path, "work") == [work, main]
     assert profile_files({}, tmp_path, "other") == [main]
     assert profile_files({"OPENCLAW_STATE_DIR": str(tmp_path / "none")}, tmp_path, "main") == []
+
+
+def test_key_is_not_sent_to_an_address_it_was_not_meant_for(tmp_path: Path) -> None:
+    file = write_profiles(tmp_path, {"profiles": {"openai:default": api_key("of-profile")}})
+    sources = KeySources(models(openai="of-models"), {"OPENAI_API_KEY": KEY}, [file])
+    own = parse_secret("of-remote")
+    assert sources.find("openai", None, Address.REMOTE) is None
+    assert found(sources, own=own) == ("memorySearch.remote.apiKey", "of-remote")
+    entry = sources.find("openai", None, Address.ENTRY)
+    assert entry is not None
+    assert entry.origin == "models.providers.openai.apiKey"
+    elsewhere = KeySources(NO_MODELS, {"OPENAI_API_KEY": KEY}, [file])
+    assert elsewhere.find("openai", None, Address.ENTRY) is None
 
 
 def test_no_key_is_shown() -> None:
