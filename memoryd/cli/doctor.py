@@ -1,0 +1,64 @@
+"""memoryctl doctor: looks at what a configuration needs, says what is wrong and what to do about it.
+
+Works without a daemon. Each part is a module with a `checks` function; `SECTIONS` says which there are.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from typing import Literal
+
+import click
+
+from memoryd.cli.settings import HELP, Settings, shared
+from memoryd.cli.terminal import harmless_line, styled
+from memoryd.config.load import load
+from memoryd.config.models import Config
+from memoryd.wire import Exit
+
+SECTIONS = ("qmd",)
+"""`memoryd.cli.doctor_<section>`; imported when asked for, since they reach what other commands do without."""
+MARKS = {"ok": ("green", "ok"), "off": ("white", "off"), "wrong": ("red", "wrong")}
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at; `hint` is what to do, in one sentence."""
+
+    part: str
+    state: Literal["ok", "off", "wrong"]
+    message: str
+    hint: str = ""
+
+
+Checks = Callable[[Config], Awaitable[Sequence[Check]]]
+
+
+@click.command("doctor", context_settings=HELP)
+@shared
+@click.pass_obj
+def command(settings: Settings) -> Exit:
+    """Say what is missing or broken, and how to mend it."""
+    loaded = load()
+    checks = [Check("configuration", "ok", str(loaded.source or "no file, the defaults hold"))]
+    for section in SECTIONS:
+        look: Checks = import_module(f"memoryd.cli.doctor_{section}").checks
+        checks += asyncio.run(_gathered(look, loaded.config))
+    if settings.is_json:
+        settings.print_json({"checks": [asdict(check) for check in checks]})
+    else:
+        for check in checks:
+            _print(check)
+    return Exit.ERROR if any(check.state == "wrong" for check in checks) else Exit.DONE
+
+
+async def _gathered(look: Checks, config: Config) -> list[Check]:
+    return list(await look(config))
+
+
+def _print(check: Check) -> None:
+    colour, word = MARKS[check.state]
+    click.echo(f"{styled(f'{word:<5}', colour=colour)}  {check.part}: {harmless_line(check.message)}")
+    if check.hint:
+        click.echo(f"       {harmless_line(check.hint)}")

@@ -1,0 +1,43 @@
+"""The part of `memoryctl doctor` about qmd: is it there, is it one that can be used, and does it open its database."""
+
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from memoryd.cli.doctor import Check
+from memoryd.config.models import Config
+from memoryd.domain.qmd_output import first_error
+from memoryd.errors import SidecarError
+from memoryd.sidecar.qmd_home import QmdHome
+from memoryd.sidecar.qmd_installation import QmdInstallation
+
+SECONDS = 30.0
+
+
+async def checks(config: Config) -> Sequence[Check]:
+    """Look at the configured qmd; with the builtin backend there is nothing to look at."""
+    if config.memory.backend != "qmd":
+        return [Check("qmd", "off", "memory.backend is builtin")]
+    with tempfile.TemporaryDirectory(prefix="memoryd-doctor-") as folder:
+        return await _of(
+            QmdInstallation(command=config.memory.qmd.command, home=QmdHome(Path(folder)), query_seconds=4)
+        )
+
+
+async def _of(installation: QmdInstallation) -> list[Check]:
+    try:
+        program = await installation.resolve()
+    except SidecarError as exc:
+        return [Check("qmd", "wrong", str(exc), exc.hint)]
+    found = Check("qmd", "ok", f"{program.version} at {program.path}, run as {' '.join(program.command)}")
+    installation.home.prepare()
+    try:
+        outcome = await installation.run("status", seconds=SECONDS)
+    except SidecarError as exc:
+        return [found, Check("qmd database", "wrong", str(exc))]
+    if outcome.code != 0:
+        why = first_error(outcome.stderr) or f"it ended with {outcome.code}"
+        hint = f"a Node that is too old crashes here: {os.environ.get('PATH', '')} is searched for node"
+        return [found, Check("qmd database", "wrong", f"qmd status failed: {why}", hint)]
+    return [found, Check("qmd database", "ok", "can be made and opened")]

@@ -1,0 +1,45 @@
+"""memoryctl qmd: what a person needs to use the same qmd by hand."""
+
+import shlex
+
+import click
+
+from memoryd.cli.settings import HELP, Settings, shared
+from memoryd.config.load import load
+from memoryd.config.models import Agent
+from memoryd.config.paths import qmd_home
+from memoryd.errors import UnknownAgent
+from memoryd.wire import Exit
+
+
+@click.group("qmd", context_settings=HELP)
+def command() -> None:
+    """Work with the qmd index of an agent by hand."""
+
+
+@command.command("env", context_settings=HELP)
+@shared
+@click.pass_obj
+def env(settings: Settings) -> Exit:
+    """Print the variables that point qmd at the agent's own index.
+
+    Use it as: eval "$(memoryctl qmd env)"; qmd --index index status
+    """
+    home = qmd_home(chosen_agent(settings.agent).id)
+    variables = {"XDG_CONFIG_HOME": str(home / "xdg-config"), "XDG_CACHE_HOME": str(home / "xdg-cache")}
+    if settings.is_json:
+        settings.print_json(variables)
+    else:
+        for name, value in variables.items():
+            click.echo(f"export {name}={shlex.quote(value)}")
+    return Exit.DONE
+
+
+def chosen_agent(agent_id: str | None) -> Agent:
+    """Return the agent of the configuration that is meant; raises UnknownAgent."""
+    agents = load().config.resolved_agents()
+    found = next((one for one in agents if (one.is_default if agent_id is None else one.id == agent_id)), None)
+    if found is None:
+        known = ", ".join(one.id for one in agents)
+        raise UnknownAgent(f"no agent {agent_id!r} is configured", hint=f"there is: {known}")
+    return found
