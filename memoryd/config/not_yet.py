@@ -8,14 +8,14 @@ from memoryd.config.models import Config
 from memoryd.config.raw import Location, value_at
 
 NOT_YET: Final[Mapping[str, str]] = {
-    "memory.backend": "the builtin backend answers",
-    "memory.qmd": "qmd is not used",
+    "memory.qmd.searchTool": "qmd is asked directly",
+    "memory.qmd.mcporter": "qmd is asked directly",
+    "memory.qmd.sessions": "session transcripts are not indexed",
     "memorySearch.remote.batch": "passages are embedded by direct calls",
     "memorySearch.sources": "session transcripts are not indexed",
     "memorySearch.experimental.sessionMemory": "session transcripts are not indexed",
     "memorySearch.sync.sessions": "session transcripts are not indexed",
     "memorySearch.multimodal": "only Markdown is indexed",
-    "memorySearch.qmd": "qmd is not used",
     "memorySearch.store.fts.tokenizer": "one tokenizer serves all languages",
 }
 """`memorySearch.*` stands for the defaults and for every agent of the list."""
