@@ -146,11 +146,14 @@ def _settings(config: QmdConfig) -> QmdSettings:
 
 
 def _default_collections(agent: str, workspace: Path, roots: Sequence[Root]) -> Iterator[Collection]:
-    """Yield what the builtin index holds by default: the notes of the workspace, then the extra paths."""
-    names = ",".join(name.removesuffix(".md") for name in dict.fromkeys((*CORE_FILES, *ROOT_FILES)))
-    yield Collection(f"memory-root-{agent}", str(workspace), f"{{{names}}}.md", is_default=True)
-    for folder in ROOT_FOLDERS:
-        yield Collection(f"{folder}-dir-{agent}", str(workspace / folder), MARKDOWN, is_default=True)
+    """Yield what the builtin index holds: the notes of the workspace as one collection, then the extra paths.
+
+    One and not one for each folder: asked for several by name, qmd ranks each alone, and the best of a folder with
+    nothing to say stands beside the best of all.
+    """
+    files = ",".join(name.removesuffix(".md") for name in dict.fromkeys((*CORE_FILES, *ROOT_FILES)))
+    pattern = f"{{{files}}}.md,{{{','.join(ROOT_FOLDERS)}}}/{MARKDOWN}"
+    yield Collection(f"memory-root-{agent}", str(workspace), pattern, is_default=True)
     for number, root in enumerate(root for root in roots if not root.is_optional):
         yield _at(root.path, f"extra-{number}-{agent}", MARKDOWN, is_default=True)
 

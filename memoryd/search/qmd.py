@@ -79,7 +79,7 @@ class QmdSearch:
                 snippet_chars=self._limits.snippet_chars,
                 total_chars=self._limits.total_chars,
             ),
-            as_of=None if upkeep.is_current else upkeep.updated_at,
+            as_of=upkeep.as_of(by_words=self._qmd.settings.mode != "vsearch"),
             doubt=self._doubt(),
         )
 

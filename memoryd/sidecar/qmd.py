@@ -77,6 +77,7 @@ class Qmd:
         )
         self.server = QmdServer(
             spec=self.installation.server_spec,
+            warm_up=self._warm_up,
             times=ServerTimes(start=settings.times.command, idle=settings.idle, patience=0.75 * settings.query),
         )
         self._slots = asyncio.Semaphore(AT_ONCE)
@@ -145,20 +146,31 @@ class Qmd:
     async def _ask_server(
         self, searches: Sequence[SubQuery], limit: int, reranks: bool, end: float
     ) -> tuple[list[QmdHit], str]:
-        arguments = {
-            "searches": [{"type": one.type, "query": one.query} for one in searches],
-            "collections": [one.name for one in self.collections],
-            "limit": limit,
-            "minScore": 0,
-            "rerank": reranks,
-        }
+        needs_models = reranks or any(one.type == "vec" for one in searches)
         # a little less than the caller's time, so that a server that hangs is found out here and ended
         seconds = max(0.01, (end - time.monotonic()) * 0.98)
-        called = await self.server.call("query", arguments, seconds=seconds)
+        arguments = self._arguments(searches, limit, reranks)
+        called = await self.server.call("query", arguments, seconds=seconds, needs_models=needs_models)
         results = called.content.get("results")
         if not isinstance(results, list):
             raise SidecarError("qmd mcp gave no list of results")
         return hits_of(results), called.stderr
+
+    def _arguments(self, searches: Sequence[SubQuery], limit: int, reranks: bool) -> dict[str, object]:
+        return {
+            "searches": [{"type": one.type, "query": one.query} for one in searches],
+            # none means all of them in one ranking; named ones are ranked each alone
+            "collections": [],
+            "limit": limit,
+            "minScore": 0,
+            "rerank": reranks,
+        }
+
+    def _warm_up(self) -> dict[str, object] | None:
+        """Return a question that loads what this mode needs, None while there are no vectors to ask."""
+        if not self.settings.has_vectors or self.upkeep.vector_trouble:
+            return None
+        return self._arguments((SubQuery("vec", "memory"),), 1, self.reranks)
 
     async def _ask_command(
         self, searches: Sequence[SubQuery], limit: int, reranks: bool, end: float

@@ -48,21 +48,35 @@ class Called:
 
 @dataclass(frozen=True, slots=True)
 class ServerTimes:
-    """Seconds: for a start; after the last question until it is stopped; how long silence means that it hangs."""
+    """Seconds. `patience` is the silence that means that it hangs; `wait` is what a question gives a start."""
 
     start: float = 30.0
     idle: float = 600.0
     patience: float = 4.0
+    wait: float = 1.0
 
 
 class QmdServer:
-    """Runs the child while questions come; `run` loops until cancelled. `spec` says what to run, once that is known."""
+    """Runs the child while questions come; `run` loops until cancelled.
 
-    def __init__(self, *, spec: Callable[[], ChildSpec], times: ServerTimes) -> None:
+    `spec` says what to run, once that is known; `warm_up` gives the arguments of a question that loads the models, None
+    while there are none to load. Models take seconds to load, which must not look like a hang.
+    """
+
+    def __init__(
+        self,
+        *,
+        spec: Callable[[], ChildSpec],
+        warm_up: Callable[[], Mapping[str, object] | None],
+        times: ServerTimes,
+    ) -> None:
         self.phase = Phase.IDLE
         self.restarts = 0
         self.last_error: str | None = None
         self._spec = spec
+        self._warm_up = warm_up
+        self._warming_since: float | None = None
+        self._warm = asyncio.Event()
         self._times = times
         self._breaker = Breaker()
         self._child: Child | None = None
@@ -84,24 +98,28 @@ class QmdServer:
         return self.phase is not Phase.WAITING
 
     def wake(self) -> None:
-        """Start it now, so that the first question need not wait."""
+        """Start it now and load its models, so that the first question need not wait."""
         self._used_at = time.monotonic()
         self._wanted.set()
+        if self._child is not None and self.phase is Phase.READY:
+            self._begin_warming(self._child)
 
-    async def call(self, tool: str, arguments: Mapping[str, object], *, seconds: float) -> Called:
+    async def call(
+        self, tool: str, arguments: Mapping[str, object], *, seconds: float, needs_models: bool = False
+    ) -> Called:
         """Call a tool and return its structured answer, at most `seconds` later.
 
-        Raises SidecarError when it is down, answers with an error, or is silent. A child that is silent for as long as
-        it is ever given is ended.
+        Raises SidecarError when it is down, starting, loading models, answers with an error, or is silent. A child that
+        is silent for as long as it is ever given is ended.
         """
         self.wake()
+        child = await self._ready_child(min(seconds, self._times.wait), needs_models=needs_models)
         try:
             async with asyncio.timeout(seconds):
-                child = await self._ready_child()
                 mark = child.stderr_mark
                 answer = await self._ask(child, "tools/call", {"name": tool, "arguments": dict(arguments)})
         except TimeoutError as exc:
-            if seconds >= self._times.patience and self._child is not None:
+            if seconds >= self._times.patience and self._child is child:
                 self._end(f"no answer within {seconds:g} s")
             raise SidecarError(f"qmd did not answer within {seconds:g} s") from exc
         content = answer.get("structuredContent")
@@ -121,6 +139,8 @@ class QmdServer:
     async def _live(self) -> None:
         await self._become(Phase.STARTING)
         self._line.clear()
+        self._warm.clear()
+        self._warming_since = None
         child = Child(replace(self._spec(), on_output=self._take, on_exit=self._fail_waiting))
         self._child = child
         try:
@@ -128,6 +148,7 @@ class QmdServer:
             self._used_at = time.monotonic()
             self._breaker = self._breaker.succeeded()
             await self._become(Phase.READY)
+            self._begin_warming(child)
             await self._follow(child)
         finally:
             self._fail_waiting()
@@ -176,19 +197,54 @@ class QmdServer:
         async with self._moved:
             self._moved.notify_all()
 
-    async def _ready_child(self) -> Child:
-        async with self._moved:
-            await self._moved.wait_for(lambda: self.phase in (Phase.READY, Phase.WAITING))
+    async def _ready_child(self, seconds: float, *, needs_models: bool) -> Child:
+        try:
+            async with asyncio.timeout(seconds), self._moved:
+                await self._moved.wait_for(lambda: self.phase in (Phase.READY, Phase.WAITING))
+        except TimeoutError as exc:
+            raise SidecarError("qmd mcp is starting") from exc
         if self._child is None or self.phase is not Phase.READY:
             raise SidecarError(f"qmd mcp is down: {self.last_error or 'it has just ended'}")
-        return self._child
+        child = self._child
+        if needs_models and not self._warm.is_set():
+            await self._warmed(child, seconds)
+        return child
 
-    async def _ask(self, child: Child, method: str, params: Mapping[str, object]) -> Mapping[str, object]:
+    async def _warmed(self, child: Child, seconds: float) -> None:
+        """Wait a little for the models; a child that never gets them loaded is ended."""
+        self._begin_warming(child)
+        if self._warming_since is not None and time.monotonic() - self._warming_since > self._times.start:
+            self._end(f"its models were not loaded within {self._times.start:g} s")
+        try:
+            async with asyncio.timeout(seconds):
+                await self._warm.wait()
+        except TimeoutError as exc:
+            raise SidecarError("qmd is loading its models") from exc
+
+    def _begin_warming(self, child: Child) -> None:
+        """Ask a question that nobody waits for; whatever it answers, the models are loaded then as far as they can."""
+        arguments = self._warm_up() if self._warming_since is None else None
+        if arguments is None:
+            return
+        self._warming_since = time.monotonic()
+        number, answer = self._expect()
+        answer.add_done_callback(self._note_warm)
+        child.write(_request(number, "tools/call", {"name": "query", "arguments": dict(arguments)}))
+
+    def _note_warm(self, answer: "asyncio.Future[Mapping[str, object]]") -> None:
+        if not answer.cancelled() and answer.exception() is None:
+            self._warm.set()
+
+    def _expect(self) -> tuple[int, "asyncio.Future[Mapping[str, object]]"]:
         number = next(self._numbers)
         answer: asyncio.Future[Mapping[str, object]] = asyncio.get_running_loop().create_future()
         self._waiting[number] = answer
+        return number, answer
+
+    async def _ask(self, child: Child, method: str, params: Mapping[str, object]) -> Mapping[str, object]:
+        number, answer = self._expect()
         try:
-            child.write(_line({"jsonrpc": "2.0", "id": number, "method": method, "params": params}))
+            child.write(_request(number, method, params))
             return await answer
         finally:
             self._waiting.pop(number, None)
@@ -209,7 +265,8 @@ class QmdServer:
             message = json.loads(line)
         except (ValueError, RecursionError):
             return
-        answer = self._waiting.get(message.get("id", -1)) if isinstance(message, dict) else None
+        number = message.get("id") if isinstance(message, dict) else None
+        answer = self._waiting.pop(number, None) if isinstance(number, int) else None
         if answer is None or answer.done():
             return
         result = message.get("result")
@@ -225,9 +282,14 @@ class QmdServer:
 
     def _fail_waiting(self) -> None:
         how = self._child.describe_end() if self._child is not None else ""
-        for answer in self._waiting.values():
+        waiting, self._waiting = self._waiting, {}
+        for answer in waiting.values():
             if not answer.done():
                 answer.set_exception(SidecarError(f"qmd ended while it was asked: {self.last_error or how}"))
+
+
+def _request(number: int, method: str, params: Mapping[str, object]) -> bytes:
+    return _line({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
 
 
 def _line(message: Mapping[str, object]) -> bytes:

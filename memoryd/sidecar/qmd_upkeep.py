@@ -89,6 +89,14 @@ class QmdUpkeep:
         """Whether an update has begun after the last change that is known of, and succeeded."""
         return self.updated_at is not None and self.updated_at > self._changed_at
 
+    def as_of(self, *, by_words: bool) -> float | None:
+        """Return the moment (system clock) up to which changes can be found, None if that is all that are known of.
+
+        Found by words is what was updated, by meaning what was embedded since.
+        """
+        moment = self.updated_at if by_words else self.embedded_at
+        return None if moment is not None and moment > self._changed_at else moment or 0.0
+
     def note_change(self) -> None:
         """Say that documents have changed; an update follows, not sooner than the debounce after the last one."""
         self._changed_at = time.time()
@@ -175,12 +183,13 @@ class QmdUpkeep:
 
     async def _embed(self) -> None:
         """Make the vectors that are missing; a failure costs vectors, never words."""
+        began = time.time()
         try:
             self.vector_trouble = await self._embedded()
             self._embed_failures = 0
             interval = self._times.embed_interval
             self._embed_at = time.monotonic() + interval if interval else float("inf")
-            self.embedded_at = time.time()
+            self.embedded_at = began
         except SidecarError as exc:
             self._embed_failures += 1
             first, longest = EMBED_RETRY
