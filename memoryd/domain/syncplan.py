@@ -50,7 +50,10 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to do. `read` holds added and suspect files; `missing_since` belongs into the next observation."""
+    """What to do, renames first. `read` holds added and suspect files, renamed ones too where in doubt.
+
+    `missing_since` belongs into the next observation.
+    """
 
     read: tuple[RelativePath, ...]
     rename: tuple[tuple[RelativePath, RelativePath], ...]
@@ -76,7 +79,12 @@ def plan(seen: Observation, index: Mapping[RelativePath, Known], grace: Grace) -
     renames = _renames(seen.disk, index, absent)
     moved_from = {old for old, _ in renames}
     moved_to = {new for _, new in renames}
-    suspects = [path for path, stat in seen.disk.items() if path not in moved_to and _is_suspect(stat, index.get(path))]
+    doubtful = {new for old, new in renames if index[old].is_racy or index[old].is_stale}
+    suspects = [
+        path
+        for path, stat in seen.disk.items()
+        if path in doubtful or (path not in moved_to and _is_suspect(stat, index.get(path)))
+    ]
     emptied = [path for path in suspects if _was_emptied(seen.disk[path], index.get(path))]
     since = {path: seen.missing_since.get(path, seen.now) for path in (*absent, *emptied) if path not in moved_from}
     due = {path: at + (grace.root if path in seen.unreadable else grace.file) - seen.now for path, at in since.items()}
@@ -103,7 +111,7 @@ def _renames(
     disk: Mapping[RelativePath, FileStat], index: Mapping[RelativePath, Known], absent: list[RelativePath]
 ) -> list[tuple[RelativePath, RelativePath]]:
     """Pair each absent file with a new one of the same inode, size and mtime (a rename changes only the ctime)."""
-    vanished = {_content_key(index[path].stat): path for path in absent if not index[path].is_racy}
+    vanished = {_content_key(index[path].stat): path for path in absent}
     pairs = []
     for path, stat in disk.items():
         if vanished and path not in index and (old := vanished.pop(_content_key(stat), None)) is not None:
