@@ -189,9 +189,7 @@ class Workspace:
 
     def _on_scan(self, seen: Scan) -> None:
         if self._around.watcher is not None:
-            parents = {str(root.root.path.parent) for root in seen.roots}
-            folders = {*seen.folders, str(self._path), *(folder for folder in parents if Path(folder).is_dir())}
-            self._around.watcher.watch(str(self._path), folders, self.indexer.hint)
+            self._around.watcher.watch(str(self._path), seen.above | seen.folders, self.indexer.hint)
 
     def _on_search(self) -> None:
         now = time.monotonic()

@@ -22,7 +22,7 @@ class Source(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FileStat:
-    """What a scan compares: any difference means that the content may have changed."""
+    """What a scan compares: any difference means that the content may have changed. The device is the folder's."""
 
     device: int
     inode: int

@@ -154,11 +154,12 @@ class Indexer:
         roots, rules = await self._in_thread(self._look)
         seen = await self._in_thread(lambda: scan(roots, rules))
         self._on_scan(seen)
-        todo = plan(self._observation(seen, rules), self._view(force), self._settings.grace)
+        observed = self._observation(seen, rules)
+        todo = plan(observed, self._view(force), self._settings.grace)
         self._missing_since = dict(todo.missing_since)
         self._note_scan(seen, todo)
-        again = await self._execute(todo, seen, Reader(roots, rules, self._settings.chunks), force=force)
-        self._note_done(seen, todo, again)
+        again = await self._execute(todo, seen, Reader(roots, rules, self._settings.chunks, seen.files), force=force)
+        self._note_done(seen, todo, again, held=len(observed.unreadable & todo.missing_since.keys()))
         return (self._settings.settle if again else todo.retry_in), todo.is_settled and not again
 
     async def _learn(self) -> None:
@@ -269,14 +270,14 @@ class Indexer:
         if not todo.is_empty:
             self._publish(Event.SYNC, {"state": "started", "pendingFiles": self.state.pending_files})
 
-    def _note_done(self, seen: Scan, todo: Plan, again: list[RelativePath]) -> None:
+    def _note_done(self, seen: Scan, todo: Plan, again: list[RelativePath], *, held: int) -> None:
         reasons = {path: why for path, (_, why) in (self._private | self._failed).items()}
         self._update(
             skipped=(*seen.skipped, *(Skipped(path, why) for path, why in reasons.items())),
             pending_files=len(again),
             is_dirty=bool(again) or not todo.is_settled,
             last_sync_at=datetime.now(UTC),
-            trouble=None,
+            trouble=_held_back(held, self._settings.grace) if held else None,
         )
         if not todo.is_empty:
             log.info(
@@ -302,6 +303,10 @@ class Indexer:
 
     async def _in_thread(self, function: Callable[[], Result]) -> Result:
         return await asyncio.get_running_loop().run_in_executor(self._executor, function)
+
+
+def _held_back(count: int, grace: Grace) -> str:
+    return f"{count} notes are out of sight with their folder or disk; they stay in the index for {grace.root:g} s"
 
 
 def _file_row(reading: Reading, settings: ChunkSettings) -> FileRow:

@@ -1,10 +1,10 @@
 """From a suspect path to what the index shall hold of it. Blocking work without decisions about the store."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from memoryd.domain.documents import RelativePath
+from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.domain.entries import ChunkEntry, ChunkSettings, chunk_entries
 from memoryd.domain.markdown import front_matter
 from memoryd.domain.syncplan import Known
@@ -36,11 +36,12 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Reads suspects of one workspace under the rules of one scan."""
+    """Reads suspects of one workspace under the rules of one scan, which found them at `disk`."""
 
     roots: Sequence[Root]
     rules: Rules
     settings: ChunkSettings
+    disk: Mapping[RelativePath, FileStat]
 
     def read(self, path: RelativePath, known: Known | None) -> Reading:
         """Read one file; never raises for what a file or a disk may do."""
@@ -58,7 +59,9 @@ class Reader:
             return Reading(path, Verdict.FAILED, reason=str(exc))
         except OSError as exc:
             return Reading(path, Verdict.FAILED, reason=f"cannot be read: {exc.strerror}")
-        return self._judge(path, content, known)
+        # Of the devices only the folder's is compared: on an overlay each file may name another one.
+        stat = replace(content.stat, device=self.disk[path].device)
+        return self._judge(path, replace(content, stat=stat), known)
 
     def _judge(self, path: RelativePath, content: Content, known: Known | None) -> Reading:
         if known is not None and not known.is_stale and known.digest == content.sha256:

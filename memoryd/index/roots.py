@@ -32,8 +32,8 @@ def base_of(path: RelativePath, workspace: Path, roots: Iterable[Root]) -> tuple
 def unreadable_files(seen: Scan, known: Mapping[RelativePath, Known], workspace: Path) -> set[RelativePath]:
     """Return the indexed files whose absence from a scan proves nothing.
 
-    They lie under a folder root that is missing, under a folder that could not be listed, or were read from
-    another device than the one the workspace is on now (it was unmounted, or mounted over).
+    They lie under a folder root that is missing, under a folder that could not be listed, or were read on
+    another device than the one their folder is on now (it was unmounted, or mounted over).
     """
     folders: list[str] = [path for path in seen.unreadable if path.endswith("/")]
     for report in seen.roots:
@@ -41,15 +41,22 @@ def unreadable_files(seen: Scan, known: Mapping[RelativePath, Known], workspace:
             folders.append(os.path.relpath(report.root.path, workspace) + "/")
     under = tuple(folders)
     listed = set(seen.unreadable)
-    return {
-        path
-        for path, file in known.items()
-        if path in listed or path.startswith(under) or _is_elsewhere(path, file, seen)
-    }
+
+    def is_out_of_sight(path: RelativePath, file: Known) -> bool:
+        if path in listed or path.startswith(under):
+            return True
+        return _device_of(path, workspace, seen) not in (None, file.stat.device)
+
+    return {path for path, file in known.items() if path not in seen.files and is_out_of_sight(path, file)}
 
 
-def _is_elsewhere(path: RelativePath, file: Known, seen: Scan) -> bool:
-    return not path.startswith("../") and seen.workspace_device != file.stat.device
+def _device_of(path: RelativePath, workspace: Path, seen: Scan) -> int | None:
+    """Return the device of the innermost folder above the path that the scan listed; None when there is none."""
+    top, folder = str(workspace), os.path.normpath(workspace / path)
+    while (folder := os.path.dirname(folder)) not in (top, os.sep):  # noqa: PTH120
+        if folder in seen.folders:
+            return seen.folders[folder][0]
+    return None if folder == os.sep else seen.workspace_device or -1
 
 
 def _extra_roots(workspace: Path, extra: str) -> list[Root]:

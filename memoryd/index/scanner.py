@@ -4,6 +4,7 @@ Never follows a symlink unless told to, never opens a file, and never fails as a
 is reported by name.
 """
 
+import contextlib
 import errno
 import os
 import stat as stat_module
@@ -21,6 +22,9 @@ from memoryd.domain.documents import (
     is_utf8_name,
     printable_name,
 )
+
+FolderId = tuple[int, int]
+"""Device and inode: another one at the same path is another folder, or another disk."""
 
 
 class RootState(StrEnum):
@@ -76,13 +80,22 @@ class Scan:
     """Folders (ending in `/`) and files that are there and cannot be read now."""
     workspace_device: int | None = None
     """None when the workspace itself is not there."""
-    folders: list[str] = field(default_factory=list)
-    """Absolute paths of the folders that were listed: what a watcher must watch."""
+    folders: dict[str, FolderId] = field(default_factory=dict)
+    """Absolute paths of the folders that were listed, what a watcher must watch, and which folders they were."""
+    above: dict[str, FolderId] = field(default_factory=dict)
+    """The same of the workspace and of the folders that the roots stand in, where a root may appear."""
+    tops: list[Path] = field(default_factory=list)
+    """Where the roots really are, when symlinks are followed."""
 
 
 def scan(roots: Sequence[Root], rules: Rules) -> Scan:
     """Look at every root and return what is there. Blocks for some 4 µs a file; run it in a thread."""
     found = Scan(workspace_device=_device(rules.workspace))
+    for folder in {rules.workspace, *(root.path.parent for root in roots)}:
+        with contextlib.suppress(OSError):
+            found.above[str(folder)] = _folder_id(str(folder))
+    if rules.follow_symlinks:
+        found.tops = [root.path.resolve() for root in roots]
     for root in roots:
         before = len(found.files)
         state, reason, info = _scan_root(root, rules, found)
@@ -111,7 +124,7 @@ def _scan_root(root: Root, rules: Rules, found: Scan) -> tuple[RootState, str, o
     if stat_module.S_ISDIR(info.st_mode):
         return _scan_folder_root(root, rules, found, info)
     if _exact_case(root.path):
-        _take(root.path.name, _relative(root.path, rules), info, rules, found)
+        _take(root.path.name, _relative(root.path, rules), info, _device(root.path.parent) or 0, rules, found)
         return RootState.OK, "", info
     return RootState.MISSING, "there is nothing at this path", None
 
@@ -127,11 +140,12 @@ def _scan_folder_root(
 
 def _walk(top: str, prefix: str, rules: Rules, found: Scan) -> bool:
     """List a tree without recursion; return whether its top could be listed."""
-    seen: set[tuple[int, int]] = set()
+    listed_already = set(found.folders.values())
     waiting = [(top, prefix, 0)]
     while waiting:
         folder, at, depth = waiting.pop()
         try:
+            identity = _folder_id(folder)
             with os.scandir(folder) as entries:
                 listed = list(entries)
         except OSError as exc:
@@ -140,14 +154,16 @@ def _walk(top: str, prefix: str, rules: Rules, found: Scan) -> bool:
             if depth == 0:
                 return False
             continue
-        found.folders.append(folder)
+        if rules.follow_symlinks and depth and identity in listed_already:
+            found.skipped.append(Skipped(RelativePath(at.removesuffix("/")), "a folder that is listed already"))
+            continue
+        listed_already.add(identity)
+        found.folders[folder] = identity
         for name, path, is_folder in _kept(listed, at, rules, found):
             if not is_folder:
-                _take_entry(path, name, RelativePath(at + name), rules, found)
+                _take_entry(path, name, RelativePath(at + name), identity[0], rules, found)
             elif depth >= rules.max_depth:
                 found.skipped.append(Skipped(RelativePath(at + name), f"more than {rules.max_depth} folders deep"))
-            elif rules.follow_symlinks and _is_seen(path, seen):
-                found.skipped.append(Skipped(RelativePath(at + name), "a loop of symlinks"))
             else:
                 waiting.append((path, f"{at}{name}/", depth + 1))
     return True
@@ -160,7 +176,7 @@ def _kept(listed: list[os.DirEntry[str]], at: str, rules: Rules, found: Scan) ->
         if is_hidden(name):
             continue
         try:
-            is_folder = entry.is_dir(follow_symlinks=rules.follow_symlinks)
+            is_folder = entry.is_dir()
             is_link = entry.is_symlink()
         except OSError:
             continue
@@ -172,11 +188,13 @@ def _kept(listed: list[os.DirEntry[str]], at: str, rules: Rules, found: Scan) ->
             found.skipped.append(Skipped(RelativePath(at + name), "a symlink, and followSymlinks is off"))
         elif is_link and not _is_contained(entry.path, rules):
             found.skipped.append(Skipped(RelativePath(at + name), "a symlink that leads out of the workspace"))
+        elif is_link and is_folder and _is_in_a_root(entry.path, found):
+            found.skipped.append(Skipped(RelativePath(at + name), "a symlink to a folder that is listed anyway"))
         elif not _is_left_out(f"{at}{name}/" if is_folder else at + name, entry.path, rules):
             yield name, entry.path, is_folder
 
 
-def _take_entry(path: str, name: str, at: RelativePath, rules: Rules, found: Scan) -> None:
+def _take_entry(path: str, name: str, at: RelativePath, device: int, rules: Rules, found: Scan) -> None:
     try:
         info = os.stat(path, follow_symlinks=rules.follow_symlinks)  # noqa: PTH116  os.stat is half the price
     except FileNotFoundError:
@@ -185,10 +203,10 @@ def _take_entry(path: str, name: str, at: RelativePath, rules: Rules, found: Sca
         found.unreadable.append(at)
         found.skipped.append(Skipped(at, _say(exc)))
         return
-    _take(name, at, info, rules, found)
+    _take(name, at, info, device, rules, found)
 
 
-def _take(name: str, at: RelativePath, info: os.stat_result, rules: Rules, found: Scan) -> None:
+def _take(name: str, at: RelativePath, info: os.stat_result, device: int, rules: Rules, found: Scan) -> None:
     if not is_document_name(name) or at in found.files:
         return
     if not stat_module.S_ISREG(info.st_mode):
@@ -196,7 +214,7 @@ def _take(name: str, at: RelativePath, info: os.stat_result, rules: Rules, found
     elif info.st_size > rules.max_file_bytes:
         found.skipped.append(Skipped(at, f"larger than limits.maxFileBytes ({rules.max_file_bytes} bytes)"))
     else:
-        found.files[at] = FileStat(info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)
+        found.files[at] = FileStat(device, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)
 
 
 def _is_left_out(at: str, path: str, rules: Rules) -> bool:
@@ -205,17 +223,18 @@ def _is_left_out(at: str, path: str, rules: Rules) -> bool:
     return rules.is_ignored(at)
 
 
-def _is_seen(path: str, seen: set[tuple[int, int]]) -> bool:
+def _folder_id(path: str) -> FolderId:
     info = os.stat(path)  # noqa: PTH116
-    key = (info.st_dev, info.st_ino)
-    if key in seen:
-        return True
-    seen.add(key)
-    return False
+    return info.st_dev, info.st_ino
 
 
 def _is_contained(path: str, rules: Rules) -> bool:
     return Path(path).resolve().is_relative_to(rules.workspace.resolve())
+
+
+def _is_in_a_root(path: str, found: Scan) -> bool:
+    target = Path(path).resolve()
+    return any(target.is_relative_to(top) or top.is_relative_to(target) for top in found.tops)
 
 
 def _exact_case(path: Path) -> bool:

@@ -1,19 +1,21 @@
 """The watcher: one watchfiles instance for all workspaces, trusted for nothing but speed.
 
 It watches exactly the folders that the last scans listed, none recursively, so that no symlink or foreign tree
-adds watches; a new folder shows as an event in its parent, whose scan then adds it. A cookie file in a folder of
-our own proves from time to time that events still flow. watchfiles hides queue overflow and stays deaf after
-a root is replaced: scans on a timer cover both.
+adds watches; a new folder shows as an event in its parent, whose scan then adds it. A folder that was replaced is
+another inode to that scan and is watched anew. A cookie file in a folder of our own proves from time to time that
+events still flow. watchfiles hides queue overflow: scans on a timer cover that.
 """
 
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import structlog
 import watchfiles
+
+from memoryd.index.scanner import FolderId
 
 log = structlog.get_logger(__name__)
 
@@ -37,15 +39,14 @@ class Watcher:
         self._step_ms = step_ms
         self._retry_seconds = retry_seconds
         self._cookie_seconds = cookie_seconds
-        self._folders: dict[str, tuple[frozenset[str], Hint]] = {}
+        self._folders: dict[str, tuple[Mapping[str, FolderId], Hint]] = {}
         self._rearm = asyncio.Event()
         self._cookie_seen = asyncio.Event()
 
-    def watch(self, owner: str, folders: Iterable[str], hint: Hint) -> None:
+    def watch(self, owner: str, folders: Mapping[str, FolderId], hint: Hint) -> None:
         """Watch these folders for `owner`; events call `hint`. Nothing is done if they are watched already."""
-        wanted = frozenset(folders)
-        if owner not in self._folders or self._folders[owner][0] != wanted:
-            self._folders[owner] = (wanted, hint)
+        if owner not in self._folders or self._folders[owner][0] != folders:
+            self._folders[owner] = (folders, hint)
             self._rearm.set()
 
     async def run(self) -> None:
@@ -110,7 +111,7 @@ class Watcher:
         if str(self._probe) in parents:
             self._cookie_seen.set()
         for wanted, hint in self._folders.values():
-            if not wanted.isdisjoint(parents):
+            if not wanted.keys().isdisjoint(parents):
                 hint()
 
     def _hint_all(self) -> None:

@@ -1,9 +1,11 @@
 """Faults that are made for real: injected system calls, kernel limits, file systems; each is undone at the end."""
 
+import ctypes
 import os
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -184,3 +186,34 @@ def wait_gone(daemon: FaultyDaemon, seconds: float = 10.0) -> int:
     """Wait until a fault has ended the daemon; return its exit code."""
     eventually(lambda: not daemon.is_running(), seconds=seconds)
     return daemon.reap()
+
+
+class EventCounter:
+    """An inotify instance of our own that reads nothing until asked, to prove that a burst overflows such a queue."""
+
+    _MASK = 0x1 | 0x2 | 0x4 | 0x8 | 0x20 | 0x40 | 0x80 | 0x100 | 0x200
+    _OVERFLOW = 0x4000
+
+    def __init__(self, folder: Path) -> None:
+        libc = ctypes.CDLL(None, use_errno=True)
+        self._descriptor = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+        if self._descriptor < 0 or libc.inotify_add_watch(self._descriptor, os.fsencode(folder), self._MASK) < 0:
+            raise OSError(ctypes.get_errno(), "inotify")
+
+    def overflowed(self) -> bool:
+        """Read all events; tell whether the kernel dropped some."""
+        found = False
+        with suppress(BlockingIOError):
+            while data := os.read(self._descriptor, 1 << 16):
+                found = found or self._holds_overflow(data)
+        os.close(self._descriptor)
+        return found
+
+    def _holds_overflow(self, data: bytes) -> bool:
+        at = 0
+        while at < len(data):
+            _, mask, _, length = struct.unpack_from("iIII", data, at)
+            if mask & self._OVERFLOW:
+                return True
+            at += 16 + length
+        return False

@@ -24,7 +24,16 @@ from tests.daemon import eventually, write_config
 from tests.fault import check
 from tests.fault.check import ViolationError
 from tests.fault.editing import Editor, EditorThread
-from tests.fault.faults import FaultyDaemon, flip_byte, has_strace, injected, killed, overflow_events, strace_prefix
+from tests.fault.faults import (
+    EventCounter,
+    FaultyDaemon,
+    flip_byte,
+    has_strace,
+    injected,
+    killed,
+    overflow_events,
+    strace_prefix,
+)
 from tests.fault.searching import SearchThread
 
 SYNC = {"watchDebounceMs": 40, "settleMs": 20, "deleteGraceMs": 150, "rootGraceSeconds": 1, "reconcileSeconds": 1}
@@ -195,9 +204,10 @@ class Torture:
     def overflow(self) -> None:
         """Let the kernel drop events while the daemon is stopped, among them those of a real edit."""
         self.daemon.pause()
+        counter = EventCounter(self.daemon.workspace)
         overflow_events(self.daemon.workspace)
         self.daemon.resume()
-        self.fired["overflow"] += 1
+        self.fired["overflow"] += counter.overflowed()
 
     def _learn_calls(self) -> None:
         """Count the calls of each kind in one start, sync and stop."""

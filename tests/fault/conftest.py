@@ -1,0 +1,45 @@
+"""Fixtures of the fault suite."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.fault.faults import has_strace
+from tests.fault.stage import Stage
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Iterator[Stage]:
+    """A workspace that a test starts the daemon over."""
+    made = Stage(tmp_path)
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def desk() -> Iterator[Stage]:
+    """The same outside the temporary directory, below which vim and Emacs save in another way."""
+    folder = Path(tempfile.mkdtemp(prefix="memoryd-", dir="/var/tmp"))
+    made = Stage(folder)
+    yield made
+    made.end()
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def strace() -> None:
+    """Skip where system calls cannot be traced."""
+    if not has_strace():
+        pytest.skip("strace is missing or may not trace")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip the tests that need root where we are not."""
+    if os.geteuid() != 0:
+        for item in items:
+            if item.get_closest_marker("root"):
+                item.add_marker(pytest.mark.skip(reason="needs root"))

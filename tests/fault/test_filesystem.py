@@ -1,0 +1,613 @@
+"""Rows 1 to 34 of the fault catalogue: what a file system and its events do. The number stands in each name."""
+
+import mmap
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from memoryd.client import Client
+from tests.daemon import eventually
+from tests.fault import check
+from tests.fault.faults import (
+    EventCounter,
+    fired,
+    injected,
+    mounted,
+    overflow_events,
+    sysctl,
+    unmount,
+)
+from tests.fault.stage import EVENTS_ONLY, QUICK, SCAN_ONLY, Stage
+
+
+def test_f001_change_lost_in_an_event_overflow_is_found(stage: Stage) -> None:
+    daemon = stage.start()
+    eventually(lambda: stage.status()["watcher"]["ok"])
+    daemon.pause()
+    counter = EventCounter(stage.memory)
+    overflow_events(stage.memory)
+    stage.write("memory/lost.md", "a note about cedar")
+    daemon.resume()
+    assert counter.overflowed()
+    stage.eventually_finds("cedar")
+    stage.converges()
+
+
+def test_f002_folders_made_and_filled_at_once_are_found(stage: Stage) -> None:
+    stage.start(EVENTS_ONLY)
+    for number in range(400):
+        stage.write(f"memory/a{number}/b/c/note.md", f"burst number n{number}")
+    eventually(lambda: stage.status()["files"] == 402, seconds=20)
+    stage.converges()
+
+
+def test_f003_filled_folder_moved_in_is_found(stage: Stage) -> None:
+    stage.start(EVENTS_ONLY)
+    outside = stage.home / "outside" / "deep"
+    outside.mkdir(parents=True)
+    for number in range(20):
+        (outside / f"{number}.md").write_text(f"moved in n{number}")
+    outside.parent.rename(stage.memory / "inside")
+    eventually(lambda: stage.status()["files"] == 22)
+    stage.converges()
+
+
+def test_f004_folder_moved_out_is_forgotten_and_a_renamed_one_followed(stage: Stage) -> None:
+    for number in range(20):
+        stage.write(f"memory/d/{number}.md", f"travels n{number} hazel")
+    stage.start(EVENTS_ONLY)
+    (stage.memory / "d").rename(stage.memory / "e")
+    eventually(lambda: {"memory/e/3.md"} <= stage.paths() and "memory/d/3.md" not in stage.paths())
+    (stage.memory / "e").rename(stage.home / "gone")
+    eventually(lambda: stage.status()["files"] == 2)
+    assert not stage.finds("hazel")
+    stage.converges()
+
+
+def test_f004_rename_there_and_back_changes_nothing(stage: Stage) -> None:
+    stage.start(SCAN_ONLY)
+    before = check.dump(check.index_of(stage.daemon))
+    stage.memory.rename(stage.workspace / "bank")
+    stage.sync()
+    (stage.workspace / "bank").rename(stage.memory)
+    stage.sync()
+    assert check.dump(check.index_of(stage.daemon)) == before
+
+
+def test_f005_replaced_root_is_watched_again(stage: Stage) -> None:
+    stage.start(EVENTS_ONLY)
+    shutil.rmtree(stage.memory)
+    stage.write("memory/new.md", "after the flood: larch")
+    stage.eventually_finds("larch")
+    time.sleep(0.5)
+    stage.write("memory/later.md", "a later edit: rowan")
+    stage.eventually_finds("rowan")
+    stage.converges()
+
+
+def test_f005_replaced_subfolder_is_watched_again(stage: Stage) -> None:
+    stage.write("memory/sub/old.md", "old")
+    stage.start(EVENTS_ONLY)
+    shutil.rmtree(stage.memory / "sub")
+    stage.write("memory/sub/old.md", "replaced: larch")
+    stage.eventually_finds("larch")
+    stage.write("memory/sub/old.md", "a later edit: rowan")
+    stage.eventually_finds("rowan")
+
+
+def test_f006_root_absent_at_the_start_is_picked_up(stage: Stage) -> None:
+    shutil.rmtree(stage.memory)
+    stage.start(EVENTS_ONLY)
+    stage.write("memory/2026-01-01.md", "first of all: aspen")
+    stage.eventually_finds("aspen")
+    stage.converges()
+
+
+def test_f006_workspace_absent_at_the_start_is_reported_and_picked_up(stage: Stage) -> None:
+    shutil.rmtree(stage.workspace)
+    stage.start()
+    assert "workspace" in stage.degraded()
+    stage.write("MEMORY.md", "now it is here: aspen")
+    stage.eventually_finds("aspen")
+    eventually(lambda: "workspace" not in stage.degraded())
+
+
+def test_f007_core_file_may_come_and_go(stage: Stage) -> None:
+    core = stage.workspace / "MEMORY.md"
+    core.unlink()
+    stage.start(EVENTS_ONLY)
+    for word in ("sorrel", "yarrow"):
+        core.write_text(f"core says {word}")
+        stage.eventually_finds(word)
+        core.unlink()
+        eventually(lambda word=word: not stage.finds(word))  # type: ignore[misc]  # mypy cannot infer the default
+    stage.converges()
+
+
+@pytest.fixture
+def own_mount(stage: Stage) -> Iterator[Path]:
+    """The workspace as a file system of its own, with the notes of the stage in it."""
+    notes = stage.home / "notes"
+    stage.workspace.rename(notes)
+    stage.workspace.mkdir()
+    with mounted(stage.workspace):
+        shutil.copytree(notes, stage.workspace, dirs_exist_ok=True)
+        yield stage.workspace
+
+
+@pytest.mark.root
+def test_f008_unmounted_workspace_keeps_its_index(stage: Stage, own_mount: Path) -> None:
+    stage.start()
+    unmount(own_mount)
+    stage.sync()
+    assert stage.finds("alder")
+    assert stage.finds("birch")
+    with mounted(own_mount):
+        stage.write("MEMORY.md", "another disk: maple")
+        stage.eventually_finds("maple")
+        assert not stage.finds("alder")
+
+
+@pytest.mark.root
+def test_f008_workspace_mounted_again_converges(stage: Stage, own_mount: Path) -> None:
+    image = stage.home / "image"
+    shutil.copytree(own_mount, image)
+    stage.start({**QUICK, "rootGraceSeconds": 1})
+    unmount(own_mount)
+    stage.sync()
+    with mounted(own_mount):
+        shutil.copytree(image, own_mount, dirs_exist_ok=True)
+        stage.write("memory/new.md", "after the remount: maple")
+        stage.eventually_finds("maple")
+        stage.converges()
+
+
+@pytest.mark.root
+def test_f009_mount_over_the_workspace_is_no_deletion(stage: Stage) -> None:
+    stage.start()
+    with mounted(stage.workspace):
+        stage.sync()
+        assert stage.finds("alder")
+        assert stage.finds("birch")
+        assert "out of sight" in stage.degraded()["index"]
+    stage.sync()
+    stage.converges()
+
+
+@pytest.mark.root
+def test_f009_folder_on_a_disk_of_its_own_loses_notes_at_once(stage: Stage) -> None:
+    (stage.workspace / "bank").mkdir()
+    with mounted(stage.workspace / "bank"):
+        stage.write("bank/fact.md", "on another disk: poplar")
+        stage.start()
+        (stage.workspace / "bank" / "fact.md").unlink()
+        stage.sync()
+        assert not stage.finds("poplar")
+
+
+@pytest.mark.root
+def test_f010_no_watches_left_at_the_start_means_scanning(stage: Stage) -> None:
+    for number in range(8):
+        stage.write(f"memory/d{number}/n.md", f"n{number}")
+    with sysctl("fs.inotify.max_user_watches", 3):
+        stage.start()
+        eventually(lambda: "watcher" in stage.degraded())
+        assert stage.status()["watcher"]["mode"] == "scan"
+        stage.write("memory/d3/new.md", "found by a scan: willow")
+        stage.eventually_finds("willow")
+        stage.converges()
+
+
+@pytest.mark.root
+def test_f011_no_watches_left_at_run_time_means_scanning(stage: Stage, strace: None) -> None:
+    stage.start()
+    eventually(lambda: stage.status()["watcher"]["ok"])
+    log = stage.home / "strace.log"
+    with injected(stage.daemon.pid, log, "inotify_add_watch:error=ENOSPC"):
+        stage.write("memory/new/deep/note.md", "found by a scan: willow")
+        stage.eventually_finds("willow")
+        eventually(lambda: "watcher" in stage.degraded())
+    assert fired(log)
+    stage.converges()
+
+
+@pytest.mark.root
+def test_f012_no_event_queue_left_means_scanning(stage: Stage) -> None:
+    with sysctl("fs.inotify.max_user_instances", 0):
+        stage.start()
+        eventually(lambda: "watcher" in stage.degraded())
+        stage.write("memory/new.md", "found by a scan: willow")
+        stage.eventually_finds("willow")
+        stage.converges()
+
+
+def test_f013_name_that_is_not_utf8_stops_nobody(stage: Stage) -> None:
+    stage.start()
+    bad = os.fsencode(stage.memory) + b"/caf\xe9.md"
+    Path(os.fsdecode(bad)).write_text("never mind")
+    stage.write("memory/good.md", "all others: willow")
+    stage.eventually_finds("willow")
+    assert stage.skipped()["memory/caf\\xe9.md"] == "its name is not UTF-8"
+    stage.write("memory/good.md", "and later: hornbeam")
+    stage.eventually_finds("hornbeam")
+    stage.converges()
+
+
+def test_f014_every_name_is_indexed_or_reported(stage: Stage) -> None:
+    names = {
+        *(
+            "line\nbreak.md",
+            "tab\there.md",
+            "-rf.md",
+            "\u202egnp.md",
+            "zero\u200bwidth.md",
+            "🌲.md",
+            "a.MD",
+            'it\'s "q".md',
+        ),
+        *("cafe\u0301.md", "caf\u00e9.md", f"{'x' * 252}.md", " .md", "%2e%2e.md", "a#L1.md", "&<>.md"),
+    }
+    for number, name in enumerate(sorted(names)):
+        stage.write(f"memory/{name}", f"word{number:04d}z")
+    stage.write("memory/.md", "hidden")
+    (stage.memory / "x.md").mkdir()
+    stage.write("memory/x.md/inside.md", "a folder with the name of a note: wordinside")
+    stage.start()
+    found = {f"memory/{name}" for name in names} | {"memory/x.md/inside.md", "memory/first.md", "MEMORY.md"}
+    assert stage.paths() == found
+    for number, name in enumerate(sorted(names)):
+        assert stage.places(f"word{number:04d}z") == [f"memory/{name}"]
+    with stage.client as client:
+        for number, name in enumerate(sorted(names)):
+            if "\n" not in name:
+                assert client.get(f"memory/{name}")["text"] == f"word{number:04d}z"
+    stage.converges()
+
+
+@pytest.mark.xfail(strict=True, reason="the route of /v1/files takes no line break in a path")
+def test_f014_note_with_a_line_break_in_its_name_can_be_read(stage: Stage) -> None:
+    stage.write("memory/line\nbreak.md", "found and unreadable")
+    stage.start()
+    with stage.client as client:
+        assert client.get("memory/line\nbreak.md")["text"] == "found and unreadable"
+
+
+def test_f015_links_to_big_trees_and_loops_are_not_followed(stage: Stage) -> None:
+    stage.start()
+    before = stage.watched_folders()
+    (stage.memory / "big").symlink_to("/usr")
+    (stage.memory / "loop").symlink_to(".")
+    stage.sync()
+    assert {"memory/big", "memory/loop"} <= stage.skipped().keys()
+    assert stage.watched_folders() == before
+    stage.converges()
+
+
+def test_f015_followed_links_end_at_a_loop_and_at_the_border(stage: Stage) -> None:
+    (stage.memory / "big").symlink_to("/usr")
+    (stage.memory / "loop").symlink_to(".")
+    stage.start(search={"followSymlinks": True})
+    assert stage.paths() == {"MEMORY.md", "memory/first.md"}
+    assert "loop" in stage.skipped()["memory/loop"] or "loop" in str(stage.skipped())
+    assert "leads out" in stage.skipped()["memory/big"]
+
+
+def test_f016_linked_note_is_skipped_unless_allowed(stage: Stage) -> None:
+    stage.write("notes/target.md", "behind a link: juniper")
+    (stage.memory / "link.md").symlink_to("../notes/target.md")
+    stage.start()
+    assert not stage.finds("juniper")
+    assert "symlink" in stage.skipped()["memory/link.md"]
+
+
+def test_f016_edit_behind_an_allowed_link_is_found(stage: Stage) -> None:
+    stage.write("notes/target.md", "behind a link: juniper")
+    (stage.memory / "link.md").symlink_to("../notes/target.md")
+    stage.start(search={"followSymlinks": True})
+    assert stage.places("juniper") == ["memory/link.md"]
+    stage.write("notes/target.md", "edited where nobody watches: spruce")
+    stage.eventually_finds("spruce")
+    assert not stage.finds("juniper")
+
+
+def test_f017_edit_by_another_hard_link_is_found(stage: Stage) -> None:
+    stage.start()
+    other = stage.home / "other-name"
+    os.link(stage.memory / "first.md", other)
+    with other.open("a") as file:
+        file.write("\nappended elsewhere: medlar\n")
+    stage.eventually_finds("medlar")
+    stage.converges()
+
+
+def test_f018_write_through_a_mapping_is_found(stage: Stage) -> None:
+    path = stage.write("memory/mapped.md", "the word is quince")
+    stage.start()
+    with path.open("r+b") as file, mmap.mmap(file.fileno(), 0) as view:
+        view[-6:] = b"lemon!"
+        view.flush()
+    stage.eventually_finds("lemon")
+    assert not stage.finds("quince")
+    stage.converges()
+
+
+@pytest.mark.parametrize("stamp", ["restored", "future", "epoch"])
+def test_f019_f021_only_a_difference_of_times_counts(stage: Stage, stamp: str) -> None:
+    path = stage.write("memory/dated.md", "the word is quince")
+    before = path.stat()
+    stage.start()
+    path.write_text("the word is lemons")
+    when = {"restored": before.st_mtime_ns, "future": 4_070_908_800 * 10**9, "epoch": 0}[stamp]
+    os.utime(path, ns=(when, when))
+    stage.sync()
+    assert stage.finds("lemons")
+    assert not stage.finds("quince")
+    stage.converges()
+
+
+def test_f020_second_write_within_a_clock_tick_is_found(stage: Stage) -> None:
+    path = stage.write("memory/tick.md", "w0000")
+    stage.start(SCAN_ONLY)
+    for number in range(1, 60):
+        path.write_text(f"w{number:04d}")
+        stage.sync()
+        path.write_text(f"v{number:04d}")
+        stage.sync()
+        assert stage.finds(f"v{number:04d}")
+
+
+def test_f022_note_that_grows_all_the_time_is_followed(stage: Stage) -> None:
+    stage.start(EVENTS_ONLY)
+    path = stage.memory / "log.md"
+    used, lag, number = psutil.Process(stage.daemon.pid).cpu_times(), 0, 0
+    end = time.monotonic() + 3
+    while time.monotonic() < end:
+        with path.open("a") as file:
+            file.write(f"entry e{number:05d}\n\n")
+        number += 1
+        time.sleep(0.01)
+        if number > 150 and number % 20 == 0:
+            lag = max(lag, number - _newest_entry(stage, number))
+    spent = psutil.Process(stage.daemon.pid).cpu_times()
+    assert lag < 150, "an entry stayed invisible for more than 1.5 s"
+    assert (spent.user + spent.system) - (used.user + used.system) < 3
+    stage.converges()
+
+
+def _newest_entry(stage: Stage, number: int) -> int:
+    return next((at for at in range(number, 0, -10) if stage.finds(f"e{at:05d}")), 0)
+
+
+def test_f023_stream_of_new_notes_is_followed(stage: Stage) -> None:
+    stage.start(EVENTS_ONLY)
+    for number in range(200):
+        stage.write(f"memory/stream/{number}.md", f"new note s{number:05d}")
+        time.sleep(0.01)
+        if number == 150:
+            assert stage.finds("s00020"), "a note stayed invisible for more than 1.3 s"
+    eventually(lambda: stage.status()["files"] == 202)
+    stage.converges()
+
+
+@pytest.fixture
+def bound_by_modes(stage: Stage) -> None:
+    """Run the daemon without root's privilege to read everything."""
+    if os.geteuid() != 0:
+        stage.prepare({**QUICK, "rootGraceSeconds": 1.5})
+        return
+    program = shutil.which("setpriv")
+    if program is None:
+        pytest.skip("setpriv is missing")
+    stage.prepare({**QUICK, "rootGraceSeconds": 1.5})
+    stage.daemon.prefix = (program, "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all")
+
+
+def test_f024_unreadable_note_and_folder_are_kept_for_a_grace(stage: Stage, bound_by_modes: None) -> None:
+    stage.write("memory/locked/inner.md", "in a locked folder: rowan")
+    stage.daemon.start()
+    stage.sync()
+    (stage.memory / "first.md").chmod(0)
+    (stage.memory / "locked").chmod(0)
+    stage.sync()
+    assert stage.finds("birch")
+    assert stage.finds("rowan")
+    eventually(lambda: {"memory/first.md", "memory/locked/"} <= stage.skipped().keys())
+    stage.write("memory/other.md", "readable: aspen")
+    stage.eventually_finds("aspen")
+    eventually(lambda: not stage.finds("birch") and not stage.finds("rowan"))
+    (stage.memory / "first.md").chmod(0o644)
+    (stage.memory / "locked").chmod(0o755)
+    stage.sync()
+    assert stage.finds("birch")
+    assert stage.finds("rowan")
+
+
+def test_f025_failing_disk_keeps_the_old_text_and_is_tried_again(stage: Stage, strace: None) -> None:
+    path = stage.write("memory/bad.md", "readable once: sorrel")
+    stage.start()
+    log = stage.home / "strace.log"
+    with injected(stage.daemon.pid, log, "read:error=EIO", path=path):
+        path.write_text("written to a bad block: yarrow")
+        eventually(lambda: fired(log))
+        stage.sync()
+        assert stage.finds("sorrel")
+        assert "cannot be read" in stage.skipped()["memory/bad.md"]
+    stage.eventually_finds("yarrow")
+    stage.converges()
+
+
+def test_f026_pipe_socket_and_device_are_not_read(stage: Stage) -> None:
+    os.mkfifo(stage.memory / "pipe.md")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(stage.memory / "socket.md"))
+        if os.geteuid() == 0:
+            os.mknod(stage.memory / "device.md", 0o600 | 0o020000, os.makedev(1, 5))
+        stage.start()
+        stage.write("memory/other.md", "still alive: aspen")
+        stage.sync()
+        assert stage.finds("aspen")
+        assert stage.skipped()["memory/pipe.md"] == stage.skipped()["memory/socket.md"] == "not a regular file"
+
+
+def test_f027_huge_sparse_note_is_reported_and_not_read(stage: Stage) -> None:
+    path = stage.write("memory/huge.md", "")
+    os.truncate(path, 20 * 2**30)
+    stage.start()
+    assert "maxFileBytes" in stage.skipped()["memory/huge.md"]
+    before = psutil.Process(stage.daemon.pid).memory_info().rss
+    stage.sync()
+    assert psutil.Process(stage.daemon.pid).memory_info().rss - before < 20 * 2**20
+
+
+def test_f028_many_notes_and_deep_folders_do_not_block_answers(stage: Stage) -> None:
+    files = int(os.environ.get("MEMORYD_FAULT_FILES", "5000"))
+    for number in range(files):
+        path = stage.workspace / "bank" / f"d{number % 100}" / f"{number}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"note n{number} of many")
+    _deep_note(stage.memory, 300)
+    stage.prepare(SCAN_ONLY)
+    started = time.monotonic()
+    stage.daemon.start()
+    assert time.monotonic() - started < 5
+    slowest = 0.0
+    with Client(stage.daemon.socket, timeout=10) as client:
+        while not client.health()["ready"]:
+            at = time.monotonic()
+            client.health()
+            slowest = max(slowest, time.monotonic() - at)
+            time.sleep(0.01)
+    assert slowest < 0.5
+    stage.sync()
+    assert stage.status()["files"] == files + 2
+    assert "folders deep" in str(stage.skipped().values())
+    assert psutil.Process(stage.daemon.pid).memory_info().rss < 300 * 2**20
+
+
+def _deep_note(top: Path, depth: int) -> None:
+    """Nest folders by descriptors: their path is longer than the system takes in one call."""
+    folder = os.open(top, os.O_RDONLY | os.O_DIRECTORY)
+    for _ in range(depth):
+        os.mkdir("d" * 20, dir_fd=folder)
+        inner = os.open("d" * 20, os.O_RDONLY | os.O_DIRECTORY, dir_fd=folder)
+        os.close(folder)
+        folder = inner
+    note = os.open("deep.md", os.O_WRONLY | os.O_CREAT, dir_fd=folder)
+    os.write(note, b"too deep: abyss")
+    os.close(note)
+    os.close(folder)
+
+
+def test_f029_path_too_long_for_the_system_is_reported(stage: Stage) -> None:
+    folder = os.open(stage.memory, os.O_RDONLY | os.O_DIRECTORY)
+    for _ in range(20):
+        os.mkdir("d" * 250, dir_fd=folder)
+        inner = os.open("d" * 250, os.O_RDONLY | os.O_DIRECTORY, dir_fd=folder)
+        os.close(folder)
+        folder = inner
+    os.close(folder)
+    try:
+        stage.start()
+        assert any("cannot be read" in reason for reason in stage.skipped().values())
+        stage.write("memory/other.md", "all the rest: aspen")
+        stage.sync()
+        assert stage.finds("aspen")
+    finally:
+        subprocess.run(["rm", "-rf", str(stage.memory)], check=True)
+
+
+@pytest.mark.root
+def test_f030_overlay_file_system_converges(stage: Stage) -> None:
+    lower, upper, work = (stage.home / name for name in ("lower", "upper", "work"))
+    stage.workspace.rename(lower)
+    for folder in (upper, work, stage.workspace):
+        folder.mkdir()
+    with mounted(upper):
+        for folder in (upper / "up", upper / "work"):
+            folder.mkdir()
+        options = f"lowerdir={lower},upperdir={upper}/up,workdir={upper}/work"
+        command = ["mount", "-t", "overlay", "overlay", "-o", options, str(stage.workspace)]
+        if subprocess.run(command, capture_output=True, check=False).returncode:
+            pytest.skip("no overlay file system here")
+        try:
+            stage.start()
+            stage.write("memory/first.md", "copied up: willow")
+            stage.eventually_finds("willow")
+            (stage.workspace / "MEMORY.md").unlink()
+            eventually(lambda: not stage.finds("alder"))
+            stage.converges()
+            stage.end()
+        finally:
+            unmount(stage.workspace)
+
+
+@pytest.mark.root
+def test_f031_disk_without_case_holds_each_note_once(stage: Stage) -> None:
+    image = stage.home / "disk.img"
+    with image.open("wb") as file:
+        file.truncate(16 * 2**20)
+    commands = (
+        ["mkfs.ext4", "-q", "-O", "casefold", str(image)],
+        ["mount", "-o", "loop", str(image), str(stage.workspace)],
+    )
+    for command in commands:
+        if shutil.which(command[0]) is None or subprocess.run(command, capture_output=True, check=False).returncode:
+            pytest.skip(f"{command[0]} cannot make such a disk here")
+    try:
+        if subprocess.run(["chattr", "+F", str(stage.workspace)], capture_output=True, check=False).returncode:
+            shutil.rmtree(stage.workspace / "lost+found")
+        shutil.rmtree(stage.workspace / "lost+found", ignore_errors=True)
+        if subprocess.run(["chattr", "+F", str(stage.workspace)], capture_output=True, check=False).returncode:
+            pytest.skip("the kernel cannot fold case")
+        stage.write("MEMORY.md", "one file, two spellings: alder")
+        stage.write("memory/a.md", "renamed by case alone: birch")
+        stage.start()
+        assert stage.paths() == {"MEMORY.md", "memory/a.md"}
+        (stage.memory / "a.md").rename(stage.memory / "A.md")
+        stage.sync()
+        assert stage.paths() == {"MEMORY.md", "memory/A.md"}
+        stage.end()
+    finally:
+        unmount(stage.workspace)
+
+
+def test_f032_process_that_was_stopped_catches_up(stage: Stage) -> None:
+    stage.start()
+    stage.daemon.pause()
+    stage.write("memory/asleep.md", "written meanwhile: willow")
+    (stage.memory / "first.md").unlink()
+    eventually(lambda: psutil.Process(stage.daemon.pid).status() == psutil.STATUS_STOPPED)
+    stage.daemon.resume()
+    stage.eventually_finds("willow")
+    eventually(lambda: not stage.finds("birch"))
+    stage.converges()
+
+
+def test_f034_index_inside_the_workspace_disturbs_nobody(stage: Stage) -> None:
+    stage.start(search={"store": {"path": "memory/.idx/index.sqlite"}})
+    assert stage.finds("alder")
+    eventually(lambda: not stage.status()["dirty"])
+    scan = stage.status()["lastScanAt"]
+    eventually(lambda: stage.status()["lastScanAt"] != scan)
+    used = psutil.Process(stage.daemon.pid).cpu_times().user
+    end = time.monotonic() + 1.5
+    while time.monotonic() < end:
+        time.sleep(0.1)
+    assert psutil.Process(stage.daemon.pid).cpu_times().user - used < 0.5
+    assert not stage.skipped()
+
+
+def test_f034_state_beside_notes_is_left_out(stage: Stage) -> None:
+    stage.start(search={"store": {"path": "memory/idx/index.sqlite"}})
+    stage.write("memory/idx/intruder.md", "in the folder of the index: sumac")
+    stage.write("memory/note.md", "beside it: willow")
+    stage.sync()
+    assert stage.finds("willow")
+    assert not stage.finds("sumac")
