@@ -30,18 +30,22 @@ def install(app: FastAPI) -> None:
 
     def describe() -> dict[str, Any]:
         if app.openapi_schema is None:
-            app.openapi_schema = _without_validation_errors(
-                get_openapi(title=app.title, version=app.version, routes=app.routes)
-            )
+            schema = get_openapi(title=app.title, version=app.version, routes=app.routes)
+            app.openapi_schema = _with_our_errors(schema)
         return app.openapi_schema
 
     app.openapi = describe  # type: ignore[method-assign]  # the way FastAPI documents
 
 
-def _without_validation_errors(schema: dict[str, Any]) -> dict[str, Any]:
+def _with_our_errors(schema: dict[str, Any]) -> dict[str, Any]:
+    """Take out the framework's, and let the errors of a stream be JSON, too."""
     for path in schema["paths"].values():
         for operation in path.values():
             operation["responses"].pop("422", None)
+            for status, reply in operation["responses"].items():
+                if int(status) in ERRORS:
+                    (content,) = reply["content"].values()
+                    reply["content"] = {"application/json": content}
     for name in ("HTTPValidationError", "ValidationError"):
         schema["components"]["schemas"].pop(name, None)
     return schema

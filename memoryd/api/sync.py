@@ -10,6 +10,7 @@ from fastapi import APIRouter, Depends
 from memoryd.api.access import Caller, Gate
 from memoryd.api.agents import AgentTable, Served
 from memoryd.api.models import ReindexReply, ReindexRequest, SyncReply, SyncRequest
+from memoryd.embed.slot import EmbedderPhase
 from memoryd.wire import API
 
 DEFAULT_WAIT_SECONDS = 30.0
@@ -48,6 +49,8 @@ async def _waited(chosen: Sequence[Served], wait: str, seconds: float) -> bool:
         async with asyncio.timeout(seconds):
             await asyncio.gather(*(served.indexer.settled(ticket) for served, ticket in tickets))
             if wait == "embedded":
+                if any(served.slot.state.phase is EmbedderPhase.OFF for served in chosen):
+                    return False  # nothing will ever be embedded
                 await asyncio.gather(*(served.lane.drained() for served in chosen))
             return True
     return False

@@ -1,0 +1,163 @@
+"""The API keeps what its OpenAPI description says, whatever is sent: no 5xx, no traceback, no status unannounced."""
+
+import contextlib
+import json
+import socket
+from collections.abc import Iterator
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+import requests
+import schemathesis
+import urllib3
+from hypothesis import HealthCheck, Phase, given, settings
+from requests.adapters import HTTPAdapter
+from schemathesis import GenerationMode
+from schemathesis.checks import CHECKS, CheckFunction, load_all_checks
+from schemathesis.generation.case import Case
+from schemathesis.schemas import BaseSchema
+
+from memoryd.wire import ErrorCode
+from tests.daemon import RunningDaemon
+from tests.system.over_socket import send
+from tests.system.words_only import words_only
+
+HOST = "http://localhost"
+STREAM = "/v1/events"
+CALLS = [
+    ("GET", "/v1/health"),
+    ("GET", "/v1/status"),
+    ("POST", "/v1/search"),
+    ("GET", "/v1/files/{path}"),
+    ("POST", "/v1/sync"),
+    ("POST", "/v1/reindex"),
+]
+WITHOUT_PARAMETERS = CALLS[:2]
+SETTINGS = settings(
+    max_examples=120,
+    deadline=None,
+    database=None,
+    derandomize=True,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+KEPT = [
+    "not_a_server_error",
+    "status_code_conformance",
+    "content_type_conformance",
+    "response_schema_conformance",
+    "negative_data_rejection",
+    "unsupported_method",
+    "allow_header_conformance",
+]
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
+    with words_only(tmp_path_factory.mktemp("fuzzed")) as running:
+        yield running
+        assert running.client().search("gateway")["results"]
+        assert "Traceback" not in running.log.read_text()
+        assert "request failed" not in running.log.read_text()
+
+
+@pytest.fixture(scope="module")
+def session(daemon: RunningDaemon) -> Iterator[requests.Session]:
+    with requests.Session() as asking:
+        asking.mount(HOST, _Adapter(daemon.socket))
+        yield asking
+
+
+@pytest.fixture(scope="module")
+def described(session: requests.Session) -> BaseSchema:
+    return schemathesis.openapi.from_dict(session.get(f"{HOST}/openapi.json").json())
+
+
+@pytest.fixture(scope="module")
+def checks() -> list[CheckFunction]:
+    load_all_checks()
+    return [cast(CheckFunction, CHECKS.get_one(name)) for name in KEPT]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "mode"),
+    [(*call, GenerationMode.POSITIVE) for call in CALLS]
+    + [(*call, GenerationMode.NEGATIVE) for call in CALLS if call not in WITHOUT_PARAMETERS],
+)
+def test_f111_api_keeps_its_description(
+    described: BaseSchema,
+    session: requests.Session,
+    checks: list[CheckFunction],
+    method: str,
+    path: str,
+    mode: GenerationMode,
+) -> None:
+    @SETTINGS
+    @given(described[path][method].as_strategy(generation_mode=mode))
+    def keeps(case: Case[Any]) -> None:
+        reply = case.call(base_url=HOST, session=session)
+        assert "Traceback" not in reply.text
+        if reply.status_code >= HTTPStatus.BAD_REQUEST:
+            error = json.loads(reply.text)["error"]
+            assert set(error) == {"code", "message", "hint"}
+            assert error["code"] in set(ErrorCode)
+        case.validate_response(reply, checks=checks)
+
+    keeps()
+
+
+def test_every_call_is_tried(described: BaseSchema) -> None:
+    paths = described.raw_schema["paths"]
+    assert {(method.upper(), path) for path in paths for method in paths[path]} == {*CALLS, ("GET", STREAM)}
+
+
+@pytest.mark.parametrize("query", ["agent=%00", "agent=" + "a" * 65, "sessionKey=%ff", "sessionKey=" + "k" * 513])
+def test_stream_of_events_refuses_as_it_says(daemon: RunningDaemon, described: BaseSchema, query: str) -> None:
+    reply = send(daemon.socket, "GET", f"{STREAM}?{query}")
+    assert str(reply.status) in described.raw_schema["paths"][STREAM]["get"]["responses"]
+    assert reply.error in set(ErrorCode)
+
+
+def test_every_error_is_described_in_our_form(described: BaseSchema) -> None:
+    operations = [operation for path in described.raw_schema["paths"].values() for operation in path.values()]
+    assert len(operations) >= 7
+    for operation in operations:
+        errors = {status: reply for status, reply in operation["responses"].items() if status >= "400"}
+        assert {"400", "403", "404", "413", "500", "503"} <= errors.keys()
+        assert "422" not in errors
+        for reply in errors.values():
+            assert reply["content"]["application/json"]["schema"] == {"$ref": "#/components/schemas/ErrorReply"}
+
+
+class _Connection(urllib3.connection.HTTPConnection):
+    """An HTTP connection over a Unix socket."""
+
+    path: Path
+
+    def _new_conn(self) -> socket.socket:
+        sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        with contextlib.ExitStack() as stack:
+            stack.callback(sock.close)
+            sock.settimeout(20)
+            sock.connect(str(self.path))
+            stack.pop_all()
+        return sock
+
+
+class _Adapter(HTTPAdapter):
+    """Sends what requests would send to a host to a socket instead."""
+
+    def __init__(self, path: Path) -> None:
+        kind = type("Connection", (_Connection,), {"path": path})
+        self._pool = urllib3.HTTPConnectionPool("localhost")
+        self._pool.ConnectionCls = kind
+        super().__init__()
+
+    def get_connection_with_tls_context(self, *_: Any, **__: Any) -> urllib3.HTTPConnectionPool:
+        return self._pool
+
+    def close(self) -> None:
+        self._pool.close()
+        super().close()

@@ -1,0 +1,19 @@
+"""The real daemon over two notes, by words only, for tests that send it whatever comes to mind."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.daemon import RunningDaemon, write_config
+
+
+@contextmanager
+def words_only(home: Path) -> Iterator[RunningDaemon]:
+    """Run it in `home`, up and indexed."""
+    workspace = home / "workspace"
+    (workspace / "memory").mkdir(parents=True)
+    (workspace / "MEMORY.md").write_text("# Memory\n\nThe gateway runs on alder.\n")
+    (workspace / "memory" / "2026-11-18.md").write_text("# Wednesday\n\nError GW-4172 came back.\n")
+    with RunningDaemon(home, write_config(home, workspace, None), workspace) as running:
+        running.client().sync()
+        yield running
