@@ -12,6 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from memoryd.client import Client
 from memoryd.errors import NotNow
 from memoryd.replies import AgentStatus
 from memoryd.wire import Exit
@@ -37,11 +38,13 @@ def launch(tmp_path: Path, workspace: Path) -> Iterator[Launch]:
 
 
 def agent(daemon: RunningDaemon) -> AgentStatus:
-    return daemon.client().status()["agents"][0]
+    with Client(daemon.socket) as client:
+        return client.status()["agents"][0]
 
 
 def paths_found(daemon: RunningDaemon, query: str) -> list[str]:
-    return [hit["path"] for hit in daemon.client().search(query)["results"]]
+    with Client(daemon.socket) as client:
+        return [hit["path"] for hit in client.search(query)["results"]]
 
 
 def failed_start(daemon: RunningDaemon, *arguments: str) -> tuple[int, str]:
