@@ -52,7 +52,7 @@ class SearchRequest(Request):
     query: Annotated[str, Field(min_length=1)]
     agent: AgentId | None = None
     max_results: Annotated[int, Field(ge=1, le=200)] | None = None
-    min_score: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, strict=False)] | None = None
+    min_score: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
     session_key: Annotated[str, Field(max_length=512)] | None = None
     sources: Annotated[list[Literal["memory", "sessions"]], Field(max_length=2)] | None = None
     since: Annotated[str, Field(max_length=64)] | None = None

@@ -36,7 +36,7 @@ CALLS = [
 ]
 WITHOUT_PARAMETERS = CALLS[:2]
 SETTINGS = settings(
-    max_examples=120,
+    max_examples=150,
     deadline=None,
     database=None,
     derandomize=True,
