@@ -19,23 +19,27 @@ class Channel:
 
     async def rows(self, inputs: Sequence[Input], side: Side, lane: Lane, *, attempts: int | None = None) -> list[Row]:
         """One row a text, in order; raises CallError. `inputs` are no more than `api.items`."""
-        api = self.api
-        call = api.call(inputs, side)
         try:
-            return await self.endpoint.ask(
-                "POST",
-                self.endpoint.url(call.path),
-                lane,
-                partial(_rows, api, len(inputs)),
-                json_body=call.body,
-                texts=[item.text for item in inputs],
-                attempts=attempts,
-            )
+            return await self._rows(self.api, inputs, side, lane, attempts)
         except CallError as error:
-            if error.kind is not Kind.MISSING or api.older is None or _names_model(error):
+            older = self.api.older
+            if error.kind is not Kind.MISSING or older is None or _names_model(error):
                 raise
-            self.api = api.older
-        return [row for one in inputs for row in await self.rows([one], side, lane, attempts=attempts)]
+        rows = [row for one in inputs for row in await self._rows(older, [one], side, lane, attempts)]
+        self.api = older
+        return rows
+
+    async def _rows(self, api: Api, inputs: Sequence[Input], side: Side, lane: Lane, attempts: int | None) -> list[Row]:
+        call = api.call(inputs, side)
+        return await self.endpoint.ask(
+            "POST",
+            self.endpoint.url(call.path),
+            lane,
+            partial(_decoded, api, len(inputs)),
+            json_body=call.body,
+            texts=[item.text for item in inputs],
+            attempts=attempts,
+        )
 
 
 def _names_model(error: CallError) -> bool:
@@ -43,5 +47,5 @@ def _names_model(error: CallError) -> bool:
     return "model" in error.reason.lower()
 
 
-def _rows(api: Api, count: int, body: bytes) -> list[Row]:
+def _decoded(api: Api, count: int, body: bytes) -> list[Row]:
     return api.rows(decode_json(body), count)

@@ -41,6 +41,8 @@ class Kind(StrEnum):
     """Another key or account."""
     MISSING = "missing"
     """Another address or model."""
+    ELSEWHERE = "elsewhere"
+    """The address that it redirects to."""
     TOO_MANY = "too many"
     """Fewer texts a request."""
     TOO_LONG = "too long"
@@ -88,8 +90,10 @@ def _kind(status: int, message: str, body: bytes) -> Kind:
         return Kind.TOO_MANY
     if status == 429:
         return Kind.BUSY
-    if status in {404, 405, 410} or 300 <= status < 400:
+    if status in {404, 405, 410}:
         return Kind.MISSING
+    if status < 400:
+        return Kind.ELSEWHERE
     if status == 500:
         return Kind.FAILING
     return Kind.OUTAGE if status > 500 or status in {408, 425} else Kind.REFUSED

@@ -4,8 +4,10 @@ A key and the texts go to the configured host only: a redirect elsewhere ends th
 """
 
 import asyncio
+import functools
 import json
 import random
+import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -35,6 +37,12 @@ Decode = Callable[[bytes], Decoded]
 """Makes something of a body; raises ValueError for one of another shape."""
 
 
+@functools.cache
+def tls() -> ssl.SSLContext:
+    """The certificates that count, read once; slow, so the first call belongs into a thread."""
+    return httpx.create_ssl_context()
+
+
 class Endpoint:
     """One provider at one address. `secrets` are kept out of every message."""
 
@@ -57,6 +65,7 @@ class Endpoint:
             headers={"User-Agent": f"memoryd/{__version__}", "Accept-Encoding": "identity", **headers},
             timeout=httpx.Timeout(None, connect=patience.connect.total_seconds()),
             limits=httpx.Limits(max_connections=concurrency + 4, max_keepalive_connections=concurrency + 1),
+            verify=tls(),
             # a proxy that is set for the world outside does not reach this machine's own servers
             trust_env=self.base.host not in LOOPBACK,
         )
@@ -175,7 +184,7 @@ class Endpoint:
                 request = self._next(request, response, response.next_request.url)
             finally:
                 await response.aclose()
-        raise CallError(Kind.MISSING, "redirects without end")
+        raise CallError(Kind.ELSEWHERE, "redirects without end")
 
     def _next(self, request: httpx.Request, response: httpx.Response, there: httpx.URL) -> httpx.Request:
         is_read = request.method == "GET"
@@ -189,7 +198,7 @@ class Endpoint:
         if is_read and (there.scheme == "https" or there.host in LOOPBACK):
             return httpx.Request("GET", there)
         raise CallError(
-            Kind.MISSING,
+            Kind.ELSEWHERE,
             f"{response.status_code}, it redirects to {there.scheme}://{there.host}",
             hint="if that is right, put the address there into memorySearch.remote.baseUrl",
         )

@@ -1,5 +1,7 @@
 """Opens an endpoint and finds out how many dimensions its model has."""
 
+import asyncio
+
 import httpx
 
 from memoryd.embed.remote.api import Api
@@ -9,7 +11,7 @@ from memoryd.embed.remote.channel import Channel
 from memoryd.embed.remote.embedder import RemoteEmbedder, unavailable
 from memoryd.embed.remote.failures import CallError
 from memoryd.embed.remote.gate import Lane
-from memoryd.embed.remote.http import Endpoint
+from memoryd.embed.remote.http import Endpoint, tls
 from memoryd.embed.remote.prompts import Side
 from memoryd.embed.remote.settings import RemoteSettings
 from memoryd.embed.remote.splitting import PROBE
@@ -18,7 +20,9 @@ from memoryd.errors import EmbedderUnavailable, ModelError
 
 async def opened(settings: RemoteSettings) -> RemoteEmbedder:
     """The embedder; see `open_remote`."""
-    channel = Channel(_endpoint(settings, api_of(settings)), api_of(settings))
+    api = api_of(settings)
+    await asyncio.to_thread(tls)
+    channel = Channel(_endpoint(settings, api), api)
     try:
         dimensions = await _dimensions(channel, settings)
     except BaseException:

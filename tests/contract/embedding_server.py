@@ -1,0 +1,233 @@
+"""A real HTTP server on loopback that speaks the wire format of a provider, and misbehaves as told.
+
+The shapes of requests, answers and errors are written from the providers' API references.
+"""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+
+DIMENSIONS = 8
+
+
+def numbers_for(text: str, dimensions: int = DIMENSIONS) -> list[float]:
+    """A vector that only this text gets; not of length 1."""
+    seed = int.from_bytes(sha256(text.encode()).digest()[:8], "big")
+    return [float(number) for number in np.random.default_rng(seed).normal(size=dimensions)]
+
+
+@dataclass
+class Asked:
+    """A request as it came in."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    raw: bytes
+
+    @property
+    def body(self) -> Any:
+        return json.loads(self.raw)
+
+
+@dataclass
+class Reply:
+    """An answer out of the ordinary: its bytes, how they go out, and what becomes of the connection."""
+
+    status: int = 200
+    body: bytes | object = b""
+    headers: dict[str, str] = field(default_factory=dict)
+    cut_after: int | None = None
+    """Close after so many bytes of the body, of which all are announced."""
+    drip: bool = False
+    """Send a byte now and then, for ever."""
+    reset: bool = False
+    """Answer nothing and reset the connection."""
+    huge: bool = False
+    """Send blanks for ever."""
+
+    def content(self) -> bytes:
+        return self.body if isinstance(self.body, bytes) else json.dumps(self.body).encode()
+
+
+Behaviour = Callable[[Asked], Reply | None]
+"""What to do with a request; None for the provider's ordinary answer."""
+
+
+@dataclass
+class Dialect:
+    """How a provider is asked and answers."""
+
+    provider: str
+    texts: Callable[[Any], list[str]]
+    answer: Callable[[Sequence[Sequence[object]]], object]
+    error: Callable[[int, str], object]
+    key_header: str
+    paths: tuple[str, ...]
+
+
+def _data(rows: Sequence[Sequence[object]]) -> object:
+    entries = [{"object": "embedding", "index": index, "embedding": row} for index, row in enumerate(rows)]
+    return {"object": "list", "data": entries[::-1], "model": "m", "usage": {"prompt_tokens": 1, "total_tokens": 1}}
+
+
+def _openai_error(status: int, message: str) -> object:
+    return {"error": {"message": message, "type": "invalid_request_error", "param": None, "code": None}}
+
+
+def _input(body: Any) -> list[str]:
+    return list(body["input"])
+
+
+DIALECTS: Mapping[str, Dialect] = {
+    "openai": Dialect("openai", _input, _data, _openai_error, "authorization", ("/v1/embeddings",)),
+    "voyage": Dialect(
+        "voyage", _input, _data, lambda _, message: {"detail": message}, "authorization", ("/v1/embeddings",)
+    ),
+    "mistral": Dialect(
+        "mistral",
+        _input,
+        _data,
+        lambda _, message: {"object": "error", "message": message, "type": "invalid_request_error", "code": "3210"},
+        "authorization",
+        ("/v1/embeddings",),
+    ),
+    "gemini": Dialect(
+        "gemini",
+        lambda body: [request["content"]["parts"][0]["text"] for request in body["requests"]],
+        lambda rows: {"embeddings": [{"values": row} for row in rows]},
+        lambda status, message: {"error": {"code": status, "message": message, "status": "INVALID_ARGUMENT"}},
+        "x-goog-api-key",
+        (
+            "/v1/models/gemini-embedding-001:batchEmbedContents",
+            "/v1/models/gemini-embedding-2-preview:batchEmbedContents",
+        ),
+    ),
+    "ollama": Dialect(
+        "ollama",
+        _input,
+        lambda rows: {"model": "m", "embeddings": list(rows), "total_duration": 14143917, "prompt_eval_count": 8},
+        lambda _, message: {"error": message},
+        "authorization",
+        ("/api/embed",),
+    ),
+}
+
+
+@dataclass
+class EmbeddingServer:
+    """Answers as a provider does, unless `behaviour` says otherwise. `script` is used up one reply a request."""
+
+    dialect: Dialect
+    dimensions: int = DIMENSIONS
+    script: list[Reply | None] = field(default_factory=list)
+    behaviour: Behaviour = lambda _asked: None
+    asked: list[Asked] = field(default_factory=list)
+    connections: int = 0
+    port: int = 0
+    busy: int = 0
+    most_busy: int = 0
+    gate: asyncio.Event = field(default_factory=asyncio.Event)
+    """Closed, it holds every ordinary answer back."""
+    _handlers: set[asyncio.Task[None] | None] = field(default_factory=set)
+    _server: asyncio.Server | None = None
+
+    def __post_init__(self) -> None:
+        self.gate.set()
+
+    @property
+    def origin(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def url(self) -> str:
+        return self.origin if self.dialect.provider == "ollama" else f"{self.origin}/v1"
+
+    @property
+    def texts(self) -> list[str]:
+        """Every text that was ever sent here."""
+        return [text for asked in self.asked for text in self.dialect.texts(asked.body)]
+
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator["EmbeddingServer"]:
+        await self.start()
+        try:
+            yield self
+        finally:
+            await self.stop()
+
+    async def start(self) -> None:
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", self.port)
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    async def stop(self) -> None:
+        """Go away, and break off what is under way; `start` comes back at the same port."""
+        assert self._server is not None
+        self._server.close()
+        for handler in filter(None, self._handlers):
+            handler.cancel()
+        await asyncio.gather(*filter(None, self._handlers), return_exceptions=True)
+        self._handlers.clear()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._handlers.add(asyncio.current_task())
+        self.connections += 1
+        try:
+            with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
+                while await self._exchange(reader, writer):
+                    pass
+        finally:
+            writer.close()
+
+    async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        first, *lines = head.strip().split("\r\n")
+        method, path, _ = first.split(" ")
+        headers = {key.lower(): value for key, value in (line.split(": ", 1) for line in lines)}
+        asked = Asked(method, path, headers, await reader.readexactly(int(headers.get("content-length", "0"))))
+        self.asked.append(asked)
+        self.busy += 1
+        self.most_busy = max(self.busy, self.most_busy)
+        try:
+            reply = (self.script.pop(0) if self.script else None) or self.behaviour(asked)
+            if reply is None:
+                await self.gate.wait()
+                reply = self.ordinary(asked)
+        finally:
+            self.busy -= 1
+        return await self._send(reply, writer)
+
+    def ordinary(self, asked: Asked) -> Reply:
+        if asked.path not in self.dialect.paths:
+            return Reply(404, b"404 page not found", {"Content-Type": "text/plain"})
+        rows = [numbers_for(text, self.dimensions) for text in self.dialect.texts(asked.body)]
+        return Reply(200, self.dialect.answer(rows))
+
+    def refusal(self, status: int, message: str, **headers: str) -> Reply:
+        return Reply(status, self.dialect.error(status, message), headers)
+
+    async def _send(self, reply: Reply, writer: asyncio.StreamWriter) -> bool:
+        if reply.reset:
+            writer.transport.abort()
+            return False
+        content = reply.content()
+        headers = {"Content-Type": "application/json", "Content-Length": str(len(content))} | reply.headers
+        if reply.drip or reply.huge:
+            headers["Content-Length"] = str(1 << 40)
+        lines = [f"HTTP/1.1 {reply.status} X", *(f"{key}: {value}" for key, value in headers.items())]
+        writer.write("\r\n".join([*lines, "", ""]).encode() + content[: reply.cut_after])
+        await writer.drain()
+        while reply.huge:
+            writer.write(b" " * (1 << 20))
+            await writer.drain()
+        while reply.drip:
+            writer.write(b" ")
+            await writer.drain()
+            await asyncio.sleep(0.01)
+        return reply.cut_after is None

@@ -1,0 +1,631 @@
+"""What every remote provider promises as an Embedder, asked through the real client over a real connection."""
+
+import asyncio
+import base64
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Any
+
+import numpy as np
+import pytest
+
+from memoryd.domain.breaker import BreakerRule
+from memoryd.embed.protocol import Passage, Rejected, Vector
+from memoryd.embed.remote.build import Patience, RemoteSettings, open_remote
+from memoryd.embed.remote.embedder import RemoteEmbedder
+from memoryd.errors import EmbedderUnavailable, EmbeddingError, ModelError
+from tests.contract.embedding_server import DIALECTS, DIMENSIONS, Asked, EmbeddingServer, Reply, numbers_for
+
+KEY = "sk-test-9f8e7d6c5b4a3f2e1d0c"
+MODELS = {
+    "openai": "text-embedding-3-small",
+    "gemini": "gemini-embedding-001",
+    "voyage": "voyage-4-large",
+    "mistral": "mistral-embed",
+    "ollama": "all-minilm",
+}
+QUICK = Patience(
+    query=timedelta(seconds=1), bulk=timedelta(seconds=1), connect=timedelta(seconds=1), hold=timedelta(seconds=2)
+)
+RULE = BreakerRule(first_delay=0.01, longest_delay=0.05, jitter=0.0, failures_to_open=50)
+NOTES = ["The boiler was mended.", "The gateway runs on alder.", "今天修好了屋顶。"]
+PASSAGES = [Passage(text) for text in NOTES]
+
+
+@pytest.fixture(params=sorted(DIALECTS))
+async def server(request: pytest.FixtureRequest) -> AsyncIterator[EmbeddingServer]:
+    async with EmbeddingServer(DIALECTS[request.param]).running() as running:
+        yield running
+
+
+@contextlib.asynccontextmanager
+async def serving(provider: str) -> AsyncIterator[EmbeddingServer]:
+    async with EmbeddingServer(DIALECTS[provider]).running() as running:
+        yield running
+
+
+def settings_for(server: EmbeddingServer, **changes: Any) -> RemoteSettings:
+    provider = server.dialect.provider
+    fields: dict[str, Any] = {"provider": provider, "model": MODELS[provider], "base_url": server.url, "api_key": KEY}
+    return RemoteSettings(**(fields | {"patience": QUICK, "rule": RULE} | changes))
+
+
+@contextlib.asynccontextmanager
+async def opened(server: EmbeddingServer, **changes: Any) -> AsyncIterator[RemoteEmbedder]:
+    embedder = await open_remote(settings_for(server, **changes))
+    server.asked.clear()
+    try:
+        yield embedder
+    finally:
+        await embedder.aclose()
+
+
+def unit(text: str) -> Vector:
+    vector = np.asarray(numbers_for(text))
+    return np.asarray(vector / np.linalg.norm(vector), dtype=np.float32)
+
+
+def same(got: Vector | Rejected, wanted: Vector) -> bool:
+    return not isinstance(got, Rejected) and got.dtype == np.float32 and np.allclose(got, wanted, atol=1e-6)
+
+
+async def until_busy(server: EmbeddingServer, requests: int) -> None:
+    async with asyncio.timeout(10):
+        while server.busy < requests:  # noqa: ASYNC110  the condition is the server's
+            await asyncio.sleep(0.01)
+
+
+def when_sent(server: EmbeddingServer, text: str, reply: Reply) -> Callable[[Asked], Reply | None]:
+    """The reply for every request that carries the text."""
+    return lambda asked: reply if text in server.dialect.texts(asked.body) else None
+
+
+async def test_documents_and_questions_get_unit_vectors_in_order(server: EmbeddingServer) -> None:
+    async with opened(server) as embedder:
+        got = await embedder.embed_documents(PASSAGES)
+        question = await embedder.embed_query("who mended the boiler")
+    assert all(same(vector, unit(text)) for vector, text in zip(got, NOTES, strict=True))
+    assert same(question, unit("who mended the boiler"))
+
+
+async def test_identity_names_model_and_place_and_no_secret(server: EmbeddingServer) -> None:
+    async with opened(server, headers={"X-Team": "geheim-4711"}) as embedder:
+        identity = embedder.identity
+    assert (identity.provider, identity.model) == (server.dialect.provider, MODELS[server.dialect.provider])
+    assert (identity.endpoint, identity.dimensions) == (server.url, DIMENSIONS)
+    assert KEY not in repr(identity)
+    assert "geheim" not in repr(identity)
+
+
+async def test_another_key_or_header_keeps_the_space_and_another_place_does_not(server: EmbeddingServer) -> None:
+    async with opened(server) as one, opened(server, api_key="other-key", headers={"X-A": "b"}) as two:
+        assert one.identity.fingerprint == two.identity.fingerprint
+    async with serving(server.dialect.provider) as elsewhere, opened(elsewhere) as three:
+        assert three.identity.fingerprint != one.identity.fingerprint
+
+
+async def test_opening_sends_no_text_of_the_user_and_the_key_in_its_header(server: EmbeddingServer) -> None:
+    embedder = await open_remote(settings_for(server, headers={"x-team": "blue"}))
+    await embedder.aclose()
+    (asked,) = server.asked
+    assert server.dialect.texts(asked.body) == ["memory"]
+    assert KEY in asked.headers[server.dialect.key_header]
+    assert asked.headers["x-team"] == "blue"
+    assert KEY not in asked.path
+
+
+async def test_empty_texts_are_rejected_and_not_sent(server: EmbeddingServer) -> None:
+    async with opened(server) as embedder:
+        empty, full = await embedder.embed_documents([Passage(" \n"), PASSAGES[0]])
+        with pytest.raises(EmbeddingError):
+            await embedder.embed_query("  ")
+    assert isinstance(empty, Rejected)
+    assert same(full, unit(NOTES[0]))
+    assert server.texts == [NOTES[0]]
+
+
+async def test_a_text_that_stands_twice_is_sent_once(server: EmbeddingServer) -> None:
+    async with opened(server) as embedder:
+        got = await embedder.embed_documents([PASSAGES[0], PASSAGES[1], PASSAGES[0]])
+    assert [same(vector, unit(text)) for vector, text in zip(got, [NOTES[0], NOTES[1], NOTES[0]], strict=True)]
+    assert sorted(server.texts) == sorted(NOTES[:2])
+
+
+async def test_connections_are_used_again(server: EmbeddingServer) -> None:
+    async with opened(server) as embedder:
+        for _ in range(5):
+            await embedder.embed_documents(PASSAGES)
+    assert server.connections == 1
+
+
+@pytest.mark.parametrize("status", [401, 403])
+async def test_refused_key_is_said_at_once_with_a_hint_and_without_the_key(
+    server: EmbeddingServer, status: int
+) -> None:
+    server.behaviour = lambda _: server.refusal(status, f"Incorrect API key provided: {KEY}.")
+    with pytest.raises(EmbedderUnavailable) as caught:
+        await open_remote(settings_for(server))
+    assert "key" in caught.value.hint
+    assert KEY not in str(caught.value)
+    assert len(server.asked) == 1
+
+
+async def test_unknown_model_is_said_with_a_hint(server: EmbeddingServer) -> None:
+    server.behaviour = lambda _: server.refusal(404, 'model "x" not found, try pulling it first')
+    with pytest.raises(EmbedderUnavailable, match="not found") as caught:
+        await open_remote(settings_for(server))
+    assert "model" in caught.value.hint
+
+
+async def test_busy_endpoint_is_asked_again_when_it_says(server: EmbeddingServer) -> None:
+    async with opened(server) as embedder:
+        server.script = [server.refusal(429, "Rate limit reached", **{"Retry-After": "1"})]
+        started = asyncio.get_running_loop().time()
+        (got,) = await embedder.embed_documents(PASSAGES[:1])
+    assert same(got, unit(NOTES[0]))
+    assert asyncio.get_running_loop().time() - started >= 1.0
+
+
+async def test_wait_may_be_given_as_a_date_and_a_long_one_is_told(server: EmbeddingServer) -> None:
+    later = format_datetime(datetime.now(UTC) + timedelta(seconds=90), usegmt=True)
+    async with opened(server) as embedder:
+        server.behaviour = lambda _: server.refusal(429, "Rate limit reached", **{"Retry-After": later})
+        with pytest.raises(EmbedderUnavailable, match=r"Rate limit reached; next try in \d\d s"):
+            await embedder.embed_documents(PASSAGES)
+        asked = len(server.asked)
+        with pytest.raises(EmbedderUnavailable):
+            await embedder.embed_documents(PASSAGES)
+    assert len(server.asked) == asked == 1
+
+
+async def test_question_passes_while_documents_are_held_back(server: EmbeddingServer) -> None:
+    async with opened(server) as embedder:
+        server.script = [server.refusal(429, "Token rate limit", **{"Retry-After": "90"})]
+        with pytest.raises(EmbedderUnavailable):
+            await embedder.embed_documents(PASSAGES)
+        assert same(await embedder.embed_query("boiler"), unit("boiler"))
+
+
+@pytest.mark.parametrize("status", [500, 502, 503, 529])
+async def test_server_error_is_tried_again(server: EmbeddingServer, status: int) -> None:
+    async with opened(server) as embedder:
+        server.script = [Reply(status, b"<html>upstream</html>")] * 2
+        got = await embedder.embed_documents(PASSAGES)
+    assert all(same(vector, unit(text)) for vector, text in zip(got, NOTES, strict=True))
+
+
+BROKEN = {
+    "truncated JSON": lambda server, full: Reply(200, full[: len(full) // 2]),
+    "cut connection": lambda server, full: Reply(200, full, cut_after=len(full) // 2),
+    "reset": lambda server, full: Reply(reset=True),
+    "a web page": lambda server, full: Reply(200, b"<html>Log in</html>", {"Content-Type": "text/html"}),
+    "an empty object": lambda server, full: Reply(200, b"{}"),
+    "no object": lambda server, full: Reply(200, b"[1, 2]"),
+    "deep nesting": lambda server, full: Reply(200, b"[" * 100_000),
+    "not UTF-8": lambda server, full: Reply(200, b'{"data": "\xff\xfe"}'),
+    "one vector too few": lambda server, full: Reply(200, server.dialect.answer([numbers_for("a")] * 2)),
+    "one vector too many": lambda server, full: Reply(200, server.dialect.answer([numbers_for("a")] * 4)),
+    "an empty vector": lambda server, full: Reply(200, server.dialect.answer([[], [], []])),
+}
+
+
+@pytest.mark.parametrize("name", sorted(BROKEN))
+async def test_broken_answer_is_asked_for_again_and_then_told(server: EmbeddingServer, name: str) -> None:
+    full = Reply(200, server.dialect.answer([numbers_for(text) for text in NOTES])).content()
+    broken = BROKEN[name](server, full)
+    async with opened(server) as embedder:
+        server.script = [broken]
+        got = await embedder.embed_documents(PASSAGES)
+        assert all(same(vector, unit(text)) for vector, text in zip(got, NOTES, strict=True))
+        server.behaviour = lambda _: broken
+        with pytest.raises(EmbedderUnavailable) as caught:
+            await embedder.embed_documents([Passage("Another note.")])
+        with pytest.raises(EmbedderUnavailable):
+            await embedder.embed_query("boiler")
+    assert "127.0.0.1" in str(caught.value)
+    assert len(str(caught.value)) < 400
+
+
+async def test_slow_drip_ends_in_time(server: EmbeddingServer) -> None:
+    patience = Patience(query=timedelta(seconds=0.3), bulk=timedelta(seconds=0.3), hold=timedelta(seconds=1))
+    async with opened(server, patience=patience) as embedder:
+        server.behaviour = lambda _: Reply(200, b"{", drip=True)
+        async with asyncio.timeout(5):
+            with pytest.raises(EmbedderUnavailable, match="no answer within"):
+                await embedder.embed_query("boiler")
+            with pytest.raises(EmbedderUnavailable):
+                await embedder.embed_documents(PASSAGES)
+
+
+async def test_endless_answer_is_not_swallowed(server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memoryd.embed.remote.http.ANSWER_BYTES", 4 << 20)
+    async with opened(server, patience=Patience(attempts=1)) as embedder:
+        server.behaviour = lambda _: Reply(200, b"", huge=True)
+        async with asyncio.timeout(10):
+            with pytest.raises(EmbedderUnavailable, match="more than 4 MiB"):
+                await embedder.embed_documents(PASSAGES)
+
+
+async def test_endless_error_is_read_to_a_bound(server: EmbeddingServer) -> None:
+    async with opened(server) as embedder:
+        server.behaviour = lambda _: Reply(403, b"", huge=True)
+        async with asyncio.timeout(10):
+            with pytest.raises(EmbedderUnavailable, match="403"):
+                await embedder.embed_documents(PASSAGES)
+
+
+@pytest.mark.parametrize("odd", [float("nan"), float("inf"), None, "1.0", True, 10**400])
+async def test_number_that_is_none_sets_one_passage_aside(server: EmbeddingServer, odd: object) -> None:
+    async with opened(server) as embedder:
+        row: list[object] = [*numbers_for("x")[:-1], odd]
+        server.script = [Reply(200, server.dialect.answer([numbers_for(NOTES[0]), row, numbers_for(NOTES[2])]))]
+        first, second, third = await embedder.embed_documents(PASSAGES)
+    assert same(first, unit(NOTES[0]))
+    assert isinstance(second, Rejected)
+    assert same(third, unit(NOTES[2]))
+
+
+async def test_zeros_are_no_vector(server: EmbeddingServer) -> None:
+    async with opened(server) as embedder:
+        server.behaviour = lambda _: Reply(200, server.dialect.answer([[0.0] * DIMENSIONS]))
+        (got,) = await embedder.embed_documents(PASSAGES[:1])
+        with pytest.raises(EmbeddingError, match="zeros"):
+            await embedder.embed_query("boiler")
+    assert isinstance(got, Rejected)
+
+
+async def test_other_dimensions_are_never_mixed_in(server: EmbeddingServer) -> None:
+    async with opened(server) as embedder:
+        server.dimensions = DIMENSIONS * 2
+        with pytest.raises(EmbedderUnavailable, match="16 dimensions, and 8 are wanted"):
+            await embedder.embed_documents(PASSAGES)
+        with pytest.raises(EmbedderUnavailable, match="16 dimensions"):
+            await embedder.embed_query("boiler")
+
+
+async def test_dimensions_that_the_endpoint_does_not_give_are_told_at_once(server: EmbeddingServer) -> None:
+    with pytest.raises(ModelError, match=r"768 dimensions were asked for, and .* answers with 8"):
+        await open_remote(settings_for(server, dimensions=768))
+
+
+async def test_redirect_elsewhere_gets_neither_key_nor_text(server: EmbeddingServer) -> None:
+    async with serving(server.dialect.provider) as other, opened(server) as embedder:
+        for status in (301, 302, 303, 307, 308):
+            server.script = [Reply(status, b"", {"Location": f"{other.url}/embeddings"})]
+            with pytest.raises(EmbedderUnavailable, match="redirects to") as caught:
+                await embedder.embed_documents(PASSAGES)
+            assert "baseUrl" in caught.value.hint
+            await asyncio.sleep(0.06)  # the back-off of RULE
+    assert other.asked == []
+
+
+async def test_redirect_within_the_origin_is_followed(server: EmbeddingServer) -> None:
+    async with opened(server) as embedder:
+        server.script = [Reply(308, b"", {"Location": server.dialect.paths[0]})]
+        (got,) = await embedder.embed_documents(PASSAGES[:1])
+        assert same(got, unit(NOTES[0]))
+        assert KEY in server.asked[-1].headers[server.dialect.key_header]
+        server.behaviour = lambda asked: Reply(308, b"", {"Location": asked.path})
+        with pytest.raises(EmbedderUnavailable, match="without end"):
+            await embedder.embed_documents(PASSAGES)
+
+
+async def test_poisonous_text_is_found_and_the_others_are_embedded(server: EmbeddingServer) -> None:
+    passages = [Passage(f"note {number}") for number in range(16)]
+    async with opened(server) as embedder:
+        server.behaviour = when_sent(server, "note 11", server.refusal(400, "Invalid input"))
+        got = await embedder.embed_documents(passages)
+    assert [place for place, answer in enumerate(got) if isinstance(answer, Rejected)] == [11]
+    assert all(same(answer, unit(f"note {place}")) for place, answer in enumerate(got) if place != 11)
+
+
+async def test_text_that_crashes_the_server_is_found(server: EmbeddingServer) -> None:
+    async with opened(server) as embedder:
+        server.behaviour = when_sent(server, NOTES[1], server.refusal(500, "failed to encode: unsupported value: NaN"))
+        first, second, third = await embedder.embed_documents(PASSAGES)
+    assert isinstance(second, Rejected)
+    assert same(first, unit(NOTES[0]))
+    assert same(third, unit(NOTES[2]))
+
+
+async def test_refusal_of_everything_is_not_blamed_on_the_texts(server: EmbeddingServer) -> None:
+    async with opened(server) as embedder:
+        server.behaviour = lambda _: server.refusal(400, "User location is not supported for the API use.")
+        with pytest.raises(EmbedderUnavailable, match="User location"):
+            await embedder.embed_documents(PASSAGES)
+    assert len(server.asked) <= 2
+
+
+TOO_MANY = {
+    "openai": (400, "Requested 416735 tokens, max 300000 tokens per request"),
+    "gemini": (400, "* BatchEmbedContentsRequest.requests: at most 100 requests can be in one batch"),
+    "voyage": (400, "The max allowed tokens per submitted batch is 120000. Your batch has 130000 tokens."),
+    "mistral": (400, "Too many inputs in request, split into more batches."),
+    "ollama": (413, ""),
+}
+
+
+async def test_too_large_request_is_split_and_the_size_remembered(server: EmbeddingServer) -> None:
+    refusal = server.refusal(*TOO_MANY[server.dialect.provider])
+    passages = [Passage(f"note {number}") for number in range(16)]
+    async with opened(server) as embedder:
+        server.behaviour = lambda asked: refusal if len(server.dialect.texts(asked.body)) > 4 else None
+        got = await embedder.embed_documents(passages)
+        assert all(same(answer, unit(f"note {place}")) for place, answer in enumerate(got))
+        server.asked.clear()
+        await embedder.embed_documents([Passage(f"later {number}") for number in range(16)])
+    assert [len(server.dialect.texts(asked.body)) for asked in server.asked] == [4, 4, 4, 4]
+
+
+async def test_text_that_is_too_long_is_cut_until_it_fits(server: EmbeddingServer) -> None:
+    message = "This model's maximum context length is 8192 tokens, however you requested 9001 tokens"
+    long = "word " * 400
+    async with opened(server) as embedder:
+        server.behaviour = lambda asked: (
+            server.refusal(400, message) if any(len(text) > 600 for text in server.dialect.texts(asked.body)) else None
+        )
+        short, cut = await embedder.embed_documents([PASSAGES[0], Passage(long)])
+        got = await embedder.embed_documents([Passage(f"note {number}") for number in range(16)])
+    assert same(short, unit(NOTES[0]))
+    assert same(cut, unit(long[:500]))
+    assert len(server.asked[-1:]) == 1
+    assert len(server.dialect.texts(server.asked[-1].body)) == 16
+    assert not any(isinstance(answer, Rejected) for answer in got)
+
+
+async def test_what_came_before_an_outage_is_not_asked_for_again(server: EmbeddingServer) -> None:
+    passages = [Passage(f"note {number}") for number in range(200)]
+    async with opened(server, patience=Patience(attempts=1), concurrency=1) as embedder:
+        server.behaviour = when_sent(server, "note 199", Reply(503, b""))
+        with pytest.raises(EmbedderUnavailable):
+            await embedder.embed_documents(passages)
+        server.behaviour = lambda _: None
+        before = len(server.texts)
+        got = await embedder.embed_documents(passages)
+    assert all(same(answer, unit(f"note {place}")) for place, answer in enumerate(got))
+    again = server.texts[before:]
+    assert "note 199" in again
+    assert "note 0" not in again
+
+
+async def test_endpoint_that_went_away_is_found_again(server: EmbeddingServer) -> None:
+    async with opened(server) as embedder:
+        await server.stop()
+        with pytest.raises(EmbedderUnavailable, match=r"no connection|broke off"):
+            await embedder.embed_documents(PASSAGES)
+        with pytest.raises(EmbedderUnavailable):
+            await embedder.embed_query("boiler")
+        await server.start()
+        async with asyncio.timeout(5):
+            while True:
+                with contextlib.suppress(EmbedderUnavailable):
+                    got = await embedder.embed_documents(PASSAGES)
+                    break
+    assert all(same(vector, unit(text)) for vector, text in zip(got, NOTES, strict=True))
+
+
+async def test_open_circuit_answers_at_once_and_lets_one_probe_through(server: EmbeddingServer) -> None:
+    rule = BreakerRule(first_delay=0.01, longest_delay=30.0, jitter=0.0, failures_to_open=3)
+    async with opened(server, rule=rule) as embedder:
+        server.behaviour = lambda _: Reply(503, b"")
+        with pytest.raises(EmbedderUnavailable):
+            await embedder.embed_documents(PASSAGES)
+        asked = len(server.asked)
+        for _ in range(3):
+            with pytest.raises(EmbedderUnavailable, match="next try in"):
+                await embedder.embed_query("boiler")
+    assert len(server.asked) == asked == 3
+
+
+async def test_requests_at_once_are_limited_and_a_question_overtakes(server: EmbeddingServer) -> None:
+    passages = [Passage(f"note {number}") for number in range(600)]
+    async with opened(server, concurrency=2, patience=Patience()) as embedder:
+        server.gate.clear()
+        bulk = asyncio.gather(embedder.embed_documents(passages))
+        await until_busy(server, 2)
+        server.gate.set()
+        assert same(await embedder.embed_query("boiler"), unit("boiler"))
+        (got,) = await bulk
+    assert all(same(answer, unit(f"note {place}")) for place, answer in enumerate(got))
+    assert server.most_busy <= 3
+
+
+async def test_message_that_quotes_the_text_is_not_passed_on(server: EmbeddingServer) -> None:
+    secret = "The spare key for the bicycle shed hangs behind the fuse box."
+    async with opened(server) as embedder:
+        server.behaviour = when_sent(server, secret, server.refusal(400, f"cannot embed: {secret}"))
+        (got,) = await embedder.embed_documents([Passage(secret)])
+    assert isinstance(got, Rejected)
+    assert "bicycle" not in got.reason
+
+
+async def test_cancelled_call_leaves_a_working_embedder(server: EmbeddingServer) -> None:
+    async with opened(server) as embedder:
+        server.gate.clear()
+        call = asyncio.gather(embedder.embed_documents(PASSAGES))
+        await until_busy(server, 1)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        server.gate.set()
+        got = await embedder.embed_documents(PASSAGES)
+    assert all(same(vector, unit(text)) for vector, text in zip(got, NOTES, strict=True))
+
+
+async def test_text_with_a_lone_surrogate_is_sent(server: EmbeddingServer) -> None:
+    async with opened(server) as embedder:
+        (got,) = await embedder.embed_documents([Passage("half a \ud83d face")])
+    assert not isinstance(got, Rejected)
+
+
+# one provider each
+
+
+async def test_openai_takes_base64_and_any_order() -> None:
+    async with serving("openai") as server, opened(server) as embedder:
+        rows = [base64.b64encode(np.asarray(numbers_for(text), "<f4").tobytes()).decode() for text in NOTES]
+        server.script = [Reply(200, {"data": [{"index": at, "embedding": rows[at]} for at in (2, 0, 1)]})]
+        got = await embedder.embed_documents(PASSAGES)
+    assert all(same(vector, unit(text)) for vector, text in zip(got, NOTES, strict=True))
+
+
+async def test_openai_asks_for_dimensions_and_input_types_when_told() -> None:
+    async with serving("openai") as server:
+        types = {"query_input_type": "search_query", "document_input_type": "search_document"}
+        async with opened(server, dimensions=DIMENSIONS, **types) as embedder:
+            await embedder.embed_query("boiler")
+            await embedder.embed_documents(PASSAGES[:1])
+        assert [asked.body.get("input_type") for asked in server.asked] == ["search_query", "search_document"]
+        assert {asked.body.get("dimensions") for asked in server.asked} == {DIMENSIONS}
+        async with opened(server) as embedder:
+            await embedder.embed_query("boiler")
+        assert not server.asked[-1].body.keys() & {"input_type", "dimensions"}
+
+
+async def test_quota_that_is_used_up_is_not_asked_again() -> None:
+    body = {
+        "error": {"message": "You exceeded your current quota, please check your plan", "code": "insufficient_quota"}
+    }
+    async with serving("openai") as server, opened(server) as embedder:
+        server.behaviour = lambda _: Reply(429, body)
+        with pytest.raises(EmbedderUnavailable, match="quota") as caught:
+            await embedder.embed_documents(PASSAGES)
+    assert "account" in caught.value.hint
+    assert len(server.asked) == 1
+
+
+async def test_open_models_get_their_prompts_unless_overridden() -> None:
+    async with serving("openai") as server:
+        async with opened(server, model="intfloat/multilingual-e5-large") as embedder:
+            await embedder.embed_query("boiler")
+            await embedder.embed_documents(PASSAGES[:1])
+            by_family = embedder.identity
+        assert server.texts == ["query: boiler", f"passage: {NOTES[0]}"]
+        own = {"query_instruction": "find: ", "document_instruction": "[{title}] {text}"}
+        async with opened(server, model="intfloat/multilingual-e5-large", **own) as embedder:
+            await embedder.embed_query("boiler {x}")
+            await embedder.embed_documents([Passage("{title} braces", "Home")])
+        assert server.texts == ["find: boiler {x}", "[Home] {title} braces"]
+        assert embedder.identity.fingerprint != by_family.fingerprint
+
+
+async def test_full_address_of_the_embeddings_call_is_understood() -> None:
+    async with serving("openai") as server, opened(server, base_url=f"{server.url}/embeddings") as embedder:
+        assert embedder.identity.endpoint == server.url
+        assert same(await embedder.embed_query("boiler"), unit("boiler"))
+
+
+async def test_voyage_and_gemini_tell_questions_from_documents() -> None:
+    async with serving("voyage") as server, opened(server) as embedder:
+        await embedder.embed_query("boiler")
+        await embedder.embed_documents(PASSAGES[:1])
+    assert [asked.body["input_type"] for asked in server.asked] == ["query", "document"]
+    async with serving("gemini") as server, opened(server) as embedder:
+        await embedder.embed_query("boiler")
+        await embedder.embed_documents([Passage(NOTES[0], "Home")])
+    (question,), (document,) = (asked.body["requests"] for asked in server.asked)
+    assert (question["taskType"], document["taskType"]) == ("RETRIEVAL_QUERY", "RETRIEVAL_DOCUMENT")
+    assert document["title"] == "Home"
+    assert "title" not in question
+
+
+@pytest.mark.parametrize("dimensions", [768, 1536, 3072])
+async def test_second_gemini_takes_three_sizes_and_reads_the_task_from_the_prompt(dimensions: int) -> None:
+    async with serving("gemini") as server:
+        server.dimensions = dimensions
+        async with opened(server, model="gemini-embedding-2-preview", dimensions=dimensions) as embedder:
+            await embedder.embed_query("boiler")
+            await embedder.embed_documents([Passage(NOTES[0], "Home")])
+            assert embedder.identity.dimensions == dimensions
+    assert server.texts == ["task: search result | query: boiler", f"title: Home | text: {NOTES[0]}"]
+    assert {asked.body["requests"][0]["outputDimensionality"] for asked in server.asked} == {dimensions}
+
+
+async def test_second_gemini_refuses_another_size() -> None:
+    async with serving("gemini") as server:
+        with pytest.raises(ModelError) as caught:
+            await open_remote(settings_for(server, model="gemini-embedding-2-preview", dimensions=1000))
+    assert "768, 1536, 3072" in caught.value.hint
+    assert server.asked == []
+
+
+async def test_gemini_waits_as_its_error_body_says() -> None:
+    details = [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "1s"}]
+    error = {"error": {"code": 429, "message": "You exceeded your current quota", "details": details}}
+    async with serving("gemini") as server, opened(server) as embedder:
+        server.script = [Reply(429, error)]
+        started = asyncio.get_running_loop().time()
+        await embedder.embed_documents(PASSAGES)
+    assert asyncio.get_running_loop().time() - started >= 1.0
+
+
+async def test_gemini_embeds_pictures_beside_texts() -> None:
+    picture = b"\x89PNG\r\n\x1a\n" + bytes(100)
+    async with serving("gemini") as server:
+        async with opened(server, model="gemini-embedding-2-preview") as embedder:
+            got = await embedder.embed_media(picture, "image/png", "Image file: holiday.png")
+        (request,) = server.asked[0].body["requests"]
+        text, inline = request["content"]["parts"]
+        assert text == {"text": "Image file: holiday.png"}
+        assert inline["inlineData"]["mimeType"] == "image/png"
+        assert base64.b64decode(inline["inlineData"]["data"]) == picture
+        assert same(got, unit("Image file: holiday.png"))
+        async with opened(server) as embedder:
+            with pytest.raises(EmbeddingError, match="text only"):
+                await embedder.embed_media(picture, "image/png", "x")
+
+
+async def test_picture_that_gemini_refuses_is_set_aside() -> None:
+    async with serving("gemini") as server, opened(server, model="gemini-embedding-2-preview") as embedder:
+        server.behaviour = lambda asked: (
+            server.refusal(400, "Unsupported MIME type: image/heic") if b"inlineData" in asked.raw else None
+        )
+        got = await embedder.embed_media(b"x", "image/heic", "Image file: a.heic")
+    assert isinstance(got, Rejected)
+    assert "Unsupported" in got.reason
+
+
+async def test_older_ollama_is_asked_one_by_one() -> None:
+    async with serving("ollama") as server:
+
+        def older(asked: Asked) -> Reply:
+            if asked.path != "/api/embeddings":
+                return Reply(404, b"404 page not found", {"Content-Type": "text/plain"})
+            return Reply(200, {"embedding": numbers_for(asked.body["prompt"])})
+
+        server.behaviour = older
+        async with opened(server) as embedder:
+            got = await embedder.embed_documents(PASSAGES)
+            question = await embedder.embed_query("boiler")
+    assert all(same(vector, unit(text)) for vector, text in zip(got, NOTES, strict=True))
+    assert same(question, unit("boiler"))
+    assert {asked.path for asked in server.asked} == {"/api/embeddings"}
+
+
+async def test_ollama_needs_no_key() -> None:
+    async with serving("ollama") as server, opened(server, api_key="", base_url=f"{server.origin}/v1") as embedder:
+        await embedder.embed_query("boiler")
+    assert "authorization" not in server.asked[-1].headers
+
+
+@pytest.mark.parametrize("provider", ["openai", "gemini", "voyage", "mistral"])
+async def test_no_key_is_said_before_anybody_is_asked(provider: str) -> None:
+    with pytest.raises(EmbedderUnavailable, match="no API key") as caught:
+        await open_remote(RemoteSettings(provider))
+    assert "apiKey" in caught.value.hint
+
+
+@pytest.mark.parametrize("key", ["sk-\nX-Evil: 1", "schlüssel", "“quoted”"])
+async def test_key_that_no_header_can_carry_is_refused_and_not_shown(server: EmbeddingServer, key: str) -> None:
+    with pytest.raises(ModelError) as caught:
+        await open_remote(settings_for(server, api_key=key))
+    assert key not in str(caught.value)
+    assert server.asked == []
+
+
+def test_settings_do_not_show_their_secrets() -> None:
+    settings = RemoteSettings("openai", api_key=KEY, headers={"X-A": "geheim"})
+    assert KEY not in repr(settings)
+    assert "geheim" not in repr(settings)
