@@ -8,7 +8,7 @@ from typing import Final
 NEVER_INDEXED: Final = frozenset({"node_modules", "vendor", "dist", "build"})
 """Folders that qmd leaves out besides hidden ones."""
 _NOT_IN_NAMES: Final = re.compile(r"[^a-z0-9-]+")
-_BRACES: Final = re.compile(r"\{([^{}]*)\}")
+_BRACES: Final = re.compile(r"(?<!\\)\{([^{}]*)(?<!\\)\}")
 _PIECES: Final = re.compile(r"\*\*/|\*\*|\*|\?|\[!?[^\]]+\]|\\.|.", re.DOTALL)
 _SPECIAL: Final = re.compile(r"([*?\[\]{}!()\\,])")
 _MOST_ALTERNATIVES: Final = 64

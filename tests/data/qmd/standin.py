@@ -1,0 +1,151 @@
+"""A stand-in for qmd that does what `behaviour.json` beside it says: answers, hangs, crashes, floods or lies.
+
+`{"query": "hang", "update": "exit 1", "results": [...]}`: how each command behaves, "ok" where nothing is said.
+Every run leaves a line in `calls.jsonl`. Uses nothing but the standard library and runs as `python -IS`.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+HERE = Path(sys.argv[1])
+ARGUMENTS = sys.argv[2:]
+FLOOD = 20 * 1024 * 1024
+
+
+def behaviour() -> dict[str, object]:
+    held: dict[str, object] = json.loads((HERE / "behaviour.json").read_text())
+    return held
+
+
+def note(**fields: object) -> None:
+    with (HERE / "calls.jsonl").open("a") as file:
+        file.write(json.dumps({"pid": os.getpid(), "argv": ARGUMENTS, **fields}) + "\n")
+
+
+def results() -> str:
+    return json.dumps(behaviour().get("results", []), indent=2)
+
+
+def hang() -> None:
+    time.sleep(600)
+
+
+def crash() -> None:
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def ignore_term() -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    time.sleep(600)
+
+
+def stop() -> None:
+    os.kill(os.getpid(), signal.SIGSTOP)
+    time.sleep(600)
+
+
+def leave_grandchild() -> None:
+    subprocess.Popen(["sleep", "600"])
+    print(results(), flush=True)
+
+
+def flood_out() -> None:
+    sys.stdout.write("x" * FLOOD)
+
+
+def flood_error() -> None:
+    sys.stderr.write("y" * FLOOD)
+    print(results())
+
+
+WAYS: dict[str, Callable[[], object]] = {
+    "ok": lambda: print(results()),
+    "hang": hang,
+    "crash": crash,
+    "ignore TERM": ignore_term,
+    "stop": stop,
+    "grandchild": leave_grandchild,
+    "flood stdout": flood_out,
+    "flood stderr": flood_error,
+    "banner": lambda: print(f"[node-llama-cpp] loading\n\x1b[2K{results()}"),
+    "mark": lambda: print(f"\ufeff{results()}"),
+    "half": lambda: print(results()[:-20]),
+    "empty": lambda: None,
+    "text": lambda: print("Ready."),
+    "abort": lambda: (print(results(), flush=True), os.abort()),
+}
+
+
+def act(way: str) -> None:
+    """Do one thing; `exit N` and `fail TEXT` end with a status, the latter with the text on stderr."""
+    if way.startswith("exit "):
+        sys.exit(int(way[5:]))
+    if way.startswith("fail "):
+        sys.exit(way[5:])
+    if way.startswith("warn "):
+        print(way[5:], file=sys.stderr)
+        way = "ok"
+    WAYS[way]()
+
+
+def serve() -> None:
+    """Speak MCP: a line in, a line out."""
+    for line in sys.stdin:
+        message = json.loads(line)
+        if "id" not in message:
+            continue
+        held = behaviour()
+        name = message.get("params", {}).get("name", message["method"])
+        way = str(held.get(f"mcp {name}", "ok"))
+        note(mcp=message)
+        if way == "rubbish":
+            print("llama_model_loader: - kv 0\n{half", flush=True)
+        elif way == "flood line":
+            sys.stdout.write("z" * FLOOD)
+            sys.stdout.flush()
+        elif way == "error":
+            reply = {"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32603, "message": "no"}}
+            print(json.dumps(reply), flush=True)
+            continue
+        elif way.startswith("warn "):
+            print(way[5:], file=sys.stderr, flush=True)
+        elif way != "ok":
+            act(way)
+        content = {"results": mcp_results(held)}
+        reply = {"jsonrpc": "2.0", "id": message["id"], "result": {"structuredContent": content}}
+        print(json.dumps(reply), flush=True)
+
+
+def mcp_results(held: dict[str, object]) -> list[object]:
+    found = held.get("results", [])
+    assert isinstance(found, list)
+    return [{**one, "file": one["file"].removeprefix("qmd://")} for one in found]
+
+
+def main() -> None:
+    words = ARGUMENTS[2:] if ARGUMENTS[:1] == ["--index"] else ARGUMENTS
+    command = words[0] if words else ""
+    note(environment=dict(os.environ), directory=str(Path.cwd()), descriptors=sorted(os.listdir("/proc/self/fd")))
+    way = str(behaviour().get(command.removeprefix("--"), "ok"))
+    if command == "--version" and way == "ok":
+        print("qmd 2.8.3 (standin)")
+    elif command == "mcp" and way == "ok":
+        serve()
+    elif command in ("status", "update", "embed", "collection") and way == "ok":
+        index = Path(os.environ["XDG_CACHE_HOME"]) / "qmd" / "index.sqlite"
+        index.touch()
+        print("  Vectors:  5 embedded")
+    elif command == "--version":
+        print(f"qmd {way}") if way[0].isdigit() else act(way)
+    else:
+        act(way)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+"""The stand-in for qmd as tests use it: an executable in a folder, its behaviour, and who of its processes lives."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import psutil
+
+SOURCE = Path(__file__).parents[1] / "data" / "qmd" / "standin.py"
+
+
+class StandIn:
+    """A program `qmd` in `folder` that behaves as it is told, from the next run or message on."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir()
+        self.program = folder / "qmd"
+        self.program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -IS "{SOURCE}" "{folder}" "$@"\n')
+        self.program.chmod(0o755)
+        self._held: dict[str, object] = {}
+        self.behave()
+
+    def behave(self, **ways: object) -> None:
+        """Change how commands behave; `mcp_query` stands for the tool `query` of the server."""
+        self._held |= {name.replace("mcp_", "mcp "): way for name, way in ways.items()}
+        fresh = self.folder / "behaviour.new"
+        fresh.write_text(json.dumps(self._held))
+        fresh.replace(self.folder / "behaviour.json")
+
+    def calls(self, command: str) -> list[dict[str, object]]:
+        """Return the runs of a command so far, oldest first."""
+        path = self.folder / "calls.jsonl"
+        lines = path.read_text().splitlines() if path.exists() else []
+        return [call for line in lines if command in (call := json.loads(line))["argv"] and "mcp" not in call]
+
+    def questions(self) -> list[dict[str, object]]:
+        """Return the arguments of what the server was asked, oldest first."""
+        path = self.folder / "calls.jsonl"
+        held = [json.loads(line) for line in path.read_text().splitlines()]
+        asked = [call["mcp"]["params"] for call in held if call.get("mcp", {}).get("method") == "tools/call"]
+        return [one["arguments"] for one in asked]
+
+    def alive(self) -> list[psutil.Process]:
+        """Return the living processes of every group that a run has led."""
+        path = self.folder / "calls.jsonl"
+        groups = {json.loads(line)["pid"] for line in path.read_text().splitlines()} if path.exists() else set()
+        return [one for one in psutil.process_iter() if _is_living(one, groups)]
+
+
+def _is_living(process: psutil.Process, groups: set[int]) -> bool:
+    try:
+        return os.getpgid(process.pid) in groups and process.status() != psutil.STATUS_ZOMBIE
+    except (ProcessLookupError, psutil.NoSuchProcess):
+        return False

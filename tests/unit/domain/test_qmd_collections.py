@@ -1,0 +1,64 @@
+"""Names of collections, and which files belong to one."""
+
+import pytest
+
+from memoryd.domain.qmd_collections import Collection, distinct, escaped, matches, sanitised
+
+NOTES = "{MEMORY,memory,SOUL}.md,{memory,bank}/**/*.{md,MD}"
+
+
+@pytest.mark.parametrize(
+    ("name", "clean"), [("Team Docs", "team-docs"), ("a/b c", "a-b-c"), ("--x--", "x"), ("日本", "collection")]
+)
+def test_names_are_made_harmless(name: str, clean: str) -> None:
+    assert sanitised(name) == clean
+
+
+def test_equal_names_get_numbers_and_equal_folders_are_taken_once() -> None:
+    found = distinct(
+        [
+            Collection("Docs", "/a", "**/*.md"),
+            Collection("docs", "/b", "**/*.md"),
+            Collection("other", "/a", "**/*.md"),
+            Collection("docs", "/a", "*.md"),
+        ]
+    )
+    assert [(one.name, one.root) for one in found] == [("docs", "/a"), ("docs-2", "/b"), ("docs-3", "/a")]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "is_match"),
+    [
+        ("**/*.md", "a.md", True),
+        ("**/*.md", "deep/er/a.md", True),
+        ("**/*.md", "a.MD", False),
+        ("*.md", "deep/a.md", False),
+        ("notes/*.md", "notes/a.md", True),
+        ("a?.md", "ab.md", True),
+        ("[ab].md", "b.md", True),
+        ("[!ab].md", "b.md", False),
+        ("*.{md,txt}", "a.txt", True),
+        ("*.md, *.txt", "a.txt", True),
+        ("a.b", "aXb", False),
+        (NOTES, "MEMORY.md", True),
+        (NOTES, "bank/deep/x.MD", True),
+        (NOTES, "README.md", False),
+        (NOTES, "memory.md/x.txt", False),
+        (escaped("a*[1]{x}.md"), "a*[1]{x}.md", True),
+        (escaped("a*.md"), "abc.md", False),
+    ],
+)
+def test_globs_match_as_in_qmd(pattern: str, path: str, is_match: bool) -> None:
+    assert matches(pattern, path) is is_match
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["../a.md", "a/../b.md", "/a.md", "a//b.md", ".git/a.md", "x/.hidden.md", "node_modules/x/a.md", "dist/a.md"],
+)
+def test_paths_that_qmd_never_indexes_are_held_by_nothing(path: str) -> None:
+    assert not Collection("all", "/", "**/*.md").holds(path)
+
+
+def test_many_braces_end() -> None:
+    assert not matches("{a,b}" * 40, "x")
