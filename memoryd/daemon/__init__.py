@@ -1,0 +1,6 @@
+"""The daemon: what runs, in which order, and how it ends."""
+
+import os
+
+# Before anything imports numpy: its matrix threads spin on cores that the worker and the person need; one is faster.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -1,20 +1,33 @@
 """Words for the keyword index: the same rule cuts notes and questions, so that what is written is what is found.
 
-FTS5's `unicode61` splits at everything that is no letter or digit, which suits alphabets. Scripts without
+FTS5's `unicode61` splits at everything that is no letter, digit or mark, which suits alphabets. Scripts without
 spaces are cut here into overlapping pairs of characters first, and compound identifiers also into their parts.
 """
 
 import re
+import unicodedata
+from collections.abc import Sequence
 
-_UNSPACED = (
+UNSPACED = (
     "\u3005\u3006\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
     "\uac00-\ud7af\u1100-\u11ff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\U00020000-\U0003ffff"
 )
-"""Chinese, Japanese and Korean, Thai, Lao, Burmese and Khmer."""
-_RUN = re.compile(f"[{_UNSPACED}]+")
+"""Chinese, Japanese and Korean, Thai, Lao, Burmese and Khmer: for use between brackets of a pattern."""
+_RUN = re.compile(f"[{UNSPACED}]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
-_COMPOUND = re.compile(r"[A-Za-z0-9]*(?:[a-z][A-Z]|[A-Za-z][0-9]|[0-9][A-Za-z])[A-Za-z0-9]*")
+_ALPHANUMERIC = re.compile(r"[A-Za-z0-9]+")
+_SILENT = re.compile(
+    "[\u00ad\u200b-\u200d\u2060\ufeff\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"
+    "\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed]"
+)
+"""What some write and others do not: soft hyphens, zero-width signs, the vowel signs of Hebrew and Arabic."""
+_ACCENT = re.compile("(?<![иИ])[\u0300-\u036f]")
+"""Of Latin, Greek and Cyrillic; й is a letter of its own."""
+_JOINED = re.compile(r"(?=\S*[0-9_./:@#\\])\w+(?:[-_./:@#\\+]+\w+)+")
+_CODE = re.compile(r"(?=[a-z]*[0-9])(?=[0-9]*[a-z])[a-z0-9]{5,}\Z")
 _WORD = re.compile(r"[^\W_]+")
+MAX_PHRASE_WORDS = 8
+"""A phrase costs FTS5 time by its length, so a longer one is looked for by its words alone."""
 
 _ENGLISH = """
 a about after all also am an and any are as at be because been before being but by can could did do does doing for from
@@ -29,33 +42,80 @@ _CHINESE_AND_JAPANESE = (
 STOP_WORDS = frozenset((_ENGLISH + _CHINESE_AND_JAPANESE).split())
 
 
+def normalised(text: str) -> str:
+    """Return the text in one spelling: plain widths (NFKC), no accents, no signs that some leave out."""
+    if text.isascii():
+        return text
+    apart = _ACCENT.sub("", unicodedata.normalize("NFKD", text))
+    return _SILENT.sub("", unicodedata.normalize("NFC", apart))
+
+
 def index_text(text: str) -> str:
-    """Return what the keyword index stores for `text`: runs without spaces as character pairs, NULs as spaces."""
+    """Return what the keyword index stores for `text`: runs without spaces as character pairs, NULs as spaces.
+
+    The last character of a run stands alone too: so each of its characters begins something.
+    """
     if "\0" in text:
         text = text.replace("\0", " ")
-    return text if text.isascii() else _RUN.sub(_spaced_pairs, text)
+    return text if text.isascii() else _RUN.sub(_spaced_pairs, normalised(text))
 
 
 def identifier_parts(text: str) -> str:
     """Return the parts of the compound identifiers in `text` (`maxResults` → `max Results`), space-separated."""
-    return " ".join(" ".join(_HUMP.split(word)) for word in dict.fromkeys(_COMPOUND.findall(text)))
+    words = dict.fromkeys(_ALPHANUMERIC.findall(text))
+    # most words are plain and cheap to tell; a pattern for compounds alone would backtrack over each of them
+    odd = [word for word in words if not (word.islower() and word.isalpha())]
+    return " ".join(_HUMP.sub(" ", word) for word in odd if _HUMP.search(word))
 
 
 def query_terms(question: str, *, limit: int = 64) -> list[str]:
     """Return the distinct terms of a question, in order, stop words left out unless nothing else is there."""
-    words = [word for run in _split_runs(question) for word in run]
-    distinct = list(dict.fromkeys(word.lower() for word in words))
+    distinct = list(dict.fromkeys(word.lower() for word in _cut(normalised(question))))
     telling = [word for word in distinct if word not in STOP_WORDS]
     return (telling or distinct)[:limit]
 
 
-def match_expression(terms: list[str]) -> str:
-    """Return the FTS5 expression that finds any of the terms; each is quoted, so none is read as syntax."""
-    return " OR ".join(f'"{term}"' for term in terms)
+def joined_phrases(question: str) -> list[tuple[str, ...]]:
+    """Return the words of each thing that is written as one, though it has several: dates, paths, numbers of errors."""
+    found = (tuple(_cut(joined.lower())) for joined in _JOINED.findall(normalised(question)))
+    return [words for words in dict.fromkeys(found) if 1 < len(words) <= MAX_PHRASE_WORDS]
 
 
-def _split_runs(text: str) -> list[list[str]]:
-    return [_pairs(word) if _RUN.match(word) else [word] for word in _WORD.findall(_RUN.sub(r" \g<0> ", text))]
+def match_expression(terms: Sequence[str], phrases: Sequence[Sequence[str]] = ()) -> str:
+    """Return the FTS5 expression that finds any of the terms and phrases; all is quoted, so none is read as syntax."""
+    return " OR ".join([*(term_expression(term) for term in terms), *(phrase_expression(words) for words in phrases)])
+
+
+def term_expression(term: str) -> str:
+    """Return the FTS5 expression of one term: what begins with it, if it is one character of a script without spaces.
+
+    So it is for an identifier of letters and digits, which is often given by its first few alone.
+    """
+    begins = (len(term) == 1 and _RUN.match(term)) or _CODE.match(term)
+    return f'"{term}"*' if begins else f'"{term}"'
+
+
+def phrase_expression(words: Sequence[str]) -> str:
+    """Return the FTS5 expression that finds the words one after the other."""
+    return f'"{" ".join(words)}"'
+
+
+def phrase_words(text: str) -> list[str]:
+    """Return the words of a phrase in order, as the index has them, stop words and repeated ones too."""
+    return [word.lower() for word in _cut(normalised(text))]
+
+
+def _cut(text: str) -> list[str]:
+    """Return the words of a text in order, runs without spaces as pairs."""
+    spaced = _RUN.sub(r" \g<0> ", text)
+    if not text.isascii():
+        spaced = "".join(sign if _belongs_to_word(sign) else " " for sign in spaced)
+        return [part for word in spaced.split() for part in (_pairs(word) if _RUN.match(word) else [word])]
+    return _WORD.findall(spaced)
+
+
+def _belongs_to_word(sign: str) -> bool:
+    return unicodedata.category(sign)[0] in "LNM"
 
 
 def _pairs(run: str) -> list[str]:
@@ -63,4 +123,5 @@ def _pairs(run: str) -> list[str]:
 
 
 def _spaced_pairs(match: re.Match[str]) -> str:
-    return f" {' '.join(_pairs(match.group()))} "
+    run = match.group()
+    return f" {' '.join(_pairs(run))} {run[-1] if len(run) > 1 else ''} "

@@ -7,7 +7,7 @@ import asyncio
 import contextlib
 import os
 import time
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -33,8 +33,8 @@ log = structlog.get_logger(__name__)
 
 Result = TypeVar("Result")
 
-READ_AHEAD = 16
-"""Files read and cut in one go; each is committed alone."""
+READ_AHEAD_FILES, READ_AHEAD_BYTES = 16, 2 * 2**20
+"""How much is read and cut in one go; each file is committed alone."""
 NEVER = float("inf")
 
 
@@ -154,8 +154,7 @@ class Indexer:
         roots, rules = await self._in_thread(self._look)
         seen = await self._in_thread(lambda: scan(roots, rules))
         self._on_scan(seen)
-        observed = self._observation(seen, rules)
-        todo = plan(observed, self._view(force), self._settings.grace)
+        observed, todo = await self._in_thread(lambda: self._plan(seen, rules, force=force))
         self._missing_since = dict(todo.missing_since)
         self._note_scan(seen, todo)
         again = await self._execute(todo, seen, Reader(roots, rules, self._settings.chunks, seen.files), force=force)
@@ -172,7 +171,12 @@ class Indexer:
 
     def _observation(self, seen: Scan, rules: Rules) -> Observation:
         lost = unreadable_files(seen, self._known, rules.workspace)
-        return Observation(seen.files, lost, self._missing_since, time.monotonic())
+        return Observation(seen.files, lost, self._missing_since, time.monotonic(), time.time_ns())
+
+    def _plan(self, seen: Scan, rules: Rules, *, force: bool) -> tuple[Observation, Plan]:
+        """Compare disk and index; in a thread, since 100,000 files take a while."""
+        observed = self._observation(seen, rules)
+        return observed, plan(observed, self._view(force), self._settings.grace)
 
     def _view(self, force: bool) -> dict[RelativePath, Known]:
         view = self._known | {path: known for path, (known, _) in self._private.items()}
@@ -185,13 +189,14 @@ class Indexer:
         await self._remove(todo.remove)
         again: list[RelativePath] = []
         view = self._view(force)
-        for at in range(0, len(todo.read), READ_AHEAD):
-            batch = todo.read[at : at + READ_AHEAD]
+        left = len(todo.read)
+        for batch in _batches(todo.read, seen):
+            left -= len(batch)
             readings = await self._in_thread(lambda: [reader.read(path, view.get(path)) for path in batch])  # noqa: B023
             for reading in readings:
                 await self._commit(reading, afresh=force)
             again += [reading.path for reading in readings if reading.verdict is Verdict.AGAIN]
-            self._update(pending_files=len(todo.read) - at - len(batch) + len(again))
+            self._update(pending_files=left + len(again))
         return again
 
     async def _rename(self, old: RelativePath, new: RelativePath, seen: Scan) -> None:
@@ -307,6 +312,20 @@ class Indexer:
 
 def _held_back(count: int, grace: Grace) -> str:
     return f"{count} notes are out of sight with their folder or disk; they stay in the index for {grace.root:g} s"
+
+
+def _batches(paths: Sequence[RelativePath], seen: Scan) -> Iterator[list[RelativePath]]:
+    """Yield the paths in runs of few enough files and bytes; a large file goes alone."""
+    batch: list[RelativePath] = []
+    size = 0
+    for path in paths:
+        size += seen.files[path].size
+        if batch and (len(batch) >= READ_AHEAD_FILES or size > READ_AHEAD_BYTES):
+            yield batch
+            batch, size = [], seen.files[path].size
+        batch.append(path)
+    if batch:
+        yield batch
 
 
 def _file_row(reading: Reading, settings: ChunkSettings) -> FileRow:

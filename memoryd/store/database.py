@@ -21,12 +21,15 @@ Result = TypeVar("Result")
 
 READERS = 3
 BUSY_TIMEOUT_MS = 5_000
+PAGE_BYTES = 8_192
+"""Five vectors of 384 numbers fit into such a page, two into one of half the size."""
 PAGE_CACHE_KIB = 16_384
 WAL_LIMIT_BYTES = 64 * 2**20
 INTERRUPT_SECONDS = 0.05
 """How often a query is interrupted until it ends: one that has not begun yet does not notice."""
 
 _WRITER_PRAGMAS = f"""
+PRAGMA page_size = {PAGE_BYTES};
 PRAGMA synchronous = NORMAL;
 PRAGMA foreign_keys = ON;
 PRAGMA secure_delete = ON;

@@ -44,7 +44,8 @@ _PUT_VECTOR = """
 INSERT INTO vectors (space_id, hash, vector, used_at) VALUES (?, ?, ?, ?) ON CONFLICT (space_id, hash) DO NOTHING
 """
 _PUT_REJECTED = "INSERT INTO rejected (space_id, hash, reason) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
-_SELECT_AFTER = "SELECT id, vector FROM vectors WHERE space_id = ? AND id > ? ORDER BY id"
+# the plus keeps SQLite off the (space_id, hash) index: by id only what is new is read
+_SELECT_AFTER = "SELECT id, vector FROM vectors WHERE +space_id = ? AND id > ? ORDER BY id"
 _SELECT_BY_HASH = """
 SELECT hash, vector FROM vectors v JOIN spaces s ON s.id = v.space_id
 WHERE s.fingerprint = ? AND v.hash IN (SELECT unhex(value) FROM json_each(?))
