@@ -1,0 +1,76 @@
+"""A genuine OpenAI-compatible server that somebody else wrote: the one of llama-cpp-python, with the starter model."""
+
+import asyncio
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import timedelta
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from memoryd.embed.protocol import Passage, Rejected
+from memoryd.embed.remote.build import Patience, RemoteSettings, open_remote
+from memoryd.errors import EmbedderUnavailable
+
+NEEDED = ("llama_cpp", "sse_starlette", "starlette_context", "pydantic_settings")
+MISSING = [name for name in NEEDED if find_spec(name) is None]
+KEY = "sk-local"
+PATIENT = Patience(query=timedelta(seconds=30), bulk=timedelta(seconds=60), hold=timedelta(seconds=1))
+
+pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"the server of llama-cpp-python needs {', '.join(MISSING)}")
+
+
+@pytest.fixture(scope="module")
+def server(starter_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of the server, which is stopped at the end."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    options = ["--model", str(starter_model), "--embedding", "true", "--n_threads", "1", "--n_threads_batch", "1"]
+    options += ["--n_ctx", "512", "--n_batch", "512", "--port", str(port), "--api_key", KEY, "--verbose", "false"]
+    log = tmp_path_factory.mktemp("server") / "log"
+    with log.open("wb") as output:
+        command = [sys.executable, "-m", "llama_cpp.server", *options]
+        environment = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG")}
+        child = subprocess.Popen(command, stdout=output, stderr=output, env=environment)
+        try:
+            yield f"http://127.0.0.1:{port}/v1"
+        finally:
+            child.terminate()
+            child.wait(timeout=20)
+
+
+def settings(server: str, key: str = KEY) -> RemoteSettings:
+    return RemoteSettings("openai", model="all-MiniLM-L6-v2", base_url=server, api_key=key, patience=PATIENT)
+
+
+async def test_notes_are_found_by_meaning_through_a_server_of_others(server: str) -> None:
+    embedder = None
+    async with asyncio.timeout(60):
+        while embedder is None:
+            try:
+                embedder = await open_remote(settings(server))
+            except EmbedderUnavailable:  # it is still loading the model
+                await asyncio.sleep(0.2)
+    try:
+        assert embedder.identity.dimensions == 384
+        notes = [
+            "Henrik Solbu, plumber, mended the leak under the boiler.",
+            "The bicycle needs a new chain.",
+            "今天下雨。",
+        ]
+        vectors = await embedder.embed_documents([Passage(note) for note in notes])
+        question = await embedder.embed_query("Who repaired our heating?")
+    finally:
+        await embedder.aclose()
+    scores = [float(question @ vector) for vector in vectors if not isinstance(vector, Rejected)]
+    assert int(np.argmax(scores)) == 0
+    assert len(scores) == 3
+    with pytest.raises(EmbedderUnavailable, match="401") as caught:
+        await open_remote(settings(server, "sk-wrong-key-of-somebody"))
+    assert "sk-wrong" not in str(caught.value)
