@@ -1,0 +1,108 @@
+"""Pictures and sounds: which files may be one, and what their first bytes say they are.
+
+The signatures are those of the formats' own specifications; a name alone proves nothing.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+HEAD_BYTES: Final = 512
+"""How much of a file's beginning `sniff` looks at."""
+
+
+class Modality(StrEnum):
+    """What a file is to a person."""
+
+    IMAGE = "image"
+    AUDIO = "audio"
+
+
+@dataclass(frozen=True, slots=True)
+class Media:
+    """What the bytes of a file are."""
+
+    mime: str
+
+    @property
+    def modality(self) -> Modality:
+        """Picture or sound."""
+        return Modality(self.mime.partition("/")[0])
+
+
+EXTENSIONS: Final = {
+    **dict.fromkeys((".jpg", ".jpeg", ".png", ".webp", ".gif", ".heic", ".heif"), Modality.IMAGE),
+    **dict.fromkeys((".mp3", ".wav", ".ogg", ".opus", ".m4a", ".aac", ".flac"), Modality.AUDIO),
+}
+"""Names that are looked at, in lower case."""
+LABELS: Final = {Modality.IMAGE: "Image file", Modality.AUDIO: "Audio file"}
+
+_MAGIC: Final = (
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+    (b"fLaC", "audio/flac"),
+    (b"OggS", "audio/ogg"),
+    (b"ID3", "audio/mpeg"),
+    (b"ADIF", "audio/aac"),
+)
+_RIFF: Final = {b"WEBP": "image/webp", b"WAVE": "audio/wav"}
+_BRANDS: Final = {
+    **dict.fromkeys((b"heic", b"heix", b"hevc", b"hevx", b"heim", b"heis"), "image/heic"),
+    **dict.fromkeys((b"mif1", b"msf1", b"heif"), "image/heif"),
+    **dict.fromkeys((b"M4A ", b"M4B ", b"M4P "), "audio/mp4"),
+}
+"""Brands of the ISO base media file format (ISO/IEC 14496-12 section 4.3)."""
+
+
+def modality_of(name: str) -> Modality | None:
+    """What a file of this name should be; None if it is neither picture nor sound."""
+    stem, dot, extension = name.rpartition("/")[2].rpartition(".")
+    return EXTENSIONS.get((dot + extension).lower()) if stem else None
+
+
+def sniff(head: bytes) -> Media | None:
+    """What a file that begins so is; None if no supported format does."""
+    for magic, mime in _MAGIC:
+        if head.startswith(magic):
+            return Media(mime)
+    if head[:4] == b"RIFF":
+        return _media(_RIFF.get(head[8:12]))
+    if head[4:8] == b"ftyp":
+        return _media(_brand(head))
+    return _media(_mpeg_frame(head))
+
+
+def checked(name: str, head: bytes) -> Media | None:
+    """What a file is if its name and its bytes agree on picture or sound; else None."""
+    media = sniff(head)
+    return media if media is not None and media.modality is modality_of(name) else None
+
+
+def label(path: str) -> str:
+    """The words that stand for a file in the index and beside it in a request; empty for another kind of file."""
+    modality = modality_of(path)
+    return f"{LABELS[modality]}: {path}" if modality else ""
+
+
+def _media(mime: str | None) -> Media | None:
+    return Media(mime) if mime else None
+
+
+def _brand(head: bytes) -> str | None:
+    """The first known brand: the major one, then those that the file is compatible with."""
+    size = min(int.from_bytes(head[:4], "big"), len(head))
+    brands = [head[8:12], *(head[start : start + 4] for start in range(16, size, 4))]
+    return next((_BRANDS[brand] for brand in brands if brand in _BRANDS), None)
+
+
+def _mpeg_frame(head: bytes) -> str | None:
+    """A bare frame: of MPEG audio layer III (ISO/IEC 11172-3 section 2.4.1.3), or of AAC in ADTS (13818-7, 6.2)."""
+    if len(head) < 4 or head[0] != 0xFF or head[1] & 0xE0 != 0xE0:
+        return None
+    if head[1] & 0xF6 == 0xF0:
+        return "audio/aac"
+    version, layer, bitrate, rate = head[1] >> 3 & 0b11, head[1] >> 1 & 0b11, head[2] >> 4, head[2] >> 2 & 0b11
+    is_frame = version != 0b01 and layer == 0b01 and bitrate not in {0, 15} and rate != 0b11
+    return "audio/mpeg" if is_frame else None
