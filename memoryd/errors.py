@@ -24,6 +24,7 @@ MemorydError                 has `.code` (wire), `.hint` (what to do) and a mess
 ├── SidecarError             a child program cannot be run, or ended at once
 └── EmbeddingError           vectors cannot be had
     ├── EmbedderUnavailable  now: loading, backing off, no answer in time
+    │   └── BudgetSpent      not today: `.fits` says how many of the batch may still be sent
     └── WorkerDied           the child process ended while it worked on the batch
 """
 
@@ -167,6 +168,14 @@ class EmbeddingError(MemorydError):
 
 class EmbedderUnavailable(EmbeddingError):
     """Not now: loading, backing off, or no answer in time."""
+
+
+class BudgetSpent(EmbedderUnavailable):
+    """The tokens of the day do not reach for the whole batch, only for its first `fits` passages."""
+
+    def __init__(self, message: str, *, fits: int) -> None:
+        super().__init__(message)
+        self.fits = fits
 
 
 class WorkerDied(EmbeddingError):

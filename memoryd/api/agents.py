@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from memoryd.api.access import Admitted
 from memoryd.config.models import Agent
-from memoryd.embed.choice import LocalEmbedding
+from memoryd.embed.choice import Embedding
 from memoryd.embed.slot import EmbedderSlot
 from memoryd.errors import Disabled, UnknownAgent
 from memoryd.index.embedding import EmbeddingLane
@@ -30,7 +30,7 @@ class Served:
     lane: EmbeddingLane
     watcher: Watcher | None
     slot: EmbedderSlot
-    local: LocalEmbedding | None
+    embedding: Embedding
     builtin: BuiltinSearch
     search: SearchService
     roots: Callable[[], Sequence[Root]]

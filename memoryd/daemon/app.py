@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -31,9 +31,10 @@ from memoryd.config.paths import models_dir, socket_path, state_dir
 from memoryd.daemon.notify import Notifier
 from memoryd.daemon.report import Reporter
 from memoryd.daemon.workspace import Surroundings, Workspace
-from memoryd.embed.choice import LocalEmbedding, LocalSettings
+from memoryd.embed.budget import Ledger
+from memoryd.embed.choice import Embedding, Runnable, build, plan_for
 from memoryd.embed.model_store import ModelStore
-from memoryd.embed.slot import EmbedderPhase, EmbedderSlot, EmbedderState
+from memoryd.embed.slot import EmbedderSlot, EmbedderState
 from memoryd.index.watcher import Watcher
 from memoryd.store.vectors import Matrix, vectors_of
 from memoryd.wire import Event
@@ -44,14 +45,6 @@ Loop = Coroutine[object, object, None]
 
 THREADS = 6
 """Of the pool that databases, scans and reads share."""
-
-
-@dataclass(frozen=True, slots=True)
-class Embedding:
-    """The embedder that some agents share: its slot, and the loop that fills it."""
-
-    slot: EmbedderSlot
-    local: LocalEmbedding | None
 
 
 class Daemon:
@@ -66,7 +59,8 @@ class Daemon:
         agents = loaded.config.resolved_agents()
         is_watching = any(agent.memory_search.sync.watch for agent in agents)
         self._watcher = Watcher(probe=state_dir() / "probe") if is_watching else None
-        self._embeddings: dict[LocalSettings | None, Embedding] = {}
+        self._embeddings: dict[Runnable, Embedding] = {}
+        self._ledger = Ledger(state_dir() / "spending.json")
         self._workspaces = [self._workspace(group) for group in _grouped(agents)]
         self._socket = socket_path()
         self._reporter = Reporter(loaded=loaded, socket=str(self._socket), workspaces=self._workspaces)
@@ -114,8 +108,8 @@ class Daemon:
             loops.append(("watcher", self._watcher.run()))
             loops.append(("probe", self._watcher.run_probe()))
         for embedding in self._embeddings.values():
-            if embedding.local is not None:
-                loops.append(("embedder", embedding.local.run()))
+            if embedding.source is not None:
+                loops.append(("embedder", embedding.source.run()))
         for workspace in self._workspaces:
             name = workspace.agents[0].id
             loops.append((f"keeper {name}", workspace.keeper.run()))
@@ -169,21 +163,17 @@ class Daemon:
             lookup=self._lookup,
             publish=self._bus.publish,
         )
-        return Workspace(agents=agents, slot=embedding.slot, local=embedding.local, around=around)
+        return Workspace(agents=agents, embedding=embedding, around=around)
 
     def _embedding(self, agent: Agent) -> Embedding:
         """Return the embedder of an agent; agents with the same settings share one model in memory."""
-        key = _local_settings(agent)
-        if key not in self._embeddings:
+        models, store = self._loaded.config.models, _model_store(agent)
+        plan = plan_for(agent, models, store=store, environment=os.environ, home=Path.home())
+        log.info("embedding", agent=agent.id, provider=plan.choice.provider, rule=plan.choice.rule)
+        if plan.runnable not in self._embeddings:
             slot = EmbedderSlot(self._model_news(agent.id))
-            self._embeddings[key] = Embedding(slot, None)
-            if key is None:
-                slot.state = EmbedderState(EmbedderPhase.OFF, "memorySearch.provider is none")
-            else:
-                self._embeddings[key] = Embedding(
-                    slot, LocalEmbedding(settings=key, store=_model_store(agent), slot=slot)
-                )
-        return self._embeddings[key]
+            self._embeddings[plan.runnable] = build(plan, models, store=store, slot=slot, ledger=self._ledger)
+        return replace(self._embeddings[plan.runnable], plan=plan)
 
     def _model_news(self, agent: str) -> Callable[[EmbedderState], None]:
         def publish(state: EmbedderState) -> None:
@@ -220,19 +210,6 @@ def _grouped(agents: Sequence[Agent]) -> list[list[Agent]]:
     for agent in agents:
         groups.setdefault(agent.index_path, []).append(agent)
     return list(groups.values())
-
-
-def _local_settings(agent: Agent) -> LocalSettings | None:
-    search = agent.memory_search
-    if search.provider == "none":
-        return None
-    local = search.local
-    return LocalSettings(
-        spec=local.model_path,
-        threads=local.threads or max(1, (os.cpu_count() or 2) // 2),
-        idle_unload=timedelta(minutes=local.idle_unload_minutes),
-        context=local.context_size,
-    )
 
 
 def _model_store(agent: Agent) -> ModelStore:

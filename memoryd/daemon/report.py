@@ -152,9 +152,10 @@ def _embedder(served: Served) -> EmbedderReply:
 
 
 def _worker(served: Served) -> WorkerReply | None:
-    if served.local is None or served.local.worker is None:
+    local = served.embedding.local
+    if local is None or local.worker is None:
         return None
-    state = served.local.worker.state()
+    state = local.worker.state()
     return WorkerReply(
         phase=state.phase,
         pid=state.pid,

@@ -18,7 +18,7 @@ from memoryd.daemon.qmd import AgentQmd, Standing
 from memoryd.domain.entries import ChunkSettings
 from memoryd.domain.fusion import Weights
 from memoryd.domain.syncplan import Grace
-from memoryd.embed.choice import LocalEmbedding
+from memoryd.embed.choice import Embedding
 from memoryd.embed.slot import EmbedderSlot
 from memoryd.errors import StoreError
 from memoryd.index.embedding import EmbeddingLane, LaneSettings, Lookup
@@ -60,12 +60,11 @@ class Workspace:
         self,
         *,
         agents: Sequence[Agent],
-        slot: EmbedderSlot,
-        local: LocalEmbedding | None,
+        embedding: Embedding,
         around: Surroundings,
     ) -> None:
         self.agents = list(agents)
-        self.slot = slot
+        slot = self.slot = embedding.slot
         self._around = around
         self._settings = agents[0].memory_search
         self._path = Path(os.path.realpath(agents[0].workspace))
@@ -87,7 +86,7 @@ class Workspace:
             database=self.database,
             spaces=spaces,
             slot=slot,
-            settings=LaneSettings(max_unused=self._settings.cache.max_entries if self._settings.cache.enabled else 0),
+            settings=_lane_settings(self._settings),
             lookup=around.lookup,
             publish=self._publish,
             on_removed=self._on_vectors_removed,
@@ -126,10 +125,10 @@ class Workspace:
             max_file_bytes=around.limits.max_file_bytes,
         )
         self.qmds = {agent.id: AgentQmd(agent, self._standing) for agent in agents if agent.memory.backend == "qmd"}
-        self.served = [self._served(agent, local) for agent in agents]
+        self.served = [self._served(agent, embedding) for agent in agents]
         self.lane.pause(bool(self.qmds))
 
-    def _served(self, agent: Agent, local: LocalEmbedding | None) -> Served:
+    def _served(self, agent: Agent, embedding: Embedding) -> Served:
         qmd = self.qmds.get(agent.id)
         search = self.builtin if qmd is None else qmd.search
         return Served(
@@ -140,7 +139,7 @@ class Workspace:
             lane=self.lane,
             watcher=self._around.watcher,
             slot=self.slot,
-            local=local,
+            embedding=embedding,
             builtin=self.builtin,
             search=SearchService(search=search, freshness=self._freshness, on_search=self._on_search),
             roots=self._roots,
@@ -220,6 +219,13 @@ class Workspace:
 
 def _extension(settings: MemorySearch) -> Path | None:
     return Path(settings.store.vector.extension_path) if settings.store.vector.extension_path else None
+
+
+def _lane_settings(settings: MemorySearch) -> LaneSettings:
+    return LaneSettings(
+        max_unused=settings.cache.max_entries if settings.cache.enabled else 0,
+        is_paused=settings.sync.paused,
+    )
 
 
 def _index_settings(settings: MemorySearch) -> IndexSettings:

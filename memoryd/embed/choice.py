@@ -1,122 +1,227 @@
-"""From the configured model to a working embedder: locate, download in the background, check, offer, try again."""
+"""From an agent's configuration to the embedder that its workspace uses: which provider, why, and who stands in."""
 
 import asyncio
-import random
-import time
+import os
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from importlib.util import find_spec
 from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
 
-import structlog
-
-from memoryd.domain.breaker import Breaker
-from memoryd.embed.families import family_of
-from memoryd.embed.gguf_header import inspect
-from memoryd.embed.identity import identity_of
+from memoryd.config.memory_search import MemorySearch
+from memoryd.config.models import Agent
+from memoryd.config.providers import Models
+from memoryd.config.secret import Secret
+from memoryd.domain.provider_choice import BY_KEY, LOCAL, NONE, Choice, Wish, choose
+from memoryd.embed.budget import Ledger
+from memoryd.embed.fallback import FallbackEmbedding
+from memoryd.embed.keys import Address, KeySources, entry_of, profile_files
+from memoryd.embed.local import LocalEmbedding, LocalSettings, model_file
 from memoryd.embed.model_store import ModelStore
-from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
-from memoryd.embed.worker import LlamaWorker
-from memoryd.errors import DownloadError, MemorydError, ModelError
+from memoryd.embed.remote.catalogue import PROVIDERS
+from memoryd.embed.remote_source import RemoteEmbedding, RemoteWish
+from memoryd.embed.slot import EmbedderPhase, EmbedderSlot, EmbedderState
+from memoryd.embed.source import Source
+from memoryd.errors import ConfigError, MemorydError
 
-log = structlog.get_logger(__name__)
+CREDENTIALS: Final = frozenset({"authorization", "api-key", "x-api-key", "x-goog-api-key"})
+"""Headers that carry a key."""
+NO_PROVIDER: Final = "memorySearch.provider is none"
 
-LOOK_SECONDS = 5.0
-"""How often a missing or unfit model file is looked for again."""
-NO_LLAMA = "llama-cpp-python is not installed: pip install 'memoryd[local]' (it needs a C compiler)"
+Settings = LocalSettings | RemoteWish
+
+
+Runnable = tuple[Settings | None, Settings | None, tuple[Path, ...]]
+"""What agents must have in common to share one embedder."""
 
 
 @dataclass(frozen=True, slots=True)
-class LocalSettings:
-    """Which model, and how the worker runs it. `threads` and `context` are numbers of threads and tokens."""
+class Plan:
+    """What is to be run for an agent, and why."""
 
-    spec: str
-    threads: int
-    idle_unload: timedelta
-    context: int | None = None
+    choice: Choice
+    first: Settings | None
+    second: Settings | None
+    profiles: tuple[Path, ...]
+    """Files in which OpenClaw keeps keys that this agent may use."""
+
+    @property
+    def runnable(self) -> Runnable:
+        """Return what it comes down to; where keys lie matters only to remote providers."""
+        is_remote = any(isinstance(settings, RemoteWish) for settings in (self.first, self.second))
+        return (self.first, self.second, self.profiles if is_remote else ())
 
 
-class LocalEmbedding:
-    """Keeps one local model at work and its slot truthful; `run` loops until cancelled."""
+@dataclass(frozen=True, slots=True)
+class Embedding:
+    """The embedder that some agents share: its plan, its slot, and what fills the slot (None: nothing)."""
 
-    def __init__(self, *, settings: LocalSettings, store: ModelStore, slot: EmbedderSlot) -> None:
-        self.slot = slot
-        self.worker: LlamaWorker | None = None
-        self._settings = settings
-        self._store = store
-        self._breaker = Breaker()
+    plan: Plan
+    slot: EmbedderSlot
+    source: Source | None
 
-    async def run(self) -> None:
-        """Bring the model up, offer it, and run its worker."""
-        while True:
-            try:
-                self.worker = await self._ready_worker()
-            except DownloadError as exc:
-                await self._download_failed(exc)
-            except (ModelError, OSError) as exc:
-                await self._model_failed(exc)
-            else:
-                await self.slot.become(EmbedderPhase.READY, embedder=self.worker)
-                await self.worker.run()
+    @property
+    def local(self) -> LocalEmbedding | None:
+        """The part that runs a model here, if one does."""
+        return next((source for source in self._sources() if isinstance(source, LocalEmbedding)), None)
 
-    async def _ready_worker(self) -> LlamaWorker:
-        if find_spec("llama_cpp") is None:
-            raise ModelError(NO_LLAMA)
-        return await asyncio.to_thread(self._worker, await self._path())
+    @property
+    def remote(self) -> RemoteEmbedding | None:
+        """The part that sends text away, if one does; the first provider before its fallback."""
+        return next((source for source in self._sources() if isinstance(source, RemoteEmbedding)), None)
 
-    async def _path(self) -> Path:
-        path = await asyncio.to_thread(self._store.locate, self._settings.spec)
-        if path is not None:
-            return path
-        await self.slot.become(
-            EmbedderPhase.DOWNLOADING, f"fetching {self._settings.spec}; keyword search answers meanwhile"
-        )
-        log.info("fetching the embedding model", model=self._settings.spec, folder=str(self._store.folder))
-        path = await self._store.fetch(self._settings.spec, self.slot.note_progress)
-        log.info("embedding model is here", model=self._settings.spec)
-        self._breaker = self._breaker.succeeded()
-        return path
+    def _sources(self) -> Iterator[Source]:
+        if isinstance(self.source, FallbackEmbedding):
+            yield self.source.first
+            yield self.source.second
+        elif self.source is not None:
+            yield self.source
 
-    def _worker(self, path: Path) -> LlamaWorker:
-        metadata = inspect(path)
-        family = family_of(metadata)
-        return LlamaWorker(
-            model=path,
-            family=family,
-            identity=identity_of(path, metadata, family, cache_dir=self._store.folder),
-            threads=self._settings.threads,
-            idle_unload=self._settings.idle_unload,
-            context=self._settings.context,
-        )
 
-    async def _download_failed(self, exc: DownloadError) -> None:
-        """Say why, then wait: for the back-off, or, where trying again is no use, for the file to appear."""
-        self._breaker = self._breaker.failed(time.monotonic(), random.random())
-        wait = self._breaker.wait(time.monotonic())
-        retry = "" if exc.is_permanent else f"; next try in {wait:.0f} s"
-        await self._say_failed(f"{exc}{retry}", exc)
-        until = float("inf") if exc.is_permanent else time.monotonic() + wait
-        while time.monotonic() < until:
-            await asyncio.sleep(min(LOOK_SECONDS, max(0.0, until - time.monotonic())))
-            if await asyncio.to_thread(self._store.locate, self._settings.spec):
-                return
+def plan_for(agent: Agent, models: Models, *, store: ModelStore, environment: Mapping[str, str], home: Path) -> Plan:
+    """Decide for one agent; reads files of keys, and asks nobody."""
+    search = agent.memory_search
+    profiles = tuple(profile_files(environment, home, agent.id))
+    keys = KeySources(models, environment, profiles)
+    wish = Wish(
+        provider=search.provider,
+        named_by=agent.provider_named_by,
+        fallback=search.fallback,
+        is_model_here="model_path" in search.local.model_fields_set and _is_here(search.local.model_path, store),
+        keys=_origins(search, models, keys) if search.provider == "auto" else {},
+    )
+    choice = choose(wish)
+    return Plan(
+        choice=choice,
+        first=_settings(choice.provider, choice, search, models),
+        second=None if choice.fallback is None else _settings(choice.fallback, choice, search, models),
+        profiles=profiles,
+    )
 
-    async def _model_failed(self, exc: Exception) -> None:
-        """Say why, then wait until the file is another one."""
-        await self._say_failed(str(exc), exc)
-        before = await asyncio.to_thread(self._stamp)
-        while await asyncio.to_thread(self._stamp) == before:  # noqa: ASYNC110  a file sends no event
-            await asyncio.sleep(LOOK_SECONDS)
 
-    async def _say_failed(self, reason: str, exc: Exception) -> None:
-        hint = exc.hint if isinstance(exc, MemorydError) else ""
-        log.warning("no embedding model; keyword search goes on", reason=reason, hint=hint)
-        await self.slot.become(EmbedderPhase.FAILED, f"{reason} ({hint})" if hint else reason)
+def build(plan: Plan, models: Models, *, store: ModelStore, slot: EmbedderSlot, ledger: Ledger) -> Embedding:
+    """Make the parts that a plan names; nothing runs yet."""
+    keys = KeySources(models, os.environ, plan.profiles)
 
-    def _stamp(self) -> tuple[int, ...] | None:
+    def source_of(settings: Settings, its: EmbedderSlot) -> Source:
+        if isinstance(settings, LocalSettings):
+            return LocalEmbedding(settings=settings, store=store, slot=its)
+        return RemoteEmbedding(wish=settings, keys=keys, slot=its, ledger=ledger)
+
+    if plan.first is None:
+        slot.state = EmbedderState(EmbedderPhase.OFF, NO_PROVIDER)
+        return Embedding(plan, slot, None)
+    if plan.second is None:
+        return Embedding(plan, slot, source_of(plan.first, slot))
+    news = asyncio.Event()
+    first, second = (EmbedderSlot(lambda _state: news.set()) for _ in range(2))
+    both = FallbackEmbedding(
+        first=source_of(plan.first, first),
+        second=source_of(plan.second, second),
+        slot=slot,
+        name=plan.choice.provider,
+        news=news,
+    )
+    return Embedding(plan, slot, both)
+
+
+def _settings(provider: str, choice: Choice, search: MemorySearch, models: Models) -> Settings | None:
+    if provider == NONE:
+        return None
+    is_first = provider == choice.provider
+    if provider == LOCAL:
+        return _local(search, is_first=is_first)
+    return _remote(provider, search, models, is_owner=provider == choice.remote_owner, is_first=is_first)
+
+
+def _local(search: MemorySearch, *, is_first: bool) -> LocalSettings:
+    local = search.local
+    return LocalSettings(
+        spec=local.model_path,
+        threads=local.threads or max(1, (os.cpu_count() or 2) // 2),
+        idle_unload=timedelta(minutes=local.idle_unload_minutes),
+        context=local.context_size,
+        query_instruction=search.query_instruction if is_first else None,
+        document_instruction=search.document_instruction if is_first else None,
+    )
+
+
+def _remote(provider: str, search: MemorySearch, models: Models, *, is_owner: bool, is_first: bool) -> RemoteWish:
+    base_url, address = _address(provider, search, models, is_owner=is_owner)
+    seconds = search.sync.embedding_batch_timeout_seconds or RemoteWish("").timeout.total_seconds()
+    common = RemoteWish(
+        provider=provider,
+        base_url=base_url,
+        address=address,
+        headers=_headers(provider, search, models, address, is_owner=is_owner),
+        timeout=timedelta(seconds=seconds),
+        tokens_per_day=search.remote.tokens_per_day,
+    )
+    return _owned(common, search, is_first=is_first) if is_owner else common
+
+
+def _owned(common: RemoteWish, search: MemorySearch, *, is_first: bool) -> RemoteWish:
+    remote = search.remote
+    has_concurrency = "non_batch_concurrency" in remote.model_fields_set
+    return RemoteWish(
+        provider=common.provider,
+        model=search.model or "",
+        base_url=common.base_url,
+        address=common.address,
+        key=remote.api_key,
+        headers=common.headers,
+        dimensions=search.output_dimensionality,
+        query_instruction=search.query_instruction if is_first else None,
+        document_instruction=search.document_instruction if is_first else None,
+        query_input_type=search.query_input_type or search.input_type,
+        document_input_type=search.document_input_type or search.input_type,
+        concurrency=remote.non_batch_concurrency if has_concurrency else None,
+        timeout=common.timeout,
+        tokens_per_day=common.tokens_per_day,
+    )
+
+
+def _address(provider: str, search: MemorySearch, models: Models, *, is_owner: bool) -> tuple[str, Address]:
+    usual = urlsplit(PROVIDERS[provider].base_url).netloc
+    own = search.remote.base_url if is_owner else None
+    for base_url, address in ((own, Address.REMOTE), (entry_of(models, provider).base_url, Address.ENTRY)):
+        if base_url is not None:
+            return base_url, Address.USUAL if urlsplit(base_url).netloc == usual else address
+    return "", Address.USUAL
+
+
+def _headers(
+    provider: str, search: MemorySearch, models: Models, address: Address, *, is_owner: bool
+) -> tuple[tuple[str, Secret], ...]:
+    """Headers of `models.providers`, and over them those of `remote`; a key of the one stays from the other's host."""
+    entry = {
+        name: value
+        for name, value in entry_of(models, provider).headers.items()
+        if address is not Address.REMOTE or name.lower() not in CREDENTIALS
+    }
+    own = search.remote.headers if is_owner else {}
+    replaced = {name.lower() for name in own}
+    kept = {name: value for name, value in entry.items() if name.lower() not in replaced}
+    return tuple(sorted((kept | own).items(), key=lambda pair: pair[0]))
+
+
+def _origins(search: MemorySearch, models: Models, keys: KeySources) -> dict[str, str]:
+    """Where the key of each provider that `auto` may take stands, if there is one for the address it would go to."""
+    found = {}
+    for provider in BY_KEY:
+        _, address = _address(provider, search, models, is_owner=True)
         try:
-            path = self._store.locate(self._settings.spec)
-            info = path.stat() if path else None
-        except (MemorydError, OSError):
-            return None
-        return None if info is None else (info.st_size, info.st_mtime_ns, info.st_ino)
+            key = keys.find(provider, search.remote.api_key, address)
+        except ConfigError:
+            continue
+        if key is not None:
+            found[provider] = key.origin
+    return found
+
+
+def _is_here(spec: str, store: ModelStore) -> bool:
+    try:
+        return store.locate(model_file(spec)) is not None
+    except MemorydError:
+        return False

@@ -43,7 +43,7 @@ class EmbedderSlot:
     """Holds the embedder of some agents; changed by the part that chooses it, read by indexing and search."""
 
     def __init__(self, on_change: Callable[[EmbedderState], None]) -> None:
-        self.state = EmbedderState(EmbedderPhase.OFF, "starting")
+        self.state = EmbedderState(EmbedderPhase.WARMING, "starting")
         self.embedder: Embedder | None = None
         self.stand_in: StandIn | None = None
         self._listeners: list[Callable[[], None]] = []
@@ -65,7 +65,8 @@ class EmbedderSlot:
         """Enter a phase; `embedder` is what is offered, if anything. FAILED may go on offering one that is tried."""
         self.embedder = embedder
         self.stand_in = stand_in
-        self.state = EmbedderState(phase, reason)
+        since = self.state.since if phase == self.state.phase else datetime.now(UTC)
+        self.state = EmbedderState(phase, reason, since)
         self._on_change(self.state)
         for listener in self._listeners:
             listener()

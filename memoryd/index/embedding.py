@@ -14,7 +14,7 @@ import structlog
 
 from memoryd.embed.protocol import Embedder, Passage, Rejected, Vector
 from memoryd.embed.slot import EmbedderSlot
-from memoryd.errors import EmbedderUnavailable, StoreError, WorkerDied
+from memoryd.errors import BudgetSpent, EmbedderUnavailable, StoreError, WorkerDied
 from memoryd.index.progress import Publish
 from memoryd.index.spaces import Spaces
 from memoryd.store.database import Database
@@ -207,6 +207,11 @@ class EmbeddingLane:
             await self._embed_or_split(embedder, space, batch[:middle])
             await self._embed_or_split(embedder, space, batch[middle:])
             return
+        except BudgetSpent as exc:
+            self._queue.extendleft(reversed(batch[exc.fits :]))
+            if exc.fits:
+                await self._embed_or_split(embedder, space, batch[: exc.fits])
+            raise
         except EmbedderUnavailable:
             # no new question to the store, which costs a pass over the passages, until the embedder is back
             self._queue.extendleft(reversed(batch))

@@ -1,0 +1,116 @@
+"""What remote embedding costs: tokens sent on a day, kept over restarts, and a bound on them."""
+
+import asyncio
+import json
+import os
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from itertools import accumulate
+from pathlib import Path
+from typing import Final
+
+import structlog
+
+from memoryd.domain.tokens import estimate
+from memoryd.embed.protocol import Embedder, EmbedderIdentity, Passage, Rejected, Vector
+from memoryd.errors import BudgetSpent
+
+log = structlog.get_logger(__name__)
+
+FILE_BYTES_MAX: Final = 1024 * 1024
+
+
+class Ledger:
+    """Tokens (estimated) sent to each destination on the current day (UTC), in a small file.
+
+    A file that cannot be read counts as empty; one that cannot be written costs the memory of it, not the work.
+    """
+
+    def __init__(self, path: Path, *, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self._path = path
+        self._clock = clock
+        self._day = ""
+        self._tokens: dict[str, int] = {}
+        self._lock = asyncio.Lock()
+
+    def spent(self, destination: str) -> int:
+        """Return the tokens sent today."""
+        self._turn_page()
+        return self._tokens.get(destination, 0)
+
+    async def add(self, destination: str, tokens: int) -> None:
+        """Note that tokens were sent."""
+        self._turn_page()
+        self._tokens[destination] = self._tokens.get(destination, 0) + tokens
+        async with self._lock:
+            await asyncio.to_thread(self._write, json.dumps({"day": self._day, "tokens": self._tokens}))
+
+    def _turn_page(self) -> None:
+        today = self._clock().date().isoformat()
+        if self._day != today:
+            self._tokens = _read(self._path, today)
+            self._day = today
+
+    def _write(self, text: str) -> None:
+        draft = self._path.with_name(f".{self._path.name}.new")
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            draft.write_text(text, encoding="utf-8")
+            os.replace(draft, self._path)  # noqa: PTH105  Path.replace is the same call
+        except OSError as exc:
+            log.warning("the tokens of today cannot be noted", reason=str(exc))
+
+
+class MeteredEmbedder:
+    """Counts what is sent. Documents wait for the next day when `limit` tokens are spent, None: no limit.
+
+    Questions are counted and asked all the same: they are small, and somebody waits.
+    """
+
+    def __init__(self, inner: Embedder, *, ledger: Ledger, destination: str, limit: int | None) -> None:
+        self._inner = inner
+        self._ledger = ledger
+        self._destination = destination
+        self._limit = limit
+
+    @property
+    def identity(self) -> EmbedderIdentity:
+        """Names the vector space."""
+        return self._inner.identity
+
+    async def embed_query(self, text: str) -> Vector:
+        """Ask and count; raises as the embedder does."""
+        vector = await self._inner.embed_query(text)
+        await self._ledger.add(self._destination, estimate(text))
+        return vector
+
+    async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Rejected]:
+        """Ask and count; raises BudgetSpent when the day's tokens are spent, else as the embedder does."""
+        totals = list(accumulate(estimate(passage.title) + estimate(passage.text) for passage in passages))
+        if self._limit is not None:
+            self._refuse_beyond(self._limit, totals)
+        answers = await self._inner.embed_documents(passages)
+        await self._ledger.add(self._destination, totals[-1] if totals else 0)
+        return answers
+
+    def _refuse_beyond(self, limit: int, totals: Sequence[int]) -> None:
+        spent = self._ledger.spent(self._destination)
+        # a day whose limit is less than one passage still sends one
+        fits = max(sum(spent + total <= limit for total in totals), 0 if spent else 1)
+        if fits < len(totals):
+            raise BudgetSpent(
+                f"about {spent:,} tokens were sent to {self._destination} today, and "
+                f"memorySearch.remote.tokensPerDay is {limit:,}: notes wait for the next day (UTC)",
+                fits=fits,
+            )
+
+
+def _read(path: Path, day: str) -> dict[str, int]:
+    try:
+        with path.open("rb") as file:
+            noted = json.loads(file.read(FILE_BYTES_MAX))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    tokens = noted.get("tokens") if isinstance(noted, dict) and noted.get("day") == day else None
+    entries = tokens.items() if isinstance(tokens, dict) else ()
+    return {name: count for name, count in entries if isinstance(count, int) and count >= 0}

@@ -1,0 +1,66 @@
+"""An embedder under watch: notes how its calls end, and says when the common rule gives it up."""
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Sequence
+from typing import TypeVar
+
+from memoryd.domain.breaker import Breaker, BreakerRule, Circuit
+from memoryd.embed.protocol import Embedder, EmbedderIdentity, Passage, Rejected, Vector
+from memoryd.errors import EmbedderUnavailable
+
+Result = TypeVar("Result")
+
+
+class WatchedEmbedder:
+    """Passes every call on; it never refuses one, the endpoint's own gate does.
+
+    A failure counts only when the back-off of the one before has passed, so that a burst is one failure.
+    """
+
+    def __init__(self, inner: Embedder, rule: BreakerRule) -> None:
+        self._inner = inner
+        self._breaker = Breaker(rule=rule)
+        self._reason = ""
+        self._given_up = asyncio.Event()
+
+    @property
+    def identity(self) -> EmbedderIdentity:
+        """Names the vector space."""
+        return self._inner.identity
+
+    @property
+    def trouble(self) -> str | None:
+        """Why it is given up, None while it is not."""
+        return self._reason if self._given_up.is_set() else None
+
+    async def given_up(self) -> None:
+        """Wait until it is given up."""
+        await self._given_up.wait()
+
+    async def embed_query(self, text: str) -> Vector:
+        """Ask; raises as the embedder does."""
+        return await self._noted(self._inner.embed_query(text))
+
+    async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Rejected]:
+        """Ask; raises as the embedder does."""
+        return await self._noted(self._inner.embed_documents(passages))
+
+    async def _noted(self, call: Awaitable[Result]) -> Result:
+        try:
+            result = await call
+        except EmbedderUnavailable as exc:
+            self._failed(str(exc))
+            raise
+        self._breaker = self._breaker.succeeded()
+        self._given_up.clear()
+        return result
+
+    def _failed(self, reason: str) -> None:
+        now = time.monotonic()
+        self._reason = reason
+        if self._breaker.allows(now):
+            self._breaker = self._breaker.tried(now).failed(now, random.random())
+        if self._breaker.circuit is not Circuit.CLOSED:
+            self._given_up.set()
