@@ -13,23 +13,28 @@ _DATE_IN_NAME = re.compile(r"(?:^|/)(?P<date>[0-9]{4}-[0-9]{2}-[0-9]{2})[^/]*\Z"
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """All given ones must hold; `since` and `until` are inclusive instants, `zone` is where a dated note's day is."""
+    """All given ones must hold; `since` and `until` are inclusive instants, `zone` is where a dated note's day is.
+
+    One of `paths` must match, and one of each group in `within`.
+    """
 
     sources: Sequence[str] = ()
     paths: Sequence[str] = ()
     since: datetime | None = None
     until: datetime | None = None
     zone: tzinfo = UTC
+    within: tuple[tuple[str, ...], ...] = ()
 
     @property
     def is_empty(self) -> bool:
-        return not (self.sources or self.paths or self.since or self.until)
+        return not (self.sources or self.paths or self.since or self.until or self.within)
 
     def admits(self, path: str, source: str, mtime_ns: int) -> bool:
         """Tell whether a document may answer; its time is the date in its name, else when it was changed."""
         if self.sources and source not in self.sources:
             return False
-        if self.paths and not any(_is_below(path, pattern) for pattern in self.paths):
+        groups = (*self.within, self.paths) if self.paths else self.within
+        if not all(any(_is_below(path, pattern) for pattern in group) for group in groups):
             return False
         if self.since is None and self.until is None:
             return True

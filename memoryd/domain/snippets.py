@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from memoryd.domain.words import normalised
+
 SNIPPET_CHARS = 700
 
 
@@ -32,7 +34,7 @@ def snippet(text: str, terms: Sequence[str], limit: int = SNIPPET_CHARS) -> Snip
 
 
 def _weight(line: str, terms: Sequence[str]) -> float:
-    folded = line.lower()
+    folded = normalised(line).lower()
     found = [term for term in terms if term in folded or _stem(term) in folded]
     return float(sum(len(term) for term in set(found)))
 
@@ -71,8 +73,14 @@ def _widened(window: tuple[int, int], sizes: Sequence[int], limit: int) -> tuple
 
 def _cut(line: str, terms: Sequence[str], limit: int) -> str:
     """Cut one over-long line around the middle of its matches."""
-    folded = line.lower()
-    places = [folded.find(term) for term in terms if term in folded]
+    places = [place for term in terms if (place := _place(line, term)) is not None]
     centre = sum(places) // len(places) if places else 0
     start = max(0, min(centre - limit // 2, len(line) - limit))
     return line[start : start + limit].rstrip("\r\n")
+
+
+def _place(line: str, term: str) -> int | None:
+    """Return about where a term stands; folding a line moves its characters by a few."""
+    folded = line.lower() if line.isascii() else normalised(line).lower()
+    found = folded.find(term)
+    return None if found < 0 else round(found * len(line) / len(folded))

@@ -23,7 +23,8 @@ _SILENT = re.compile(
 """What some write and others do not: soft hyphens, zero-width signs, the vowel signs of Hebrew and Arabic."""
 _ACCENT = re.compile("(?<![иИ])[\u0300-\u036f]")
 """Of Latin, Greek and Cyrillic; й is a letter of its own."""
-_JOINED = re.compile(r"(?=\S*[0-9_./:@#\\])\w+(?:[-_./:@#\\+]+\w+)+")
+_JOINED = re.compile(r"\w+(?:[-_./:@#\\+]+\w+)+")
+_CODED = re.compile(r"[0-9_./:@#\\]")
 _CODE = re.compile(r"(?=[a-z]*[0-9])(?=[0-9]*[a-z])[a-z0-9]{5,}\Z")
 _WORD = re.compile(r"[^\W_]+")
 MAX_PHRASE_WORDS = 8
@@ -76,8 +77,12 @@ def query_terms(question: str, *, limit: int = 64) -> list[str]:
 
 
 def joined_phrases(question: str) -> list[tuple[str, ...]]:
-    """Return the words of each thing that is written as one, though it has several: dates, paths, numbers of errors."""
-    found = (tuple(_cut(joined.lower())) for joined in _JOINED.findall(normalised(question)))
+    """Return the words of each thing that is written as one, though it has several: dates, paths, numbers of errors.
+
+    Words that a hyphen alone joins are none: to count them twice costs recall where names are hyphenated.
+    """
+    coded = (joined for joined in _JOINED.findall(normalised(question)) if _CODED.search(joined))
+    found = (tuple(_cut(joined.lower())) for joined in coded)
     return [words for words in dict.fromkeys(found) if 1 < len(words) <= MAX_PHRASE_WORDS]
 
 

@@ -9,7 +9,7 @@ import apsw
 
 APPLICATION_ID = 0x6D656D64
 """`memd`, in the SQLite header of every database of ours."""
-INDEX_VERSION = 1
+INDEX_VERSION = 2
 
 _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100

@@ -69,5 +69,5 @@ CREATE TABLE rejected (
 
 CREATE VIRTUAL TABLE chunk_words USING fts5 (
     body, heading, path, parts,
-    content='', contentless_delete=1, tokenize="porter unicode61 remove_diacritics 2"
+    content='', contentless_delete=1, tokenize="porter unicode61 remove_diacritics 2 categories 'L* N* Co M*'"
 );

@@ -1,0 +1,40 @@
+"""Recency: dated notes fade by half-lives; what is meant to last does not.
+
+The formula is the one of the OpenClaw configuration reference: score × e^(−ln 2 / halfLife × age in days).
+"""
+
+import math
+from datetime import UTC, date, datetime, tzinfo
+from pathlib import PurePosixPath
+
+from memoryd.domain.documents import CORE_FILES, Source
+from memoryd.domain.filters import date_in_name
+
+EVERGREEN_FOLDER = "bank"
+
+
+def decay_factor(age_days: float, half_life_days: float) -> float:
+    """Return 0 to 1: 1 today and for the future, 0.5 after one half-life. A half-life not above 0 turns it off."""
+    if not half_life_days > 0:
+        return 1.0
+    return math.exp(-math.log(2) / half_life_days * max(0.0, age_days))
+
+
+def decay_day(path: str, source: str, mtime_ns: int, zone: tzinfo = UTC) -> date | None:
+    """Return the day from which a document ages, None if it does not.
+
+    That is the date in its name; for a session transcript without one, the day it was last written. `bank/`, the core
+    file and notes without a date last.
+    """
+    place = PurePosixPath(path)
+    if place.parts[0] == EVERGREEN_FOLDER or path in CORE_FILES:
+        return None
+    day = date_in_name(path)
+    if day is None and source == Source.SESSIONS:
+        return datetime.fromtimestamp(mtime_ns / 1e9, zone).date()
+    return day
+
+
+def age_in_days(day: date | None, today: date) -> int:
+    """Return whole days from `day` to `today`; 0 for what does not age or lies ahead."""
+    return 0 if day is None else max(0, (today - day).days)

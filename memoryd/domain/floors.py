@@ -1,0 +1,83 @@
+"""What an answer is worth: how far its evidence rises above what strangers reach in the same notes.
+
+Both arms are measured on the notes of the one who asks. Words: the share of the question's weight (inverse document
+frequencies in these notes) that stands in one chunk, and how much that is beyond what one chunk of so many holds by
+chance. Vectors: the best cosine in deviations of the question's noise, less what the best of so many strangers
+reaches, √(2 ln n) (the expected maximum of n normal deviates). Measured on five retrieval sets against 2,900 pairs of
+a question and notes that have nothing to do with it; the README has the figures.
+"""
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from memoryd.domain.fusion import Noise
+
+FULL_SHARE = 0.5
+"""So much of a question's weight in one chunk answers it."""
+FAIR_SHARE, FAIR_SURPLUS = 0.3, 3.0
+"""So much does when it is this much more than chance gives, in natural logarithms of probability."""
+CLEAR_MARGIN = 1.3
+"""Deviations above the best of the strangers: one unrelated question in twenty gets there."""
+
+
+class Verdict(StrEnum):
+    """What to think of an answer: it holds what was asked, it may, or nothing does."""
+
+    ANSWERABLE = "answerable"
+    WEAK = "weak"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Idf:
+    """How telling each term of a question is in `chunks` chunks; a term that stands in most of them tells nothing."""
+
+    chunks: int = 0
+    weights: Mapping[str, float] = field(default_factory=dict)
+    known: frozenset[str] = frozenset()
+    """Terms that stand anywhere at all."""
+
+    def covered(self, terms: Collection[str]) -> float:
+        return sum(self.weights.get(term, 0.0) for term in terms)
+
+    def share(self, terms: Collection[str]) -> float:
+        """Return how much of the question's weight these terms are, 0 to 1."""
+        total = sum(self.weights.values())
+        return self.covered(terms) / total if total > 0 else float(bool(terms))
+
+    def answers(self, terms: Collection[str]) -> bool:
+        """Tell whether a chunk with these terms answers the question by its words."""
+        share = self.share(terms)
+        surplus = self.covered(terms) - math.log(max(1, self.chunks))
+        return bool(terms) and (share >= FULL_SHARE or (share >= FAIR_SHARE and surplus >= FAIR_SURPLUS))
+
+
+def idf(chunks: int, counts: Mapping[str, int]) -> Idf:
+    """Weigh terms by how many of the chunks hold each: ln((N − n + ½)/(n + ½)), at least 0, as BM25 has it."""
+    weights = {term: max(0.0, math.log((max(0, chunks - n) + 0.5) / (n + 0.5))) for term, n in counts.items()}
+    return Idf(chunks, weights, frozenset(term for term, n in counts.items() if n))
+
+
+def deviations(cosine: float, noise: Noise) -> float:
+    """Return how many deviations a cosine stands above the noise of its question."""
+    return (cosine - noise.mean) / noise.deviation if noise.deviation > 0 else 0.0
+
+
+def stranger_floor(vectors: int) -> float:
+    """Return the deviations that the best of so many unrelated vectors reaches."""
+    return math.sqrt(2 * math.log(vectors)) if vectors > 1 else 0.0
+
+
+def vector_floor(vectors: int, *, knows_a_word: bool) -> float:
+    """Return the deviations below which a hit that holds no word of the question is noise.
+
+    A question of words that stand nowhere must be clearly above it: a model puts nonsense somewhere too.
+    """
+    return stranger_floor(vectors) + (0.0 if knows_a_word else CLEAR_MARGIN)
+
+
+def clear_floor(vectors: int) -> float:
+    """Return the deviations above which a hit answers by its meaning alone."""
+    return stranger_floor(vectors) + CLEAR_MARGIN
