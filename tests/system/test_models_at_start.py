@@ -227,7 +227,7 @@ def test_killed_worker_is_replaced_and_nothing_is_lost(daemon: RunningDaemon) ->
 def test_daemon_killed_while_embedding_goes_on_without_doing_it_again(daemon: RunningDaemon) -> None:
     daemon.client().sync(wait="embedded")
     folder = daemon.workspace / "memory"
-    for number in range(60):
+    for number in range(16):
         lines = "".join(
             f"- Item {number}-{line} was bought in the town of Ghent{number * 97 + line}.\n" for line in range(24)
         )

@@ -1,0 +1,202 @@
+"""`POST /v1/search` of the real daemon with the real model: cited hits, filters, thresholds, and honest empties."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memoryd.client import Client
+from memoryd.errors import Disabled
+from memoryd.replies import Hit, SearchReply
+from tests.daemon import RunningDaemon, eventually, write_config
+
+NOTES = {
+    "MEMORY.md": "# Memory\n\n- The gateway runs on the Mac Studio called alder.\n",
+    "memory/2026-10-06.md": "# Tuesday\n\nError GW-4172: a second process holds the lease.\n\n"
+    "Baked a sourdough loaf for the neighbours.\n",
+    "memory/2026-10-18.md": "# 星期日\n\n今天和文一起去海边的木屋，修好了屋顶的排水沟。\n",
+    "memory/2026-11-02-trip.md": "# Trip\n\nThe gateway was slow from the train.\n",
+    "bank/wen.md": "# Wen\n\nWen repairs wooden chairs and dislikes the gateway.\n",
+    "bank/long.md": "# Long\n\n" + "".join(f"- Entry {number} about rope and tar.\n" for number in range(200)),
+}
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory, starter_model: Path) -> Iterator[RunningDaemon]:
+    """One daemon for all questions: they change nothing."""
+    home = tmp_path_factory.mktemp("daemon")
+    workspace = home / "workspace"
+    for name, text in NOTES.items():
+        (workspace / name).parent.mkdir(parents=True, exist_ok=True)
+        (workspace / name).write_text(text)
+    with RunningDaemon(home, write_config(home, workspace, starter_model), workspace) as running:
+        assert running.client().sync(wait="embedded", timeout_ms=60_000)["complete"]
+        yield running
+
+
+@pytest.fixture
+def client(daemon: RunningDaemon) -> Iterator[Client]:
+    with Client(daemon.socket) as client:
+        yield client
+
+
+def paths(reply: SearchReply) -> list[str]:
+    return [hit["path"] for hit in reply["results"]]
+
+
+def assert_cites_the_file(hit: Hit) -> None:
+    lines = NOTES[hit["path"]].splitlines()
+    assert 1 <= hit["startLine"] <= hit["endLine"] <= len(lines)
+    text = hit["snippet"].partition("\n\nSource: ")[0]
+    first, last = hit["snippetStartLine"], hit["snippetEndLine"]
+    assert hit["startLine"] <= first <= last <= hit["endLine"]
+    assert text in "\n".join(lines[first - 1 : last])
+
+
+@pytest.mark.parametrize(
+    ("question", "path"),
+    [
+        ("GW-4172", "memory/2026-10-06.md"),
+        ("who made bread for people next door", "memory/2026-10-06.md"),
+        ("海边的木屋", "memory/2026-10-18.md"),
+        ("which computer hosts the gateway", "MEMORY.md"),
+    ],
+)
+def test_right_note_comes_first_and_every_hit_cites_its_lines(client: Client, question: str, path: str) -> None:
+    reply = client.search(question)
+    assert paths(reply)[0] == path
+    for hit in reply["results"]:
+        assert_cites_the_file(hit)
+    assert reply["mode"] == "hybrid"
+    assert reply["health"]["complete"]
+    assert reply["verdict"] != "none"
+    assert reply["provider"] == "local"
+    scores = [hit["score"] for hit in reply["results"]]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 <= score <= 1 for score in scores)
+
+
+def test_citation_names_the_lines_and_ends_the_snippet(client: Client) -> None:
+    hit = client.search("GW-4172", max_results=1)["results"][0]
+    assert hit["citation"] == f"{hit['path']}#L{hit['startLine']}-L{hit['endLine']}"
+    assert hit["snippet"].endswith(f"Source: {hit['citation']}")
+
+
+def test_number_of_results_is_kept(client: Client) -> None:
+    assert len(client.search("gateway", max_results=1)["results"]) == 1
+    assert len(client.search("rope")["results"]) <= 6
+
+
+def test_paths_limit_the_answer(client: Client) -> None:
+    assert set(paths(client.search("gateway", paths=["bank"]))) <= {"bank/wen.md", "bank/long.md"}
+    assert paths(client.search("gateway", paths=["memory/2026-11-*"])) == ["memory/2026-11-02-trip.md"]
+    assert paths(client.search("gateway", paths=["MEMORY.md", "bank/wen.md"])).count("memory/2026-11-02-trip.md") == 0
+
+
+def test_days_limit_the_answer(client: Client) -> None:
+    only = client.search("gateway lease loaf", since="2026-10-06", until="2026-10-06", paths=["memory"])
+    assert set(paths(only)) == {"memory/2026-10-06.md"}
+    assert set(paths(client.search("gateway", since="2026-11-01", paths=["memory"]))) == {"memory/2026-11-02-trip.md"}
+
+
+def test_empty_answer_of_a_filter_says_so(client: Client) -> None:
+    reply = client.search("gateway", paths=["bank/nothing"])
+    assert reply["results"] == []
+    assert reply["verdict"] == "none"
+    assert "within the given" in str(reply["reason"])
+
+
+def test_threshold_hides_what_is_only_near_but_never_a_literal_match(client: Client) -> None:
+    literal = client.search("GW-4172", min_score=1.0)
+    assert paths(literal)[:1] == ["memory/2026-10-06.md"]
+    near = client.search("zzyzx qqxv", min_score=1.0, explain=True)
+    assert near["results"] == [] or near["results"][0]["score"] >= 1.0
+    if not near["results"]:
+        assert "minScore" in str(near["reason"])
+        assert near["misses"]
+
+
+def test_misses_are_told_only_to_who_asks(client: Client) -> None:
+    assert client.search("gateway").get("misses") is None
+    assert client.search("gateway", explain=True)["misses"] is not None
+
+
+def test_tiny_deadline_still_answers(client: Client) -> None:
+    reply = client.search("which computer hosts the gateway", deadline_ms=1)
+    assert reply["results"] or reply["reason"]
+    assert set(reply["health"]["arms"]) == {"lexical", "vector"}
+
+
+def test_word_in_any_case_and_with_accents_is_found(client: Client) -> None:
+    for question in ("SOURDOUGH", "Söurdough", "sourdough loaves"):
+        assert paths(client.search(question))[0] == "memory/2026-10-06.md"
+
+
+def test_saved_note_is_found_by_words_first_and_by_meaning_soon(daemon: RunningDaemon, client: Client) -> None:
+    note = daemon.workspace / "memory" / "ferry.md"
+    note.write_text("# Harbour\n\nThe ferry to the island leaves at noon.\n")
+    try:
+        client.sync(wait="indexed")
+        assert paths(client.search("ferry"))[0] == "memory/ferry.md"
+        assert client.sync(wait="embedded")["complete"]
+        assert paths(client.search("when does the boat depart"))[0] == "memory/ferry.md"
+    finally:
+        note.unlink()
+        eventually(lambda: client.sync()["complete"] and "memory/ferry.md" not in paths(client.search("ferry")))
+
+
+def test_reindex_leaves_answers_as_they_were(client: Client) -> None:
+    def answer() -> list[tuple[str, float | None, float | None, str]]:
+        hits = client.search("GW-4172", max_results=3)["results"]
+        return [(str(hit["citation"]), hit["vectorScore"], hit["textScore"], hit["snippet"]) for hit in hits]
+
+    before = answer()
+    client.reindex(force=True)
+    assert client.sync(wait="embedded")["complete"]
+    assert answer() == before
+    client.reindex(embeddings=True)
+    assert client.sync(wait="embedded", timeout_ms=30_000)["complete"]
+    assert answer() == before
+
+
+def daemon_with(tmp_path: Path, workspace: Path, search: dict[str, object], **sections: object) -> RunningDaemon:
+    config = write_config(tmp_path, workspace, None, search={"provider": "none", **search}, **sections)
+    return RunningDaemon(tmp_path, config, workspace)
+
+
+def test_citations_can_be_switched_off(tmp_path: Path, workspace: Path) -> None:
+    with daemon_with(tmp_path, workspace, {}, memory={"citations": "off"}) as running, Client(running.socket) as client:
+        client.sync()
+        reply = client.search("GW-4172")
+        assert reply["citations"] == "off"
+        assert "Source:" not in reply["results"][0]["snippet"]
+        assert reply["results"][0]["startLine"] == 1
+
+
+def test_search_by_words_alone_is_complete_when_that_is_configured(tmp_path: Path, workspace: Path) -> None:
+    with daemon_with(tmp_path, workspace, {}) as running, Client(running.socket) as client:
+        client.sync()
+        reply = client.search("GW-4172")
+        assert reply["mode"] == "lexical"
+        assert reply["provider"] == "none"
+        assert reply["model"] is None
+        assert reply["health"]["complete"]
+        assert not client.sync(wait="embedded")["complete"], "nothing will ever be embedded"
+        assert client.status()["agents"][0]["degraded"] == []
+
+
+def test_switched_off_agent_beside_one_that_is_on(tmp_path: Path, workspace: Path) -> None:
+    agents = {
+        "defaults": {"workspace": str(workspace), "memorySearch": {"provider": "none"}},
+        "list": [{"id": "on"}, {"id": "off", "memorySearch": {"enabled": False}}],
+    }
+    config = tmp_path / "config.json5"
+    config.write_text(json.dumps({"agents": agents}))
+    with RunningDaemon(tmp_path, config, workspace) as running, Client(running.socket) as client:
+        client.sync()
+        assert client.search("GW-4172", agent="on")["results"]
+        with pytest.raises(Disabled):
+            client.search("GW-4172", agent="off")
+        with pytest.raises(Disabled):
+            client.get("MEMORY.md", agent="off")
