@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from memoryd.domain.chunking import CHUNKER_VERSION, Chunk, chunk
+from memoryd.domain.words import identifier_parts, index_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,15 @@ class PassageEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class ChunkWords:
+    """What the keyword index stores of a chunk, column by column."""
+
+    body: str
+    heading: str
+    parts: str
+
+
+@dataclass(frozen=True, slots=True)
 class ChunkEntry:
     """An exact slice of a document, with the lines it stands on (1-based, inclusive)."""
 
@@ -40,6 +50,12 @@ class ChunkEntry:
     hash: bytes
     """Names all of it save the lines: equal hashes have equal passages."""
     passages: tuple[PassageEntry, ...]
+    words: ChunkWords
+
+
+def chunk_words(heading: str, text: str) -> ChunkWords:
+    """Return the words of a chunk: its text and heading cut for the index, and the parts of its identifiers."""
+    return ChunkWords(index_text(text), index_text(heading), identifier_parts(f"{heading} {text}"))
 
 
 def chunk_entries(text: str, settings: ChunkSettings) -> tuple[ChunkEntry, ...]:
@@ -71,6 +87,7 @@ def _chunk_entry(text: str, cut: Chunk) -> ChunkEntry:
         text=body,
         hash=_chunk_hash(cut.heading, body, passages),
         passages=passages,
+        words=chunk_words(cut.heading, body),
     )
 
 

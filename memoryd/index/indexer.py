@@ -7,7 +7,7 @@ import asyncio
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -190,14 +190,27 @@ class Indexer:
         again: list[RelativePath] = []
         view = self._view(force)
         left = len(todo.read)
-        for batch in _batches(todo.read, seen):
-            left -= len(batch)
-            readings = await self._in_thread(lambda: [reader.read(path, view.get(path)) for path in batch])  # noqa: B023
-            for reading in readings:
-                await self._commit(reading, afresh=force)
+        batches = list(_batches(todo.read, seen))
+        readings = await self._read(reader, view, batches[0] if batches else [])
+        for following in [*batches[1:], []]:
+            # one thread writes while another reads ahead
+            ahead, _ = await asyncio.gather(
+                self._read(reader, view, following), self._commit_all(readings, afresh=force)
+            )
             again += [reading.path for reading in readings if reading.verdict is Verdict.AGAIN]
+            left -= len(readings)
             self._update(pending_files=left + len(again))
+            readings = ahead
         return again
+
+    async def _read(
+        self, reader: Reader, view: Mapping[RelativePath, Known], batch: Sequence[RelativePath]
+    ) -> list[Reading]:
+        return await self._in_thread(lambda: [reader.read(path, view.get(path)) for path in batch])
+
+    async def _commit_all(self, readings: Sequence[Reading], *, afresh: bool) -> None:
+        for reading in readings:
+            await self._commit(reading, afresh=afresh)
 
     async def _rename(self, old: RelativePath, new: RelativePath, seen: Scan) -> None:
         private = self._private.pop(old, None)

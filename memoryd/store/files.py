@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import apsw
 
 from memoryd.domain.documents import FileStat, RelativePath, Source
-from memoryd.domain.entries import ChunkEntry
+from memoryd.domain.entries import ChunkEntry, ChunkWords, chunk_words
 from memoryd.domain.syncplan import Known
-from memoryd.domain.words import identifier_parts, index_text
+from memoryd.domain.words import index_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ def rename_file(db: apsw.Connection, old: RelativePath, new: RelativePath, stat:
     )
     for chunk_id, text, heading in rows:
         db.execute(_DELETE_CHUNK_WORDS, (chunk_id,))
-        _insert_chunk_words(db, chunk_id, text, heading, new)
+        _insert_words(db, chunk_id, chunk_words(heading, text), new)
 
 
 def purge_files(db: apsw.Connection, paths: Sequence[RelativePath]) -> int:
@@ -168,15 +168,14 @@ def _insert_chunk(db: apsw.Connection, file_id: int, ordinal: int, entry: ChunkE
     values = (file_id, ordinal, entry.start_line, entry.end_line, entry.heading, entry.text, entry.hash)
     db.execute(_INSERT_CHUNK, values)
     chunk_id = db.last_insert_rowid()
-    _insert_chunk_words(db, chunk_id, entry.text, entry.heading, path)
+    _insert_words(db, chunk_id, entry.words, path)
     db.executemany(
         _INSERT_PASSAGE, [(chunk_id, passage.start, passage.stop, passage.hash) for passage in entry.passages]
     )
 
 
-def _insert_chunk_words(db: apsw.Connection, chunk_id: int, text: str, heading: str, path: RelativePath) -> None:
-    words = (index_text(text), index_text(heading), index_text(path), identifier_parts(f"{heading} {text}"))
-    db.execute(_INSERT_CHUNK_WORDS, (chunk_id, *words))
+def _insert_words(db: apsw.Connection, chunk_id: int, words: ChunkWords, path: RelativePath) -> None:
+    db.execute(_INSERT_CHUNK_WORDS, (chunk_id, words.body, words.heading, index_text(path), words.parts))
 
 
 def _delete_chunks(db: apsw.Connection, chunk_ids: Sequence[int]) -> None:

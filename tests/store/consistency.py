@@ -8,7 +8,7 @@ import apsw
 import numpy as np
 
 from memoryd.domain.documents import FileStat, Source
-from memoryd.domain.entries import ChunkEntry, PassageEntry, content_hash
+from memoryd.domain.entries import ChunkEntry, PassageEntry, chunk_words, content_hash
 from memoryd.store.files import FileRow, put_file
 
 Dump = list[tuple[object, ...]]
@@ -108,6 +108,7 @@ def _entries(db: apsw.Connection, file_id: int) -> list[ChunkEntry]:
             text,
             key,
             tuple(PassageEntry(*row) for row in db.execute(passages, (chunk,))),
+            chunk_words(heading, text),
         )
         for chunk, start_line, end_line, heading, text, key in list(db.execute(sql, (file_id,)))
     ]
