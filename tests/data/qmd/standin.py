@@ -3,6 +3,7 @@
 `{"query": "hang", "update": "exit 1", "results": [...]}`: how each command behaves, "ok" where nothing is said.
 Every run leaves a line in `calls.jsonl`. Uses nothing but the standard library and runs as `python -IS`.
 """
+# ruff: noqa: T201  it is a program, so it prints
 
 import json
 import os
@@ -32,6 +33,18 @@ def results() -> str:
     return json.dumps(behaviour().get("results", []), indent=2)
 
 
+def open_descriptors() -> list[int]:
+    return [number for number in range(64) if is_open(number)]
+
+
+def is_open(number: int) -> bool:
+    try:
+        os.fstat(number)
+    except OSError:
+        return False
+    return True
+
+
 def hang() -> None:
     time.sleep(600)
 
@@ -55,6 +68,11 @@ def leave_grandchild() -> None:
     print(results(), flush=True)
 
 
+def hang_with_grandchild() -> None:
+    subprocess.Popen(["sh", "-c", "trap '' TERM; sleep 600"])
+    time.sleep(600)
+
+
 def flood_out() -> None:
     sys.stdout.write("x" * FLOOD)
 
@@ -71,6 +89,7 @@ WAYS: dict[str, Callable[[], object]] = {
     "ignore TERM": ignore_term,
     "stop": stop,
     "grandchild": leave_grandchild,
+    "hang with grandchild": hang_with_grandchild,
     "flood stdout": flood_out,
     "flood stderr": flood_error,
     "banner": lambda: print(f"[node-llama-cpp] loading\n\x1b[2K{results()}"),
@@ -131,7 +150,7 @@ def mcp_results(held: dict[str, object]) -> list[object]:
 def main() -> None:
     words = ARGUMENTS[2:] if ARGUMENTS[:1] == ["--index"] else ARGUMENTS
     command = words[0] if words else ""
-    note(environment=dict(os.environ), directory=str(Path.cwd()), descriptors=sorted(os.listdir("/proc/self/fd")))
+    note(environment=dict(os.environ), directory=str(Path.cwd()), descriptors=open_descriptors())
     way = str(behaviour().get(command.removeprefix("--"), "ok"))
     if command == "--version" and way == "ok":
         print("qmd 2.8.3 (standin)")

@@ -1,0 +1,88 @@
+"""One workspace of the daemon at work in this process: the real parts as the daemon wires them, without a socket."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from memoryd.api.agents import Served
+from memoryd.config.load import load
+from memoryd.daemon.qmd import AgentQmd
+from memoryd.daemon.workspace import Surroundings, Workspace
+from memoryd.embed.choice import Embedding, plan_for
+from memoryd.embed.model_store import ModelStore
+from memoryd.embed.slot import EmbedderSlot
+from memoryd.search.qmd import Sidecar
+from memoryd.search.query import Found, Query
+from memoryd.store.vectors import Matrix
+from tests.daemon import write_config
+
+
+class Composed:
+    """A workspace and its one agent."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self.served: Served = workspace.served[0]
+
+    @property
+    def qmd(self) -> AgentQmd:
+        return self.workspace.qmds["main"]
+
+    @property
+    def sidecar(self) -> Sidecar:
+        return self.qmd.sidecar
+
+    async def indexed(self) -> None:
+        """Wait until the builtin index equals the disk."""
+        async with asyncio.timeout(10):
+            await self.workspace.indexer.settled(self.workspace.indexer.demand())
+
+    async def search(self, text: str, *, limit: int = 6, deadline: float = 5.0) -> Found:
+        """Ask the engine that the configuration names."""
+        return await self.qmd.search.search(Query(text, limit=limit, deadline=deadline))
+
+    async def ready(self) -> None:
+        """Wait until qmd can answer."""
+        await eventually(lambda: self.sidecar.qmd.outage is None)
+
+
+async def eventually(condition: Callable[[], object], *, seconds: float = 15.0) -> None:
+    """Wait until `condition` holds; fail after `seconds`."""
+    async with asyncio.timeout(seconds):
+        while not condition():  # noqa: ASYNC110  the condition is another process's
+            await asyncio.sleep(0.02)
+
+
+@asynccontextmanager
+async def composed(folder: Path, notes: Path, qmd: Mapping[str, object]) -> AsyncIterator[Composed]:
+    """Run a workspace over `notes` with these settings of `memory.qmd`, words only, until the block ends."""
+    config = write_config(folder, notes, None, memory={"backend": "qmd", "qmd": qmd})
+    loaded = load(config).config
+    executor = ThreadPoolExecutor(4)
+    around = Surroundings(
+        executor=executor, limits=loaded.limits, watcher=None, lookup=_nothing, publish=lambda _event, _data: None
+    )
+    agents = loaded.resolved_agents()
+    plan = plan_for(agents[0], loaded.models, store=ModelStore(folder / "models"), environment={}, home=folder)
+    embedding = Embedding(plan, EmbedderSlot(lambda _state: None), None)
+    workspace = Workspace(agents=agents, embedding=embedding, around=around)
+    await workspace.keeper.open()
+    sidecar = workspace.qmds["main"].qmd
+    loops = [workspace.indexer.run(), workspace.lane.run(), sidecar.upkeep.run(), sidecar.server.run()]
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(loop) for loop in loops]
+            running = Composed(workspace)
+            await running.indexed()
+            yield running
+            for task in tasks:
+                task.cancel()
+    finally:
+        await workspace.database.close()
+        executor.shutdown()
+
+
+async def _nothing(_fingerprint: str, _hashes: Sequence[bytes]) -> dict[bytes, Matrix]:
+    return {}

@@ -1,0 +1,384 @@
+"""Rows 81 to 96 of the fault catalogue: whatever qmd does, the question is answered in time and nothing is left."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from memoryd.domain.qmd_output import FLOOR
+from memoryd.sidecar.qmd_server import Phase
+from tests.integration.composed import Composed, composed, eventually
+from tests.integration.qmd_standin import StandIn
+
+LEASE = {"docid": "#000000", "score": 1, "file": "qmd://memory-root-main/memory/2026-10-06.md", "line": 3}
+QUESTION = "who holds the lease"
+ANSWER = "memory/2026-10-06.md"
+
+needs_proc = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+
+
+@pytest.fixture
+async def standin(tmp_path: Path) -> AsyncIterator[StandIn]:
+    """A program that behaves on demand; nothing that it started may outlive the test."""
+    program = StandIn(tmp_path / "standin")
+    program.behave(results=[LEASE])
+    yield program
+    await eventually(lambda: not program.alive(), seconds=10)
+
+
+def settings(standin: StandIn, **more: object) -> dict[str, object]:
+    limits = {"timeoutMs": 500}
+    update = {"commandTimeoutMs": 3000, "updateTimeoutMs": 3000, "embedTimeoutMs": 3000, "debounceMs": 100}
+    return {"command": str(standin.program), "limits": limits, "update": update, **more}
+
+
+async def answered_by(running: Composed, engine: str, *, within: float = 5.0) -> str:
+    """Ask; the answer must be right, in time, and from `engine`. Returns the reason of the fallback."""
+    start = time.monotonic()
+    found = await running.search(QUESTION)
+    assert time.monotonic() - start < within
+    assert [hit.chunk.path for hit in found.hits][:1] == [ANSWER]
+    assert found.engine.name == engine
+    assert (found.fallback is None) == (engine == "qmd")
+    return found.fallback.reason if found.fallback else ""
+
+
+async def test_server_answers_and_is_started_once(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
+    async with composed(tmp_path, workspace, settings(standin)) as running:
+        await running.ready()
+        for _ in range(3):
+            await answered_by(running, "qmd")
+        assert len(standin.calls("mcp")) == 1
+        assert not standin.calls("query")
+
+
+@pytest.mark.parametrize(
+    ("way", "reason"),
+    [
+        (f"{FLOOR[0]}.{FLOOR[1]}.{FLOOR[2] - 1}", "too old"),
+        ("text", "does not tell its version"),
+        ("exit 127", "does not tell its version"),
+        ("crash", "does not tell its version"),
+        ("empty", "does not tell its version"),
+    ],
+)
+async def test_fault_81_unfit_program_is_explained(
+    tmp_path: Path, workspace: Path, standin: StandIn, way: str, reason: str
+) -> None:
+    standin.behave(version=way)
+    async with composed(tmp_path, workspace, settings(standin)) as running:
+        await eventually(lambda: standin.calls("--version") and reason in (running.sidecar.qmd.outage or ""))
+        assert reason in await answered_by(running, "builtin", within=1)
+        assert "npm install" in running.sidecar.qmd.upkeep.hint
+        assert len(standin.calls("--version")) == 1
+
+
+@pytest.mark.parametrize("kind", ["missing", "not executable", "wrong machine", "folder"])
+async def test_fault_81_missing_program_is_explained(tmp_path: Path, workspace: Path, kind: str) -> None:
+    program = tmp_path / "bin" / "qmd"
+    program.parent.mkdir()
+    if kind == "folder":
+        program.mkdir()
+    elif kind != "missing":
+        program.write_bytes(b"\x7fELF\x02\x01\x01" + b"\0" * 100)
+        program.chmod(0o755 if kind == "wrong machine" else 0o644)
+    async with composed(tmp_path, workspace, {"command": str(program)}) as running:
+        await eventually(lambda: running.sidecar.qmd.upkeep.hint)
+        reason = await answered_by(running, "builtin", within=1)
+        assert "not installed" in reason or "not executable" in reason or "does not tell its version" in reason
+
+
+@pytest.mark.parametrize(
+    "way", ["exit 1", "exit 127", "crash", "empty", "text", "half", "flood stdout", "hang", "hang with grandchild"]
+)
+async def test_fault_82_87_broken_answers_of_commands_fall_back(
+    tmp_path: Path, workspace: Path, standin: StandIn, way: str
+) -> None:
+    standin.behave(mcp="exit 1", query=way)
+    async with composed(tmp_path, workspace, settings(standin)) as running:
+        await running.ready()
+        await eventually(lambda: running.sidecar.qmd.server.phase is Phase.WAITING)
+        await answered_by(running, "builtin", within=3)
+        assert standin.calls("query")
+
+
+@pytest.mark.parametrize("way", ["ok", "banner", "mark", "flood stderr", "abort", "grandchild"])
+async def test_fault_82_85_86_noise_around_an_answer_is_read_through(
+    tmp_path: Path, workspace: Path, standin: StandIn, way: str
+) -> None:
+    standin.behave(mcp="exit 1", query=way)
+    async with composed(tmp_path, workspace, settings(standin, limits={"timeoutMs": 3500})) as running:
+        await running.ready()
+        await eventually(lambda: running.sidecar.qmd.server.phase is Phase.WAITING)
+        await answered_by(running, "qmd")
+
+
+async def test_unknown_option_is_left_out_the_second_time(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
+    standin.behave(mcp="exit 1", query="fail error: unknown option '--no-rerank'")
+    async with composed(tmp_path, workspace, settings(standin)) as running:
+        await running.ready()
+        await eventually(lambda: running.sidecar.qmd.server.phase is Phase.WAITING)
+        await answered_by(running, "builtin")
+        first, second = standin.calls("query")[:2]
+        assert "--no-rerank" in str(first["argv"])
+        assert "--no-rerank" not in str(second["argv"])
+
+
+@pytest.mark.parametrize(
+    "way", ["exit 1", "crash", "hang", "stop", "ignore TERM", "rubbish then hang", "flood line", "error"]
+)
+async def test_fault_82_84_88_broken_server_falls_back_in_the_same_call(
+    tmp_path: Path, workspace: Path, standin: StandIn, way: str
+) -> None:
+    async with composed(tmp_path, workspace, settings(standin)) as running:
+        await running.ready()
+        await answered_by(running, "qmd")
+        standin.behave(mcp_query=way.removeprefix("rubbish then "))
+        await answered_by(running, "builtin", within=2)
+        assert running.sidecar.search.fallback is not None
+        standin.behave(mcp_query="ok")
+        await eventually(lambda: running.sidecar.qmd.server.is_available)
+        await eventually_answered_by_qmd(running)
+        assert running.sidecar.search.fallback is None
+
+
+async def eventually_answered_by_qmd(running: Composed) -> None:
+    async with asyncio.timeout(15):
+        while (await running.search(QUESTION)).engine.name != "qmd":  # noqa: ASYNC110  it recovers by itself
+            await asyncio.sleep(0.05)
+
+
+async def test_fault_82_rubbish_between_answers_is_passed_over(
+    tmp_path: Path, workspace: Path, standin: StandIn
+) -> None:
+    standin.behave(mcp_query="rubbish")
+    async with composed(tmp_path, workspace, settings(standin)) as running:
+        await running.ready()
+        await answered_by(running, "qmd")
+
+
+async def test_fault_83_empty_answer_is_doubted_while_the_index_is_old(
+    tmp_path: Path, workspace: Path, standin: StandIn
+) -> None:
+    standin.behave(results=[])
+    async with composed(tmp_path, workspace, settings(standin)) as running:
+        await running.ready()
+        await eventually(lambda: running.sidecar.qmd.upkeep.is_current)
+        assert (await running.search(QUESTION)).engine.name == "qmd"
+        standin.behave(update="exit 1")
+        (workspace / "memory" / "new.md").write_text("The lease is Ada's.\n")
+        await running.indexed()
+        assert "latest changes" in await answered_by_some(running) or "update failed" in await answered_by_some(running)
+
+
+async def answered_by_some(running: Composed) -> str:
+    found = await running.search(QUESTION)
+    assert found.engine.name == "builtin"
+    assert found.fallback is not None
+    return found.fallback.reason
+
+
+async def test_fault_83_embedding_error_behind_success_falls_back(
+    tmp_path: Path, workspace: Path, standin: StandIn
+) -> None:
+    model = tmp_path / "home" / ".cache" / "qmd" / "models" / "hf_ggml-org_embeddinggemma-300M-Q8_0.gguf"
+    model.parent.mkdir(parents=True)
+    model.write_bytes(b"GGUF")
+    standin.behave(results=[], mcp_query="warn Embedding error: Error: No model file found")
+    async with composed(tmp_path, workspace, settings(standin, searchMode="vsearch")) as running:
+        await running.ready()
+        await eventually(lambda: running.sidecar.qmd.upkeep.vector_trouble is None)
+        await eventually(lambda: running.sidecar.qmd.server.phase is Phase.READY)
+        assert "cannot embed" in await answered_by(running, "builtin")
+
+
+async def test_model_that_is_missing_is_never_fetched(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
+    async with composed(tmp_path, workspace, settings(standin, searchMode="vsearch")) as running:
+        await running.ready()
+        await eventually(lambda: "no embedding model" in (running.sidecar.qmd.upkeep.vector_trouble or ""))
+        assert "no embedding model" in await answered_by(running, "builtin")
+        assert not standin.calls("embed")
+        written = running.sidecar.qmd.home.config_file.read_text()
+        assert "hf:" not in written
+        assert written.count(f"{tmp_path}/home/.cache/qmd/models/") == 3
+
+
+@pytest.mark.parametrize("way", ["hang", "ignore TERM", "stop"])
+async def test_fault_84_hanging_update_is_ended(tmp_path: Path, workspace: Path, standin: StandIn, way: str) -> None:
+    standin.behave(update=way)
+    short = {"updateTimeoutMs": 300, "commandTimeoutMs": 3000}
+    async with composed(tmp_path, workspace, settings(standin, update=short)) as running:
+        await eventually(lambda: "did not end within" in (running.sidecar.qmd.outage or ""))
+        assert "did not end within" in await answered_by(running, "builtin", within=1)
+        standin.behave(update="ok")
+        await running.ready()
+        await eventually_answered_by_qmd(running)
+
+
+async def test_fault_89_92_crash_loop_backs_off_and_is_reaped(
+    tmp_path: Path, workspace: Path, standin: StandIn
+) -> None:
+    standin.behave(mcp="exit 1", query="exit 1")
+    async with composed(tmp_path, workspace, settings(standin)) as running:
+        await running.ready()
+        end = time.monotonic() + 3
+        while time.monotonic() < end:
+            await answered_by(running, "builtin", within=2)
+        assert len(standin.calls("mcp")) <= 4
+        assert len(standin.calls("query")) <= 4
+        children = psutil.Process().children()
+        assert not [child for child in children if child.status() == psutil.STATUS_ZOMBIE]
+
+
+async def test_fault_90_many_questions_start_few_processes(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
+    standin.behave(mcp="exit 1", query="hang")
+    async with composed(tmp_path, workspace, settings(standin)) as running:
+        await running.ready()
+        await eventually(lambda: running.sidecar.qmd.server.phase is Phase.WAITING)
+        asking = asyncio.gather(*(running.search(QUESTION) for _ in range(50)))
+        most = 0
+        while not asking.done():
+            most = max(most, len([one for one in standin.alive() if "query" in one.cmdline()]))
+            await asyncio.sleep(0.02)
+        found = await asking
+        assert 1 <= most <= 2
+        assert all(one.engine.name == "builtin" and one.hits for one in found)
+        assert any("busy" in one.fallback.reason for one in found if one.fallback)
+
+
+async def test_fault_93_busy_index_is_tried_again_and_damaged_one_made_anew(
+    tmp_path: Path, workspace: Path, standin: StandIn
+) -> None:
+    standin.behave(update="fail SqliteError: database is locked")
+    async with composed(tmp_path, workspace, settings(standin)) as running:
+        await eventually(lambda: len(standin.calls("update")) >= 3)
+        standin.behave(update="fail SqliteError: file is not a database")
+        index = running.sidecar.qmd.home.index_file
+        index.with_name("index.sqlite-wal").write_text("old")
+        await eventually(lambda: not index.with_name("index.sqlite-wal").exists())
+        standin.behave(update="ok")
+        await running.ready()
+
+
+async def test_fault_93_hit_that_no_longer_holds_is_dropped(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
+    async with composed(tmp_path, workspace, settings(standin)) as running:
+        await running.ready()
+        await answered_by(running, "qmd")
+        standin.behave(results=[{**LEASE, "file": "qmd://memory-root-main/MEMORY.md", "line": 900}])
+        assert (await running.search("who holds the lease")).hits == ()
+
+
+@pytest.mark.parametrize(
+    "question", ["--help", "-n 9999 lease", "--index=/x lease", 'lex: a\nvec: "b', "$(touch x); `id`", "-lease"]
+)
+async def test_fault_94_question_is_never_an_option(
+    tmp_path: Path, workspace: Path, standin: StandIn, question: str
+) -> None:
+    standin.behave(mcp="exit 1")
+    async with composed(tmp_path, workspace, settings(standin)) as running:
+        await running.ready()
+        await eventually(lambda: running.sidecar.qmd.server.phase is Phase.WAITING)
+        await running.search(question)
+        for call in standin.calls("query"):
+            argv = call["argv"]
+            assert isinstance(argv, list)
+            assert argv.index("--") == len(argv) - 2
+            assert all(line.startswith("lex: ") and "-" not in line for line in argv[-1].split("\n"))
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "qmd://memory-root-main/../../etc/passwd",
+        "qmd://memory-root-main//etc/passwd",
+        "qmd://other/../../etc/passwd",
+        "qmd://memory-root-main/memory/link.md",
+        "qmd://memory-root-main/memory/private.md",
+        "qmd://memory-root-main/memory/.hidden.md",
+        "qmd://memory-root-main/secret.md",
+        "qmd://memory-root-main/memory/gone.md",
+        "qmd://unknown/MEMORY.md",
+    ],
+)
+async def test_fault_95_only_documents_are_told(tmp_path: Path, workspace: Path, standin: StandIn, file: str) -> None:
+    (workspace / "secret.md").write_text("The lease is secret.\n")
+    (workspace / "memory" / ".hidden.md").write_text("The lease is hidden.\n")
+    (workspace / "memory" / "private.md").write_text("---\nmemory: false\n---\nThe lease is private.\n")
+    (workspace / "memory" / "link.md").symlink_to("/etc/passwd")
+    standin.behave(results=[{**LEASE, "file": file}, LEASE])
+    async with composed(tmp_path, workspace, settings(standin)) as running:
+        await running.ready()
+        await eventually(lambda: running.sidecar.qmd.upkeep.is_current)
+        found = await running.search(QUESTION)
+        assert found.engine.name == "qmd"
+        assert [hit.chunk.path for hit in found.hits] == [ANSWER]
+
+
+@needs_proc
+async def test_fault_96_child_sees_nothing_it_need_not(
+    tmp_path: Path, workspace: Path, standin: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    monkeypatch.setenv("CI", "1")
+    monkeypatch.setenv("QMD_CONFIG_DIR", "/elsewhere")
+    monkeypatch.setenv("INDEX_PATH", "/elsewhere/index.sqlite")
+    async with composed(tmp_path, workspace, settings(standin)) as running:
+        await running.ready()
+        await answered_by(running, "qmd")
+        home = running.sidecar.qmd.home
+        for call in (*standin.calls("update"), *standin.calls("mcp")):
+            environment = call["environment"]
+            assert isinstance(environment, dict)
+            assert "sk-secret" not in json.dumps(environment)
+            assert not {"CI", "QMD_CONFIG_DIR", "INDEX_PATH"} & set(environment)
+            assert environment["XDG_CACHE_HOME"] == str(home.cache_home)
+            assert environment["HOME"] == str(home.root)
+            assert call["descriptors"] == [0, 1, 2]
+            assert call["directory"] == str(home.directory)
+            assert "--index" in str(call["argv"])
+
+
+@pytest.mark.parametrize("command", ["update", "embed", "query"])
+async def test_kill_9_in_the_middle_is_answered_by_the_builtin_index(
+    tmp_path: Path, workspace: Path, standin: StandIn, command: str
+) -> None:
+    model = tmp_path / "home" / ".cache" / "qmd" / "models" / "hf_ggml-org_embeddinggemma-300M-Q8_0.gguf"
+    model.parent.mkdir(parents=True)
+    model.write_bytes(b"GGUF")
+    mode = "query" if command == "embed" else "search"
+    standin.behave(**{command: "hang"}, mcp="exit 1")
+    async with composed(tmp_path, workspace, settings(standin, searchMode=mode)) as running:
+        if command == "query":
+            await running.ready()
+            await eventually(lambda: running.sidecar.qmd.server.phase is Phase.WAITING)
+        asking = asyncio.ensure_future(running.search(QUESTION, deadline=5))
+        await eventually(lambda: standin.calls(command))
+        os.kill(int(str(standin.calls(command)[-1]["pid"])), signal.SIGKILL)
+        found = await asking
+        assert [hit.chunk.path for hit in found.hits][:1] == [ANSWER]
+        await eventually(lambda: running.sidecar.qmd.upkeep.trouble != "qmd is starting")
+        found = await running.search(QUESTION)
+        assert [hit.chunk.path for hit in found.hits][:1] == [ANSWER]
+
+
+async def test_server_killed_in_the_middle_of_a_question(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
+    async with composed(tmp_path, workspace, settings(standin, limits={"timeoutMs": 4000})) as running:
+        await running.ready()
+        await answered_by(running, "qmd")
+        standin.behave(mcp_query="hang")
+        before = len(standin.questions())
+        asking = asyncio.ensure_future(running.search(QUESTION))
+        await eventually(lambda: len(standin.questions()) > before)
+        start = time.monotonic()
+        os.kill(running.sidecar.qmd.server.pid or 0, signal.SIGKILL)
+        found = await asking
+        assert time.monotonic() - start < 1
+        assert found.engine.name == "builtin"
+        assert found.hits
