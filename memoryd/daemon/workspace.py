@@ -32,6 +32,7 @@ from memoryd.index.watcher import Watcher
 from memoryd.search.builtin import BuiltinSearch, SearchSettings
 from memoryd.search.service import Freshness, SearchService
 from memoryd.store.chunks import Counts, counts
+from memoryd.store.cost import PendingCost, pending_cost
 from memoryd.store.database import Database
 from memoryd.wire import Event
 
@@ -64,7 +65,9 @@ class Workspace:
         around: Surroundings,
     ) -> None:
         self.agents = list(agents)
+        self.embedding = embedding
         slot = self.slot = embedding.slot
+        self.cost: PendingCost | None = None
         self._around = around
         self._settings = agents[0].memory_search
         self._path = Path(os.path.realpath(agents[0].workspace))
@@ -152,6 +155,16 @@ class Workspace:
             self.counts = await self.database.read(counts)
         return self.counts
 
+    async def refresh_cost(self) -> None:
+        """Count what is still to be sent to a remote provider; None if nothing is sent anywhere."""
+        if not self.embedding.sends:
+            self.cost = None
+            return
+        embedder = self.slot.embedder
+        fingerprint = "" if embedder is None else embedder.identity.fingerprint
+        with contextlib.suppress(StoreError):
+            self.cost = await self.database.read(lambda db: pending_cost(db, fingerprint))
+
     async def run_interval(self) -> None:
         """Ask for a scan every `sync.intervalMinutes`, if that is set."""
         seconds = self._settings.sync.interval_minutes * 60
@@ -234,7 +247,7 @@ def _index_settings(settings: MemorySearch) -> IndexSettings:
         chunks=ChunkSettings(settings.chunking.tokens, settings.chunking.overlap),
         debounce=sync.watch_debounce_ms / 1000,
         settle=sync.settle_ms / 1000,
-        grace=Grace(file=sync.delete_grace_ms / 1000, root=sync.root_grace_seconds),
+        grace=Grace(file=sync.delete_grace_ms / 1000, root=sync.root_grace_seconds, settle=sync.settle_ms / 1000),
         reconcile=sync.reconcile_seconds,
     )
 

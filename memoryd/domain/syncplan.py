@@ -3,13 +3,15 @@
 Pure: the plan is a value. Reading the suspects, and what their content says, is the indexer's part.
 """
 
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 
 from memoryd.domain.documents import FileStat, RelativePath
 
 RACY_WINDOW_NS = 2_000_000_000
 """A file read this soon after its change may change again within one clock tick (git's racy rule)."""
+MAX_SETTLES = 5
+"""How many settle times a file that keeps changing is waited for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,21 +33,24 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Grace:
-    """How long, in seconds, an absence must last before it counts."""
+    """How long, in seconds, an absence must last before it counts, and how long a changed file must lie still."""
 
     file: float
     root: float
+    settle: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """One scan: the files seen, the files whose root or folder could not be read, and what was absent before."""
+    """One scan: the files seen, the files whose root or folder could not be read, and what was waited for before."""
 
     disk: Mapping[RelativePath, FileStat]
     unreadable: Set[RelativePath] = frozenset()
     missing_since: Mapping[RelativePath, float] = field(default_factory=dict)
     now: float = 0.0
     """Monotonic seconds, the clock of `missing_since`."""
+    wall_ns: int = 0
+    """The time of day, the clock of the files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,21 +78,16 @@ def plan(seen: Observation, index: Mapping[RelativePath, Known], grace: Grace) -
     """Compare a scan with the index.
 
     A file that vanished is removed after `grace.file` seconds, one under an unreadable root after `grace.root`;
-    one that is suddenly empty waits like one that vanished, since an editor may have just truncated it.
+    one that is suddenly empty waits like one that vanished, since an editor may have just truncated it. A changed one
+    is read when it lay still for `grace.settle`: it may be half written. A new one has nothing to lose and is read.
     """
     absent = [path for path in index if path not in seen.disk]
     renames = _renames(seen.disk, index, absent)
     moved_from = {old for old, _ in renames}
-    moved_to = {new for _, new in renames}
-    doubtful = {new for old, new in renames if index[old].is_racy or index[old].is_stale}
-    suspects = [
-        path
-        for path, stat in seen.disk.items()
-        if path in doubtful or (path not in moved_to and _is_suspect(stat, index.get(path)))
-    ]
-    emptied = [path for path in suspects if _was_emptied(seen.disk[path], index.get(path))]
-    since = {path: seen.missing_since.get(path, seen.now) for path in (*absent, *emptied) if path not in moved_from}
-    due = {path: at + (grace.root if path in seen.unreadable else grace.file) - seen.now for path, at in since.items()}
+    suspects = _suspects(seen.disk, index, renames)
+    patience = {path: _patience(path, seen, index, grace) for path in (*absent, *suspects) if path not in moved_from}
+    since = {path: seen.missing_since.get(path, seen.now) for path, (_, limit) in patience.items() if limit > 0}
+    due = {path: min(patience[path][0], at + patience[path][1] - seen.now) for path, at in since.items()}
     waiting = {path: at for path, at in since.items() if due[path] > 0}
     return Plan(
         read=tuple(path for path in suspects if path not in waiting),
@@ -97,6 +97,34 @@ def plan(seen: Observation, index: Mapping[RelativePath, Known], grace: Grace) -
         retry_in=min((due[path] for path in waiting), default=None),
         is_settled=all(path in seen.unreadable for path in waiting),
     )
+
+
+def _suspects(
+    disk: Mapping[RelativePath, FileStat],
+    index: Mapping[RelativePath, Known],
+    renames: Iterable[tuple[RelativePath, RelativePath]],
+) -> list[RelativePath]:
+    came_from = {new: old for old, new in renames}
+    doubtful = {new for new, old in came_from.items() if index[old].is_racy or index[old].is_stale}
+    return [
+        path
+        for path, stat in disk.items()
+        if path in doubtful or (path not in came_from and _is_suspect(stat, index.get(path)))
+    ]
+
+
+def _patience(
+    path: RelativePath, seen: Observation, index: Mapping[RelativePath, Known], grace: Grace
+) -> tuple[float, float]:
+    """Return how many seconds to wait for an absent or suspect file from now, and at most since the wait began."""
+    stat, known = seen.disk.get(path), index.get(path)
+    if stat is None or _was_emptied(stat, known):
+        limit = grace.root if path in seen.unreadable else grace.file
+        return limit, limit
+    age = (seen.wall_ns - stat.ctime_ns) / 1e9
+    if known is None or known.stat == stat or not 0 <= age < grace.settle:
+        return 0.0, 0.0
+    return grace.settle - age, MAX_SETTLES * grace.settle
 
 
 def _is_suspect(stat: FileStat, known: Known | None) -> bool:

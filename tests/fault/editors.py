@@ -10,6 +10,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+NOISE = (".x.md.swp", "4913", "x.md~", "#x.md#", ".syncthing.x.md.tmp", ".x.md.AbC123", "x.md.tmp")
+"""Names of files that editors leave beside a note."""
+
 Pause = Callable[[], None]
 Save = Callable[[Path, bytes, Pause], None]
 
@@ -225,13 +228,12 @@ def append(path: Path, data: bytes, pause: Pause) -> None:
 
 def noise(folder: Path, pause: Pause) -> None:
     """What editors leave about, none of it a document; gone again at the end."""
-    names = (".x.md.swp", "4913", "x.md~", "#x.md#", ".syncthing.x.md.tmp", ".x.md.AbC123", "x.md.tmp")
-    for name in names:
+    for name in NOISE:
         (folder / name).write_text("mkffffffffffff must never be found\n")
         pause()
     link = folder / ".#x.md"
     link.symlink_to("user@host.1234")
-    for path in (*(folder / name for name in names), link):
+    for path in (*(folder / name for name in NOISE), link):
         path.unlink()
 
 

@@ -84,6 +84,29 @@ def test_file_that_is_suddenly_empty_waits_like_one_that_vanished() -> None:
     assert plan(Observation(seen, missing_since=first.missing_since, now=102), index, GRACE).read == (A,)
 
 
+def test_changed_file_is_read_when_it_lies_still() -> None:
+    grace, index = replace(GRACE, settle=0.2), {A: known(stat())}
+    seen = Observation({A: stat(changed_ns=OLD + 10**9)}, wall_ns=OLD + 10**9 + 50_000_000, now=100)
+    first = plan(seen, index, grace)
+    assert first.is_empty
+    assert not first.is_settled
+    assert first.retry_in is not None
+    assert abs(first.retry_in - 0.15) < 1e-6
+    assert plan(replace(seen, wall_ns=OLD + 1_200_000_000), index, grace).read == (A,)
+
+
+def test_file_that_never_lies_still_is_read_after_five_settle_times() -> None:
+    grace, index = replace(GRACE, settle=0.2), {A: known(stat())}
+    seen = Observation({A: stat(changed_ns=OLD + 10**9)}, missing_since={A: 99.0}, now=100, wall_ns=OLD + 10**9)
+    assert plan(seen, index, grace).read == (A,)
+
+
+def test_new_file_and_one_of_the_future_are_read_at_once() -> None:
+    grace = replace(GRACE, settle=0.2)
+    assert plan(Observation({A: stat()}, wall_ns=OLD), {}, grace).read == (A,)
+    assert plan(Observation({A: stat(changed_ns=OLD + 1)}, wall_ns=OLD), {A: known(stat())}, grace).read == (A,)
+
+
 def test_new_empty_file_does_not_wait() -> None:
     assert plan(Observation({A: stat(size=0)}), {}, GRACE).read == (A,)
 

@@ -1,0 +1,485 @@
+"""Rows 35 to 44 of the fault catalogue: how programs save. The number stands in each name."""
+
+import hashlib
+import os
+import pty
+import random
+import select
+import shutil
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from memoryd.client import Client
+from tests.daemon import eventually
+from tests.fault import check, editors
+from tests.fault.stage import EVENTS_ONLY, QUICK, SCAN_ONLY, Stage
+
+PATIENT = {**QUICK, "deleteGraceMs": 2000}
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[Stage]:
+    """One daemon for all editors, outside the temporary directory."""
+    folder = Path(tempfile.mkdtemp(prefix="memoryd-", dir="/var/tmp"))
+    stage = Stage(folder)
+    stage.start(PATIENT)
+    yield stage
+    stage.end()
+    shutil.rmtree(folder)
+
+
+class Witness(threading.Thread):
+    """Asks for a word 50 times a second and counts the times it was not found."""
+
+    def __init__(self, stage: Stage, word: str) -> None:
+        super().__init__(daemon=True)
+        self.asked = 0
+        self.missed = 0
+        self.error: Exception | None = None
+        self._socket = stage.daemon.socket
+        self._word = word
+        self._is_over = threading.Event()
+
+    def __enter__(self) -> "Witness":
+        self.start()
+        eventually(lambda: self.asked or self.error)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        asked = self.asked
+        eventually(lambda: self.asked > asked or self.error)
+        self._is_over.set()
+        self.join(10)
+        if self.error is not None:
+            raise self.error
+
+    def run(self) -> None:
+        try:
+            with Client(self._socket, timeout=20) as client:
+                while not self._is_over.wait(0.02):
+                    hits = client.search(self._word)["results"]
+                    self.missed += not any(self._word in hit["snippet"] for hit in hits)
+                    self.asked += 1
+        except Exception as exc:
+            self.error = exc
+
+
+def slowly(seed: object) -> editors.Pause:
+    """Return pauses of up to 60 ms between system calls."""
+    rnd = random.Random(str(seed))
+    return lambda: time.sleep(rnd.choice((0.0, 0.01, 0.06)))
+
+
+def prepared(stage: Stage, name: str) -> tuple[Path, str]:
+    """Index a note for an editor; return it and the word that it holds throughout."""
+    path = stage.write(f"memory/{name}.md", f"# Kept\n\nkeep{name}\n")
+    stage.sync()
+    return path, f"keep{name}"
+
+
+@pytest.mark.parametrize("name", editors.SAVES)
+def test_f035_replayed_save_never_loses_the_note(shared: Stage, name: str) -> None:
+    word = name.replace("_", "")
+    path, kept = prepared(shared, word)
+    pause = slowly(name)
+    with Witness(shared, kept) as witness:
+        for version in ("alpha", "beta"):
+            filler = "filling " * 400
+            text = f"# Kept\n\n{kept}\n\n{filler}\n\nversion{version}{word}\n"
+            editors.SAVES[name](path, text.encode(), pause)
+            shared.eventually_finds(f"version{version}{word}")
+    assert not witness.missed, f"{witness.missed} of {witness.asked}"
+    assert not shared.finds(f"versionalpha{word}")
+
+
+def vim(path: Path, line: str, *options: str) -> None:
+    settings = [part for option in options for part in ("-c", f"set {option}")]
+    command = ["vim", "-u", "NONE", "-N", "-es", *settings, "-c", f"normal Go{line}", "-c", "wq", str(path)]
+    subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=False, timeout=30)
+
+
+def vim_copying(path: Path, line: str) -> None:
+    vim(path, line, "backupcopy=yes")
+
+
+def emacs(path: Path, line: str, before: str = "") -> None:
+    save = f'(progn {before} (goto-char (point-max)) (insert "{line}\\n") (save-buffer))'
+    command = ["emacs", "-Q", "--batch", str(path), "--eval", save]
+    subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=True, timeout=60)
+
+
+def emacs_twice(path: Path, line: str) -> None:
+    emacs(path, line, '(goto-char (point-max)) (insert "first\\n") (save-buffer)')
+
+
+def emacs_precious(path: Path, line: str) -> None:
+    emacs(path, line, "(setq file-precious-flag t)")
+
+
+def nano(path: Path, line: str) -> None:
+    command = ["nano", "--ignorercfiles", str(path)]
+    process, terminal = _on_terminal(command, path.parent)
+    try:
+        _await_screen(terminal)
+        os.write(terminal, f"{line}\r\x0f\r".encode())
+        eventually(lambda: line in path.read_text())
+        os.write(terminal, b"\x18")
+        _drain(terminal, process)
+    finally:
+        process.kill()
+        process.wait()
+        os.close(terminal)
+
+
+def sed(path: Path, line: str) -> None:
+    subprocess.run(["sed", "-i", f"$ a {line}", str(path)], check=True)
+
+
+def rsync(path: Path, line: str, *options: str) -> None:
+    source = path.with_name(f".{path.name}.from")
+    source.write_text(path.read_text() + line + "\n")
+    subprocess.run(["rsync", "-a", "--ignore-times", *options, str(source), str(path)], check=True)
+    source.unlink()
+
+
+def rsync_inplace(path: Path, line: str) -> None:
+    rsync(path, line, "--inplace")
+
+
+def tar(path: Path, line: str) -> None:
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        copy = Path(folder, path.name)
+        copy.write_text(path.read_text() + line + "\n")
+        subprocess.run(["tar", "cf", f"{folder}/a.tar", "-C", folder, path.name], check=True)
+        subprocess.run(["tar", "xf", f"{folder}/a.tar", "-C", str(path.parent)], check=True)
+
+
+def cp(path: Path, line: str) -> None:
+    source = path.with_name(f".{path.name}.from")
+    source.write_text(path.read_text() + line + "\n")
+    subprocess.run(["cp", str(source), str(path)], check=True)
+    source.unlink()
+
+
+def shell(path: Path, line: str) -> None:
+    subprocess.run(["sh", "-c", f"echo {line} >> {path}"], check=True)
+
+
+def git(path: Path, line: str) -> None:
+    _git(path.parent, "init", "-q", "-b", "old")
+    _git(path.parent, "add", path.name)
+    _git(path.parent, "commit", "-qm", "old")
+    _git(path.parent, "checkout", "-q", "-b", "new")
+    path.write_text(path.read_text() + line + "\n")
+    _git(path.parent, "commit", "-qam", "new")
+    _git(path.parent, "checkout", "-q", "old")
+    _git(path.parent, "checkout", "-q", "new")
+
+
+PROGRAMS: dict[str, tuple[str, Callable[[Path, str], None]]] = {
+    "vim": ("vim", vim),
+    "vim_copying": ("vim", vim_copying),
+    "emacs": ("emacs", emacs),
+    "emacs_twice": ("emacs", emacs_twice),
+    "emacs_precious": ("emacs", emacs_precious),
+    "nano": ("nano", nano),
+    "git": ("git", git),
+    "sed": ("sed", sed),
+    "rsync": ("rsync", rsync),
+    "rsync_inplace": ("rsync", rsync_inplace),
+    "tar": ("tar", tar),
+    "cp": ("cp", cp),
+    "shell": ("sh", shell),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_f035_real_program_never_loses_the_note(shared: Stage, name: str) -> None:
+    program, save = PROGRAMS[name]
+    if shutil.which(program) is None:
+        pytest.skip(f"{program} is not installed")
+    word = name.replace("_", "")
+    path, kept = prepared(shared, f"real{word}/{word}")
+    kept = kept.replace("/", "")
+    path.write_text(f"# Kept\n\n{kept}\n")
+    shared.sync()
+    with Witness(shared, kept) as witness:
+        save(path, f"saved{word}")
+        shared.eventually_finds(f"saved{word}")
+    assert not witness.missed, f"{witness.missed} of {witness.asked}"
+    shared.sync()
+    names = {line.path for line in check.dump(check.index_of(shared.daemon)) if f"real{word}/" in line.path}
+    assert names == {f"memory/real{word}/{word}.md"}
+
+
+def test_f035_all_saves_together_converge(shared: Stage) -> None:
+    shared.converges()
+
+
+class LeftHalfDoneError(Exception):
+    """The editor crashed here."""
+
+
+def crash_after(calls: int) -> editors.Pause:
+    """Return a pause that ends the save at its n-th call."""
+    counter = iter(range(calls))
+
+    def pause() -> None:
+        if next(counter, None) is None:
+            raise LeftHalfDoneError
+
+    return pause
+
+
+def test_f036_file_left_empty_by_a_crash_counts_after_the_grace(stage: Stage) -> None:
+    stage.start({**QUICK, "deleteGraceMs": 1500})
+    path = stage.memory / "first.md"
+    with pytest.raises(LeftHalfDoneError):
+        editors.vscode(path, b"never written", crash_after(0))
+    assert path.stat().st_size == 0
+    assert stage.finds("birch")
+    eventually(lambda: not stage.finds("birch"))
+    stage.converges()
+
+
+def test_f036_backup_left_by_a_crash_is_no_note(stage: Stage) -> None:
+    stage.start()
+    path = stage.memory / "first.md"
+    with pytest.raises(LeftHalfDoneError):
+        editors.vim_rename(path, b"never written", crash_after(4))
+    assert path.with_name("first.md~").exists()
+    stage.sync()
+    assert stage.paths() == {"MEMORY.md"} | ({"memory/first.md"} if path.exists() else set())
+    stage.converges()
+
+
+def test_f037_slow_save_converges(stage: Stage) -> None:
+    stage.start()
+    path = stage.memory / "first.md"
+    with path.open("w") as file:
+        stage.sync()
+        assert not stage.finds("birch")
+        file.write("written at long last: hawthorn\n")
+    stage.eventually_finds("hawthorn")
+    stage.converges()
+
+
+def test_f038_half_written_file_is_never_indexed(stage: Stage) -> None:
+    path = stage.memory / "toggled.md"
+    texts = [(f"{letter} " * 20 + "\n\n").encode() * 5_000 for letter in ("alpha", "betas")]
+    path.write_bytes(texts[0])
+    stage.start({**QUICK, "settleMs": 120, "deleteGraceMs": 400})
+    legal = {hashlib.sha256(text).hexdigest().upper() for text in (*texts, b"")}
+    seen: set[str] = set()
+    versions = 0
+    end = time.monotonic() + 4
+    while time.monotonic() < end:
+        versions += 1
+        _toggle(path, texts[versions % 2])
+        for _ in range(8):
+            seen |= {line.sha256 for line in check.dump(check.index_of(stage.daemon)) if line.path.endswith("led.md")}
+            time.sleep(0.02)
+    stage.sync()
+    assert seen <= legal
+    assert len(seen) > 1, "the daemon never saw a change"
+    stage.converges()
+
+
+def _toggle(path: Path, text: bytes) -> None:
+    with path.open("r+b", buffering=0) as file:
+        file.truncate(0)
+        for at in range(0, len(text), len(text) // 4):
+            file.write(text[at : at + len(text) // 4])
+            time.sleep(0.01)
+
+
+def test_f039_what_editors_leave_about_is_no_note(stage: Stage) -> None:
+    stage.start()
+    for name in (
+        ".x.md.swp",
+        "4913",
+        "x.md~",
+        "#x.md#",
+        ".syncthing.x.md.tmp",
+        ".x.md.AbC123",
+        "x.md.tmp",
+        "x.md.orig",
+    ):
+        stage.write(f"memory/{name}", "litter: hemlock")
+    (stage.memory / ".#x.md").symlink_to("user@host.1234")
+    stage.write("memory/x.sync-conflict-20260101-120000-ABCDEFG.md", "a second opinion: hornbeam")
+    stage.sync()
+    assert not stage.finds("hemlock")
+    assert stage.places("hornbeam") == ["memory/x.sync-conflict-20260101-120000-ABCDEFG.md"]
+    stage.converges()
+
+
+@pytest.fixture
+def repository(stage: Stage) -> Path:
+    """A workspace under git with two branches, of which half of 200 notes differ."""
+    for number in range(200):
+        stage.write(f"bank/{number}.md", f"common note {number}\n")
+    _git(stage.workspace, "init", "-q", "-b", "one")
+    _git(stage.workspace, "add", ".")
+    _git(stage.workspace, "commit", "-qm", "one")
+    _git(stage.workspace, "checkout", "-q", "-b", "two")
+    for number in range(100):
+        stage.write(f"bank/{number}.md", f"another note {number} of branch two\n")
+    for number in range(150, 200):
+        (stage.workspace / "bank" / f"{number}.md").unlink()
+        stage.write(f"bank/new/{number}.md", f"moved note {number}\n")
+    _git(stage.workspace, "add", ".")
+    _git(stage.workspace, "commit", "-qm", "two")
+    return stage.workspace
+
+
+def _git(folder: Path, *arguments: str) -> None:
+    identity = ["-c", "user.name=nobody", "-c", "user.email=nobody@localhost", "-c", "commit.gpgsign=false"]
+    subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_f040_branches_switched_again_and_again_converge(stage: Stage, repository: Path) -> None:
+    stage.start()
+    for turn in range(20):
+        _git(repository, "checkout", "-q", "one" if turn % 2 == 0 else "two")
+    stage.converges()
+    assert stage.status()["files"] == 202
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_f041_mass_deletion_is_followed_after_the_grace(stage: Stage, repository: Path) -> None:
+    for number in range(300):
+        stage.write(f"memory/untracked/{number}.md", f"untracked note {number}: hemlock\n")
+    stage.start({**QUICK, "deleteGraceMs": 1500})
+    _git(repository, "clean", "-fdxq")
+    assert stage.finds("hemlock")
+    stage.sync()
+    assert not stage.finds("hemlock")
+    stage.converges()
+
+
+def test_f042_storm_of_saves_costs_less_than_a_core(stage: Stage) -> None:
+    stage.start(EVENTS_ONLY)
+    before, generation = psutil.Process(stage.daemon.pid).cpu_times(), _generation(stage)
+    started, number = time.monotonic(), 0
+    while time.monotonic() - started < 3:
+        number += 1
+        stage.write("memory/stormy.md", f"# Storm\n\nsave number s{number:05d}\n")
+        time.sleep(0.005)
+    after = psutil.Process(stage.daemon.pid).cpu_times()
+    assert (after.user + after.system) - (before.user + before.system) < 3
+    stage.eventually_finds(f"s{number:05d}")
+    assert _generation(stage) - generation < number / 2
+    stage.converges()
+
+
+def _generation(stage: Stage) -> int:
+    with Client(stage.daemon.socket, timeout=20) as client:
+        return client.sync(wait="none")["generation"]
+
+
+ENCODED: dict[str, tuple[bytes, int]] = {
+    "crlf": (b"first\r\nsecond\r\nword{0}\r\n", 3),
+    "lone_cr": (b"first\rword{0}\r", 1),
+    "bom": (b"\xef\xbb\xbffirst\nword{0}\n", 2),
+    "utf16": ("\ufefffirst\nword{0}\n".encode("utf-16-le"), 2),
+    "latin1": (b"caf\xe9\nword{0}\n", 2),
+    "nul": (b"before\0after\nword{0}\0x\n", 2),
+    "no_newline": (b"first\nword{0}", 2),
+    "only_newlines": (b"\n\n\n\nword{0}\n\n\n", 5),
+    "separators": ("first\u2028still first\x0b\x0c\x1c\nword{0}\n".encode(), 2),
+    "surrogates": (b"\xed\xa0\x80\nword{0}\n", 2),
+}
+
+
+def test_f043_every_encoding_is_read_and_cited_by_the_lines_on_disk(stage: Stage) -> None:
+    for name, (data, _) in ENCODED.items():
+        encoding = "utf-16-le" if name == "utf16" else "ascii"
+        mark = "{0}".encode(encoding)
+        stage.write(f"memory/{name}.md", data.replace(mark, name.replace("_", "").encode(encoding)))
+    stage.start()
+    with Client(stage.daemon.socket, timeout=20) as client:
+        for name, (_, line) in ENCODED.items():
+            word = f"word{name.replace('_', '')}"
+            (hit, *_) = client.search(word)["results"]
+            assert hit["path"] == f"memory/{name}.md", name
+            assert hit["startLine"] <= line <= hit["endLine"], name
+            assert word in client.get(hit["path"], start=line, lines=1)["text"], name
+    stage.converges()
+
+
+MONSTERS: dict[str, Callable[[int], str]] = {
+    "one_line": lambda size: "word " * (size // 5),
+    "one_word": lambda size: "x" * size,
+    "headings": lambda size: "# h\n" * (size // 4),
+    "quotes": lambda size: ">" * (size // 2) + " deep\n" + ">" * (size // 2),
+    "lists": lambda size: "".join(f"{' ' * min(depth, 300)}- item\n" for depth in range(size // 160)),
+    "fence": lambda size: "```\n" + "code line\n" * (size // 10),
+    "table": lambda size: "|" + " cell |" * (size // 14) + "\n|" + "---|" * (size // 8) + "\n",
+    "emphasis": lambda size: "*_" * (size // 2),
+    "brackets": lambda size: "[" * size,
+    "front_matter": lambda size: "---\na: &a [x]\n" + "".join(f"k{n}: *a\n" for n in range(size // 12)) + "---\n",
+}
+
+
+@pytest.mark.parametrize("name", MONSTERS)
+def test_f044_monstrous_text_takes_linear_time(stage: Stage, name: str) -> None:
+    stage.start(SCAN_ONLY)
+    times = []
+    for size in (50_000, 500_000):
+        stage.write("memory/monster.md", MONSTERS[name](size) + f"\n\nendof{size}\n")
+        started = time.monotonic()
+        stage.sync()
+        times.append(time.monotonic() - started)
+    assert stage.finds("endof500000")
+    assert times[1] < 15 * max(times[0], 0.15)
+
+
+def test_f044_five_megabytes_in_one_line_do_not_block_health(stage: Stage) -> None:
+    stage.start(SCAN_ONLY)
+    stage.write("memory/monster.md", "many words in one line " * 220_000)
+    slowest = 0.0
+    with Client(stage.daemon.socket, timeout=60) as client:
+        client.sync(wait="none")
+        while client.status()["agents"][0]["dirty"]:
+            started = time.monotonic()
+            client.health()
+            slowest = max(slowest, time.monotonic() - started)
+    assert slowest < 0.6
+    stage.sync()
+    assert stage.finds("many")
+
+
+def _on_terminal(command: list[str], folder: Path) -> tuple[subprocess.Popen[bytes], int]:
+    master, slave = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "LINES": "24", "COLUMNS": "80"}
+    process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, cwd=folder, env=environment)
+    os.close(slave)
+    return process, master
+
+
+def _await_screen(terminal: int) -> None:
+    ready, _, _ = select.select([terminal], [], [], 10)
+    assert ready, "nothing on the screen"
+    while select.select([terminal], [], [], 0.3)[0]:
+        os.read(terminal, 65_536)
+
+
+def _drain(terminal: int, process: subprocess.Popen[bytes]) -> None:
+    def is_over() -> bool:
+        if select.select([terminal], [], [], 0)[0]:
+            try:
+                os.read(terminal, 65_536)
+            except OSError:
+                return True
+        return process.poll() is not None
+
+    eventually(is_over)
