@@ -13,12 +13,12 @@ import structlog
 
 from memoryd.errors import DamagedDatabase, ForeignDatabase, StoreError
 from memoryd.store.database import Database
-from memoryd.store.index_schema import FileKind, check_words, prepare_index, problems, recognise
+from memoryd.store.index_schema import FileKind, check_words, drop_deleted_words, prepare_index, problems, recognise
 
 log = structlog.get_logger(__name__)
 
 CHECK_SECONDS = 24 * 3600.0
-"""How often the parts of the file are checked against each other, the start included."""
+"""How often the parts of the file are checked and the words of deleted notes are dropped, the start included."""
 
 
 class Keeper:
@@ -78,6 +78,8 @@ class Keeper:
         try:
             found = await self._database.read(problems)
             await self._database.write(check_words)
+            await self._database.write(drop_deleted_words)
+            await self._database.checkpoint()
         except DamagedDatabase as exc:
             found = [str(exc)]
         except StoreError:

@@ -75,6 +75,11 @@ def problems(connection: apsw.Connection) -> list[str]:
     return [f"{count} {name}" for name, count in counts.items() if count]
 
 
+def drop_deleted_words(connection: apsw.Connection) -> None:
+    """Write the keyword index anew without the words of deleted rows, which are only marked until then."""
+    connection.execute("INSERT INTO chunk_words(chunk_words) VALUES ('optimize')")
+
+
 def check_words(connection: apsw.Connection) -> None:
     """Let FTS5 check its own structures; raises apsw.CorruptError when they are broken."""
     connection.execute("INSERT INTO chunk_words(chunk_words) VALUES ('integrity-check')")

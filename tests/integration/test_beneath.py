@@ -1,0 +1,160 @@
+"""Opening and reading documents: nothing on the way leads out, however fast it is swapped (rows 141 and 142)."""
+
+import contextlib
+import errno
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from memoryd.errors import NotFound
+from memoryd.index import beneath
+from memoryd.index.beneath import has_openat2, open_beneath, walk
+from memoryd.search.reading import Place, Wanted, read_lines
+
+MARKER = b"kreuzspinne"
+"""What stands only outside the folder."""
+READS = 10_000
+
+Opened = Callable[[Path, str], int]
+
+
+def by_walking(base: Path, relative: str) -> int:
+    """Open as where openat2 is missing."""
+    folder = os.open(base, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        return walk(folder, relative.split("/"))
+    finally:
+        os.close(folder)
+
+
+@pytest.fixture(params=[open_beneath, by_walking], ids=["openat2", "walk"])
+def opened(request: pytest.FixtureRequest) -> Opened:
+    if request.param is open_beneath and not has_openat2():
+        pytest.skip("no openat2 here")
+    found: Opened = request.param
+    return found
+
+
+@pytest.fixture
+def trap(tmp_path: Path) -> Path:
+    """A folder `base` whose `d` is a folder or a link to `outside`, both with a `note.md`."""
+    for name, text in {"base/real": "harmless", "outside": MARKER.decode()}.items():
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "note.md").write_text(text)
+    (tmp_path / "base" / "d").symlink_to(tmp_path / "base" / "real")
+    return tmp_path / "base"
+
+
+def test_f141_both_ways_of_opening_refuse_the_same(opened: Opened, trap: Path) -> None:
+    (trap / "real" / "link.md").symlink_to("note.md")
+    (trap / "real" / "magic.md").symlink_to("/proc/self/fd/0")
+    for path in ("d/note.md", "real/link.md", "real/magic.md", "real/none.md", "real/note.md/x"):
+        with pytest.raises(OSError):
+            os.close(opened(trap, path))
+    descriptor = opened(trap, "real/note.md")
+    assert os.read(descriptor, 100) == b"harmless"
+    os.close(descriptor)
+
+
+@contextlib.contextmanager
+def flipping(trap: Path) -> Iterator[None]:
+    """Let `d` be a folder and a link to the outside in turn, as fast as it goes."""
+    stop = threading.Event()
+    door, spare = trap / "d", trap / "spare"
+
+    def flip() -> None:
+        while not stop.is_set():
+            spare.symlink_to(trap.parent / "outside")
+            spare.replace(door)
+            door.unlink()
+            (trap / "real").rename(door)
+            door.rename(trap / "real")
+
+    flipper = threading.Thread(target=flip)
+    flipper.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        flipper.join()
+
+
+def following(base: Path, relative: str) -> int:
+    """Open as with `followSymlinks`."""
+    return open_beneath(base, relative, follow_symlinks=True)
+
+
+def test_f142_swapped_folder_leaks_nothing(opened: Opened, trap: Path) -> None:
+    seen, refused = _read_while_flipping(opened, trap)
+    assert seen == {b"harmless"}
+    assert refused & {errno.ELOOP, errno.ENOTDIR}
+
+
+def test_f142_swapped_folder_leaks_nothing_where_links_may_be_followed(trap: Path) -> None:
+    seen, refused = _read_while_flipping(following, trap)
+    assert seen == {b"harmless"}
+    assert refused & {errno.EPERM, errno.ELOOP}
+
+
+def _read_while_flipping(opened: Opened, trap: Path) -> tuple[set[bytes], set[int | None]]:
+    """Return what was read and why it could not be, over so many tries that both happened."""
+    (trap / "d").unlink()
+    seen: set[bytes] = set()
+    refused: set[int | None] = set()
+    with flipping(trap):
+        for count in range(20 * READS):
+            try:
+                descriptor = opened(trap, "d/note.md")
+            except OSError as exc:
+                refused.add(exc.errno)
+            else:
+                seen.add(os.read(descriptor, 100))
+                os.close(descriptor)
+            if count > READS and seen and refused - {errno.ENOENT}:
+                break
+    return seen, refused
+
+
+def test_f141_link_inside_is_followed_only_where_it_may(trap: Path) -> None:
+    descriptor = open_beneath(trap, "d/note.md", follow_symlinks=True)
+    assert os.read(descriptor, 100) == b"harmless"
+    os.close(descriptor)
+    (trap / "out.md").symlink_to(trap.parent / "outside" / "note.md")
+    with pytest.raises(PermissionError):
+        open_beneath(trap, "out.md", follow_symlinks=True)
+
+
+def test_reading_works_without_openat2(trap: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(beneath, "has_openat2", lambda: False)
+    place = Place(trap, "real/note.md")
+    assert read_lines(place, Wanted(), max_bytes=100, follow_symlinks=False).lines.text == "harmless"
+    with pytest.raises(NotFound):
+        read_lines(Place(trap, "d/note.md"), Wanted(), max_bytes=100, follow_symlinks=False)
+
+
+def test_private_note_is_not_read_even_before_the_index_knows(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text(f"---\nmemory: false\n---\n{MARKER.decode()}\n")
+    with pytest.raises(NotFound):
+        read_lines(Place(tmp_path, "a.md"), Wanted(), max_bytes=1000, follow_symlinks=False)
+
+
+def test_large_document_is_read_in_little_memory(tmp_path: Path) -> None:
+    with (tmp_path / "large.md").open("wb") as file:
+        for number in range(60):
+            file.write(f"{number} ".encode() + b"z" * (1 << 20) + b"\n")
+    script = (
+        "import resource, sys; from pathlib import Path;"
+        "from memoryd.search.reading import Place, Wanted, read_lines;"
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss;"
+        f"found = read_lines(Place(Path({str(tmp_path)!r}), 'large.md'), Wanted(59), max_bytes=1 << 30,"
+        " follow_symlinks=False);"
+        "assert found.lines.text.startswith('58 zz') and found.lines.total == 60, found;"
+        "print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)"
+    )
+    grown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    assert int(grown.stdout) < 16
