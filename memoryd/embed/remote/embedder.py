@@ -34,7 +34,7 @@ class RemoteEmbedder:
     """
 
     def __init__(self, channel: Channel, identity: EmbedderIdentity, *, tokens: int, context: int) -> None:
-        self._channel = channel
+        self.channel = channel
         self._identity = identity
         self._context = context * ESTIMATE_MARGIN
         self._splitter = Splitter(channel, self._checked, tokens=tokens * ESTIMATE_MARGIN)
@@ -48,25 +48,25 @@ class RemoteEmbedder:
     @property
     def destination(self) -> str:
         """The host that texts are sent to."""
-        return self._channel.endpoint.host
+        return self.channel.endpoint.host
 
     @property
     def takes_media(self) -> bool:
         """Says whether `embed_media` can work."""
-        return isinstance(self._channel.api, GeminiApi) and self._channel.api.takes_media
+        return isinstance(self.channel.api, GeminiApi) and self.channel.api.takes_media
 
     async def aclose(self) -> None:
         """Close the connections."""
-        await self._channel.endpoint.aclose()
+        await self.channel.endpoint.aclose()
 
     async def embed_query(self, text: str) -> Vector:
         """Gives the vector of a question; raises EmbedderUnavailable if there is none in time, and EmbeddingError if
         the endpoint gives none for this text."""
         if not text.strip():
             raise EmbeddingError("no vector for an empty question")
-        question = self._input(self._channel.api.manners.query, text)
+        question = self._input(self.channel.api.manners.query, text)
         try:
-            (row,) = await self._channel.rows([question], Side.QUERY, Lane.QUERY)
+            (row,) = await self.channel.rows([question], Side.QUERY, Lane.QUERY)
             vector = self._checked(row)
         except CallError as error:
             if error.kind in NOT_THIS_TEXT:
@@ -79,21 +79,25 @@ class RemoteEmbedder:
     async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Rejected]:
         """Gives a vector or a reason for each passage, in order; raises EmbedderUnavailable."""
         inputs = [self.input_of(passage) for passage in passages]
-        wanted = [item for item in dict.fromkeys(inputs) if item is not None]
-        answers: Answers = {item: self._kept[item] for item in wanted if item in self._kept}
+        answers = await self.answers_for([item for item in dict.fromkeys(inputs) if item is not None])
+        return [Rejected("empty text") if item is None else answers[item] for item in inputs]
+
+    async def answers_for(self, inputs: Sequence[Input]) -> Answers:
+        """The same for texts as they are sent, each once; raises EmbedderUnavailable."""
+        answers: Answers = {item: self._kept[item] for item in inputs if item in self._kept}
         try:
-            await self._embed_all([item for item in wanted if item not in answers], answers)
+            await self._embed_all([item for item in inputs if item not in answers], answers)
         except BaseException:
             self._keep(answers)
             raise
-        for item in wanted:
+        for item in inputs:
             self._kept.pop(item, None)
-        return [Rejected("empty text") if item is None else answers[item] for item in inputs]
+        return answers
 
     async def embed_media(self, data: bytes, mime: str, label: str) -> Vector | Rejected:
         """Gives the vector of a picture or sound, comparable with those of texts; raises EmbedderUnavailable, and
         EmbeddingError if this model takes text only. `label` are the words that stand for the file."""
-        api = self._channel.api
+        api = self.channel.api
         if not isinstance(api, GeminiApi) or not api.takes_media:
             raise EmbeddingError(f"{self._identity.model} embeds text only")
         try:
@@ -107,7 +111,7 @@ class RemoteEmbedder:
         """The passage as it is sent; None if there is nothing in it."""
         if not passage.text.strip():
             return None
-        return self._input(self._channel.api.manners.document, passage.text, passage.title)
+        return self._input(self.channel.api.manners.document, passage.text, passage.title)
 
     async def _embed_all(self, todo: Sequence[Input], answers: Answers) -> None:
         parts = self._splitter.parts(todo)
@@ -142,7 +146,7 @@ class RemoteEmbedder:
 
     async def _media_row(self, api: GeminiApi, data: bytes, mime: str, label: str) -> Row:
         call = await asyncio.to_thread(api.media_call, data, mime, label)
-        endpoint = self._channel.endpoint
+        endpoint = self.channel.endpoint
         (row,) = await endpoint.ask(
             "POST",
             endpoint.url(call.path),

@@ -23,7 +23,7 @@ from memoryd.embed.remote.failures import CallError, Kind, meaning, redacted
 from memoryd.embed.remote.gate import Gate, Lane
 from memoryd.embed.remote.settings import Patience
 
-ANSWER_BYTES: Final = 64 << 20
+ANSWER_BYTES: Final = 96 << 20
 ERROR_BYTES: Final = 64 << 10
 HEAVY_BYTES: Final = 256 << 10
 """A larger answer is decoded in a thread."""

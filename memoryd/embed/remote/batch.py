@@ -1,0 +1,291 @@
+"""Indexing through a provider's batch interface: cheaper and slower, for the first run over many notes.
+
+Every job is noted before it is submitted and until its vectors are surely stored, so that neither a restart nor a lost
+index pays for a text twice. What a job fails on is embedded by direct calls, and so is everything while batches do not
+work.
+"""
+
+import asyncio
+import json
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+import structlog
+
+from memoryd.embed.protocol import EmbedderIdentity, Passage, Rejected, Vector
+from memoryd.embed.remote.api import Input
+from memoryd.embed.remote.batch_api import JobState, Step, batch_api
+from memoryd.embed.remote.batch_file import BatchJob, JobFolder, Stage
+from memoryd.embed.remote.embedder import RemoteEmbedder, unavailable
+from memoryd.embed.remote.failures import CallError, Kind
+from memoryd.embed.remote.gate import Lane
+from memoryd.embed.remote.http import Decode, Decoded, decode_json
+from memoryd.embed.remote.splitting import Answers
+from memoryd.embed.remote.vectors import vector_of
+from memoryd.errors import EmbedderUnavailable
+
+log = structlog.get_logger(__name__)
+
+TEXTS_PER_JOB: Final = 1000
+"""So that the answers of a job, some 60 MB of JSON at 3072 dimensions, fit into memory."""
+FEWEST: Final = 64
+"""Fewer texts are not worth a job."""
+FAILURES_TO_STOP: Final = 2
+STOP_SECONDS: Final = 3600.0
+"""How long batches are not tried again after they failed so often."""
+KEEP_SECONDS: Final = 86_400.0
+"""How long the note of a finished job stays, in case its vectors were lost before they were stored."""
+CANCEL_SECONDS: Final = 900.0
+"""How long a cancelled job may take to end before it is given up."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchSettings:
+    """`wait`: a call returns when its jobs are over, else it says that they run. `timeout` counts from submission."""
+
+    wait: bool = True
+    concurrency: int = 2
+    poll: timedelta = timedelta(seconds=2)
+    timeout: timedelta = timedelta(minutes=60)
+    fewest: int = FEWEST
+    doubt: timedelta = timedelta(minutes=1)
+    """How long a job whose submission got no answer may still turn up at the provider."""
+
+
+class BatchEmbedder:
+    """Embedder that hands many texts to the provider's batch interface, and few to `inner`.
+
+    `folder` holds one note a job. Everything about questions is `inner`'s.
+    """
+
+    def __init__(self, inner: RemoteEmbedder, folder: Path, settings: BatchSettings) -> None:
+        self._inner = inner
+        self._folder = JobFolder(folder)
+        self._settings = settings
+        self._api = batch_api(inner.channel.api, inner.channel.endpoint.base)
+        self._ready: dict[str, Vector | Rejected] = {}
+        self._failures = 0
+        self._stopped_until = 0.0
+        self._one_at_a_time = asyncio.Lock()
+        self.running_texts = 0
+        """Texts whose job runs, as of the last look."""
+
+    @property
+    def identity(self) -> EmbedderIdentity:
+        """That of `inner`: a vector is the same whichever way it came."""
+        return self._inner.identity
+
+    @property
+    def batch_texts(self) -> int:
+        """How many passages a call should bring to make good use of jobs."""
+        return TEXTS_PER_JOB * self._settings.concurrency
+
+    async def aclose(self) -> None:
+        """Close the connections. Jobs go on at the provider."""
+        await self._inner.aclose()
+
+    async def embed_query(self, text: str) -> Vector:
+        """See RemoteEmbedder."""
+        return await self._inner.embed_query(text)
+
+    async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Rejected]:
+        """Gives a vector or a reason for each passage, in order; raises EmbedderUnavailable, also while jobs run and
+        the settings say not to wait: the same passages brought again get what has come by then."""
+        inputs = [self._inner.input_of(passage) for passage in passages]
+        wanted = {self._key(item): item for item in inputs if item is not None}
+        async with self._one_at_a_time:
+            try:
+                await self._fetch(wanted)
+            except CallError as error:
+                raise unavailable(error) from error
+            answers = {key: self._ready.pop(key) for key in wanted}
+        return [Rejected("empty text") if item is None else answers[self._key(item)] for item in inputs]
+
+    def _key(self, item: Input) -> str:
+        return sha256(
+            f"{self.identity.fingerprint}\x1f{item.title}\x1f{item.text}".encode("utf-8", "replace")
+        ).hexdigest()
+
+    async def _fetch(self, wanted: Mapping[str, Input]) -> None:
+        """Bring an answer for every wanted text into `_ready`."""
+        jobs, taken = await self._known_jobs(), set[str]()
+        while True:
+            jobs = await self._submit(self._free(wanted, jobs), jobs)
+            await self._directly(self._few(wanted, jobs))
+            jobs = [await self._look(job) if job.stage is not Stage.OVER else job for job in jobs]
+            await self._collect(wanted, jobs, taken)
+            needed = [job for job in jobs if job.stage is not Stage.OVER and self._missing(wanted, job)]
+            self.running_texts = sum(len(job.keys) for job in needed)
+            if not needed and not self._free(wanted, jobs):
+                break
+            if needed and not self._settings.wait:
+                raise EmbedderUnavailable(
+                    f"{self._inner.destination} works on {self.running_texts} texts in batch jobs"
+                )
+            await asyncio.sleep(self._settings.poll.total_seconds() if needed else 0)
+        await self._directly({key: item for key, item in wanted.items() if key not in self._ready})
+
+    def _missing(self, wanted: Mapping[str, Input], job: BatchJob) -> bool:
+        return any(key in wanted and key not in self._ready for key in job.keys)
+
+    def _free(self, wanted: Mapping[str, Input], jobs: Sequence[BatchJob]) -> dict[str, Input]:
+        """What no job was given yet."""
+        given = {key for job in jobs for key in job.keys}
+        return {key: item for key, item in wanted.items() if key not in given and key not in self._ready}
+
+    def _few(self, wanted: Mapping[str, Input], jobs: Sequence[BatchJob]) -> dict[str, Input]:
+        """What is not worth a job, or cannot have one."""
+        free = self._free(wanted, jobs)
+        return free if len(free) < self._settings.fewest or self._is_stopped() else {}
+
+    def _is_stopped(self) -> bool:
+        return time.monotonic() < self._stopped_until
+
+    async def _directly(self, texts: Mapping[str, Input]) -> None:
+        if texts:
+            answers: Answers = await self._inner.answers_for(list(texts.values()))
+            self._ready |= {key: answers[item] for key, item in texts.items()}
+
+    async def _known_jobs(self) -> list[BatchJob]:
+        """Our jobs of this and earlier lives; those of which nothing is left to fetch are forgotten."""
+        jobs = []
+        for job in await asyncio.to_thread(self._folder.load):
+            if job.stage is Stage.OVER and time.time() - job.ended > KEEP_SECONDS:
+                await asyncio.to_thread(self._folder.remove, job)
+            elif job.fingerprint == self.identity.fingerprint:
+                found = await self._found(job) if job.stage is Stage.SUBMITTING else job
+                jobs += [found] if found else []
+        return jobs
+
+    async def _found(self, job: BatchJob) -> BatchJob | None:
+        """The job of which it is not known whether it was submitted, if the provider knows it."""
+        try:
+            states = await self._ask(self._api.latest(), lambda body: self._api.states(decode_json(body)))
+        except CallError as error:
+            if error.kind is not Kind.MISSING:
+                raise
+            states = []
+        for state in states:
+            if state.name == job.name:
+                return await self._note(replace(job, id=state.id, stage=Stage.RUNNING))
+        if time.time() - job.created < self._settings.doubt.total_seconds():
+            raise EmbedderUnavailable(f"{self._inner.destination} has not said whether it took a batch job")
+        await asyncio.to_thread(self._folder.remove, job)
+        return None
+
+    async def _submit(self, free: Mapping[str, Input], jobs: Sequence[BatchJob]) -> list[BatchJob]:
+        """As many jobs as may run at once."""
+        started = list(jobs)
+        keys = list(free)
+        while len(keys) >= self._settings.fewest and not self._is_stopped():
+            if sum(job.stage is not Stage.OVER for job in started) >= self._settings.concurrency:
+                break
+            part, keys = keys[:TEXTS_PER_JOB], keys[TEXTS_PER_JOB:]
+            job = await self._start({key: free[key] for key in part})
+            started += [job] if job else []
+        return started
+
+    async def _start(self, requests: Mapping[str, Input]) -> BatchJob | None:
+        name = secrets.token_hex(8)
+        job = BatchJob(name, self.identity.fingerprint, tuple(requests), time.time())
+        try:
+            upload = await asyncio.to_thread(self._api.upload, requests, name)
+            file = await self._ask(upload, lambda body: self._api.uploaded(decode_json(body)))
+            await self._note(job)
+            # once only: a second try could make a second job, and both would be paid for
+            state = await self._ask(self._api.create(file, name), self._state, attempts=1)
+        except CallError as error:
+            if error.kind in {Kind.OUTAGE, Kind.BUSY, Kind.FAILING}:
+                raise
+            await asyncio.to_thread(self._folder.remove, job)
+            self._failed(error.reason)
+            return None
+        log.info("batch job submitted", provider=self.identity.provider, job=state.id, texts=len(requests))
+        return await self._note(replace(job, id=state.id, stage=Stage.RUNNING))
+
+    async def _look(self, job: BatchJob) -> BatchJob:
+        """Where a job is now."""
+        try:
+            state = await self._ask(self._api.status(job.id), self._state)
+        except CallError as error:
+            if error.kind is not Kind.MISSING:
+                raise
+            return await self._end(job, (), "the provider does not know it any more")
+        if state.is_over:
+            return await self._end(job, state.files, state.status)
+        age = time.time() - job.created - self._settings.timeout.total_seconds()
+        if age > CANCEL_SECONDS:
+            return await self._end(job, (), "it does not end")
+        return await self._cancel(job) if age > 0 and job.stage is Stage.RUNNING else job
+
+    async def _cancel(self, job: BatchJob) -> BatchJob:
+        """Ask for what is done so far: the rest is embedded directly."""
+        log.warning("batch job takes too long and is cancelled", job=job.id, texts=len(job.keys))
+        try:
+            await self._ask(self._api.cancel(job.id), bytes)
+        except CallError as error:
+            log.warning("cannot cancel a batch job", job=job.id, reason=error.reason)
+        return await self._note(replace(job, stage=Stage.CANCELLING))
+
+    async def _end(self, job: BatchJob, files: tuple[str, ...], status: str) -> BatchJob:
+        if files:
+            self._failures = 0
+            log.info("batch job is over", job=job.id, status=status, texts=len(job.keys))
+        else:
+            self._failed(f"job {job.id}: {status}")
+        return await self._note(replace(job, stage=Stage.OVER, files=files, ended=time.time()))
+
+    def _failed(self, reason: str) -> None:
+        self._failures += 1
+        log.warning("batch job failed; its texts are embedded by direct calls", reason=reason, times=self._failures)
+        if self._failures >= FAILURES_TO_STOP:
+            self._failures = 0
+            self._stopped_until = time.monotonic() + STOP_SECONDS
+
+    async def _collect(self, wanted: Mapping[str, Input], jobs: Sequence[BatchJob], taken: set[str]) -> None:
+        """Take the wanted vectors out of the files of the jobs that are over, each file once; the rest is not there."""
+        for job in jobs:
+            if job.stage is Stage.OVER and job.name not in taken and self._missing(wanted, job):
+                taken.add(job.name)
+                for file in job.files:
+                    found = await self._file(file)
+                    self._ready |= {key: found[key] for key in job.keys if key in wanted and key in found}
+
+    async def _file(self, file: str) -> dict[str, Vector | Rejected]:
+        try:
+            return await self._ask(self._api.content(file), self._answers)
+        except CallError as error:
+            if error.kind is not Kind.MISSING:
+                raise
+            return {}
+
+    def _answers(self, body: bytes) -> dict[str, Vector | Rejected]:
+        """The vectors of an answer file; lines that carry none, or cannot be read, are left out."""
+        found: dict[str, Vector | Rejected] = {}
+        for line in body.splitlines():
+            try:
+                key, row = self._api.line(json.loads(line))
+            except (ValueError, RecursionError):
+                continue
+            if row is not None and len(row) == self.identity.dimensions:
+                found[key] = vector_of(row)
+        return found
+
+    def _state(self, body: bytes) -> JobState:
+        return self._api.state(decode_json(body))
+
+    async def _note(self, job: BatchJob) -> BatchJob:
+        await asyncio.to_thread(self._folder.save, job)
+        return job
+
+    async def _ask(self, step: Step, decode: Decode[Decoded], *, attempts: int | None = None) -> Decoded:
+        endpoint = self._inner.channel.endpoint
+        return await endpoint.ask(
+            step.method, step.url, Lane.BULK, decode, json_body=step.json_body, attempts=attempts, **step.content
+        )

@@ -1,0 +1,267 @@
+"""The providers' batch interfaces: a file of requests goes up, a job runs for hours at most, a file of answers comes.
+
+OpenAI and Voyage share one form (Voyage names model and input type once a job), Gemini has its own.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+import httpx
+
+from memoryd.embed.remote.api import Api, Input, Row, indexed_rows, list_rows
+from memoryd.embed.remote.gemini import GeminiApi
+from memoryd.embed.remote.prompts import Side
+from memoryd.embed.remote.voyage import VoyageApi
+
+LISTED: Final = 100
+"""How many of the latest jobs are looked through for one whose id was lost."""
+BOUNDARY: Final = "memoryd-batch-7d1f0c"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A request for the HTTP module."""
+
+    method: str
+    url: httpx.URL
+    json_body: object = None
+    content: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class JobState:
+    """What the provider says of a job. `files` hold its answers, and its errors if they come apart."""
+
+    id: str
+    is_over: bool
+    status: str
+    files: tuple[str, ...] = ()
+    name: str = ""
+    """What memoryd called the job when it submitted it."""
+
+
+class BatchApi(Protocol):
+    """One form of batch interface. Reading an answer of another shape raises ValueError."""
+
+    def upload(self, requests: Mapping[str, Input], name: str) -> Step: ...
+
+    def uploaded(self, answer: object) -> str: ...
+
+    def create(self, file: str, name: str) -> Step: ...
+
+    def status(self, job: str) -> Step: ...
+
+    def cancel(self, job: str) -> Step: ...
+
+    def latest(self) -> Step: ...
+
+    def content(self, file: str) -> Step: ...
+
+    def state(self, answer: object) -> JobState: ...
+
+    def states(self, answer: object) -> list[JobState]: ...
+
+    def line(self, line: object) -> tuple[str, Row | None]:
+        """The key of a request and its vector; None for a request that failed."""
+        ...
+
+
+def batch_api(api: Api, base: httpx.URL) -> BatchApi:
+    """The batch interface that belongs to a wire format."""
+    return GeminiBatches(api, base) if isinstance(api, GeminiApi) else FileBatches(api, base)
+
+
+class FileBatches:
+    """Files and batches of OpenAI and Voyage."""
+
+    OVER: Final = frozenset({"completed", "failed", "expired", "cancelled"})
+
+    def __init__(self, api: Api, base: httpx.URL) -> None:
+        self._api = api
+        self._base = base
+
+    def upload(self, requests: Mapping[str, Input], name: str) -> Step:
+        """One line a text."""
+        lines = [self._line(key, item) for key, item in requests.items()]
+        file = ("batch.jsonl", _jsonl(lines), "application/jsonl")
+        return Step("POST", self._url("/files"), content={"data": {"purpose": "batch"}, "files": {"file": file}})
+
+    def uploaded(self, answer: object) -> str:
+        """The id of the file."""
+        return _text(answer, "id")
+
+    def create(self, file: str, name: str) -> Step:
+        """Start the job; the name goes along, so that it can be found again."""
+        is_voyage = isinstance(self._api, VoyageApi)
+        body: dict[str, object] = {
+            "input_file_id": file,
+            "endpoint": "/v1/embeddings",
+            "completion_window": "12h" if is_voyage else "24h",
+            "metadata": {"memoryd": name},
+        }
+        if is_voyage:
+            body["request_params"] = {key: value for key, value in self._body(Input("")).items() if key != "input"}
+        return Step("POST", self._url("/batches"), json_body=body)
+
+    def status(self, job: str) -> Step:
+        """Ask for one job."""
+        return Step("GET", self._url(f"/batches/{job}"))
+
+    def cancel(self, job: str) -> Step:
+        """End a job; what it has done stays."""
+        return Step("POST", self._url(f"/batches/{job}/cancel"), json_body={})
+
+    def latest(self) -> Step:
+        """Ask for the latest jobs."""
+        return Step("GET", self._url("/batches").copy_merge_params({"limit": LISTED}))
+
+    def content(self, file: str) -> Step:
+        """Fetch a file."""
+        return Step("GET", self._url(f"/files/{file}/content"))
+
+    def state(self, answer: object) -> JobState:
+        """Read a job."""
+        job = _object(answer)
+        files = tuple(str(job[key]) for key in ("output_file_id", "error_file_id") if job.get(key))
+        status = str(job.get("status", ""))
+        metadata = job.get("metadata")
+        name = str(metadata.get("memoryd", "")) if isinstance(metadata, dict) else ""
+        return JobState(_text(job, "id"), status in self.OVER, status, files, name)
+
+    def states(self, answer: object) -> list[JobState]:
+        """Read a list of jobs."""
+        return [self.state(job) for job in _list(_object(answer).get("data"))]
+
+    def line(self, line: object) -> tuple[str, Row | None]:
+        """One answer."""
+        entry = _object(line)
+        key, response = _text(entry, "custom_id"), entry.get("response")
+        if entry.get("error") or not isinstance(response, dict) or response.get("status_code", 200) != 200:
+            return key, None
+        return key, indexed_rows(response.get("body"), 1)[0]
+
+    def _line(self, key: str, item: Input) -> dict[str, object]:
+        body = self._body(item)
+        if isinstance(self._api, VoyageApi):
+            return {"custom_id": key, "body": {"input": body["input"]}}
+        return {"custom_id": key, "method": "POST", "url": "/v1/embeddings", "body": body}
+
+    def _body(self, item: Input) -> dict[str, object]:
+        return dict(self._api.call([item], Side.DOCUMENT).body)
+
+    def _url(self, path: str) -> httpx.URL:
+        return self._base.copy_with(path=self._base.path.rstrip("/") + path)
+
+
+class GeminiBatches:
+    """Gemini's files and asyncBatchEmbedContent."""
+
+    OVER: Final = ("SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED")
+
+    def __init__(self, api: GeminiApi, base: httpx.URL) -> None:
+        self._api = api
+        self._base = base
+
+    def upload(self, requests: Mapping[str, Input], name: str) -> Step:
+        """One line a text."""
+        lines = [{"key": key, "request": self._api.request(item, Side.DOCUMENT)} for key, item in requests.items()]
+        about = json.dumps({"file": {"displayName": name, "mimeType": "application/jsonl"}}).encode()
+        body = b"".join(
+            [
+                _part("application/json; charset=UTF-8", about),
+                _part("application/jsonl", _jsonl(lines)),
+                f"--{BOUNDARY}--\r\n".encode(),
+            ]
+        )
+        url = self._aside("upload", "/files").copy_merge_params({"uploadType": "multipart"})
+        headers = {"Content-Type": f"multipart/related; boundary={BOUNDARY}"}
+        return Step("POST", url, content={"content": body, "headers": headers})
+
+    def uploaded(self, answer: object) -> str:
+        """The name of the file."""
+        return _text(_object(answer).get("file"), "name")
+
+    def create(self, file: str, name: str) -> Step:
+        """Start the job."""
+        batch = {"displayName": name, "inputConfig": {"fileName": file}}
+        return Step("POST", self._url(f"{self._api.path}:asyncBatchEmbedContent"), json_body={"batch": batch})
+
+    def status(self, job: str) -> Step:
+        """Ask for one job."""
+        return Step("GET", self._url(f"/{job}"))
+
+    def cancel(self, job: str) -> Step:
+        """End a job."""
+        return Step("POST", self._url(f"/{job}:cancel"), json_body={})
+
+    def latest(self) -> Step:
+        """Ask for the latest jobs."""
+        return Step("GET", self._url("/batches").copy_merge_params({"pageSize": LISTED}))
+
+    def content(self, file: str) -> Step:
+        """Fetch a file."""
+        return Step("GET", self._aside("download", f"/{file}:download").copy_merge_params({"alt": "media"}))
+
+    def state(self, answer: object) -> JobState:
+        """Read a job: a long-running operation, whose state and file stand in one of a few places."""
+        operation = _object(answer)
+        metadata, response = (_or_empty(operation.get(key)) for key in ("metadata", "response"))
+        status = str(metadata.get("state") or operation.get("state") or "")
+        found = (_or_empty(place.get("output")) for place in (operation, metadata, response))
+        file = next((str(place["responsesFile"]) for place in (response, *found) if place.get("responsesFile")), "")
+        is_over = bool(operation.get("done")) or status.endswith(self.OVER)
+        name = str(metadata.get("displayName") or "")
+        return JobState(_text(operation, "name"), is_over, status, (file,) if file else (), name)
+
+    def states(self, answer: object) -> list[JobState]:
+        """Read a list of jobs."""
+        return [self.state(job) for job in _list(_object(answer).get("operations", []))]
+
+    def line(self, line: object) -> tuple[str, Row | None]:
+        """One answer."""
+        entry = _object(line)
+        key, response = _text(entry, "key"), _or_empty(entry.get("response"))
+        embedding = _or_empty(entry.get("embedding") or response.get("embedding"))
+        if entry.get("error") or response.get("error") or "values" not in embedding:
+            return key, None
+        return key, list_rows([embedding["values"]], 1)[0]
+
+    def _url(self, path: str) -> httpx.URL:
+        return self._base.copy_with(path=self._base.path.rstrip("/") + path)
+
+    def _aside(self, service: str, path: str) -> httpx.URL:
+        return self._base.copy_with(path=f"/{service}{self._base.path.rstrip('/')}{path}")
+
+
+def _part(kind: str, content: bytes) -> bytes:
+    return f"--{BOUNDARY}\r\nContent-Type: {kind}\r\n\r\n".encode() + content + b"\r\n"
+
+
+def _jsonl(lines: Sequence[Mapping[str, object]]) -> bytes:
+    # ASCII: no line separator of Unicode can cut a line, and no lone surrogate stops the upload
+    return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+
+
+def _object(value: object) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError("no object in the answer")
+    return value
+
+
+def _or_empty(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: object) -> list[object]:
+    if not isinstance(value, list):
+        raise ValueError("no list in the answer")
+    return value
+
+
+def _text(value: object, key: str) -> str:
+    found = _object(value).get(key)
+    if not isinstance(found, str) or not found:
+        raise ValueError(f"no {key} in the answer")
+    return found
