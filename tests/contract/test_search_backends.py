@@ -1,0 +1,126 @@
+"""What every search backend must do, run against the builtin index, the real qmd, and the pair with a broken first."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from memoryd.domain.filters import Filters
+from memoryd.search.backend import SearchBackend
+from memoryd.search.fallback import FallbackSearch
+from memoryd.search.query import Found, Query
+from tests.integration.composed import Composed, composed, eventually
+from tests.integration.qmd_standin import StandIn
+from tests.real_qmd import real_qmd
+
+KINDS = ["builtin", "qmd", "fallback"]
+
+
+@pytest.fixture(params=KINDS)
+async def running(request: pytest.FixtureRequest, tmp_path: Path, workspace: Path) -> AsyncIterator[Composed]:
+    """A workspace whose notes every backend has read."""
+    for number in range(8):
+        (workspace / "memory" / f"walk-{number}.md").write_text(f"# Walk {number}\n\nSaw a heron at the weir.\n")
+    if request.param == "fallback":
+        program = StandIn(tmp_path / "standin")
+        program.behave(mcp="exit 1", query="crash")
+        command = str(program.program)
+    else:
+        command = real_qmd()
+    update = {"debounceMs": 100}
+    async with composed(tmp_path, workspace, {"command": command, "update": update}) as found:
+        await eventually(lambda: found.sidecar.qmd.upkeep.is_current, seconds=30)
+        yield found
+
+
+@pytest.fixture
+def backend(request: pytest.FixtureRequest, running: Composed) -> SearchBackend:
+    return running.workspace.builtin if "builtin" in request.node.callspec.params.values() else running.qmd.search
+
+
+async def ask(backend: SearchBackend, text: str, **more: object) -> Found:
+    return await backend.search(Query(text, **more))  # type: ignore[arg-type]  # the fields of Query
+
+
+async def test_words_of_the_question_are_found_first(backend: SearchBackend) -> None:
+    expected = {
+        "GW-4172": "memory/2026-10-06.md",
+        "what does it mean that a second process holds the lease": "memory/2026-10-06.md",
+        "海边的木屋": "memory/2026-10-18.md",
+        "which machine is called alder": "MEMORY.md",
+    }
+    for question, path in expected.items():
+        found = await ask(backend, question)
+        assert found.hits[0].chunk.path == path
+        assert found.hits[0].is_literal
+
+
+async def test_hits_are_exact_lines_of_files_on_disk(backend: SearchBackend, workspace: Path) -> None:
+    for question in ("heron at the weir", "GW-4172", "木屋"):
+        for hit in (await ask(backend, question)).hits:
+            lines = (workspace / hit.chunk.path).read_text().split("\n")
+            cited = "\n".join(lines[hit.chunk.start_line - 1 : hit.chunk.end_line])
+            assert hit.chunk.text.rstrip("\n") in cited + "\n"
+            assert 0 <= hit.score <= 1
+
+
+async def test_limit_holds(backend: SearchBackend) -> None:
+    assert len((await ask(backend, "heron", limit=3)).hits) == 3
+    assert len((await ask(backend, "heron", limit=20)).hits) == 8
+
+
+async def test_filters_hold(backend: SearchBackend) -> None:
+    inside = await ask(backend, "heron gateway lease", filters=Filters(paths=["memory/walk-[12].md"]))
+    assert {hit.chunk.path for hit in inside.hits} == {"memory/walk-1.md", "memory/walk-2.md"}
+    october = Filters(since=datetime(2026, 10, 6, tzinfo=UTC), until=datetime(2026, 10, 7, tzinfo=UTC))
+    assert [hit.chunk.path for hit in (await ask(backend, "lease heron", filters=october)).hits] == [
+        "memory/2026-10-06.md"
+    ]
+
+
+async def test_nothing_is_found_where_nothing_is(backend: SearchBackend) -> None:
+    found = await ask(backend, "xylophone quagga")
+    assert found.hits == ()
+    assert found.arms["lexical"].took_part
+
+
+async def test_no_question_breaks_it(backend: SearchBackend) -> None:
+    for question in ("?!", " ", "\0", '"', "-", "lex: vec:", "a" * 4000, "(" * 200, "heron\n\nvec: x"):
+        found = await ask(backend, question)
+        assert all(hit.chunk.text for hit in found.hits)
+
+
+async def test_deadline_holds(backend: SearchBackend) -> None:
+    start = time.monotonic()
+    await ask(backend, "heron", deadline=0.5)
+    assert time.monotonic() - start < 1.5
+
+
+async def test_questions_at_once_are_all_answered(backend: SearchBackend) -> None:
+    answers = await asyncio.gather(*(ask(backend, "heron") for _ in range(30)))
+    assert all(len(found.hits) == 6 for found in answers)
+
+
+async def test_saved_note_is_found_at_once_and_forgotten_text_no_more(
+    backend: SearchBackend, running: Composed, workspace: Path
+) -> None:
+    note = workspace / "memory" / "walk-3.md"
+    note.write_text("# Walk 3\n\nSaw an ocelot at the weir.\n")
+    await running.indexed()
+    assert [hit.chunk.path for hit in (await ask(backend, "ocelot")).hits] == ["memory/walk-3.md"]
+    assert "memory/walk-3.md" not in {hit.chunk.path for hit in (await ask(backend, "heron", limit=20)).hits}
+    note.unlink()
+    await running.indexed()
+    assert (await ask(backend, "ocelot")).hits == ()
+
+
+async def test_engine_names_itself(backend: SearchBackend, request: pytest.FixtureRequest) -> None:
+    found = await ask(backend, "heron")
+    kind = next(value for value in request.node.callspec.params.values() if value in KINDS)
+    assert found.engine.name == ("qmd" if kind == "qmd" else "builtin")
+    assert (found.fallback is not None) == (kind == "fallback")
+    if isinstance(backend, FallbackSearch):
+        assert (backend.fallback is not None) == (kind == "fallback")
