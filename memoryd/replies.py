@@ -112,6 +112,33 @@ class WorkerStatus(TypedDict):
     lastError: str | None
 
 
+class Outstanding(TypedDict):
+    files: int
+    passages: int
+    tokens: int
+
+
+class RemoteStatus(TypedDict):
+    """A provider that text is sent to; `outstanding` is null while it only stands by."""
+
+    provider: str
+    model: str
+    destination: str
+    outstanding: Outstanding | None
+    sentToday: int
+    tokensPerDay: int | None
+
+
+class EmbeddingStatus(TypedDict):
+    """Who embeds and why; `remote` is null if nothing leaves the machine."""
+
+    provider: str
+    rule: str
+    fallback: str | None
+    paused: bool
+    remote: RemoteStatus | None
+
+
 class EmbedderStatus(TypedDict):
     """`state` is ready, warming, downloading, off or failed."""
 
@@ -170,6 +197,7 @@ class AgentStatus(TypedDict):
     lastSyncAt: str | None
     watcher: Watcher
     vector: VectorStatus
+    embedding: NotRequired[EmbeddingStatus]
     embedder: EmbedderStatus
     database: Database
     fallback: Fallback | None

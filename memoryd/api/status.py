@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends
 
 from memoryd.api.access import Caller, Gate
+from memoryd.api.embedding_status import EmbeddingReply
 from memoryd.api.models import FallbackReply, HealthReply, Reply
 from memoryd.wire import API
 
@@ -149,6 +150,7 @@ class AgentStatus(Reply):
     vector: VectorReply
     fts: FtsReply
     cache: CacheReply
+    embedding: EmbeddingReply
     embedder: EmbedderReply
     database: DatabaseReply
     qmd: QmdReply | None

@@ -12,10 +12,11 @@ from rich.table import Table
 from rich.text import Text
 
 from memoryd.cli.bars import console
+from memoryd.cli.outstanding import cost
 from memoryd.cli.settings import HELP, Settings, shared
 from memoryd.cli.terminal import ago, count, duration, encoded, harmless_line, is_coloured, percent, size
 from memoryd.client import Client
-from memoryd.replies import AgentStatus, EmbedderStatus, Status
+from memoryd.replies import AgentStatus, EmbedderStatus, EmbeddingStatus, Status
 from memoryd.wire import Exit
 
 REFRESH_SECONDS = 1.0
@@ -100,6 +101,7 @@ def _daemon_rows(status: Status) -> Iterator[Row]:
 def _agent_rows(agent: AgentStatus, now: datetime) -> Iterator[Row]:
     yield "workspace", _text(agent["workspace"])
     yield "backend", _text(agent["backend"])
+    yield from _provider_rows(agent.get("embedding"))
     yield from _embedder_rows(agent, agent["embedder"], now)
     yield from _index_rows(agent)
     watcher = agent["watcher"]
@@ -108,6 +110,23 @@ def _agent_rows(agent: AgentStatus, now: datetime) -> Iterator[Row]:
     yield "last scan", _text(ago(agent["lastScanAt"], now), f"last change {ago(agent['lastSyncAt'], now)}")
     yield "database", _text(size(agent["database"]["bytes"]), agent["database"]["path"])
     yield from _trouble_rows(agent, now)
+
+
+def _provider_rows(embedding: EmbeddingStatus | None) -> Iterator[Row]:
+    if embedding is None:
+        return
+    stand_in = f"fallback {embedding['fallback']}" if embedding["fallback"] else ""
+    yield "provider", _text(embedding["provider"], embedding["rule"], stand_in)
+    remote = embedding["remote"]
+    if remote is None:
+        return
+    budget = f" of {remote['tokensPerDay']:,}" if remote["tokensPerDay"] else ""
+    sent = f"about {remote['sentToday']:,}{budget} tokens today"
+    outstanding = remote["outstanding"]
+    verb = "sends to" if outstanding is not None else "would send to"
+    yield verb, _text(remote["destination"], remote["model"], sent, style="yellow")
+    if outstanding is not None and outstanding["passages"]:
+        yield "", _text(f"still to be sent: {cost(outstanding)}", "paused" if embedding["paused"] else "")
 
 
 def _embedder_rows(agent: AgentStatus, embedder: EmbedderStatus, now: datetime) -> Iterator[Row]:

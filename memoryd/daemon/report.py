@@ -9,7 +9,8 @@ import psutil
 
 from memoryd import __version__
 from memoryd.api.agents import Served
-from memoryd.api.models import fallback_reply
+from memoryd.api.embedding_status import EmbeddingReply, OutstandingReply, RemoteReply
+from memoryd.api.models import FallbackReply, fallback_reply
 from memoryd.api.status import (
     AgentStatus,
     CacheReply,
@@ -69,6 +70,7 @@ class Reporter:
         agents = []
         for workspace in self._workspaces:
             await workspace.refresh_counts()
+            await workspace.refresh_cost()
             agents += [self._agent(workspace, served) for served in workspace.served]
         return StatusReply(
             version=__version__,
@@ -104,10 +106,11 @@ class Reporter:
             vector=_vector(served),
             fts=FtsReply(available=True),
             cache=CacheReply(entries=held.vectors, max_entries=served.agent.memory_search.cache.max_entries),
+            embedding=_embedding(workspace, served),
             embedder=_embedder(served),
             database=DatabaseReply(path=str(served.database.path), bytes=held.bytes),
             qmd=None if qmd is None else _qmd(qmd),
-            fallback=None if qmd is None else fallback_reply(qmd.search.fallback),
+            fallback=_fallback(served),
             degraded=self._degradations.of(served.agent.id, _degraded(served)),
             roots=[
                 RootReply(path=str(root.root.path), state=root.state, files=root.files, reason=root.reason or None)
@@ -135,6 +138,39 @@ def _vector(served: Served) -> VectorReply:
         dimensions=None if embedder is None else embedder.identity.dimensions,
         reason=served.database.vector_error,
     )
+
+
+def _embedding(workspace: Workspace, served: Served) -> EmbeddingReply:
+    choice, remote, cost = served.embedding.plan.choice, served.embedding.remote, workspace.cost
+    outstanding = None
+    if cost is not None:
+        outstanding = OutstandingReply(files=cost.files, passages=cost.passages, tokens=cost.tokens)
+    return EmbeddingReply(
+        provider=choice.provider,
+        rule=choice.rule,
+        fallback=choice.fallback,
+        paused=served.agent.memory_search.sync.paused,
+        remote=None
+        if remote is None
+        else RemoteReply(
+            provider=remote.wish.provider,
+            model=remote.wish.model_name,
+            destination=remote.wish.destination,
+            outstanding=outstanding,
+            sent_today=remote.spent(),
+            tokens_per_day=remote.wish.tokens_per_day,
+        ),
+    )
+
+
+def _fallback(served: Served) -> FallbackReply | None:
+    """Return who is out: qmd before the provider of embeddings, which matters only where qmd does not answer."""
+    if served.qmd is not None and served.qmd.search.fallback is not None:
+        return fallback_reply(served.qmd.search.fallback)
+    stand_in = served.slot.stand_in
+    if stand_in is None:
+        return None
+    return FallbackReply(from_=stand_in.left, reason=stand_in.reason, since=stand_in.since)
 
 
 def _embedder(served: Served) -> EmbedderReply:
@@ -200,16 +236,25 @@ def _qmd_trouble(sidecar: Sidecar) -> list[tuple[str, str]]:
     return parts
 
 
+def _embedding_trouble(served: Served) -> list[tuple[str, str]]:
+    slot, parts = served.slot, []
+    if slot.state.phase not in (EmbedderPhase.READY, EmbedderPhase.OFF):
+        parts.append(("embedder", slot.state.reason or slot.state.phase.value))
+    if slot.stand_in is not None:
+        out = slot.stand_in
+        parts.append(("provider", f"{out.right} stands in for {out.left}: {out.reason}"))
+    if served.lane.trouble:
+        parts.append(("embedding", served.lane.trouble))
+    return parts
+
+
 def _degraded(served: Served) -> list[tuple[str, str]]:
     """Return (part, reason) of everything that does less than the configuration asks for."""
-    state, slot = served.indexer.state, served.slot.state
+    state = served.indexer.state
     parts = []
     if trouble := served.keeper.trouble or state.trouble:
         parts.append(("index", trouble))
-    if slot.phase not in (EmbedderPhase.READY, EmbedderPhase.OFF):
-        parts.append(("embedder", slot.reason or slot.phase.value))
-    if served.lane.trouble:
-        parts.append(("embedding", served.lane.trouble))
+    parts += _embedding_trouble(served)
     if served.watcher is not None and not served.watcher.is_ok and served.watcher.reason:
         parts.append(("watcher", served.watcher.reason))
     if served.database.vector_error:

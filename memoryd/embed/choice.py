@@ -71,6 +71,11 @@ class Embedding:
         """The part that sends text away, if one does; the first provider before its fallback."""
         return next((source for source in self._sources() if isinstance(source, RemoteEmbedding)), None)
 
+    @property
+    def sends(self) -> bool:
+        """Whether notes go to the remote part now, rather than only while it stands in."""
+        return isinstance(self.plan.first, RemoteWish) or (self.slot.stand_in is not None and self.remote is not None)
+
     def _sources(self) -> Iterator[Source]:
         if isinstance(self.source, FallbackEmbedding):
             yield self.source.first
@@ -120,7 +125,7 @@ def build(plan: Plan, models: Models, *, store: ModelStore, slot: EmbedderSlot, 
         first=source_of(plan.first, first),
         second=source_of(plan.second, second),
         slot=slot,
-        name=plan.choice.provider,
+        names=(plan.choice.provider, plan.choice.fallback or NONE),
         news=news,
     )
     return Embedding(plan, slot, both)

@@ -22,7 +22,7 @@ LOOK_SECONDS: Final = 1.0
 class FallbackEmbedding:
     """Mirrors into `slot` the source that is to be used now; `run` loops until cancelled.
 
-    `news` is set whenever a slot of the two changes; `name` is what the first one is called.
+    `news` is set whenever a slot of the two changes; `names` are what the two are called.
     """
 
     def __init__(
@@ -31,14 +31,14 @@ class FallbackEmbedding:
         first: Source,
         second: Source,
         slot: EmbedderSlot,
-        name: str,
+        names: tuple[str, str],
         news: asyncio.Event,
         look_seconds: float = LOOK_SECONDS,
     ) -> None:
         self.slot = slot
         self.first = first
         self.second = second
-        self._name = name
+        self._names = names
         self._news = news
         self._look_seconds = look_seconds
         self._needed = asyncio.Event()
@@ -83,11 +83,11 @@ class FallbackEmbedding:
     def _note_outage(self, reason: str | None) -> None:
         if reason is None:
             if self._outage is not None:
-                log.info("back to the first provider", provider=self._name)
+                log.info("back to the first provider", provider=self._names[0])
             self._outage = None
         elif self._outage is None:
-            log.warning("another provider stands in", instead_of=self._name, reason=reason)
-            self._outage = StandIn(self._name, reason, datetime.now(UTC))
+            log.warning("a provider fails", provider=self._names[0], stand_in=self._names[1], reason=reason)
+            self._outage = StandIn(*self._names, reason, datetime.now(UTC))
             self._needed.set()
 
     def _is_second_ready(self) -> bool:

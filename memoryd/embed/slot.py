@@ -32,9 +32,10 @@ class EmbedderState:
 
 @dataclass(frozen=True, slots=True)
 class StandIn:
-    """Why another provider than the configured one embeds: which one was left, and since when."""
+    """Why another provider (`right`) than the configured one (`left`) embeds, and since when."""
 
     left: str
+    right: str
     reason: str
     since: datetime
 

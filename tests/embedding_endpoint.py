@@ -1,0 +1,133 @@
+"""A real OpenAI-compatible endpoint of our own, as a child process that a test can kill and start again.
+
+Texts that share words get vectors that are near. Each text is noted in a file once its answer has left.
+"""
+
+import hashlib
+import http.server
+import json
+import math
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+DIMENSIONS = 64
+
+
+def vector_of(text: str, dimensions: int) -> list[float]:
+    """A bag of hashed words, of length 1."""
+    row = [0.0] * dimensions
+    for word in re.findall(r"\w+", text.lower()) or ["?"]:
+        row[int.from_bytes(hashlib.sha256(word.encode()).digest()[:4], "big") % dimensions] += 1.0
+    length = math.sqrt(sum(value * value for value in row))
+    return [value / length for value in row]
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    """Answers POST …/embeddings."""
+
+    protocol_version = "HTTP/1.1"
+    log: Path
+    delay: float
+    timeout = 60
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        texts = [body["input"]] if isinstance(body["input"], str) else body["input"]
+        time.sleep(self.delay)
+        size = body.get("dimensions", DIMENSIONS)
+        data = [{"index": at, "embedding": vector_of(text, size)} for at, text in enumerate(texts)]
+        answer = json.dumps({"object": "list", "data": data, "model": body["model"]}).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+        self.wfile.flush()
+        self._note(texts, body["model"])
+
+    def _note(self, texts: list[str], model: str) -> None:
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        line = json.dumps({"path": self.path, "model": model, "texts": texts, "headers": headers}) + "\n"
+        descriptor = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        os.write(descriptor, line.encode())
+        os.close(descriptor)
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        """Say nothing."""
+
+
+class Endpoint:
+    """The server as a child process on a port that stays the same."""
+
+    def __init__(self, folder: Path, *, delay: float = 0.0) -> None:
+        self.log = folder / "endpoint.jsonl"
+        self.delay = delay
+        self.port = _free_port()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.kill()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def start(self) -> None:
+        """Start it and wait until it listens."""
+        command = [sys.executable, __file__, str(self.port), str(self.log), str(self.delay)]
+        self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL)
+        end = time.monotonic() + 10
+        while time.monotonic() < end:
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
+                    return
+            time.sleep(0.02)
+        raise AssertionError("the endpoint does not listen")
+
+    def kill(self) -> None:
+        """End it as a crash would: connections break off in the middle."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def requests(self) -> list[dict[str, Any]]:
+        """Every request that was answered."""
+        if not self.log.exists():
+            return []
+        return [json.loads(line) for line in self.log.read_text(encoding="utf-8").splitlines()]
+
+    def texts(self) -> list[str]:
+        """Every text that was answered for, in order."""
+        return [text for request in self.requests() for text in request["texts"]]
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def main() -> None:
+    port, log, delay = sys.argv[1:]
+    Handler.log, Handler.delay = Path(log), float(delay)
+    http.server.ThreadingHTTPServer.allow_reuse_address = True
+    http.server.ThreadingHTTPServer(("127.0.0.1", int(port)), Handler).serve_forever()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,257 @@
+"""The real daemon over a real endpoint: outages, changes of provider, fallback, budget, and what is shown of them."""
+
+import json
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memoryd.client import Client
+from memoryd.replies import AgentStatus, SearchReply
+from tests.daemon import RunningDaemon, eventually, write_config
+from tests.embedding_endpoint import Endpoint
+
+NOTES = 900
+KEY = "sk-secret-of-the-test-4711"
+DEADLINE_MS = 2000
+
+
+@pytest.fixture
+def endpoint(tmp_path: Path) -> Iterator[Endpoint]:
+    with Endpoint(tmp_path) as running:
+        yield running
+
+
+def remote(endpoint: Endpoint, **more: object) -> dict[str, object]:
+    access = {"baseUrl": endpoint.url, "apiKey": KEY, **more}
+    return {"provider": "openai", "model": "test-model", "remote": access}
+
+
+def running(
+    home: Path, workspace: Path, search: Mapping[str, object], environment: Mapping[str, str] | None = None
+) -> RunningDaemon:
+    return RunningDaemon(home, write_config(home, workspace, None, search=search), workspace, environment=environment)
+
+
+def agent_of(daemon: RunningDaemon) -> AgentStatus:
+    with Client(daemon.socket) as client:
+        return client.status()["agents"][0]
+
+
+def is_embedded(daemon: RunningDaemon) -> bool:
+    agent = agent_of(daemon)
+    return agent["passages"] > 0 and agent["embedded"] == agent["passages"] and not agent["pendingFiles"]
+
+
+def ask(daemon: RunningDaemon, question: str = "GW-4172 lease") -> SearchReply:
+    """Ask, and insist on the deadline whatever the endpoint does."""
+    began = time.monotonic()
+    with Client(daemon.socket) as client:
+        reply = client.search(question, deadline_ms=DEADLINE_MS)
+    assert time.monotonic() - began < DEADLINE_MS / 1000 + 0.5
+    return reply
+
+
+def write_notes(workspace: Path, count: int) -> None:
+    for number in range(count):
+        note = workspace / "memory" / f"note-{number}.md"
+        note.write_text(f"# Note {number}\n\nThe machine number {number} stands in room {number % 7}.\n")
+
+
+def paid_twice(endpoint: Endpoint) -> dict[str, int]:
+    """Notes, apart from questions and probes, that were answered for more than once."""
+    counts = Counter(text for text in endpoint.texts() if "\n" in text)
+    return {text: count for text, count in counts.items() if count > 1}
+
+
+def test_endpoint_killed_in_the_middle_of_indexing(tmp_path: Path, workspace: Path) -> None:
+    write_notes(workspace, NOTES)
+    with Endpoint(tmp_path, delay=0.4) as endpoint, running(tmp_path, workspace, remote(endpoint)) as daemon:
+        eventually(lambda: len(endpoint.texts()) > 300, seconds=30)
+        endpoint.kill()
+        answered = len(endpoint.texts())
+        assert answered < NOTES
+        daemon.client().sync(wait="indexed")
+        for number in range(3):
+            reply = ask(daemon, f"machine number {number}")
+            assert reply["results"], "words go on answering"
+        eventually(lambda: agent_of(daemon)["degraded"], seconds=20)
+        (workspace / "memory" / "late.md").write_text("# Late\n\nThe heron nests by the sluice.\n")
+        daemon.client().sync(wait="indexed")
+        assert ask(daemon, "heron sluice")["results"][0]["path"] == "memory/late.md"
+        endpoint.start()
+        eventually(lambda: is_embedded(daemon), seconds=90)
+        assert ask(daemon, "heron sluice")["mode"] == "hybrid"
+        assert not agent_of(daemon)["degraded"]
+        assert len(endpoint.texts()) > answered
+        assert not paid_twice(endpoint)
+
+
+def test_endpoint_killed_between_questions(tmp_path: Path, workspace: Path, endpoint: Endpoint) -> None:
+    with running(tmp_path, workspace, remote(endpoint)) as daemon:
+        eventually(lambda: is_embedded(daemon), seconds=30)
+        assert ask(daemon)["mode"] == "hybrid"
+        endpoint.kill()
+        for _ in range(4):
+            reply = ask(daemon)
+            assert reply["mode"] == "lexical"
+            assert reply["results"][0]["path"] == "memory/2026-10-06.md"
+            assert not reply["health"]["complete"]
+            assert str(endpoint.port) in (reply["health"]["arms"]["vector"].get("reason") or "")
+        endpoint.start()
+        eventually(lambda: ask(daemon)["mode"] == "hybrid", seconds=90, step=0.5)
+
+
+def test_endpoint_that_hangs_costs_its_arm_and_not_the_answer(tmp_path: Path, workspace: Path) -> None:
+    with Endpoint(tmp_path) as endpoint, running(tmp_path, workspace, remote(endpoint)) as daemon:
+        eventually(lambda: is_embedded(daemon), seconds=30)
+        endpoint.kill()
+        endpoint.delay = 30
+        endpoint.start()
+        for _ in range(3):
+            reply = ask(daemon)
+            assert reply["mode"] == "lexical"
+            assert reply["results"]
+
+
+def test_endpoint_that_is_not_there_at_the_start_is_found_later(tmp_path: Path, workspace: Path) -> None:
+    endpoint = Endpoint(tmp_path)
+    with running(tmp_path, workspace, remote(endpoint)) as daemon:
+        daemon.client().sync(wait="indexed")
+        assert ask(daemon)["results"]
+        eventually(lambda: agent_of(daemon)["embedder"]["state"] == "failed", seconds=20)
+        with endpoint:
+            eventually(lambda: is_embedded(daemon), seconds=90)
+            assert ask(daemon)["mode"] == "hybrid"
+
+
+def test_header_and_key_change_nothing_model_and_dimensions_embed_anew(
+    tmp_path: Path, workspace: Path, endpoint: Endpoint
+) -> None:
+    def embed(search: Mapping[str, object]) -> int:
+        before = len([text for text in endpoint.texts() if "\n" in text])
+        with running(tmp_path, workspace, search) as daemon:
+            daemon.client().sync(wait="indexed")
+            assert ask(daemon)["results"], "no outage while vectors are made"
+            eventually(lambda: is_embedded(daemon), seconds=30)
+            assert ask(daemon)["mode"] == "hybrid"
+        return len([text for text in endpoint.texts() if "\n" in text]) - before
+
+    plain = remote(endpoint)
+    first = embed(plain)
+    assert first > 0
+    assert embed(remote(endpoint, headers={"X-Project": "other"}, apiKey="another-key")) == 0
+    last = endpoint.requests()[-1]["headers"]
+    assert last["x-project"] == "other"
+    assert last["authorization"] == "Bearer another-key"
+    assert embed(plain | {"model": "other-model"}) == first
+    assert embed(plain | {"outputDimensionality": 32}) == first
+    assert embed(plain) == 0, "the first vectors are still there"
+    moved = endpoint.url.replace("127.0.0.1", "localhost")
+    assert embed(remote(endpoint, baseUrl=moved)) == first
+
+
+def test_fallback_answers_with_vectors_of_its_own_until_the_first_returns(
+    tmp_path: Path, workspace: Path, starter_model: Path, endpoint: Endpoint
+) -> None:
+    local = {"modelPath": str(starter_model), "threads": 1}
+    with running(tmp_path, workspace, remote(endpoint) | {"fallback": "local", "local": local}) as daemon:
+        eventually(lambda: is_embedded(daemon), seconds=30)
+        assert agent_of(daemon)["embedder"]["worker"] is None, "the fallback is not started before it is needed"
+        endpoint.kill()
+
+        def stands_in() -> bool:
+            assert ask(daemon)["results"]
+            return agent_of(daemon)["fallback"] is not None
+
+        eventually(stands_in, seconds=60, step=0.5)
+        eventually(lambda: is_embedded(daemon), seconds=60)
+        reply: Any = ask(daemon, "who runs the gateway?")
+        assert (reply["provider"], reply["mode"]) == ("local", "hybrid")
+        assert reply["fallback"]["from"] == "openai"
+        assert reply["fallback"]["since"]
+        assert str(endpoint.port) in reply["fallback"]["reason"]
+        assert any(part["part"] == "provider" for part in agent_of(daemon)["degraded"])
+        sent = len(endpoint.texts())
+        endpoint.start()
+        eventually(lambda: agent_of(daemon)["fallback"] is None, seconds=120, step=0.5)
+        reply = ask(daemon)
+        assert (reply["provider"], reply["fallback"]) == ("openai", None)
+        eventually(lambda: is_embedded(daemon), seconds=30)
+        assert not [text for text in endpoint.texts()[sent:] if "\n" in text], "its vectors were kept"
+
+
+def test_status_names_rule_destination_and_cost_and_no_secret_is_shown(
+    tmp_path: Path, workspace: Path, endpoint: Endpoint
+) -> None:
+    search = remote(endpoint, headers={"X-Token": KEY}) | {"sync": {"paused": True}}
+    with running(tmp_path, workspace, search) as daemon:
+        daemon.client().sync(wait="indexed")
+        eventually(lambda: agent_of(daemon)["pendingEmbeddings"] > 0)
+        agent: Any = agent_of(daemon)
+        embedding = agent["embedding"]
+        assert embedding["rule"] == "memorySearch.provider names openai"
+        assert embedding["paused"]
+        assert embedding["remote"]["destination"] == f"127.0.0.1:{endpoint.port}"
+        assert embedding["remote"]["outstanding"]["files"] == agent["files"] == 3
+        assert embedding["remote"]["outstanding"]["tokens"] > 10
+        reply = ask(daemon)
+        assert reply["results"]
+        sent = "".join(endpoint.texts())
+        assert "gateway" not in sent, "paused: no note leaves the machine"
+        assert "GW-4172" not in sent, "and no question, while there is nothing to compare it with"
+        daemon.client().sync(wait="embedded")
+        assert is_embedded(daemon), "asked for, so embedded"
+        assert "gateway" in "".join(endpoint.texts())
+        embedding = agent_of(daemon)["embedding"]
+        assert embedding["remote"] is not None
+        assert embedding["remote"]["outstanding"] == {"files": 0, "passages": 0, "tokens": 0}
+        assert embedding["remote"]["sentToday"] > 10
+        assert KEY not in json.dumps(daemon.client().status())
+    assert KEY not in daemon.log.read_text()
+
+
+def test_budget_of_a_day_holds_notes_back_and_says_so(tmp_path: Path, workspace: Path, endpoint: Endpoint) -> None:
+    write_notes(workspace, 60)
+    with running(tmp_path, workspace, remote(endpoint, tokensPerDay=300)) as daemon:
+        daemon.client().sync(wait="indexed")
+        eventually(lambda: any("tokensPerDay" in part["reason"] for part in agent_of(daemon)["degraded"]), seconds=20)
+        agent = agent_of(daemon)
+        assert 0 < agent["embedded"] < agent["passages"]
+        embedding = agent["embedding"]
+        assert embedding["remote"] is not None
+        spent = embedding["remote"]["sentToday"]
+        assert spent <= 300
+        assert ask(daemon)["results"]
+    embedded = len(endpoint.texts())
+    with running(tmp_path, workspace, remote(endpoint, tokensPerDay=300)) as daemon:
+        eventually(lambda: any("tokensPerDay" in part["reason"] for part in agent_of(daemon)["degraded"]), seconds=20)
+    assert len(endpoint.texts()) <= embedded + 3, "a restart is no new day"
+
+
+def test_nothing_is_sent_when_no_provider_is_named(tmp_path: Path, workspace: Path, endpoint: Endpoint) -> None:
+    config = tmp_path / "config.json5"
+    search = {"local": {"modelPath": str(tmp_path / "none.gguf")}, "remote": {"baseUrl": endpoint.url, "apiKey": KEY}}
+    config.write_text(json.dumps({"agents": {"defaults": {"workspace": str(workspace), "memorySearch": search}}}))
+    daemon = RunningDaemon(tmp_path, config, workspace, environment={"OPENAI_API_KEY": KEY})
+    with daemon:
+        daemon.client().sync(wait="indexed")
+        assert ask(daemon)["results"]
+        agent = agent_of(daemon)
+        assert agent["embedding"]["rule"] == "memorySearch.provider is not set: the local model"
+        assert agent["embedding"]["remote"] is None
+    assert not endpoint.requests()
+
+
+def test_auto_takes_the_provider_whose_key_is_found_and_says_where(
+    tmp_path: Path, workspace: Path, endpoint: Endpoint
+) -> None:
+    search = {"provider": "auto", "remote": {"baseUrl": endpoint.url, "apiKey": {"env": "MY_KEY"}}}
+    with running(tmp_path, workspace, search, {"MY_KEY": KEY}) as daemon:
+        eventually(lambda: is_embedded(daemon), seconds=30)
+        rule = agent_of(daemon)["embedding"]["rule"]
+        assert rule.endswith("no model file, but a key for openai in memorySearch.remote.apiKey")
+    assert endpoint.requests()[-1]["headers"]["authorization"] == f"Bearer {KEY}"
