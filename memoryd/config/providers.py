@@ -58,12 +58,13 @@ class Remote(Section):
 class Local(Section):
     """The model that the daemon runs itself.
 
-    `threads` unset means half the cores, `context_size` unset the model's own, `idle_unload_minutes` 0 never.
+    `threads` unset means half the cores, `context_size` "auto" the model's own, `idle_unload_minutes` 0 never. A
+    passage has some 100 tokens, and the worker's memory grows with the context times the vocabulary.
     """
 
     model_path: Text = DEFAULT_MODEL
     model_cache_dir: Text | None = None
-    context_size: ContextSize = None
+    context_size: ContextSize = 512
     download: bool = True
     threads: Annotated[int, Field(ge=1, le=512)] | None = None
     idle_unload_minutes: float = Field(default=10, ge=0, le=525_600)
