@@ -123,10 +123,12 @@ def _scan_root(root: Root, rules: Rules, found: Scan) -> tuple[RootState, str, o
         return RootState.REFUSED, "a symlink, and followSymlinks is off", info
     if stat_module.S_ISDIR(info.st_mode):
         return _scan_folder_root(root, rules, found, info)
-    if _exact_case(root.path):
-        _take(root.path.name, _relative(root.path, rules), info, _device(root.path.parent) or 0, rules, found)
-        return RootState.OK, "", info
-    return RootState.MISSING, "there is nothing at this path", None
+    if not _exact_case(root.path):
+        return RootState.MISSING, "there is nothing at this path", None
+    at = _relative(root.path, rules)
+    if not rules.is_ignored(at):
+        _take(root.path.name, at, info, _device(root.path.parent) or 0, rules, found)
+    return RootState.OK, "", info
 
 
 def _scan_folder_root(

@@ -1,0 +1,172 @@
+"""One workspace with its real index, indexer, embedding lane and search in this process, and an embedder that obeys."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from memoryd.domain.entries import ChunkSettings
+from memoryd.domain.filters import Filters
+from memoryd.domain.syncplan import Grace
+from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
+from memoryd.index.embedding import EmbeddingLane, LaneSettings
+from memoryd.index.ignore import ignore_rule
+from memoryd.index.indexer import Indexer, IndexSettings
+from memoryd.index.roots import workspace_roots
+from memoryd.index.scanner import Root, Rules, Scan
+from memoryd.index.spaces import Spaces
+from memoryd.index.watcher import Watcher
+from memoryd.search.builtin import BuiltinSearch, SearchSettings
+from memoryd.search.query import Found, Query
+from memoryd.store.database import Database
+from memoryd.store.index_schema import prepare_index
+from memoryd.store.vectors import Matrix
+from memoryd.wire import Event
+from tests.fakes import FakeEmbedder
+from tests.store.consistency import Dump, check_consistency, dump
+
+CHUNKS = ChunkSettings(tokens=60, overlap=15)
+QUICK = IndexSettings(
+    chunks=CHUNKS, debounce=0.05, max_hold=0.2, settle=0.01, grace=Grace(file=0.1, root=30), reconcile=0, retry=0.05
+)
+
+
+async def eventually(condition: Callable[[], object], seconds: float = 10) -> None:
+    """Wait until the condition holds."""
+    async with asyncio.timeout(seconds):
+        while not condition():  # noqa: ASYNC110  the condition is another task's or the disk's
+            await asyncio.sleep(0.01)
+
+
+@dataclass
+class Stage:
+    """The parts at work. `rules` are what a scan leaves out; change them before the next sync."""
+
+    workspace: Path
+    database: Database
+    embedder: FakeEmbedder
+    slot: EmbedderSlot
+    indexer: Indexer
+    lane: EmbeddingLane
+    search: BuiltinSearch
+    events: list[tuple[Event, Mapping[str, object]]] = field(default_factory=list)
+
+    def write(self, name: str, text: str | bytes) -> Path:
+        path = self.workspace / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    async def sync(self, *, force: bool = False, seconds: float = 10) -> None:
+        async with asyncio.timeout(seconds):
+            await self.indexer.settled(self.indexer.demand(force=force))
+
+    async def embed(self, seconds: float = 10) -> None:
+        await self.sync()
+        async with asyncio.timeout(seconds):
+            await self.lane.drained()
+
+    async def ask(self, text: str, *, filters: Filters | None = None, limit: int = 6) -> Found:
+        return await self.search.search(Query(text, limit=limit, filters=filters or Filters()))
+
+    async def found(self, text: str) -> list[str]:
+        return [hit.chunk.path for hit in (await self.ask(text)).hits if hit.is_literal]
+
+    async def dump(self) -> Dump:
+        await self.database.write(check_consistency)
+        return await self.database.read(dump)
+
+    @property
+    def files(self) -> set[str]:
+        return set(self.indexer.known_paths)
+
+    @property
+    def skipped(self) -> dict[str, str]:
+        return {it.path: it.reason for it in self.indexer.state.skipped}
+
+
+@asynccontextmanager
+async def staged(
+    workspace: Path,
+    state: Path,
+    *,
+    settings: IndexSettings = QUICK,
+    embedder: FakeEmbedder | None = None,
+    watcher: Watcher | None = None,
+    extra: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    max_file_bytes: int = 1 << 20,
+    follow_symlinks: bool = False,
+    lookup: Callable[[str, Sequence[bytes]], Mapping[bytes, Matrix]] = lambda _fingerprint, _hashes: {},
+) -> AsyncIterator[Stage]:
+    """Run everything over `workspace` with the index in `state`, and stop it at the end."""
+    state.mkdir(exist_ok=True)
+    workspace.mkdir(exist_ok=True)
+    fake = embedder or FakeEmbedder()
+    slot = EmbedderSlot(lambda _state: None)
+    await slot.become(EmbedderPhase.READY, embedder=fake)
+    events: list[tuple[Event, Mapping[str, object]]] = []
+
+    def look() -> tuple[list[Root], Rules]:
+        return workspace_roots(workspace, extra), Rules(
+            workspace=workspace,
+            is_ignored=ignore_rule(workspace, exclude),
+            max_file_bytes=max_file_bytes,
+            follow_symlinks=follow_symlinks,
+        )
+
+    def on_scan(seen: Scan) -> None:
+        if watcher is not None:
+            info = workspace.stat()
+            watcher.watch("stage", {**seen.folders, str(workspace): (info.st_dev, info.st_ino)}, indexer.hint)
+
+    async def found_elsewhere(fingerprint: str, hashes: Sequence[bytes]) -> dict[bytes, Matrix]:
+        return dict(lookup(fingerprint, hashes))
+
+    with ThreadPoolExecutor(6) as executor:
+        database = Database(path=state / "index.sqlite", executor=executor)
+        await database.open(prepare_index)
+        spaces = Spaces(database)
+        search = BuiltinSearch(
+            database=database, spaces=spaces, executor=executor, slot=slot, settings=SearchSettings()
+        )
+        lane = EmbeddingLane(
+            database=database,
+            spaces=spaces,
+            slot=slot,
+            settings=LaneSettings(batch=4, read_ahead=16, retry=0.02),
+            lookup=found_elsewhere,
+            publish=lambda event, data: events.append((event, data)),
+            on_removed=search.forget_vectors,
+        )
+        indexer = Indexer(
+            database=database,
+            executor=executor,
+            workspace=workspace,
+            look=look,
+            settings=settings,
+            on_scan=on_scan,
+            on_commit=lane.wake,
+            on_purge=search.forget_vectors,
+            publish=lambda event, data: events.append((event, data)),
+        )
+        stage = Stage(workspace, database, fake, slot, indexer, lane, search, events)
+        loops = [indexer.run(), lane.run(), *([watcher.run()] if watcher else [])]
+        tasks = [asyncio.create_task(loop) for loop in loops]
+        try:
+            yield stage
+        finally:
+            for task in tasks:
+                task.cancel()
+            ended = await asyncio.gather(*tasks, return_exceptions=True)
+            await database.close()
+        assert all(isinstance(end, asyncio.CancelledError) for end in ended), ended
+
+
+async def rebuilt(workspace: Path, state: Path) -> Dump:
+    """Return what a new index of the same notes holds."""
+    async with staged(workspace, state) as stage:
+        await stage.sync()
+        return await stage.dump()
