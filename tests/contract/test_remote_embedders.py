@@ -629,3 +629,13 @@ def test_settings_do_not_show_their_secrets() -> None:
     settings = RemoteSettings("openai", api_key=KEY, headers={"X-A": "geheim"})
     assert KEY not in repr(settings)
     assert "geheim" not in repr(settings)
+
+
+async def test_configured_header_replaces_that_of_the_key(server: EmbeddingServer) -> None:
+    name = server.dialect.key_header
+    async with opened(server, headers={name.title(): "Bearer other", "USER-AGENT": "mine"}) as embedder:
+        await embedder.embed_query("boiler")
+    (asked,) = server.asked
+    assert asked.headers[name] == "Bearer other"
+    assert asked.headers["user-agent"] == "mine"
+    assert not any(KEY in value for value in asked.headers.values())

@@ -108,7 +108,7 @@ def _is_out_of_quota(body: bytes) -> bool:
 def seconds_until(retry_after: str, now: datetime) -> float | None:
     """What a Retry-After header asks for (RFC 9110 section 10.2.3): seconds or a date; None if it is neither."""
     text = retry_after.strip()
-    if re.fullmatch(r"\d{1,9}(\.\d+)?", text):
+    if re.fullmatch(r"[0-9]{1,9}(\.[0-9]+)?", text):
         return min(float(text), LONGEST_HOLD)
     try:
         at = parsedate_to_datetime(text)

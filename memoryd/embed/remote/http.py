@@ -62,7 +62,7 @@ class Endpoint:
         self._gate = Gate(rule, random.random)
         self._slots = asyncio.Semaphore(concurrency)
         self._client = httpx.AsyncClient(
-            headers={"User-Agent": f"memoryd/{__version__}", "Accept-Encoding": "identity", **headers},
+            headers={"user-agent": f"memoryd/{__version__}", **headers, "accept-encoding": "identity"},
             timeout=httpx.Timeout(None, connect=patience.connect.total_seconds()),
             limits=httpx.Limits(max_connections=concurrency + 4, max_keepalive_connections=concurrency + 1),
             verify=tls(),

@@ -40,7 +40,9 @@ def _endpoint(settings: RemoteSettings, api: Api) -> Endpoint:
     facts = PROVIDERS[settings.provider]
     if facts.needs_key and not settings.api_key and settings.base_url in {"", facts.base_url}:
         raise EmbedderUnavailable(f"no API key for {settings.provider}", hint="set memorySearch.remote.apiKey")
-    headers = dict(api.auth) | {name.title(): value for name, value in settings.headers.items()}
+    # names in one case, so that a configured header replaces ours instead of standing beside it
+    own = {name.lower(): value for name, value in api.auth.items()}
+    headers = own | {name.lower(): value for name, value in settings.headers.items()}
     try:
         for text in (*headers, *headers.values()):
             if not (text.isascii() and text.isprintable()):
