@@ -11,7 +11,6 @@ NOT_YET: Final[Mapping[str, str]] = {
     "memory.qmd.searchTool": "qmd is asked directly",
     "memory.qmd.mcporter": "qmd is asked directly",
     "memory.qmd.sessions": "session transcripts are not indexed",
-    "memorySearch.remote.batch": "passages are embedded by direct calls",
     "memorySearch.sources": "session transcripts are not indexed",
     "memorySearch.experimental.sessionMemory": "session transcripts are not indexed",
     "memorySearch.sync.sessions": "session transcripts are not indexed",

@@ -172,7 +172,9 @@ class Daemon:
         log.info("embedding", agent=agent.id, provider=plan.choice.provider, rule=plan.choice.rule)
         if plan.runnable not in self._embeddings:
             slot = EmbedderSlot(self._model_news(agent.id))
-            self._embeddings[plan.runnable] = build(plan, models, store=store, slot=slot, ledger=self._ledger)
+            self._embeddings[plan.runnable] = build(
+                plan, models, store=store, slot=slot, ledger=self._ledger, jobs=state_dir() / "batches"
+            )
         return replace(self._embeddings[plan.runnable], plan=plan)
 
     def _model_news(self, agent: str) -> Callable[[EmbedderState], None]:

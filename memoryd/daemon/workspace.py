@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from memoryd.api.agents import Served
@@ -38,6 +38,8 @@ from memoryd.wire import Event
 
 ON_SEARCH_SECONDS = 5.0
 """A question schedules a scan at most this often."""
+BATCH_PASSAGES = 1000
+"""Of one job of a provider's batch interface."""
 OUTAGE_SECONDS = 60.0
 """After so long without qmd the builtin index is given vectors of its own."""
 EMPTY = Counts(0, 0, 0, 0, 0)
@@ -235,10 +237,14 @@ def _extension(settings: MemorySearch) -> Path | None:
 
 
 def _lane_settings(settings: MemorySearch) -> LaneSettings:
-    return LaneSettings(
-        max_unused=settings.cache.max_entries if settings.cache.enabled else 0,
-        is_paused=settings.sync.paused,
+    usual = LaneSettings(
+        max_unused=settings.cache.max_entries if settings.cache.enabled else 0, is_paused=settings.sync.paused
     )
+    batch = settings.remote.batch
+    if not batch.enabled:
+        return usual
+    passages = BATCH_PASSAGES * batch.concurrency
+    return replace(usual, remote_batch=passages, read_ahead=passages, retry=batch.poll_interval_ms / 1000)
 
 
 def _index_settings(settings: MemorySearch) -> IndexSettings:
@@ -259,4 +265,6 @@ def _search_settings(settings: MemorySearch) -> SearchSettings:
         fusion=hybrid.fusion,
         weights=Weights(vector=hybrid.vector_weight, text=hybrid.text_weight),
         multiplier=hybrid.candidate_multiplier,
+        half_life_days=hybrid.temporal_decay.half_life_days if hybrid.temporal_decay.enabled else None,
+        mmr_lambda=hybrid.mmr.lambda_ if hybrid.mmr.enabled else None,
     )

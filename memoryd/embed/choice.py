@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
@@ -105,14 +105,16 @@ def plan_for(agent: Agent, models: Models, *, store: ModelStore, environment: Ma
     )
 
 
-def build(plan: Plan, models: Models, *, store: ModelStore, slot: EmbedderSlot, ledger: Ledger) -> Embedding:
-    """Make the parts that a plan names; nothing runs yet."""
+def build(
+    plan: Plan, models: Models, *, store: ModelStore, slot: EmbedderSlot, ledger: Ledger, jobs: Path
+) -> Embedding:
+    """Make the parts that a plan names; nothing runs yet. Batch jobs are noted in the folder `jobs`."""
     keys = KeySources(models, os.environ, plan.profiles)
 
     def source_of(settings: Settings, its: EmbedderSlot) -> Source:
         if isinstance(settings, LocalSettings):
             return LocalEmbedding(settings=settings, store=store, slot=its)
-        return RemoteEmbedding(wish=settings, keys=keys, slot=its, ledger=ledger)
+        return RemoteEmbedding(wish=settings, keys=keys, slot=its, ledger=ledger, jobs=jobs)
 
     if plan.first is None:
         slot.state = EmbedderState(EmbedderPhase.OFF, NO_PROVIDER)
@@ -162,6 +164,7 @@ def _remote(provider: str, search: MemorySearch, models: Models, *, is_owner: bo
         headers=_headers(provider, search, models, address, is_owner=is_owner),
         timeout=timedelta(seconds=seconds),
         tokens_per_day=search.remote.tokens_per_day,
+        batch=search.remote.batch if search.remote.batch.enabled and PROVIDERS[provider].has_batches else None,
     )
     return _owned(common, search, is_first=is_first) if is_owner else common
 
@@ -169,21 +172,16 @@ def _remote(provider: str, search: MemorySearch, models: Models, *, is_owner: bo
 def _owned(common: RemoteWish, search: MemorySearch, *, is_first: bool) -> RemoteWish:
     remote = search.remote
     has_concurrency = "non_batch_concurrency" in remote.model_fields_set
-    return RemoteWish(
-        provider=common.provider,
+    return replace(
+        common,
         model=search.model or "",
-        base_url=common.base_url,
-        address=common.address,
         key=remote.api_key,
-        headers=common.headers,
         dimensions=search.output_dimensionality,
         query_instruction=search.query_instruction if is_first else None,
         document_instruction=search.document_instruction if is_first else None,
         query_input_type=search.query_input_type or search.input_type,
         document_input_type=search.document_input_type or search.input_type,
         concurrency=remote.non_batch_concurrency if has_concurrency else None,
-        timeout=common.timeout,
-        tokens_per_day=common.tokens_per_day,
     )
 
 

@@ -7,11 +7,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 import structlog
 
+from memoryd.config.providers import Batch
 from memoryd.config.secret import Secret
 from memoryd.domain.breaker import Breaker, BreakerRule, Circuit
 from memoryd.embed.budget import Ledger, MeteredEmbedder
@@ -51,6 +53,8 @@ class RemoteWish:
     concurrency: int | None = None
     timeout: timedelta = timedelta(seconds=120)
     tokens_per_day: int | None = None
+    batch: Batch | None = None
+    """How the provider's batch interface is used; None: not at all."""
 
     @property
     def destination(self) -> str:
@@ -98,6 +102,7 @@ class RemoteEmbedding:
         keys: KeySources,
         slot: EmbedderSlot,
         ledger: Ledger,
+        jobs: Path,
         rule: BreakerRule | None = None,
         look_seconds: float = LOOK_SECONDS,
     ) -> None:
@@ -107,6 +112,7 @@ class RemoteEmbedding:
         """Tokens sent there today."""
         self._keys = keys
         self._ledger = ledger
+        self._jobs = jobs
         self._rule = rule or BreakerRule()
         self._look_seconds = look_seconds
         self._breaker = Breaker(rule=self._rule)
@@ -154,7 +160,7 @@ class RemoteEmbedding:
         """Offer the embedder until its key or a header is another one."""
         self._breaker = self._breaker.succeeded()
         self._refusal = None
-        watched = self._watched = WatchedEmbedder(embedder, self._rule)
+        watched = self._watched = self._under_watch(embedder)
         metered = MeteredEmbedder(
             watched, ledger=self._ledger, destination=self.wish.destination, limit=self.wish.tokens_per_day
         )
@@ -171,6 +177,22 @@ class RemoteEmbedding:
                 with contextlib.suppress(EmbeddingError):
                     await watched.embed_query(PROBE)
             log.info("the provider works again", host=embedder.destination)
+
+    def _under_watch(self, embedder: "RemoteEmbedder") -> WatchedEmbedder:
+        if self.wish.batch is None:
+            return WatchedEmbedder(embedder, self._rule)
+        # with it comes the HTTP client, which a daemon with a local model never needs
+        from memoryd.embed.remote.batch import BatchEmbedder, BatchSettings
+
+        batch = self.wish.batch
+        settings = BatchSettings(
+            wait=batch.wait,
+            concurrency=batch.concurrency,
+            poll=timedelta(milliseconds=batch.poll_interval_ms),
+            timeout=timedelta(minutes=batch.timeout_minutes),
+        )
+        by_jobs = BatchEmbedder(embedder, self._jobs, settings)
+        return WatchedEmbedder(by_jobs, self._rule, is_busy=lambda: by_jobs.running_texts > 0)
 
     async def _is_changed(self, settings: RemoteSettings) -> bool:
         try:

@@ -3,7 +3,7 @@
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 from memoryd.domain.breaker import Breaker, BreakerRule, Circuit
@@ -16,11 +16,13 @@ Result = TypeVar("Result")
 class WatchedEmbedder:
     """Passes every call on; it never refuses one, the endpoint's own gate does.
 
-    A failure counts only when the back-off of the one before has passed, so that a burst is one failure.
+    A failure counts only when the back-off of the one before has passed, so that a burst is one failure; while the
+    endpoint `is_busy` for us, that it has no answer yet is none.
     """
 
-    def __init__(self, inner: Embedder, rule: BreakerRule) -> None:
+    def __init__(self, inner: Embedder, rule: BreakerRule, *, is_busy: Callable[[], bool] = lambda: False) -> None:
         self._inner = inner
+        self._is_busy = is_busy
         self._breaker = Breaker(rule=rule)
         self._reason = ""
         self._given_up = asyncio.Event()
@@ -51,7 +53,8 @@ class WatchedEmbedder:
         try:
             result = await call
         except EmbedderUnavailable as exc:
-            self._failed(str(exc))
+            if not self._is_busy():
+                self._failed(str(exc))
             raise
         self._breaker = self._breaker.succeeded()
         self._given_up.clear()
