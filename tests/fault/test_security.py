@@ -1,7 +1,8 @@
-"""Rows 108, 112, 113 and 141 to 153 of the fault catalogue, against the real daemon.
+"""Rows 108, 112, 113, 141 to 147 and 151 to 153 of the fault catalogue, against the real daemon.
 
-Opening files (141, 142) stands in tests/integration/test_beneath.py too, hostile requests (108 to 111) stand in tests/integration/test_guard.py, tests/system/test_bad_input.py and
-test_schemathesis.py, scopes (145) in tests/contract/test_access_routes.py.
+Opening files (141, 142) stands in tests/integration/test_beneath.py, hostile requests (108 to 111) in test_guard.py
+there and in tests/system/test_bad_input.py and test_schemathesis.py, scopes (145) in
+tests/contract/test_access_routes.py.
 """
 
 import contextlib
