@@ -1,0 +1,252 @@
+"""The real daemon with the real qmd: its collections, its answers, its vectors, its death, and its absence."""
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from memoryd.wire import Exit
+from tests.daemon import RunningDaemon, eventually, write_config
+from tests.real_qmd import real_qmd
+from tests.system.test_memoryctl import ask, memoryctl
+
+
+@contextmanager
+def with_qmd(
+    home: Path, workspace: Path, model: Path | None = None, command: str | None = None, **qmd: object
+) -> Iterator[RunningDaemon]:
+    """Run the daemon with qmd as its backend; nothing that qmd started may outlive it."""
+    settings = {"command": command or real_qmd(), "update": {"debounceMs": 200}, **qmd}
+    config = write_config(home, workspace, model, memory={"backend": "qmd", "qmd": settings})
+    with RunningDaemon(home, config, workspace) as running:
+        running.client().sync(wait="indexed")
+        yield running
+    eventually(lambda: not processes_below(home))
+
+
+def processes_below(home: Path) -> list[psutil.Process]:
+    """Return who lives with its working directory in the qmd folder of this daemon."""
+    return [one for one in psutil.process_iter() if _works_in(one, home / "state")]
+
+
+def _works_in(process: psutil.Process, folder: Path) -> bool:
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE and Path(process.cwd()).is_relative_to(folder)
+    except (psutil.Error, OSError):
+        return False
+
+
+def agent_of(daemon: RunningDaemon) -> Any:
+    return daemon.client().status()["agents"][0]
+
+
+def wait_for_qmd(daemon: RunningDaemon) -> None:
+    eventually(lambda: agent_of(daemon)["backend"] == "qmd", seconds=30)
+
+
+def found(daemon: RunningDaemon, question: str) -> Any:
+    return daemon.client().search(question)
+
+
+def paths(reply: Any) -> list[str]:
+    return [hit["path"] for hit in reply["results"]]
+
+
+def updated_after(daemon: RunningDaemon, moment: str | None) -> None:
+    eventually(lambda: agent_of(daemon)["qmd"]["lastUpdateAt"] not in (None, moment), seconds=30)
+
+
+def test_qmd_answers_with_citations_and_follows_edits(tmp_path: Path, workspace: Path) -> None:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "guide.md").write_text("# Guide\n\nThe zebra protocol wants two keys.\n")
+    with with_qmd(tmp_path, workspace, paths=[{"path": str(docs), "name": "Team Docs"}]) as daemon:
+        wait_for_qmd(daemon)
+        reply = found(daemon, "which process holds the lease GW-4172")
+        hit = reply["results"][0]
+        assert (reply["backend"], reply["fallback"], reply["verdict"]) == ("qmd", None, "answerable")
+        assert hit["citation"] == "memory/2026-10-06.md#L1-L5"
+        assert "second process holds the lease" in hit["snippet"]
+        assert hit["snippet"].endswith(f"Source: {hit['citation']}")
+
+        outside = found(daemon, "zebra protocol")["results"][0]
+        assert outside["path"] == "qmd/team-docs/guide.md"
+        assert "two keys" in daemon.client().get(outside["path"])["text"]
+
+        before = agent_of(daemon)["qmd"]["lastUpdateAt"]
+        (workspace / "memory" / "walrus.md").write_text("# Walrus\n\nThe walrus is called Ferdinand.\n")
+        daemon.client().sync(wait="indexed")
+        assert paths(found(daemon, "walrus"))[:1] == ["memory/walrus.md"]
+        updated_after(daemon, before)
+        reply = found(daemon, "Ferdinand")
+        assert (reply["backend"], paths(reply)) == ("qmd", ["memory/walrus.md"])
+
+        (workspace / "memory" / "walrus.md").write_text("# Walrus\n\nIts name is a secret.\n")
+        daemon.client().sync(wait="indexed")
+        assert paths(found(daemon, "Ferdinand")) == []
+
+
+def test_hidden_notes_stay_hidden(tmp_path: Path, workspace: Path) -> None:
+    (workspace / ".memoryignore").write_text("memory/diary.md\n")
+    (workspace / "memory" / "diary.md").write_text("The ocelot is mine.\n")
+    (workspace / "memory" / "private.md").write_text("---\nmemory: false\n---\nThe ocelot is private.\n")
+    with with_qmd(tmp_path, workspace, paths=[{"path": ".", "name": "all"}]) as daemon:
+        wait_for_qmd(daemon)
+        reply = found(daemon, "ocelot")
+        assert reply["results"] == []
+        for name in ("qmd/all/memory/diary.md", "qmd/all/memory/private.md", "qmd/all/../config.json5", "qmd/no/x.md"):
+            assert memoryctl(daemon, "get", name).returncode == Exit.NOTHING_FOUND
+
+
+def test_limits_hold_and_rule_where_nobody_names_any(tmp_path: Path, workspace: Path) -> None:
+    for number in range(9):
+        (workspace / "memory" / f"heron-{number}.md").write_text(f"# Heron {number}\n\n" + "A heron at the weir. " * 60)
+    limits = {"maxResults": 4, "maxSnippetChars": 200, "maxInjectedChars": 500}
+    with with_qmd(tmp_path, workspace, limits=limits) as daemon:
+        wait_for_qmd(daemon)
+        reply = found(daemon, "heron")
+        sizes = [len(hit["snippet"].split("\n\nSource: ")[0]) for hit in reply["results"]]
+        assert reply["backend"] == "qmd"
+        assert 1 <= len(sizes) <= 4
+        assert max(sizes) <= 200
+        assert sum(len(hit["snippet"]) for hit in reply["results"]) <= 500
+
+
+def test_meaning_is_searched_with_a_local_model(tmp_path: Path, workspace: Path, starter_model: Path) -> None:
+    with with_qmd(tmp_path, workspace, starter_model, searchMode="vsearch") as daemon:
+        wait_for_qmd(daemon)
+        eventually(lambda: agent_of(daemon)["qmd"]["vectors"], seconds=60)
+        eventually(lambda: found(daemon, "bread for the people next door")["backend"] == "qmd", seconds=60)
+        reply = found(daemon, "bread for the people next door")
+        assert paths(reply)[0] == "memory/2026-10-06.md"
+        assert (reply["mode"], reply["provider"], reply["model"]) == ("vector", "qmd", starter_model.stem)
+        agent = agent_of(daemon)
+        assert agent["embedded"] == 0
+        assert agent["pendingEmbeddings"] == 0
+        assert daemon.client().sync(wait="embedded", timeout_ms=60_000)["complete"]
+        assert agent_of(daemon)["embedded"] == agent["passages"]
+
+
+def test_no_model_on_disk_means_words_and_no_download(tmp_path: Path, workspace: Path) -> None:
+    with with_qmd(tmp_path, workspace, searchMode="query") as daemon:
+        wait_for_qmd(daemon)
+        reply = found(daemon, "who holds the lease")
+        assert reply["backend"] == "qmd"
+        assert paths(reply)[0] == "memory/2026-10-06.md"
+        assert reply["health"]["arms"]["vector"]["state"] == "failed"
+        assert "no embedding model" in reply["health"]["arms"]["vector"]["reason"]
+        assert not reply["health"]["complete"]
+
+
+def test_server_that_is_killed_costs_no_answer_and_comes_back(tmp_path: Path, workspace: Path) -> None:
+    with with_qmd(tmp_path, workspace) as daemon:
+        wait_for_qmd(daemon)
+        for _ in range(3):
+            found(daemon, "lease")
+            pid = agent_of(daemon)["qmd"]["pid"]
+            os.kill(pid, signal.SIGKILL)
+            reply = found(daemon, "lease")
+            assert paths(reply)[0] == "memory/2026-10-06.md"
+            assert reply["tookMs"] < 5000
+            eventually(partial(is_served_by_another, daemon, pid), seconds=20)
+        eventually(lambda: found(daemon, "lease")["backend"] == "qmd", seconds=20)
+
+
+def is_served_by_another(daemon: RunningDaemon, pid: int) -> bool:
+    found(daemon, "lease")
+    return agent_of(daemon)["qmd"]["pid"] not in (None, pid)
+
+
+def test_daemon_that_is_killed_leaves_no_qmd_and_starts_again(tmp_path: Path, workspace: Path) -> None:
+    with with_qmd(tmp_path, workspace) as daemon:
+        wait_for_qmd(daemon)
+        found(daemon, "lease")
+        assert processes_below(tmp_path)
+        daemon.kill()
+        eventually(lambda: not processes_below(tmp_path))
+        daemon.start()
+        wait_for_qmd(daemon)
+        assert found(daemon, "lease")["backend"] == "qmd"
+
+
+def test_damaged_index_and_configuration_are_made_anew(tmp_path: Path, workspace: Path) -> None:
+    with with_qmd(tmp_path, workspace) as daemon:
+        wait_for_qmd(daemon)
+        home = Path(agent_of(daemon)["qmd"]["home"])
+    (home / "xdg-cache" / "qmd" / "index.sqlite").write_bytes(b"no database at all" * 1000)
+    (home / "xdg-config" / "qmd" / "index.yml").write_text("{{{")
+    with with_qmd(tmp_path, workspace) as daemon:
+        wait_for_qmd(daemon)
+        reply = found(daemon, "lease")
+        assert (reply["backend"], paths(reply)[0]) == ("qmd", "memory/2026-10-06.md")
+
+
+def test_dropped_collection_is_forgotten(tmp_path: Path, workspace: Path) -> None:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "guide.md").write_text("The zebra protocol.\n")
+    with with_qmd(tmp_path, workspace, paths=[{"path": str(docs), "name": "docs"}]) as daemon:
+        wait_for_qmd(daemon)
+        assert paths(found(daemon, "zebra")) == ["qmd/docs/guide.md"]
+    with with_qmd(tmp_path, workspace) as daemon:
+        wait_for_qmd(daemon)
+        assert paths(found(daemon, "zebra")) == []
+        assert b"zebra" not in by_hand(daemon, "ls").stdout
+
+
+def by_hand(daemon: RunningDaemon, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    """Run qmd in a shell as `memoryctl qmd env` tells a person to."""
+    exports = memoryctl(daemon, "qmd", "env").stdout
+    command = shlex.join([*agent_of(daemon)["qmd"]["command"], "--index", "index", *arguments])
+    script = f"{exports}\nexec {command}"
+    return subprocess.run(["sh", "-c", script], env=daemon.env, capture_output=True, timeout=60, check=True)
+
+
+def test_variables_point_a_person_at_the_same_index(tmp_path: Path, workspace: Path) -> None:
+    with with_qmd(tmp_path, workspace) as daemon:
+        wait_for_qmd(daemon)
+        printed = by_hand(daemon, "search", "--json", "--", "lease").stdout
+        assert json.loads(printed)[0]["file"] == "qmd://memory-root-main/memory/2026-10-06.md"
+        assert set(ask(daemon, ["qmd", "env"])) == {"XDG_CONFIG_HOME", "XDG_CACHE_HOME"}
+
+
+def test_missing_qmd_is_told_everywhere_and_costs_nothing(tmp_path: Path, workspace: Path) -> None:
+    with with_qmd(tmp_path, workspace, command="/nowhere/qmd") as daemon:
+        eventually(lambda: "not installed" in str(agent_of(daemon)["fallback"]))
+        done = memoryctl(daemon, "search", "GW-4172")
+        assert done.returncode == Exit.DONE
+        assert "memory/2026-10-06.md" in done.stdout
+        assert "answered by builtin: qmd is not installed" in done.stderr
+        agent = agent_of(daemon)
+        assert (agent["backend"], agent["fallback"]["from"]) == ("builtin", "qmd")
+        assert [part["part"] for part in agent["degraded"]] == ["qmd"]
+        told = memoryctl(daemon, "doctor")
+        assert told.returncode == Exit.ERROR
+        assert "npm install" in told.stdout
+
+
+def test_doctor_approves_of_the_real_one(tmp_path: Path, workspace: Path) -> None:
+    with with_qmd(tmp_path, workspace) as daemon:
+        checks = {check["part"]: check for check in ask(daemon, ["doctor"])["checks"]}
+        assert checks["qmd"]["state"] == "ok"
+        assert checks["qmd database"]["state"] == "ok"
+
+
+@pytest.mark.parametrize("backend", ["builtin", "qmd"])
+def test_workspace_is_never_written_to(tmp_path: Path, workspace: Path, backend: str) -> None:
+    before = {path: (path.stat().st_mtime_ns, path.stat().st_ino) for path in workspace.rglob("*")}
+    command = None if backend == "qmd" else "/nowhere/qmd"
+    with with_qmd(tmp_path, workspace, command=command) as daemon:
+        if backend == "qmd":
+            wait_for_qmd(daemon)
+        found(daemon, "lease")
+    assert {path: (path.stat().st_mtime_ns, path.stat().st_ino) for path in workspace.rglob("*")} == before
