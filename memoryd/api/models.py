@@ -62,6 +62,26 @@ class SearchRequest(Request):
     explain: bool = False
 
 
+class HitExplanation(Reply):
+    """Why a hit stands where it stands, or why a miss is none.
+
+    `score` of the hit is `baseScore` × `decay`; ranks count from 1 and are null where an arm did not find it.
+    """
+
+    base_score: float
+    merged_rank: int | None
+    words_rank: int | None
+    bm25: float | None
+    vector_rank: int | None
+    cosine: float | None
+    standout: float | None
+    terms: list[str]
+    decay: float
+    age_days: int | None
+    copies: list[str]
+    because: str
+
+
 class HitReply(Reply):
     """A cited chunk; `snippet` is the part of it that shows why, with its own lines."""
 
@@ -78,6 +98,8 @@ class HitReply(Reply):
     source: str
     citation: Annotated[str | None, Field(exclude_if=lambda value: value is None)] = None
     flags: list[Flag] = []
+    duplicates: int = 0
+    explain: Annotated[HitExplanation | None, Field(exclude_if=lambda value: value is None)] = None
 
 
 class ArmReply(Reply):
@@ -111,6 +133,41 @@ def fallback_reply(fallback: Fallback | None) -> FallbackReply | None:
     return FallbackReply(from_=fallback.left, reason=fallback.reason, since=fallback.since)
 
 
+class QuestionExplanation(Reply):
+    """How the question was understood."""
+
+    terms: list[str]
+    phrases: list[str]
+    excluded: list[str]
+    paths: list[str]
+    sources: list[str]
+    since: datetime | None
+    until: datetime | None
+
+
+class FloorsExplanation(Reply):
+    """What the evidence was held against: see "How answers are ranked".
+
+    `share` is of the question's weight in the best hit; the others are deviations above the noise of its cosines.
+    """
+
+    share: float
+    weights: dict[str, float]
+    deviations: float | None
+    vector_floor: float | None
+    clear_floor: float | None
+    noise_mean: float | None
+    noise_deviation: float | None
+    vectors: int
+
+
+class SearchExplanation(Reply):
+    """How the whole answer came about."""
+
+    question: QuestionExplanation
+    floors: FloorsExplanation | None
+
+
 class SearchReply(Reply):
     """Hits, best first, and what to think of them."""
 
@@ -126,6 +183,7 @@ class SearchReply(Reply):
     citations: Literal["on", "off"]
     health: SearchHealth
     took_ms: float
+    explain: Annotated[SearchExplanation | None, Field(exclude_if=lambda value: value is None)] = None
 
 
 class FileReply(Reply):

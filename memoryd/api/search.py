@@ -2,14 +2,17 @@
 
 from datetime import UTC, datetime
 from typing import Annotated
+from zoneinfo import ZoneInfo
 
 from fastapi import APIRouter, Depends
 
 from memoryd.api.access import Caller, Gate
 from memoryd.api.agents import AgentTable, Served
+from memoryd.api.explaining import answer_explanation, hit_explanation
 from memoryd.api.models import ArmReply, HitReply, SearchHealth, SearchReply, SearchRequest, fallback_reply
 from memoryd.config.limits import Limits
 from memoryd.domain.filters import Filters, parse_instant
+from memoryd.domain.questions import parse_question
 from memoryd.errors import InvalidRequest
 from memoryd.search.query import Query
 from memoryd.search.service import Answer, Answered
@@ -37,17 +40,26 @@ def _query(request: SearchRequest, served: Served, limits: Limits) -> Query:
     usual = settings.max_results if served.qmd is None else served.agent.memory.qmd.limits.max_results
     if len(request.query.encode("utf-8", "surrogatepass")) > limits.max_query_bytes:
         raise InvalidRequest(f"the query is longer than limits.maxQueryBytes ({limits.max_query_bytes} bytes)")
+    now = _now(served)
+    question = parse_question(request.query, _filters(request, now), now, limit=limits.max_query_tokens)
     return Query(
-        text=request.query,
+        text=question.text,
         limit=usual if request.max_results is None else request.max_results,
         min_score=settings.min_score if request.min_score is None else request.min_score,
         deadline=(request.deadline_ms or settings.deadline_ms) / 1000,
-        filters=_filters(request),
+        filters=question.filters,
+        asked=question,
+        now=now,
     )
 
 
-def _filters(request: SearchRequest) -> Filters:
-    now = datetime.now().astimezone()
+def _now(served: Served) -> datetime:
+    """Return the time where the owner of the notes lives."""
+    zone = served.agent.memory.timezone
+    return datetime.now().astimezone() if zone is None else datetime.now(ZoneInfo(zone))
+
+
+def _filters(request: SearchRequest, now: datetime) -> Filters:
     try:
         return Filters(
             sources=tuple(request.sources or ()),
@@ -63,8 +75,10 @@ def _filters(request: SearchRequest) -> Filters:
 def _reply(answer: Answer, served: Served, *, is_explained: bool, has_citations: bool) -> SearchReply:
     provider, model = _provider(answer, served)
     return SearchReply(
-        results=[_hit(hit, has_citations=has_citations) for hit in answer.hits],
-        misses=[_hit(hit, has_citations=has_citations) for hit in answer.misses] if is_explained else None,
+        results=[_hit(hit, is_explained=is_explained, has_citations=has_citations) for hit in answer.hits],
+        misses=[_hit(hit, is_explained=True, has_citations=has_citations) for hit in answer.misses]
+        if is_explained
+        else None,
         backend=answer.engine.name,
         provider=provider,
         model=model,
@@ -82,6 +96,7 @@ def _reply(answer: Answer, served: Served, *, is_explained: bool, has_citations:
             pending_embeddings=answer.freshness.pending_embeddings,
         ),
         took_ms=round(answer.took_ms, 2),
+        explain=answer_explanation(answer) if is_explained else None,
     )
 
 
@@ -93,7 +108,7 @@ def _provider(answer: Answer, served: Served) -> tuple[str, str | None]:
     return ("none", None) if embedder is None else (embedder.identity.provider, embedder.identity.model)
 
 
-def _hit(hit: Answered, *, has_citations: bool) -> HitReply:
+def _hit(hit: Answered, *, is_explained: bool, has_citations: bool) -> HitReply:
     return HitReply(
         path=hit.path,
         start_line=hit.start_line,
@@ -108,4 +123,6 @@ def _hit(hit: Answered, *, has_citations: bool) -> HitReply:
         source=hit.source,
         citation=hit.citation if has_citations else None,
         flags=list(hit.flags),
+        duplicates=len(hit.copies),
+        explain=hit_explanation(hit) if is_explained else None,
     )

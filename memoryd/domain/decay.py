@@ -5,12 +5,11 @@ The formula is the one of the OpenClaw configuration reference: score × e^(−l
 
 import math
 from datetime import UTC, date, datetime, tzinfo
-from pathlib import PurePosixPath
 
 from memoryd.domain.documents import CORE_FILES, Source
 from memoryd.domain.filters import date_in_name
 
-EVERGREEN_FOLDER = "bank"
+EVERGREEN_FOLDER = "bank/"
 
 
 def decay_factor(age_days: float, half_life_days: float) -> float:
@@ -26,8 +25,7 @@ def decay_day(path: str, source: str, mtime_ns: int, zone: tzinfo = UTC) -> date
     That is the date in its name; for a session transcript without one, the day it was last written. `bank/`, the core
     file and notes without a date last.
     """
-    place = PurePosixPath(path)
-    if place.parts[0] == EVERGREEN_FOLDER or path in CORE_FILES:
+    if path.startswith(EVERGREEN_FOLDER) or path in CORE_FILES:
         return None
     day = date_in_name(path)
     if day is None and source == Source.SESSIONS:

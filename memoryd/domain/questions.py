@@ -57,6 +57,15 @@ class Question:
         plain = [_plain(text) for text in texts]
         return all(any(_plain(phrase) in text for text in plain) for phrase in self.phrases)
 
+    def allows(self, texts: Sequence[str]) -> bool:
+        """Tell the same of phrases and excluded words, for engines that cannot be asked for either."""
+        return self.admits(texts) and not any(_holds_word(text, word) for text in texts for word in self.excluded)
+
+
+def _holds_word(text: str, word: str) -> bool:
+    spoken, wanted = phrase_words(text), phrase_words(word)
+    return any(spoken[at : at + len(wanted)] == wanted for at in range(len(spoken) - len(wanted) + 1))
+
 
 def parse_question(text: str, filters: Filters, now: datetime, *, limit: int = 64) -> Question:
     """Take a question apart; its filters narrow `filters`. `limit` is the most terms that are looked for.

@@ -2,37 +2,38 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
-from typing import TypeVar
+from functools import partial
 
-from memoryd.domain.filters import Filters
-from memoryd.domain.fusion import Evidence, Noise, Scores, Weights, relative, weighted
-from memoryd.domain.words import match_expression, query_terms
-from memoryd.embed.protocol import Embedder
-from memoryd.embed.slot import EmbedderPhase, EmbedderSlot, EmbedderState
-from memoryd.errors import EmbeddingError, StoreError
+from memoryd.domain.fusion import Evidence, Scores, Weights, relative, weighted
+from memoryd.domain.questions import Question
+from memoryd.embed.slot import EmbedderSlot
+from memoryd.errors import StoreError
 from memoryd.index.spaces import Spaces
-from memoryd.search.query import Arm, ArmState, Fallback, Found, Query, Scored
+from memoryd.search.arms import LEXICAL, VECTOR, Arms, Near, Reach, Standing, guarded
+from memoryd.search.judging import floors, judge, ranks, scored
+from memoryd.search.query import Arm, ArmState, Fallback, Floors, Found, Query
+from memoryd.search.selection import Bar, Selected, Steps, select
 from memoryd.search.vector_index import VectorIndex
-from memoryd.store.chunks import chunk_rows, chunks_of_vectors, matching_files
+from memoryd.store.chunks import chunk_rows
 from memoryd.store.database import Database
-from memoryd.store.vectors import ids_of_files
-from memoryd.store.words import chunk_scores
+from memoryd.store.vectors import Matrix
 
-Result = TypeVar("Result")
-
-LEXICAL, VECTOR = "lexical", "vector"
 _RESERVE = 0.2
 """Share of the deadline kept for merging and reading the rows."""
+FIRST_LOOK = 24
+"""Rows that are read before near copies are known to fill them."""
+DEEPER = 4
+"""By this the search goes deeper, in rows and then in candidates, while copies of few notes fill it."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
     """How the arms are asked and merged; `depth` is how many candidates each arm gives.
 
-    Without `is_hybrid` words answer only where vectors cannot.
+    `weighted` asks for as many as its reference; `relative` is best with no fewer than `min_depth`. Without
+    `is_hybrid` words answer only where vectors cannot. A half-life and a λ of None turn decay and MMR off.
     """
 
     is_hybrid: bool = True
@@ -41,10 +42,48 @@ class SearchSettings:
     multiplier: int = 4
     min_depth: int = 100
     max_depth: int = 400
-    max_terms: int = 64
+    deepest: int = 6400
+    half_life_days: float | None = None
+    mmr_lambda: float | None = None
 
     def depth(self, limit: int) -> int:
-        return min(self.max_depth, max(self.min_depth, limit * self.multiplier))
+        least = 1 if self.fusion == "weighted" else self.min_depth
+        return min(self.max_depth, max(least, limit * self.multiplier))
+
+    def steps(self, limit: int) -> Steps:
+        return Steps(self.half_life_days, self.mmr_lambda, limit * self.multiplier)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One question on its way: its vector, and when its arms must be done (monotonic clock)."""
+
+    query: Query
+    question: Question
+    reach: Reach
+    embedding: tuple[Arm, Matrix | None]
+    end: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    """What both arms said."""
+
+    arms: dict[str, Arm]
+    evidence: Evidence
+    vectors: int
+    is_full: bool
+    """Whether an arm had more to say."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Merged:
+    """The evidence, one score a chunk, and what the scores are held against."""
+
+    evidence: Evidence
+    fused: dict[int, float]
+    standing: Standing | None
+    held: Floors | None
 
 
 class BuiltinSearch:
@@ -60,121 +99,96 @@ class BuiltinSearch:
         settings: SearchSettings,
     ) -> None:
         self._database = database
-        self._spaces = spaces
-        self._executor = executor
         self._slot = slot
         self._settings = settings
-        self._vectors: VectorIndex | None = None
-        self._vectors_key: tuple[str, int] | None = None
+        self._arms = Arms(database=database, spaces=spaces, executor=executor, slot=slot)
 
     @property
     def vector_index(self) -> VectorIndex | None:
         """The vectors that the last question was asked of."""
-        return self._vectors
+        return self._arms.vector_index
 
     def forget_vectors(self) -> None:
         """Say that vectors were removed from the store."""
-        if self._vectors is not None:
-            self._vectors.invalidate()
+        self._arms.forget_vectors()
 
     async def search(self, query: Query) -> Found:
         """Return the best chunks; an arm that fails or is late costs its part, never the answer."""
         end = time.monotonic() + query.deadline * (1 - _RESERVE)
-        terms = tuple(query_terms(query.text, limit=self._settings.max_terms))
+        question = query.question
+        reach = await self._arms.reach(question)
         depth = self._settings.depth(query.limit)
-        files = await self._allowed(query.filters)
-        (lexical, words), (vector, cosines) = await asyncio.gather(
-            _guarded(self._lexical(terms, depth, files), end), _guarded(self._vector(query.text, depth, files), end)
+        lexical, embedding = await asyncio.gather(
+            guarded(self._arms.lexical(question, depth, reach), end), guarded(self._arms.embedded(question), end)
         )
+        asked = _Asked(query, question, reach, embedding, end)
+        while True:
+            heard = await self._heard(asked, lexical, depth)
+            found, has_folded = await self._found(asked, heard)
+            is_short = has_folded and len(found.hits) < query.limit and heard.is_full
+            if not is_short or depth >= self._settings.deepest or time.monotonic() > end:
+                return found
+            depth *= DEEPER
+            lexical = await guarded(self._arms.lexical(question, depth, reach), end)
+
+    async def _heard(self, asked: _Asked, lexical: tuple[Arm, Scores | None], depth: int) -> _Heard:
+        vector, embedded = asked.embedding
+        near: Near | None = None
+        if embedded is not None:
+            vector, near = await guarded(self._near(embedded, depth, asked.reach), asked.end)
+        near = near or Near()
+        arm, words = lexical
         if not self._settings.is_hybrid and vector.took_part:
-            lexical, words = Arm(ArmState.OFF, "query.hybrid.enabled is false"), {}
-        found, noise = cosines or ({}, Noise())
-        evidence = Evidence(words or {}, found, noise)
-        hits, misses = await self._rank(query, evidence)
-        return Found(hits, misses, {LEXICAL: lexical, VECTOR: vector}, terms, fallback=self._fallback())
+            arm, words = Arm(ArmState.OFF, "query.hybrid.enabled is false"), {}
+        evidence = Evidence(words or {}, near.cosines, near.noise)
+        is_full = len(evidence.words) >= depth or len(evidence.cosines) >= depth
+        return _Heard({LEXICAL: arm, VECTOR: vector}, evidence, near.vectors, is_full)
 
-    def _fallback(self) -> Fallback | None:
-        stand_in = self._slot.stand_in
-        return None if stand_in is None else Fallback(stand_in.left, stand_in.reason, stand_in.since)
+    async def _near(self, embedded: Matrix, depth: int, reach: Reach) -> tuple[Arm, Near]:
+        return Arm(ArmState.OK), await self._arms.near(embedded, depth, reach)
 
-    async def _allowed(self, filters: Filters) -> list[int] | None:
-        return None if filters.is_empty else await self._database.read(lambda db: matching_files(db, filters))
-
-    async def _lexical(self, terms: tuple[str, ...], depth: int, files: list[int] | None) -> tuple[Arm, Scores]:
-        if not terms:
-            return Arm(ArmState.OK, "the question has no words to look for"), {}
-        expression = match_expression(list(terms))
-        return Arm(ArmState.OK), await self._database.read(lambda db: chunk_scores(db, expression, depth, files))
-
-    async def _vector(self, text: str, depth: int, files: list[int] | None) -> tuple[Arm, tuple[Scores, Noise]]:
-        embedder = self._slot.embedder
-        if embedder is None:
-            return _absent(self._slot.state), ({}, Noise())
-        index = await self._index_of(embedder)
-        if await index.is_empty():
-            # a question costs a model's start or a provider's money, and there is nothing to compare it with
-            return Arm(ArmState.OK), ({}, Noise())
-        query = await embedder.embed_query(text)
-        allowed = None
-        if files is not None:
-            allowed = await self._database.read(lambda db: ids_of_files(db, index.space, files))
-        nearest, noise = await index.nearest(query, 4 * depth, allowed)
-        near = dict(nearest)
-        pairs = await self._database.read(lambda db: chunks_of_vectors(db, list(near)))
-        cosines: dict[int, float] = {}
-        for chunk, vector in pairs:
-            cosines[chunk] = max(near[vector], cosines.get(chunk, -1.0))
-        best = sorted(cosines, key=cosines.__getitem__, reverse=True)[:depth]
-        return Arm(ArmState.OK), ({chunk: cosines[chunk] for chunk in best}, noise)
-
-    async def _index_of(self, embedder: Embedder) -> VectorIndex:
-        space = await self._spaces.of(embedder)
-        key = (embedder.identity.fingerprint, self._database.epoch)
-        if self._vectors is None or self._vectors_key != key:
-            self._vectors_key = key
-            self._vectors = VectorIndex(
-                database=self._database,
-                executor=self._executor,
-                space=space,
-                dimensions=embedder.identity.dimensions,
-            )
-        return self._vectors
-
-    async def _rank(self, query: Query, evidence: Evidence) -> tuple[tuple[Scored, ...], tuple[Scored, ...]]:
+    async def _found(self, asked: _Asked, heard: _Heard) -> tuple[Found, bool]:
         merge = weighted if self._settings.fusion == "weighted" else relative
-        fused = merge(evidence, self._settings.weights)
-        order = sorted(fused, key=lambda chunk: (-fused[chunk], chunk))[: 3 * query.limit]
-        rows = await self._database.read(lambda db: chunk_rows(db, order))
-        scored = [
-            Scored(
-                rows[chunk],
-                fused[chunk],
-                evidence.words.get(chunk),
-                evidence.cosines.get(chunk),
-            )
-            for chunk in order
-            if chunk in rows
-        ]
-        eligible = [hit for hit in scored if hit.score >= query.min_score or hit.is_literal]
-        hits = tuple(eligible[: query.limit])
-        return hits, tuple(hit for hit in scored if hit not in hits)[: query.limit]
+        fused = merge(heard.evidence, self._settings.weights)
+        standing = await self._standing(asked, list(fused))
+        held = None if standing is None else floors(heard.evidence, heard.vectors, standing)
+        selected = await self._selected(asked, _Merged(heard.evidence, fused, standing, held))
+        verdict, reason = (None, "") if held is None else judge(selected.hits, selected.misses, held)
+        stand_in = self._slot.stand_in
+        found = Found(
+            hits=selected.hits,
+            misses=selected.misses,
+            arms=heard.arms,
+            terms=asked.question.terms,
+            fallback=None if stand_in is None else Fallback(stand_in.left, stand_in.reason, stand_in.since),
+            verdict=verdict,
+            reason=reason,
+            floors=held,
+        )
+        return found, selected.has_folded
 
+    async def _standing(self, asked: _Asked, chunks: list[int]) -> Standing | None:
+        """Find which terms stand where; None if that takes too long or fails."""
+        try:
+            async with asyncio.timeout(max(0.0, asked.end - time.monotonic())):
+                return await self._arms.standing(asked.question, chunks)
+        except (TimeoutError, StoreError):
+            return None
 
-def _absent(state: EmbedderState) -> Arm:
-    reason = state.reason or f"the embedding model is {state.phase}"
-    match state.phase:
-        case EmbedderPhase.OFF:
-            return Arm(ArmState.OFF, reason)
-        case EmbedderPhase.FAILED:
-            return Arm(ArmState.FAILED, reason)
-    return Arm(ArmState.WAITING, reason)
-
-
-async def _guarded(arm: Awaitable[tuple[Arm, Result]], end: float) -> tuple[Arm, Result | None]:
-    try:
-        async with asyncio.timeout(max(0.0, end - time.monotonic())):
-            return await arm
-    except TimeoutError:
-        return Arm(ArmState.TIMEOUT, "it did not answer before the deadline"), None
-    except (EmbeddingError, StoreError) as exc:
-        return Arm(ArmState.FAILED, str(exc)), None
+    async def _selected(self, asked: _Asked, merged: _Merged) -> Selected:
+        """Read rows until there are enough hits of different kinds; all of them where decay may reorder."""
+        limit, held = asked.query.limit, merged.held
+        steps = self._settings.steps(limit)
+        bar = Bar(asked.query.min_score, held.vector_floor if held else float("-inf"), merged.evidence.noise)
+        order = sorted(merged.fused, key=lambda chunk: (-merged.fused[chunk], chunk))
+        places = ranks(merged.evidence, order)
+        reach = len(order) if steps.half_life_days is not None else max(FIRST_LOOK, 2 * limit, steps.pool)
+        while True:
+            wanted = order[:reach]
+            rows = await self._database.read(partial(chunk_rows, ids=wanted))
+            known = [rows[chunk] for chunk in wanted if chunk in rows]
+            candidates = [scored(row, merged.fused[row.id], merged.evidence, places, merged.standing) for row in known]
+            selected = select(candidates, limit, steps=steps, bar=bar, now=asked.query.now)
+            if len(selected.hits) >= limit or reach >= len(order):
+                return selected
+            reach *= DEEPER

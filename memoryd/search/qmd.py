@@ -15,7 +15,7 @@ from memoryd.domain.qmd_query import sub_queries
 from memoryd.domain.words import query_terms
 from memoryd.errors import SidecarError
 from memoryd.index.reader import Content
-from memoryd.search.builtin import LEXICAL, VECTOR
+from memoryd.search.arms import LEXICAL, VECTOR
 from memoryd.search.fallback import FallbackSearch
 from memoryd.search.qmd_files import QmdFiles
 from memoryd.search.query import Arm, ArmState, Engine, Found, Query, Scored

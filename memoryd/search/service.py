@@ -9,10 +9,11 @@ from typing import Literal
 from memoryd.domain.citations import Citation, with_footer
 from memoryd.domain.flags import Flag, text_flags
 from memoryd.domain.fusion import text_score
+from memoryd.domain.questions import Question
 from memoryd.domain.snippets import snippet
+from memoryd.search.arms import LEXICAL, VECTOR
 from memoryd.search.backend import SearchBackend
-from memoryd.search.builtin import LEXICAL, VECTOR
-from memoryd.search.query import Arm, ArmState, Engine, Fallback, Found, Query, Scored
+from memoryd.search.query import Arm, ArmState, Engine, Fallback, Floors, Found, Query, Scored, Why
 
 Mode = Literal["hybrid", "lexical", "vector", "none"]
 Verdict = Literal["answerable", "weak", "none"]
@@ -38,6 +39,8 @@ class Answered:
     score: float
     vector_score: float | None
     text_score: float | None
+    words: float | None
+    """The BM25 magnitude behind the text score."""
     snippet: str
     snippet_start_line: int
     snippet_end_line: int
@@ -45,6 +48,9 @@ class Answered:
     source: str
     citation: str
     flags: tuple[Flag, ...]
+    copies: tuple[str, ...]
+    """Citations of the near copies that were folded into it."""
+    why: Why | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +67,8 @@ class Answer:
     engine: Engine
     fallback: Fallback | None
     took_ms: float
+    question: Question
+    floors: Floors | None
 
     @property
     def is_complete(self) -> bool:
@@ -82,7 +90,7 @@ class SearchService:
         """Answer within the query's deadline; `has_footer` puts `Source: …` under each snippet."""
         start = time.monotonic()
         self._on_search()
-        found = await self._search.search(query)
+        found = _narrowed(await self._search.search(query), query.question)
         freshness = _owed(self._freshness(), found.engine)
         hits = _within(_told(found.hits, found, has_footer=has_footer), found.engine.total_chars)
         return Answer(
@@ -90,13 +98,26 @@ class SearchService:
             misses=_told(found.misses, found, has_footer=has_footer),
             mode=_mode(found),
             verdict=_verdict(found),
-            reason=None if hits else _why_empty(found, freshness, query),
+            reason=(found.reason or None) if hits else _why_empty(found, freshness, query),
             arms=_with_pending(found.arms, freshness),
             freshness=freshness,
             engine=found.engine,
             fallback=found.fallback,
             took_ms=(time.monotonic() - start) * 1000,
+            question=query.question,
+            floors=found.floors,
         )
+
+
+def _narrowed(found: Found, question: Question) -> Found:
+    """Leave out hits of an engine that knows nothing of phrases and excluded words."""
+    if found.engine.name == "builtin" or not question.is_narrowed:
+        return found
+    hits, misses = (
+        tuple(hit for hit in part if question.allows([hit.chunk.text, hit.chunk.heading, hit.chunk.path]))
+        for part in (found.hits, found.misses)
+    )
+    return replace(found, hits=hits, misses=misses)
 
 
 def _told(hits: Sequence[Scored], found: Found, *, has_footer: bool) -> tuple[Answered, ...]:
@@ -131,6 +152,7 @@ def _answered(hit: Scored, terms: tuple[str, ...], limit: int, *, has_footer: bo
         score=hit.score,
         vector_score=hit.cosine,
         text_score=None if hit.words is None else text_score(hit.words),
+        words=hit.words,
         snippet=with_footer(part.text, citation) if has_footer else part.text,
         snippet_start_line=first,
         snippet_end_line=hit.chunk.start_line + part.last_line,
@@ -138,6 +160,8 @@ def _answered(hit: Scored, terms: tuple[str, ...], limit: int, *, has_footer: bo
         source=hit.chunk.source,
         citation=str(citation),
         flags=text_flags(part.text),
+        copies=tuple(str(Citation(copy.path, copy.start_line, copy.end_line)) for copy in hit.copies),
+        why=hit.why,
     )
 
 
@@ -149,9 +173,11 @@ def _mode(found: Found) -> Mode:
 
 
 def _verdict(found: Found) -> Verdict:
-    """Say `answerable` when the best hit holds a word of the question, `weak` when only its meaning is near."""
+    """Take the verdict of the engine; without one, a word of the question in the first hits stands for an answer."""
     if not found.hits:
         return "none"
+    if found.verdict is not None:
+        return found.verdict.value
     return "answerable" if any(hit.is_literal for hit in found.hits[:3]) else "weak"
 
 
@@ -162,10 +188,12 @@ def _why_empty(found: Found, freshness: Freshness, query: Query) -> str:
         return f"still indexing: {freshness.pending_files} files are not read yet"
     if not freshness.files:
         return "nothing is indexed: the workspace holds no MEMORY.md, memory/ or bank/ notes"
+    if found.misses and found.reason:
+        return f"nothing but noise: of the nearest hit, {found.reason}"
     if found.misses:
         return f"the nearest hits score below minScore {query.min_score:g}"
-    if not query.filters.is_empty:
-        return "nothing matches within the given sources, paths or dates"
+    if query.question.is_narrowed or not query.question.filters.is_empty:
+        return "nothing matches within the given sources, paths, dates, phrases and excluded words"
     if not found.terms:
         return "the question has no words to look for"
     return "nothing in the notes matches"

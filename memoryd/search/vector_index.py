@@ -39,8 +39,14 @@ class VectorIndex:
         self._ids: NDArray[np.int64] = np.empty(0, np.int64)
         self._vectors: Matrix = np.empty((0, dimensions), np.float32)
         self._sample = self._vectors
+        self._size = 0
         self._is_stale = False
         self._lock = asyncio.Lock()
+
+    @property
+    def size(self) -> int:
+        """How many vectors the last question was compared with; those added since they left memory are not counted."""
+        return self._size
 
     def invalidate(self) -> None:
         """Say that vectors were removed: the next question loads all anew."""
@@ -81,6 +87,7 @@ class VectorIndex:
             return
         self._ids = np.concatenate([self._ids, ids])
         self._vectors = np.concatenate([self._vectors, vectors])
+        self._size = len(self._vectors)
         step = max(1, len(self._vectors) // SAMPLE)
         self._sample = self._vectors[::step].copy()
         if self._vectors.nbytes > RESIDENT_BYTES and self._database.vector_error is None:

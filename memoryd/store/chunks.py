@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import apsw
+import numpy as np
+from numpy.typing import NDArray
 
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.filters import Filters
@@ -21,6 +23,8 @@ class ChunkRow:
     end_line: int
     heading: str
     text: str
+    mtime_ns: int = 0
+    """When its document was changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +39,19 @@ class Counts:
 
 
 _SELECT_CHUNKS = """
-SELECT c.id, f.path, f.source, c.start_line, c.end_line, c.heading, c.text
+SELECT c.id, f.path, f.source, c.start_line, c.end_line, c.heading, c.text, f.mtime_ns
 FROM chunks c JOIN files f ON f.id = c.file_id WHERE c.id IN (SELECT value FROM json_each(?))
 """
 _SELECT_CHUNKS_OF_VECTORS = """
 SELECT p.chunk_id, v.id FROM vectors v JOIN passages p ON p.hash = v.hash
 WHERE v.id IN (SELECT value FROM json_each(?))
+"""
+_SELECT_VECTORS_OF_CHUNKS = """
+SELECT DISTINCT v.id FROM vectors v JOIN passages p ON p.hash = v.hash
+WHERE v.space_id = ? AND p.chunk_id IN (SELECT value FROM json_each(?)) ORDER BY v.id
+"""
+_SELECT_CHUNKS_IN_FILES = """
+SELECT id FROM chunks WHERE id IN (SELECT value FROM json_each(?)) AND file_id IN (SELECT value FROM json_each(?))
 """
 _COUNTS = """
 SELECT (SELECT count(*) FROM files), (SELECT count(*) FROM chunks), (SELECT count(*) FROM passages),
@@ -57,6 +68,18 @@ def chunk_rows(db: apsw.Connection, ids: Sequence[int]) -> dict[int, ChunkRow]:
 def chunks_of_vectors(db: apsw.Connection, vector_ids: Sequence[int]) -> list[tuple[int, int]]:
     """Return (chunk id, vector id) for every passage that uses one of the vectors."""
     return [(row[0], row[1]) for row in db.execute(_SELECT_CHUNKS_OF_VECTORS, (json.dumps(list(vector_ids)),))]
+
+
+def vectors_of_chunks(db: apsw.Connection, space: int, chunk_ids: Sequence[int]) -> NDArray[np.int64]:
+    """Return the ids, ascending, of the vectors that passages of these chunks use."""
+    rows = list(db.execute(_SELECT_VECTORS_OF_CHUNKS, (space, json.dumps(list(chunk_ids)))))
+    return np.fromiter((row[0] for row in rows), np.int64, len(rows))
+
+
+def chunks_in_files(db: apsw.Connection, chunk_ids: Sequence[int], file_ids: Sequence[int]) -> set[int]:
+    """Return those of the chunks that belong to one of the files."""
+    values = json.dumps(list(chunk_ids)), json.dumps(list(file_ids))
+    return {row[0] for row in db.execute(_SELECT_CHUNKS_IN_FILES, values)}
 
 
 def matching_files(db: apsw.Connection, filters: Filters) -> list[int]:

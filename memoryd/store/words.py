@@ -1,7 +1,8 @@
-"""The keyword arm's table: BM25 of chunks."""
+"""The keyword arm's table: BM25 of chunks, and where each term of a question stands."""
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import apsw
 
@@ -13,14 +14,74 @@ SELECT rowid, -bm25(chunk_words, {BODY}, {HEADING}, {PATH}, {PARTS}) AS score FR
 WHERE chunk_words MATCH ? {{filter}} ORDER BY score DESC LIMIT ?
 """
 _OF_FILES = "AND rowid IN (SELECT id FROM chunks WHERE file_id IN (SELECT value FROM json_each(?)))"
+_OF_CHUNKS = "AND rowid IN (SELECT value FROM json_each(?))"
+# A plain rowid would make SQLite seek each candidate anew; so it reads the term's list once, which also counts it.
+_HOLDERS = """
+SELECT count(*), json_group_array(rowid) FILTER (WHERE +rowid IN (SELECT value FROM json_each(?1)))
+FROM chunk_words WHERE chunk_words MATCH ?2
+"""
+_FILES_OF_CHUNKS = """
+SELECT c.id, c.text, c.heading, f.path FROM chunks c JOIN files f ON f.id = c.file_id
+WHERE (?1 IS NULL OR c.file_id IN (SELECT value FROM json_each(?1)))
+"""
+_HOLDING = " AND c.id IN (SELECT rowid FROM chunk_words WHERE chunk_words MATCH ?2)"
+_NOT_HOLDING = " AND c.id NOT IN (SELECT rowid FROM chunk_words WHERE chunk_words MATCH ?3)"
+
+
+@dataclass(frozen=True, slots=True)
+class Holders:
+    """How many chunks hold a term, and which of the candidates do."""
+
+    count: int
+    candidates: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Narrow:
+    """What the keyword index must find in a chunk and what it must not; empty means nothing of the kind."""
+
+    required: str = ""
+    forbidden: str = ""
 
 
 def chunk_scores(
-    db: apsw.Connection, expression: str, limit: int, file_ids: Sequence[int] | None = None
+    db: apsw.Connection,
+    expression: str,
+    limit: int,
+    file_ids: Sequence[int] | None = None,
+    chunk_ids: Sequence[int] | None = None,
 ) -> dict[int, float]:
-    """Return BM25 (higher is better) of the best `limit` chunks that match, by chunk id, best first."""
-    if file_ids is None:
-        rows = db.execute(_CHUNKS.format(filter=""), (expression, limit))
-    else:
+    """Return BM25 (higher is better) of the best `limit` chunks that match, by chunk id, best first.
+
+    `chunk_ids` or else `file_ids` filter before the cut.
+    """
+    if chunk_ids is not None:
+        rows = db.execute(_CHUNKS.format(filter=_OF_CHUNKS), (expression, json.dumps(list(chunk_ids)), limit))
+    elif file_ids is not None:
         rows = db.execute(_CHUNKS.format(filter=_OF_FILES), (expression, json.dumps(list(file_ids)), limit))
+    else:
+        rows = db.execute(_CHUNKS.format(filter=""), (expression, limit))
     return {row[0]: row[1] for row in rows}
+
+
+def holders(db: apsw.Connection, expressions: Sequence[str], candidates: Sequence[int]) -> list[Holders]:
+    """Return for each expression how many chunks match it, and which of the candidates."""
+    ids = json.dumps(list(candidates))
+    found = (db.execute(_HOLDERS, (ids, expression)).get for expression in expressions)
+    return [Holders(count, frozenset(json.loads(matching))) for count, matching in found]
+
+
+def narrowed_chunks(
+    db: apsw.Connection, narrow: Narrow, file_ids: Sequence[int] | None
+) -> list[tuple[int, str, str, str]]:
+    """Return (chunk id, text, heading, path) of the chunks of these files, of all if None, that may answer."""
+    statement = _FILES_OF_CHUNKS + (_HOLDING if narrow.required else "") + (_NOT_HOLDING if narrow.forbidden else "")
+    files = None if file_ids is None else json.dumps(list(file_ids))
+    values = {"1": files} | ({"2": narrow.required} if narrow.required else {})
+    return list(db.execute(statement, values | ({"3": narrow.forbidden} if narrow.forbidden else {})))
+
+
+def count_chunks(db: apsw.Connection) -> int:
+    """Count the chunks of the index."""
+    count: int = db.execute("SELECT count(*) FROM chunks").get
+    return count

@@ -1,0 +1,66 @@
+"""How an answer came about, as the API tells it."""
+
+from memoryd.api.models import FloorsExplanation, HitExplanation, QuestionExplanation, SearchExplanation
+from memoryd.domain.questions import Question
+from memoryd.search.query import Floors
+from memoryd.search.service import Answer, Answered
+
+DIGITS = 4
+
+
+def hit_explanation(hit: Answered) -> HitExplanation | None:
+    """Tell where a hit stood in each arm and what moved it; None where the engine does not say."""
+    why = hit.why
+    if why is None:
+        return None
+    return HitExplanation(
+        base_score=round(why.base, DIGITS),
+        merged_rank=why.fused_rank,
+        words_rank=why.words_rank,
+        bm25=_rounded(hit.words),
+        vector_rank=why.vector_rank,
+        cosine=_rounded(hit.vector_score),
+        standout=_rounded(why.standout),
+        terms=list(why.terms),
+        decay=round(why.decay, DIGITS),
+        age_days=why.age_days,
+        copies=list(hit.copies),
+        because=why.because,
+    )
+
+
+def answer_explanation(answer: Answer) -> SearchExplanation:
+    """Tell how the question was understood and what the evidence was held against."""
+    floors = None if answer.floors is None else _floors(answer.floors)
+    return SearchExplanation(question=_question(answer.question), floors=floors)
+
+
+def _question(question: Question) -> QuestionExplanation:
+    filters = question.filters
+    return QuestionExplanation(
+        terms=list(question.terms),
+        phrases=list(question.phrases),
+        excluded=list(question.excluded),
+        paths=[*filters.paths, *(path for group in filters.within for path in group)],
+        sources=[source for source in filters.sources if source],
+        since=filters.since,
+        until=filters.until,
+    )
+
+
+def _floors(floors: Floors) -> FloorsExplanation:
+    has_vectors = floors.deviations is not None
+    return FloorsExplanation(
+        share=round(floors.share, DIGITS),
+        weights={term: round(weight, DIGITS) for term, weight in floors.idf.weights.items()},
+        deviations=_rounded(floors.deviations),
+        vector_floor=_rounded(floors.vector_floor) if has_vectors else None,
+        clear_floor=_rounded(floors.clear_floor) if has_vectors else None,
+        noise_mean=_rounded(floors.noise.mean) if has_vectors else None,
+        noise_deviation=_rounded(floors.noise.deviation) if has_vectors else None,
+        vectors=floors.vectors,
+    )
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, DIGITS)

@@ -1,0 +1,161 @@
+"""From merged scores to the hits of an answer: decay → sort → floors → folding → MMR → shares of files → top K."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from memoryd.domain.decay import age_in_days, decay_day, decay_factor
+from memoryd.domain.floors import deviations
+from memoryd.domain.fusion import Noise
+from memoryd.domain.ranking import Entry, Weighed, fold, mmr, shared_by_files, with_literal
+from memoryd.domain.similarity import tokens
+from memoryd.search.query import Scored, Why
+from memoryd.store.chunks import ChunkRow
+
+BEYOND = "it is beyond maxResults"
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Which steps are taken: a half-life in days and a λ, None where the step is off. MMR chooses from `pool` hits."""
+
+    half_life_days: float | None = None
+    mmr_lambda: float | None = None
+    pool: int = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """What a hit must reach that holds no word of the question: a score before decay, and deviations above noise."""
+
+    min_score: float = 0.0
+    deviations: float = float("-inf")
+    noise: Noise = field(default_factory=Noise)
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """The hits, best first; what came near and is none; whether near copies were folded."""
+
+    hits: tuple[Scored, ...]
+    misses: tuple[Scored, ...]
+    has_folded: bool
+
+
+@dataclass(slots=True)
+class _Leader:
+    hit: Scored
+    entry: Entry
+    copies: list[ChunkRow] = field(default_factory=list)
+
+
+def select(candidates: Sequence[Scored], limit: int, *, steps: Steps, bar: Bar, now: datetime) -> Selected:
+    """Choose the hits of an answer from candidates whose score is the merged one; `now` has the zone of its days."""
+    aged = sorted((_aged(hit, steps, now) for hit in candidates), key=lambda hit: (-hit.score, -_why(hit).base))
+    refused = [told for hit in aged if (told := _refused(hit, bar)) is not None]
+    eligible = [hit for hit in aged if _refused(hit, bar) is None]
+    leaders, rest = _folded(eligible, limit, steps)
+    places = _order(leaders, limit, steps)
+    hits = tuple(_placed(leaders[at], place, at) for place, at in enumerate(places))
+    late = [_missed(one.hit, BEYOND) for at, one in enumerate(leaders) if at not in places]
+    late += [_missed(hit, BEYOND) for hit in rest[:limit]]
+    misses = sorted(late + refused[:limit], key=lambda hit: -hit.score)
+    return Selected(hits, tuple(misses[:limit]), any(one.copies for one in leaders))
+
+
+def _why(hit: Scored) -> Why:
+    return hit.why or Why(hit.score)
+
+
+def _aged(hit: Scored, steps: Steps, now: datetime) -> Scored:
+    why = replace(_why(hit), base=hit.score)
+    if steps.half_life_days is None:
+        return replace(hit, why=why)
+    zone = now.tzinfo
+    assert zone is not None
+    day = decay_day(hit.chunk.path, hit.chunk.source, hit.chunk.mtime_ns, zone)
+    age = age_in_days(day, now.date())
+    factor = decay_factor(age, steps.half_life_days)
+    return replace(hit, score=hit.score * factor, why=replace(why, decay=factor, age_days=None if day is None else age))
+
+
+def _refused(hit: Scored, bar: Bar) -> Scored | None:
+    """Return the hit as a miss with its reason, None if it may stand in the answer. A literal match always may."""
+    if hit.is_literal:
+        return None
+    if _why(hit).base < bar.min_score:
+        return _missed(hit, f"it scores below minScore {bar.min_score:g} and holds no word of the question")
+    rise = deviations(hit.cosine or 0.0, bar.noise)
+    if rise >= bar.deviations:
+        return None
+    return _missed(
+        hit,
+        f"it holds no word of the question, and its meaning is within the noise: {rise:.1f} deviations above the mean, "
+        f"where the best of unrelated notes reaches {bar.deviations:.1f}",
+    )
+
+
+def _folded(hits: Sequence[Scored], limit: int, steps: Steps) -> tuple[list[_Leader], list[Scored]]:
+    """Fold near copies until there are enough hits to choose from; return the leaders, and what was not looked at.
+
+    Where decay reorders, literal hits that were among the best before it are looked at too.
+    """
+    wanted = limit + 1 if steps.mmr_lambda is None else max(limit + 1, steps.pool)
+    leaders: list[_Leader] = []
+    for looked, hit in enumerate(hits):
+        if len(leaders) >= wanted:
+            rest = list(hits[looked:])
+            break
+        _fold_in(leaders, hit)
+    else:
+        return leaders, []
+    if steps.half_life_days is not None:
+        best = sorted(hits, key=lambda hit: -_why(hit).base)[:limit]
+        owed = [hit for hit in best if hit.is_literal and hit in rest]
+        for hit in owed:
+            _fold_in(leaders, hit)
+        rest = [hit for hit in rest if hit not in owed]
+    return leaders, rest
+
+
+def _fold_in(leaders: list[_Leader], hit: Scored) -> None:
+    entry = Entry(tokens(hit.chunk.text), frozenset(_why(hit).terms))
+    at = fold([leader.entry for leader in leaders], entry)
+    if at is None:
+        leaders.append(_Leader(hit, entry))
+    else:
+        leaders[at].copies.append(hit.chunk)
+
+
+def _order(leaders: Sequence[_Leader], limit: int, steps: Steps) -> list[int]:
+    order = list(range(len(leaders)))
+    if steps.mmr_lambda is not None:
+        order = mmr([Weighed(one.hit.score, one.entry.tokens) for one in leaders], steps.mmr_lambda)
+    order = [order[at] for at in shared_by_files([leaders[at].hit.chunk.path for at in order], limit)]
+    before = sorted(range(len(leaders)), key=lambda at: -_why(leaders[at].hit).base)
+    literal = frozenset(at for at, one in enumerate(leaders) if one.hit.is_literal)
+    return with_literal(order, before, literal, limit)
+
+
+def _placed(leader: _Leader, place: int, sorted_place: int) -> Scored:
+    why = _why(leader.hit)
+    reasons = [*_from_arms(why)]
+    if why.age_days is not None:
+        reasons.append(f"decayed to {why.decay:.0%} after {why.age_days} days")
+    if place < sorted_place:
+        reasons.append(f"moved up from place {sorted_place + 1} for what is new in it or because it is a literal match")
+    if place > sorted_place:
+        reasons.append(f"moved down from place {sorted_place + 1} for a hit of another kind or document")
+    if leader.copies:
+        reasons.append(f"{len(leader.copies)} near copies folded into it")
+    return replace(leader.hit, why=replace(why, because="; ".join(reasons)), copies=tuple(leader.copies))
+
+
+def _from_arms(why: Why) -> list[str]:
+    words = f"{why.words_rank}. by words ({', '.join(why.terms)})" if why.words_rank else ""
+    meaning = f"{why.vector_rank}. by meaning" if why.vector_rank else ""
+    return [part for part in (words, meaning) if part]
+
+
+def _missed(hit: Scored, reason: str) -> Scored:
+    return replace(hit, why=replace(_why(hit), because=reason))
