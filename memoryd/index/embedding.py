@@ -129,6 +129,8 @@ class EmbeddingLane:
                 self.trouble = str(exc)
             except StoreError as exc:
                 self._queue.clear()
+                # a wake-up that nothing could be done about must not cut the pause short, or it never ends
+                self._wake.clear()
                 self.trouble = str(exc)
             async with self._progress:
                 self._progress.notify_all()

@@ -72,7 +72,8 @@ class Stage:
         return await self.search.search(Query(text, limit=limit, filters=filters or Filters()))
 
     async def found(self, text: str) -> list[str]:
-        return [hit.chunk.path for hit in (await self.ask(text)).hits if hit.is_literal]
+        """Return the notes that hold a word of the text, best first."""
+        return list(dict.fromkeys(hit.chunk.path for hit in (await self.ask(text)).hits if hit.is_literal))
 
     async def dump(self) -> Dump:
         await self.database.write(check_consistency)

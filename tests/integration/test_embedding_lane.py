@@ -1,0 +1,190 @@
+"""The embedding lane: every passage gets its vector once, whatever the embedder does."""
+
+import asyncio
+import time
+from pathlib import Path
+
+import pytest
+
+from memoryd.embed.slot import EmbedderPhase
+from memoryd.wire import Event
+from tests.fakes import FakeEmbedder, vector_of
+from tests.integration.indexing import Stage, eventually, staged
+from tests.store.consistency import open_index
+
+
+def pieces(word: str, count: int = 12) -> str:
+    """Return a note of several passages, each about the word."""
+    return "".join(f"## {word} {number}\n\n{f'The {word}{number} is here. ' * 12}\n\n" for number in range(count))
+
+
+async def embedded_once(stage: Stage) -> None:
+    assert len(stage.embedder.embedded) == len(set(stage.embedder.embedded))
+
+
+async def test_every_passage_is_embedded_once(tmp_path: Path, workspace: Path) -> None:
+    async with staged(workspace, tmp_path / "state") as stage:
+        stage.write("memory/long.md", pieces("quetzal"))
+        await stage.embed()
+        assert stage.lane.pending == 0
+        await embedded_once(stage)
+        await stage.embed()
+        await embedded_once(stage)
+
+
+async def test_same_text_in_two_notes_is_embedded_once(tmp_path: Path, workspace: Path) -> None:
+    async with staged(workspace, tmp_path / "state") as stage:
+        stage.write("memory/a.md", pieces("quetzal"))
+        stage.write("memory/b.md", pieces("quetzal"))
+        await stage.embed()
+        await embedded_once(stage)
+        lacking = "SELECT count(*) FROM passages WHERE hash NOT IN (SELECT hash FROM vectors)"
+        assert await stage.database.read(lambda db: db.execute(lacking).get) == 0
+
+
+async def test_text_that_comes_back_needs_no_new_vector(tmp_path: Path, workspace: Path) -> None:
+    async with staged(workspace, tmp_path / "state") as stage:
+        note = stage.write("memory/a.md", pieces("quetzal"))
+        await stage.embed()
+        text, before = note.read_text(), len(stage.embedder.embedded)
+        note.unlink()
+        await stage.embed()
+        stage.write("memory/again.md", text)
+        await stage.embed()
+        assert len(stage.embedder.embedded) == before
+
+
+async def test_restart_goes_on_where_it_stopped(tmp_path: Path, workspace: Path) -> None:
+    first = FakeEmbedder()
+    async with staged(workspace, tmp_path / "state", embedder=first) as stage:
+        stage.write("memory/long.md", pieces("quetzal", 40))
+        first.goes_on.clear()
+        await stage.sync()
+        await eventually(lambda: first.batches)
+        first.goes_on.set()
+        await eventually(lambda: len(first.batches) > 4)
+    done = {text for batch in first.batches[:-1] for text in batch}
+    async with staged(workspace, tmp_path / "state") as stage:
+        await stage.embed()
+        assert not done & set(stage.embedder.embedded)
+        await stage.dump()
+
+
+@pytest.mark.parametrize("deadly", [["quetzal3"], ["quetzal0", "quetzal7", "quetzal11"]])
+async def test_deadly_text_is_found_by_halving_and_set_aside(
+    tmp_path: Path, workspace: Path, deadly: list[str]
+) -> None:
+    embedder = FakeEmbedder(deadly=frozenset(f"{word} is" for word in deadly))
+    async with staged(workspace, tmp_path / "state", embedder=embedder) as stage:
+        stage.write("memory/long.md", pieces("quetzal"))
+        await stage.embed(seconds=20)
+        rejected = await stage.database.read(lambda db: list(db.execute("SELECT reason FROM rejected")))
+        assert len(rejected) >= len(deadly)
+        assert all("signal 6" in reason for (reason,) in rejected)
+        tries = [batch for batch in embedder.batches if len(batch) == 1 and any(word in batch[0] for word in deadly)]
+        assert len(tries) <= 3 * len(rejected)
+        assert await stage.found(f"{deadly[0]}") == ["memory/long.md"]
+        asked = len(embedder.batches)
+        stage.write("memory/more.md", "The ibex.\n")
+        await stage.embed()
+        assert not any(word in text for batch in embedder.batches[asked:] for text in batch for word in embedder.deadly)
+
+
+async def test_unfit_text_is_set_aside_with_its_reason(tmp_path: Path, workspace: Path) -> None:
+    embedder = FakeEmbedder(unfit=frozenset({"quetzal3"}))
+    async with staged(workspace, tmp_path / "state", embedder=embedder) as stage:
+        stage.write("memory/long.md", pieces("quetzal"))
+        await stage.embed()
+        await embedded_once(stage)
+        assert await stage.found("quetzal3") == ["memory/long.md"]
+
+
+async def test_embedder_that_is_down_is_asked_again(tmp_path: Path, workspace: Path) -> None:
+    embedder = FakeEmbedder(is_down=True)
+    async with staged(workspace, tmp_path / "state", embedder=embedder) as stage:
+        await stage.sync()
+        await eventually(lambda: stage.lane.trouble)
+        assert await stage.found("GW-4172") == ["memory/2026-10-06.md"]
+        assert stage.lane.pending > 0
+        embedder.is_down = False
+        await stage.embed()
+        assert stage.lane.trouble is None
+
+
+async def test_embedder_that_is_down_is_not_asked_in_a_hot_loop(tmp_path: Path, workspace: Path) -> None:
+    embedder = FakeEmbedder(is_down=True)
+    async with staged(workspace, tmp_path / "state", embedder=embedder) as stage:
+        await stage.sync()
+        await eventually(lambda: len(embedder.batches) >= 5)
+        start, asked = asyncio.get_running_loop().time(), len(embedder.batches)
+        await eventually(lambda: len(embedder.batches) >= asked + 5)
+        assert asyncio.get_running_loop().time() - start > 5 * 0.02 * 0.5
+
+
+async def test_locked_index_is_not_asked_in_a_hot_loop(tmp_path: Path, workspace: Path) -> None:
+    async with staged(workspace, tmp_path / "state") as stage:
+        await stage.embed()
+        await stage.database.write(lambda db: db.set_busy_timeout(0))
+        other = open_index(stage.database.path)
+        other.execute("BEGIN IMMEDIATE")
+        await stage.slot.become(EmbedderPhase.READY, embedder=FakeEmbedder(name="needs a new space"))
+        await eventually(lambda: stage.lane.trouble)
+        used = time.process_time()
+        await asyncio.to_thread(time.sleep, 0.5)
+        assert time.process_time() - used < 0.25, "it must wait, not work"
+        other.execute("ROLLBACK")
+        other.close()
+        await stage.embed()
+
+
+async def test_vectors_of_another_index_are_taken_over(tmp_path: Path, workspace: Path) -> None:
+    def everything(_fingerprint: str, hashes: object) -> dict[bytes, object]:
+        return {key: vector_of(key.hex()) for key in hashes}  # type: ignore[attr-defined]
+
+    async with staged(workspace, tmp_path / "state", lookup=everything) as stage:  # type: ignore[arg-type]
+        await stage.embed()
+        assert stage.embedder.embedded == []
+        assert stage.lane.pending == 0
+
+
+async def test_new_model_embeds_all_anew_while_the_notes_stay_findable(tmp_path: Path, workspace: Path) -> None:
+    async with staged(workspace, tmp_path / "state") as stage:
+        await stage.embed()
+        second = FakeEmbedder(name="another")
+        await stage.slot.become(EmbedderPhase.READY, embedder=second)
+        assert await stage.found("GW-4172") == ["memory/2026-10-06.md"]
+        await stage.embed()
+        assert sorted(second.embedded) == sorted(stage.embedder.embedded)
+        await stage.dump()
+
+
+async def test_start_over_makes_every_vector_again(tmp_path: Path, workspace: Path) -> None:
+    async with staged(workspace, tmp_path / "state") as stage:
+        await stage.embed()
+        before = sorted(stage.embedder.embedded)
+        stage.lane.start_over()
+        await eventually(lambda: len(stage.embedder.embedded) == 2 * len(before))
+        await stage.embed()
+        assert sorted(stage.embedder.embedded) == sorted(before * 2)
+
+
+async def test_progress_is_published(tmp_path: Path, workspace: Path) -> None:
+    async with staged(workspace, tmp_path / "state") as stage:
+        stage.write("memory/long.md", pieces("quetzal"))
+        await stage.embed()
+        news = [data for event, data in stage.events if event is Event.EMBEDDING]
+        assert news[-1]["pending"] == 0
+        assert news[-1]["done"]
+
+
+async def test_keyword_search_never_waits_for_the_embedder(tmp_path: Path, workspace: Path) -> None:
+    embedder = FakeEmbedder()
+    embedder.goes_on.clear()
+    async with staged(workspace, tmp_path / "state", embedder=embedder) as stage:
+        stage.write("memory/new.md", "The quetzal.\n")
+        await stage.sync()
+        rows = await stage.database.read(lambda db: db.execute("SELECT count(*) FROM vectors").get)
+        assert rows == 0
+        await stage.slot.become(EmbedderPhase.WARMING, "loading")
+        assert await stage.found("quetzal") == ["memory/new.md"]
+        embedder.goes_on.set()

@@ -1,0 +1,119 @@
+"""The builtin search over a real index: what is allowed, what is found, and what a failing arm costs."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from memoryd.domain.filters import Filters
+from memoryd.embed.slot import EmbedderPhase
+from memoryd.search.query import ArmState, Query
+from tests.fakes import FakeEmbedder
+from tests.integration.indexing import Stage, staged
+
+LEXICAL, VECTOR = "lexical", "vector"
+
+
+@pytest.fixture
+async def stage(tmp_path: Path, workspace: Path) -> AsyncIterator[Stage]:
+    async with staged(workspace, tmp_path / "state") as running:
+        for number in range(30):
+            running.write(f"bank/{number:02}.md", f"# Number {number}\n\nA boiler boiler boiler of kind{number}.\n")
+        running.write("memory/2026-12-24.md", "# Eve\n\nOf many things one was a boiler, said in passing that day.\n")
+        await running.embed()
+        yield running
+
+
+async def test_both_arms_take_part(stage: Stage) -> None:
+    found = await stage.ask("boiler of kind7")
+    assert {name: arm.state for name, arm in found.arms.items()} == {LEXICAL: ArmState.OK, VECTOR: ArmState.OK}
+    assert found.hits[0].chunk.path == "bank/07.md"
+    assert found.hits[0].cosine is not None
+
+
+async def test_filter_is_applied_before_the_best_are_taken(stage: Stage) -> None:
+    """Thirty notes say boiler more often; the one that is asked for is found all the same, by both arms."""
+    filters = Filters(paths=("memory/2026-12-*",))
+    found = await stage.ask("boiler", filters=filters, limit=1)
+    assert [hit.chunk.path for hit in found.hits] == ["memory/2026-12-24.md"]
+    assert found.hits[0].cosine is not None
+    assert found.hits[0].is_literal
+
+
+async def test_filter_holds_for_hits_and_misses(stage: Stage) -> None:
+    day = datetime(2026, 12, 24, tzinfo=UTC)
+    for filters in (Filters(paths=("bank/0*",)), Filters(since=day, paths=("memory",)), Filters(sources=("sessions",))):
+        found = await stage.ask("boiler", filters=filters)
+        assert all(filters.admits(hit.chunk.path, hit.chunk.source, 0) for hit in (*found.hits, *found.misses))
+
+
+async def test_late_vectors_cost_only_their_arm(stage: Stage) -> None:
+    stage.embedder.goes_on.clear()
+    found = await stage.search.search(Query("boiler of kind7", deadline=0.3))
+    stage.embedder.goes_on.set()
+    assert found.arms[VECTOR].state is ArmState.TIMEOUT
+    assert found.arms[VECTOR].reason
+    assert found.hits[0].chunk.path == "bank/07.md"
+
+
+async def test_failing_vectors_cost_only_their_arm(stage: Stage) -> None:
+    stage.embedder.is_down = True
+    found = await stage.ask("boiler of kind7")
+    assert found.arms[VECTOR].state is ArmState.FAILED
+    assert "the fake is down" in found.arms[VECTOR].reason
+    assert found.hits[0].chunk.path == "bank/07.md"
+
+
+@pytest.mark.parametrize("phase", [EmbedderPhase.OFF, EmbedderPhase.FAILED, EmbedderPhase.DOWNLOADING])
+async def test_missing_embedder_is_named_with_its_reason(stage: Stage, phase: EmbedderPhase) -> None:
+    await stage.slot.become(phase, "because of the test")
+    found = await stage.ask("boiler")
+    assert found.arms[VECTOR].reason == "because of the test"
+    assert not found.arms[VECTOR].took_part
+    assert found.hits
+
+
+async def test_question_without_words_is_answered_by_meaning_or_not_at_all(stage: Stage) -> None:
+    for question in ("🦞", "?!", "..."):
+        found = await stage.ask(question)
+        assert found.arms[LEXICAL].reason
+
+
+async def test_many_questions_at_once_are_all_answered(stage: Stage) -> None:
+    answers = await asyncio.gather(*(stage.ask(f"boiler of kind{number}") for number in range(30)))
+    for number, found in enumerate(answers):
+        assert f"bank/{number:02}.md" in {hit.chunk.path for hit in found.hits}
+
+
+async def test_search_while_indexing_only_cites_what_was_written(stage: Stage) -> None:
+    async def edit() -> None:
+        for turn in range(25):
+            stage.write("memory/turning.md", f"# Turn\n\nThe boiler is in state{turn}.\n" + "And more words. " * turn)
+            await stage.sync()
+
+    editing = asyncio.create_task(edit())
+    while not editing.done():
+        for hit in (await stage.ask("boiler state")).hits:
+            if hit.chunk.path == "memory/turning.md":
+                assert hit.chunk.text.startswith("# Turn") or "And more words." in hit.chunk.text
+    await editing
+    assert await stage.found("state24") == ["memory/turning.md"]
+
+
+async def test_changed_model_is_never_compared_with_old_vectors(stage: Stage) -> None:
+    second = FakeEmbedder(name="another", unfit=frozenset({"boiler"}))
+    await stage.slot.become(EmbedderPhase.READY, embedder=second)
+    found = await stage.ask("boiler of kind7")
+    assert found.hits[0].chunk.path == "bank/07.md"
+    assert all(hit.cosine is None for hit in found.hits), "the old model's vectors say nothing to the new one"
+    await stage.embed()
+    assert all(hit.cosine is None for hit in (await stage.ask("boiler of kind7")).hits)
+
+
+async def test_deleted_note_is_in_no_answer(stage: Stage) -> None:
+    (stage.workspace / "bank" / "07.md").unlink()
+    await stage.embed()
+    found = await stage.ask("boiler of kind7", limit=50)
+    assert "bank/07.md" not in {hit.chunk.path for hit in (*found.hits, *found.misses)}
