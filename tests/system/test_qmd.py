@@ -14,6 +14,7 @@ from typing import Any
 import psutil
 import pytest
 
+from memoryd.client import Client
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, eventually, write_config
 from tests.real_qmd import real_qmd
@@ -46,7 +47,8 @@ def _works_in(process: psutil.Process, folder: Path) -> bool:
 
 
 def agent_of(daemon: RunningDaemon) -> Any:
-    return daemon.client().status()["agents"][0]
+    with Client(daemon.socket) as client:
+        return client.status()["agents"][0]
 
 
 def wait_for_qmd(daemon: RunningDaemon) -> None:
@@ -54,7 +56,8 @@ def wait_for_qmd(daemon: RunningDaemon) -> None:
 
 
 def found(daemon: RunningDaemon, question: str) -> Any:
-    return daemon.client().search(question)
+    with Client(daemon.socket) as client:
+        return client.search(question)
 
 
 def paths(reply: Any) -> list[str]:
