@@ -14,7 +14,7 @@ from memoryd.cli.settings import HELP, Settings, shared
 from memoryd.errors import ConfigError, DaemonNotRunning, MemorydError, NotFound, NotPermitted
 from memoryd.wire import ErrorCode, Exit
 
-COMMANDS = ("status", "search", "get", "sync", "reindex", "models", "qmd", "doctor", "version")
+COMMANDS = ("status", "search", "get", "sync", "reindex", "index", "models", "qmd", "doctor", "version")
 INTERRUPTED = 130
 """128 + SIGINT, as shells count."""
 

@@ -13,8 +13,14 @@ OTHER_SIDE = {"client", "replies", "mcp", "service", "cli"}
 ABOVE_OTHER_SIDE = {"errors", "wire", "config", "domain"}
 ALLOWED = {("errors", "wire")}
 """An exception carries its wire code."""
-REACHES_MODELS = {"cli/models.py": {"embed", "log"}, "cli/model_check.py": {"embed"}, "cli/doctor_qmd.py": {"sidecar"}}
-"""`memoryctl models` and `doctor` work without a daemon; nothing else of the command line loads these."""
+REACHES_MODELS = {
+    "cli/models.py": {"embed", "log"},
+    "cli/model_check.py": {"embed"},
+    "cli/doctor_qmd.py": {"sidecar"},
+    "cli/doctor_embedder.py": {"embed"},
+    "cli/index_estimate.py": {"embed", "index"},
+}
+"""Commands that work without a daemon; nothing else of the command line loads these."""
 MAKES_TASKS = {"cli/model_check.py"}
 """It runs a worker without a daemon, in a loop of its own."""
 OUTSIDE = {"os", "pathlib", "asyncio", "time", "random", "socket", "subprocess", "structlog", "logging", "apsw"}

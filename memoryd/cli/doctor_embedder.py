@@ -1,0 +1,114 @@
+"""The part of `memoryctl doctor` about the provider of embeddings: is it there, how fast, and does it tell texts apart.
+
+Asks the provider itself, with sentences of its own; no note is sent.
+"""
+
+import os
+import statistics
+import time
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from memoryd.cli.doctor import Check
+from memoryd.config.models import Agent, Config
+from memoryd.config.paths import models_dir
+from memoryd.config.providers import Models
+from memoryd.domain.breaker import BreakerRule
+from memoryd.embed.choice import Plan, plan_for
+from memoryd.embed.keys import KeySources
+from memoryd.embed.local import NO_LLAMA, LocalSettings, model_file
+from memoryd.embed.model_store import ModelStore
+from memoryd.embed.protocol import Embedder
+from memoryd.embed.remote.build import open_remote
+from memoryd.embed.remote_source import RemoteWish, resolved
+from memoryd.embed.verify import verify
+from memoryd.errors import MemorydError
+
+QUESTIONS: Final = ("where is the key?", "who was at the meeting?", "what does the cat eat?")
+SLOW_MS: Final = 1500.0
+"""Half of the time that a question's vector has."""
+
+
+async def checks(config: Config) -> Sequence[Check]:
+    """Look at the provider of every agent, and at the one that stands in for it; equal ones once."""
+    found: list[Check] = []
+    seen = set()
+    for agent in config.resolved_agents():
+        store = _store(agent)
+        plan = plan_for(agent, config.models, store=store, environment=os.environ, home=Path.home())
+        if plan.runnable not in seen:
+            seen.add(plan.runnable)
+            found.append(Check("embeddings", "ok" if plan.first else "off", plan.choice.rule))
+            found += await _of_plan(plan, config.models, store)
+    return found
+
+
+async def _of_plan(plan: Plan, models: Models, store: ModelStore) -> list[Check]:
+    found: list[Check] = []
+    for part, settings in (("provider", plan.first), ("fallback", plan.second)):
+        if isinstance(settings, LocalSettings):
+            found.append(_of_local(part, settings, store))
+        elif settings is not None:
+            found += await _of_remote(part, settings, KeySources(models, os.environ, plan.profiles))
+    return found
+
+
+def _of_local(part: str, settings: LocalSettings, store: ModelStore) -> Check:
+    try:
+        path = store.locate(model_file(settings.spec))
+    except MemorydError as exc:
+        return Check(part, "wrong", str(exc), exc.hint)
+    if find_spec("llama_cpp") is None:
+        return Check(part, "wrong", NO_LLAMA)
+    if path is None:
+        return Check(part, "wrong", f"the model {settings.spec} is not here", "fetch it: memoryctl models pull")
+    return Check(part, "ok", f"local model {path}", "try it: memoryctl models verify")
+
+
+async def _of_remote(part: str, wish: RemoteWish, keys: KeySources) -> list[Check]:
+    name = f"{wish.provider} at {wish.destination}"
+    try:
+        embedder = await open_remote(resolved(wish, keys, BreakerRule()))
+    except (MemorydError, OSError) as exc:
+        advice = exc.hint if isinstance(exc, MemorydError) else ""
+        return [Check(part, "wrong", f"{name}: {exc}", advice or _advice(wish))]
+    try:
+        return [await _speed(part, name, embedder), await _sense(part, name, embedder)]
+    except MemorydError as exc:
+        return [Check(part, "wrong", f"{name}: {exc}", exc.hint or _advice(wish))]
+    finally:
+        await embedder.aclose()
+
+
+async def _speed(part: str, name: str, embedder: Embedder) -> Check:
+    took = []
+    for question in QUESTIONS:
+        began = time.monotonic()
+        await embedder.embed_query(question)
+        took.append((time.monotonic() - began) * 1000)
+    identity, median = embedder.identity, statistics.median(took)
+    message = f"{name}: {identity.model}, {identity.dimensions} dimensions, {median:.0f} ms a question"
+    if median > SLOW_MS:
+        return Check(part, "wrong", message, "too slow to answer in time: choose a nearer endpoint or a smaller model")
+    return Check(part, "ok", message)
+
+
+async def _sense(part: str, name: str, embedder: Embedder) -> Check:
+    verification = await verify(embedder)
+    message = f"{name}: {verification.reason}"
+    if verification.ok:
+        return Check(f"{part} sense", "ok", message)
+    return Check(f"{part} sense", "wrong", message, "check memorySearch.model and the instructions, or choose another")
+
+
+def _advice(wish: RemoteWish) -> str:
+    if wish.provider == "ollama":
+        return f"start it (ollama serve), and fetch the model (ollama pull {wish.model_name})"
+    return "check memorySearch.remote.baseUrl, or choose another provider; keyword search works without one"
+
+
+def _store(agent: Agent) -> ModelStore:
+    folder = agent.memory_search.local.model_cache_dir
+    return ModelStore.of(Path(folder).expanduser() if folder else models_dir(), os.environ)

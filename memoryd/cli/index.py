@@ -1,0 +1,103 @@
+"""memoryctl index: give every note its words and its vector now; or say first what that would send, and to whom."""
+
+from importlib import import_module
+from typing import TypedDict
+
+import click
+
+from memoryd.cli.outstanding import cost
+from memoryd.cli.settings import HELP, Settings, shared
+from memoryd.cli.terminal import count, harmless_line, note
+from memoryd.cli.waiting import TIMEOUT_SECONDS, reach, report
+from memoryd.errors import DaemonNotRunning
+from memoryd.replies import AgentStatus, Outstanding
+from memoryd.wire import Exit
+
+
+class Prospect(TypedDict):
+    """What indexing would do for one agent; `destination` and `model` are null if nothing leaves the machine."""
+
+    id: str
+    provider: str
+    rule: str
+    destination: str | None
+    model: str | None
+    files: int | None
+    passages: int
+    tokens: int | None
+    paused: bool
+
+
+@click.command("index", context_settings=HELP)
+@click.option(
+    "--dry-run", "is_dry", is_flag=True, help="Only say what would be sent, and where to; works without memoryd."
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0),
+    default=TIMEOUT_SECONDS,
+    show_default=True,
+    metavar="S",
+    help="Seconds to wait at most; then exit with 1. The work goes on.",
+)
+@shared
+@click.pass_obj
+def command(settings: Settings, is_dry: bool, timeout: float) -> Exit:
+    """Index all notes, vectors included, and wait for it; also while memorySearch.sync.paused is true."""
+    if not is_dry:
+        return report(settings, "embedded", reach(settings, "embedded", timeout))
+    prospects = _prospects(settings)
+    if settings.is_json:
+        settings.print_json({"agents": prospects})
+    else:
+        for prospect in prospects:
+            click.echo(harmless_line(_sentence(prospect)))
+            click.echo(harmless_line(f"  {prospect['rule']}"))
+    return Exit.DONE
+
+
+def _prospects(settings: Settings) -> list[Prospect]:
+    try:
+        with settings.client() as client:
+            client.sync("indexed", agent=settings.agent)
+            return [_of_status(agent) for agent in settings.chosen_agents(client.status())]
+    except DaemonNotRunning:
+        note("memoryd is not running: counted on disk, as if nothing were embedded yet")
+        # this pulls in the reading and cutting of notes, which nothing else here needs
+        prospects: list[Prospect] = import_module("memoryd.cli.index_estimate").prospects(settings)
+        return prospects
+
+
+def _of_status(agent: AgentStatus) -> Prospect:
+    embedding = agent.get("embedding")
+    remote = embedding and embedding["remote"]
+    outstanding = remote and remote["outstanding"]
+    return {
+        "id": agent["id"],
+        "provider": embedding["provider"] if embedding else agent["provider"],
+        "rule": embedding["rule"] if embedding else "",
+        "destination": remote["destination"] if remote and outstanding else None,
+        "model": remote["model"] if remote and outstanding else None,
+        "files": outstanding["files"] if outstanding else None,
+        "passages": outstanding["passages"] if outstanding else agent["pendingEmbeddings"],
+        "tokens": outstanding["tokens"] if outstanding else None,
+        "paused": bool(embedding and embedding["paused"]),
+    }
+
+
+def _sentence(prospect: Prospect) -> str:
+    who = f"agent {prospect['id']}: "
+    if prospect["provider"] == "none":
+        return f"{who}words only, nothing is embedded"
+    if prospect["destination"] is None:
+        return f"{who}{count(prospect['passages'], 'passage')} to embed here; nothing leaves the machine"
+    if not prospect["passages"]:
+        return f"{who}nothing to send to {prospect['destination']}"
+    held = ", once asked for: memorySearch.sync.paused is true" if prospect["paused"] else ""
+    outstanding: Outstanding = {
+        "files": prospect["files"] or 0,
+        "passages": prospect["passages"],
+        "tokens": prospect["tokens"] or 0,
+    }
+    model = f"{prospect['provider']}, {prospect['model']}"
+    return f"{who}would send {cost(outstanding)} to {prospect['destination']} ({model}){held}"

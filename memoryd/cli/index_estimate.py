@@ -1,0 +1,78 @@
+"""What a first indexing would send, counted on disk without a daemon. Reads and cuts notes, and sends nothing."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from memoryd.cli.index import Prospect
+from memoryd.cli.settings import Settings
+from memoryd.config.load import load
+from memoryd.config.models import Agent, Config
+from memoryd.config.paths import models_dir
+from memoryd.domain.entries import ChunkEntry, ChunkSettings
+from memoryd.domain.tokens import estimate
+from memoryd.embed.choice import plan_for
+from memoryd.embed.model_store import ModelStore
+from memoryd.embed.remote_source import RemoteWish
+from memoryd.errors import UnknownAgent
+from memoryd.index.ignore import ignore_rule
+from memoryd.index.reading import Reader, Verdict
+from memoryd.index.roots import workspace_roots
+from memoryd.index.scanner import Rules, scan
+
+
+def prospects(settings: Settings) -> list[Prospect]:
+    """Count for the agent of `--agent`, else for all. Raises ConfigError and UnknownAgent."""
+    config = load().config
+    agents = [agent for agent in config.resolved_agents() if settings.agent in (None, agent.id)]
+    if not agents:
+        raise UnknownAgent(f"no agent {settings.agent!r} is configured")
+    return [_prospect(agent, config) for agent in agents]
+
+
+def _prospect(agent: Agent, config: Config) -> Prospect:
+    local = agent.memory_search.local
+    store = ModelStore.of(
+        Path(local.model_cache_dir).expanduser() if local.model_cache_dir else models_dir(), os.environ
+    )
+    plan = plan_for(agent, config.models, store=store, environment=os.environ, home=Path.home())
+    remote = plan.first if isinstance(plan.first, RemoteWish) else None
+    files, texts = 0, dict[bytes, int]()
+    for chunks in _cut_files(agent, config):
+        files += 1
+        texts |= {key: tokens for chunk in chunks for key, tokens in _passages(chunk)}
+    return {
+        "id": agent.id,
+        "provider": plan.choice.provider,
+        "rule": plan.choice.rule,
+        "destination": remote.destination if remote else None,
+        "model": remote.model_name if remote else None,
+        "files": files,
+        "passages": len(texts),
+        "tokens": sum(texts.values()),
+        "paused": agent.memory_search.sync.paused,
+    }
+
+
+def _cut_files(agent: Agent, config: Config) -> Iterator[tuple[ChunkEntry, ...]]:
+    search = agent.memory_search
+    workspace = Path(os.path.realpath(agent.workspace))
+    roots = workspace_roots(workspace, search.extra_paths)
+    rules = Rules(
+        workspace=workspace,
+        is_ignored=ignore_rule(workspace, search.exclude),
+        excluded_folder=agent.index_path.parent,
+        max_file_bytes=config.limits.max_file_bytes,
+        follow_symlinks=search.follow_symlinks,
+    )
+    disk = scan(roots, rules).files
+    reader = Reader(roots, rules, ChunkSettings(search.chunking.tokens, search.chunking.overlap), disk)
+    for path in disk:
+        reading = reader.read(path, None)
+        if reading.verdict is Verdict.CHANGED:
+            yield reading.chunks
+
+
+def _passages(chunk: ChunkEntry) -> Iterator[tuple[bytes, int]]:
+    for passage in chunk.passages:
+        yield passage.hash, estimate(chunk.heading) + estimate(chunk.text[passage.start : passage.stop])

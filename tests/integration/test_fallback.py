@@ -1,0 +1,198 @@
+"""One provider stands in for another: real slots and a real endpoint, with the waiting shortened."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from memoryd.config.providers import Models
+from memoryd.config.secret import parse_secret
+from memoryd.domain.breaker import BreakerRule
+from memoryd.embed.budget import Ledger
+from memoryd.embed.fallback import FallbackEmbedding
+from memoryd.embed.keys import Address, KeySources
+from memoryd.embed.protocol import Embedder, EmbedderIdentity, Passage, Rejected, Vector
+from memoryd.embed.remote_source import RemoteEmbedding, RemoteWish
+from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
+from memoryd.errors import EmbedderUnavailable
+from tests.embedding_endpoint import Endpoint
+from tests.integration.serving import eventually
+
+QUICK = BreakerRule(first_delay=0.05, longest_delay=0.3, jitter=0.0, failures_to_open=3, window=30.0)
+LOOK = 0.02
+SPARE = EmbedderIdentity("spare", "plain", "", "", 2, "mean", "{text}", "{text}")
+
+
+@dataclass
+class PlainEmbedder:
+    """An embedder that always answers."""
+
+    identity: EmbedderIdentity = SPARE
+
+    async def embed_query(self, text: str) -> Vector:
+        return np.array([1, 0], np.float32)
+
+    async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Rejected]:
+        return [np.array([1, 0], np.float32) for _ in passages]
+
+
+@dataclass
+class Spare:
+    """A source that works once it runs, and counts its starts."""
+
+    slot: EmbedderSlot
+    starts: int = 0
+    embedder: Embedder = field(default_factory=PlainEmbedder)
+    reason: str | None = None
+
+    async def run(self) -> None:
+        self.starts += 1
+        await self.slot.become(EmbedderPhase.READY, embedder=self.embedder)
+        await asyncio.Event().wait()
+
+    def trouble(self) -> str | None:
+        return self.reason
+
+
+class Scene:
+    """A remote provider with a spare behind it."""
+
+    def __init__(self, folder: Path, endpoint: Endpoint, key: str = "first-key") -> None:
+        news = asyncio.Event()
+        self.changes: list[EmbedderPhase] = []
+        self.slot = EmbedderSlot(lambda state: self.changes.append(state.phase))
+        wish = RemoteWish(
+            "openai", "test-model", endpoint.url, Address.REMOTE, parse_secret({"file": str(folder / "key")})
+        )
+        (folder / "key").write_text(key)
+        self.first = RemoteEmbedding(
+            wish=wish,
+            keys=KeySources(Models(), {}),
+            slot=EmbedderSlot(lambda _: news.set()),
+            ledger=Ledger(folder / "spending.json"),
+            jobs=folder / "batches",
+            rule=QUICK,
+            look_seconds=LOOK,
+        )
+        self.spare = Spare(EmbedderSlot(lambda _: news.set()))
+        self.both = FallbackEmbedding(
+            first=self.first,
+            second=self.spare,
+            slot=self.slot,
+            names=("openai", "spare"),
+            news=news,
+            look_seconds=LOOK,
+        )
+
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        task = asyncio.create_task(self.both.run(), name="fallback")
+        try:
+            yield
+        finally:
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+
+    def provider(self) -> str | None:
+        return None if self.slot.embedder is None else self.slot.embedder.identity.provider
+
+    async def ask(self) -> None:
+        assert self.slot.embedder is not None
+        with contextlib.suppress(EmbedderUnavailable):
+            await self.slot.embedder.embed_query("where is the key?")
+
+    async def asked_until(self, provider: str) -> None:
+        async def is_there() -> bool:
+            await self.ask()
+            return self.provider() == provider
+
+        await eventually(is_there, seconds=20)
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Scene:
+    return Scene(tmp_path, Endpoint(tmp_path))
+
+
+async def test_second_is_not_started_while_the_first_works(tmp_path: Path) -> None:
+    with Endpoint(tmp_path) as endpoint:
+        scene = Scene(tmp_path, endpoint)
+        async with scene.running():
+            await eventually(lambda: scene.provider() == "openai")
+            for _ in range(5):
+                await scene.ask()
+            assert scene.spare.starts == 0
+            assert scene.slot.stand_in is None
+
+
+async def test_second_stands_in_and_the_first_returns_with_its_own_space(tmp_path: Path) -> None:
+    with Endpoint(tmp_path) as endpoint:
+        scene = Scene(tmp_path, endpoint)
+        async with scene.running():
+            await eventually(lambda: scene.provider() == "openai")
+            assert scene.slot.embedder is not None
+            before = scene.slot.embedder.identity.fingerprint
+            endpoint.kill()
+            await scene.asked_until("spare")
+            assert scene.slot.embedder.identity.fingerprint != before
+            stand_in = scene.slot.stand_in
+            assert stand_in is not None
+            assert (stand_in.left, stand_in.right) == ("openai", "spare")
+            assert str(endpoint.port) in stand_in.reason
+            endpoint.start()
+            await eventually(lambda: scene.provider() == "openai", seconds=20)
+            assert scene.slot.stand_in is None
+            assert scene.slot.embedder.identity.fingerprint == before
+            endpoint.kill()
+            await scene.asked_until("spare")
+            assert scene.spare.starts == 1, "it went on running"
+
+
+async def test_one_failure_is_no_outage(tmp_path: Path) -> None:
+    with Endpoint(tmp_path) as endpoint:
+        scene = Scene(tmp_path, endpoint)
+        async with scene.running():
+            await eventually(lambda: scene.provider() == "openai")
+            endpoint.kill()
+            await scene.ask()
+            endpoint.start()
+            await eventually(lambda: scene.first.trouble() is None)
+            await scene.ask()
+            assert scene.provider() == "openai"
+
+
+async def test_first_that_never_answered_is_replaced_too(tmp_path: Path, scene: Scene) -> None:
+    async with scene.running():
+        await eventually(lambda: scene.provider() == "spare", seconds=30)
+        assert scene.slot.stand_in is not None
+        assert EmbedderPhase.FAILED in scene.changes
+
+
+async def test_without_either_the_first_ones_reason_is_shown(tmp_path: Path, scene: Scene) -> None:
+    scene.spare.reason = "spare is broken"
+    async with scene.running():
+        await eventually(lambda: scene.both.trouble() is not None, seconds=30)
+        assert scene.slot.stand_in is None
+        assert scene.slot.state.phase is EmbedderPhase.FAILED
+        assert "127.0.0.1" in scene.slot.state.reason
+
+
+async def test_key_that_was_replaced_is_used_after_a_failure(tmp_path: Path) -> None:
+    with Endpoint(tmp_path) as endpoint:
+        scene = Scene(tmp_path, endpoint)
+        async with scene.running():
+            await eventually(lambda: scene.provider() == "openai")
+            await scene.ask()
+            assert endpoint.requests()[-1]["headers"]["authorization"] == "Bearer first-key"
+            endpoint.kill()
+            await scene.asked_until("spare")
+            (tmp_path / "key").write_text("second-key")
+            endpoint.start()
+            await eventually(lambda: scene.provider() == "openai", seconds=20)
+            await scene.ask()
+            assert endpoint.requests()[-1]["headers"]["authorization"] == "Bearer second-key"

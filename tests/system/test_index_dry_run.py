@@ -1,0 +1,149 @@
+"""`memoryctl index`: what it says before anything is sent, with a daemon and without, and what `doctor` finds."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memoryd.domain.entries import ChunkSettings, chunk_entries
+from memoryd.domain.tokens import estimate
+from memoryd.wire import Exit
+from tests.daemon import RunningDaemon, write_config
+from tests.embedding_endpoint import Endpoint
+
+MEMORYCTL = Path(sys.executable).parent / "memoryctl"
+KEY = "sk-secret-of-the-test-4711"
+
+
+@pytest.fixture
+def endpoint(tmp_path: Path) -> Iterator[Endpoint]:
+    with Endpoint(tmp_path) as running:
+        yield running
+
+
+@pytest.fixture
+def stopped(tmp_path: Path, workspace: Path, endpoint: Endpoint) -> RunningDaemon:
+    """A daemon that is configured and does not run."""
+    search = {
+        "provider": "openai",
+        "model": "test-model",
+        "remote": {"baseUrl": endpoint.url, "apiKey": KEY},
+        "sync": {"paused": True},
+    }
+    return RunningDaemon(tmp_path, write_config(tmp_path, workspace, None, search=search), workspace)
+
+
+def memoryctl(daemon: RunningDaemon, *arguments: str) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [MEMORYCTL, *arguments],
+        capture_output=True,
+        text=True,
+        env={**daemon.env, "HOME": os.environ["HOME"]},
+        stdin=subprocess.DEVNULL,
+        timeout=120,
+    )
+    assert KEY not in done.stdout + done.stderr
+    return done
+
+
+def prospect(daemon: RunningDaemon) -> dict[str, Any]:
+    done = memoryctl(daemon, "index", "--dry-run", "--json")
+    assert done.returncode == Exit.DONE, done.stderr
+    agents: list[dict[str, Any]] = json.loads(done.stdout)["agents"]
+    return agents[0]
+
+
+def counted(workspace: Path) -> tuple[int, int, int]:
+    """Files, distinct passages and their tokens, counted from the rules alone."""
+    passages: dict[bytes, int] = {}
+    files = sorted(workspace.rglob("*.md"))
+    for file in files:
+        for chunk in chunk_entries(file.read_text(), ChunkSettings(400, 80)):
+            for passage in chunk.passages:
+                text = chunk.text[passage.start : passage.stop]
+                passages[passage.hash] = estimate(chunk.heading) + estimate(text)
+    return len(files), len(passages), sum(passages.values())
+
+
+def test_before_the_daemon_runs_it_is_counted_on_disk(
+    stopped: RunningDaemon, workspace: Path, endpoint: Endpoint
+) -> None:
+    files, passages, tokens = counted(workspace)
+    assert prospect(stopped) == {
+        "id": "main",
+        "provider": "openai",
+        "rule": "memorySearch.provider names openai",
+        "destination": f"127.0.0.1:{endpoint.port}",
+        "model": "test-model",
+        "files": files,
+        "passages": passages,
+        "tokens": tokens,
+        "paused": True,
+    }
+    done = memoryctl(stopped, "index", "--dry-run")
+    assert f"would send 3 files, {passages} passages, about {tokens:,} tokens to 127.0.0.1:" in done.stdout
+    assert "memorySearch.sync.paused" in done.stdout
+    assert "not running" in done.stderr
+    assert not endpoint.requests()
+
+
+def test_daemon_says_the_same_and_sends_only_when_asked(
+    stopped: RunningDaemon, workspace: Path, endpoint: Endpoint
+) -> None:
+    on_disk = prospect(stopped)
+    with stopped as daemon:
+        assert prospect(daemon) == on_disk
+        assert not [text for text in endpoint.texts() if "\n" in text], "a dry run sends no note"
+        done = memoryctl(daemon, "index")
+        assert done.returncode == Exit.DONE, done.stdout + done.stderr
+        assert done.stdout == "indexed and embedded\n"
+        assert "gateway" in "".join(endpoint.texts())
+        after = prospect(daemon)
+        assert (after["files"], after["passages"], after["tokens"]) == (0, 0, 0)
+        shown = memoryctl(daemon, "index", "--dry-run").stdout
+        assert "nothing to send to 127.0.0.1:" in shown
+
+
+def test_local_model_sends_nothing_and_says_so(tmp_path: Path, workspace: Path, starter_model: Path) -> None:
+    daemon = RunningDaemon(tmp_path, write_config(tmp_path, workspace, starter_model), workspace)
+    assert "nothing leaves the machine" in memoryctl(daemon, "index", "--dry-run").stdout
+    assert prospect(daemon)["destination"] is None
+
+
+def doctor(daemon: RunningDaemon) -> list[dict[str, str]]:
+    done = memoryctl(daemon, "doctor", "--json")
+    checks: list[dict[str, str]] = json.loads(done.stdout)["checks"]
+    assert (done.returncode == Exit.ERROR) == any(check["state"] == "wrong" for check in checks)
+    return checks
+
+
+def test_doctor_asks_the_provider_and_sends_no_note(stopped: RunningDaemon, endpoint: Endpoint) -> None:
+    checks = {check["part"]: check for check in doctor(stopped)}
+    assert checks["embeddings"]["message"] == "memorySearch.provider names openai"
+    assert checks["provider"]["state"] == "ok"
+    assert "test-model, 64 dimensions" in checks["provider"]["message"]
+    # the endpoint knows words and not meanings, so paraphrases must be found wanting
+    assert checks["provider sense"]["state"] == "wrong"
+    assert "memorySearch.model" in checks["provider sense"]["hint"]
+    assert "alder" not in "".join(endpoint.texts())
+
+
+def test_doctor_says_what_to_change_when_nobody_answers(stopped: RunningDaemon, endpoint: Endpoint) -> None:
+    endpoint.kill()
+    checks = {check["part"]: check for check in doctor(stopped)}
+    assert checks["provider"]["state"] == "wrong"
+    assert str(endpoint.port) in checks["provider"]["message"]
+    assert "remote.baseUrl" in checks["provider"]["hint"]
+
+
+def test_doctor_names_the_places_of_a_missing_key(tmp_path: Path, workspace: Path) -> None:
+    config = write_config(tmp_path, workspace, None, search={"provider": "mistral"})
+    checks = {check["part"]: check for check in doctor(RunningDaemon(tmp_path, config, workspace))}
+    assert checks["provider"]["state"] == "wrong"
+    assert "there is no key for mistral" in checks["provider"]["message"]
+    assert "MISTRAL_API_KEY" in checks["provider"]["hint"]
