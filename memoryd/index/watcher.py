@@ -22,6 +22,8 @@ log = structlog.get_logger(__name__)
 Hint = Callable[[], None]
 MAX_FOLDERS = 8_000
 COOKIE = "cookie"
+FIRST_RETRY_SECONDS = 1.0
+"""Doubles with each failure up to `retry_seconds`."""
 
 
 class Watcher:
@@ -40,6 +42,7 @@ class Watcher:
         self._retry_seconds = retry_seconds
         self._cookie_seconds = cookie_seconds
         self._folders: dict[str, tuple[Mapping[str, FolderId], Hint]] = {}
+        self._failures = 0
         self._rearm = asyncio.Event()
         self._cookie_seen = asyncio.Event()
 
@@ -54,10 +57,8 @@ class Watcher:
         self._probe.mkdir(parents=True, exist_ok=True)
         while True:
             self._rearm.clear()
-            try:
-                await self._watch_once()
-            except (OSError, RuntimeError) as exc:
-                await self._fail(str(exc))
+            if (failure := await self._watched_until_failure()) is not None:
+                await self._fail(failure)
 
     async def run_probe(self, every_seconds: float = 30.0) -> None:
         """Prove from time to time that events flow; if they do not, arm anew and let everybody look."""
@@ -81,6 +82,16 @@ class Watcher:
             return False
         return True
 
+    async def _watched_until_failure(self) -> str | None:
+        try:
+            await self._watch_once()
+        except* (OSError, RuntimeError) as failures:
+            # watchfiles wraps its own in a group, as when a name that is not UTF-8 is touched
+            failure = _innermost(failures)
+        else:
+            return None
+        return failure
+
     async def _watch_once(self) -> None:
         folders = {folder for wanted, _ in self._folders.values() for folder in wanted}
         if len(folders) > MAX_FOLDERS:
@@ -102,7 +113,7 @@ class Watcher:
             async for changes in events:
                 if not is_armed:
                     # What changed while nothing was armed had no event: everybody looks once more.
-                    is_armed, self.is_ok, self.reason = True, True, None
+                    is_armed, self.is_ok, self.reason, self._failures = True, True, None, 0
                     self._hint_all()
                 self._on_changes({path for _, path in changes})
 
@@ -123,10 +134,19 @@ class Watcher:
             log.warning("file events are off, scanning instead", reason=reason)
         self.is_ok, self.reason = False, reason
         self._hint_all()
+        delay = min(self._retry_seconds, FIRST_RETRY_SECONDS * 2.0 ** min(self._failures, 32))
+        self._failures += 1
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(self._retry_seconds):
+            async with asyncio.timeout(delay):
                 await self._rearm.wait()
 
 
 def _present(folders: Iterable[str]) -> list[str]:
     return [folder for folder in folders if Path(folder).is_dir()]
+
+
+def _innermost(failures: BaseExceptionGroup) -> str:
+    failure: BaseException = failures
+    while isinstance(failure, BaseExceptionGroup):
+        failure = failure.exceptions[0]
+    return str(failure)

@@ -1,0 +1,125 @@
+"""Reading a note whole: never half-saved, never out of its root, never blocked."""
+
+import os
+import threading
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from memoryd.index.reader import NotReadableError, TornReadError, decode, read_document
+
+
+def read(base: Path, name: str = "a.md", max_bytes: int = 1 << 20) -> str:
+    return read_document(base, name, max_bytes=max_bytes).text
+
+
+def test_content_comes_with_its_hash_and_stat(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_text("one\ntwo\n")
+    content = read_document(tmp_path, "a.md", max_bytes=100)
+    assert content.text == "one\ntwo\n"
+    assert content.sha256 == sha256(b"one\ntwo\n").digest()
+    assert (content.stat.inode, content.stat.size) == (path.stat().st_ino, 8)
+    assert content.flags == ""
+
+
+def test_note_that_is_gone_says_so(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        read(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["../a.md", "x/../../a.md", "..", "", "/", ".", "a\0.md"])
+def test_name_that_leads_out_is_not_found(tmp_path: Path, name: str) -> None:
+    (tmp_path / "a.md").write_text("secret")
+    (tmp_path / "inner").mkdir()
+    with pytest.raises(OSError):
+        read(tmp_path / "inner", name)
+
+
+def test_links_on_the_way_are_not_followed(tmp_path: Path) -> None:
+    base = tmp_path / "base"
+    base.mkdir()
+    (tmp_path / "secret.md").write_text("secret")
+    (base / "a.md").symlink_to(tmp_path / "secret.md")
+    (base / "folder").symlink_to(tmp_path, target_is_directory=True)
+    for name in ("a.md", "folder/secret.md"):
+        with pytest.raises(OSError):
+            read(base, name)
+
+
+def test_pipe_and_folder_are_no_notes_and_do_not_block(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.md")
+    (tmp_path / "folder.md").mkdir()
+    for name in ("pipe.md", "folder.md"):
+        with pytest.raises((NotReadableError, OSError)):
+            read(tmp_path, name)
+
+
+def test_limit_holds_for_what_is_read(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_bytes(b"x" * 100)
+    assert len(read(tmp_path, max_bytes=100)) == 100
+    with pytest.raises(NotReadableError, match="maxFileBytes"):
+        read(tmp_path, max_bytes=99)
+
+
+def test_reading_leaves_no_descriptor_open(tmp_path: Path) -> None:
+    (tmp_path / "deep" / "er").mkdir(parents=True)
+    (tmp_path / "deep" / "er" / "a.md").write_text("text")
+    (tmp_path / "deep" / "link.md").symlink_to("er/a.md")
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    for _ in range(20):
+        read(tmp_path, "deep/er/a.md")
+        for name in ("deep/link.md", "deep/none.md", "deep/none/a.md", "deep/er"):
+            with pytest.raises((NotReadableError, OSError)):
+                read(tmp_path, name)
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+def test_torn_content_is_never_given_out(tmp_path: Path) -> None:
+    """A writer replaces the text in place; what is read is one version whole, or nothing."""
+    path, versions = tmp_path / "a.md", [letter * 200_000 for letter in "ab"]
+    path.write_text(versions[0])
+    is_over = threading.Event()
+
+    def write() -> None:
+        turn = 0
+        while not is_over.is_set():
+            turn += 1
+            path.write_text(versions[turn % 2])
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    outcomes = set()
+    try:
+        for _ in range(300):
+            try:
+                text = read(tmp_path)
+            except TornReadError:
+                outcomes.add("torn")
+            else:
+                assert text in ("", *versions)
+                outcomes.add("whole")
+    finally:
+        is_over.set()
+        writer.join()
+    assert outcomes
+
+
+@pytest.mark.parametrize(
+    ("data", "text", "is_flagged"),
+    [
+        (b"plain", "plain", False),
+        ("é海".encode(), "é海", False),
+        (b"\xef\xbb\xbfmark", "mark", True),
+        ("wide".encode("utf-16"), "wide", True),
+        (b"\xfe\xff\x00w", "w", True),
+        (b"caf\xe9", "caf\ufffd", True),
+        (b"\xff\xfea", "\ufffd", True),
+        (b"", "", False),
+    ],
+)
+def test_every_encoding_is_decoded_somehow(data: bytes, text: str, is_flagged: bool) -> None:
+    decoded, flags = decode(data)
+    assert decoded == text
+    assert bool(flags) == is_flagged

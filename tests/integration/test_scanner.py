@@ -1,0 +1,123 @@
+"""The scanner over real folders: what it lists, leaves out, and reports."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from memoryd.index.ignore import ignore_rule
+from memoryd.index.roots import base_of, workspace_roots
+from memoryd.index.scanner import RootState, Rules, Scan, scan
+
+
+def look(workspace: Path, *, extra: tuple[str, ...] = (), exclude: tuple[str, ...] = (), depth: int = 64) -> Scan:
+    rules = Rules(workspace=workspace, is_ignored=ignore_rule(workspace, exclude), max_depth=depth)
+    return scan(workspace_roots(workspace, extra), rules)
+
+
+def states(seen: Scan) -> dict[str, RootState]:
+    return {report.root.path.name: report.state for report in seen.roots}
+
+
+def reasons(seen: Scan) -> dict[str, str]:
+    return {it.path: it.reason for it in seen.skipped}
+
+
+def make(workspace: Path, *names: str) -> None:
+    for name in names:
+        (workspace / name).parent.mkdir(parents=True, exist_ok=True)
+        (workspace / name).write_text("text\n")
+
+
+def test_only_notes_at_their_places_are_listed(tmp_path: Path) -> None:
+    make(
+        tmp_path,
+        *("MEMORY.md", "SOUL.md", "README.md", "notes/a.md", "memory/a.md", "memory/deep/b.MD", "bank/c.md"),
+        *("memory/.hidden.md", "memory/.git/x.md", "memory/a.txt", "memory/a.md~", "memory/#a.md#", "memory/4913"),
+    )
+    expected = {"MEMORY.md", "SOUL.md", "memory/a.md", "memory/deep/b.MD", "bank/c.md"}
+    assert look(tmp_path).files.keys() == expected
+
+
+def test_workspace_below_folders_that_watchers_ignore_is_listed(tmp_path: Path) -> None:
+    workspace = tmp_path / ".venv" / "node_modules" / ".git" / "ws"
+    make(workspace, "memory/a.md")
+    assert look(workspace).files.keys() == {"memory/a.md"}
+
+
+def test_states_of_roots_are_told(tmp_path: Path) -> None:
+    make(tmp_path, "memory/a.md")
+    (tmp_path / "bank").symlink_to(tmp_path / "memory", target_is_directory=True)
+    found = states(look(tmp_path))
+    assert found["memory"] is RootState.OK
+    assert found["bank"] is RootState.REFUSED
+    assert found["MEMORY.md"] is RootState.MISSING
+
+
+def test_missing_workspace_is_an_empty_scan_without_a_device(tmp_path: Path) -> None:
+    seen = look(tmp_path / "none")
+    assert not seen.files
+    assert seen.workspace_device is None
+
+
+def test_both_spellings_of_the_core_file_are_listed_where_the_disk_tells_them_apart(tmp_path: Path) -> None:
+    make(tmp_path, "MEMORY.md", "memory.md")
+    assert look(tmp_path).files.keys() == {path.name for path in tmp_path.iterdir()}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "left"),
+    [
+        ("MEMORY.md", {"SOUL.md", "memory/a.md", "memory/drafts/b.md", "bank/c.md"}),
+        ("drafts/", {"MEMORY.md", "SOUL.md", "memory/a.md", "bank/c.md"}),
+        ("memory/", {"MEMORY.md", "SOUL.md", "bank/c.md"}),
+        ("*.md", set()),
+        ("/bank", {"MEMORY.md", "SOUL.md", "memory/a.md", "memory/drafts/b.md"}),
+    ],
+)
+def test_patterns_hold_everywhere(tmp_path: Path, pattern: str, left: set[str]) -> None:
+    make(tmp_path, "MEMORY.md", "SOUL.md", "memory/a.md", "memory/drafts/b.md", "bank/c.md")
+    assert look(tmp_path, exclude=(pattern,)).files.keys() == left
+    (tmp_path / ".memoryignore").write_text(f"{pattern}\n")
+    assert look(tmp_path).files.keys() == left
+
+
+def test_too_deep_a_tree_is_reported_and_ends(tmp_path: Path) -> None:
+    make(tmp_path, "memory/" + "d/" * 8 + "deep.md", "memory/d/d/near.md")
+    seen = look(tmp_path, depth=5)
+    assert seen.files.keys() == {"memory/d/d/near.md"}
+    assert any("5 folders deep" in reason for reason in reasons(seen).values())
+
+
+def test_odd_names_are_listed_or_reported(tmp_path: Path) -> None:
+    make(tmp_path, "memory/a\nb.md", "memory/😀.md", "memory/-rf.md", f"memory/{'n' * 252}.md", "memory/e\u0301.md")
+    os.close(os.open(os.fsencode(tmp_path) + b"/memory/\xff.md", os.O_CREAT | os.O_WRONLY))
+    (tmp_path / "memory" / "folder.md").mkdir()
+    seen = look(tmp_path)
+    assert len(seen.files) == 5
+    assert reasons(seen) == {"memory/\\xff.md": "its name is not UTF-8"}
+
+
+def test_extra_roots_that_overlap_list_a_note_once(tmp_path: Path) -> None:
+    make(tmp_path, "memory/a.md", "memory/deep/b.md")
+    seen = look(tmp_path, extra=("memory/deep", "memory", str(tmp_path / "memory" / "a.md")))
+    assert seen.files.keys() == {"memory/a.md", "memory/deep/b.md"}
+
+
+def test_every_listed_note_can_be_reached_from_its_root(tmp_path: Path) -> None:
+    workspace, shared = tmp_path / "ws", tmp_path / "shared"
+    make(workspace, "memory/a.md", "MEMORY.md")
+    make(shared, "deep/b.md")
+    (tmp_path / "one.md").write_text("text\n")
+    extra = (str(shared), str(tmp_path / "one.md"))
+    seen = look(workspace, extra=extra)
+    assert len(seen.files) == 4
+    for path in seen.files:
+        base, relative = base_of(path, workspace, workspace_roots(workspace, extra))
+        assert (base / relative).is_file()
+        assert ".." not in relative
+
+
+def test_listed_folders_are_those_to_watch(tmp_path: Path) -> None:
+    make(tmp_path, "memory/deep/b.md", "memory/.git/x.md")
+    assert set(look(tmp_path).folders) == {str(tmp_path / "memory"), str(tmp_path / "memory" / "deep")}
