@@ -180,6 +180,18 @@ class Skipped(TypedDict):
     reason: str
 
 
+class QmdStatus(TypedDict):
+    """`version` is null until the program has been found, `reason` says why it does not work."""
+
+    version: str | None
+    searchMode: str
+    server: str
+    pid: int | None
+    reason: str | None
+    lastUpdateAt: str | None
+    vectors: int | None
+
+
 class AgentStatus(TypedDict):
     id: str
     workspace: str
@@ -200,6 +212,7 @@ class AgentStatus(TypedDict):
     embedding: NotRequired[EmbeddingStatus]
     embedder: EmbedderStatus
     database: Database
+    qmd: NotRequired[QmdStatus | None]
     fallback: Fallback | None
     degraded: list[Degraded]
     roots: list[Root]

@@ -16,7 +16,7 @@ from memoryd.cli.outstanding import cost
 from memoryd.cli.settings import HELP, Settings, shared
 from memoryd.cli.terminal import ago, count, duration, encoded, harmless_line, is_coloured, percent, size
 from memoryd.client import Client
-from memoryd.replies import AgentStatus, EmbedderStatus, EmbeddingStatus, Status
+from memoryd.replies import AgentStatus, EmbedderStatus, EmbeddingStatus, QmdStatus, Status
 from memoryd.wire import Exit
 
 REFRESH_SECONDS = 1.0
@@ -101,6 +101,7 @@ def _daemon_rows(status: Status) -> Iterator[Row]:
 def _agent_rows(agent: AgentStatus, now: datetime) -> Iterator[Row]:
     yield "workspace", _text(agent["workspace"])
     yield "backend", _text(agent["backend"])
+    yield from _qmd_rows(agent.get("qmd"), now)
     yield from _provider_rows(agent.get("embedding"))
     yield from _embedder_rows(agent, agent["embedder"], now)
     yield from _index_rows(agent)
@@ -143,6 +144,16 @@ def _embedder_rows(agent: AgentStatus, embedder: EmbedderStatus, now: datetime) 
         process = f"pid {worker['pid']}, {size(worker['rssBytes'])}" if worker["pid"] else ""
         restarts = count(worker["restarts"], "restart") if worker["restarts"] else ""
         yield "worker", _text(worker["phase"], process, restarts, worker["lastError"] or "")
+
+
+def _qmd_rows(qmd: QmdStatus | None, now: datetime) -> Iterator[Row]:
+    if qmd is None:
+        return
+    version = qmd["version"] or "not found"
+    updated = f"updated {ago(qmd['lastUpdateAt'], now)}"
+    vectors = f"{qmd['vectors']:,} vectors" if qmd["vectors"] else ""
+    process = f"{qmd['server']}, pid {qmd['pid']}" if qmd["pid"] else qmd["server"]
+    yield "qmd", _text(version, qmd["searchMode"], updated, vectors, process, style=_warn(bool(qmd["reason"])))
 
 
 def _index_rows(agent: AgentStatus) -> Iterator[Row]:
