@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+import structlog
+
 from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.domain.entries import ChunkEntry, ChunkSettings, chunk_entries
 from memoryd.domain.markdown import front_matter
@@ -11,6 +13,8 @@ from memoryd.domain.syncplan import Known
 from memoryd.index.reader import Content, NotReadableError, TornReadError, read_document
 from memoryd.index.roots import base_of
 from memoryd.index.scanner import Root, Rules
+
+log = structlog.get_logger(__name__)
 
 
 class Verdict(StrEnum):
@@ -61,7 +65,12 @@ class Reader:
             return Reading(path, Verdict.FAILED, reason=f"cannot be read: {exc.strerror}")
         # Of the devices only the folder's is compared: on an overlay each file may name another one.
         stat = replace(content.stat, device=self.disk[path].device)
-        return self._judge(path, replace(content, stat=stat), known)
+        try:
+            return self._judge(path, replace(content, stat=stat), known)
+        except Exception as exc:
+            # one note that trips a bug of ours must not keep the others out of the index
+            log.error("note cannot be indexed", path=path, exc_info=exc)
+            return Reading(path, Verdict.FAILED, reason=f"cannot be indexed ({type(exc).__name__}); the log has it")
 
     def _judge(self, path: RelativePath, content: Content, known: Known | None) -> Reading:
         if known is not None and not known.is_stale and known.digest == content.sha256:

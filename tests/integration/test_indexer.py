@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from memoryd.domain.entries import ChunkEntry, ChunkSettings, chunk_entries
 from memoryd.domain.syncplan import Grace
 from memoryd.wire import Event
+from tests.fakes import blow_up
 from tests.integration.indexing import QUICK, Stage, eventually, rebuilt, staged
 
 LONG_AGO = 1_700_000_000
@@ -201,6 +203,21 @@ async def test_any_content_is_indexed_and_none_stops_the_rest(stage: Stage, cont
     assert (await stage.found("quetzal") != []) == is_found
     assert await stage.found("ibex") == ["memory/other.md"]
     await stage.dump()
+
+
+async def test_note_that_trips_a_bug_costs_only_itself(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    def cut(text: str, settings: ChunkSettings) -> tuple[ChunkEntry, ...]:
+        return blow_up() if "cursed" in text else chunk_entries(text, settings)
+
+    monkeypatch.setattr("memoryd.index.reading.chunk_entries", cut)
+    stage.write("memory/cursed.md", "A cursed note.\n")
+    stage.write("memory/other.md", "The ibex.\n")
+    await stage.sync()
+    assert await stage.found("ibex") == ["memory/other.md"]
+    assert "ZeroDivisionError" in stage.skipped["memory/cursed.md"]
+    stage.write("memory/cursed.md", "A blessed note.\n")
+    await stage.sync()
+    assert await stage.found("blessed") == ["memory/cursed.md"]
 
 
 async def test_too_large_a_note_is_reported_and_small_ones_are_not(tmp_path: Path, workspace: Path) -> None:
