@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 
 from memoryd.config.consistency import contradictions
+from memoryd.config.load import load
 from memoryd.config.models import Agent, Config
 from memoryd.config.paths import workspace_state_dir
+from memoryd.domain.access import read_key
 
 
 def agents_of(agents: dict[str, Any]) -> list[Agent]:
@@ -118,3 +120,50 @@ def test_multimodal_allows_no_fallback() -> None:
     assert problems_of({"defaults": {"memorySearch": search}}) == [
         'agents.defaults.memorySearch.fallback: must be "none" while multimodal.enabled is true'
     ]
+
+
+def test_sockets_have_paths_of_their_own_outside_every_workspace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORYD_SOCKET", str(tmp_path / "owner.sock"))
+    places = ["one.sock", "one.sock", "owner.sock", "work/memory/two.sock"]
+    sockets = [{"path": str(tmp_path / place)} for place in places]
+    assert problems_of({"list": [{"id": "a", "workspace": str(tmp_path / "work"), "sockets": sockets}]}) == [
+        "agents.list[0].sockets[1].path: is used before, or is the owner's socket",
+        "agents.list[0].sockets[2].path: is used before, or is the owner's socket",
+        "agents.list[0].sockets[3].path: must not lie in a workspace",
+    ]
+
+
+def test_fixed_key_of_a_socket_is_understood_and_of_its_agent() -> None:
+    socket = {"path": "/run/x/a.sock", "sessionKey": "agent:b:main"}
+    assert problems_of({"list": [{"id": "a", "workspace": "/a", "sockets": [socket]}]}) == [
+        "agents.list[0].sockets[0].sessionKey: is of agent b, not of a"
+    ]
+    with pytest.raises(ValueError, match="session key"):
+        agents_of({"list": [{"id": "a", "sockets": [{"path": "/run/x/a.sock", "sessionKey": "agent:a:subagent:x"}]}]})
+
+
+def test_path_of_a_socket_starts_at_the_folder_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "config.json5"
+    path.write_text('{ agents: { list: [{ id: "a", workspace: "notes", sockets: [{ path: "run/a.sock" }] }] } }')
+    assert load(path).config.resolved_agents()[0].sockets[0].path == str(tmp_path / "run/a.sock")
+
+
+@pytest.mark.parametrize(
+    ("memory", "expected"),
+    [
+        ({}, [False]),
+        ({"scope": {"requireSessionKey": True}}, [False]),
+        ({"scope": {"default": "allow", "rules": []}}, [True]),
+        ({"backend": "qmd"}, [False]),
+        ({"backend": "qmd", "qmd": {"scope": {"default": "allow"}}}, [True]),
+        ({"backend": "builtin", "qmd": {"scope": {"default": "allow"}}}, [False]),
+        ({"backend": "qmd", "scope": {"default": "allow"}, "qmd": {"scope": {"default": "deny"}}}, [True, False]),
+        ({"backend": "qmd", "scope": {"requireSessionKey": True}, "qmd": {"scope": {"default": "allow"}}}, [True]),
+    ],
+)
+def test_rules_of_memory_and_of_qmd_hold_where_they_are_given(memory: dict[str, Any], expected: list[bool]) -> None:
+    rules = Config.model_validate({"memory": memory}).memory.access_rules()
+    assert [each.allows(read_key("agent:main:discord:group:7")) for each in rules.lists] == expected
+    assert rules.requires_key == memory.get("scope", {}).get("requireSessionKey", False)
