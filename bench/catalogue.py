@@ -1,6 +1,6 @@
 """Every measurement by name, in the order in which they run."""
 
-from bench import bulk, commands, embedding, idle, indexing, latency, save, scale, scanning, start
+from bench import bulk, commands, embedding, idle, indexing, latency, qmd, save, scale, scanning, start
 from bench.measurement import Measurement
 
 MEASUREMENTS = (
@@ -14,6 +14,7 @@ MEASUREMENTS = (
     Measurement("edit", "one line on top of a long note", indexing.edit),
     Measurement("scanning", "a scan of 10,000 unchanged files", scanning.rows),
     Measurement("scale", "search by size, width, arm and number of clients", scale.rows),
+    Measurement("qmd", "the same questions to qmd and to the builtin index", qmd.rows),
     Measurement("bytes", "100 MB in ten files", bulk.many_bytes, is_slow=True),
     Measurement("long", "one file of 50 MB", bulk.long_file, is_slow=True),
     Measurement("files", "100,000 files", bulk.many_files, is_slow=True),
