@@ -20,6 +20,8 @@ FAIR_SHARE, FAIR_SURPLUS = 0.3, 3.0
 """So much does when it is this much more than chance gives, in natural logarithms of probability."""
 CLEAR_MARGIN = 1.3
 """Deviations above the best of the strangers: one unrelated question in twenty gets there."""
+RICH = 1_000
+"""Passages among which every usual word stands; in fewer, an unknown word says little."""
 
 
 class Verdict(StrEnum):
@@ -73,9 +75,11 @@ def stranger_floor(vectors: int) -> float:
 def vector_floor(vectors: int, *, knows_a_word: bool) -> float:
     """Return the deviations below which a hit that holds no word of the question is noise.
 
-    A question of words that stand nowhere must be clearly above it: a model puts nonsense somewhere too.
+    A model puts nonsense somewhere too. So the more passages there are that hold none of a question's words, the more
+    a hit must stand out.
     """
-    return stranger_floor(vectors) + (0.0 if knows_a_word else CLEAR_MARGIN)
+    strangeness = 0.0 if knows_a_word else min(1.0, vectors / RICH)
+    return stranger_floor(vectors) + strangeness * CLEAR_MARGIN
 
 
 def clear_floor(vectors: int) -> float:
