@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-PROBE: Final = "Is anybody there?"
 LOOK_SECONDS: Final = 2.0
 """How often a provider that was given up is tried; its own gate lets few of these tries through to the network."""
 
@@ -175,7 +174,7 @@ class RemoteEmbedding:
                 if await self._is_changed(settings):
                     return
                 with contextlib.suppress(EmbeddingError):
-                    await watched.embed_query(PROBE)
+                    await watched.probe()
             log.info("the provider works again", host=embedder.destination)
 
     def _under_watch(self, embedder: "RemoteEmbedder") -> WatchedEmbedder:

@@ -4,7 +4,7 @@ import asyncio
 import random
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from memoryd.domain.breaker import Breaker, BreakerRule, Circuit
 from memoryd.embed.protocol import Embedder, EmbedderIdentity, Passage, Rejected, Vector
@@ -12,9 +12,11 @@ from memoryd.errors import EmbedderUnavailable
 
 Result = TypeVar("Result")
 
+PROBE: Final = "Is anybody there?"
+
 
 class WatchedEmbedder:
-    """Passes every call on; it never refuses one, the endpoint's own gate does.
+    """Passes documents on; a question that comes while the back-off runs is refused at once: somebody waits for it.
 
     A failure counts only when the back-off of the one before has passed, so that a burst is one failure; while the
     endpoint `is_busy` for us, that it has no answer yet is none.
@@ -43,7 +45,14 @@ class WatchedEmbedder:
 
     async def embed_query(self, text: str) -> Vector:
         """Ask; raises as the embedder does."""
+        wait = self._breaker.wait(time.monotonic())
+        if wait > 0:
+            raise EmbedderUnavailable(f"{self._reason}; next try in {wait:.0f} s")
         return await self._noted(self._inner.embed_query(text))
+
+    async def probe(self) -> None:
+        """Ask in spite of the back-off; raises as the embedder does."""
+        await self._noted(self._inner.embed_query(PROBE))
 
     async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Rejected]:
         """Ask; raises as the embedder does."""

@@ -95,12 +95,15 @@ def test_endpoint_killed_between_questions(tmp_path: Path, workspace: Path, endp
         eventually(lambda: is_embedded(daemon), seconds=30)
         assert ask(daemon)["mode"] == "hybrid"
         endpoint.kill()
-        for _ in range(4):
-            reply = ask(daemon)
+        for number in range(4):
+            reply = ask(daemon, f"GW-4172 lease {number}")
             assert reply["mode"] == "lexical"
             assert reply["results"][0]["path"] == "memory/2026-10-06.md"
             assert not reply["health"]["complete"]
-            assert str(endpoint.port) in (reply["health"]["arms"]["vector"].get("reason") or "")
+            assert reply["health"]["arms"]["vector"].get("reason")
+        began = time.monotonic()
+        eventually(lambda: str(endpoint.port) in (ask(daemon)["health"]["arms"]["vector"].get("reason") or ""))
+        assert time.monotonic() - began < DEADLINE_MS / 1000 * 3, "known to be away, it is not waited for"
         endpoint.start()
         eventually(lambda: ask(daemon)["mode"] == "hybrid", seconds=90, step=0.5)
 
