@@ -1,6 +1,5 @@
 import asyncio
 import contextlib
-import subprocess
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -177,7 +176,8 @@ def test_header_tells_what_a_file_is(tmp_path: Path) -> None:
 
 async def test_new_index_is_recognised_from_its_first_moment(database: Database, tmp_path: Path) -> None:
     # copied by another process: to close the file in this one would drop SQLite's locks
-    await asyncio.to_thread(subprocess.run, ["cp", database.path, tmp_path / "after-a-crash"], check=True)
+    copying = await asyncio.create_subprocess_exec("cp", database.path, tmp_path / "after-a-crash")
+    assert await copying.wait() == 0
     assert recognise(tmp_path / "after-a-crash") is FileKind.OURS
     assert await database.read(lambda db: db.pragma("journal_mode")) == "wal"
 
