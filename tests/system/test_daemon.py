@@ -263,7 +263,7 @@ def test_non_utf8_note_is_indexed_and_the_rest_with_it(launch: Launch, workspace
 
 def test_note_of_the_far_future_is_indexed(launch: Launch, workspace: Path) -> None:
     for name, seconds in (("future.md", 10**10), ("past.md", -(10**9))):
-        (workspace / "memory" / name).write_text("The quetzal again.\n")
+        (workspace / "memory" / name).write_text(f"The quetzal of the {name.removesuffix('.md')} sings.\n")
         os.utime(workspace / "memory" / name, (seconds, seconds))
     daemon = launch()
     daemon.start()

@@ -15,6 +15,7 @@ from memoryd.client import Client
 from memoryd.replies import AgentStatus
 from tests.daemon import RunningDaemon, eventually, write_config
 from tests.store.consistency import open_index
+from tests.system.over_socket import send
 
 HUB_MODEL = "hf:owner/repository/model.gguf"
 SYNC = {"watchDebounceMs": 50, "settleMs": 20, "deleteGraceMs": 100}
@@ -234,7 +235,7 @@ def test_daemon_killed_while_embedding_goes_on_without_doing_it_again(daemon: Ru
         (folder / f"list-{number}.md").write_text(f"# List {number}\n\n{lines}")
     daemon.client().sync()
     whole = agent(daemon)["passages"]
-    eventually(lambda: len(vectors_by_hash(daemon)) > 3)
+    eventually(lambda: send(daemon.socket, "GET", "/v1/status").json["agents"][0]["cache"]["entries"] > 3)
     daemon.kill()
     stored = vectors_by_hash(daemon)
     assert 3 < len(stored) < whole
@@ -246,9 +247,11 @@ def test_daemon_killed_while_embedding_goes_on_without_doing_it_again(daemon: Ru
 
 
 def vectors_by_hash(daemon: RunningDaemon) -> dict[bytes, int]:
-    """Return the row of each vector: one that was computed again would stand in another row."""
+    """Return the row of each vector: one that was computed again would stand in another row. Looks at a copy."""
     (path,) = daemon.state.rglob("index.sqlite")
-    db = open_index(path)
+    copy = daemon.home / "copy"
+    shutil.copytree(path.parent, copy, dirs_exist_ok=True)
+    db = open_index(copy / path.name)
     try:
         return dict(db.execute("SELECT hash, id FROM vectors"))
     finally:
