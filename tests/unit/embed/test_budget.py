@@ -1,0 +1,120 @@
+"""Tokens of a day: counted, kept over a restart, bounded, and forgotten at midnight."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from memoryd.domain.tokens import estimate
+from memoryd.embed.budget import Ledger, MeteredEmbedder
+from memoryd.embed.protocol import EmbedderIdentity, Passage, Rejected, Vector
+from memoryd.errors import BudgetSpent, EmbedderUnavailable
+
+HOST = "api.example.com"
+IDENTITY = EmbedderIdentity("openai", "m", "", HOST, 2, "", "{text}", "{text}")
+TEN = Passage("ten words are in this text, and that is enough")
+COST = estimate(TEN.text)
+
+
+@dataclass
+class Counting:
+    """An embedder that notes what it is asked, and may be away."""
+
+    identity: EmbedderIdentity = IDENTITY
+    passages: list[Passage] = field(default_factory=list)
+    is_away: bool = False
+
+    async def embed_query(self, text: str) -> Vector:
+        return np.array([1, 0], np.float32)
+
+    async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Rejected]:
+        if self.is_away:
+            raise EmbedderUnavailable("away")
+        self.passages += passages
+        return [np.array([1, 0], np.float32) for _ in passages]
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = datetime(2026, 11, 20, 23, 59, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def ledger(tmp_path: Path, clock: Clock) -> Ledger:
+    return Ledger(tmp_path / "state" / "spending.json", clock=clock)
+
+
+def metered(ledger: Ledger, limit: int | None, inner: Counting | None = None) -> MeteredEmbedder:
+    return MeteredEmbedder(inner or Counting(), ledger=ledger, destination=HOST, limit=limit)
+
+
+async def test_what_was_answered_is_counted_by_destination(ledger: Ledger) -> None:
+    embedder = metered(ledger, None)
+    await embedder.embed_documents([TEN, TEN])
+    await embedder.embed_query("three more words")
+    assert ledger.spent(HOST) == 2 * COST + estimate("three more words")
+    assert ledger.spent("other.example.com") == 0
+
+
+async def test_what_failed_costs_nothing(ledger: Ledger) -> None:
+    with pytest.raises(EmbedderUnavailable):
+        await metered(ledger, None, Counting(is_away=True)).embed_documents([TEN])
+    assert ledger.spent(HOST) == 0
+
+
+async def test_batch_beyond_the_limit_says_how_much_of_it_fits(ledger: Ledger) -> None:
+    inner = Counting()
+    embedder = metered(ledger, 3 * COST, inner)
+    with pytest.raises(BudgetSpent, match="tokensPerDay") as caught:
+        await embedder.embed_documents([TEN] * 5)
+    assert caught.value.fits == 3
+    assert inner.passages == []
+    await embedder.embed_documents([TEN] * 3)
+    with pytest.raises(BudgetSpent) as caught:
+        await embedder.embed_documents([TEN])
+    assert caught.value.fits == 0
+    assert np.allclose(await embedder.embed_query("still asked"), [1, 0])
+
+
+async def test_limit_below_one_passage_still_sends_one_a_day(ledger: Ledger) -> None:
+    with pytest.raises(BudgetSpent) as caught:
+        await metered(ledger, 1).embed_documents([TEN, TEN])
+    assert caught.value.fits == 1
+    await metered(ledger, 1).embed_documents([TEN])
+    with pytest.raises(BudgetSpent) as caught:
+        await metered(ledger, 1).embed_documents([TEN])
+    assert caught.value.fits == 0
+
+
+async def test_restart_is_no_new_day_and_midnight_is(tmp_path: Path, ledger: Ledger, clock: Clock) -> None:
+    await metered(ledger, None).embed_documents([TEN])
+    again = Ledger(tmp_path / "state" / "spending.json", clock=clock)
+    assert again.spent(HOST) == COST
+    clock.now = datetime(2026, 11, 21, 0, 1, tzinfo=UTC)
+    assert again.spent(HOST) == 0
+    assert Ledger(tmp_path / "state" / "spending.json", clock=clock).spent(HOST) == 0
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"day": "2026-11-20", "tokens": [1]}', '{"day": 7}', "{" * 99])
+async def test_rubbish_in_the_file_counts_as_nothing(tmp_path: Path, clock: Clock, text: str) -> None:
+    path = tmp_path / "spending.json"
+    path.write_text(text)
+    assert Ledger(path, clock=clock).spent(HOST) == 0
+
+
+async def test_file_that_cannot_be_written_stops_nobody(tmp_path: Path, clock: Clock) -> None:
+    (tmp_path / "state").write_text("a file where the folder should be")
+    ledger = Ledger(tmp_path / "state" / "spending.json", clock=clock)
+    await metered(ledger, None).embed_documents([TEN])
+    assert ledger.spent(HOST) == COST

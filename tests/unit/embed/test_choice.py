@@ -1,0 +1,158 @@
+"""From a configuration to what is run: whose address, key and headers go where."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from memoryd.config.models import Config
+from memoryd.domain.breaker import BreakerRule
+from memoryd.embed.choice import Plan, plan_for
+from memoryd.embed.keys import Address, KeySources
+from memoryd.embed.local import LocalSettings, model_file
+from memoryd.embed.model_store import ModelStore
+from memoryd.embed.remote.build import RemoteSettings
+from memoryd.embed.remote_source import RemoteWish, resolved
+from memoryd.errors import ModelError
+
+ENTRY = {"openai": {"apiKey": "of-entry", "headers": {"X-Org": "entry", "Authorization": "Bearer entry"}}}
+
+
+def plan(
+    tmp_path: Path,
+    search: Mapping[str, object],
+    providers: Mapping[str, object] | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> tuple[Plan, Config]:
+    raw = {"agents": {"defaults": {"memorySearch": search}}, "models": {"providers": providers or {}}}
+    config = Config.model_validate(raw, by_alias=True, by_name=False)
+    agent = config.resolved_agents()[0]
+    store = ModelStore(tmp_path / "models")
+    return plan_for(agent, config.models, store=store, environment=environment or {}, home=tmp_path), config
+
+
+def opened(tmp_path: Path, search: Mapping[str, object], **more: Mapping[str, object]) -> RemoteSettings:
+    """What the first provider is opened with."""
+    environment = {name: str(value) for name, value in more.get("environment", {}).items()}
+    found, config = plan(tmp_path, search, more.get("providers"), environment)
+    assert isinstance(found.first, RemoteWish)
+    return resolved(found.first, KeySources(config.models, environment), BreakerRule())
+
+
+def test_unset_is_local_and_never_remote(tmp_path: Path) -> None:
+    found, _ = plan(tmp_path, {"remote": {"apiKey": "k"}}, ENTRY, {"OPENAI_API_KEY": "k"})
+    assert isinstance(found.first, LocalSettings)
+    assert found.second is None
+
+
+def test_named_provider_gets_its_settings(tmp_path: Path) -> None:
+    search = {
+        "provider": "voyage",
+        "model": "voyage-4",
+        "outputDimensionality": 512,
+        "inputType": "both",
+        "queryInputType": "query",
+        "queryInstruction": "find: ",
+        "sync": {"embeddingBatchTimeoutSeconds": 7},
+        "remote": {"nonBatchConcurrency": 3, "tokensPerDay": 10},
+    }
+    settings = opened(tmp_path, search, environment={"VOYAGE_API_KEY": "k"})
+    assert (settings.provider, settings.model, settings.dimensions, settings.api_key) == (
+        "voyage",
+        "voyage-4",
+        512,
+        "k",
+    )
+    assert (settings.query_input_type, settings.document_input_type) == ("query", "both")
+    assert (settings.query_instruction, settings.concurrency) == ("find: ", 3)
+    assert settings.patience.bulk == timedelta(seconds=7)
+
+
+def test_headers_of_both_sections_are_merged_and_remote_wins(tmp_path: Path) -> None:
+    settings = opened(tmp_path, {"provider": "openai", "remote": {"headers": {"x-org": "own"}}}, providers=ENTRY)
+    assert settings.headers == {"Authorization": "Bearer entry", "x-org": "own"}
+    assert settings.api_key == "of-entry"
+
+
+def test_credentials_of_a_provider_stay_from_another_address(tmp_path: Path) -> None:
+    search = {"provider": "openai", "remote": {"baseUrl": "http://127.0.0.1:9/v1"}}
+    settings = opened(tmp_path, search, providers=ENTRY, environment={"OPENAI_API_KEY": "of-environment"})
+    assert settings.base_url == "http://127.0.0.1:9/v1"
+    assert settings.api_key == ""
+    assert settings.headers == {"X-Org": "entry"}
+
+
+def test_own_address_written_out_is_still_the_providers_own(tmp_path: Path) -> None:
+    search = {"provider": "openai", "remote": {"baseUrl": "https://api.openai.com/v1/"}}
+    assert opened(tmp_path, search, environment={"OPENAI_API_KEY": "k"}).api_key == "k"
+
+
+def test_key_and_address_of_the_first_are_not_the_fallbacks(tmp_path: Path) -> None:
+    search = {
+        "provider": "openai",
+        "fallback": "mistral",
+        "model": "theirs",
+        "remote": {"baseUrl": "http://127.0.0.1:9/v1", "apiKey": "of-openai", "headers": {"X-A": "b"}},
+    }
+    found, config = plan(tmp_path, search, environment={"MISTRAL_API_KEY": "of-mistral"})
+    assert isinstance(found.second, RemoteWish)
+    assert (found.second.base_url, found.second.address, found.second.headers) == ("", Address.USUAL, ())
+    keys = KeySources(config.models, {"MISTRAL_API_KEY": "of-mistral"})
+    settings = resolved(found.second, keys, BreakerRule())
+    assert (settings.api_key, settings.model) == ("of-mistral", "")
+
+
+def test_remote_section_belongs_to_the_fallback_of_a_local_model(tmp_path: Path) -> None:
+    search = {"provider": "local", "fallback": "openai", "model": "small", "remote": {"apiKey": "k"}}
+    found, _ = plan(tmp_path, search)
+    assert isinstance(found.first, LocalSettings)
+    assert isinstance(found.second, RemoteWish)
+    assert found.second.model == "small"
+    assert found.second.key is not None
+
+
+def test_missing_key_is_said_with_the_places_for_it(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="there is no key for gemini") as caught:
+        opened(tmp_path, {"provider": "gemini"})
+    assert "models.providers.google.apiKey" in caught.value.hint
+
+
+def test_ollama_needs_no_key(tmp_path: Path) -> None:
+    assert opened(tmp_path, {"provider": "ollama"}).api_key == ""
+
+
+def test_auto_prefers_a_model_file_that_is_named_and_here(tmp_path: Path) -> None:
+    model = tmp_path / "model.gguf"
+    search = {"provider": "auto", "local": {"modelPath": str(model)}}
+    environment = {"GEMINI_API_KEY": "k", "MISTRAL_API_KEY": "k"}
+    assert plan(tmp_path, search, environment=environment)[0].choice.provider == "gemini"
+    model.touch()
+    assert plan(tmp_path, search, environment=environment)[0].choice.provider == "local"
+
+
+def test_agents_share_an_embedder_if_it_comes_to_the_same(tmp_path: Path) -> None:
+    unset, named = plan(tmp_path, {})[0], plan(tmp_path, {"provider": "local"})[0]
+    assert unset.choice.rule != named.choice.rule
+    assert unset.runnable == named.runnable
+    other = plan(tmp_path, {"provider": "local", "queryInstruction": "find: "})[0]
+    assert other.runnable != named.runnable
+
+
+def test_batches_are_used_only_where_the_provider_has_them(tmp_path: Path) -> None:
+    batch = {"remote": {"batch": {"enabled": True}}}
+    for provider, expected in {"openai": True, "gemini": True, "voyage": True, "mistral": False}.items():
+        found, _ = plan(tmp_path, {"provider": provider, **batch})
+        assert isinstance(found.first, RemoteWish)
+        assert (found.first.batch is not None) == expected
+
+
+def test_folder_stands_for_the_one_model_in_it(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"no \.gguf file"):
+        model_file(str(tmp_path))
+    (tmp_path / "a.gguf").touch()
+    assert model_file(str(tmp_path)) == str(tmp_path / "a.gguf")
+    assert model_file("pypi:some-model==1") == "pypi:some-model==1"
+    (tmp_path / "b.GGUF").touch()
+    with pytest.raises(ModelError, match=r"2 \.gguf files"):
+        model_file(str(tmp_path))
