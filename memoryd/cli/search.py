@@ -127,10 +127,15 @@ def _explanation(hit: Hit) -> str:
     return " · ".join(given)
 
 
+def _engine(reply: SearchReply, left: str) -> str:
+    """Who answered in the place of `left`: the other backend, or the same one with another provider's vectors."""
+    return reply["backend"] if left == "qmd" else f"{reply['provider']} in the place of {left}"
+
+
 def _health_notes(reply: SearchReply, health: AnswerHealth) -> Iterator[str]:
     fallback = reply.get("fallback")
     if fallback:
-        yield f"answered by {reply['backend']}: {fallback['reason']}"
+        yield f"answered by {_engine(reply, str(dict(fallback).get('from', 'qmd')))}: {fallback['reason']}"
     if not health["complete"]:
         yield from _missing_parts(health)
     if health["pendingFiles"]:
