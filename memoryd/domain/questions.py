@@ -1,6 +1,7 @@
 """What a question asks for beside its words: `path:memory/2026* since:30d "exact phrase" -word`.
 
-What does not read as a filter stays a word of the question, so that no question is an error.
+What does not read as a filter stays a word of the question, so that no question is an error. In a sentence quotes name
+something ("who wrote "The Mayor"?"): there a phrase lifts what holds it, and excludes nothing.
 """
 
 import re
@@ -9,14 +10,23 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from memoryd.domain.filters import Filters, parse_instant
-from memoryd.domain.words import joined_phrases, match_expression, normalised, phrase_expression, phrase_words
-from memoryd.domain.words import query_terms as terms_of
+from memoryd.domain.words import (
+    MAX_PHRASE_WORDS,
+    STOP_WORDS,
+    joined_phrases,
+    match_expression,
+    normalised,
+    phrase_expression,
+    phrase_words,
+    query_terms,
+)
 
 _PART = re.compile(
     r'(?P<quoted>"[^"]*"|\u201c[^\u201d]*\u201d)'
     r'|(?<!\S)(?P<key>path|source|since|until):(?P<value>"[^"]*"|[^\s"]+)'
     r"|(?<!\S)-(?P<excluded>[^\W\d_]\w{2,}|[^\W\d_\x00-\u2e7f]\w*)(?!\S)"
 )
+_QUESTION_MARK = re.compile("[?？]")
 _SPACE = re.compile(r"\s+")
 _SOURCES = frozenset({"memory", "sessions"})
 
@@ -70,25 +80,27 @@ def _holds_word(text: str, word: str) -> bool:
 def parse_question(text: str, filters: Filters, now: datetime, *, limit: int = 64) -> Question:
     """Take a question apart; its filters narrow `filters`. `limit` is the most terms that are looked for.
 
-    `path:` may be given several times, and any of them may hold. Quotes need a word between them, and a minus sign
+    A phrase is required unless the rest is a sentence: it has a question mark or a word that says nothing alone, as
+    `the` or `did`. `path:` may be given several times, and any of them may hold. Quotes need a word between them, and a minus sign
     three letters behind it (one, in scripts without spaces), so that `-5` and `ls -l` stay what they are. Minus signs
     count only beside something to look for.
     """
-    rest, parts = [], _Parts()
-    position = 0
-    for match in _PART.finditer(text):
-        if parts.take(match, now):
-            rest.append(text[position : match.start()])
-            position = match.end()
-    rest.append(text[position:])
-    asked = _SPACE.sub(" ", " ".join([*rest, *parts.phrases])).strip()
+    parts = _Parts()
+    bare = _PART.sub(lambda match: _left_of(match, parts, now), text)
+    asked = _SPACE.sub(" ", bare).strip()
     if not phrase_words(asked):
         asked, parts.excluded = " ".join([asked, *parts.excluded]).strip(), []
+    joined = joined_phrases(asked)
+    is_sentence = bool(parts.phrases) and _is_sentence(_PART.sub(" ", text))
+    if is_sentence:
+        joined += [
+            words for phrase in parts.phrases if 1 < len(words := tuple(phrase_words(phrase))) <= MAX_PHRASE_WORDS
+        ]
     return Question(
         text=asked,
-        terms=tuple(terms_of(asked, limit=limit)),
-        joined=tuple(joined_phrases(asked))[:limit],
-        phrases=tuple(parts.phrases),
+        terms=tuple(query_terms(asked, limit=limit)),
+        joined=tuple(dict.fromkeys(joined))[:limit],
+        phrases=() if is_sentence else tuple(parts.phrases),
         excluded=tuple(parts.excluded),
         filters=_narrowed(filters, parts),
     )
@@ -132,6 +144,17 @@ class _Parts:
         except (ValueError, OverflowError):
             return False
         return True
+
+
+def _left_of(match: re.Match[str], parts: _Parts, now: datetime) -> str:
+    """Return what a part leaves in the question: all of it, the words of a phrase, or nothing."""
+    if not parts.take(match, now):
+        return match[0]
+    return f" {parts.phrases[-1]} " if match["quoted"] else " "
+
+
+def _is_sentence(text: str) -> bool:
+    return bool(_QUESTION_MARK.search(text)) or not STOP_WORDS.isdisjoint(phrase_words(text))
 
 
 def _narrowed(filters: Filters, parts: _Parts) -> Filters:

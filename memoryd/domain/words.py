@@ -87,8 +87,12 @@ def joined_phrases(question: str) -> list[tuple[str, ...]]:
 
 
 def match_expression(terms: Sequence[str], phrases: Sequence[Sequence[str]] = ()) -> str:
-    """Return the FTS5 expression that finds any of the terms and phrases; all is quoted, so none is read as syntax."""
-    return " OR ".join([*(term_expression(term) for term in terms), *(phrase_expression(words) for words in phrases)])
+    """Return the FTS5 expression that finds any of the terms and phrases; all is quoted, so none is read as syntax.
+
+    The last word of a phrase may go on: `2026-10` finds the days of that month.
+    """
+    begun = (f"{phrase_expression(words)}*" for words in phrases)
+    return " OR ".join([*(term_expression(term) for term in terms), *begun])
 
 
 def term_expression(term: str) -> str:
