@@ -81,9 +81,9 @@ def parse_question(text: str, filters: Filters, now: datetime, *, limit: int = 6
     """Take a question apart; its filters narrow `filters`. `limit` is the most terms that are looked for.
 
     A phrase is required unless the rest is a sentence: it has a question mark or a word that says nothing alone, as
-    `the` or `did`. `path:` may be given several times, and any of them may hold. Quotes need a word between them, and a minus sign
-    three letters behind it (one, in scripts without spaces), so that `-5` and `ls -l` stay what they are. Minus signs
-    count only beside something to look for.
+    `the` or `did`. `path:` may be given several times, and any of them may hold. Quotes need a word between them, and
+    a minus sign three letters behind it (one, in scripts without spaces), so that `-5` and `ls -l` stay what they are.
+    Minus signs count only beside something to look for.
     """
     parts = _Parts()
     bare = _PART.sub(lambda match: _left_of(match, parts, now), text)
@@ -93,9 +93,8 @@ def parse_question(text: str, filters: Filters, now: datetime, *, limit: int = 6
     joined = joined_phrases(asked)
     is_sentence = bool(parts.phrases) and _is_sentence(_PART.sub(" ", text))
     if is_sentence:
-        joined += [
-            words for phrase in parts.phrases if 1 < len(words := tuple(phrase_words(phrase))) <= MAX_PHRASE_WORDS
-        ]
+        named = (tuple(phrase_words(phrase)) for phrase in parts.phrases)
+        joined += [words for words in named if 1 < len(words) <= MAX_PHRASE_WORDS]
     return Question(
         text=asked,
         terms=tuple(query_terms(asked, limit=limit)),

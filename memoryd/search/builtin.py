@@ -85,6 +85,11 @@ class _Merged:
     standing: Standing | None
     held: Floors | None
 
+    def admits(self, chunk: int, bar: Bar) -> bool:
+        """Tell whether a chunk may stand in the answer, before it is read."""
+        is_literal = chunk in self.evidence.words or (self.standing is not None and chunk in self.standing.terms)
+        return is_literal or bar.admits(self.fused[chunk], self.evidence.cosines.get(chunk))
+
 
 class BuiltinSearch:
     """Answers from the index of one workspace."""
@@ -176,19 +181,21 @@ class BuiltinSearch:
             return None
 
     async def _selected(self, asked: _Asked, merged: _Merged) -> Selected:
-        """Read rows until there are enough hits of different kinds; all of them where decay may reorder."""
+        """Read rows until there are enough that are no copies of others; all of them where decay may reorder."""
         limit, held = asked.query.limit, merged.held
         steps = self._settings.steps(limit)
         bar = Bar(asked.query.min_score, held.vector_floor if held else float("-inf"), merged.evidence.noise)
         order = sorted(merged.fused, key=lambda chunk: (-merged.fused[chunk], chunk))
         places = ranks(merged.evidence, order)
-        reach = len(order) if steps.half_life_days is not None else max(FIRST_LOOK, 2 * limit, steps.pool)
+        admitted = [chunk for chunk in order if merged.admits(chunk, bar)]
+        refused = [chunk for chunk in order if not merged.admits(chunk, bar)][:limit]
+        reach = len(admitted) if steps.half_life_days is not None else max(FIRST_LOOK, 2 * limit, steps.pool)
         while True:
-            wanted = order[:reach]
+            wanted = admitted[:reach] + refused
             rows = await self._database.read(partial(chunk_rows, ids=wanted))
             known = [rows[chunk] for chunk in wanted if chunk in rows]
             candidates = [scored(row, merged.fused[row.id], merged.evidence, places, merged.standing) for row in known]
             selected = select(candidates, limit, steps=steps, bar=bar, now=asked.query.now)
-            if len(selected.hits) >= limit or reach >= len(order):
+            if len(selected.hits) >= limit or reach >= len(admitted):
                 return selected
             reach *= DEEPER

@@ -32,6 +32,10 @@ class Bar:
     deviations: float = float("-inf")
     noise: Noise = field(default_factory=Noise)
 
+    def admits(self, merged: float, cosine: float | None) -> bool:
+        """Tell whether a hit without a word of the question may stand in the answer."""
+        return merged >= self.min_score and deviations(cosine or 0.0, self.noise) >= self.deviations
+
 
 @dataclass(frozen=True, slots=True)
 class Selected:
@@ -81,13 +85,11 @@ def _aged(hit: Scored, steps: Steps, now: datetime) -> Scored:
 
 def _refused(hit: Scored, bar: Bar) -> Scored | None:
     """Return the hit as a miss with its reason, None if it may stand in the answer. A literal match always may."""
-    if hit.is_literal:
+    if hit.is_literal or bar.admits(_why(hit).base, hit.cosine):
         return None
     if _why(hit).base < bar.min_score:
         return _missed(hit, f"it scores below minScore {bar.min_score:g} and holds no word of the question")
     rise = deviations(hit.cosine or 0.0, bar.noise)
-    if rise >= bar.deviations:
-        return None
     return _missed(
         hit,
         f"it holds no word of the question, and its meaning is within the noise: {rise:.1f} deviations above the mean, "
