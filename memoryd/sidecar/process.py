@@ -102,7 +102,7 @@ class ChildSpec:
     directory: Path = Path("/")
     pass_fds: tuple[int, ...] = ()
     settle: timedelta = timedelta(0)
-    """The child counts as started when it is still alive after this time."""
+    """The child counts as started when it is still alive after this time; 0: one that ends at once is no failure."""
     grace: timedelta = timedelta(seconds=2)
     """Between TERM and KILL."""
     stdout_limit: int = 0
@@ -181,12 +181,12 @@ class Child(asyncio.SubprocessProtocol):
         pipe.write(data)
 
     async def start(self) -> None:
-        """Spawns the child and waits for the settle time; raises SidecarError if it cannot run or ends at once.
+        """Spawns the child and waits for the settle time; raises SidecarError if it cannot run or ends within it.
 
         Must run on the thread that lives as long as the child should: the kernel kills the child with it.
         """
         await self._spawn()
-        if await _happens(self._exited, self._spec.settle):
+        if self._spec.settle and await _happens(self._exited, self._spec.settle):
             await self._drain()
             raise SidecarError(f"{self.name} ended at once: {self.describe_end()}")
         self._step(Event.SETTLED)

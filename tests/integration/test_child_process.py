@@ -285,3 +285,11 @@ def test_every_pair_of_state_and_event_is_decided() -> None:
 
 def test_ended_is_final() -> None:
     assert {next_state(State.ENDED, event) for event in (Event.STOP, Event.KILL, Event.SETTLED)} == {State.ENDED}
+
+
+async def test_quick_end_is_no_failure_without_a_settle_time() -> None:
+    children = [child_for(shell("echo done")) for _ in range(20)]
+    await asyncio.gather(*(child.start() for child in children))
+    assert [await child.wait() for child in children] == [0] * 20
+    assert {child.stdout for child in children} == {b"done\n"}
+    await asyncio.gather(*(child.stop() for child in children))
