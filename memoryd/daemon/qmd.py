@@ -60,6 +60,7 @@ class AgentQmd:
             models=self._models,
             collections=self._collections,
             on_change=self._on_change,
+            on_ready=self._on_ready,
         )
         self.files = QmdFiles(
             workspace=standing.workspace,
@@ -100,6 +101,11 @@ class AgentQmd:
         self._was_out = outage is not None
         if outage is None:
             self.qmd.server.wake()
+
+    def _on_ready(self) -> None:
+        """Take the news that the server runs (again): an outage that a question met is over."""
+        if self.qmd.outage is None:
+            self.search.note(None)
 
     async def _changed_since(self, paths: Sequence[str], moment: float) -> set[str]:
         return await asyncio.to_thread(changed_since, self._standing.workspace, paths, moment - EARLIER)

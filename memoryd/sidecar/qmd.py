@@ -63,6 +63,7 @@ class Qmd:
         models: Callable[[], QmdModels],
         collections: Callable[[], Sequence[Collection]],
         on_change: Callable[[], None],
+        on_ready: Callable[[], None],
     ) -> None:
         self.settings = settings
         self.home = home
@@ -78,6 +79,7 @@ class Qmd:
         self.server = QmdServer(
             spec=self.installation.server_spec,
             warm_up=self._warm_up,
+            on_ready=on_ready,
             times=ServerTimes(start=settings.times.command, idle=settings.idle, patience=0.75 * settings.query),
         )
         self._slots = asyncio.Semaphore(AT_ONCE)

@@ -68,6 +68,7 @@ class QmdServer:
         *,
         spec: Callable[[], ChildSpec],
         warm_up: Callable[[], Mapping[str, object] | None],
+        on_ready: Callable[[], None],
         times: ServerTimes,
     ) -> None:
         self.phase = Phase.IDLE
@@ -75,6 +76,7 @@ class QmdServer:
         self.last_error: str | None = None
         self._spec = spec
         self._warm_up = warm_up
+        self._on_ready = on_ready
         self._warming_since: float | None = None
         self._warm = asyncio.Event()
         self._times = times
@@ -149,6 +151,7 @@ class QmdServer:
             self._breaker = self._breaker.succeeded()
             await self._become(Phase.READY)
             self._begin_warming(child)
+            self._on_ready()
             await self._follow(child)
         finally:
             self._fail_waiting()

@@ -52,7 +52,12 @@ def agent_of(daemon: RunningDaemon) -> Any:
 
 
 def wait_for_qmd(daemon: RunningDaemon) -> None:
-    eventually(lambda: agent_of(daemon)["backend"] == "qmd", seconds=30)
+    """Wait until it answers: it is up to date, and its server has started."""
+    eventually(lambda: is_ready(agent_of(daemon)), seconds=60)
+
+
+def is_ready(agent: Any) -> bool:
+    return (agent["backend"], agent["qmd"]["server"]) == ("qmd", "ready")
 
 
 def found(daemon: RunningDaemon, question: str) -> Any:
