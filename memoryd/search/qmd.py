@@ -60,12 +60,12 @@ class QmdSearch:
             limit = 2 * query.limit + 4 if query.filters.is_empty else MOST_ASKED
             seconds = min(settings.query, query.deadline)
             answer = await self._qmd.query(searches, limit=limit, reranks=self._qmd.reranks, seconds=seconds)
-        hits = await asyncio.to_thread(self._checked, answer.hits, terms, query.filters)
+        hits = await asyncio.to_thread(self._checked, answer.hits, terms, query)
         return self._found(query, terms, hits, self._arms(answer))
 
     def _found(self, query: Query, terms: tuple[str, ...], hits: Sequence[Scored], arms: Mapping[str, Arm]) -> Found:
         upkeep = self._qmd.upkeep
-        eligible = [hit for hit in hits if hit.score >= query.min_score or hit.is_literal]
+        eligible = [hit for hit in hits if _is_eligible(hit, query)]
         best = tuple(eligible[: query.limit])
         return Found(
             hits=best,
@@ -105,10 +105,18 @@ class QmdSearch:
             arms[RERANK] = Arm(ArmState.FAILED, f"there is no reranking model at {path}")
         return arms
 
-    def _checked(self, hits: Sequence[QmdHit], terms: tuple[str, ...], filters: Filters) -> list[Scored]:
-        found = [scored for hit in hits if (scored := self._scored(hit, terms, filters)) is not None]
-        unique = {(one.chunk.path, one.chunk.start_line): one for one in reversed(found)}
-        return [one for one in found if unique[one.chunk.path, one.chunk.start_line] is one]
+    def _checked(self, hits: Sequence[QmdHit], terms: tuple[str, ...], query: Query) -> list[Scored]:
+        """Read the files of the results, best first, until there are as many hits as are wanted."""
+        found: dict[tuple[str, int], Scored] = {}
+        wanted = query.limit
+        for hit in hits:
+            one = self._scored(hit, terms, query.filters)
+            if one is not None and (one.chunk.path, one.chunk.start_line) not in found:
+                found[one.chunk.path, one.chunk.start_line] = one
+                wanted -= _is_eligible(one, query)
+            if not wanted:
+                break
+        return list(found.values())
 
     def _scored(self, hit: QmdHit, terms: tuple[str, ...], filters: Filters) -> Scored | None:
         place = self._files.place(hit.collection, hit.path)
@@ -161,6 +169,10 @@ def _changed_at(path: Path) -> float:
     except OSError:
         return float("-inf")
     return max(info.st_mtime, info.st_ctime)
+
+
+def _is_eligible(hit: Scored, query: Query) -> bool:
+    return hit.score >= query.min_score or hit.is_literal
 
 
 def _count(text: str, terms: Sequence[str]) -> int:
