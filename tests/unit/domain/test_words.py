@@ -1,11 +1,12 @@
 import unicodedata
+from time import process_time
 
 import apsw
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.words import identifier_parts, index_text, match_expression, query_terms
+from memoryd.domain.words import identifier_parts, index_text, joined_phrases, match_expression, query_terms
 
 TOKENIZER = "porter unicode61 remove_diacritics 2 categories 'L* N* Co M*'"
 
@@ -21,6 +22,17 @@ def finds(question: str, text: str) -> bool:
     return bool(db.execute("SELECT count(*) FROM words WHERE words MATCH ?", (match_expression(terms),)).get)
 
 
+def best(question: str, texts: list[str]) -> str:
+    """Ask as the keyword arm does, and return the text that BM25 puts first."""
+    db = apsw.Connection("")
+    db.execute(f'CREATE VIRTUAL TABLE words USING fts5(body, tokenize="{TOKENIZER}")')
+    others = [f"something else entirely, number {number}" for number in range(8)]
+    db.executemany("INSERT INTO words VALUES (?)", [(index_text(text),) for text in [*texts, *others]])
+    expression = match_expression(query_terms(question), joined_phrases(question))
+    found: str = db.execute("SELECT body FROM words WHERE words MATCH ? ORDER BY rank LIMIT 1", (expression,)).get
+    return found
+
+
 @pytest.mark.parametrize(
     ("question", "text"),
     [
@@ -33,6 +45,27 @@ def finds(question: str, text: str) -> bool:
         ("海边", "今天和文一起去海边的木屋"),
         ("木屋在哪里", "今天和文一起去海边的木屋"),
         ("屋", "一 屋 二"),
+        ("屋", "今天和文一起去海边的木屋"),
+        ("木", "今天和文一起去海边的木屋"),
+        ("雨", "昨天下雨了"),
+        ("ห้อง", "วันนี้ฉันไปห้องสมุดกับเพื่อน"),
+        ("สมุด", "วันนี้ฉันไปห้องสมุดกับเพื่อน"),
+        ("ຫ້ອງສະໝຸດ", "ມື້ນີ້ຂ້ອຍໄປຫ້ອງສະໝຸດ"),
+        ("បណ្ណាល័យ", "ថ្ងៃនេះខ្ញុំទៅបណ្ណាល័យ"),
+        ("បណ្ណាល័យ", "ថ្ងៃនេះ​ខ្ញុំ​ទៅ​បណ្ណា​ល័យ"),
+        ("စာကြည့်တိုက်", "ဒီနေ့ ကျွန်တော် စာကြည့်တိုက်သွားတယ်"),
+        ("हिन्दी", "मैं हिन्दी सीखता हूँ"),
+        ("كتاب", "هذا كِتَابٌ جديد"),
+        ("ספר", "זה סֵפֶר חדש"),
+        ("ещё", "еще раз"),
+        ("ελλαδα", "στην Ελλάδα"),
+        ("ＧＷ－４１７２", "Error GW-4172 means a second process."),
+        ("a828e60", "Fixed in a828e60b3f91c since then."),
+        ("2026-10", "Deployed on 2026-10-18 at noon."),
+        ("sqlite-vec unavailable", 'It said "sqlite-vec unavailable" and went on.'),
+        ("memory/projects/gateway", "see memory/projects/gateway.md"),
+        ("memorySearch.query.hybrid", "Set memorySearch.query.hybrid.enabled"),
+        ("MEMORYD_OFFLINE", "with MEMORYD_OFFLINE=1"),
         ("ひらがな", "これはひらがなです"),
         ("회의", "오늘 회의가 있다"),
         ("who is the", "who is the"),
@@ -75,6 +108,27 @@ def test_long_compound_is_no_long_phrase() -> None:
     """A quoted token that falls into n words costs n milliseconds a note."""
     expression = match_expression(query_terms("a1-" * 1000 + "z"))
     assert all(" " not in term for term in expression.replace('"', "").split(" OR "))
+
+
+def test_what_is_written_as_one_is_found_before_its_scattered_parts() -> None:
+    texts = ["10 of 2026 and 18 more; 2026 had 10 of 18", "Deployed on 2026-10-18 at noon, as planned for long"]
+    assert best("2026-10-18", texts) == best("what happened on 2026-10-18", texts) == texts[1]
+    assert joined_phrases("on 2026-10-18 in memory/a.md by a well-known man") == [
+        ("2026", "10", "18"),
+        ("memory", "a", "md"),
+    ]
+
+
+def test_letters_that_only_look_like_accented_ones_stay_apart() -> None:
+    assert not finds("йод", "иод")
+
+
+@pytest.mark.parametrize("question", ["a-" * 2000 + "1", "1" * 4000, "\u0301" * 2000 + "a", "漢" * 4000, "_/" * 2000])
+def test_long_questions_are_cut_in_little_time(question: str) -> None:
+    begin = process_time()
+    assert len(query_terms(question)) <= 64
+    assert all(len(words) <= 8 for words in joined_phrases(question))
+    assert process_time() - begin < 0.5
 
 
 def test_stop_words_are_left_out_unless_nothing_else_is_asked() -> None:

@@ -1,0 +1,53 @@
+from datetime import UTC, date, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.domain.decay import age_in_days, decay_day, decay_factor
+
+DAY_NS = 86_400 * 1_000_000_000
+SAVED = int(datetime(2026, 3, 1, tzinfo=UTC).timestamp()) * 1_000_000_000
+
+
+@given(st.floats(-1e6, 1e6), st.floats(-1e3, 1e6) | st.just(float("nan")))
+def test_factor_stays_between_0_and_1(age: float, half_life: float) -> None:
+    assert 0 <= decay_factor(age, half_life) <= 1
+
+
+@given(st.floats(0, 1e4), st.floats(0, 1e4), st.floats(0.1, 1e4))
+def test_older_never_counts_more(first: float, second: float, half_life: float) -> None:
+    young, old = sorted((first, second))
+    assert decay_factor(old, half_life) <= decay_factor(young, half_life)
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "day"),
+    [
+        ("memory/2026-10-18.md", "memory", date(2026, 10, 18)),
+        ("memory/trips/2026-10-18-north.md", "memory", date(2026, 10, 18)),
+        ("../team/2026-10-18.md", "memory", date(2026, 10, 18)),
+        ("memory/network.md", "memory", None),
+        ("MEMORY.md", "memory", None),
+        ("memory.md", "memory", None),
+        ("SOUL.md", "memory", None),
+        ("bank/2026-10-18.md", "memory", None),
+        ("bank/entities/2026-10-18.md", "memory", None),
+        ("../team/guide.md", "memory", None),
+        ("sessions/abc.md", "sessions", date(2026, 3, 1)),
+        ("sessions/2026-10-18.md", "sessions", date(2026, 10, 18)),
+    ],
+)
+def test_only_what_is_dated_ages(path: str, source: str, day: date | None) -> None:
+    assert decay_day(path, source, SAVED) == day
+
+
+def test_day_of_a_transcript_is_one_of_its_owner() -> None:
+    west = timezone(timedelta(hours=-5))
+    assert decay_day("sessions/abc.md", "sessions", SAVED, west) == date(2026, 2, 28)
+
+
+def test_future_and_undated_are_of_today() -> None:
+    assert age_in_days(date(2026, 10, 19), date(2026, 10, 18)) == 0
+    assert age_in_days(None, date(2026, 10, 18)) == 0
+    assert age_in_days(date(2026, 10, 1), date(2026, 10, 18)) == 17

@@ -1,0 +1,64 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.domain.similarity import is_near_copy, jaccard, tokens
+
+TEXTS = st.text(st.sampled_from("ab Cé1_漢字かไทย "), max_size=40)
+NOTE = "the spare key for the bicycle shed hangs behind the grey fuse box in the hall"
+
+
+@given(TEXTS, TEXTS)
+def test_likeness_is_a_share_and_the_same_both_ways(first: str, second: str) -> None:
+    one, other = tokens(first), tokens(second)
+    assert 0 <= jaccard(one, other) == jaccard(other, one) <= 1
+    assert is_near_copy(one, other) == is_near_copy(other, one)
+
+
+@given(TEXTS)
+def test_what_has_words_is_a_copy_of_itself(text: str) -> None:
+    assert is_near_copy(tokens(text), tokens(text)) == bool(tokens(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Hello, World_1!", {"hello", "world_1"}),
+        ("我喜欢hello你好", {"我", "喜", "欢", "我喜", "喜欢", "hello", "你", "好", "你好"}),
+        ("привет Ελλάδα", {"привет", "ελλαδα"}),
+        ("  ", set()),
+    ],
+)
+def test_words_of_every_script_count(text: str, expected: set[str]) -> None:
+    assert tokens(text) == expected
+
+
+@pytest.mark.parametrize(
+    "copy",
+    [
+        NOTE,
+        NOTE.upper() + "!",
+        NOTE.replace("hall", "hall 2026"),
+        f"{NOTE} 17",
+        f"{NOTE} indeed",
+    ],
+)
+def test_few_other_words_or_a_number_make_no_new_note(copy: str) -> None:
+    assert is_near_copy(tokens(NOTE), tokens(copy))
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (NOTE, "the spare key for the boat house hangs behind the grey fuse box in the hall"),
+        ("weight 81 kg", "weight 80 kg"),
+        ("room 101 is Peter's", "room 102 is Anna's"),
+        (
+            "invoice 4711 of 2026-10-01 for 3200 kr was paid to the usual acme account",
+            "invoice 4811 of 2026-11-03 for 2900 kr was paid to the usual acme account",
+        ),
+        (NOTE, ""),
+    ],
+)
+def test_other_words_and_several_numbers_are_another_note(first: str, second: str) -> None:
+    assert not is_near_copy(tokens(first), tokens(second))
