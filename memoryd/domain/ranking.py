@@ -67,9 +67,14 @@ def fold(leaders: Sequence[Entry], entry: Entry) -> int | None:
     return None
 
 
+def file_share(limit: int) -> int:
+    """Return how many of `limit` hits one document may have while others match."""
+    return max(1, math.ceil(limit * FILE_SHARE))
+
+
 def shared_by_files(paths: Sequence[str], limit: int) -> list[int]:
     """Return all positions; hits beyond a document's share of the first `limit` places stand behind the others."""
-    most = max(1, math.ceil(limit * FILE_SHARE))
+    most = file_share(limit)
     counts: Counter[str] = Counter()
     first: list[int] = []
     late: list[int] = []

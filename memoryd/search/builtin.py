@@ -181,7 +181,7 @@ class BuiltinSearch:
             return None
 
     async def _selected(self, asked: _Asked, merged: _Merged) -> Selected:
-        """Read rows until there are enough that are no copies of others; all of them where decay may reorder."""
+        """Read rows until enough are no copies nor all of one document; every one where decay may reorder."""
         limit, held = asked.query.limit, merged.held
         steps = self._settings.steps(limit)
         bar = Bar(asked.query.min_score, held.vector_floor if held else float("-inf"), merged.evidence.noise)
@@ -196,6 +196,7 @@ class BuiltinSearch:
             known = [rows[chunk] for chunk in wanted if chunk in rows]
             candidates = [scored(row, merged.fused[row.id], merged.evidence, places, merged.standing) for row in known]
             selected = select(candidates, limit, steps=steps, bar=bar, now=asked.query.now)
-            if len(selected.hits) >= limit or reach >= len(admitted):
+            is_enough = len(selected.hits) >= limit and not selected.is_crowded
+            if is_enough or reach >= len(admitted):
                 return selected
             reach *= DEEPER

@@ -1,5 +1,6 @@
 """From merged scores to the hits of an answer: decay → sort → floors → folding → MMR → shares of files → top K."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -7,7 +8,7 @@ from datetime import datetime
 from memoryd.domain.decay import age_in_days, decay_day, decay_factor
 from memoryd.domain.floors import deviations
 from memoryd.domain.fusion import Noise
-from memoryd.domain.ranking import Entry, Weighed, fold, mmr, shared_by_files, with_literal
+from memoryd.domain.ranking import Entry, Weighed, file_share, fold, mmr, shared_by_files, with_literal
 from memoryd.domain.similarity import tokens
 from memoryd.search.query import Scored, Why
 from memoryd.store.chunks import ChunkRow
@@ -39,11 +40,12 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """The hits, best first; what came near and is none; whether near copies were folded."""
+    """The hits, best first; what came near and is none; whether near copies were folded, or one document took all."""
 
     hits: tuple[Scored, ...]
     misses: tuple[Scored, ...]
     has_folded: bool
+    is_crowded: bool
 
 
 @dataclass(slots=True)
@@ -64,7 +66,8 @@ def select(candidates: Sequence[Scored], limit: int, *, steps: Steps, bar: Bar, 
     late = [_missed(one.hit, BEYOND) for at, one in enumerate(leaders) if at not in places]
     late += [_missed(hit, BEYOND) for hit in rest[:limit]]
     misses = sorted(late + refused[:limit], key=lambda hit: -hit.score)
-    return Selected(hits, tuple(misses[:limit]), any(one.copies for one in leaders))
+    is_crowded = max(Counter(hit.chunk.path for hit in hits).values(), default=0) > file_share(limit)
+    return Selected(hits, tuple(misses[:limit]), any(one.copies for one in leaders), is_crowded)
 
 
 def _why(hit: Scored) -> Why:
@@ -102,10 +105,10 @@ def _folded(hits: Sequence[Scored], limit: int, steps: Steps) -> tuple[list[_Lea
 
     Where decay reorders, literal hits that were among the best before it are looked at too.
     """
-    wanted = limit + 1 if steps.mmr_lambda is None else max(limit + 1, steps.pool)
+    wanted = limit if steps.mmr_lambda is None else max(limit, steps.pool)
     leaders: list[_Leader] = []
     for looked, hit in enumerate(hits):
-        if len(leaders) >= wanted:
+        if _places(leaders, limit) >= wanted:
             rest = list(hits[looked:])
             break
         _fold_in(leaders, hit)
@@ -118,6 +121,12 @@ def _folded(hits: Sequence[Scored], limit: int, steps: Steps) -> tuple[list[_Lea
             _fold_in(leaders, hit)
         rest = [hit for hit in rest if hit not in owed]
     return leaders, rest
+
+
+def _places(leaders: Sequence[_Leader], limit: int) -> int:
+    """Count the hits that one document's share leaves."""
+    counts = Counter(leader.hit.chunk.path for leader in leaders)
+    return sum(min(count, file_share(limit)) for count in counts.values())
 
 
 def _fold_in(leaders: list[_Leader], hit: Scored) -> None:

@@ -22,10 +22,10 @@ FROM chunk_words WHERE chunk_words MATCH ?2
 """
 _FILES_OF_CHUNKS = """
 SELECT c.id, c.text, c.heading, f.path FROM chunks c JOIN files f ON f.id = c.file_id
-WHERE (?1 IS NULL OR c.file_id IN (SELECT value FROM json_each(?1)))
+WHERE (:files IS NULL OR c.file_id IN (SELECT value FROM json_each(:files)))
 """
-_HOLDING = " AND c.id IN (SELECT rowid FROM chunk_words WHERE chunk_words MATCH ?2)"
-_NOT_HOLDING = " AND c.id NOT IN (SELECT rowid FROM chunk_words WHERE chunk_words MATCH ?3)"
+_HOLDING = " AND c.id IN (SELECT rowid FROM chunk_words WHERE chunk_words MATCH :required)"
+_NOT_HOLDING = " AND c.id NOT IN (SELECT rowid FROM chunk_words WHERE chunk_words MATCH :forbidden)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +77,8 @@ def narrowed_chunks(
     """Return (chunk id, text, heading, path) of the chunks of these files, of all if None, that may answer."""
     statement = _FILES_OF_CHUNKS + (_HOLDING if narrow.required else "") + (_NOT_HOLDING if narrow.forbidden else "")
     files = None if file_ids is None else json.dumps(list(file_ids))
-    values = {"1": files} | ({"2": narrow.required} if narrow.required else {})
-    return list(db.execute(statement, values | ({"3": narrow.forbidden} if narrow.forbidden else {})))
+    values = {"files": files, "required": narrow.required, "forbidden": narrow.forbidden}
+    return list(db.execute(statement, values))
 
 
 def count_chunks(db: apsw.Connection) -> int:

@@ -1,0 +1,275 @@
+"""What the real daemon answers: how hits are ranked, folded, filtered, judged and explained."""
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.daemon import RunningDaemon, write_config
+from tests.system.over_socket import send
+
+FILLER = {
+    f"memory/topic-{number:02}.md": f"# Topic {number}\n\nNotes on subject{number}: {words}.\n"
+    for number, words in enumerate(
+        [
+            *("paint the fence green", "order flour and yeast", "tickets for the opera", "a walk by the river"),
+            *("new tyres for the car", "the choir meets on Monday", "call the bank about fees", "plant garlic in rows"),
+            *("the printer needs toner", "a recipe with lentils", "return the library books", "swim on Thursday"),
+        ]
+    )
+}
+Start = Callable[..., RunningDaemon]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Start a daemon over some notes, with settings of `query.hybrid` and words alone unless a model is given."""
+    running: list[RunningDaemon] = []
+
+    def run(notes: Mapping[str, str], model: Path | None = None, **hybrid: object) -> RunningDaemon:
+        workspace = tmp_path / "workspace"
+        for name, text in notes.items():
+            (workspace / name).parent.mkdir(parents=True, exist_ok=True)
+            (workspace / name).write_text(text)
+        config = write_config(tmp_path, workspace, model, search={"query": {"hybrid": hybrid}})
+        daemon = RunningDaemon(tmp_path, config, workspace)
+        running.append(daemon)
+        daemon.start()
+        assert daemon.client().sync(wait="embedded" if model else "indexed")["complete"]
+        return daemon
+
+    yield run
+    for daemon in running:
+        daemon.stop()
+
+
+def ask(daemon: RunningDaemon, query: str, **more: object) -> Any:
+    answer = send(daemon.socket, "POST", "/v1/search", {"query": query, **more})
+    assert answer.status == 200, answer.json
+    return answer.json
+
+
+def paths(reply: Any) -> list[str]:
+    return [hit["path"] for hit in reply["results"]]
+
+
+def dated(days: int, folder: str = "memory") -> str:
+    return f"{folder}/{date.today() - timedelta(days=days)}.md"  # noqa: DTZ011 the daemon's own day
+
+
+def test_decay_puts_yesterday_before_last_year(start: Start) -> None:
+    old, new = dated(300), dated(1)
+    notes = {
+        old: "# Work\n\nRod's standup is at ten: standup, standup schedule of Rod.\n",
+        new: "# Work\n\nMoved today: the standup of Rod is at a quarter past two now, says the schedule.\n",
+        dated(400, "bank"): "# Rod\n\nRod leads the standup schedule.\n",
+        **FILLER,
+    }
+    daemon = start(notes, temporalDecay={"enabled": True, "halfLifeDays": 30})
+    reply = ask(daemon, "Rod standup schedule", explain=True)
+    found = {hit["path"]: hit["explain"] for hit in reply["results"]}
+    assert paths(reply).index(new) < paths(reply).index(old)
+    assert found[old]["decay"] == pytest.approx(0.5 ** (300 / 30), abs=1e-3)
+    assert (found[old]["ageDays"], found[new]["ageDays"]) == (300, 1)
+    assert found[dated(400, "bank")]["decay"] == 1.0
+    assert found[old]["baseScore"] > found[new]["baseScore"]
+
+
+def test_decay_never_hides_the_note_that_holds_the_words(start: Start) -> None:
+    """Five of six words stand in one note of two years ago, one word in each of many notes of this month."""
+    match = dated(760)
+    notes = {
+        match: "# Audit\n\nThe quarterly saffron audit in Lisbon: Marta signs it.\n",
+        **{
+            dated(day): f"# Day {day}\n\nThe router was restarted {day} times, said note {day * 7}.\n"
+            for day in range(40)
+        },
+    }
+    daemon = start(notes, temporalDecay={"enabled": True, "halfLifeDays": 30})
+    for limit in (2, 6):
+        assert match in paths(ask(daemon, "router quarterly saffron audit Lisbon Marta", maxResults=limit))
+    assert match in paths(ask(daemon, "router quarterly saffron audit Lisbon Marta", minScore=0.9))
+
+
+def test_mmr_prefers_what_is_new(start: Start) -> None:
+    notes = {
+        "memory/a.md": "# Router\n\nConfigured Omada router, set VLAN 10 for IoT devices in the network.\n",
+        "memory/b.md": "# Router\n\nConfigured Omada router, moved IoT devices to VLAN 10 in the network.\n",
+        "memory/c.md": "# DNS\n\nThe AdGuard box filters names for the whole network of the house.\n",
+        **FILLER,
+    }
+    question = "configured router network"
+    daemon = start(notes, mmr={"enabled": True, "lambda": 0.3})
+    assert set(paths(ask(daemon, question, maxResults=2))) in (
+        {"memory/a.md", "memory/c.md"},
+        {"memory/b.md", "memory/c.md"},
+    )
+
+
+def test_many_near_copies_fold_into_one_with_a_count(start: Start) -> None:
+    copy = "The admin says that the recovery phrase of the main vault is kept in the blue binder, number {}.\n"
+    notes = {f"memory/copies/{number:03}.md": copy.format(number) for number in range(300)}
+    notes["memory/real.md"] = "# Vault\n\nThe recovery key was moved to the bank on Friday.\n"
+    reply = ask(start(notes | FILLER), "recovery vault", explain=True)
+    assert len(reply["results"]) == 2
+    counts = {hit["path"]: hit["duplicates"] for hit in reply["results"]}
+    assert counts.pop("memory/real.md") == 0
+    assert list(counts.values()) == [299]
+
+
+def test_one_document_does_not_fill_the_answer(start: Start) -> None:
+    parts = [
+        f"## Part {part}\n\n" + f"The boiler boiler boiler matter {part} of heat{part}. " * 60 for part in range(12)
+    ]
+    notes = {"MEMORY.md": "\n\n".join(parts), "memory/other.md": "# Cellar\n\nA boiler stands in the cellar.\n"}
+    found = paths(ask(start(notes), "boiler"))
+    assert len(found) == 6
+    assert "memory/other.md" in found
+
+
+@pytest.mark.parametrize("question", ["zzzxqv", "qwxjk vvbz", "zzzxqv flimbicates quandrously"])
+def test_nonsense_is_told_as_nothing_found(start: Start, starter_model: Path, question: str) -> None:
+    daemon = start(FILLER, starter_model)
+    reply = ask(daemon, question, explain=True)
+    assert reply["mode"] == "hybrid"
+    assert (reply["results"], reply["verdict"]) == ([], "none")
+    assert "noise" in reply["reason"]
+    assert reply["misses"]
+    assert all("noise" in miss["explain"]["because"] for miss in reply["misses"])
+    assert ask(daemon, question)["misses"] is None
+
+
+def test_paraphrase_is_found_and_literal_match_is_answerable(start: Start, starter_model: Path) -> None:
+    notes = {"memory/boiler.md": "# Boiler\n\nThe boiler was serviced by Quentin Aldebaran.\n", **FILLER}
+    daemon = start(notes, starter_model)
+    other_words = ask(daemon, "who fixed our central heating furnace?")
+    assert paths(other_words)[0] == "memory/boiler.md"
+    assert other_words["verdict"] in ("weak", "answerable")
+    assert ask(daemon, "boiler Aldebaran")["verdict"] == "answerable"
+
+
+def test_word_of_a_question_full_of_unknown_ones_is_weak(start: Start) -> None:
+    reply = ask(start(FILLER), "zzzxqv qwpoei bnmrt printer")
+    assert paths(reply) == ["memory/topic-08.md"]
+    assert reply["verdict"] == "weak"
+    assert "%" in reply["reason"]
+
+
+def test_filters_inside_the_question(start: Start) -> None:
+    notes = {
+        dated(3): "# Lease\n\nA second process holds the lease of the gateway.\n",
+        dated(90): "# Lease\n\nAnother second process held the lease, a backup did.\n",
+        "bank/lease.md": "# Lease\n\nThe lease process: second to none.\n",
+    }
+    daemon = start(notes | FILLER)
+    assert set(paths(ask(daemon, "lease"))) == {dated(3), dated(90), "bank/lease.md"}
+    assert paths(ask(daemon, "lease since:30d path:memory")) == [dated(3)]
+    assert paths(ask(daemon, "lease until:60d path:memory/2*")) == [dated(90)]
+    assert set(paths(ask(daemon, 'lease "second process"'))) == {dated(3), dated(90)}
+    assert paths(ask(daemon, '"second process" -backup')) == [dated(3)]
+    asked = ask(daemon, 'path:memory since:30d "second process" lease -backup', explain=True)
+    assert paths(asked) == [dated(3)]
+    understood = asked["explain"]["question"]
+    assert (understood["phrases"], understood["excluded"]) == (["second process"], ["backup"])
+    assert understood["paths"] == ["memory"]
+    assert understood["since"]
+    nothing = ask(daemon, '"process second"')
+    assert (nothing["results"], nothing["verdict"]) == ([], "none")
+    assert "phrases" in nothing["reason"]
+
+
+def test_filters_hold_for_vectors_too(start: Start, starter_model: Path) -> None:
+    """Equal passages share one vector; a filter must not let the one show the other."""
+    same = "# Heat\n\nThe plumber repaired the boiler.\n"
+    daemon = start({"memory/in.md": same, "bank/out.md": same, **FILLER}, starter_model)
+    for query in ("who mended the heating path:memory/in.md", "who mended the heating -cellar path:memory/in.md"):
+        reply = ask(daemon, query, explain=True)
+        assert reply["health"]["arms"]["vector"]["state"] == "ok"
+        assert {hit["path"] for hit in [*reply["results"], *reply["misses"]]} == {"memory/in.md"}
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("GW-4172", "memory/codes.md"),
+        ("4172", "memory/codes.md"),
+        ("a828e60", "memory/codes.md"),
+        ("sqlite-vec unavailable", "memory/codes.md"),
+        ("candidateMultiplier", "memory/codes.md"),
+        ("multiplier", "memory/codes.md"),
+        ("2026-10-18", "memory/codes.md"),
+        ("2026-10", "memory/codes.md"),
+        ("/etc/memoryd/config.json5", "memory/codes.md"),
+        ("codes.md", "memory/codes.md"),
+        ("屋", "memory/zh.md"),
+        ("排水沟", "memory/zh.md"),
+        ("デプロイ", "memory/ja.md"),
+        ("배포", "memory/ko.md"),
+        ("ห้องสมุด", "memory/th.md"),
+        ("ຫ້ອງສະໝຸດ", "memory/lo.md"),
+        ("បណ្ណាល័យ", "memory/km.md"),
+        ("resume", "memory/accents.md"),
+        ("re\u0301sume\u0301", "memory/accents.md"),
+        ("Angstrom", "memory/accents.md"),
+    ],
+)
+def test_whole_and_part_of_what_is_written(scripts: RunningDaemon, question: str, answer: str) -> None:
+    reply = ask(scripts, question)
+    assert paths(reply)[0] == answer
+    assert reply["verdict"] == "answerable"
+
+
+@pytest.fixture(scope="module")
+def scripts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
+    """One daemon over notes in many scripts."""
+    home = tmp_path_factory.mktemp("scripts")
+    notes = {
+        "memory/codes.md": "# Codes\n\nError GW-4172, fixed in a828e60b3f91c on 2026-10-18: `candidateMultiplier` in "
+        '/etc/memoryd/config.json5 was wrong; "sqlite-vec unavailable" came of it.\n',
+        "memory/zh.md": "# 星期日\n\n今天和文一起去海边的木屋，修好了屋顶的排水沟。\n",
+        "memory/ja.md": "# 金曜日\n\n本番環境へのデプロイは金曜日にしない。\n",
+        "memory/ko.md": "# 금요일\n\n금요일에는 배포하지 않는다.\n",
+        "memory/th.md": "# วัน\n\nวันนี้ฉันไปห้องสมุดกับเพื่อนและยืมหนังสือ\n",
+        "memory/lo.md": "# ມື້\n\nມື້ນີ້ຂ້ອຍໄປຫ້ອງສະໝຸດກັບໝູ່\n",
+        "memory/km.md": "# ថ្ងៃ\n\nថ្ងៃនេះខ្ញុំទៅបណ្ណាល័យជាមួយមិត្ត\n",
+        "memory/accents.md": "# Papers\n\nHer résumé names the A\u030angstro\u0308m laboratory.\n",
+        **FILLER,
+    }
+    workspace = home / "workspace"
+    for name, text in notes.items():
+        (workspace / name).parent.mkdir(parents=True, exist_ok=True)
+        (workspace / name).write_text(text)
+    with RunningDaemon(home, write_config(home, workspace, None), workspace) as running:
+        running.client().sync(wait="indexed")
+        yield running
+
+
+def test_snippet_shows_the_match_in_its_own_lines(start: Start) -> None:
+    lines = [f"- line {number} about nothing much at all, as on most days of that year" for number in range(40)]
+    lines[31] = "- the Zürich safe opens with 4711"
+    daemon = start({"memory/long.md": "\n".join(lines) + "\n", **FILLER})
+    hit = ask(daemon, "zurich safe", maxResults=1)["results"][0]
+    assert "Zürich safe" in hit["snippet"]
+    body = hit["snippet"].split("\n\nSource: ")[0]
+    assert body == "\n".join(lines[hit["snippetStartLine"] - 1 : hit["snippetEndLine"]])
+    assert len(body) <= 700
+
+
+def test_explanation_adds_up(start: Start, starter_model: Path) -> None:
+    daemon = start({"memory/boiler.md": "# Boiler\n\nThe boiler was serviced by Quentin.\n", **FILLER}, starter_model)
+    reply = ask(daemon, "boiler service", explain=True)
+    best = reply["results"][0]["explain"]
+    assert (best["wordsRank"], best["mergedRank"], best["decay"]) == (1, 1, 1.0)
+    assert best["baseScore"] == reply["results"][0]["score"]
+    assert best["terms"] == ["boiler", "service"]
+    assert best["bm25"] > 0
+    assert best["because"]
+    floors = reply["explain"]["floors"]
+    assert floors["share"] == 1.0
+    assert floors["vectors"] >= len(FILLER)
+    assert floors["vectorFloor"] <= floors["clearFloor"]
+    plain = ask(daemon, "boiler service")
+    assert "explain" not in plain
+    assert "explain" not in plain["results"][0]
