@@ -6,6 +6,7 @@ import select
 import signal
 import subprocess
 import sys
+import time
 
 PROGRAM = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
 PATIENCE_SECONDS = 20
@@ -15,11 +16,14 @@ def on_terminal(*arguments: str, typed: str = "", interrupt_at: str = "", **envi
     """Its exit code and what it wrote; `typed` waits in its input, Ctrl-C comes once `interrupt_at` was seen."""
     ours, theirs = pty.openpty()
     variables = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100", **environment}
-    child = subprocess.Popen([*PROGRAM, *arguments], stdin=theirs, stdout=theirs, stderr=theirs, env=variables)
+    # a shell that starts the suite in the background has Ctrl-C ignored, and what it starts inherits that
+    command = ["env", "--default-signal=INT", *PROGRAM, *arguments]
+    child = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=variables)
     os.close(theirs)
     os.write(ours, typed.encode())
     seen = b""
-    while select.select([ours], [], [], PATIENCE_SECONDS)[0]:
+    end = time.monotonic() + PATIENCE_SECONDS
+    while (left := end - time.monotonic()) > 0 and select.select([ours], [], [], left)[0]:
         try:
             seen += os.read(ours, 65536)
         except OSError:  # Linux says EIO when the last writer has left
@@ -28,4 +32,6 @@ def on_terminal(*arguments: str, typed: str = "", interrupt_at: str = "", **envi
             child.send_signal(signal.SIGINT)
             interrupt_at = ""
     os.close(ours)
+    if time.monotonic() > end:
+        child.kill()
     return child.wait(PATIENCE_SECONDS), seen.decode().replace("\r\n", "\n")
