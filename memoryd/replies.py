@@ -8,6 +8,18 @@ class Health(TypedDict):
     ready: bool
 
 
+class HitExplanation(TypedDict):
+    """Why a hit stands where it stands, or why a miss is none; more numbers are in the API description."""
+
+    baseScore: float
+    wordsRank: int | None
+    vectorRank: int | None
+    terms: list[str]
+    decay: float
+    copies: list[str]
+    because: str
+
+
 class Hit(TypedDict):
     """A cited passage; lines count from 1 and include the end."""
 
@@ -21,6 +33,8 @@ class Hit(TypedDict):
     source: str
     heading: NotRequired[str]
     citation: NotRequired[str | None]
+    duplicates: NotRequired[int]
+    explain: NotRequired[HitExplanation]
     snippetStartLine: NotRequired[int]
     snippetEndLine: NotRequired[int]
     flags: NotRequired[list[str]]

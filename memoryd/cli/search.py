@@ -104,7 +104,7 @@ def _print(reply: SearchReply, is_explained: bool) -> None:
     if not reply["results"]:
         note(f"nothing found: {reply.get('reason') or 'no note matches'}")
     elif reply["verdict"] == "weak":
-        note("only weak matches: the answer may not be among them")
+        note(f"only weak matches: {reply.get('reason') or 'the answer may not be among them'}")
     for line in _health_notes(reply, reply["health"]):
         note(line)
 
@@ -113,7 +113,8 @@ def _hit_lines(mark: str, hit: Hit, is_explained: bool) -> Iterator[str]:
     citation = Citation(harmless_line(hit["path"]), hit["startLine"], hit["endLine"])
     heading = harmless_line(hit.get("heading") or "")
     score = styled(f"{hit['score']:.2f}", colour="green")
-    head = f"{mark} {styled(str(citation), bold=True)}  {score}"
+    copies = f"  (+{hit['duplicates']} near copies)" if hit.get("duplicates") else ""
+    head = f"{mark} {styled(str(citation), bold=True)}  {score}{copies}"
     yield f"{head}  {styled(heading, dim=True)}" if heading else head
     for line in harmless(hit["snippet"]).strip("\n").split("\n"):
         yield f"{INDENT}{line}".rstrip()
@@ -124,7 +125,8 @@ def _hit_lines(mark: str, hit: Hit, is_explained: bool) -> Iterator[str]:
 def _explanation(hit: Hit) -> str:
     scores = {"words": hit.get("textScore"), "vector": hit.get("vectorScore")}
     given = [f"{name} {score:.3f}" for name, score in scores.items() if score is not None]
-    return " · ".join(given)
+    because = hit.get("explain", {}).get("because", "")
+    return " · ".join([*given, harmless_line(because)] if because else given)
 
 
 def _engine(reply: SearchReply, left: str) -> str:
