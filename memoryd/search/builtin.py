@@ -119,6 +119,13 @@ class BuiltinSearch:
 
     async def search(self, query: Query) -> Found:
         """Return the best chunks; an arm that fails or is late costs its part, never the answer."""
+        try:
+            return await self._search(query)
+        except StoreError as exc:
+            arm = Arm(ArmState.FAILED, str(exc))
+            return Found((), (), {LEXICAL: arm, VECTOR: arm}, query.question.terms)
+
+    async def _search(self, query: Query) -> Found:
         end = time.monotonic() + query.deadline * (1 - _RESERVE)
         question = query.question
         reach = await self._arms.reach(question)

@@ -183,7 +183,8 @@ def _verdict(found: Found) -> Verdict:
 
 def _why_empty(found: Found, freshness: Freshness, query: Query) -> str:
     if not any(arm.took_part for arm in found.arms.values()):
-        return "no arm of the search could answer: " + "; ".join(arm.reason for arm in found.arms.values())
+        reasons = dict.fromkeys(arm.reason for arm in found.arms.values())
+        return "no arm of the search could answer: " + "; ".join(reasons)
     if freshness.pending_files:
         return f"still indexing: {freshness.pending_files} files are not read yet"
     if not freshness.files:

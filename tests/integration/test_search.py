@@ -117,3 +117,11 @@ async def test_deleted_note_is_in_no_answer(stage: Stage) -> None:
     await stage.embed()
     found = await stage.ask("boiler of kind7", limit=50)
     assert "bank/07.md" not in {hit.chunk.path for hit in (*found.hits, *found.misses)}
+
+
+async def test_index_that_is_being_rebuilt_is_told_as_arms_that_fail(stage: Stage) -> None:
+    await stage.database.close()
+    found = await stage.ask("boiler")
+    assert not found.hits
+    assert {arm.state for arm in found.arms.values()} == {ArmState.FAILED}
+    assert all(arm.reason for arm in found.arms.values())
