@@ -68,7 +68,7 @@ class Workspace:
     ) -> None:
         self.agents = list(agents)
         self.embedding = embedding
-        slot = self.slot = embedding.slot
+        self.slot = embedding.slot
         self.cost: PendingCost | None = None
         self._around = around
         self._settings = agents[0].memory_search
@@ -86,19 +86,37 @@ class Workspace:
             is_private=self.database.path.is_relative_to(state_dir()),
             on_new=self._on_new_index,
         )
-        spaces = Spaces(self.database)
-        self.lane = EmbeddingLane(
+        self._spaces = Spaces(self.database)
+        self.lane = self._made_lane()
+        self.indexer = self._made_indexer()
+        self.builtin = self._made_search(self.slot)
+        self._standing = Standing(
+            workspace=self._path,
+            builtin=self.builtin,
+            words=self._made_search(EmbedderSlot(lambda _state: None)),
+            known=lambda: self.indexer.known_paths,
+            roots=self._roots,
+            max_file_bytes=around.limits.max_file_bytes,
+        )
+        self.qmds = {agent.id: AgentQmd(agent, self._standing) for agent in agents if agent.memory.backend == "qmd"}
+        self.served = [self._served(agent, embedding) for agent in agents]
+        self.lane.pause(bool(self.qmds))
+
+    def _made_lane(self) -> EmbeddingLane:
+        return EmbeddingLane(
             database=self.database,
-            spaces=spaces,
-            slot=slot,
+            spaces=self._spaces,
+            slot=self.slot,
             settings=_lane_settings(self._settings),
-            lookup=around.lookup,
+            lookup=self._around.lookup,
             publish=self._publish,
             on_removed=self._on_vectors_removed,
         )
-        self.indexer = Indexer(
+
+    def _made_indexer(self) -> Indexer:
+        return Indexer(
             database=self.database,
-            executor=around.executor,
+            executor=self._around.executor,
             workspace=self._path,
             look=self._look,
             settings=_index_settings(self._settings),
@@ -107,31 +125,15 @@ class Workspace:
             on_purge=self._on_vectors_removed,
             publish=self._publish,
         )
-        self.builtin = BuiltinSearch(
+
+    def _made_search(self, slot: EmbedderSlot) -> BuiltinSearch:
+        return BuiltinSearch(
             database=self.database,
-            spaces=spaces,
-            executor=around.executor,
+            spaces=self._spaces,
+            executor=self._around.executor,
             slot=slot,
             settings=_search_settings(self._settings),
         )
-        words = BuiltinSearch(
-            database=self.database,
-            spaces=spaces,
-            executor=around.executor,
-            slot=EmbedderSlot(lambda _state: None),
-            settings=_search_settings(self._settings),
-        )
-        self._standing = Standing(
-            workspace=self._path,
-            builtin=self.builtin,
-            words=words,
-            known=lambda: self.indexer.known_paths,
-            roots=self._roots,
-            max_file_bytes=around.limits.max_file_bytes,
-        )
-        self.qmds = {agent.id: AgentQmd(agent, self._standing) for agent in agents if agent.memory.backend == "qmd"}
-        self.served = [self._served(agent, embedding) for agent in agents]
-        self.lane.pause(bool(self.qmds))
 
     def _served(self, agent: Agent, embedding: Embedding) -> Served:
         qmd = self.qmds.get(agent.id)
