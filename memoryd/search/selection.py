@@ -142,7 +142,9 @@ def _order(leaders: Sequence[_Leader], limit: int, steps: Steps) -> list[int]:
     order = list(range(len(leaders)))
     if steps.mmr_lambda is not None:
         order = mmr([Weighed(one.hit.score, one.entry.tokens) for one in leaders], steps.mmr_lambda)
-    order = [order[at] for at in shared_by_files([leaders[at].hit.chunk.path for at in order], limit)]
+    hits = [leaders[at].hit for at in order]
+    shared = shared_by_files([hit.chunk.path for hit in hits], [hit.score for hit in hits], limit)
+    order = [order[at] for at in shared]
     before = sorted(range(len(leaders)), key=lambda at: -_why(leaders[at].hit).base)
     literal = frozenset(at for at, one in enumerate(leaders) if one.hit.is_literal)
     return with_literal(order, before, literal, limit)

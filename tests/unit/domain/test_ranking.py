@@ -41,13 +41,17 @@ def test_copy_with_a_word_of_the_question_of_its_own_stays() -> None:
 
 @given(st.lists(st.sampled_from("abc"), max_size=20), st.integers(1, 10))
 def test_sharing_moves_and_loses_nothing(paths: list[str], limit: int) -> None:
-    assert sorted(shared_by_files(paths, limit)) == list(range(len(paths)))
+    assert sorted(shared_by_files(paths, [1.0] * len(paths), limit)) == list(range(len(paths)))
 
 
 def test_one_document_leaves_a_place_to_others() -> None:
-    order = shared_by_files(["a"] * 8 + ["b", "c"], 6)
+    order = shared_by_files(["a"] * 8 + ["b", "c"], [0.8] * 8 + [0.7, 0.7], 6)
     assert order[:6] == [0, 1, 2, 3, 4, 8]
-    assert shared_by_files(["a"] * 8, 6) == list(range(8))
+    assert shared_by_files(["a"] * 8, [0.8] * 8, 6) == list(range(8))
+
+
+def test_document_that_hardly_matches_takes_no_place() -> None:
+    assert shared_by_files(["a"] * 6 + ["b"], [0.8] * 6 + [0.1], 6) == list(range(7))
 
 
 @given(st.permutations(range(9)), st.permutations(range(9)), st.frozensets(st.integers(0, 8)), st.integers(1, 9))
