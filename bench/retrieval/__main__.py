@@ -78,7 +78,9 @@ def _ask_all(
     workspace: Path, asked: Sequence[Question], home: Path, model: Path, mode: str, found: dict[str, list[Scores]]
 ) -> None:
     sync = {"watch": False, "reconcileSeconds": 0, "onSearch": False}
-    config = write_config(home, workspace, model, search={"sync": sync, **_settings(mode, model)})
+    # the notes of a set lie wherever its data had them
+    search = {"sync": sync, "extraPaths": ["."], **_settings(mode, model)}
+    config = write_config(home, workspace, model, search=search)
     sizes = _sizes(workspace)
     with RunningDaemon(home, config, workspace, environment={"MEMORYD_LOG_LEVEL": "WARNING"}) as daemon:
         client = daemon.client(timeout=3600)
