@@ -1,6 +1,5 @@
 """What the index holds of a document: its chunks, their passages, and the hashes that name their content."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -69,6 +68,14 @@ def content_hash(heading: str, text: str) -> bytes:
     return sha256(f"{heading}\0{text}".encode("utf-8", "surrogatepass")).digest()[:16]
 
 
+def chunk_hash(heading: str, text: str, spans: str) -> bytes:
+    """Name a chunk by its heading, its text and the spans of its passages, written `0-80 80-200`.
+
+    Where the overlap ends is part of it: the same lines can be all own text after an edit, or half overlap.
+    """
+    return content_hash(f"{spans}\0{heading}", text)
+
+
 def _chunk_entry(text: str, cut: Chunk) -> ChunkEntry:
     body = text[cut.start : cut.end]
     passages = tuple(
@@ -85,13 +92,7 @@ def _chunk_entry(text: str, cut: Chunk) -> ChunkEntry:
         end_line=cut.end_line,
         heading=cut.heading,
         text=body,
-        hash=_chunk_hash(cut.heading, body, passages),
+        hash=chunk_hash(cut.heading, body, " ".join(f"{passage.start}-{passage.stop}" for passage in passages)),
         passages=passages,
         words=chunk_words(cut.heading, body),
     )
-
-
-def _chunk_hash(heading: str, body: str, passages: Sequence[PassageEntry]) -> bytes:
-    """Where the overlap ends is part of it: the same lines can be all own text after an edit, or half overlap."""
-    spans = " ".join(f"{passage.start}-{passage.stop}" for passage in passages)
-    return content_hash(f"{spans}\0{heading}", body)

@@ -24,7 +24,7 @@ CHECK_SECONDS = 24 * 3600.0
 class Keeper:
     """Keeps a database open and sound while `run` runs; `on_new` is called after each opening.
 
-    `is_private` says that the path was chosen by us, so that rubbish there is a damaged index of ours.
+    `is_private` says that the path was chosen by us, so that whatever lies there is a damaged index of ours.
     """
 
     def __init__(
@@ -96,11 +96,11 @@ class Keeper:
     def _make_way(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         kind = recognise(path)
-        if kind is FileKind.FOREIGN or (kind is FileKind.DAMAGED and not self._is_private):
+        if kind in (FileKind.FOREIGN, FileKind.DAMAGED) and not self._is_private:
             raise ForeignDatabase(
                 f"{path} is not an index of memoryd", hint="set agents.defaults.memorySearch.store.path to another file"
             )
-        if kind in (FileKind.DAMAGED, FileKind.OTHER_VERSION):
+        if kind in (FileKind.FOREIGN, FileKind.DAMAGED, FileKind.OTHER_VERSION):
             set_aside(path)
 
     def _note(self, reason: str) -> None:
@@ -114,7 +114,7 @@ def set_aside(path: Path) -> None:
     for old in path.parent.glob(f"{path.name}.corrupt-*"):
         shutil.rmtree(old) if old.is_dir() else old.unlink(missing_ok=True)
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-    for suffix in ("", "-wal", "-shm"):
+    for suffix in ("", "-wal", "-shm", "-checkpoint"):
         part = path.with_name(path.name + suffix)
         if part.exists():
             part.rename(path.with_name(f"{path.name}.corrupt-{stamp}{suffix}"))

@@ -16,6 +16,8 @@ import apsw
 import sqlite_vec
 
 from memoryd.errors import DamagedDatabase, StoreUnavailable
+from memoryd.store.checkpoint import Checkpoints
+from memoryd.store.checksums import checksum_vfs, reserve_checksums
 
 Result = TypeVar("Result")
 
@@ -65,6 +67,7 @@ class Database:
         self._asked: list[apsw.Connection] = []
         self._reading = asyncio.Semaphore(READERS)
         self._inode: int | None = None
+        self._checkpoints = Checkpoints(path)
 
     @property
     def is_open(self) -> bool:
@@ -77,7 +80,7 @@ class Database:
         self.epoch += 1
 
     async def close(self) -> None:
-        """Interrupt what reads, wait for it, close every connection; the last one checkpoints the write-ahead log."""
+        """Interrupt what reads, wait for it, move the write-ahead log into the file and close every connection."""
         async with self._write_lock:
             writer, self._writer = self._writer, None
             for _ in range(READERS):
@@ -85,7 +88,7 @@ class Database:
                     for reader in self._asked:
                         reader.interrupt()
             readers, self._readers = self._readers, []
-            await self._run(_close_all, [*readers, writer])
+            await self._run(self._close, readers, writer)
             for _ in range(READERS):
                 self._reading.release()
 
@@ -101,13 +104,13 @@ class Database:
         async with self._write_lock:
             if self._writer is None:
                 raise StoreUnavailable("the index is not open")
-            return await self._run(_in_transaction, self._writer, work)
+            return await self._run(self._write, self._writer, work)
 
     async def checkpoint(self) -> None:
         """Move the write-ahead log into the file and cut it to nothing, so that deleted text is in neither."""
         async with self._write_lock:
             if self._writer is not None:
-                await self._run(self._writer.wal_checkpoint, None, apsw.SQLITE_CHECKPOINT_TRUNCATE)
+                await self._run(self._checkpoints.run, self._writer)
 
     async def read(self, work: Callable[[apsw.Connection], Result]) -> Result:
         """Run `work` on a read-only connection; when the caller is cancelled, the query is interrupted."""
@@ -151,12 +154,19 @@ class Database:
             self.trouble = str(exc) if isinstance(exc.__cause__, apsw.IOError) else self.trouble
             raise
 
+    def _write(self, writer: apsw.Connection, work: Callable[[apsw.Connection], Result]) -> Result:
+        result = _in_transaction(writer, work)
+        self._checkpoints.run_if_due(writer, BUSY_TIMEOUT_MS)
+        return result
+
     def _open(self, prepare: Callable[[apsw.Connection], None]) -> None:
+        self._checkpoints.look()
         opened = [self._connect(apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE, _WRITER_PRAGMAS)]
         try:
             prepare(opened[0])
             # Only now: what a new file is must stand in its header, not in a log that a crash leaves beside it.
             opened[0].pragma("journal_mode", "wal")
+            self._checkpoints.attach(opened[0])
             for _ in range(READERS):
                 opened.append(self._connect(apsw.SQLITE_OPEN_READONLY, _READER_PRAGMAS))
         except BaseException:
@@ -165,10 +175,16 @@ class Database:
         self._inode = self.path.stat().st_ino
         self._writer, self._readers = opened[0], opened[1:]
 
+    def _close(self, readers: Sequence[apsw.Connection], writer: apsw.Connection | None) -> None:
+        _close_all(readers)
+        if writer is not None:
+            self._checkpoints.finish(writer)
+
     def _connect(self, flags: int, pragmas: str) -> apsw.Connection:
-        connection = apsw.Connection(str(self.path), flags=flags)
+        connection = apsw.Connection(str(self.path), flags=flags, vfs=checksum_vfs())
         try:
             connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+            reserve_checksums(connection)
             # A script stops at each row it returns, and some pragmas return one: all must be fetched.
             connection.execute(pragmas).fetchall()
         except BaseException:
@@ -188,10 +204,9 @@ class Database:
             connection.enable_load_extension(False)
 
 
-def _close_all(connections: Sequence[apsw.Connection | None]) -> None:
+def _close_all(connections: Sequence[apsw.Connection]) -> None:
     for connection in connections:
-        if connection is not None:
-            connection.close()
+        connection.close()
 
 
 def _in_transaction(connection: apsw.Connection, work: Callable[[apsw.Connection], Result]) -> Result:
@@ -214,12 +229,11 @@ def _mapped(work: Callable[[], Result]) -> Result:
 @contextmanager
 def mapped_errors() -> Iterator[None]:
     """Translate the driver's errors: what may pass becomes StoreUnavailable, a broken file DamagedDatabase."""
+    damaged_hint = "it is set aside and rebuilt from the notes"
     try:
         yield
-    except (apsw.CorruptError, apsw.NotADBError) as exc:
-        raise DamagedDatabase(
-            f"the index is damaged: {exc}", hint="it is set aside and rebuilt from the notes"
-        ) from exc
+    except (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError) as exc:
+        raise DamagedDatabase(f"the index is damaged: {exc}", hint=damaged_hint) from exc
     except (
         apsw.FullError,
         apsw.BusyError,
@@ -230,5 +244,7 @@ def mapped_errors() -> Iterator[None]:
         apsw.ProtocolError,
         apsw.InterruptError,
     ) as exc:
+        if getattr(exc, "extendedresult", 0) == apsw.SQLITE_IOERR_DATA:
+            raise DamagedDatabase("the index is damaged: a page has a wrong checksum", hint=damaged_hint) from exc
         hint = "check the disk of the state directory"
         raise StoreUnavailable(f"the index cannot be used now: {exc}", hint=hint) from exc

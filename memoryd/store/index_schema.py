@@ -1,11 +1,15 @@
 """An index file: recognise it without touching it, make its tables, check its parts against each other."""
 
+import os
+import stat
 import struct
 from enum import StrEnum
 from importlib.resources import files
 from pathlib import Path
 
 import apsw
+
+from memoryd.domain.entries import chunk_hash
 
 APPLICATION_ID = 0x6D656D64
 """`memd`, in the SQLite header of every database of ours."""
@@ -21,6 +25,11 @@ _ORPHANS = {
         "SELECT count(*) FROM files f WHERE chunks <> (SELECT count(*) FROM chunks c WHERE c.file_id = f.id)"
     ),
 }
+_CHUNKS = """
+SELECT c.heading, c.text, c.hash, (
+    SELECT group_concat(p.start || '-' || p.stop, ' ' ORDER BY p.id) FROM passages p WHERE p.chunk_id = c.id)
+FROM chunks c
+"""
 
 
 class FileKind(StrEnum):
@@ -39,8 +48,7 @@ def recognise(path: Path) -> FileKind:
     Something that is no SQLite file counts as DAMAGED; whether it may be set aside is the caller's to know.
     """
     try:
-        with path.open("rb") as file:
-            header = file.read(_HEADER_BYTES)
+        header = _read_header(path)
     except FileNotFoundError:
         return FileKind.ABSENT
     except OSError:
@@ -53,6 +61,17 @@ def recognise(path: Path) -> FileKind:
     if application != APPLICATION_ID:
         return FileKind.FOREIGN
     return FileKind.OURS if version == INDEX_VERSION else FileKind.OTHER_VERSION
+
+
+def _read_header(path: Path) -> bytes:
+    # Opening a pipe would wait for somebody to write to it.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(f"{path} is no regular file")
+        return os.read(descriptor, _HEADER_BYTES)
+    finally:
+        os.close(descriptor)
 
 
 def prepare_index(connection: apsw.Connection) -> None:
@@ -72,6 +91,10 @@ def problems(connection: apsw.Connection) -> list[str]:
     if pages != ["ok"]:
         return pages
     counts = {name: connection.execute(sql).get for name, sql in _ORPHANS.items()}
+    rows = connection.execute(_CHUNKS)
+    counts["chunks that differ from their hash"] = sum(
+        chunk_hash(heading, text, spans or "") != expected for heading, text, expected, spans in rows
+    )
     return [f"{count} {name}" for name, count in counts.items() if count]
 
 

@@ -8,14 +8,16 @@ import signal
 import struct
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+import psutil
 
 from tests.daemon import RunningDaemon, eventually
 
 INJECTED = re.compile(r"\(INJECTED\)")
-KILLED = "+++ killed by SIGKILL +++"
 
 
 def has_strace() -> bool:
@@ -44,8 +46,10 @@ class FaultyDaemon(RunningDaemon):
         os.kill(self.pid, signal.SIGCONT)
 
     def is_running(self) -> bool:
-        """Tell whether the process is there."""
-        return self.process is not None and self.process.poll() is None
+        """Tell whether the process is there and no zombie (as which a tracer may keep it)."""
+        if self.process is None or self.process.poll() is not None:
+            return False
+        return psutil.Process(self.process.pid).status() != psutil.STATUS_ZOMBIE
 
     def reap(self) -> int:
         """Wait for a process that a fault has ended; return its exit code (minus the signal)."""
@@ -77,18 +81,18 @@ def spawn_behind(
 def strace_prefix(log: Path, inject: str, trace: str = "") -> tuple[str, ...]:
     """Return the command that injects `inject` into what it starts; strace steps aside, the pid is the program's.
 
-    The call must stand in `trace` too, or nothing is injected.
+    The call must stand in `trace` too, or nothing is injected; nor is anything with --seccomp-bpf in other threads.
     """
     call = inject.split(":")[0]
     tracing = ("-e", f"trace={trace or call}", "-e", f"inject={inject}")
-    return ("strace", "-D", "-f", "--seccomp-bpf", "-qq", "-o", str(log), *tracing)
+    return ("strace", "-D", "-f", "-qq", "-o", str(log), *tracing)
 
 
 @contextmanager
-def injected(pid: int, log: Path, inject: str, *, path: Path | None = None) -> Iterator[None]:
-    """Inject into a running process and its threads until the end of the block; `path` narrows it to one file."""
+def injected(pid: int, log: Path, inject: str, *, paths: Sequence[Path] = ()) -> Iterator[None]:
+    """Inject into a running process and its threads until the end of the block; `paths` narrow it to some files."""
     call = inject.split(":")[0]
-    narrowed = () if path is None else ("-P", str(path))
+    narrowed = [part for path in paths for part in ("-P", str(path))]
     command = [
         "strace",
         "-f",
@@ -109,10 +113,16 @@ def injected(pid: int, log: Path, inject: str, *, path: Path | None = None) -> I
         try:
             yield
         finally:
-            with suppress(ProcessLookupError):
-                tracer.send_signal(signal.SIGINT)
-            tracer.stderr.read()
-            tracer.wait(10)
+            _end_tracer(tracer)
+
+
+def _end_tracer(tracer: subprocess.Popen[bytes]) -> None:
+    tracer.send_signal(signal.SIGINT)
+    try:
+        tracer.communicate(timeout=3)
+    except subprocess.TimeoutExpired:
+        # strace may wait for ever for the threads of a program that it killed; without it the kernel clears up
+        tracer.kill()
 
 
 def fired(log: Path) -> int:
@@ -120,9 +130,10 @@ def fired(log: Path) -> int:
     return len(INJECTED.findall(log.read_text(errors="replace"))) if log.exists() else 0
 
 
-def killed(log: Path) -> bool:
-    """Tell whether the traced program was killed."""
-    return log.exists() and KILLED in log.read_text(errors="replace")
+def most_calls(log: Path, call: str) -> int:
+    """Return how often the busiest thread of a strace log makes a call: `when=` counts for each thread alone."""
+    threads = re.findall(rf"^(\d+) +{call}\(", log.read_text(errors="replace"), re.MULTILINE)
+    return max(Counter(threads).values(), default=0)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from memoryd.client import Client
+from memoryd.errors import NotNow
 from memoryd.replies import AgentStatus
 from tests.daemon import eventually, write_config
 from tests.fault import check
@@ -15,8 +16,8 @@ from tests.fault.faults import FaultyDaemon
 
 QUICK: Mapping[str, object] = {
     "watchDebounceMs": 30,
-    "settleMs": 20,
-    "deleteGraceMs": 150,
+    "settleMs": 50,
+    "deleteGraceMs": 500,
     "rootGraceSeconds": 30,
     "reconcileSeconds": 0.5,
 }
@@ -89,9 +90,12 @@ class Stage:
             check.sync(client, embedded=embedded)
 
     def places(self, word: str) -> list[str]:
-        """Return the paths of the documents in which a search finds a word."""
-        with Client(self.daemon.socket, timeout=30) as client:
-            hits = client.search(word, max_results=20)["results"]
+        """Return the paths of the documents in which a search finds a word; none while the index is not open."""
+        try:
+            with Client(self.daemon.socket, timeout=30) as client:
+                hits = client.search(word, max_results=20)["results"]
+        except NotNow:
+            return []
         return [hit["path"] for hit in hits if word.lower() in hit["snippet"].lower()]
 
     def finds(self, word: str) -> bool:

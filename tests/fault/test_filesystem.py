@@ -433,7 +433,7 @@ def test_f025_failing_disk_keeps_the_old_text_and_is_tried_again(stage: Stage, s
     path = stage.write("memory/bad.md", "readable once: sorrel")
     stage.start()
     log = stage.home / "strace.log"
-    with injected(stage.daemon.pid, log, "read:error=EIO", path=path):
+    with injected(stage.daemon.pid, log, "read:error=EIO", paths=(path,)):
         path.write_text("written to a bad block: yarrow")
         eventually(lambda: fired(log))
         stage.sync()

@@ -1,0 +1,550 @@
+"""Rows 45 to 68 of the fault catalogue: the index file. The number stands in each name."""
+
+import contextlib
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import apsw
+import pytest
+
+import memoryd.store
+from memoryd.client import Client
+from memoryd.domain.documents import FileStat, RelativePath, Source
+from memoryd.domain.entries import ChunkSettings, chunk_entries
+from memoryd.errors import DaemonNotRunning, NotNow
+from memoryd.store.checksums import checksum_vfs
+from memoryd.store.files import FileRow, put_file
+from memoryd.store.index_schema import FileKind, check_words, prepare_index, problems, recognise
+from memoryd.wire import Exit
+from tests.daemon import eventually
+from tests.fault import check
+from tests.fault.faults import (
+    FaultyDaemon,
+    fired,
+    flip_byte,
+    injected,
+    most_calls,
+    mounted,
+    remount,
+    strace_prefix,
+)
+from tests.fault.model import document
+from tests.fault.stage import SCAN_ONLY, Stage
+
+
+def fill(stage: Stage, files: int, seed: int = 1) -> None:
+    """Write documents of a few paragraphs."""
+    rnd = random.Random(seed)
+    for number in range(files):
+        stage.write(f"bank/{number}.md", document(rnd, 3))
+
+
+def wal_of(index: Path) -> Path:
+    return index.with_name(f"{index.name}-wal")
+
+
+def test_f045_killed_at_any_time_the_index_is_sound(stage: Stage) -> None:
+    rnd = random.Random(45)
+    stage.start()
+    for round_number in range(8):
+        fill(stage, 30, seed=round_number)
+        time.sleep(rnd.uniform(0, 0.3))
+        stage.daemon.kill()
+        check.check_inside(check.index_of(stage.daemon))
+        stage.daemon.start()
+    stage.converges()
+
+
+SWEPT = {"pwrite64": 5, "fdatasync": 3, "ftruncate": 3, "unlink": 2, "openat": 2}
+"""How many points of each call are tried."""
+
+
+@pytest.mark.parametrize("call", SWEPT)
+def test_f046_f122_killed_at_a_system_call_the_index_is_sound(stage: Stage, strace: None, call: str) -> None:
+    fill(stage, 25)
+    stage.prepare()
+    total = _count_calls(stage, call)
+    assert total, f"a start and a stop make no {call}"
+    for step in range(SWEPT[call]):
+        at = max(1, total * (2 * step + 1) // (2 * SWEPT[call]))
+        shutil.rmtree(stage.daemon.state / "workspaces", ignore_errors=True)
+        # How the calls fall to the threads differs from run to run.
+        while not _killed_at(stage, call, at):
+            assert at > 1, f"no {call} was reached"
+            at //= 2
+        stage.daemon.start()
+        stage.sync()
+        check.check_inside(check.index_of(stage.daemon))
+        stage.daemon.stop()
+    stage.daemon.start()
+    stage.converges()
+
+
+def _count_calls(stage: Stage, call: str) -> int:
+    """Return how often the busiest thread makes a call: strace counts `when` for each thread."""
+    log = stage.home / "count.log"
+    stage.daemon.prefix = strace_prefix(log, f"{call}:delay_enter=0")
+    _run_once(stage.daemon)
+    stage.daemon.prefix = ()
+    return most_calls(log, call)
+
+
+def _killed_at(stage: Stage, call: str, at: int) -> bool:
+    log = stage.home / f"{call}-{at}.log"
+    stage.daemon.prefix = strace_prefix(log, f"{call}:signal=KILL:when={at}")
+    code = _run_once(stage.daemon)
+    stage.daemon.prefix = ()
+    return code == -signal.SIGKILL
+
+
+def _run_once(daemon: FaultyDaemon) -> int:
+    """Start, index everything, stop; whenever the daemon dies, that is the end. Return the exit code."""
+    daemon.process = daemon.spawn()
+    while daemon.is_running():
+        try:
+            with Client(daemon.socket, timeout=20) as client:
+                client.sync(wait="indexed")
+            os.kill(daemon.pid, signal.SIGTERM)
+            break
+        except (DaemonNotRunning, NotNow, ProcessLookupError):
+            time.sleep(0.02)
+    return daemon.reap()
+
+
+@pytest.mark.parametrize(
+    "inject", ["pwrite64:error=ENOSPC", "pwrite64:error=EIO", "fdatasync:error=EIO", "pwrite64:retval=100:when=3"]
+)
+def test_f047_failing_writes_stop_neither_answers_nor_the_daemon(stage: Stage, strace: None, inject: str) -> None:
+    stage.start()
+    log = stage.home / "strace.log"
+    with injected(stage.daemon.pid, log, inject, paths=_index_files(stage)):
+        fill(stage, 40)
+        (stage.memory / "first.md").unlink()
+        eventually(lambda: fired(log))
+        assert stage.finds("alder")
+        if "retval" not in inject:
+            eventually(lambda: "index" in stage.degraded())
+        assert stage.finds("alder")
+    eventually(lambda: "index" not in stage.degraded(), seconds=20)
+    stage.converges()
+
+
+def _index_files(stage: Stage) -> tuple[Path, ...]:
+    index = check.index_of(stage.daemon)
+    return index, wal_of(index)
+
+
+@pytest.fixture
+def small_disk(stage: Stage) -> Iterator[Path]:
+    """A state directory on a disk of 3 MB."""
+    state = stage.home / "state"
+    state.mkdir()
+    with mounted(state, "size=3m"):
+        yield state
+        stage.end()
+
+
+def _fill_disk(folder: Path) -> Path:
+    filler = folder / "filler"
+    with filler.open("wb", buffering=0) as file:
+        size = 65_536
+        while size:
+            try:
+                file.write(b"x" * size)
+            except OSError:
+                size //= 2
+    return filler
+
+
+@pytest.mark.root
+def test_f048_full_disk_delays_the_index_and_nothing_else(stage: Stage, small_disk: Path) -> None:
+    stage.start()
+    filler = _fill_disk(small_disk)
+    fill(stage, 60)
+    eventually(lambda: "index" in stage.degraded())
+    assert stage.finds("alder")
+    with stage.client as client:
+        assert not client.sync(timeout_ms=300)["complete"]
+    remount(small_disk, "size=32m")
+    eventually(lambda: "index" not in stage.degraded(), seconds=20)
+    stage.converges()
+    filler.unlink()
+
+
+@pytest.mark.root
+def test_f049_disk_full_at_the_start_leaves_a_daemon_that_says_so(stage: Stage, small_disk: Path) -> None:
+    stage.start()
+    stage.daemon.kill()
+    filler = _fill_disk(small_disk)
+    stage.daemon.start()
+    with stage.client as client:
+        assert client.health()["ok"]
+        try:
+            client.search("alder")
+        except NotNow:
+            assert stage.degraded()
+    filler.unlink()
+    stage.eventually_finds("alder")
+    eventually(lambda: not stage.degraded())
+    stage.converges()
+
+
+@pytest.mark.root
+def test_f050_read_only_state_is_one_line_and_its_exit_code(stage: Stage, small_disk: Path) -> None:
+    stage.start()
+    stage.daemon.stop()
+    stage.daemon.log.unlink()
+    remount(small_disk, "ro")
+    process = stage.daemon.spawn()
+    try:
+        assert process.wait(20) == Exit.CANNOT_CREATE
+    finally:
+        remount(small_disk, "rw")
+    said = stage.daemon.log.read_text()
+    assert "Traceback" not in said
+    assert "Read-only file system" in said
+
+
+@pytest.mark.root
+def test_f050_disk_that_turns_read_only_leaves_the_answers(stage: Stage, small_disk: Path) -> None:
+    stage.start()
+    subprocess.run(["mount", "-o", "remount,ro,force", str(small_disk)], check=False, capture_output=True)
+    if not _is_read_only(small_disk):
+        pytest.skip("a disk in use cannot be made read-only here")
+    stage.write("memory/new.md", "unwritten: willow")
+    assert stage.finds("alder")
+    remount(small_disk, "rw")
+    stage.eventually_finds("willow")
+
+
+def _is_read_only(folder: Path) -> bool:
+    return bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
+
+
+def test_f051_every_transaction_of_ours_takes_the_write_lock_at_once() -> None:
+    sources = Path(next(iter(memoryd.store.__path__))).glob("*.py")
+    begins = [match for source in sources for match in re.findall(r'"BEGIN[^"]*"', source.read_text())]
+    assert begins
+    assert set(begins) == {'"BEGIN IMMEDIATE"'}
+
+
+def test_f052_foreign_lock_delays_writes_and_no_answer(stage: Stage) -> None:
+    stage.start()
+    other = apsw.Connection(str(check.index_of(stage.daemon)))
+    other.execute("BEGIN EXCLUSIVE")
+    stage.write("memory/new.md", "held up: willow")
+    end = time.monotonic() + 1.5
+    while time.monotonic() < end:
+        assert stage.finds("alder")
+        assert not stage.finds("willow")
+    other.execute("ROLLBACK")
+    other.close()
+    stage.eventually_finds("willow")
+    stage.converges()
+
+
+def test_f053_log_held_by_a_reader_shrinks_when_it_ends(stage: Stage) -> None:
+    stage.start(SCAN_ONLY)
+    index = check.index_of(stage.daemon)
+    reader = apsw.Connection(str(index), flags=apsw.SQLITE_OPEN_READONLY)
+    reader.execute("BEGIN; SELECT count(*) FROM files").fetchall()
+    for seed in range(6):
+        fill(stage, 60, seed)
+        stage.sync()
+    held = wal_of(index).stat().st_size
+    reader.execute("ROLLBACK")
+    reader.close()
+    for seed in range(6, 10):
+        fill(stage, 60, seed)
+        stage.sync()
+    assert wal_of(index).stat().st_size < held
+    assert wal_of(index).stat().st_size < 8 * 2**20
+    stage.converges()
+
+
+@pytest.mark.parametrize("loss", ["folder", "file", "replaced", "whole state"])
+def test_f054_index_taken_away_from_a_running_daemon_is_rebuilt(stage: Stage, loss: str) -> None:
+    stage.start()
+    index = check.index_of(stage.daemon)
+    match loss:
+        case "folder":
+            shutil.rmtree(index.parent)
+        case "file":
+            index.unlink()
+        case "replaced":
+            other = index.with_name("other")
+            other.write_bytes(b"no database at all" * 1000)
+            other.replace(index)
+        case _:
+            shutil.rmtree(index.parent.parent)
+    stage.write("memory/new.md", "after the loss: willow")
+    eventually(lambda: recognise(index) is FileKind.OURS and stage.finds("willow") and stage.finds("alder"))
+    stage.converges()
+
+
+@pytest.mark.parametrize("suffixes", [("-wal",), ("-shm",), ("-wal", "-shm")])
+def test_f055_log_removed_from_a_stopped_daemon_is_made_good(stage: Stage, suffixes: tuple[str, ...]) -> None:
+    stage.start()
+    fill(stage, 30)
+    stage.sync()
+    stage.daemon.kill()
+    index = check.index_of(stage.daemon)
+    for suffix in suffixes:
+        index.with_name(index.name + suffix).unlink()
+    stage.daemon.start()
+    stage.converges()
+
+
+@pytest.mark.parametrize("harm", ["removed", "cut", "flipped"])
+def test_f055_log_lost_in_the_middle_of_a_checkpoint_is_noticed(stage: Stage, strace: None, harm: str) -> None:
+    """A file of which a few pages were brought up to date makes no sense without its log, and may look sound."""
+    for at in (2, 3):
+        fill(stage, 40)
+        stage.write("memory/gone.md", "its removal is followed by a checkpoint")
+        stage.start(SCAN_ONLY)
+        for number in range(8, 40):
+            (stage.workspace / "bank" / f"{number}.md").unlink()
+        stage.sync()
+        index = check.index_of(stage.daemon)
+        with injected(stage.daemon.pid, stage.home / "log", f"pwrite64:signal=KILL:when={at}", paths=(index,)):
+            fill(stage, 8, seed=at + 1)
+            with contextlib.suppress(DaemonNotRunning, NotNow):
+                stage.sync()
+                (stage.memory / "gone.md").unlink()
+                stage.sync()
+        assert stage.daemon.reap() == -signal.SIGKILL
+        _harm_log(wal_of(index), harm)
+        stage.daemon.start()
+        stage.converges()
+        stage.daemon.stop()
+
+
+def _harm_log(log: Path, harm: str) -> None:
+    match harm:
+        case "removed":
+            log.unlink()
+        case "cut":
+            os.truncate(log, log.stat().st_size // 2)
+        case _:
+            flip_byte(log, log.stat().st_size // 2)
+
+
+def _zero(index: Path) -> None:
+    os.truncate(index, 0)
+
+
+def _cut(index: Path) -> None:
+    os.truncate(index, index.stat().st_size * 2 // 3)
+
+
+def _rubbish(index: Path) -> None:
+    index.write_bytes(random.Random(1).randbytes(50_000))
+
+
+def _folder(index: Path) -> None:
+    index.unlink()
+    index.mkdir()
+    (index / "something").write_text("in the way")
+
+
+def _pipe(index: Path) -> None:
+    index.unlink()
+    os.mkfifo(index)
+
+
+def _name(index: Path) -> None:
+    flip_byte(index, 70)
+
+
+def _header(index: Path) -> None:
+    for at in range(16, 40):
+        flip_byte(index, at)
+
+
+def _page(index: Path) -> None:
+    with index.open("r+b") as file:
+        file.seek(index.stat().st_size // 2)
+        file.write(bytes(8_192))
+
+
+def _text(index: Path) -> None:
+    flip_byte(index, index.read_bytes().rindex(b"alder"), 0x01)
+
+
+HARMS: tuple[Callable[[Path], None], ...] = (*(_zero, _cut, _rubbish, _folder, _pipe, _name, _header, _page, _text),)
+
+
+@pytest.mark.parametrize("harm", HARMS)
+def test_f056_damaged_index_is_set_aside_and_rebuilt(stage: Stage, harm: Callable[[Path], None]) -> None:
+    fill(stage, 20)
+    stage.start()
+    stage.daemon.stop()
+    index = check.index_of(stage.daemon)
+    harm(index)
+    stage.daemon.start()
+    eventually(lambda: stage.finds("alder"))
+    stage.converges()
+    assert len(list(index.parent.glob("*.corrupt-*"))) <= 2
+
+
+def test_f056_flipped_byte_is_found_wherever_it_is(tmp_path: Path) -> None:
+    """What is not found must not matter: the index reads as if nothing had happened."""
+    rnd = random.Random(56)
+    path = tmp_path / "index.sqlite"
+    _write_index(path, rnd)
+    whole = path.read_bytes()
+    expected = check.dump(path)
+    found = 0
+    for _ in range(150):
+        damaged = bytearray(whole)
+        at = rnd.randrange(len(damaged))
+        damaged[at] ^= 1 << rnd.randrange(8)
+        path.write_bytes(damaged)
+        try:
+            sound = _is_sound(path)
+        except (apsw.Error, UnicodeDecodeError):
+            sound = False
+        found += not sound
+        assert not sound or check.dump(path) == expected, f"byte {at}"
+    assert found > 100
+
+
+def _write_index(path: Path, rnd: random.Random) -> None:
+    connection = apsw.Connection(str(path), vfs=checksum_vfs())
+    connection.reserve_bytes("main", 8)
+    prepare_index(connection)
+    with connection:
+        for number in range(30):
+            text = document(rnd, 4).decode()
+            settings = ChunkSettings(400, 80)
+            row = FileRow(
+                RelativePath(f"memory/{number}.md"),
+                Source.MEMORY,
+                FileStat(1, number, len(text), 1, 1),
+                1,
+                bytes(32),
+                text.count("\n"),
+                settings.fingerprint,
+            )
+            put_file(connection, row, chunk_entries(text, settings))
+    connection.close()
+
+
+def _is_sound(path: Path) -> bool:
+    connection = apsw.Connection(str(path), vfs=checksum_vfs())
+    try:
+        found = problems(connection)
+        check_words(connection)
+    finally:
+        connection.close()
+    return not found
+
+
+@pytest.mark.parametrize("table", ["chunk_words_data", "chunk_words_docsize"])
+def test_f057_broken_words_are_rebuilt_from_the_notes(stage: Stage, table: str) -> None:
+    fill(stage, 20)
+    stage.start()
+    stage.daemon.stop()
+    _change(check.index_of(stage.daemon), _SPOIL[table])
+    stage.daemon.start()
+    eventually(lambda: _set_aside(stage))
+    stage.converges()
+
+
+def _set_aside(stage: Stage) -> list[Path]:
+    return list(check.index_of(stage.daemon).parent.glob("*.corrupt-*"))
+
+
+_SPOIL = {
+    "chunk_words_data": "UPDATE chunk_words_data SET block = x'00' WHERE id > 10",
+    "chunk_words_docsize": "DELETE FROM chunk_words_docsize WHERE id % 3 = 0",
+}
+
+
+def _change(index: Path, sql: str) -> None:
+    """Run a statement as a well-meaning stranger would, with right checksums."""
+    connection = apsw.Connection(str(index), vfs=checksum_vfs())
+    connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
+    connection.execute(sql)
+    connection.close()
+
+
+@pytest.mark.parametrize("table", ["chunks", "passages", "chunk_words", "files"])
+def test_f058_rows_that_went_missing_come_back(stage: Stage, table: str) -> None:
+    fill(stage, 20)
+    stage.start()
+    stage.daemon.stop()
+    _change(check.index_of(stage.daemon), f"DELETE FROM {table} WHERE rowid % 3 = 0")
+    stage.daemon.start()
+    eventually(lambda: table == "files" or _set_aside(stage))
+    stage.converges()
+
+
+@pytest.mark.parametrize("version", [0, 99])
+def test_f059_index_of_another_version_is_built_anew(stage: Stage, version: int) -> None:
+    stage.start()
+    stage.daemon.stop()
+    _change(check.index_of(stage.daemon), f"PRAGMA user_version = {version}")
+    stage.daemon.start()
+    stage.converges()
+    assert list(check.index_of(stage.daemon).parent.glob("*.corrupt-*"))
+
+
+def test_f059_database_that_is_not_ours_is_left_alone(stage: Stage) -> None:
+    foreign = stage.home / "diary.sqlite"
+    connection = apsw.Connection(str(foreign))
+    connection.execute("CREATE TABLE diary (text)")
+    connection.close()
+    before = foreign.read_bytes()
+    stage.prepare(search={"store": {"path": str(foreign)}})
+    process = stage.daemon.spawn()
+    assert process.wait(20) not in (0, None)
+    assert foreign.read_bytes() == before
+    assert "is not an index of memoryd" in stage.daemon.log.read_text()
+    assert "Traceback" not in stage.daemon.log.read_text()
+
+
+def test_f060_second_daemon_gives_way(stage: Stage) -> None:
+    stage.start()
+    second = stage.daemon.spawn()
+    assert second.wait(20) == Exit.ALREADY_RUNNING
+    assert stage.finds("alder")
+
+
+def test_f062_nobody_but_sqlite_opens_the_index_while_it_is_open() -> None:
+    package = Path(next(iter(memoryd.store.__path__))).parent
+    users = [path.name for path in package.rglob("*.py") if re.search(r"\brecognise\(", path.read_text())]
+    assert sorted(users) == ["index_schema.py", "keeper.py"]
+
+
+def test_f063_sqlite_is_newer_than_its_log_reset_bug() -> None:
+    version = tuple(int(part) for part in apsw.sqlite_lib_version().split("."))
+    assert version >= (3, 51, 3)
+    assert version[:2] != (3, 52)
+
+
+def test_f064_missing_extension_costs_its_speed_and_is_told(stage: Stage) -> None:
+    stage.start(search={"store": {"vector": {"extensionPath": "/nowhere/vec0"}}})
+    assert stage.finds("alder")
+    assert "cannot load sqlite-vec" in stage.degraded()["sqlite-vec"]
+    stage.converges()
+
+
+def test_f067_index_does_not_grow_with_rewrites(stage: Stage) -> None:
+    stage.start(SCAN_ONLY)
+    fill(stage, 40)
+    stage.sync()
+    fresh = stage.status()["database"]["bytes"]
+    for seed in range(2, 22):
+        fill(stage, 40, seed)
+        stage.sync()
+    assert stage.status()["database"]["bytes"] < 2 * fresh + 2**20
+    assert wal_of(check.index_of(stage.daemon)).stat().st_size < 16 * 2**20
+    stage.converges()
