@@ -159,7 +159,14 @@ class Indexer:
         self._note_scan(seen, todo)
         again = await self._execute(todo, seen, Reader(roots, rules, self._settings.chunks, seen.files), force=force)
         self._note_done(seen, todo, again, held=len(observed.unreadable & todo.missing_since.keys()))
+        if not self._is_current():
+            return self._settings.retry, False
         return (self._settings.settle if again else todo.retry_in), todo.is_settled and not again
+
+    def _is_current(self) -> bool:
+        """Whether what is known of the index still holds: it may have been found damaged or lost meanwhile."""
+        database = self._database
+        return database.is_open and database.damage is None and database.epoch == self._epoch
 
     async def _learn(self) -> None:
         """Ask the index what it holds, once for each opening of its file."""
