@@ -6,7 +6,7 @@ to open and first to close.
 
 import asyncio
 import os
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from dataclasses import replace
@@ -30,6 +30,7 @@ from memoryd.config.models import Agent
 from memoryd.config.paths import models_dir, socket_path, state_dir
 from memoryd.daemon.notify import Notifier
 from memoryd.daemon.report import Reporter
+from memoryd.daemon.supervise import Loop, Supervisor
 from memoryd.daemon.workspace import Surroundings, Workspace
 from memoryd.embed.budget import Ledger
 from memoryd.embed.choice import Embedding, Runnable, build, plan_for
@@ -41,7 +42,6 @@ from memoryd.wire import Event
 
 log = structlog.get_logger(__name__)
 
-Loop = Coroutine[object, object, None]
 
 THREADS = 6
 """Of the pool that databases, scans and reads share."""
@@ -54,6 +54,7 @@ class Daemon:
         self._loaded = loaded
         self._notifier = notifier
         self._stop = asyncio.Event()
+        self._supervisor = Supervisor()
         self._bus = events.EventBus()
         self._executor = ThreadPoolExecutor(THREADS, thread_name_prefix="memoryd")
         agents = loaded.config.resolved_agents()
@@ -63,7 +64,12 @@ class Daemon:
         self._ledger = Ledger(state_dir() / "spending.json")
         self._workspaces = [self._workspace(group) for group in _grouped(agents)]
         self._socket = socket_path()
-        self._reporter = Reporter(loaded=loaded, socket=str(self._socket), workspaces=self._workspaces)
+        self._reporter = Reporter(
+            loaded=loaded,
+            socket=str(self._socket),
+            workspaces=self._workspaces,
+            failing=self._supervisor.failing,
+        )
 
     def stop(self) -> None:
         """Begin the orderly end."""
@@ -103,24 +109,26 @@ class Daemon:
                 task.cancel()
 
     def _loops(self) -> list[tuple[str, Loop]]:
-        loops: list[tuple[str, Loop]] = []
-        if self._watcher is not None:
-            loops.append(("watcher", self._watcher.run()))
-            loops.append(("probe", self._watcher.run_probe()))
-        for embedding in self._embeddings.values():
-            if embedding.source is not None:
-                loops.append(("embedder", embedding.source.run()))
+        """Name every loop: an essential one ends the daemon when it fails, an optional one is started again."""
+        essential = [("watchdog", self._notifier.run_watchdog(lambda: True))]
         for workspace in self._workspaces:
             name = workspace.agents[0].id
-            loops.append((f"keeper {name}", workspace.keeper.run()))
-            loops.append((f"indexer {name}", workspace.indexer.run()))
-            loops.append((f"embedding {name}", workspace.lane.run()))
-            loops.append((f"interval {name}", workspace.run_interval()))
-            loops.append((f"stand-in {name}", workspace.run_stand_in()))
+            essential += [(f"keeper {name}", workspace.keeper.run()), (f"indexer {name}", workspace.indexer.run())]
+        return essential + [(name, self._supervisor.keep(name, run)) for name, run in self._optional()]
+
+    def _optional(self) -> list[tuple[str, Callable[[], Loop]]]:
+        loops: list[tuple[str, Callable[[], Loop]]] = []
+        if self._watcher is not None:
+            loops += [("watcher", self._watcher.run), ("probe", self._watcher.run_probe)]
+        loops += [("embedder", found.source.run) for found in self._embeddings.values() if found.source is not None]
+        for workspace in self._workspaces:
+            name = workspace.agents[0].id
+            loops.append((f"embedding {name}", workspace.lane.run))
+            loops.append((f"interval {name}", workspace.run_interval))
+            loops.append((f"stand-in {name}", workspace.run_stand_in))
             for agent, sidecar in workspace.qmds.items():
-                loops.append((f"qmd upkeep {agent}", sidecar.qmd.upkeep.run()))
-                loops.append((f"qmd server {agent}", sidecar.qmd.server.run()))
-        loops.append(("watchdog", self._notifier.run_watchdog(lambda: True)))
+                loops.append((f"qmd upkeep {agent}", sidecar.qmd.upkeep.run))
+                loops.append((f"qmd server {agent}", sidecar.qmd.server.run))
         return loops
 
     def _app(self) -> Guard:

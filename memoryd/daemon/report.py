@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 import psutil
@@ -58,10 +58,13 @@ class Degradations:
 class Reporter:
     """Gathers the status of the daemon."""
 
-    def __init__(self, *, loaded: Loaded, socket: str, workspaces: Sequence[Workspace]) -> None:
+    def __init__(
+        self, *, loaded: Loaded, socket: str, workspaces: Sequence[Workspace], failing: Mapping[str, str]
+    ) -> None:
         self._loaded = loaded
         self._socket = socket
         self._workspaces = workspaces
+        self._failing = failing
         self._started = time.monotonic()
         self._degradations = Degradations()
 
@@ -111,7 +114,7 @@ class Reporter:
             database=DatabaseReply(path=str(served.database.path), bytes=held.bytes),
             qmd=None if qmd is None else _qmd(qmd),
             fallback=_fallback(served),
-            degraded=self._degradations.of(served.agent.id, _degraded(served)),
+            degraded=self._degradations.of(served.agent.id, [*_degraded(served), *self._failing.items()]),
             roots=[
                 RootReply(path=str(root.root.path), state=root.state, files=root.files, reason=root.reason or None)
                 for root in state.roots

@@ -1,6 +1,7 @@
 """The builtin search of one workspace: words and vectors side by side under one deadline, merged by `domain.fusion`."""
 
 import asyncio
+import contextlib
 import time
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
@@ -54,6 +55,14 @@ class SearchSettings:
         return Steps(self.half_life_days, self.mmr_lambda, limit * self.multiplier)
 
 
+MAX_TRIES = 3
+"""How often a question is asked while a sync replaces what it finds."""
+
+
+class _ReplacedError(Exception):
+    """A chunk that an arm found was gone when its row was to be read."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Asked:
     """One question on its way: its vector, and when its arms must be done (monotonic clock)."""
@@ -63,6 +72,8 @@ class _Asked:
     reach: Reach
     embedding: tuple[Arm, Matrix | None]
     end: float
+    is_last: bool
+    """Whether to answer without a chunk that a sync has just replaced, rather than to ask again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +131,19 @@ class BuiltinSearch:
     async def search(self, query: Query) -> Found:
         """Return the best chunks; an arm that fails or is late costs its part, never the answer."""
         try:
-            return await self._search(query)
+            return await self._steadily(query)
         except StoreError as exc:
             arm = Arm(ArmState.FAILED, str(exc))
             return Found((), (), {LEXICAL: arm, VECTOR: arm}, query.question.terms)
 
-    async def _search(self, query: Query) -> Found:
+    async def _steadily(self, query: Query) -> Found:
+        """Ask again while a sync replaces what was just found, so that no save hides a document for a moment."""
+        for _ in range(MAX_TRIES - 1):
+            with contextlib.suppress(_ReplacedError):
+                return await self._search(query, is_last=False)
+        return await self._search(query, is_last=True)
+
+    async def _search(self, query: Query, *, is_last: bool) -> Found:
         end = time.monotonic() + query.deadline * (1 - _RESERVE)
         question = query.question
         reach = await self._arms.reach(question)
@@ -133,7 +151,7 @@ class BuiltinSearch:
         lexical, embedding = await asyncio.gather(
             guarded(self._arms.lexical(question, depth, reach), end), guarded(self._arms.embedded(question), end)
         )
-        asked = _Asked(query, question, reach, embedding, end)
+        asked = _Asked(query, question, reach, embedding, end, is_last)
         while True:
             heard = await self._heard(asked, lexical, depth)
             found, has_folded = await self._found(asked, heard)
@@ -200,6 +218,8 @@ class BuiltinSearch:
         while True:
             wanted = admitted[:reach] + refused
             rows = await self._database.read(partial(chunk_rows, ids=wanted))
+            if len(rows) < len(set(wanted)) and not asked.is_last:
+                raise _ReplacedError
             known = [rows[chunk] for chunk in wanted if chunk in rows]
             candidates = [scored(row, merged.fused[row.id], merged.evidence, places, merged.standing) for row in known]
             selected = select(candidates, limit, steps=steps, bar=bar, now=asked.query.now)
