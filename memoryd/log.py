@@ -1,7 +1,9 @@
 """structlog set-up: one line an event on stderr, text on a terminal and JSON elsewhere."""
 
+import contextlib
 import logging
 import sys
+from typing import TextIO, cast
 
 import structlog
 
@@ -12,6 +14,20 @@ def _mask_secrets(_logger: object, _name: str, event: structlog.typing.EventDict
     for key in event.keys() & SECRET_KEYS:
         event[key] = "***"
     return event
+
+
+class _Stderr:
+    """The standard error, which may be closed or on a full disk: a line is lost then, and nothing else."""
+
+    def write(self, text: str) -> None:
+        if sys.stderr is not None:
+            with contextlib.suppress(OSError, ValueError):
+                sys.stderr.write(text)
+
+    def flush(self) -> None:
+        if sys.stderr is not None:
+            with contextlib.suppress(OSError, ValueError):
+                sys.stderr.flush()
 
 
 def configure(level: str) -> None:
@@ -29,5 +45,5 @@ def configure(level: str) -> None:
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level]),
-        logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
+        logger_factory=structlog.WriteLoggerFactory(file=cast(TextIO, _Stderr())),
     )

@@ -70,8 +70,9 @@ def _harden() -> None:
     os.umask(0o077)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
-    faulthandler.enable()
-    faulthandler.register(signal.SIGUSR1, all_threads=True)
+    if sys.stderr is not None:
+        faulthandler.enable()
+        faulthandler.register(signal.SIGUSR1, all_threads=True)
 
 
 def _say(exc: MemorydError) -> None:

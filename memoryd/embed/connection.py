@@ -100,6 +100,8 @@ class Connection:
                 if self.is_busy:
                     raise TimeoutError(f"no reply for {self._stall:g} s") from None
                 return
+            finally:
+                self._watch = None
             self._touch()
             self._settle(message)
 
