@@ -54,7 +54,6 @@ class Watcher:
 
     async def run(self) -> None:
         """Watch until cancelled; on failure say so, hint at everybody, and try again after a while."""
-        self._probe.mkdir(parents=True, exist_ok=True)
         while True:
             self._rearm.clear()
             if (failure := await self._watched_until_failure()) is not None:
@@ -96,6 +95,7 @@ class Watcher:
         folders = {folder for wanted, _ in self._folders.values() for folder in wanted}
         if len(folders) > MAX_FOLDERS:
             raise OSError(f"{len(folders)} folders are more than the {MAX_FOLDERS} that are watched")
+        await asyncio.to_thread(self._probe.mkdir, parents=True, exist_ok=True)
         present = await asyncio.to_thread(_present, folders)
         events = watchfiles.awatch(
             *present,
