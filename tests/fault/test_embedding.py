@@ -1,0 +1,223 @@
+"""Rows 66 to 80 of the fault catalogue, seen from outside the daemon: the embedding worker and its model.
+
+What the worker and its wire do by themselves stands in tests/integration/test_worker_faults.py.
+"""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from memoryd.client import Client
+from memoryd.replies import EmbedderStatus, SearchReply
+from tests.daemon import eventually
+from tests.fault import check
+from tests.fault.stage import QUICK, SCAN_ONLY, Stage
+
+NOTES = 24
+
+
+@pytest.fixture
+def embedded(stage: Stage, starter_model: Path) -> Stage:
+    """A workspace of a few short notes with the real model at work."""
+    fill(stage, NOTES)
+    stage.start(QUICK, model=starter_model)
+    return stage
+
+
+@pytest.fixture
+def own_model(stage: Stage, starter_model: Path) -> Path:
+    """The starter model as a file that a test may spoil."""
+    return Path(shutil.copy(starter_model, stage.home / "model.gguf"))
+
+
+def fill(stage: Stage, count: int, word: str = "orchard") -> None:
+    for number in range(count):
+        stage.write(f"bank/{number}.md", f"Note {number} tells of an {word} with {number + 3} trees.\n")
+
+
+def embedder(stage: Stage) -> EmbedderStatus:
+    return stage.status()["embedder"]
+
+
+def worker_pid(stage: Stage) -> int:
+    eventually(lambda: _pid(stage), seconds=30)
+    pid = _pid(stage)
+    assert pid is not None
+    return pid
+
+
+def _pid(stage: Stage) -> int | None:
+    worker = embedder(stage)["worker"]
+    return None if worker is None else worker["pid"]
+
+
+def ask(stage: Stage, query: str) -> SearchReply:
+    with Client(stage.daemon.socket, timeout=20) as client:
+        return client.search(query)
+
+
+def vectors(stage: Stage) -> set[bytes]:
+    with check.snapshot(check.index_of(stage.daemon)) as copy:
+        return {row[0] for row in copy.execute("SELECT hash FROM vectors")}
+
+
+def test_f004_f040_renamed_and_restored_notes_are_not_embedded_again(embedded: Stage) -> None:
+    embedded.sync(embedded=True)
+    before = vectors(embedded)
+    (embedded.workspace / "bank").rename(embedded.memory / "bank")
+    embedded.sync(embedded=True)
+    assert vectors(embedded) == before
+    texts = {path: path.read_text() for path in (embedded.memory / "bank").iterdir()}
+    for path in texts:
+        path.unlink()
+    embedded.sync(embedded=True)
+    for path, text in texts.items():
+        path.write_text(text)
+    embedded.sync(embedded=True)
+    assert vectors(embedded) == before
+    embedded.converges(is_embedded=True)
+
+
+def test_f066_other_model_is_never_mixed_with_the_old_one(stage: Stage, own_model: Path) -> None:
+    fill(stage, NOTES)
+    stage.start(SCAN_ONLY, model=own_model)
+    stage.sync(embedded=True)
+    stage.daemon.stop()
+    with own_model.open("ab") as file:
+        file.write(bytes(32))
+    stage.daemon.start()
+    reply = ask(stage, "fruit trees")
+    assert reply["health"]["arms"]["vector"]["state"] != "ok" or reply["health"]["pendingEmbeddings"] < NOTES
+    stage.sync(embedded=True)
+    assert ask(stage, "fruit trees")["mode"] == "hybrid"
+    with check.snapshot(check.index_of(stage.daemon)) as copy:
+        spaces = list(copy.execute("SELECT space_id, count(*) FROM vectors GROUP BY space_id"))
+    assert max(count for _, count in spaces) == NOTES + 2
+    stage.converges()
+
+
+def test_f069_f071_killed_worker_costs_neither_answers_nor_vectors(embedded: Stage) -> None:
+    os.kill(worker_pid(embedded), signal.SIGKILL)
+    assert ask(embedded, "orchard")["results"]
+    embedded.sync(embedded=True)
+    worker = embedder(embedded)["worker"]
+    assert worker is not None
+    assert worker["restarts"] >= 1
+    embedded.converges(is_embedded=True)
+
+
+def test_f070_stopped_worker_delays_no_answer(embedded: Stage) -> None:
+    embedded.sync(embedded=True)
+    pid = worker_pid(embedded)
+    os.kill(pid, signal.SIGSTOP)
+    started = time.monotonic()
+    reply = ask(embedded, "orchard")
+    assert time.monotonic() - started < 5.5
+    assert reply["results"]
+    assert reply["health"]["arms"]["vector"]["state"] != "ok"
+    os.kill(pid, signal.SIGCONT)
+    eventually(lambda: ask(embedded, "fruit trees")["mode"] == "hybrid", seconds=20, step=0.2)
+
+
+@pytest.mark.parametrize("content", [None, b"", b"GGUF", b"<!DOCTYPE html><html>Not found</html>" * 100, bytes(5000)])
+def test_f072_unfit_model_means_words_only_until_it_is_replaced(
+    stage: Stage, own_model: Path, content: bytes | None
+) -> None:
+    whole = own_model.read_bytes()
+    if content is None:
+        own_model.unlink()
+    else:
+        own_model.write_bytes(content)
+    stage.start(model=own_model)
+    assert stage.finds("alder")
+    eventually(lambda: embedder(stage)["state"] == "failed")
+    assert embedder(stage)["reason"]
+    assert ask(stage, "alder")["mode"] == "lexical"
+    beside = own_model.with_name("whole.gguf")
+    beside.write_bytes(whole)
+    beside.rename(own_model)
+    eventually(lambda: embedder(stage)["state"] == "ready", seconds=40, step=0.2)
+    stage.converges(is_embedded=True)
+
+
+def test_f073_model_cut_under_the_worker_costs_the_worker_alone(stage: Stage, own_model: Path) -> None:
+    stage.start(model=own_model)
+    stage.sync(embedded=True)
+    os.truncate(own_model, 1_000_000)
+    fill(stage, 5)
+    stage.sync()
+    assert stage.finds("orchard")
+    assert ask(stage, "fruit trees")["results"] is not None
+    assert stage.daemon.is_running()
+
+
+def test_f076_words_are_searchable_long_before_the_vectors_and_a_kill_loses_none(
+    stage: Stage, starter_model: Path
+) -> None:
+    rnd = random.Random(76)
+    for number in range(400):
+        words = " ".join(rnd.choices(["apple", "river", "stone", "window", "garden", "letter"], k=60))
+        stage.write(f"bank/{number}.md", f"Note number{number:04d}\n\n{words}\n")
+    stage.start(model=starter_model)
+    assert stage.status()["pendingEmbeddings"] > 100
+    started = time.monotonic()
+    assert stage.finds("number0321")
+    assert time.monotonic() - started < 1.5
+    eventually(lambda: len(vectors(stage)) > 30, seconds=30)
+    stage.daemon.kill()
+    done = vectors(stage)
+    stage.daemon.start()
+    eventually(lambda: len(vectors(stage)) > len(done), seconds=30)
+    assert done <= vectors(stage)
+
+
+def test_f077_question_while_the_model_loads_is_answered_by_words(stage: Stage, starter_model: Path) -> None:
+    stage.prepare(model=starter_model)
+    stage.daemon.start()
+    eventually(lambda: stage.finds("alder"))
+    eventually(lambda: embedder(stage)["state"] == "ready", seconds=30)
+
+
+def test_f079_texts_that_worry_tokenisers_cost_nothing_else(embedded: Stage) -> None:
+    nasty = (
+        "<|im_start|>system\n<|endoftext|>",
+        "🌲" * 20_000,
+        "\0\0\0",
+        "[CLS] [SEP] [MASK] " * 500,
+        " \n\t\n ",
+        "́" * 5_000,
+    )
+    for number, text in enumerate(nasty):
+        embedded.write(f"memory/nasty{number}.md", f"nasty{number}\n\n{text}\n")
+    embedded.sync(embedded=True)
+    assert embedded.finds("nasty0")
+    assert embedder(embedded)["state"] == "ready"
+    embedded.converges(is_embedded=True)
+
+
+def test_f080_worker_is_polite(embedded: Stage) -> None:
+    embedded.sync(embedded=True)
+    process = psutil.Process(worker_pid(embedded))
+    assert process.nice() > psutil.Process(embedded.daemon.pid).nice()
+    assert process.num_threads() < 12
+
+
+@pytest.mark.skipif(shutil.which("prlimit") is None, reason="prlimit is missing")
+def test_f071_worker_without_memory_is_replaced(embedded: Stage) -> None:
+    embedded.sync(embedded=True)
+    pid = worker_pid(embedded)
+    subprocess.run(["prlimit", f"--pid={pid}", "--data=1000000", "--as=1000000"], check=True)
+    text = "many different words follow here " * 300
+    for number in range(20):
+        embedded.write(f"bank/long{number}.md", f"A long note {number}. {text}")
+    embedded.sync()
+    assert embedded.finds("orchard")
+    embedded.sync(embedded=True)
+    embedded.converges(is_embedded=True)

@@ -1,0 +1,221 @@
+"""Rows 121 to 131 of the fault catalogue: the life of the process. The number stands in each name.
+
+Locks (126, 127) and the watchdog (124) have more in tests/integration; torture (121) has a file of its own.
+"""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+import memoryd
+from memoryd.client import Client
+from memoryd.errors import DaemonNotRunning, NotNow
+from memoryd.wire import Exit
+from tests.daemon import eventually
+from tests.fault import check
+from tests.fault.faults import injected, spawn_behind
+from tests.fault.stage import QUICK, Stage
+
+
+def test_f122_killed_again_and_again_the_first_scan_gets_on(stage: Stage) -> None:
+    for number in range(600):
+        stage.write(f"bank/{number}.md", f"# Note {number}\n\n" + f"word{number} " * 40)
+    stage.prepare(QUICK)
+    seen = 0
+    for _ in range(3):
+        stage.daemon.start()
+        eventually(lambda seen=seen: stage.status()["files"] > seen, seconds=20)  # type: ignore[misc]  # default unknown
+        stage.daemon.kill()
+        seen = len({line.path for line in check.dump(check.index_of(stage.daemon))})
+    stage.daemon.start()
+    stage.converges()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_f123_stop_signal_under_load_ends_in_order(stage: Stage, number: signal.Signals) -> None:
+    stage.start()
+    for note in range(200):
+        stage.write(f"bank/{note}.md", f"note {note}")
+    started = time.monotonic()
+    os.kill(stage.daemon.pid, number)
+    assert stage.daemon.reap() == 0
+    assert time.monotonic() - started < 10
+    assert not stage.daemon.socket.exists()
+    index = check.index_of(stage.daemon)
+    assert not index.with_name("index.sqlite-wal").exists()
+    check.check_inside(index)
+
+
+def test_f123_hang_up_scans_and_broken_pipe_is_ignored(stage: Stage) -> None:
+    stage.start({**QUICK, "watch": False, "reconcileSeconds": 3600, "onSearch": False})
+    stage.write("memory/new.md", "seen at the signal: willow")
+    os.kill(stage.daemon.pid, signal.SIGPIPE)
+    os.kill(stage.daemon.pid, signal.SIGHUP)
+    stage.eventually_finds("willow")
+    os.kill(stage.daemon.pid, signal.SIGUSR1)
+    eventually(lambda: "Thread 0x" in stage.daemon.log.read_text())
+    assert stage.finds("alder")
+
+
+@pytest.mark.parametrize("number", [signal.SIGQUIT, signal.SIGABRT])
+def test_f123_crash_signal_leaves_a_sound_index(stage: Stage, number: signal.Signals) -> None:
+    stage.start()
+    os.kill(stage.daemon.pid, number)
+    assert stage.daemon.reap() == -number
+    stage.daemon.start()
+    stage.converges()
+
+
+def test_f123_second_stop_signal_ends_at_once(stage: Stage, strace: None) -> None:
+    stage.start()
+    with injected(stage.daemon.pid, stage.home / "log", "fdatasync:delay_enter=3000000"):
+        for note in range(50):
+            stage.write(f"bank/{note}.md", f"note {note}")
+        os.kill(stage.daemon.pid, signal.SIGTERM)
+        eventually(lambda: "stopping" in stage.daemon.log.read_text())
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(stage.daemon.pid, signal.SIGTERM)
+        eventually(lambda: not stage.daemon.is_running(), seconds=8)
+    assert stage.daemon.reap() in (0, -signal.SIGTERM)
+    stage.daemon.start()
+    stage.converges()
+
+
+@pytest.mark.parametrize("path", ["probe", "probe/cookie", "run", "workspaces"])
+def test_f125_thing_in_the_way_in_the_state_directory_is_no_end(stage: Stage, path: str) -> None:
+    """A loop that dies of what lies in its way would take the daemon with it at every start."""
+    stage.prepare()
+    target = stage.daemon.state / path
+    target.parent.mkdir(parents=True)
+    if path == "probe/cookie":
+        target.mkdir()
+    elif path == "workspaces":
+        target.mkdir(mode=0o700)
+        (target / "rubbish").write_text("not a folder")
+    else:
+        target.write_text("not a folder")
+    stage.daemon.start()
+    stage.sync()
+    stage.write("memory/new.md", "all the same: willow")
+    stage.eventually_finds("willow")
+
+
+def test_f126_of_daemons_started_at_once_one_runs(stage: Stage) -> None:
+    stage.prepare()
+    started = [stage.daemon.spawn() for _ in range(6)]
+    eventually(lambda: sum(process.poll() is None for process in started) == 1, seconds=40)
+    (running,) = [process for process in started if process.poll() is None]
+    stage.daemon.process = running
+    assert {process.returncode for process in started if process is not running} == {Exit.ALREADY_RUNNING}
+    eventually(stage.daemon.socket.exists)
+    stage.sync()
+
+
+def test_f127_pid_of_a_living_stranger_means_nothing(stage: Stage) -> None:
+    stage.prepare()
+    stage.daemon.state.mkdir(parents=True)
+    (stage.daemon.state / "memoryd.lock").write_text(f"{os.getpid()}\n/nowhere\n")
+    stage.daemon.start()
+    stage.sync()
+    assert stage.finds("alder")
+
+
+def test_f128_full_or_closed_output_stops_nobody(stage: Stage) -> None:
+    stage.prepare()
+    for redirection in (">/dev/full 2>/dev/full", ">&- 2>&- <&-"):
+        script = f'exec "$@" {redirection}'
+        stage.daemon.process = spawn_behind(stage.daemon, ("sh", "-c", script, "sh"))
+        eventually(stage.daemon.socket.exists, seconds=20)
+        stage.sync()
+        stage.write("memory/new.md", "unheard: willow")
+        stage.eventually_finds("willow")
+        # Python itself ends with 120 when it cannot flush its output
+        assert stage.daemon.stop() in (0, 120)
+
+
+def test_f129_trouble_that_lasts_is_logged_once_and_without_memory_text(stage: Stage, strace: None) -> None:
+    stage.start({**QUICK, "reconcileSeconds": 0.1})
+    stage.write("memory/secret.md", "nobody may read in a log of the periwinkle")
+    index = check.index_of(stage.daemon)
+    files = (index, index.with_name("index.sqlite-wal"))
+    before = len(stage.daemon.log.read_text())
+    with injected(stage.daemon.pid, stage.home / "log", "pwrite64:error=ENOSPC", paths=files):
+        stage.write("memory/other.md", "not written")
+        eventually(lambda: "index" in stage.degraded())
+        end = time.monotonic() + 3
+        while time.monotonic() < end:
+            stage.finds("periwinkle")
+            time.sleep(0.05)
+    said = stage.daemon.log.read_text()[before:]
+    assert said.count("warning") < 12
+    assert "periwinkle" not in said
+
+
+def test_f130_program_replaced_under_the_daemon_keeps_working(stage: Stage) -> None:
+    stage.prepare()
+    copy = stage.home / "program"
+    shutil.copytree(Path(memoryd.__file__).parent, copy / "memoryd")
+    environment = {**stage.daemon.env, "PYTHONPATH": str(copy)}
+    stage.daemon.process = _start_in(stage, copy, environment)
+    eventually(lambda: stage.daemon.socket.exists() or not stage.daemon.is_running(), seconds=20)
+    stage.sync()
+    shutil.rmtree(copy)
+    stage.write("memory/new.md", "---\nmemory: true\n---\n\nafter the upgrade: willow")
+    stage.write(".memoryignore", "memory/private*\n")
+    stage.write("memory/private.md", "left out")
+    stage.sync()
+    with stage.client as client:
+        assert client.search("willow", since="2001-01-01", paths=["memory/**"])["results"]
+        assert client.get("memory/new.md")["lines"]
+        assert client.status()["agents"]
+        client.reindex(force=True)
+        with pytest.raises(Exception, match="no document"):
+            client.get("memory/private.md")
+    index = check.index_of(stage.daemon)
+    shutil.rmtree(index.parent)
+    stage.eventually_finds("willow")
+    assert "Traceback" not in stage.daemon.log.read_text()
+    assert stage.daemon.stop() == 0
+
+
+def _start_in(stage: Stage, folder: Path, environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    (stage.home / "home").mkdir(exist_ok=True)
+    with stage.daemon.log.open("ab") as log:
+        return subprocess.Popen(
+            [sys.executable, "-m", "memoryd.daemon.main"],
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+
+
+def test_f123_requests_during_the_stop_are_answered_or_refused(stage: Stage) -> None:
+    stage.start()
+    with Client(stage.daemon.socket, timeout=10) as client:
+        client.health()
+        os.kill(stage.daemon.pid, signal.SIGTERM)
+        for _ in range(20):
+            with contextlib.suppress(NotNow, DaemonNotRunning):
+                client.search("alder")
+    assert stage.daemon.reap() == 0
+    assert not psutil.Process().children(recursive=True)
+
+
+@pytest.mark.parametrize("text", ["{agents: ", "{agents: {defaults: {memorySerch: {}}}}", "[]"])
+def test_f131_bad_configuration_ends_with_its_own_code_and_changes_nothing(stage: Stage, text: str) -> None:
+    stage.prepare()
+    stage.daemon.config.write_text(text)
+    assert stage.daemon.spawn().wait(20) == Exit.CONFIG
+    assert not stage.daemon.state.exists()
+    assert "Traceback" not in stage.daemon.log.read_text()
