@@ -13,12 +13,14 @@ CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN)
 export CMAKE_ARGS CMAKE_BUILD_PARALLEL_LEVEL
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test check bench eval install clean distclean
+.PHONY: help demo test check bench eval torture faults install clean distclean
 .DELETE_ON_ERROR:
 
 help:
 	@echo 'make demo       sample notes, the real daemon, three questions and an edit'
 	@echo 'make test       the test suite (ARGS="-k name" passes options to pytest)'
+	@echo 'make torture    kill the daemon 1500 times while it works, half an hour or more (ARGS="--rounds 50")'
+	@echo 'make faults     which rows of the fault catalogue have a test'
 	@echo 'make check      ruff (lint and format) and mypy'
 	@echo 'make bench      measure; prints a table and writes JSON (ARGS passes options)'
 	@echo 'make eval       retrieval sets in $$MEMORYD_BENCH through the daemon (ARGS="SET …")'
@@ -52,6 +54,12 @@ qmd:
 	  npm install --prefix '$(QMD)' --omit=optional --ignore-scripts --no-audit --no-fund --loglevel=error $(QMD_PACKAGES) \
 	    >/dev/null && touch '$(QMD)/.installed' || echo 'qmd cannot be had: its tests are left out'; \
 	fi
+
+torture: .venv/.test
+	for seed in 1 2 3; do $(BIN)/python -m tests.fault.torture --rounds 500 --seed $$seed $(ARGS) || exit 1; done
+
+faults: .venv/.test
+	@$(BIN)/python -m tests.fault.coverage $(ARGS)
 
 .venv/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -24,6 +24,9 @@ _ORPHANS = {
     "files without chunks": (
         "SELECT count(*) FROM files f WHERE chunks <> (SELECT count(*) FROM chunks c WHERE c.file_id = f.id)"
     ),
+    "vectors of a wrong length": (
+        "SELECT count(*) FROM vectors v JOIN spaces s ON s.id = v.space_id WHERE length(v.vector) <> 4 * s.dimensions"
+    ),
 }
 _CHUNKS = """
 SELECT c.heading, c.text, c.hash, (

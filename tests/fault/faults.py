@@ -13,8 +13,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import apsw
 import psutil
 
+from memoryd.store.checksums import checksum_vfs
 from tests.daemon import RunningDaemon, eventually
 
 INJECTED = re.compile(r"\(INJECTED\)")
@@ -36,6 +38,13 @@ class FaultyDaemon(RunningDaemon):
     def spawn(self, *arguments: str) -> subprocess.Popen[bytes]:
         """Start the program behind `prefix`; the process is the daemon itself all the same."""
         return spawn_behind(self, self.prefix, arguments) if self.prefix else super().spawn(*arguments)
+
+    def kill(self) -> None:
+        """End the daemon as a crash would; nothing it started may outlive it."""
+        children = self._descendants()
+        super().kill()
+        _, alive = psutil.wait_procs(children, timeout=5)
+        assert not alive, f"left behind by a crash: {alive}"
 
     def pause(self) -> None:
         """Stop the process as a suspended machine would."""
@@ -78,13 +87,14 @@ def spawn_behind(
         )
 
 
-def strace_prefix(log: Path, inject: str, trace: str = "") -> tuple[str, ...]:
-    """Return the command that injects `inject` into what it starts; strace steps aside, the pid is the program's.
+def strace_prefix(log: Path, inject: str = "", calls: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the command that writes `calls` down and injects `inject` into what it starts.
 
-    The call must stand in `trace` too, or nothing is injected; nor is anything with --seccomp-bpf in other threads.
+    strace steps aside, so that the pid is the program's. The injected call must be among the traced ones, or nothing
+    is injected; nor is anything with --seccomp-bpf in threads other than the first.
     """
-    call = inject.split(":")[0]
-    tracing = ("-e", f"trace={trace or call}", "-e", f"inject={inject}")
+    traced = ",".join((*calls, inject.split(":")[0])).strip(",")
+    tracing = ("-e", f"trace={traced}", *(("-e", f"inject={inject}") if inject else ()))
     return ("strace", "-D", "-f", "-qq", "-o", str(log), *tracing)
 
 
@@ -197,6 +207,14 @@ def wait_gone(daemon: FaultyDaemon, seconds: float = 10.0) -> int:
     """Wait until a fault has ended the daemon; return its exit code."""
     eventually(lambda: not daemon.is_running(), seconds=seconds)
     return daemon.reap()
+
+
+def change(index: Path, sql: str) -> None:
+    """Run a statement on an index that nobody has open, as a well-meaning stranger would: with right checksums."""
+    connection = apsw.Connection(str(index), vfs=checksum_vfs())
+    connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
+    connection.execute(sql)
+    connection.close()
 
 
 class EventCounter:

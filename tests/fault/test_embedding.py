@@ -18,6 +18,7 @@ from memoryd.client import Client
 from memoryd.replies import EmbedderStatus, SearchReply
 from tests.daemon import eventually
 from tests.fault import check
+from tests.fault.faults import change
 from tests.fault.stage import QUICK, SCAN_ONLY, Stage
 
 NOTES = 24
@@ -82,6 +83,18 @@ def test_f004_f040_renamed_and_restored_notes_are_not_embedded_again(embedded: S
         path.write_text(text)
     embedded.sync(embedded=True)
     assert vectors(embedded) == before
+    embedded.converges(is_embedded=True)
+
+
+@pytest.mark.parametrize("blob", ["x''", "x'00'", "zeroblob(4096)"])
+def test_f065_vector_of_a_wrong_length_is_never_compared(embedded: Stage, blob: str) -> None:
+    embedded.sync(embedded=True)
+    embedded.daemon.stop()
+    change(check.index_of(embedded.daemon), f"UPDATE vectors SET vector = {blob} WHERE id % 4 = 0")
+    embedded.daemon.start()
+    eventually(lambda: list(check.index_of(embedded.daemon).parent.glob("*.corrupt-*")))
+    embedded.sync(embedded=True)
+    assert ask(embedded, "fruit trees")["mode"] == "hybrid"
     embedded.converges(is_embedded=True)
 
 

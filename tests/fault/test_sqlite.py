@@ -27,6 +27,7 @@ from tests.daemon import eventually
 from tests.fault import check
 from tests.fault.faults import (
     FaultyDaemon,
+    change,
     fired,
     flip_byte,
     injected,
@@ -90,7 +91,7 @@ def test_f046_f122_killed_at_a_system_call_the_index_is_sound(stage: Stage, stra
 def _count_calls(stage: Stage, call: str) -> int:
     """Return how often the busiest thread makes a call: strace counts `when` for each thread."""
     log = stage.home / "count.log"
-    stage.daemon.prefix = strace_prefix(log, f"{call}:delay_enter=0")
+    stage.daemon.prefix = strace_prefix(log, calls=(call,))
     _run_once(stage.daemon)
     stage.daemon.prefix = ()
     return most_calls(log, call)
@@ -452,7 +453,7 @@ def test_f057_broken_words_are_rebuilt_from_the_notes(stage: Stage, table: str) 
     fill(stage, 20)
     stage.start()
     stage.daemon.stop()
-    _change(check.index_of(stage.daemon), _SPOIL[table])
+    change(check.index_of(stage.daemon), _SPOIL[table])
     stage.daemon.start()
     eventually(lambda: _set_aside(stage))
     stage.converges()
@@ -468,20 +469,12 @@ _SPOIL = {
 }
 
 
-def _change(index: Path, sql: str) -> None:
-    """Run a statement as a well-meaning stranger would, with right checksums."""
-    connection = apsw.Connection(str(index), vfs=checksum_vfs())
-    connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
-    connection.execute(sql)
-    connection.close()
-
-
 @pytest.mark.parametrize("table", ["chunks", "passages", "chunk_words", "files"])
 def test_f058_rows_that_went_missing_come_back(stage: Stage, table: str) -> None:
     fill(stage, 20)
     stage.start()
     stage.daemon.stop()
-    _change(check.index_of(stage.daemon), f"DELETE FROM {table} WHERE rowid % 3 = 0")
+    change(check.index_of(stage.daemon), f"DELETE FROM {table} WHERE rowid % 3 = 0")
     stage.daemon.start()
     eventually(lambda: table == "files" or _set_aside(stage))
     stage.converges()
@@ -491,7 +484,7 @@ def test_f058_rows_that_went_missing_come_back(stage: Stage, table: str) -> None
 def test_f059_index_of_another_version_is_built_anew(stage: Stage, version: int) -> None:
     stage.start()
     stage.daemon.stop()
-    _change(check.index_of(stage.daemon), f"PRAGMA user_version = {version}")
+    change(check.index_of(stage.daemon), f"PRAGMA user_version = {version}")
     stage.daemon.start()
     stage.converges()
     assert list(check.index_of(stage.daemon).parent.glob("*.corrupt-*"))

@@ -1,0 +1,25 @@
+"""Row 121: the torture harness, for as long as a test suite may take. `make torture` runs it for longer."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.fault.faults import has_strace
+from tests.fault.torture import Plan, torture
+
+SEED = int(os.environ.get("MEMORYD_TORTURE_SEED", "20261"))
+
+
+@pytest.mark.parametrize(("watch", "rounds"), [(True, 15), (False, 10)])
+def test_f121_index_equals_the_disk_whatever_happens(tmp_path: Path, watch: bool, rounds: int) -> None:
+    run = torture(Plan(SEED, rounds, watch=watch), tmp_path)
+    assert run.verified >= rounds // 5
+    assert sum(run.fired.values()) >= rounds // 2
+    if has_strace():
+        assert run.fired["strace_kill_running"] + run.fired["strace_kill_start"]
+
+
+def test_f121_vectors_follow_whatever_happens(tmp_path: Path, starter_model: Path) -> None:
+    run = torture(Plan(SEED, 5, model=starter_model, files=8, rate=8), tmp_path)
+    assert run.verified
