@@ -146,12 +146,14 @@ class RunningDaemon:
         except psutil.NoSuchProcess:
             return []
 
-    def _answers_or_ended(self) -> bool:
-        assert self.process is not None
-        if self.process.poll() is not None:
-            return True
+    def answers(self) -> bool:
+        """Tell whether somebody answers at the socket."""
         try:
             with Client(self.socket, timeout=5) as client:
                 return client.health()["ok"]
         except (DaemonNotRunning, OSError):
             return False
+
+    def _answers_or_ended(self) -> bool:
+        assert self.process is not None
+        return self.process.poll() is not None or self.answers()

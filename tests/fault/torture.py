@@ -178,7 +178,7 @@ class Torture:
         self.daemon.prefix = strace_prefix(self.folder / "strace.log", inject)
         self.daemon.process = self.daemon.spawn()
         self.daemon.prefix = ()
-        if not _within(3.0, lambda: not self.daemon.is_running()):
+        if _within(20.0, lambda: not self.daemon.is_running() or self.daemon.answers()) and self.daemon.is_running():
             self.daemon.process.send_signal(signal.SIGTERM)
         self._reap("strace_kill_start")
 
