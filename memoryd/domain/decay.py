@@ -16,7 +16,7 @@ def decay_factor(age_days: float, half_life_days: float) -> float:
     """Return 0 to 1: 1 today and for the future, 0.5 after one half-life. A half-life not above 0 turns it off."""
     if not half_life_days > 0:
         return 1.0
-    return math.exp(-math.log(2) / half_life_days * max(0.0, age_days))
+    return math.exp2(-max(0.0, age_days) / half_life_days)
 
 
 def decay_day(path: str, source: str, mtime_ns: int, zone: tzinfo = UTC) -> date | None:
