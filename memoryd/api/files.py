@@ -4,6 +4,7 @@ import asyncio
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
+from starlette.convertors import Convertor, register_url_convertor
 
 from memoryd.api.access import Admitted, Gate
 from memoryd.api.agents import AgentTable, Served
@@ -28,11 +29,24 @@ from memoryd.wire import API
 _MAX_NUMBER = 2**31
 
 
+class _AnyPath(Convertor[str]):
+    """Takes every name that a file can have; the framework's own convertor ends at a line break."""
+
+    regex = "(?s:.*)"
+
+    def convert(self, value: str) -> str:
+        return value
+
+    def to_string(self, value: str) -> str:
+        return value
+
+
 def router(agents: AgentTable, gate: Gate, limits: Limits) -> APIRouter:
     """The reading route over these agents."""
+    register_url_convertor("anyPath", _AnyPath())
     routes = APIRouter()
 
-    @routes.get(f"{API}/files/{{path:path}}")
+    @routes.get(f"{API}/files/{{path:anyPath}}")
     async def get_file(
         path: str,
         admitted: Annotated[Admitted, Depends(gate.from_query)],

@@ -50,7 +50,11 @@ def parse(text: str) -> Citation:
     return Citation(match["path"], first, last)
 
 
+def one_line(path: str) -> str:
+    """Return a path with its control characters and line breaks written as escapes, fit for one line of text."""
+    return _CONTROL.sub(lambda sign: sign[0].encode("unicode_escape").decode(), path)
+
+
 def with_footer(snippet: str, citation: Citation) -> str:
     """Put `Source: path#L5-L9` under a snippet, one blank line between; a path cannot break out of its line."""
-    shown = _CONTROL.sub(lambda sign: sign[0].encode("unicode_escape").decode(), str(citation))
-    return f"{snippet.rstrip()}\n\nSource: {shown}"
+    return f"{snippet.rstrip()}\n\nSource: {one_line(str(citation))}"

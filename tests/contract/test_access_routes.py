@@ -218,4 +218,4 @@ def test_no_route_of_the_daemon_is_missing_above(daemon: RunningDaemon) -> None:
     with httpx.Client(transport=transport, base_url="http://memoryd") as client:
         described = client.get("/openapi.json").json()["paths"]
     known = _routes(Gate(rules=AccessRules(), agents=["main"], bindings={}))
-    assert set(described) == {route.path.replace(":path", "") for route in known}
+    assert set(described) == {route.path_format for route in known}

@@ -2,9 +2,11 @@
 
 import mmap
 import os
+import re
 import shutil
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +15,7 @@ import psutil
 import pytest
 
 from memoryd.client import Client
+from memoryd.wire import Exit
 from tests.daemon import eventually
 from tests.fault import check
 from tests.fault.faults import (
@@ -240,43 +243,97 @@ def test_f013_name_that_is_not_utf8_stops_nobody(stage: Stage) -> None:
     stage.converges()
 
 
-def test_f014_every_name_is_indexed_or_reported(stage: Stage) -> None:
-    names = {
+NAMES = sorted(
+    {
         *(
             "line\nbreak.md",
+            "two\n\nbreaks\n.md",
+            "return\rhere.md",
             "tab\there.md",
+            "\u2028separator.md",
+            "\x1b[31mred.md",
+        ),
+        *(
             "-rf.md",
+            "--help.md",
             "\u202egnp.md",
             "zero\u200bwidth.md",
             "🌲.md",
             "a.MD",
             'it\'s "q".md',
+            f"{'x' * 252}.md",
         ),
-        *("cafe\u0301.md", "caf\u00e9.md", f"{'x' * 252}.md", " .md", "%2e%2e.md", "a#L1.md", "&<>.md"),
+        *("cafe\u0301.md", "caf\u00e9.md", " .md", "two  spaces .md", "%2e%2e.md", "100%.md", "%0a.md", "+.md"),
+        *(
+            "a#L1.md",
+            "c#.md",
+            "what?.md",
+            "a?from=2&lines=1.md",
+            "&<>.md",
+            "back\\slash.md",
+            "semi;colon.md",
+            "$HOME.md",
+        ),
     }
-    for number, name in enumerate(sorted(names)):
-        stage.write(f"memory/{name}", f"word{number:04d}z")
+)
+
+
+def _word(number: int) -> str:
+    return f"word{number:04d}z"
+
+
+def test_f014_every_name_is_indexed_or_reported(stage: Stage) -> None:
+    for number, name in enumerate(NAMES):
+        stage.write(f"memory/{name}", _word(number))
     stage.write("memory/.md", "hidden")
     (stage.memory / "x.md").mkdir()
     stage.write("memory/x.md/inside.md", "a folder with the name of a note: wordinside")
+    Path(os.fsdecode(os.fsencode(stage.memory) + b"/caf\xe9.md")).write_text("never mind")
     stage.start()
-    found = {f"memory/{name}" for name in names} | {"memory/x.md/inside.md", "memory/first.md", "MEMORY.md"}
+    found = {f"memory/{name}" for name in NAMES} | {"memory/x.md/inside.md", "memory/first.md", "MEMORY.md"}
     assert stage.paths() == found
-    for number, name in enumerate(sorted(names)):
-        assert stage.places(f"word{number:04d}z") == [f"memory/{name}"]
-    with stage.client as client:
-        for number, name in enumerate(sorted(names)):
-            if "\n" not in name:
-                assert client.get(f"memory/{name}")["text"] == f"word{number:04d}z"
+    assert stage.skipped() == {"memory/caf\\xe9.md": "its name is not UTF-8"}
+    for number, name in enumerate(NAMES):
+        assert stage.places(_word(number)) == [f"memory/{name}"]
     stage.converges()
 
 
-@pytest.mark.xfail(strict=True, reason="the route of /v1/files takes no line break in a path")
-def test_f014_note_with_a_line_break_in_its_name_can_be_read(stage: Stage) -> None:
-    stage.write("memory/line\nbreak.md", "found and unreadable")
+def test_f014_note_of_any_name_is_cited_on_one_line_and_read_by_its_path(stage: Stage) -> None:
+    for number, name in enumerate(NAMES):
+        stage.write(f"memory/{name}", f"first\n{_word(number)}\n")
     stage.start()
     with stage.client as client:
-        assert client.get("memory/line\nbreak.md")["text"] == "found and unreadable"
+        for number, name in enumerate(NAMES):
+            (hit,) = client.search(_word(number))["results"]
+            *_, blank, footer = re.split("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]", hit["snippet"])
+            assert (blank, hit.get("citation")) == ("", f"memory/{name}#L1-L2")
+            assert footer.startswith("Source: memory/")
+            assert footer.endswith(".md#L1-L2") or name == "a.MD"
+            assert client.get(hit["path"])["text"] == f"first\n{_word(number)}\n"
+
+
+def test_f014_memoryctl_shows_and_reads_a_note_of_any_name(stage: Stage) -> None:
+    chosen = [name for name in NAMES if not name.startswith("xxx")]
+    for number, name in enumerate(chosen):
+        stage.write(f"memory/{name}", f"first\n{_word(number)}\n")
+    stage.start()
+    for number, name in enumerate(chosen):
+        assert _memoryctl(stage, "get", f"memory/{name}#L2") == (0, f"{_word(number)}\n".encode()), name
+        code, shown = _memoryctl(stage, "search", _word(number), "-k", "1")
+        head = shown.decode().split("\n")[0]
+        assert (code, head.startswith("1. memory/"), "#L1-L2  " in head) == (0, True, True), shown
+    assert _memoryctl(stage, "search", _word(chosen.index("two  spaces .md")))[1].startswith(
+        b"1. memory/two  spaces .md#L1-L2 "
+    )
+    assert _memoryctl(stage, "get", "memory/cafe.md")[0] == Exit.NOTHING_FOUND
+    assert _memoryctl(stage, "get", b"memory/caf\xe9.md")[0] == Exit.NOTHING_FOUND
+
+
+def _memoryctl(stage: Stage, *arguments: str | bytes) -> tuple[int, bytes]:
+    program = [sys.executable, "-c", "from memoryd.cli.main import main; main()"]
+    done = subprocess.run([*program, *arguments], capture_output=True, env=stage.daemon.env, timeout=60, check=False)
+    assert b"Traceback" not in done.stderr
+    return done.returncode, done.stdout
 
 
 def test_f015_links_to_big_trees_and_loops_are_not_followed(stage: Stage) -> None:

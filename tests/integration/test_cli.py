@@ -152,7 +152,8 @@ def test_hostile_note_cannot_drive_the_terminal(contract: Contract) -> None:
     contract.replies["search"] = 200, answer(hit(snippet=HOSTILE, path=f"memory/{HOSTILE}.md", heading=HOSTILE))
     code, seen = on_terminal("search", "port", NO_COLOR="1")
     assert code == Exit.DONE
-    assert seen == "1. memory/port 18789.md#L3-L4  0.83  port 18789\n   port 18789\n"
+    path = r"memory/\x1b]0;owned\x07\x1b[31mport\x9b2J 18789.md"
+    assert seen == f"1. {path}#L3-L4  0.83  port 18789\n   port 18789\n"
 
 
 def test_colour_only_on_a_terminal_without_no_color(contract: Contract, capsys: Captured) -> None:
