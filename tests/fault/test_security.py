@@ -1,16 +1,18 @@
-"""Rows 108, 112, 113, 141 to 147 and 151 to 153 of the fault catalogue, against the real daemon.
+"""Rows 108, 112, 113, 141 to 147 and 151 of the fault catalogue, against the real daemon.
 
 Opening files (141, 142) stands in tests/integration/test_beneath.py, hostile requests (108 to 111) in test_guard.py
 there and in tests/system/test_bad_input.py and test_schemathesis.py, scopes (145) in
-tests/contract/test_access_routes.py.
+tests/contract/test_access_routes.py and test_scopes.py, copies (148) in test_poisoning.py, and what stands in the
+workspace (152, 153) in test_hostile_files.py.
 """
 
 import contextlib
 import os
 import re
+import signal
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -20,9 +22,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memoryd.api.problems import hide_directories
-from memoryd.config.load import load
 from memoryd.domain.citations import Citation, with_footer
-from memoryd.errors import ConfigError, InvalidRequest, MemorydError, NotFound
+from memoryd.errors import InvalidRequest, NotFound
 from tests.daemon import RunningDaemon, eventually, write_config
 from tests.system.over_socket import send, send_raw
 
@@ -138,6 +139,41 @@ ESCAPES = [
 ]  # fmt: skip
 
 
+def test_f142_folder_swapped_under_the_daemon_leaks_nothing(tmp_path: Path) -> None:
+    """What is read back, found and indexed while a folder turns into a link to the outside and back."""
+    running = start(tmp_path)
+    real, door, outside = tmp_path / "real", running.workspace / "memory" / "d", tmp_path / "outside"
+    for folder, text in ((real, "# Note\n\nharmless\n"), (outside, f"# Note\n\n{MARKER}\n")):
+        folder.mkdir()
+        (folder / "note.md").write_text(text)
+    real.rename(door)
+    with running:
+        running.client().sync()
+        with ThreadPoolExecutor(1) as pool:
+            flipping = pool.submit(_flip, door, real, outside, 3000)
+            statuses = set()
+            while not flipping.done():
+                for reply in (
+                    send(running.socket, "GET", "/v1/files/memory/d/note.md"),
+                    send(running.socket, "POST", "/v1/search", {"query": f"harmless {MARKER}"}),
+                ):
+                    statuses.add(reply.status)
+                    assert all(MARKER not in str(part) for part in (reply.json.get("text"), reply.json.get("results")))
+            flipping.result()
+        running.client().sync()
+        assert statuses >= {200, 404}
+        assert not [hit for hit in running.client().search(MARKER)["results"] if MARKER in hit["snippet"]]
+        assert running.client().get("memory/d/note.md")["text"] == "# Note\n\nharmless\n"
+
+
+def _flip(door: Path, real: Path, outside: Path, times: int) -> None:
+    for _ in range(times):
+        door.rename(real)
+        door.symlink_to(outside)
+        door.unlink()
+        real.rename(door)
+
+
 @pytest.mark.parametrize("path", ESCAPES, ids=lambda path: path[:40])
 def test_f141_f143_f144_only_indexed_documents_are_read(daemon: RunningDaemon, path: str) -> None:
     reply = send(daemon.socket, "GET", f"/v1/files/{path}")
@@ -215,6 +251,7 @@ def test_f147_hostile_note_comes_back_as_data_with_its_place_and_flags(tmp_path:
         assert running.client().get("memory/hostile.md")["text"] == INJECTION
         assert hits[f"{name}.md"]["snippet"].splitlines()[-1].startswith("Source: memory/a\\nSource: b.md.md#L1")
         assert "hearthstone" not in str(send(running.socket, "GET", "/openapi.json").json)
+        assert psutil.Process(running.pid).net_connections("inet") == [], "no link is followed"
 
 
 def test_f147_footer_is_the_last_line_whatever_the_note_says() -> None:
@@ -252,128 +289,21 @@ def test_f151_log_holds_no_notes_and_no_questions(tmp_path: Path) -> None:
     assert MARKER not in running.log.read_text()
 
 
+def test_f151_aborted_daemon_leaves_no_note_and_no_core_behind(tmp_path: Path) -> None:
+    running = start(tmp_path, MEMORYD_LOG_LEVEL="INFO")
+    (running.workspace / "memory" / "note.md").write_text(f"# Note\n\nThe {MARKER} sits in the attic.\n")
+    with running:
+        running.client().sync()
+        assert running.client().search(MARKER)["results"]
+        os.kill(running.pid, signal.SIGABRT)
+        assert running.process is not None
+        assert running.process.wait(10) == -signal.SIGABRT
+    assert MARKER not in running.log.read_text()
+    assert not [path for folder in (tmp_path, Path.cwd()) for path in folder.glob("core*") if path.is_file()]
+
+
 def test_f151_hiding_directories_takes_linear_time() -> None:
     for text in ("/" * 200_000, "/a" * 100_000, "/a/" * 70_000 + " ", "/aaaa" * 20_000 + "'", " /" * 100_000):
         began = time.process_time()
         hide_directories(text)
         assert time.process_time() - began < 1.0
-
-
-PLANTED = [
-    ".memoryd.toml", ".memoryd.json5", "memoryd.json5", "config.json5", ".memoryd/config.json5", ".memory/config.json5",
-    ".config/memoryd/config.json5", "memory/config.json5", "openclaw.json", ".openclaw/openclaw.json", "pyproject.toml",
-    "sitecustomize.py", "usercustomize.py", "memory/conftest.py", ".env",
-]  # fmt: skip
-
-
-def test_f152_files_in_the_workspace_configure_and_run_nothing(tmp_path: Path) -> None:
-    running, proof = start(tmp_path), tmp_path / "proof"
-    command = running.workspace / "qmd"
-    planted = f'{{"memory": {{"backend": "qmd", "qmd": {{"command": "{command}"}}}}, "log": {{"level": "ERROR"}}}}'
-    for name in PLANTED:
-        path = running.workspace / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"open({str(proof)!r}, 'w')" if name.endswith(".py") else planted)
-    for name in ("qmd", "git", "llama-server", "vec0.so"):
-        (running.workspace / name).write_text(f"#!/bin/sh\ntouch {proof}\n")
-        (running.workspace / name).chmod(0o700)
-    with contextlib.chdir(running.workspace), running:
-        running.client().sync()
-        status = running.client().status()
-        assert status["config"]["source"] == str(running.config)
-        assert status["agents"][0]["backend"] == "builtin"
-        assert psutil.Process(running.pid).children() == []
-    assert not proof.exists()
-
-
-@pytest.mark.parametrize("command", ["./qmd", "bin/qmd", "../qmd"])
-def test_f152_command_may_not_be_relative(tmp_path: Path, command: str) -> None:
-    path = tmp_path / "config.json5"
-    path.write_text(f'{{ memory: {{ qmd: {{ command: "{command}" }} }} }}')
-    with pytest.raises(ConfigError, match="absolute path"):
-        load(path)
-
-
-SIZE = 100_000
-HOSTILE = {
-    "brackets": "[" * SIZE,
-    "images": "![](" * SIZE,
-    "links": "[a](" * SIZE,
-    "closing": "](" * SIZE,
-    "quotes": ">" * SIZE,
-    "nested lists": "".join(f"{' ' * depth}- x\n" for depth in range(400)),
-    "stars": "*" * SIZE + "a" + "_" * SIZE,
-    "backticks": "`" * SIZE + "a",
-    "ticks and words": "`a" * SIZE,
-    "fences": "```\n" * 50_000,
-    "tildes": "~~~" * SIZE,
-    "headings": "# a\n" * 30_000,
-    "deep heading": "#" * SIZE + " a",
-    "pipes": "|" * SIZE + "\n" + "-|" * SIZE,
-    "comment": "<!--" * SIZE,
-    "tags": "<a " * SIZE,
-    "entities": "&amp" * SIZE,
-    "regular": "a" * SIZE + "!",
-    "pairs": "(a+)+" * 20_000,
-    "spaces": " " * SIZE + "x",
-    "tabs": "\t" * SIZE + "x",
-    "blank lines": "\n" * SIZE,
-    "carriage returns": "a\r" * SIZE,
-    "setext": "a\n" + "=" * SIZE + "\n",
-    "ideographs": "漢" * SIZE,
-    "combining": "a" + "\u0301" * SIZE,
-    "zero width": "\u200b" * SIZE,
-    "path": "a/" * SIZE,
-    "camel": "aB" * SIZE,
-    "digits": "1" * SIZE,
-    "hyphens": "a-" * SIZE,
-    "dots": "a." * SIZE,
-    "at signs": "W @a: " * 20_000,
-    "yaml aliases": "---\na: &a [x,x]\n" + "".join(f"b{n}: &b{n} [*a,*a]\n" for n in range(300)) + "---\n",
-    "yaml laughs": "---\na: &a [x]\nb: &b [*a,*a]\nc: &c [*b,*b]\nd: [*c,*c]\n---\n",
-    "yaml object": "---\na: !!python/object/apply:os.system ['touch PROOF']\n---\n",
-    "yaml brackets": "---\na: " + "[" * 15_000 + "\n---\n",
-    "yaml braces": "---\n" + "{a: " * 4000 + "\n---\n",
-    "yaml quotes": "---\na: " + "'" * 15_000 + "\n---\n",
-    "yaml number": "---\na: " + "9" * 15_000 + "\n---\n",
-    "yaml date": "---\na: 9999-99-99\nb: 1:1:1:1:1:1\n---\n",
-    "yaml never closed": "---\n" + "a: b\n" * 20_000,
-    "yaml tabs": "---\n\ta:\tb\n---\n",
-    "yaml merge": "---\na: &a {b: c}\nd: {<<: *a, <<: *a}\n---\n",
-    "yaml keys": "---\n? [a, b]\n: c\n? {d: e}\n: f\n---\n",
-}
-
-
-def test_f153_hostile_markdown_is_indexed_in_time_and_runs_nothing(tmp_path: Path) -> None:
-    running, proof = start(tmp_path), tmp_path / "proof"
-    for number, text in enumerate(HOSTILE.values()):
-        words = text.replace("PROOF", str(proof))
-        (running.workspace / "memory" / f"{number}.md").write_text(f"{words}\n\nharmless{number}\n", encoding="utf-8")
-    with running:
-        slowest = _slowest_answer(running, lambda: bool(running.client().sync(timeout_ms=120_000).get("complete")))
-        client = running.client()
-        lost = [name for number, name in enumerate(HOSTILE) if not client.search(f"harmless{number}")["results"]]
-        assert not lost
-        assert slowest < 2.0
-        assert client.status()["agents"][0]["skippedCount"] == 0
-        for number, text in enumerate(HOSTILE.values()):
-            client.get(f"memory/{number}.md")
-            with contextlib.suppress(MemorydError):
-                client.search(text[:1300])
-    assert not proof.exists()
-    assert "Traceback" not in running.log.read_text()
-
-
-def _slowest_answer(running: RunningDaemon, work: Callable[[], bool]) -> float:
-    """Return how long a harmless question took at most while `work` was done; `work` must succeed in a minute."""
-    slowest, began, client = 0.0, time.monotonic(), running.client()
-    with ThreadPoolExecutor(1) as pool:
-        working = pool.submit(work)
-        while not working.done():
-            asked = time.monotonic()
-            client.health()
-            slowest = max(slowest, time.monotonic() - asked)
-            time.sleep(0.01)
-        assert working.result()
-    assert time.monotonic() - began < len(HOSTILE)
-    return slowest

@@ -1,0 +1,156 @@
+"""Row 145 beyond the builtin search: no word of one agent reaches another by qmd, by events, or by status."""
+
+import itertools
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memoryd.client import Client
+from tests.contract.two_agents import DIRECT, GROUP, MARKERS, SECRETS, prepare, socket_of
+from tests.daemon import RunningDaemon, eventually
+from tests.integration.qmd_standin import StandIn
+from tests.real_qmd import real_qmd
+
+AGENTS = sorted(SECRETS)
+FOREIGN = {"alpha": MARKERS["beta"], "beta": MARKERS["alpha"]}
+WORDS = [*itertools.chain(*MARKERS.values()), "lantern", "boat", "sea", "wet day", "Core"]
+NOTES = ["MEMORY.md", "2026-11-18.md", "memory/2026-11-18.md"]
+COLLECTIONS = [f"{kind}-{agent}" for kind in ("memory-root", "memory-dir") for agent in AGENTS]
+ESCAPES = [
+    "../{}/MEMORY.md",
+    "../../{}/memory/2026-11-18.md",
+    "/{}/MEMORY.md",
+    "./../{}/MEMORY.md",
+    "..%2f{}/MEMORY.md",
+]
+
+
+def post(daemon: RunningDaemon, socket: str, **asked: object) -> httpx.Response:
+    transport = httpx.HTTPTransport(uds=str(socket_of(daemon.home, socket)))
+    with httpx.Client(transport=transport, base_url="http://memoryd", timeout=20) as client:
+        return client.post("/v1/search", json={"maxResults": 50, "explain": True, **asked})
+
+
+def read(daemon: RunningDaemon, socket: str, path: str) -> httpx.Response:
+    transport = httpx.HTTPTransport(uds=str(socket_of(daemon.home, socket)))
+    with httpx.Client(transport=transport, base_url="http://memoryd", timeout=20) as client:
+        return client.get(f"/v1/files/{path.replace('/', '%2f')}", params={"sessionKey": DIRECT.format(socket)})
+
+
+def told(reply: httpx.Response) -> str:
+    """Return what a reply shows of notes; its explanation repeats words of the question."""
+    body: Any = reply.json()
+    return json.dumps([body.get("results"), body.get("misses"), body.get("text")], ensure_ascii=False)
+
+
+def result(collection: str, path: str, number: int) -> dict[str, object]:
+    return {"docid": f"#{number:06}", "score": 1 - number / 1000, "file": f"qmd://{collection}/{path}", "line": 1}
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
+    """A qmd that answers every question of every agent with the files of both, under every name there is."""
+    home = tmp_path_factory.mktemp("hostile")
+    program = StandIn(home / "standin")
+    paths = [*NOTES, *(path.format(agent) for path in ESCAPES for agent in AGENTS)]
+    pairs = list(itertools.product(COLLECTIONS, paths))
+    program.behave(results=[result(*pair, number) for number, pair in enumerate(pairs)])
+    qmd = {"command": str(program.program), "limits": {"maxResults": 50, "maxInjectedChars": 100_000}}
+    with prepare(home, None, backend="qmd", qmd=qmd) as running:
+        running.client().sync()
+        eventually(lambda: _backends(running) == ["qmd", "qmd"], seconds=30)
+        yield running
+    eventually(lambda: not program.alive())
+
+
+def _backends(running: RunningDaemon) -> list[str]:
+    with Client(running.socket) as client:
+        return [client.search("lantern", agent=agent)["backend"] for agent in AGENTS]
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    words=st.lists(st.sampled_from(WORDS), min_size=1, max_size=4),
+    socket=st.sampled_from(["owner", *AGENTS, *(f"{agent}-fixed" for agent in AGENTS)]),
+    named=st.sampled_from([None, *AGENTS]),
+    key=st.sampled_from([None, *(DIRECT.format(agent) for agent in AGENTS), GROUP.format("beta"), "main"]),
+)
+def test_f145_no_word_of_one_agent_surfaces_in_another_through_qmd(
+    hostile: RunningDaemon, words: list[str], socket: str, named: str | None, key: str | None
+) -> None:
+    asked = {name: value for name, value in (("agent", named), ("sessionKey", key)) if value is not None}
+    reply = post(hostile, socket, query=" ".join(words), **asked)
+    of_key = key.split(":")[1] if key and key.startswith("agent:") else None
+    meant = (None if socket == "owner" else socket.removesuffix("-fixed")) or named or of_key or "alpha"
+    if not reply.is_success:
+        assert (reply.status_code, reply.json()["error"]["code"]) == (403, "denied")
+        assert not any(marker in reply.text for marker in itertools.chain(*MARKERS.values()))
+        return
+    assert not any(marker in told(reply) for marker in FOREIGN[meant])
+    assert reply.json()["backend"] == "qmd"
+    if {"sea", "wet day", "Core", *MARKERS[meant]} & set(words):
+        assert any(marker in told(reply) for marker in MARKERS[meant])
+
+
+def test_f145_files_of_qmd_are_those_of_the_agent(hostile: RunningDaemon) -> None:
+    for agent, collection, path in itertools.product(AGENTS, COLLECTIONS, [*NOTES, *ESCAPES]):
+        reply = read(hostile, agent, f"qmd/{collection}/{path.format('beta' if agent == 'alpha' else 'alpha')}")
+        assert reply.status_code in (200, 404)
+        assert not any(marker in reply.text for marker in FOREIGN[agent])
+
+
+def test_f145_real_qmd_tells_each_agent_its_own_notes(tmp_path: Path) -> None:
+    with prepare(tmp_path, None, backend="qmd", qmd={"command": real_qmd(), "update": {"debounceMs": 200}}) as running:
+        running.client().sync()
+        eventually(lambda: _backends(running) == ["qmd", "qmd"], seconds=60)
+        for agent, words in itertools.product(AGENTS, WORDS):
+            reply = post(running, agent, query=words, sessionKey=DIRECT.format(agent))
+            assert not any(marker in told(reply) for marker in FOREIGN[agent])
+            if words in ("wet day", "sea", "Core"):
+                assert any(marker in told(reply) for marker in MARKERS[agent])
+
+
+def test_f145_events_and_status_say_nothing_of_another_agent(tmp_path: Path) -> None:
+    with prepare(tmp_path, None) as running:
+        running.client().sync()
+        seen: list[str] = []
+        listening = threading.Event()
+        following = threading.Thread(target=_follow, args=(running, seen, listening))
+        following.start()
+        assert listening.wait(20)
+        with Client(running.socket) as client:
+            for agent in AGENTS:
+                for number, marker in enumerate(MARKERS[agent]):
+                    name = tmp_path / agent / "memory" / f"{marker}-{number}.md"
+                    name.write_text(f"# {marker}\n\n{SECRETS[agent]}\n")
+                (tmp_path / agent / "memory" / f"{MARKERS[agent][0]}.link.md").symlink_to("/etc/hostname")
+                client.sync(agent=agent)
+            eventually(lambda: any('"beta"' in line for line in seen))
+            status = Client(socket_of(tmp_path, "beta"))
+            with status:
+                shown = json.dumps(status.status())
+        running.stop()
+        following.join(20)
+    assert MARKERS["beta"][0] in shown, "the link that was skipped"
+    for text in (*seen, shown):
+        assert "alpha" not in text
+        assert not any(marker in text for marker in MARKERS["alpha"])
+    assert not any(marker in "".join(seen) for marker in MARKERS["beta"]), "events tell no memory text"
+
+
+def _follow(running: RunningDaemon, seen: list[str], listening: threading.Event) -> None:
+    transport = httpx.HTTPTransport(uds=str(socket_of(running.home, "beta-fixed")))
+    with (
+        httpx.Client(transport=transport, base_url="http://memoryd", timeout=60) as client,
+        client.stream("GET", "/v1/events") as reply,
+    ):
+        for line in reply.iter_lines():
+            listening.set()
+            seen.append(line)
