@@ -22,12 +22,14 @@ def poisoned(tmp_path: Path) -> Iterator[Poisoned]:
     """Start a daemon over the honest notes and others, by words or with a model, and index all of it."""
     running: list[RunningDaemon] = []
 
-    def run(notes: Mapping[str, str], model: Path | None = None, **sections: object) -> RunningDaemon:
+    def run(
+        notes: Mapping[str, str], model: Path | None = None, limits: Mapping[str, int] | None = None
+    ) -> RunningDaemon:
         workspace = tmp_path / "workspace"
-        for name, text in (HONEST | notes).items():
+        for name, text in {**HONEST, **notes}.items():
             (workspace / name).parent.mkdir(parents=True, exist_ok=True)
             (workspace / name).write_text(text)
-        config = write_config(tmp_path, workspace, model, **sections)
+        config = write_config(tmp_path, workspace, model, limits=limits or {})
         running.append(RunningDaemon(tmp_path, config, workspace))
         running[0].start()
         assert running[0].client().sync(wait="embedded" if model else "indexed", timeout_ms=120_000)["complete"]
