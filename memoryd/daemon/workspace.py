@@ -132,7 +132,7 @@ class Workspace:
             spaces=self._spaces,
             executor=self._around.executor,
             slot=slot,
-            settings=_search_settings(self._settings),
+            settings=_search_settings(self._settings, self._around.limits.max_vector_bytes),
         )
 
     def _served(self, agent: Agent, embedding: Embedding) -> Served:
@@ -260,7 +260,7 @@ def _index_settings(settings: MemorySearch) -> IndexSettings:
     )
 
 
-def _search_settings(settings: MemorySearch) -> SearchSettings:
+def _search_settings(settings: MemorySearch, vector_bytes: int) -> SearchSettings:
     hybrid = settings.query.hybrid
     return SearchSettings(
         is_hybrid=hybrid.enabled,
@@ -269,4 +269,5 @@ def _search_settings(settings: MemorySearch) -> SearchSettings:
         multiplier=hybrid.candidate_multiplier,
         half_life_days=hybrid.temporal_decay.half_life_days if hybrid.temporal_decay.enabled else None,
         mmr_lambda=hybrid.mmr.lambda_ if hybrid.mmr.enabled else None,
+        vector_bytes=vector_bytes,
     )

@@ -17,7 +17,7 @@ from memoryd.errors import EmbeddingError, StoreError
 from memoryd.index.spaces import Spaces
 from memoryd.search.query import Arm, ArmState
 from memoryd.search.vector_index import VectorIndex
-from memoryd.store.chunks import chunks_in_files, chunks_of_vectors, matching_files, vectors_of_chunks
+from memoryd.store.chunks import chunks_in_files, chunks_of_hashes, matching_files, vectors_of_chunks
 from memoryd.store.database import Database
 from memoryd.store.vectors import Matrix, ids_of_files
 from memoryd.store.words import Narrow, chunk_scores, count_chunks, holders, narrowed_chunks
@@ -57,8 +57,11 @@ class Standing:
 class Arms:
     """Asks the index. Every call is bounded by the caller; StoreError and EmbeddingError pass through."""
 
-    def __init__(self, *, database: Database, spaces: Spaces, executor: Executor, slot: EmbedderSlot) -> None:
+    def __init__(
+        self, *, database: Database, spaces: Spaces, executor: Executor, slot: EmbedderSlot, vector_bytes: int
+    ) -> None:
         self._database = database
+        self._vector_bytes = vector_bytes
         self._spaces = spaces
         self._executor = executor
         self._slot = slot
@@ -118,12 +121,12 @@ class Arms:
             allowed = await self._database.read(lambda db: ids_of_files(db, index.space, files))
         nearest, noise = await index.nearest(query, PASSAGES_PER_CHUNK * depth, allowed)
         near = dict(nearest)
-        pairs = await self._database.read(lambda db: chunks_of_vectors(db, list(near)))
+        pairs = await self._database.read(lambda db: chunks_of_hashes(db, list(near)))
         inside = await self._inside({chunk for chunk, _ in pairs}, reach)
         cosines: dict[int, float] = {}
-        for chunk, vector in pairs:
+        for chunk, key in pairs:
             if chunk in inside:
-                cosines[chunk] = max(near[vector], cosines.get(chunk, -1.0))
+                cosines[chunk] = max(near[key], cosines.get(chunk, -1.0))
         best = sorted(cosines, key=cosines.__getitem__, reverse=True)[:depth]
         size = index.size if allowed is None else len(allowed)
         return Near({chunk: cosines[chunk] for chunk in best}, noise, size)
@@ -160,6 +163,7 @@ class Arms:
                 executor=self._executor,
                 space=space,
                 dimensions=embedder.identity.dimensions,
+                limit=self._vector_bytes,
             )
         return self._vectors
 

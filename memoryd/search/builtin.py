@@ -35,6 +35,7 @@ class SearchSettings:
 
     `weighted` asks for as many as its reference; `relative` is best with no fewer than `min_depth`. Without
     `is_hybrid` words answer only where vectors cannot. A half-life and a λ of None turn decay and MMR off.
+    `vector_bytes` is what the vectors of a space may take in memory.
     """
 
     is_hybrid: bool = True
@@ -46,6 +47,7 @@ class SearchSettings:
     deepest: int = 6400
     half_life_days: float | None = None
     mmr_lambda: float | None = None
+    vector_bytes: int = 256 * 2**20
 
     def depth(self, limit: int) -> int:
         least = 1 if self.fusion == "weighted" else self.min_depth
@@ -117,7 +119,9 @@ class BuiltinSearch:
         self._database = database
         self._slot = slot
         self._settings = settings
-        self._arms = Arms(database=database, spaces=spaces, executor=executor, slot=slot)
+        self._arms = Arms(
+            database=database, spaces=spaces, executor=executor, slot=slot, vector_bytes=settings.vector_bytes
+        )
 
     @property
     def vector_index(self) -> VectorIndex | None:

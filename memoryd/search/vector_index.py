@@ -1,21 +1,25 @@
-"""The resident vectors of one space: an exact nearest-neighbour search in memory, in front of the durable rows."""
+"""The vectors of one space for search: an exact nearest-neighbour search in memory, in front of the durable rows."""
 
 import asyncio
 from concurrent.futures import Executor
 from enum import StrEnum
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memoryd.domain.fusion import Noise
-from memoryd.store.database import Database
+from memoryd.errors import StoreUnavailable
+from memoryd.search.vector_rows import VectorRows
+from memoryd.store.database import Connection, Database
 from memoryd.store.vectors import Matrix, nearest, vectors_after
 
-RESIDENT_BYTES = 256 * 2**20
-"""Above this size the vectors stay on disk and sqlite-vec scans them."""
-
+BATCH = 16_384
+"""Vectors that are read at once."""
 SAMPLE = 2_000
 """Vectors that stand for the corpus when the noise of a question is measured."""
+SAMPLE_GROWTH = 1.05
+"""Another sample is taken when there are so many times as many vectors."""
 PRIOR_COUNT, PRIOR_DEVIATION = 20, 0.1
 """A corpus of a few passages says little about noise: so much weight has the usual deviation of cosines."""
 
@@ -24,89 +28,118 @@ class Engine(StrEnum):
     """What computes the distances."""
 
     RESIDENT = "resident"
+    """A matrix in memory."""
+    MAPPED = "mapped"
+    """A matrix in a file, of which the system keeps in memory what it has room for."""
     SQLITE_VEC = "sqlite-vec"
+    """The rows of the index, one by one: where the disk has no room for the file."""
 
 
 class VectorIndex:
-    """Exact nearest vectors of one space. New vectors are picked up at each question; `invalidate` after removals."""
+    """Exact nearest vectors of one space. New vectors are picked up at each question; `invalidate` after removals.
 
-    def __init__(self, *, database: Database, executor: Executor, space: int, dimensions: int) -> None:
+    At most `limit` bytes of vectors are held in memory.
+    """
+
+    def __init__(self, *, database: Database, executor: Executor, space: int, dimensions: int, limit: int) -> None:
         self.space = space
-        self.engine = Engine.RESIDENT
         self._database = database
         self._executor = executor
         self._dimensions = dimensions
-        self._ids: NDArray[np.int64] = np.empty(0, np.int64)
-        self._vectors: Matrix = np.empty((0, dimensions), np.float32)
-        self._sample = self._vectors
-        self._size = 0
-        self._is_stale = False
+        self._limit = limit
+        self._rows = self._no_rows()
+        self._size = self._sampled = 0
+        self._sample = self._rows.vectors
+        self._seen: int | None = None
+        """How many writes there were when all vectors had been loaded."""
+        self._is_unmappable = False
         self._lock = asyncio.Lock()
 
     @property
+    def engine(self) -> Engine:
+        """What computes the distances now."""
+        if self._is_unmappable:
+            return Engine.SQLITE_VEC
+        return Engine.MAPPED if self._rows.is_mapped else Engine.RESIDENT
+
+    @property
     def size(self) -> int:
-        """How many vectors the last question was compared with; those added since they left memory are not counted."""
+        """How many vectors the last question was compared with; what came after the matrix was left is not counted."""
         return self._size
 
     def invalidate(self) -> None:
         """Say that vectors were removed: the next question loads all anew."""
-        self._is_stale = True
+        self._rows, self._sampled = self._no_rows(), 0
+        self._seen, self._is_unmappable = None, False
 
     async def is_empty(self) -> bool:
         """Say whether there is no vector to compare with."""
         async with self._lock:
             await self._refresh()
-            return self.engine is Engine.RESIDENT and not len(self._ids)
+            return not self._is_unmappable and not self._rows.count
 
     async def nearest(
         self, query: Matrix, limit: int, allowed: NDArray[np.int64] | None = None
-    ) -> tuple[list[tuple[int, float]], Noise]:
-        """Return (vector id, cosine) of the `limit` nearest, best first, and the noise of this question.
+    ) -> tuple[list[tuple[bytes, float]], Noise]:
+        """Return (text hash, cosine) of the `limit` nearest, best first, and the noise of this question.
 
         `allowed` ids (ascending) filter before the cut.
         """
         async with self._lock:
             await self._refresh()
-            ids, vectors, sample = self._ids, self._vectors, self._sample
-        noise = _noise(sample, query)
-        if self.engine is Engine.SQLITE_VEC:
+            ids, hashes, vectors = self._rows.ids, self._rows.hashes, self._rows.vectors
+        noise = _noise(self._sample, query)
+        if self._is_unmappable:
             only = None if allowed is None else allowed.tolist()
             return await self._database.read(lambda db: nearest(db, self.space, query, limit, only)), noise
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._executor, _best, ids, vectors, query, limit, allowed), noise
+        places, cosines = await loop.run_in_executor(self._executor, _best, ids, vectors, query, limit, allowed)
+        return list(zip(hashes[places].tolist(), cosines.tolist(), strict=True)), noise
 
     async def _refresh(self) -> None:
-        if self._is_stale:
-            self._ids, self._vectors = self._ids[:0], self._vectors[:0]
-            self._is_stale, self.engine = False, Engine.RESIDENT
-        if self.engine is Engine.SQLITE_VEC:
-            return
-        last = int(self._ids[-1]) if len(self._ids) else 0
-        ids, vectors = await self._database.read(lambda db: vectors_after(db, self.space, last, self._dimensions))
-        if not len(ids):
-            return
-        self._ids = np.concatenate([self._ids, ids])
-        self._vectors = np.concatenate([self._vectors, vectors])
-        self._size = len(self._vectors)
-        step = max(1, len(self._vectors) // SAMPLE)
-        self._sample = self._vectors[::step].copy()
-        if self._vectors.nbytes > RESIDENT_BYTES and self._database.vector_error is None:
-            self.engine = Engine.SQLITE_VEC
-            self._ids, self._vectors = self._ids[:0], self._vectors[:0]
+        """Load what was added; a question that is given up leaves what it has loaded to the next one."""
+        writes = self._database.writes
+        while self._seen != writes and not self._is_unmappable:
+            rows = self._rows
+            try:
+                added = await self._database.read(partial(self._load, rows))
+            except OSError as exc:
+                await self._do_without(exc)
+                return
+            if rows is self._rows and added < BATCH:
+                self._seen = writes
+                self._take_sample()
+
+    def _load(self, rows: VectorRows, db: Connection) -> int:
+        return rows.append(vectors_after(db, self.space, rows.last_id, self._dimensions, BATCH))
+
+    async def _do_without(self, trouble: OSError) -> None:
+        """Leave the matrix, which neither memory nor disk may hold, for the slower rows of the index."""
+        if self._database.vector_error is not None:
+            raise StoreUnavailable(f"there is no room for a file of vectors: {trouble}") from trouble
+        first = await self._database.read(lambda db: vectors_after(db, self.space, 0, self._dimensions, SAMPLE))
+        self._sample, self._size = first.vectors, max(len(first.ids), self._rows.count)
+        self._rows, self._is_unmappable = self._no_rows(), True
+
+    def _take_sample(self) -> None:
+        self._size = self._rows.count
+        if self._size > SAMPLE_GROWTH * self._sampled:
+            self._sampled = self._size
+            self._sample = self._rows.vectors[:: max(1, self._size // SAMPLE)].copy()
+
+    def _no_rows(self) -> VectorRows:
+        return VectorRows(self._dimensions, limit=self._limit, folder=self._database.path.parent)
 
 
 def _best(
     ids: NDArray[np.int64], vectors: Matrix, query: Matrix, limit: int, allowed: NDArray[np.int64] | None
-) -> list[tuple[int, float]]:
-    if allowed is not None:
-        rows = np.flatnonzero(np.isin(ids, allowed, assume_unique=True))
-        ids, vectors = ids[rows], vectors[rows]
-    if not len(ids):
-        return []
-    similarity = vectors @ query
-    top = np.argpartition(-similarity, limit - 1)[:limit] if limit < len(ids) else np.arange(len(ids))
+) -> tuple[NDArray[np.intp], Matrix]:
+    """Return the places of the `limit` nearest, best first, and their cosines."""
+    rows = np.arange(len(ids)) if allowed is None else np.flatnonzero(np.isin(ids, allowed, assume_unique=True))
+    similarity = np.asarray((vectors if allowed is None else vectors[rows]) @ query)
+    top = np.argpartition(-similarity, limit - 1)[:limit] if limit < len(rows) else np.arange(len(rows))
     order = top[np.argsort(-similarity[top], kind="stable")]
-    return [(int(ids[row]), float(similarity[row])) for row in order]
+    return rows[order], similarity[order]
 
 
 def _noise(sample: Matrix, query: Matrix) -> Noise:

@@ -42,10 +42,7 @@ _SELECT_CHUNKS = """
 SELECT c.id, f.path, f.source, c.start_line, c.end_line, c.heading, c.text, f.mtime_ns
 FROM chunks c JOIN files f ON f.id = c.file_id WHERE c.id IN (SELECT value FROM json_each(?))
 """
-_SELECT_CHUNKS_OF_VECTORS = """
-SELECT p.chunk_id, v.id FROM vectors v JOIN passages p ON p.hash = v.hash
-WHERE v.id IN (SELECT value FROM json_each(?))
-"""
+_SELECT_CHUNKS_OF_HASHES = "SELECT chunk_id, hash FROM passages WHERE hash IN (SELECT unhex(value) FROM json_each(?))"
 _SELECT_VECTORS_OF_CHUNKS = """
 SELECT DISTINCT v.id FROM vectors v JOIN passages p ON p.hash = v.hash
 WHERE v.space_id = ? AND p.chunk_id IN (SELECT value FROM json_each(?)) ORDER BY v.id
@@ -65,9 +62,10 @@ def chunk_rows(db: apsw.Connection, ids: Sequence[int]) -> dict[int, ChunkRow]:
     return {row[0]: ChunkRow(row[0], row[1], Source(row[2]), *row[3:]) for row in rows}
 
 
-def chunks_of_vectors(db: apsw.Connection, vector_ids: Sequence[int]) -> list[tuple[int, int]]:
-    """Return (chunk id, vector id) for every passage that uses one of the vectors."""
-    return [(row[0], row[1]) for row in db.execute(_SELECT_CHUNKS_OF_VECTORS, (json.dumps(list(vector_ids)),))]
+def chunks_of_hashes(db: apsw.Connection, hashes: Sequence[bytes]) -> list[tuple[int, bytes]]:
+    """Return (chunk id, hash) for every passage that has one of the hashes."""
+    asked = json.dumps([key.hex() for key in hashes])
+    return [(row[0], row[1]) for row in db.execute(_SELECT_CHUNKS_OF_HASHES, (asked,))]
 
 
 def vectors_of_chunks(db: apsw.Connection, space: int, chunk_ids: Sequence[int]) -> NDArray[np.int64]:

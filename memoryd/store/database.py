@@ -20,6 +20,8 @@ from memoryd.store.checkpoint import Checkpoints
 from memoryd.store.checksums import checksum_vfs, reserve_checksums
 
 Result = TypeVar("Result")
+Connection = apsw.Connection
+"""What `read` and `write` give to the functions they run."""
 
 READERS = 3
 BUSY_TIMEOUT_MS = 5_000
@@ -56,6 +58,8 @@ class Database:
         self.path = path
         self.epoch = 0
         """Counts the openings: row ids of another epoch mean nothing."""
+        self.writes = 0
+        """Counts the transactions: as long as it stands still, so does what the file holds."""
         self.damage: str | None = None
         self.trouble: str | None = None
         self.vector_error: str | None = None if loads_vectors else "store.vector.enabled is false"
@@ -104,7 +108,10 @@ class Database:
         async with self._write_lock:
             if self._writer is None:
                 raise StoreUnavailable("the index is not open")
-            return await self._run(self._write, self._writer, work)
+            try:
+                return await self._run(self._write, self._writer, work)
+            finally:
+                self.writes += 1
 
     async def checkpoint(self) -> None:
         """Move the write-ahead log into the file and cut it to nothing, so that deleted text is in neither."""

@@ -13,7 +13,7 @@ from memoryd.domain.entries import chunk_hash
 
 APPLICATION_ID = 0x6D656D64
 """`memd`, in the SQLite header of every database of ours."""
-INDEX_VERSION = 2
+INDEX_VERSION = 3
 
 _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100

@@ -13,6 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 Matrix = NDArray[np.float32]
+Hashes = NDArray[np.void]
+HASH = np.dtype("V16")
+"""The hash that names a text, as `domain.entries` makes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +25,15 @@ class PendingPassage:
     hash: bytes
     title: str
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class VectorBatch:
+    """Rows in the order of their ids: ids and hashes of shape (n,), vectors of shape (n, dimensions)."""
+
+    ids: NDArray[np.int64]
+    hashes: Hashes
+    vectors: Matrix
 
 
 _INSERT_SPACE = """
@@ -45,13 +57,13 @@ INSERT INTO vectors (space_id, hash, vector, used_at) VALUES (?, ?, ?, ?) ON CON
 """
 _PUT_REJECTED = "INSERT INTO rejected (space_id, hash, reason) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
 # the plus keeps SQLite off the (space_id, hash) index: by id only what is new is read
-_SELECT_AFTER = "SELECT id, vector FROM vectors WHERE +space_id = ? AND id > ? ORDER BY id"
+_SELECT_AFTER = "SELECT id, hash, vector FROM vectors WHERE +space_id = ? AND id > ? ORDER BY id LIMIT ?"
 _SELECT_BY_HASH = """
 SELECT hash, vector FROM vectors v JOIN spaces s ON s.id = v.space_id
 WHERE s.fingerprint = ? AND v.hash IN (SELECT unhex(value) FROM json_each(?))
 """
 _NEAREST = """
-SELECT v.id, 1.0 - vec_distance_cosine(v.vector, :query) AS similarity
+SELECT v.hash, 1.0 - vec_distance_cosine(v.vector, :query) AS similarity
 FROM vectors v WHERE v.space_id = :space {filter} ORDER BY similarity DESC LIMIT :limit
 """
 _IDS_OF_FILES = """
@@ -107,12 +119,13 @@ def drop_space(db: apsw.Connection, space: int) -> None:
     db.execute("DELETE FROM rejected WHERE space_id = ?", (space,))
 
 
-def vectors_after(db: apsw.Connection, space: int, last_id: int, dimensions: int) -> tuple[NDArray[np.int64], Matrix]:
-    """Return ids (ascending) and vectors, shape (n, dimensions), that were added after `last_id`."""
-    rows = list(db.execute(_SELECT_AFTER, (space, last_id)))
+def vectors_after(db: apsw.Connection, space: int, last_id: int, dimensions: int, limit: int) -> VectorBatch:
+    """Return the first `limit` vectors that were added after `last_id`."""
+    rows = list(db.execute(_SELECT_AFTER, (space, last_id, limit)))
     ids = np.fromiter((row[0] for row in rows), np.int64, len(rows))
-    flat = np.frombuffer(b"".join(row[1] for row in rows), np.float32)
-    return ids, flat.reshape(len(rows), dimensions)
+    hashes = np.frombuffer(b"".join(row[1] for row in rows), HASH)
+    flat = np.frombuffer(b"".join(row[2] for row in rows), np.float32)
+    return VectorBatch(ids, hashes, flat.reshape(len(rows), dimensions))
 
 
 def vectors_of(db: apsw.Connection, fingerprint: str, hashes: Sequence[bytes]) -> dict[bytes, Matrix]:
@@ -123,8 +136,8 @@ def vectors_of(db: apsw.Connection, fingerprint: str, hashes: Sequence[bytes]) -
 
 def nearest(
     db: apsw.Connection, space: int, query: Matrix, limit: int, allowed: Sequence[int] | None = None
-) -> list[tuple[int, float]]:
-    """Return (vector id, cosine similarity), best first, by sqlite-vec; `allowed` vector ids filter before the cut."""
+) -> list[tuple[bytes, float]]:
+    """Return (text hash, cosine similarity), best first, by sqlite-vec; `allowed` vector ids filter before the cut."""
     clause = "" if allowed is None else "AND v.id IN (SELECT value FROM json_each(:allowed))"
     values = {
         "query": query.tobytes(),

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from memoryd.domain.documents import RelativePath
-from memoryd.store.chunks import chunks_of_vectors, counts
+from memoryd.store.chunks import chunks_of_hashes, counts
 from memoryd.store.database import Database
 from memoryd.store.files import purge_files, remove_files
 from memoryd.store.vectors import (
@@ -27,6 +27,7 @@ from tests.store.rows import note, put
 
 A, B = RelativePath("memory/a.md"), RelativePath("memory/b.md")
 SIZE = 8
+ALL = 1_000
 
 
 def space_of(db: apsw.Connection, fingerprint: str = "space-1") -> int:
@@ -75,8 +76,8 @@ async def test_same_text_in_another_note_needs_no_vector(database: Database, spa
     await database.write(lambda db: embed_all(db, space))
     await database.write(lambda db: put(db, B, note("rent", "boiler")))
     assert await database.read(lambda db: count_pending(db, space)) == 0
-    ids, _ = await database.read(lambda db: vectors_after(db, space, 0, SIZE))
-    pairs = await database.read(lambda db: chunks_of_vectors(db, ids.tolist()))
+    held = await database.read(lambda db: vectors_after(db, space, 0, SIZE, ALL))
+    pairs = await database.read(lambda db: chunks_of_hashes(db, held.hashes.tolist()))
     assert len(pairs) == (await database.read(counts)).passages
 
 
@@ -93,8 +94,8 @@ async def test_spaces_are_never_mixed(database: Database, space: int) -> None:
     await database.write(lambda db: embed_all(db, space))
     other = await database.write(lambda db: space_of(db, "space-2"))
     assert await database.read(lambda db: count_pending(db, other)) > 0
-    ids, vectors = await database.read(lambda db: vectors_after(db, other, 0, SIZE))
-    assert len(ids) == len(vectors) == 0
+    held = await database.read(lambda db: vectors_after(db, other, 0, SIZE, ALL))
+    assert len(held.ids) == len(held.hashes) == len(held.vectors) == 0
     assert await database.write(space_of) == space
 
 
@@ -111,13 +112,16 @@ async def test_sqlite_vec_and_numpy_agree(database: Database, space: int) -> Non
     assert database.vector_error is None
     await database.write(lambda db: embed_all(db, space))
     query = vector_for(b"question")
-    ids, vectors = await database.read(lambda db: vectors_after(db, space, 0, SIZE))
-    expected = sorted(zip(ids.tolist(), (vectors @ query).tolist(), strict=True), key=lambda pair: -pair[1])
+    held = await database.read(lambda db: vectors_after(db, space, 0, SIZE, ALL))
+    expected = sorted(
+        zip(held.hashes.tolist(), (held.vectors @ query).tolist(), strict=True), key=lambda pair: -pair[1]
+    )
     found = await database.read(lambda db: nearest(db, space, query, 100))
     assert [pair[0] for pair in found] == [pair[0] for pair in expected]
     assert [pair[1] for pair in found] == pytest.approx([pair[1] for pair in expected], abs=1e-5)
+    places = dict(zip(held.hashes.tolist(), held.ids.tolist(), strict=True))
     allowed = [expected[-1][0], expected[0][0]]
-    kept = await database.read(lambda db: nearest(db, space, query, 100, allowed))
+    kept = await database.read(lambda db: nearest(db, space, query, 100, [places[key] for key in allowed]))
     assert [pair[0] for pair in kept] == allowed[::-1]
 
 
@@ -129,8 +133,8 @@ async def test_unused_vectors_are_kept_up_to_a_bound_least_recent_out(database: 
     attic = await database.read(lambda db: ids_of_files(db, space, [2]).tolist())
     await database.write(lambda db: remove_files(db, [A, B]))
     assert await database.write(lambda db: evict_unused(db, space, len(attic))) == used - len(attic)
-    left, _ = await database.read(lambda db: vectors_after(db, space, 0, SIZE))
-    assert left.tolist() == attic
+    left = await database.read(lambda db: vectors_after(db, space, 0, SIZE, ALL))
+    assert left.ids.tolist() == attic
 
 
 async def test_vectors_in_use_are_never_evicted(database: Database, space: int) -> None:
@@ -150,11 +154,13 @@ async def test_purge_takes_the_vectors_that_only_the_purged_note_used(database: 
 
 async def test_ids_grow_so_that_new_vectors_come_after_the_last_seen(database: Database, space: int) -> None:
     await database.write(lambda db: embed_all(db, space, now=time.time()))
-    ids, vectors = await database.read(lambda db: vectors_after(db, space, 0, SIZE))
-    assert ids.tolist() == sorted(ids.tolist())
-    assert vectors.shape == (len(ids), SIZE)
+    held = await database.read(lambda db: vectors_after(db, space, 0, SIZE, ALL))
+    assert held.ids.tolist() == sorted(held.ids.tolist())
+    assert held.vectors.shape == (len(held.ids), SIZE)
+    first = await database.read(lambda db: vectors_after(db, space, 0, SIZE, 2))
+    assert first.ids.tolist() == held.ids[:2].tolist()
     await database.write(lambda db: put(db, B, note("attic")))
     await database.write(lambda db: embed_all(db, space))
-    more, _ = await database.read(lambda db: vectors_after(db, space, int(ids[-1]), SIZE))
-    assert len(more) > 0
-    assert min(more) > max(ids)
+    more = await database.read(lambda db: vectors_after(db, space, int(held.ids[-1]), SIZE, ALL))
+    assert len(more.ids) > 0
+    assert min(more.ids) > max(held.ids)

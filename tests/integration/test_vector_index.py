@@ -1,0 +1,141 @@
+"""The nearest vectors of a space, whichever engine computes them."""
+
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from memoryd.errors import StoreUnavailable
+from memoryd.search.vector_index import Engine, VectorIndex
+from memoryd.search.vector_rows import VectorRows
+from memoryd.store.database import Database
+from memoryd.store.index_schema import prepare_index
+from memoryd.store.vectors import HASH, Matrix, VectorBatch, open_space, put_vectors
+
+SIZE, COUNT = 16, 300
+BYTES = COUNT * SIZE * 4
+PLENTY = 10 * BYTES
+
+
+def units(seed: int, count: int) -> Matrix:
+    drawn = np.random.default_rng(seed).standard_normal((count, SIZE)).astype(np.float32)
+    rows: Matrix = drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
+    return rows
+
+
+def keys(first: int, count: int) -> list[bytes]:
+    return [number.to_bytes(16, "big") for number in range(first, first + count)]
+
+
+class Shelf:
+    """A database with vectors that are put in one batch after the other, and an executor to ask it with."""
+
+    def __init__(self, database: Database, executor: ThreadPoolExecutor, space: int) -> None:
+        self.database = database
+        self.vectors = np.empty((0, SIZE), np.float32)
+        self._executor = executor
+        self._space = space
+
+    async def put(self, count: int) -> None:
+        first = len(self.vectors)
+        added = units(first, count)
+        pairs = list(zip(keys(first, count), added, strict=True))
+        await self.database.write(lambda db: put_vectors(db, self._space, pairs, 1.0))
+        self.vectors = np.concatenate([self.vectors, added])
+
+    def index(self, limit: int = PLENTY) -> VectorIndex:
+        return VectorIndex(
+            database=self.database, executor=self._executor, space=self._space, dimensions=SIZE, limit=limit
+        )
+
+    def nearest(self, query: Matrix, limit: int) -> list[bytes]:
+        order = np.argsort(-(self.vectors @ query), kind="stable")[:limit]
+        return [int(place).to_bytes(16, "big") for place in order]
+
+
+@pytest.fixture
+async def shelf(tmp_path: Path) -> AsyncIterator[Shelf]:
+    with ThreadPoolExecutor(2) as executor:
+        database = Database(path=tmp_path / "index.sqlite", executor=executor)
+        await database.open(prepare_index)
+        space = await database.write(
+            lambda db: open_space(db, fingerprint="f", provider="fake", model="fake", dimensions=SIZE, now=1.0)
+        )
+        made = Shelf(database, executor, space)
+        await made.put(COUNT)
+        yield made
+        await database.close()
+
+
+@pytest.mark.parametrize(
+    ("limit", "engine"), [(PLENTY, Engine.RESIDENT), (BYTES, Engine.RESIDENT), (BYTES - 1, Engine.MAPPED)]
+)
+async def test_nearest_are_exact_in_memory_and_in_a_file(shelf: Shelf, limit: int, engine: Engine) -> None:
+    index, query = shelf.index(limit), units(7, 1)[0]
+    found, noise = await index.nearest(query, 20)
+    assert [key for key, _ in found] == shelf.nearest(query, 20)
+    assert [cosine for _, cosine in found] == sorted((cosine for _, cosine in found), reverse=True)
+    assert noise.deviation > 0
+    assert index.engine is engine
+    assert index.size == COUNT
+
+
+async def test_matrix_goes_on_in_a_file_when_it_outgrows_memory(shelf: Shelf) -> None:
+    index, query = shelf.index(BYTES), units(7, 1)[0]
+    assert not await index.is_empty()
+    for _ in range(5):
+        await shelf.put(40)
+        found, _ = await index.nearest(query, 400)
+        assert [key for key, _ in found] == shelf.nearest(query, 400)
+    assert index.engine is Engine.MAPPED
+    assert index.size == COUNT + 200
+
+
+async def test_only_what_is_allowed_is_nearest(shelf: Shelf) -> None:
+    query = units(7, 1)[0]
+    everything = await shelf.database.read(lambda db: [row[0] for row in db.execute("SELECT id FROM vectors")])
+    allowed = np.array(sorted(everything[::7]), np.int64)
+    expected = [key for key in shelf.nearest(query, COUNT) if int.from_bytes(key, "big") % 7 == 0]
+    for limit in (PLENTY, 0):
+        found, _ = await shelf.index(limit).nearest(query, 10, allowed)
+        assert [key for key, _ in found] == expected[:10]
+    assert (await shelf.index().nearest(query, 10, np.empty(0, np.int64)))[0] == []
+
+
+async def test_removed_vectors_are_forgotten(shelf: Shelf) -> None:
+    index, query = shelf.index(), units(7, 1)[0]
+    best = (await index.nearest(query, 1))[0][0][0]
+    await shelf.database.write(lambda db: db.execute("DELETE FROM vectors WHERE hash = ?", (best,)))
+    index.invalidate()
+    assert (await index.nearest(query, 1))[0][0][0] == shelf.nearest(query, 2)[1]
+
+
+async def test_without_room_for_the_file_the_rows_of_the_index_answer(shelf: Shelf, tmp_path: Path) -> None:
+    query = units(7, 1)[0]
+    shelf.database.path = tmp_path / "gone" / "index.sqlite"
+    index = shelf.index(0)
+    found, noise = await index.nearest(query, 20)
+    assert [key for key, _ in found] == shelf.nearest(query, 20)
+    assert index.engine is Engine.SQLITE_VEC
+    assert noise.deviation > 0
+    assert index.size == COUNT
+    shelf.database.vector_error = "cannot load sqlite-vec"
+    with pytest.raises(StoreUnavailable, match="no room for a file of vectors"):
+        await shelf.index(0).nearest(query, 20)
+
+
+def test_what_rows_gave_before_they_grew_stays(tmp_path: Path) -> None:
+    rows, batches = VectorRows(SIZE, limit=BYTES, folder=tmp_path), [units(seed, 50) for seed in range(12)]
+    given = []
+    for number, batch in enumerate(batches):
+        ids = np.arange(50 * number, 50 * number + 50)
+        rows.append(VectorBatch(ids, np.frombuffer(b"".join(keys(50 * number, 50)), HASH), batch))
+        given.append((rows.ids, rows.hashes, rows.vectors))
+    for number, (ids, hashes, vectors) in enumerate(given, start=1):
+        assert np.array_equal(ids, np.arange(50 * number))
+        assert hashes.tolist() == keys(0, 50 * number)
+        assert np.array_equal(vectors, np.concatenate(batches[:number]))
+    assert rows.is_mapped
+    assert list(tmp_path.iterdir()) == []
