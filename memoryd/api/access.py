@@ -50,13 +50,15 @@ class Gate:
         }
         return cls(rules=agents[0].memory.access_rules(), agents=[agent.id for agent in agents], bindings=bindings)
 
-    def caller(self, request: Request) -> "Caller":
+    async def caller(self, request: Request) -> "Caller":
         """For FastAPI's `Depends`: who sent the request, for routes that have agent and key in the body."""
         return Caller(self, peer_of(request.scope).socket)
 
-    def from_query(self, request: Request, agent: AgentParameter = None, session_key: KeyParameter = None) -> Admitted:
+    async def from_query(
+        self, request: Request, agent: AgentParameter = None, session_key: KeyParameter = None
+    ) -> Admitted:
         """For FastAPI's `Depends`: the request, admitted by the parameters `agent` and `sessionKey`."""
-        return self.caller(request).admit(agent, session_key)
+        return (await self.caller(request)).admit(agent, session_key)
 
     def binding_of(self, socket: str) -> Binding:
         """Return what a socket is bound to; raises Denied for one that nobody configured."""

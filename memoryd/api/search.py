@@ -29,7 +29,8 @@ def router(agents: AgentTable, gate: Gate, limits: Limits) -> APIRouter:
         admitted = caller.admit(request.agent, request.session_key)
         served = agents.enabled(admitted)
         has_citations = served.agent.memory.citation_mode.cites(is_direct=admitted.is_direct)
-        answer = await served.search.answer(_query(request, served, limits), has_footer=has_citations)
+        query = _query(request, served, limits)
+        answer = await served.search.answer(query, has_footer=has_citations, is_explained=request.explain)
         return _reply(answer, served, is_explained=request.explain, has_citations=has_citations)
 
     return routes

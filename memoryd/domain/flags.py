@@ -25,5 +25,9 @@ class Flag(StrEnum):
 
 def text_flags(text: str) -> tuple[Flag, ...]:
     """Return the flags of a text. Linear in its length."""
-    found = ((Flag.INVISIBLE, _INVISIBLE), (Flag.SOURCE_LINE, _SOURCE_LINE))
-    return tuple(flag for flag, pattern in found if pattern.search(text))
+    flags = []
+    if not text.isascii() and _INVISIBLE.search(text):
+        flags.append(Flag.INVISIBLE)
+    if "Source: " in text and _SOURCE_LINE.search(text):
+        flags.append(Flag.SOURCE_LINE)
+    return tuple(flags)

@@ -12,6 +12,7 @@ from memoryd.domain.words import UNSPACED, normalised
 Tokens = frozenset[str]
 
 _UNITS = re.compile(f"[{UNSPACED}]+|[^\\W{UNSPACED}]+")
+_ASCII_WORD = re.compile(r"\w+")
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 
 NEAR_COPY = 0.9
@@ -22,6 +23,8 @@ MIN_SHARED_WORDS, MAX_OTHER_NUMBERS = 8, 2
 
 def tokens(text: str) -> Tokens:
     """Return the distinct words of a text, in lower case."""
+    if text.isascii():
+        return frozenset(_ASCII_WORD.findall(text.lower()))
     found: set[str] = set()
     for unit in _UNITS.findall(normalised(text).lower()):
         if _UNSPACED.match(unit):

@@ -21,7 +21,8 @@ def snippet(text: str, terms: Sequence[str], limit: int = SNIPPET_CHARS) -> Snip
     """Return at most `limit` characters of `text`, whole lines where they fit, around the lines richest in terms."""
     lines = [f"{line}\n" for line in text.split("\n")]
     lines[-1] = lines[-1][:-1]
-    weights = [_weight(line, terms) for line in lines]
+    looked_for = [(term, _stem(term)) for term in terms]
+    weights = [_weight(line, looked_for) for line in _folded(text).split("\n")]
     start, stop = _best_window([len(line) for line in lines], weights, limit)
     body = "".join(lines[start:stop])
     if len(body) > limit:
@@ -33,13 +34,17 @@ def snippet(text: str, terms: Sequence[str], limit: int = SNIPPET_CHARS) -> Snip
     return Snippet("".join(lines[start:stop]).rstrip("\r\n"), start, stop - 1)
 
 
-def _weight(line: str, terms: Sequence[str]) -> float:
-    folded = normalised(line).lower()
-    found = [term for term in terms if term in folded or _stem(term) in folded]
-    return float(sum(len(term) for term in set(found)))
+def _folded(text: str) -> str:
+    """Return the text in the spelling of terms, line by line the same."""
+    return normalised(text).lower()
+
+
+def _weight(line: str, terms: Sequence[tuple[str, str]]) -> float:
+    return float(sum(len(term) for term, stem in terms if stem in line))
 
 
 def _stem(term: str) -> str:
+    """Return the beginning of a term that its other forms share."""
     return term[:-1] if len(term) > 4 and term.isascii() else term
 
 
@@ -81,6 +86,6 @@ def _cut(line: str, terms: Sequence[str], limit: int) -> str:
 
 def _place(line: str, term: str) -> int | None:
     """Return about where a term stands; folding a line moves its characters by a few."""
-    folded = line.lower() if line.isascii() else normalised(line).lower()
+    folded = _folded(line)
     found = folded.find(term)
     return None if found < 0 else round(found * len(line) / len(folded))

@@ -58,8 +58,9 @@ class _Leader:
 def select(candidates: Sequence[Scored], limit: int, *, steps: Steps, bar: Bar, now: datetime) -> Selected:
     """Choose the hits of an answer from candidates whose score is the merged one; `now` has the zone of its days."""
     aged = sorted((_aged(hit, steps, now) for hit in candidates), key=lambda hit: (-hit.score, -_why(hit).base))
-    refused = [told for hit in aged if (told := _refused(hit, bar)) is not None]
-    eligible = [hit for hit in aged if _refused(hit, bar) is None]
+    judged = [(hit, _refused(hit, bar)) for hit in aged]
+    refused = [told for _, told in judged if told is not None]
+    eligible = [hit for hit, told in judged if told is None]
     leaders, rest = _folded(eligible, limit, steps)
     places = _order(leaders, limit, steps)
     hits = tuple(_placed(leaders[at], place, at) for place, at in enumerate(places))
@@ -75,9 +76,9 @@ def _why(hit: Scored) -> Why:
 
 
 def _aged(hit: Scored, steps: Steps, now: datetime) -> Scored:
-    why = replace(_why(hit), base=hit.score)
     if steps.half_life_days is None:
-        return replace(hit, why=why)
+        return hit
+    why = replace(_why(hit), base=hit.score)
     zone = now.tzinfo
     assert zone is not None
     day = decay_day(hit.chunk.path, hit.chunk.source, hit.chunk.mtime_ns, zone)

@@ -86,8 +86,11 @@ class SearchService:
         self._freshness = freshness
         self._on_search = on_search
 
-    async def answer(self, query: Query, *, has_footer: bool) -> Answer:
-        """Answer within the query's deadline; `has_footer` puts `Source: …` under each snippet."""
+    async def answer(self, query: Query, *, has_footer: bool, is_explained: bool = False) -> Answer:
+        """Answer within the query's deadline; `has_footer` puts `Source: …` under each snippet.
+
+        The nearest misses are told only if `is_explained`.
+        """
         start = time.monotonic()
         self._on_search()
         found = _narrowed(await self._search.search(query), query.question)
@@ -95,7 +98,7 @@ class SearchService:
         hits = _within(_told(found.hits, found, has_footer=has_footer), found.engine.total_chars)
         return Answer(
             hits=hits,
-            misses=_told(found.misses, found, has_footer=has_footer),
+            misses=_told(found.misses if is_explained else (), found, has_footer=has_footer),
             mode=_mode(found),
             verdict=_verdict(found),
             reason=(found.reason or None) if hits else _why_empty(found, freshness, query),
