@@ -39,7 +39,7 @@ _COMPLAINTS: Final = (
         Complaint.DAMAGED,
         re.compile(r"notadb|not a database|malformed|sqlite_corrupt|\^@|null bytes?\b"),
     ),
-    (Complaint.COLLECTION, re.compile(r"collection[^\n]*(?:not found|does not exist|missing)")),
+    (Complaint.COLLECTION, re.compile(r"collection[^\n]*(?:not found|does not exist|missing)|missing collection")),
     (
         Complaint.REJECTED,
         re.compile(r"unknown (?:flag|option|command)|unrecognized option|flag provided but not|unexpected argument"),

@@ -34,6 +34,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
     (workspace / "memory" / "link.md").symlink_to(workspace / "secret.md")
     (home / "extra" / "x.md").write_text("extra\n")
     (workspace / "memory" / "130.md").write_text("".join(f"l{number}\n" for number in range(1, 131)))
+    (workspace / "memory" / "three.md").write_text("".join(f"{letter * 5000}\n" for letter in "abc"))
     (workspace / "memory" / "long.md").write_text("x" * 30_000)
     with RunningDaemon(home, write_config(home, workspace, None), workspace) as running:
         running.client().sync()
@@ -99,8 +100,16 @@ def test_reply_is_120_lines_unless_asked(daemon: RunningDaemon) -> None:
     assert reply["text"].endswith("l120\n")
 
 
-def test_rest_of_a_long_line_can_be_read(daemon: RunningDaemon) -> None:
+def test_whole_lines_are_kept_within_the_size_of_a_reply(daemon: RunningDaemon) -> None:
     fact = FACTS["limits"][1]
+    reply = daemon.client().get("memory/three.md")
+    assert (reply["lines"], reply.get("nextFrom")) == (fact["lines"], fact["nextFrom"])
+    assert reply["text"] == f"{'a' * 5000}\n{'b' * 5000}\n"
+    assert reply["truncated"]
+
+
+def test_rest_of_a_long_line_can_be_read(daemon: RunningDaemon) -> None:
+    fact = FACTS["limits"][2]
     client, text, column = daemon.client(), "", 1
     for _ in range(3):
         reply = client.get("memory/long.md", column=column)
