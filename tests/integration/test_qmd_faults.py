@@ -69,7 +69,7 @@ async def test_server_answers_and_is_started_once(tmp_path: Path, workspace: Pat
         ("empty", "does not tell its version"),
     ],
 )
-async def test_fault_81_unfit_program_is_explained(
+async def test_f081_unfit_program_is_explained(
     tmp_path: Path, workspace: Path, standin: StandIn, way: str, reason: str
 ) -> None:
     standin.behave(version=way)
@@ -81,7 +81,7 @@ async def test_fault_81_unfit_program_is_explained(
 
 
 @pytest.mark.parametrize("kind", ["missing", "not executable", "wrong machine", "folder"])
-async def test_fault_81_missing_program_is_explained(tmp_path: Path, workspace: Path, kind: str) -> None:
+async def test_f081_missing_program_is_explained(tmp_path: Path, workspace: Path, kind: str) -> None:
     program = tmp_path / "bin" / "qmd"
     program.parent.mkdir()
     if kind == "folder":
@@ -98,7 +98,7 @@ async def test_fault_81_missing_program_is_explained(tmp_path: Path, workspace: 
 @pytest.mark.parametrize(
     "way", ["exit 1", "exit 127", "crash", "empty", "text", "half", "flood stdout", "hang", "hang with grandchild"]
 )
-async def test_fault_82_87_broken_answers_of_commands_fall_back(
+async def test_f082_f087_broken_answers_of_commands_fall_back(
     tmp_path: Path, workspace: Path, standin: StandIn, way: str
 ) -> None:
     standin.behave(mcp="exit 1", query=way)
@@ -110,7 +110,7 @@ async def test_fault_82_87_broken_answers_of_commands_fall_back(
 
 
 @pytest.mark.parametrize("way", ["ok", "banner", "mark", "flood stderr", "abort", "grandchild"])
-async def test_fault_82_85_86_noise_around_an_answer_is_read_through(
+async def test_f082_f085_f086_noise_around_an_answer_is_read_through(
     tmp_path: Path, workspace: Path, standin: StandIn, way: str
 ) -> None:
     standin.behave(mcp="exit 1", query=way)
@@ -134,7 +134,7 @@ async def test_unknown_option_is_left_out_the_second_time(tmp_path: Path, worksp
 @pytest.mark.parametrize(
     "way", ["exit 1", "crash", "hang", "stop", "ignore TERM", "rubbish then hang", "flood line", "error"]
 )
-async def test_fault_82_84_88_broken_server_falls_back_in_the_same_call(
+async def test_f082_f084_f088_broken_server_falls_back_in_the_same_call(
     tmp_path: Path, workspace: Path, standin: StandIn, way: str
 ) -> None:
     async with composed(tmp_path, workspace, settings(standin)) as running:
@@ -155,7 +155,7 @@ async def eventually_answered_by_qmd(running: Composed) -> None:
             await asyncio.sleep(0.05)
 
 
-async def test_fault_82_rubbish_between_answers_is_passed_over(
+async def test_f082_rubbish_between_answers_is_passed_over(
     tmp_path: Path, workspace: Path, standin: StandIn
 ) -> None:
     standin.behave(mcp_query="rubbish")
@@ -164,7 +164,7 @@ async def test_fault_82_rubbish_between_answers_is_passed_over(
         await answered_by(running, "qmd")
 
 
-async def test_fault_83_empty_answer_is_doubted_while_the_index_is_old(
+async def test_f083_empty_answer_is_doubted_while_the_index_is_old(
     tmp_path: Path, workspace: Path, standin: StandIn
 ) -> None:
     standin.behave(results=[])
@@ -185,7 +185,7 @@ async def answered_by_some(running: Composed) -> str:
     return found.fallback.reason
 
 
-async def test_fault_83_embedding_error_behind_success_falls_back(
+async def test_f083_embedding_error_behind_success_falls_back(
     tmp_path: Path, workspace: Path, standin: StandIn
 ) -> None:
     model = tmp_path / "home" / ".cache" / "qmd" / "models" / "hf_ggml-org_embeddinggemma-300M-Q8_0.gguf"
@@ -211,7 +211,7 @@ async def test_model_that_is_missing_is_never_fetched(tmp_path: Path, workspace:
 
 
 @pytest.mark.parametrize("way", ["hang", "ignore TERM", "stop"])
-async def test_fault_84_hanging_update_is_ended(tmp_path: Path, workspace: Path, standin: StandIn, way: str) -> None:
+async def test_f084_hanging_update_is_ended(tmp_path: Path, workspace: Path, standin: StandIn, way: str) -> None:
     standin.behave(update=way)
     short = {"updateTimeoutMs": 300, "commandTimeoutMs": 3000}
     async with composed(tmp_path, workspace, settings(standin, update=short)) as running:
@@ -222,7 +222,7 @@ async def test_fault_84_hanging_update_is_ended(tmp_path: Path, workspace: Path,
         await eventually_answered_by_qmd(running)
 
 
-async def test_fault_89_92_crash_loop_backs_off_and_is_reaped(
+async def test_f089_f092_crash_loop_backs_off_and_is_reaped(
     tmp_path: Path, workspace: Path, standin: StandIn
 ) -> None:
     standin.behave(mcp="exit 1", query="exit 1")
@@ -237,7 +237,7 @@ async def test_fault_89_92_crash_loop_backs_off_and_is_reaped(
         assert not [child for child in children if child.status() == psutil.STATUS_ZOMBIE]
 
 
-async def test_fault_90_many_questions_start_few_processes(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
+async def test_f090_many_questions_start_few_processes(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
     standin.behave(mcp="exit 1", query="hang")
     async with composed(tmp_path, workspace, settings(standin)) as running:
         await running.ready()
@@ -254,7 +254,7 @@ async def test_fault_90_many_questions_start_few_processes(tmp_path: Path, works
         assert any("busy" in one.fallback.reason for one in found if one.fallback)
 
 
-async def test_fault_93_busy_index_is_tried_again_and_damaged_one_made_anew(
+async def test_f093_busy_index_is_tried_again_and_damaged_one_made_anew(
     tmp_path: Path, workspace: Path, standin: StandIn
 ) -> None:
     standin.behave(update="fail SqliteError: database is locked")
@@ -268,7 +268,7 @@ async def test_fault_93_busy_index_is_tried_again_and_damaged_one_made_anew(
         await running.ready()
 
 
-async def test_fault_93_hit_that_no_longer_holds_is_dropped(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
+async def test_f093_hit_that_no_longer_holds_is_dropped(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
     async with composed(tmp_path, workspace, settings(standin)) as running:
         await running.ready()
         await answered_by(running, "qmd")
@@ -279,7 +279,7 @@ async def test_fault_93_hit_that_no_longer_holds_is_dropped(tmp_path: Path, work
 @pytest.mark.parametrize(
     "question", ["--help", "-n 9999 lease", "--index=/x lease", 'lex: a\nvec: "b', "$(touch x); `id`", "-lease"]
 )
-async def test_fault_94_question_is_never_an_option(
+async def test_f094_question_is_never_an_option(
     tmp_path: Path, workspace: Path, standin: StandIn, question: str
 ) -> None:
     standin.behave(mcp="exit 1")
@@ -308,7 +308,7 @@ async def test_fault_94_question_is_never_an_option(
         "qmd://unknown/MEMORY.md",
     ],
 )
-async def test_fault_95_only_documents_are_told(tmp_path: Path, workspace: Path, standin: StandIn, file: str) -> None:
+async def test_f095_only_documents_are_told(tmp_path: Path, workspace: Path, standin: StandIn, file: str) -> None:
     (workspace / "secret.md").write_text("The lease is secret.\n")
     (workspace / "memory" / ".hidden.md").write_text("The lease is hidden.\n")
     (workspace / "memory" / "private.md").write_text("---\nmemory: false\n---\nThe lease is private.\n")
@@ -323,7 +323,7 @@ async def test_fault_95_only_documents_are_told(tmp_path: Path, workspace: Path,
 
 
 @needs_proc
-async def test_fault_96_child_sees_nothing_it_need_not(
+async def test_f096_child_sees_nothing_it_need_not(
     tmp_path: Path, workspace: Path, standin: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
