@@ -48,12 +48,25 @@ async def _waited(chosen: Sequence[Served], wait: str, seconds: float) -> bool:
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await asyncio.gather(*(served.indexer.settled(ticket) for served, ticket in tickets))
-            if wait == "embedded":
-                if any(served.slot.state.phase is EmbedderPhase.OFF for served in chosen):
-                    return False  # nothing will ever be embedded
-                await asyncio.gather(*(served.lane.drained() for served in chosen))
-            return True
+            follow = _embedded if wait == "embedded" else _worded
+            return all(await asyncio.gather(*(follow(served) for served in chosen)))
     return False
+
+
+async def _worded(served: Served) -> bool:
+    """Wait until the words can be found that only qmd indexes, if there is a qmd."""
+    return served.qmd is None or await served.qmd.follows_words()
+
+
+async def _embedded(served: Served) -> bool:
+    """Wait for the vectors of whoever answers by meaning; False if nobody will ever make them."""
+    qmd = served.qmd
+    by_qmd = qmd is not None and qmd.has_vectors
+    is_followed = qmd is None or await (qmd.follows_meaning() if by_qmd else qmd.follows_words())
+    if served.slot.state.phase is EmbedderPhase.OFF:
+        return by_qmd and is_followed
+    await served.lane.drained()
+    return is_followed
 
 
 def _owed(chosen: Sequence[Served]) -> dict[str, int]:

@@ -1,6 +1,5 @@
 """One agent's qmd put together from the configuration: what it indexes, with which models, and who stands in for it."""
 
-import asyncio
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -18,8 +17,8 @@ from memoryd.errors import MemorydError
 from memoryd.index.ignore import ignore_rule
 from memoryd.index.scanner import Root
 from memoryd.search.backend import SearchBackend
-from memoryd.search.fallback import FallbackSearch
-from memoryd.search.qmd import NAME, QmdLimits, QmdSearch, Sidecar, changed_since
+from memoryd.search.fallback import ChangedSince, FallbackSearch
+from memoryd.search.qmd import NAME, QmdLimits, QmdSearch, Sidecar
 from memoryd.search.qmd_files import QmdFiles
 from memoryd.sidecar.qmd import Qmd, QmdSettings
 from memoryd.sidecar.qmd_home import QmdHome, QmdModels
@@ -30,8 +29,6 @@ EMBED_MODEL = "hf_ggml-org_embeddinggemma-300M-Q8_0.gguf"
 GENERATE_MODEL = "hf_tobil_qmd-query-expansion-1.7B-q4_k_m.gguf"
 RERANK_MODEL = "hf_ggml-org_qwen3-reranker-0.6b-q8_0.gguf"
 """The files that `qmd pull` leaves in the folder of its models."""
-EARLIER = 1.0
-"""Seconds: the clock of a file system may lag behind the system's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +39,7 @@ class Standing:
     builtin: SearchBackend
     words: SearchBackend
     known: Callable[[], Set[RelativePath]]
+    changed_since: ChangedSince
     roots: Callable[[], Sequence[Root]]
     max_file_bytes: int
 
@@ -80,14 +78,14 @@ class AgentQmd:
             second=standing.builtin,
             recent=standing.words,
             name=NAME,
-            changed_since=self._changed_since,
+            changed_since=standing.changed_since,
         )
         self.search.note(self.qmd.outage)
 
     @property
     def sidecar(self) -> Sidecar:
         """What the routes and status see of it."""
-        return Sidecar(self.qmd, self.search, self.files)
+        return Sidecar(self.qmd, self.search, self.files, is_wider=bool(self._more_paths))
 
     @property
     def is_healthy(self) -> bool:
@@ -107,18 +105,16 @@ class AgentQmd:
         if self.qmd.outage is None:
             self.search.note(None)
 
-    async def _changed_since(self, paths: Sequence[str], moment: float) -> set[str]:
-        return await asyncio.to_thread(changed_since, self._standing.workspace, paths, moment - EARLIER)
-
     def _collections(self) -> tuple[Collection, ...]:
         agent, workspace = self._agent, self._standing.workspace
         wanted: list[Collection] = []
         if agent.memory.qmd.include_default_memory:
             wanted += _default_collections(agent.id, workspace, self._standing.roots())
-        wanted += _configured(
-            agent.id, workspace, (*agent.memory.qmd.paths, *agent.memory_search.qmd.extra_collections)
-        )
-        return distinct(wanted)
+        return distinct((*wanted, *_configured(agent.id, workspace, self._more_paths)))
+
+    @property
+    def _more_paths(self) -> tuple[QmdPath, ...]:
+        return (*self._agent.memory.qmd.paths, *self._agent.memory_search.qmd.extra_collections)
 
     def _models(self) -> QmdModels:
         folder = _shared_models(os.environ)

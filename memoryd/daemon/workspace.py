@@ -95,6 +95,7 @@ class Workspace:
             builtin=self.builtin,
             words=self._made_search(EmbedderSlot(lambda _state: None)),
             known=lambda: self.indexer.known_paths,
+            changed_since=self.indexer.read_since,
             roots=self._roots,
             max_file_bytes=around.limits.max_file_bytes,
         )

@@ -7,7 +7,7 @@ import asyncio
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -97,6 +97,11 @@ class Indexer:
     def known_paths(self) -> Set[RelativePath]:
         """The paths of the indexed files."""
         return self._known.keys()
+
+    def read_since(self, paths: Iterable[str], moment: float) -> set[str]:
+        """Return those of the documents that were read, or got their path, after `moment` (system clock)."""
+        known = ((path, self._known.get(RelativePath(path))) for path in paths)
+        return {path for path, one in known if one is not None and one.read_at_ns >= moment * 1e9}
 
     def hint(self) -> None:
         """Note that something may have changed; a scan follows after the debounce."""

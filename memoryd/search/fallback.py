@@ -1,7 +1,7 @@
 """Two engines as one: the first answers; when it cannot, the second answers the same question in the same call."""
 
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -13,8 +13,8 @@ FIRST_SHARE = 0.8
 """Of the deadline; the rest is kept for the second engine."""
 LEAST_SECONDS = 0.05
 
-ChangedSince = Callable[[Sequence[str], float], Awaitable[set[str]]]
-"""Tells which of some documents changed after a moment of the system clock."""
+ChangedSince = Callable[[Sequence[str], float], set[str]]
+"""Tells which of some documents are not what they were at a moment of the system clock."""
 
 
 class FallbackSearch:
@@ -69,7 +69,7 @@ class FallbackSearch:
     async def _with_recent(self, found: Found, as_of: float, query: Query) -> Found:
         """Put hits in documents changed since `as_of` where the second engine ranks them."""
         others = (await self._recent.search(query)).hits
-        changed = await self._changed_since([hit.chunk.path for hit in others], as_of)
+        changed = self._changed_since([hit.chunk.path for hit in others], as_of)
         hits = [hit for hit in found.hits if hit.chunk.path not in changed]
         for rank, hit in enumerate(others):
             if hit.chunk.path in changed:

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from memoryd.domain.chunking import Chunk, chunk
@@ -156,19 +155,21 @@ class Sidecar:
     qmd: Qmd
     search: FallbackSearch
     files: QmdFiles
+    is_wider: bool
+    """Whether it indexes more than the builtin index, which answers for what qmd has not read yet."""
 
+    @property
+    def has_vectors(self) -> bool:
+        """Whether questions are asked by meaning too."""
+        return self.qmd.settings.has_vectors
 
-def changed_since(workspace: Path, paths: Sequence[str], moment: float) -> set[str]:
-    """Return those of the documents that were changed after `moment` (system clock). Blocking."""
-    return {path for path in paths if _changed_at(workspace / path) > moment}
+    async def follows_words(self) -> bool:
+        """Wait until what is on disk now can be found by words; return False if qmd is in trouble."""
+        return not self.is_wider or await self.qmd.upkeep.follow(embeds=False)
 
-
-def _changed_at(path: Path) -> float:
-    try:
-        info = path.lstat()
-    except OSError:
-        return float("-inf")
-    return max(info.st_mtime, info.st_ctime)
+    async def follows_meaning(self) -> bool:
+        """Wait until what is on disk now can be found by meaning; return False if qmd cannot make vectors."""
+        return await self.qmd.upkeep.follow(embeds=True)
 
 
 def _is_eligible(hit: Scored, query: Query) -> bool:

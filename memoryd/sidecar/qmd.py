@@ -196,13 +196,13 @@ class Qmd:
         names = [part for one in self.collections for part in ("-c", one.name)]
         fewest = ("query", "--json", "-n", str(limit), *names, "--", document(searches))
         wanted = fewest if reranks else (*fewest[:2], "--no-rerank", *fewest[2:])
-        for arguments in (wanted, fewest):
+        for arguments in dict.fromkeys((wanted, fewest)):
             left = max(0.01, end - time.monotonic())
             outcome = await self.installation.run(*arguments, seconds=left, is_background=False)
             if outcome.code == 0 or complaint_of(outcome.stderr) is not Complaint.REJECTED:
                 break
         if outcome.code != 0 and outcome.code not in ABORTED:
-            raise SidecarError(f"qmd failed: {first_error(outcome.stderr) or f'exit status {outcome.code}'}")
+            raise SidecarError(f"qmd failed: {first_error(outcome.stderr) or outcome.ending}")
         try:
             return hits_in(outcome.stdout), outcome.stderr
         except ValueError as exc:

@@ -1,6 +1,7 @@
 """One run of a qmd command, from start to reaping, with a time limit and a cap on what it may print."""
 
 import asyncio
+import signal
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -20,6 +21,11 @@ class Outcome:
     code: int
     stdout: str
     stderr: str
+
+    @property
+    def ending(self) -> str:
+        """How it ended, in words."""
+        return f"killed by {signal.Signals(-self.code).name}" if self.code < 0 else f"exit status {self.code}"
 
 
 async def run_command(

@@ -26,7 +26,7 @@ BUSY_TRIES = 3
 BUSY_PAUSE = 0.5
 REBUILD_EVERY = 3600.0
 """Seconds between two times that a damaged index is thrown away."""
-EMBED_RETRY = (60.0, 3600.0)
+EMBED_RETRY = (5.0, 3600.0)
 """Seconds until a failed embedding is tried again: first, and at most."""
 
 
@@ -80,14 +80,21 @@ class QmdUpkeep:
         self._rebuilt_at = float("-inf")
         self._is_demanded = times.boot_delay is not None
         self._embed_at = 0.0
+        self._is_embed_demanded = False
         self._embed_failures = 0
         self._breaker = Breaker()
         self._finished = asyncio.Condition()
+        self._called = asyncio.Event()
 
     @property
     def is_current(self) -> bool:
         """Whether an update has begun after the last change that is known of, and succeeded."""
         return self.updated_at is not None and self.updated_at > self._changed_at
+
+    @property
+    def _owes_vectors(self) -> bool:
+        """Whether the last update may have brought documents that have no vectors yet."""
+        return self.updated_at is None or self.embedded_at is None or self.embedded_at < self.updated_at
 
     def as_of(self, *, by_words: bool) -> float | None:
         """Return the moment (system clock) up to which changes can be found, None if that is all that are known of.
@@ -108,15 +115,33 @@ class QmdUpkeep:
         self._is_demanded = True
         self._wake.set()
 
-    async def updated_since(self, moment: float) -> None:
-        """Wait until an update that began after `moment` (system clock) has succeeded."""
+    async def follow(self, *, embeds: bool) -> bool:
+        """Ask for an update now, and for vectors too if `embeds`; return whether they are made, False if they failed.
+
+        What lies on disk before the call can be found afterwards.
+        """
+        called_at, failures = time.time(), self._embed_failures
         self.demand()
+        self._called.set()
+        self._is_embed_demanded = self._is_embed_demanded or embeds
+
+        def is_done() -> bool:
+            is_updated = self.updated_at is not None and self.updated_at >= called_at
+            return is_updated and not (embeds and self._owes_vectors)
+
+        def is_over() -> bool:
+            has_failed = self.booted.is_set() and self.trouble is not None
+            return is_done() or has_failed or (embeds and self._embed_failures > failures)
+
         async with self._finished:
-            await self._finished.wait_for(lambda: self.updated_at is not None and self.updated_at >= moment)
+            await self._finished.wait_for(is_over)
+        return is_done()
 
     async def run(self) -> None:
         """Keep the index fresh until cancelled; what fails is noted and tried again after the back-off."""
-        await asyncio.sleep(self._times.boot_delay or 0)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._times.boot_delay or 0):
+                await self._called.wait()
         while True:
             self._wake.clear()
             try:
@@ -135,7 +160,7 @@ class QmdUpkeep:
         await self._configure()
         if self._update_wait() <= 0:
             await self._update()
-        if self._has_vectors and time.monotonic() >= self._embed_at:
+        if self._embed_wait() <= 0:
             await self._embed()
         self.hint = ""
         self._set_trouble(None)
@@ -184,6 +209,8 @@ class QmdUpkeep:
     async def _embed(self) -> None:
         """Make the vectors that are missing; a failure costs vectors, never words."""
         began = time.time()
+        # an update that is still owed brings documents that this run cannot see
+        self._is_embed_demanded = self._is_demanded
         try:
             self.vector_trouble = await self._embedded()
             self._embed_failures = 0
@@ -262,13 +289,18 @@ class QmdUpkeep:
             return max(0.0, self._times.debounce - since)
         return max(0.0, self._times.interval - since) if self._times.interval else float("inf")
 
+    def _embed_wait(self) -> float:
+        """Seconds until vectors are due."""
+        if not self._has_vectors:
+            return float("inf")
+        return 0.0 if self._is_embed_demanded else self._embed_at - time.monotonic()
+
     def _next_wait(self) -> float:
         now = time.monotonic()
         if self.trouble is not None:
             has_program = self._installation.program is not None
             return self._breaker.wait(now) if has_program else self._times.probe_again
-        embed = self._embed_at - now if self._has_vectors else float("inf")
-        return max(0.0, min(self._update_wait(), embed))
+        return max(0.0, min(self._update_wait(), self._embed_wait()))
 
     async def _sleep(self, seconds: float) -> None:
         """Sleep, less if something changes that makes the wait shorter; failures keep their back-off."""
@@ -285,4 +317,6 @@ class QmdUpkeep:
 def _why(outcome: Outcome) -> str:
     if outcome.code == -11 or outcome.code == 139:
         return "it crashed, as it does under a Node that is too old"
-    return first_error(outcome.stderr) or first_error(outcome.stdout) or f"exit status {outcome.code}"
+    if outcome.code < 0:
+        return outcome.ending
+    return first_error(outcome.stderr) or first_error(outcome.stdout) or outcome.ending

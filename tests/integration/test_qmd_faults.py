@@ -155,9 +155,7 @@ async def eventually_answered_by_qmd(running: Composed) -> None:
             await asyncio.sleep(0.05)
 
 
-async def test_f082_rubbish_between_answers_is_passed_over(
-    tmp_path: Path, workspace: Path, standin: StandIn
-) -> None:
+async def test_f082_rubbish_between_answers_is_passed_over(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
     standin.behave(mcp_query="rubbish")
     async with composed(tmp_path, workspace, settings(standin)) as running:
         await running.ready()
@@ -222,9 +220,7 @@ async def test_f084_hanging_update_is_ended(tmp_path: Path, workspace: Path, sta
         await eventually_answered_by_qmd(running)
 
 
-async def test_f089_f092_crash_loop_backs_off_and_is_reaped(
-    tmp_path: Path, workspace: Path, standin: StandIn
-) -> None:
+async def test_f089_f092_crash_loop_backs_off_and_is_reaped(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
     standin.behave(mcp="exit 1", query="exit 1")
     async with composed(tmp_path, workspace, settings(standin)) as running:
         await running.ready()

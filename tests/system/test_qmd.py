@@ -2,75 +2,26 @@
 
 import json
 import os
-import shlex
 import signal
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-import psutil
 import pytest
 
-from memoryd.client import Client
 from memoryd.wire import Exit
-from tests.daemon import RunningDaemon, eventually, write_config
-from tests.real_qmd import real_qmd
+from tests.daemon import eventually
+from tests.system.qmd_daemon import (
+    agent_of,
+    by_hand,
+    found,
+    is_served_by_another,
+    paths,
+    processes_below,
+    updated_after,
+    wait_for_qmd,
+    with_qmd,
+)
 from tests.system.test_memoryctl import ask, memoryctl
-
-
-@contextmanager
-def with_qmd(
-    home: Path, workspace: Path, model: Path | None = None, command: str | None = None, **qmd: object
-) -> Iterator[RunningDaemon]:
-    """Run the daemon with qmd as its backend; nothing that qmd started may outlive it."""
-    settings = {"command": command or real_qmd(), "update": {"debounceMs": 200}, **qmd}
-    config = write_config(home, workspace, model, memory={"backend": "qmd", "qmd": settings})
-    with RunningDaemon(home, config, workspace) as running:
-        running.client().sync(wait="indexed")
-        yield running
-    eventually(lambda: not processes_below(home))
-
-
-def processes_below(home: Path) -> list[psutil.Process]:
-    """Return who lives with its working directory in the qmd folder of this daemon."""
-    return [one for one in psutil.process_iter() if _works_in(one, home / "state")]
-
-
-def _works_in(process: psutil.Process, folder: Path) -> bool:
-    try:
-        return process.status() != psutil.STATUS_ZOMBIE and Path(process.cwd()).is_relative_to(folder)
-    except (psutil.Error, OSError):
-        return False
-
-
-def agent_of(daemon: RunningDaemon) -> Any:
-    with Client(daemon.socket) as client:
-        return client.status()["agents"][0]
-
-
-def wait_for_qmd(daemon: RunningDaemon) -> None:
-    """Wait until it answers: it is up to date, and its server has started."""
-    eventually(lambda: is_ready(agent_of(daemon)), seconds=60)
-
-
-def is_ready(agent: Any) -> bool:
-    return (agent["backend"], agent["qmd"]["server"]) == ("qmd", "ready")
-
-
-def found(daemon: RunningDaemon, question: str) -> Any:
-    with Client(daemon.socket) as client:
-        return client.search(question)
-
-
-def paths(reply: Any) -> list[str]:
-    return [hit["path"] for hit in reply["results"]]
-
-
-def updated_after(daemon: RunningDaemon, moment: str | None) -> None:
-    eventually(lambda: agent_of(daemon)["qmd"]["lastUpdateAt"] not in (None, moment), seconds=30)
 
 
 def test_qmd_answers_with_citations_and_follows_edits(tmp_path: Path, workspace: Path) -> None:
@@ -169,11 +120,6 @@ def test_server_that_is_killed_costs_no_answer_and_comes_back(tmp_path: Path, wo
         eventually(lambda: found(daemon, "lease")["backend"] == "qmd", seconds=20)
 
 
-def is_served_by_another(daemon: RunningDaemon, pid: int) -> bool:
-    found(daemon, "lease")
-    return agent_of(daemon)["qmd"]["pid"] not in (None, pid)
-
-
 def test_daemon_that_is_killed_leaves_no_qmd_and_starts_again(tmp_path: Path, workspace: Path) -> None:
     with with_qmd(tmp_path, workspace) as daemon:
         wait_for_qmd(daemon)
@@ -209,14 +155,6 @@ def test_dropped_collection_is_forgotten(tmp_path: Path, workspace: Path) -> Non
         wait_for_qmd(daemon)
         assert paths(found(daemon, "zebra")) == []
         assert b"zebra" not in by_hand(daemon, "ls").stdout
-
-
-def by_hand(daemon: RunningDaemon, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-    """Run qmd in a shell as `memoryctl qmd env` tells a person to."""
-    exports = memoryctl(daemon, "qmd", "env").stdout
-    command = shlex.join([*agent_of(daemon)["qmd"]["command"], "--index", "index", *arguments])
-    script = f"{exports}\nexec {command}"
-    return subprocess.run(["sh", "-c", script], env=daemon.env, capture_output=True, timeout=60, check=True)
 
 
 def test_variables_point_a_person_at_the_same_index(tmp_path: Path, workspace: Path) -> None:

@@ -1,0 +1,87 @@
+"""The real daemon with the real qmd as its backend, and what tests ask of both."""
+
+import shlex
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from memoryd.client import Client
+from tests.daemon import RunningDaemon, eventually, write_config
+from tests.real_qmd import real_qmd
+from tests.system.test_memoryctl import memoryctl
+
+
+@contextmanager
+def with_qmd(
+    home: Path, workspace: Path, model: Path | None = None, command: str | None = None, **qmd: object
+) -> Iterator[RunningDaemon]:
+    """Run the daemon with qmd as its backend; nothing that qmd started may outlive it."""
+    with daemon_for(home, workspace, model, command, **qmd) as running:
+        running.client().sync(wait="indexed")
+        yield running
+    eventually(lambda: not processes_below(home))
+
+
+def daemon_for(
+    home: Path, workspace: Path, model: Path | None = None, command: str | None = None, **qmd: object
+) -> RunningDaemon:
+    """Return the daemon, not started yet."""
+    settings = {"command": command or real_qmd(), "update": {"debounceMs": 200}, **qmd}
+    config = write_config(home, workspace, model, memory={"backend": "qmd", "qmd": settings})
+    return RunningDaemon(home, config, workspace)
+
+
+def processes_below(home: Path) -> list[psutil.Process]:
+    """Return who lives with its working directory in the qmd folder of this daemon."""
+    return [one for one in psutil.process_iter() if _works_in(one, home / "state")]
+
+
+def _works_in(process: psutil.Process, folder: Path) -> bool:
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE and Path(process.cwd()).is_relative_to(folder)
+    except (psutil.Error, OSError):
+        return False
+
+
+def agent_of(daemon: RunningDaemon) -> Any:
+    with Client(daemon.socket) as client:
+        return client.status()["agents"][0]
+
+
+def wait_for_qmd(daemon: RunningDaemon) -> None:
+    """Wait until it answers: it is up to date, and its server has started."""
+    eventually(lambda: is_ready(agent_of(daemon)), seconds=60)
+
+
+def is_ready(agent: Any) -> bool:
+    return (agent["backend"], agent["qmd"]["server"]) == ("qmd", "ready")
+
+
+def found(daemon: RunningDaemon, question: str) -> Any:
+    with Client(daemon.socket) as client:
+        return client.search(question)
+
+
+def paths(reply: Any) -> list[str]:
+    return [hit["path"] for hit in reply["results"]]
+
+
+def updated_after(daemon: RunningDaemon, moment: str | None) -> None:
+    eventually(lambda: agent_of(daemon)["qmd"]["lastUpdateAt"] not in (None, moment), seconds=30)
+
+
+def by_hand(daemon: RunningDaemon, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    """Run qmd in a shell as `memoryctl qmd env` tells a person to."""
+    exports = memoryctl(daemon, "qmd", "env").stdout
+    command = shlex.join([*agent_of(daemon)["qmd"]["command"], "--index", "index", *arguments])
+    script = f"{exports}\nexec {command}"
+    return subprocess.run(["sh", "-c", script], env=daemon.env, capture_output=True, timeout=60, check=True)
+
+
+def is_served_by_another(daemon: RunningDaemon, pid: int) -> bool:
+    found(daemon, "lease")
+    return agent_of(daemon)["qmd"]["pid"] not in (None, pid)

@@ -1,0 +1,163 @@
+"""kill -9 of the real qmd in the middle of its work: each question is answered in time, and qmd comes back by itself.
+
+The middle is made sure of by stopping the process as soon as it is seen at work.
+"""
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from tests.daemon import RunningDaemon, eventually
+from tests.system.qmd_daemon import agent_of, daemon_for, found, paths, processes_below, wait_for_qmd, with_qmd
+
+QUESTION, ANSWER = "lease GW-4172", "memory/2026-10-06.md"
+DEADLINE = 5.0
+MANY = 400
+"""Notes that keep an update busy for about a second."""
+AT_ONCE = 20
+"""Two more questions than may wait for qmd."""
+
+
+def test_server_killed_while_questions_wait_for_it(tmp_path: Path, workspace: Path) -> None:
+    with with_qmd(tmp_path, workspace) as daemon, ThreadPoolExecutor(AT_ONCE) as pool:
+        wait_for_qmd(daemon)
+        answered(daemon, "qmd")
+        server = psutil.Process(agent_of(daemon)["qmd"]["pid"])
+        server.suspend()
+        asking = [pool.submit(timed_answer, daemon) for _ in range(AT_ONCE)]
+        refused = next(as_completed(asking)).result()
+        assert "busy" in reason_of(refused), "so the rest waits, and the first of them for the stopped server"
+        server.kill()
+        replies = [one.result() for one in asking]
+        assert any("SIGKILL" in reason_of(reply) for reply in replies)
+        assert {(reply["backend"], reply["fallback"] is None) for reply in replies} <= {
+            ("qmd", True),
+            ("builtin", False),
+        }
+        comes_back(daemon)
+
+
+def test_process_of_one_question_killed(tmp_path: Path, workspace: Path) -> None:
+    with with_qmd(tmp_path, workspace) as daemon, ThreadPoolExecutor(1) as pool:
+        wait_for_qmd(daemon)
+        answered(daemon, "qmd")
+        psutil.Process(agent_of(daemon)["qmd"]["pid"]).kill()
+        eventually(lambda: agent_of(daemon)["qmd"]["server"] == "waiting")
+        asking = pool.submit(timed_answer, daemon)
+        stopped_at(daemon, "query", has_opened=False).kill()
+        reply = asking.result()
+        assert reply["backend"] == "builtin"
+        assert "killed by SIGKILL" in reason_of(reply)
+        comes_back(daemon)
+
+
+def test_first_update_killed(tmp_path: Path, workspace: Path) -> None:
+    write_many(workspace)
+    with started(tmp_path, workspace) as daemon:
+        update = stopped_at(daemon, "update")
+        daemon.client().sync(wait="indexed")
+        assert "starting" in answered(daemon, "builtin")
+        update.kill()
+        eventually(lambda: "qmd update failed: killed by SIGKILL" in str(agent_of(daemon)["fallback"]))
+        answered(daemon, "builtin")
+        comes_back(daemon)
+
+
+def test_later_update_killed(tmp_path: Path, workspace: Path) -> None:
+    with with_qmd(tmp_path, workspace) as daemon:
+        wait_for_qmd(daemon)
+        write_many(workspace)
+        update = stopped_at(daemon, "update")
+        (workspace / "memory" / "ocelot.md").write_text("The ocelot sleeps.\n")
+        daemon.client().sync(wait="indexed")
+        assert paths(found(daemon, "ocelot")) == ["memory/ocelot.md"]
+        assert answered(daemon, None) == ""
+        update.kill()
+        eventually(lambda: "killed by SIGKILL" in str(agent_of(daemon)["degraded"]))
+        assert paths(found(daemon, "ocelot")) == ["memory/ocelot.md"]
+        comes_back(daemon)
+        eventually(lambda: (reply := found(daemon, "ocelot"))["backend"] == "qmd" and paths(reply), seconds=20)
+
+
+def test_embed_killed(tmp_path: Path, workspace: Path, starter_model: Path) -> None:
+    with started(tmp_path, workspace, starter_model, searchMode="vsearch") as daemon:
+        embed = stopped_at(daemon, "embed")
+        daemon.client().sync(wait="indexed")
+        assert "no vectors yet" in answered(daemon, "builtin")
+        embed.kill()
+        eventually(lambda: "embed failed: killed by SIGKILL" in str(agent_of(daemon)["qmd"]["vectorReason"]))
+        assert "killed by SIGKILL" in answered(daemon, "builtin")
+        comes_back(daemon)
+        assert agent_of(daemon)["qmd"]["vectors"]
+
+
+@contextmanager
+def started(home: Path, workspace: Path, model: Path | None = None, **qmd: object) -> Iterator[RunningDaemon]:
+    """Run the daemon, from the moment at which it answers."""
+    with daemon_for(home, workspace, model, None, **qmd) as daemon:
+        yield daemon
+    eventually(lambda: not processes_below(home))
+
+
+def write_many(workspace: Path) -> None:
+    for number in range(MANY):
+        text = f"# Walk {number}\n\n" + f"Saw heron {number} at the weir. " * 20
+        (workspace / "memory" / f"walk-{number}.md").write_text(text)
+
+
+def stopped_at(daemon: RunningDaemon, command: str, *, has_opened: bool = True) -> psutil.Process:
+    """Stop the real qmd as soon as it is seen at this command, if need be with its index open; return it."""
+    caught: list[psutil.Process] = []
+
+    def catch() -> bool:
+        for one in psutil.Process(daemon.pid).children():
+            with suppress(psutil.Error):
+                if is_at(one, command) and (not has_opened or has_index_open(one)):
+                    one.suspend()
+                    caught.append(one)
+        return bool(caught)
+
+    eventually(catch, seconds=60, step=0.001)
+    eventually(lambda: caught[0].status() == psutil.STATUS_STOPPED)
+    return caught[0]
+
+
+def is_at(process: psutil.Process, command: str) -> bool:
+    words = process.cmdline()
+    return command in words and Path(words[0]).name == "node"
+
+
+def has_index_open(process: psutil.Process) -> bool:
+    return any(Path(file.path).name == "index.sqlite" for file in process.open_files())
+
+
+def timed_answer(daemon: RunningDaemon) -> Any:
+    """Ask; the answer must be right and in time."""
+    start = time.monotonic()
+    reply = found(daemon, QUESTION)
+    assert time.monotonic() - start < DEADLINE
+    assert paths(reply)[0] == ANSWER
+    return reply
+
+
+def reason_of(reply: Any) -> str:
+    return str(reply["fallback"]["reason"]) if reply["fallback"] else ""
+
+
+def answered(daemon: RunningDaemon, engine: str | None) -> str:
+    """Ask, expect the answer from this engine, and return why it was not qmd."""
+    reply = timed_answer(daemon)
+    assert engine in (None, reply["backend"])
+    assert (reply["fallback"] is None) == (reply["backend"] == "qmd")
+    return reason_of(reply)
+
+
+def comes_back(daemon: RunningDaemon) -> None:
+    """Wait until qmd answers again, with every answer on the way right and in time."""
+    eventually(lambda: timed_answer(daemon)["backend"] == "qmd", seconds=60, step=0.1)
+    assert agent_of(daemon)["backend"] == "qmd"

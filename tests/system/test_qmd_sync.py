@@ -1,0 +1,109 @@
+"""`sync` with the real qmd as the backend: what was on disk before the call is found after it, what was deleted is not.
+
+Refreshing by itself is turned off here, so that nothing but the call can have brought a note.
+"""
+
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+from tests.daemon import RunningDaemon
+from tests.system.qmd_daemon import agent_of, found, paths, wait_for_qmd, with_qmd
+
+NEVER = {"interval": "0s", "debounceMs": 3_600_000, "embedInterval": "0s"}
+
+
+def synced(daemon: RunningDaemon, wait: Literal["indexed", "embedded"] = "indexed") -> bool:
+    return bool(daemon.client().sync(wait=wait, timeout_ms=60_000)["complete"])
+
+
+def test_note_is_found_as_soon_as_it_is_synced(tmp_path: Path, workspace: Path) -> None:
+    note = workspace / "memory" / "ocelot.md"
+    with with_qmd(tmp_path, workspace, update=NEVER) as daemon:
+        wait_for_qmd(daemon)
+        before = agent_of(daemon)["qmd"]["lastUpdateAt"]
+        for turn in range(10):
+            note.write_text(f"# Ocelot\n\nThe lease of the ocelot is number{turn}.\n")
+            assert synced(daemon)
+            assert paths(found(daemon, f"number{turn}")) == ["memory/ocelot.md"]
+            both = found(daemon, "lease")
+            assert (both["backend"], set(paths(both))) == ("qmd", {"memory/ocelot.md", "memory/2026-10-06.md"})
+            assert not turn or paths(found(daemon, f"number{turn - 1}")) == []
+        note.rename(workspace / "memory" / "margay.md")
+        assert synced(daemon)
+        assert set(paths(found(daemon, "lease"))) == {"memory/margay.md", "memory/2026-10-06.md"}
+        assert agent_of(daemon)["qmd"]["lastUpdateAt"] == before
+
+
+def test_folder_moved_in_with_old_times_is_found(tmp_path: Path, workspace: Path) -> None:
+    outside = tmp_path / "archive"
+    outside.mkdir()
+    (outside / "old.md").write_text("# Old\n\nThe lease of 1998.\n")
+    with with_qmd(tmp_path, workspace, update=NEVER) as daemon:
+        wait_for_qmd(daemon)
+        outside.rename(workspace / "memory" / "archive")
+        assert synced(daemon)
+        reply = found(daemon, "lease")
+        assert (reply["backend"], set(paths(reply))) == ("qmd", {"memory/archive/old.md", "memory/2026-10-06.md"})
+
+
+def test_deleted_note_is_not_returned(tmp_path: Path, workspace: Path) -> None:
+    for name in ("a", "b"):
+        (workspace / "memory" / name).mkdir()
+        (workspace / "memory" / name / "lease.md").write_text(f"The lease of {name}.\n")
+    with with_qmd(tmp_path, workspace, update=NEVER) as daemon:
+        wait_for_qmd(daemon)
+        assert len(paths(found(daemon, "lease"))) == 3
+        (workspace / "memory" / "2026-10-06.md").unlink()
+        shutil.rmtree(workspace / "memory" / "a")
+        assert synced(daemon)
+        reply = found(daemon, "lease")
+        assert (reply["backend"], paths(reply)) == ("qmd", ["memory/b/lease.md"])
+
+
+def test_files_that_only_qmd_indexes_are_waited_for(tmp_path: Path, workspace: Path) -> None:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    with with_qmd(tmp_path, workspace, update=NEVER, paths=[{"path": str(docs), "name": "docs"}]) as daemon:
+        wait_for_qmd(daemon)
+        (docs / "guide.md").write_text("The zebra protocol wants two keys.\n")
+        assert synced(daemon)
+        reply = found(daemon, "zebra")
+        assert (reply["backend"], paths(reply)) == ("qmd", ["qmd/docs/guide.md"])
+        (docs / "guide.md").write_text("The okapi protocol wants three keys.\n")
+        assert synced(daemon)
+        assert paths(found(daemon, "okapi")) == ["qmd/docs/guide.md"]
+        (docs / "guide.md").unlink()
+        assert synced(daemon)
+        assert paths(found(daemon, "okapi")) == []
+
+
+def test_vectors_of_qmd_are_waited_for(tmp_path: Path, workspace: Path, starter_model: Path) -> None:
+    with with_qmd(tmp_path, workspace, starter_model, update=NEVER, searchMode="vsearch") as daemon:
+        assert synced(daemon, "embedded")
+        wait_for_qmd(daemon)
+        (workspace / "memory" / "boat.md").write_text("# Boat\n\nThe dinghy leaks at the stern and wants caulking.\n")
+        assert synced(daemon, "embedded")
+        reply = found(daemon, "repairing a small vessel that takes on water")
+        assert (reply["backend"], reply["mode"], paths(reply)[0]) == ("qmd", "vector", "memory/boat.md")
+
+
+def test_sync_says_soon_that_qmd_cannot_follow(tmp_path: Path, workspace: Path) -> None:
+    docs = [{"path": str(tmp_path), "name": "docs"}]
+    with with_qmd(tmp_path, workspace, command="/nowhere/qmd", paths=docs) as daemon:
+        assert soon(lambda: not synced(daemon))
+
+
+def test_sync_says_soon_that_there_is_no_model(tmp_path: Path, workspace: Path) -> None:
+    with with_qmd(tmp_path, workspace, searchMode="vsearch") as daemon:
+        wait_for_qmd(daemon)
+        assert synced(daemon)
+        assert soon(lambda: not synced(daemon, "embedded"))
+
+
+def soon(condition: Callable[[], bool]) -> bool:
+    """Tell whether this holds well before the time of a sync is up."""
+    start = time.monotonic()
+    return condition() and time.monotonic() - start < 10
