@@ -136,5 +136,12 @@ def test_stop_words_are_left_out_unless_nothing_else_is_asked() -> None:
     assert query_terms("to be or not to be") == ["to", "be", "or", "not"]
 
 
+def test_no_pair_crosses_a_particle() -> None:
+    assert query_terms("岳父的药在哪") == ["岳父", "药在", "在哪"]
+    assert query_terms("手术的目的") == ["手术", "目的"]
+    assert query_terms("旅行目的地") == ["旅行", "行目", "目的", "的地"]
+    assert query_terms("的") == ["的"]
+
+
 def test_nul_does_not_hide_what_follows() -> None:
     assert finds("lease", "before\0lease")
