@@ -37,7 +37,7 @@ from memoryd.errors import (
     ShuttingDown,
     UnknownAgent,
 )
-from memoryd.replies import FileReply, Health, Pending, SearchReply, ServerEvent, Status
+from memoryd.replies import FileReply, Health, Pending, SearchReply, ServerEvent, SessionStart, Status
 from memoryd.wire import API, ErrorCode
 
 Wait = Literal["none", "indexed", "embedded"]
@@ -162,6 +162,12 @@ class Client:
         """
         query = {"agent": agent, "from": start, "lines": lines, "column": column, "sessionKey": session_key}
         reply: FileReply = self._call("GET", _target(f"/files/{quote(os.fsencode(path))}", query))
+        return reply
+
+    def start_session(self, session_key: str, *, agent: str | None = None) -> SessionStart:
+        """Says that a session begins, so that the index looks at the disk (`sync.onSessionStart`)."""
+        body = {"sessionKey": session_key, "agent": agent}
+        reply: SessionStart = self._call("POST", "/sessions/start", body)
         return reply
 
     def sync(self, wait: Wait = "indexed", timeout_ms: int | None = None, agent: str | None = None) -> Pending:

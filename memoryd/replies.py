@@ -249,6 +249,14 @@ class Status(TypedDict):
     agents: list[AgentStatus]
 
 
+class SessionStart(TypedDict):
+    """Nothing is chosen from the notes for a session yet: `bundle` is null and `context` empty."""
+
+    bundle: str | None
+    context: str
+    syncScheduled: bool
+
+
 class ServerEvent(TypedDict):
     """`event` is one of wire.Event, or a later daemon's addition."""
 

@@ -236,3 +236,21 @@ class ReindexReply(Reply):
     pending_files: int
     pending_embeddings: int
     generation: int
+
+
+class SessionStartRequest(Request):
+    """A session that begins; its key decides who may see what."""
+
+    session_key: Annotated[str, Field(max_length=512)]
+    agent: AgentId | None = None
+
+
+class SessionStartReply(Reply):
+    """`syncScheduled` says whether the index looks at the disk now.
+
+    Nothing is chosen from the notes for a session yet: `bundle` is null and `context` is empty.
+    """
+
+    bundle: str | None = None
+    context: str = ""
+    is_sync_scheduled: Annotated[bool, Field(alias="syncScheduled")]

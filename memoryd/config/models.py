@@ -13,6 +13,8 @@ from memoryd.config.providers import Models
 from memoryd.config.section import SharedSection
 
 INDEX_NAME: Final = "index.sqlite"
+OPENCLAW_STATE: Final = ".openclaw"
+"""Below the home folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,17 @@ class Agent:
         template = self.memory_search.store.path
         if template is None:
             return workspace_state_dir(self.workspace) / INDEX_NAME
-        return expand(template.replace("{agentId}", self.id), self.workspace)
+        path = expand(template.replace("{agentId}", self.id), self.workspace)
+        return _beside(path) if _is_openclaws(path, self.workspace) else path
+
+
+def _is_openclaws(path: Path, workspace: Path) -> bool:
+    """Tell whether OpenClaw itself keeps, or may yet make, an index at this path that its configuration names."""
+    return path.is_relative_to(Path.home() / OPENCLAW_STATE) and not path.is_relative_to(workspace)
+
+
+def _beside(path: Path) -> Path:
+    return path.with_name(f"{path.stem}.memoryd{path.suffix}")
 
 
 class Config(SharedSection):

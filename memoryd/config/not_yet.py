@@ -1,4 +1,4 @@
-"""Keys that are accepted, so that an existing file loads, and have no effect in this version."""
+"""Keys that are accepted, so that an existing file loads, and have no effect: for good, or in this version."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -7,15 +7,17 @@ from memoryd.config.keys import dotted
 from memoryd.config.models import Config
 from memoryd.config.raw import Location, value_at
 
+NEVER: Final[Mapping[str, str]] = {
+    "memory.qmd.searchTool": "qmd is asked directly, not through mcporter",
+    "memory.qmd.mcporter": "qmd is asked directly, not through mcporter",
+    "memorySearch.store.fts.tokenizer": "one tokenizer serves all languages",
+}
 NOT_YET: Final[Mapping[str, str]] = {
-    "memory.qmd.searchTool": "qmd is asked directly",
-    "memory.qmd.mcporter": "qmd is asked directly",
     "memory.qmd.sessions": "session transcripts are not indexed",
     "memorySearch.sources": "session transcripts are not indexed",
     "memorySearch.experimental.sessionMemory": "session transcripts are not indexed",
     "memorySearch.sync.sessions": "session transcripts are not indexed",
     "memorySearch.multimodal": "only Markdown is indexed",
-    "memorySearch.store.fts.tokenizer": "one tokenizer serves all languages",
 }
 """`memorySearch.*` stands for the defaults and for every agent of the list."""
 
@@ -25,8 +27,9 @@ def without_effect(config: Config) -> list[str]:
     present = config.model_dump(mode="json")
     defaults = Config().model_dump(mode="json")
     return [
-        f"{dotted(location)} has no effect yet: {reason}"
-        for key, reason in NOT_YET.items()
+        f"{dotted(location)} {what}: {reason}"
+        for what, keys in (("has no effect", NEVER), ("has no effect yet", NOT_YET))
+        for key, reason in keys.items()
         for location in _locations(key, config)
         if value_at(present, location) != value_at(defaults, _in_defaults(location))
     ]

@@ -17,7 +17,7 @@ import structlog
 from fastapi import FastAPI
 
 from memoryd import __version__
-from memoryd.api import description, events, files, problems, search, status, sync
+from memoryd.api import description, events, files, problems, search, sessions, status, sync
 from memoryd.api.access import Gate, socket_name
 from memoryd.api.agents import AgentTable
 from memoryd.api.connection import ConnectionLimits
@@ -148,6 +148,7 @@ class Daemon:
         app.include_router(search.router(agents, gate, self._loaded.config.limits))
         app.include_router(files.router(agents, gate, self._loaded.config.limits))
         app.include_router(sync.router(agents, gate))
+        app.include_router(sessions.router(agents, gate))
         app.include_router(events.router(self._bus, gate))
         longest = timedelta(hours=1, minutes=1)
         limits = GuardLimits(body_bytes=self._loaded.config.limits.max_body_bytes, deadlines={"/v1/sync": longest})

@@ -11,7 +11,7 @@ from fastapi.routing import APIRoute
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memoryd.api import events, files, search, status, sync
+from memoryd.api import events, files, search, sessions, status, sync
 from memoryd.api.access import Gate
 from memoryd.api.agents import AgentTable
 from memoryd.api.models import HealthReply
@@ -24,7 +24,7 @@ from tests.daemon import RunningDaemon, eventually
 
 WITHOUT_TEXT = {"/v1/health"}
 """Routes that say nothing of any agent."""
-ROUTES = ("search", "files", "events")
+ROUTES = ("search", "files", "events", "sessions")
 PATIENCE = 20.0
 
 
@@ -44,6 +44,8 @@ def ask(daemon: RunningDaemon, socket: str, route: str, query: str = "lantern bo
             return client.post("/v1/search", json={"query": query, "maxResults": 50, "explain": True, **asked})
         if route == "files":
             return client.get("/v1/files/MEMORY.md", params=asked)
+        if route == "sessions":
+            return client.post("/v1/sessions/start", json=asked)
         with client.stream("GET", "/v1/events", params=asked) as reply:
             if reply.status_code != httpx.codes.OK:
                 reply.read()
@@ -86,6 +88,9 @@ def test_f145_matrix_of_sockets_and_keys(
     daemon: RunningDaemon, route: str, socket: str, asked: dict[str, str], expected: str
 ) -> None:
     reply = ask(daemon, socket, route, **asked)
+    if route == "sessions" and "sessionKey" not in asked:
+        assert outcome(reply) == "invalid_request", "a session has a key"
+        return
     assert outcome(reply) == expected
     if expected == "denied":
         assert reply.status_code == httpx.codes.FORBIDDEN
@@ -134,7 +139,7 @@ def test_citations_are_in_the_text_of_direct_chats_only(tmp_path: Path) -> None:
 def test_owner_needs_a_key_where_the_scope_wants_one(tmp_path: Path) -> None:
     with prepare(tmp_path, None, {"requireSessionKey": True}, citations="off") as running:
         for route in ROUTES:
-            assert outcome(ask(running, "owner", route)) == "denied"
+            assert outcome(ask(running, "owner", route)) == ("invalid_request" if route == "sessions" else "denied")
             assert outcome(ask(running, "owner", route, sessionKey=DIRECT.format("alpha"))) == "ok"
         running.client().sync()
         reply = ask(running, "owner", "search", "zinnober", sessionKey=DIRECT.format("alpha")).json()
@@ -200,6 +205,7 @@ def _routes(gate: Gate) -> list[APIRoute]:
         search.router(table, gate, limits),
         files.router(table, gate, limits),
         sync.router(table, gate),
+        sessions.router(table, gate),
         events.router(events.EventBus(), gate),
         status.router(health=lambda: HealthReply(ok=True, ready=True), status=no_status, gate=gate),
     ]

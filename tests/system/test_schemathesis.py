@@ -32,6 +32,7 @@ CALLS = [
     ("POST", "/v1/search"),
     ("GET", "/v1/files/{path}"),
     ("POST", "/v1/sync"),
+    ("POST", "/v1/sessions/start"),
     ("POST", "/v1/reindex"),
 ]
 WITHOUT_PARAMETERS = CALLS[:2]

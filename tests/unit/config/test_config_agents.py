@@ -88,6 +88,16 @@ def test_store_path_expands_the_agent_and_starts_at_the_workspace() -> None:
     assert second.index_path == Path("/w/.memory/b.sqlite")
 
 
+def test_index_never_lies_where_openclaw_keeps_its_own() -> None:
+    """A file of OpenClaw's may name the place of its index, and both programs may run."""
+    theirs = {"store": {"path": "~/.openclaw/memory/{agentId}.sqlite"}}
+    (agent,) = agents_of({"defaults": {"memorySearch": theirs}, "list": [{"id": "a"}]})
+    assert agent.index_path == Path.home() / ".openclaw/memory/a.memoryd.sqlite"
+    inside = {"store": {"path": ".memory/index.sqlite"}}
+    (agent,) = agents_of({"defaults": {"memorySearch": inside}, "list": [{"id": "a"}]})
+    assert agent.index_path == Path.home() / ".openclaw/workspace/.memory/index.sqlite"
+
+
 def test_two_agents_on_one_workspace_share_one_index() -> None:
     listed = {"defaults": {"workspace": "/w"}, "list": [{"id": "a"}, {"id": "b"}]}
     first, second = agents_of(listed)
