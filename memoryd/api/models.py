@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from memoryd.domain.flags import Flag
@@ -11,6 +11,14 @@ from memoryd.search.query import Fallback
 from memoryd.wire import ErrorCode
 
 AgentId = Annotated[str, Field(max_length=64, description="agent to ask; the default agent if absent")]
+
+
+def _whole(value: object) -> object:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Whole = Annotated[int, BeforeValidator(_whole)]
+"""An integer as JSON Schema means it: 3.0 is one."""
 
 
 class Request(BaseModel):
@@ -51,14 +59,14 @@ class SearchRequest(Request):
 
     query: Annotated[str, Field(min_length=1)]
     agent: AgentId | None = None
-    max_results: Annotated[int, Field(ge=1, le=200)] | None = None
+    max_results: Annotated[Whole, Field(ge=1, le=200)] | None = None
     min_score: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
     session_key: Annotated[str, Field(max_length=512)] | None = None
     sources: Annotated[list[Literal["memory", "sessions"]], Field(max_length=2)] | None = None
     since: Annotated[str, Field(max_length=64)] | None = None
     until: Annotated[str, Field(max_length=64)] | None = None
     paths: Annotated[list[Annotated[str, Field(max_length=1024)]], Field(max_length=64)] | None = None
-    deadline_ms: Annotated[int, Field(ge=1, le=600_000)] | None = None
+    deadline_ms: Annotated[Whole, Field(ge=1, le=600_000)] | None = None
     explain: bool = False
 
 
@@ -210,7 +218,7 @@ class SyncRequest(Request):
 
     agent: AgentId | None = None
     wait: Literal["none", "indexed", "embedded"] = "indexed"
-    timeout_ms: Annotated[int, Field(ge=1, le=3_600_000)] | None = None
+    timeout_ms: Annotated[Whole, Field(ge=1, le=3_600_000)] | None = None
 
 
 class SyncReply(Reply):

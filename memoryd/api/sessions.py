@@ -15,9 +15,7 @@ def router(agents: AgentTable, gate: Gate) -> APIRouter:
     routes = APIRouter()
 
     @routes.post(f"{API}/sessions/start")
-    async def start(
-        request: SessionStartRequest, caller: Annotated[Caller, Depends(gate.caller)]
-    ) -> SessionStartReply:
+    async def start(request: SessionStartRequest, caller: Annotated[Caller, Depends(gate.caller)]) -> SessionStartReply:
         """Begin a session: with `sync.onSessionStart` the index looks at the disk now, in the background."""
         served = agents.enabled(caller.admit(request.agent, request.session_key))
         looks = served.agent.memory_search.sync.on_session_start

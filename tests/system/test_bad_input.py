@@ -70,6 +70,11 @@ def test_wrong_search_is_an_invalid_request(daemon: RunningDaemon, body: object)
     assert set(answer.json["error"]) == {"code", "message", "hint"}
 
 
+def test_whole_number_may_be_written_with_a_point(daemon: RunningDaemon) -> None:
+    answer = send(daemon.socket, "POST", SEARCH, b'{"query": "gateway", "maxResults": 1.0, "deadlineMs": 2e3}')
+    assert (answer.status, len(answer.json["results"])) == (200, 1)
+
+
 @pytest.mark.parametrize(
     "body",
     [

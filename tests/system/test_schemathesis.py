@@ -3,6 +3,8 @@
 import contextlib
 import json
 import socket
+import time
+from collections import Counter
 from collections.abc import Iterator
 from http import HTTPStatus
 from pathlib import Path
@@ -13,6 +15,7 @@ import requests
 import schemathesis
 import urllib3
 from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
 from requests.adapters import HTTPAdapter
 from schemathesis import GenerationMode
 from schemathesis.checks import CHECKS, CheckFunction, load_all_checks
@@ -36,6 +39,10 @@ CALLS = [
     ("POST", "/v1/reindex"),
 ]
 WITHOUT_PARAMETERS = CALLS[:2]
+KNOWN = {"path": "MEMORY.md", "agent": "main", "sessionKey": "agent:main:main"}
+"""Names that chance does not find, and without which there are no good answers."""
+CASES, SECONDS = 100, 120.0
+"""Fewest cases of a call with parameters, and how long they may take on a slow machine."""
 SETTINGS = settings(
     max_examples=150,
     deadline=None,
@@ -95,10 +102,15 @@ def test_f111_api_keeps_its_description(
     path: str,
     mode: GenerationMode,
 ) -> None:
+    tried: Counter[int] = Counter()
+
     @SETTINGS
-    @given(described[path][method].as_strategy(generation_mode=mode))
-    def keeps(case: Case[Any]) -> None:
+    @given(described[path][method].as_strategy(generation_mode=mode), st.booleans())
+    def keeps(case: Case[Any], is_known: bool) -> None:
+        if is_known and mode is GenerationMode.POSITIVE:
+            name_what_there_is(case)
         reply = case.call(base_url=HOST, session=session)
+        tried[reply.status_code] += 1
         assert "Traceback" not in reply.text
         if reply.status_code >= HTTPStatus.BAD_REQUEST:
             error = json.loads(reply.text)["error"]
@@ -106,7 +118,45 @@ def test_f111_api_keeps_its_description(
             assert error["code"] in set(ErrorCode)
         case.validate_response(reply, checks=checks)
 
+    began = time.monotonic()
     keeps()
+    assert time.monotonic() - began < SECONDS
+    assert tried.total() >= (1 if (method, path) in WITHOUT_PARAMETERS else CASES)
+    if mode is GenerationMode.POSITIVE:
+        assert {status for status in tried if status < HTTPStatus.BAD_REQUEST}, tried
+    else:
+        assert {status for status in tried if status >= HTTPStatus.BAD_REQUEST}, tried
+
+
+def name_what_there_is(case: Case[Any]) -> None:
+    for part in (case.path_parameters, case.query, case.body):
+        if isinstance(part, dict):
+            part.update({name: KNOWN[name] for name in KNOWN.keys() & part.keys()})
+
+
+@pytest.mark.parametrize("mode", GenerationMode)
+def test_stream_of_events_keeps_its_description(
+    described: BaseSchema, session: requests.Session, mode: GenerationMode
+) -> None:
+    """A stream does not end, so its first line is read and the connection closed."""
+    tried: Counter[int] = Counter()
+    responses = described.raw_schema["paths"][STREAM]["get"]["responses"]
+
+    @SETTINGS
+    @given(described[STREAM]["GET"].as_strategy(generation_mode=mode))
+    def keeps(case: Case[Any]) -> None:
+        with session.request(**case.as_transport_kwargs(base_url=HOST), stream=True, timeout=20) as reply:
+            tried[reply.status_code] += 1
+            assert str(reply.status_code) in responses or reply.status_code == HTTPStatus.METHOD_NOT_ALLOWED
+            if reply.status_code == HTTPStatus.OK:
+                assert reply.headers["content-type"].startswith("text/event-stream")
+                assert next(reply.iter_lines()) == b": connected"
+            else:
+                assert json.loads(reply.text)["error"]["code"] in set(ErrorCode)
+
+    keeps()
+    assert tried.total() >= CASES
+    assert len(tried) > 1 or HTTPStatus.OK not in tried
 
 
 def test_every_call_is_tried(described: BaseSchema) -> None:
