@@ -1,0 +1,130 @@
+"""An OpenClaw configuration with every memory key that is documented starts the real daemon, unchanged."""
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import json5
+import pytest
+
+from memoryd.config.load import load
+from memoryd.errors import Disabled
+from tests.daemon import RunningDaemon
+from tests.unit.config.test_config_example import keys_in
+
+FILE = Path(__file__).parents[1] / "data" / "config" / "openclaw.json5"
+SEARCH = "agents.defaults.memorySearch."
+QMD = (
+    *("command", "searchMode", "searchTool", "rerank", "includeDefaultMemory", "paths.path", "paths.name"),
+    *("paths.pattern", "mcporter.enabled", "mcporter.serverName", "mcporter.startDaemon", "sessions.enabled"),
+    *("sessions.exportDir", "sessions.retentionDays", "update.interval", "update.debounceMs", "update.onBoot"),
+    *("update.startup", "update.startupDelayMs", "update.waitForBootSync", "update.embedInterval"),
+    *("update.commandTimeoutMs", "update.updateTimeoutMs", "update.embedTimeoutMs", "limits.maxResults"),
+    *("limits.maxSnippetChars", "limits.maxInjectedChars", "limits.timeoutMs", "scope.default", "scope.rules.action"),
+    *("scope.rules.match.chatType", "scope.rules.match.channel", "scope.rules.match.keyPrefix"),
+    "scope.rules.match.rawKeyPrefix",
+)
+MEMORY_SEARCH = (
+    *("enabled", "sources", "extraPaths", "qmd.extraCollections.path", "qmd.extraCollections.name"),
+    *("qmd.extraCollections.pattern", "multimodal.enabled", "multimodal.modalities", "multimodal.maxFileBytes"),
+    *("provider", "model", "fallback", "inputType", "queryInputType", "documentInputType", "outputDimensionality"),
+    *("remote.baseUrl", "remote.apiKey", "remote.headers", "remote.nonBatchConcurrency", "remote.batch.enabled"),
+    *("remote.batch.wait", "remote.batch.concurrency", "remote.batch.pollIntervalMs", "remote.batch.timeoutMinutes"),
+    *("local.modelPath", "local.modelCacheDir", "local.contextSize", "store.driver", "store.path"),
+    *("store.vector.enabled", "store.vector.extensionPath", "store.fts.tokenizer", "chunking.tokens"),
+    *("chunking.overlap", "sync.onSessionStart", "sync.onSearch", "sync.watch", "sync.watchDebounceMs"),
+    *("sync.intervalMinutes", "sync.embeddingBatchTimeoutSeconds", "sync.sessions.deltaBytes"),
+    *("sync.sessions.deltaMessages", "sync.sessions.postCompactionForce", "query.maxResults", "query.minScore"),
+    *("query.hybrid.enabled", "query.hybrid.vectorWeight", "query.hybrid.textWeight"),
+    *("query.hybrid.candidateMultiplier", "query.hybrid.mmr.enabled", "query.hybrid.mmr.lambda"),
+    *("query.hybrid.temporalDecay.enabled", "query.hybrid.temporalDecay.halfLifeDays", "cache.enabled"),
+    *("cache.maxEntries", "experimental.sessionMemory"),
+)
+DOCUMENTED = {
+    *("memory.backend", "memory.citations", "agents.defaults.workspace", "models.providers.*.apiKey"),
+    *(f"memory.qmd.{key}" for key in QMD),
+    *(f"{SEARCH}{key}" for key in MEMORY_SEARCH),
+}
+"""What the documentation of OpenClaw 2026.7 names."""
+WITHOUT_EFFECT = {
+    *("memory.qmd.searchTool", "memory.qmd.mcporter", "memory.qmd.sessions", f"{SEARCH}sources"),
+    *(f"{SEARCH}experimental.sessionMemory", f"{SEARCH}sync.sessions", f"{SEARCH}store.fts.tokenizer"),
+}
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
+    """The file itself in a home as OpenClaw leaves it, with an index of OpenClaw's own."""
+    home = tmp_path_factory.mktemp("gateway")
+    state = home / "home" / ".openclaw"
+    workspace = state / "workspace"
+    for folder in (workspace / "memory", state / "workspace-ops", state / "memory", state / "shared-notes"):
+        folder.mkdir(parents=True)
+    (workspace / "MEMORY.md").write_text("# Memory\n\nThe gateway runs on alder.\n")
+    (workspace / "house-rules.md").write_text("# Rules\n\nShoes off at the door.\n")
+    (state / "shared-notes" / "team.md").write_text("# Team\n\nStandup is at ten.\n")
+    with sqlite3.connect(state / "memory" / "main.sqlite") as theirs:
+        theirs.execute("CREATE TABLE memory_index_meta (key TEXT PRIMARY KEY, value TEXT)")
+    theirs.close()
+    running = RunningDaemon(home, FILE, workspace, environment={"OPENAI_API_KEY": "sk-none"})
+    with running:
+        running.client().sync()
+        yield running
+
+
+def test_file_names_every_documented_key() -> None:
+    given = set(keys_in(json5.loads(FILE.read_text(encoding="utf-8"))))
+    assert DOCUMENTED - given == set()
+    assert len(DOCUMENTED) == 95
+
+
+def test_notes_are_answered_from_by_words(daemon: RunningDaemon) -> None:
+    client = daemon.client()
+    for question, path in (
+        ("where does the gateway run", "MEMORY.md"),
+        ("shoes at the door", "house-rules.md"),
+        ("when is the standup", "../shared-notes/team.md"),
+    ):
+        reply = client.search(question)
+        assert reply["results"][0]["path"] == path
+        assert reply["results"][0]["snippet"].endswith(f"Source: {reply['results'][0].get('citation')}")
+        assert client.get(path)["text"].startswith("# ")
+    assert reply["fallback"] is not None, "the qmd that is named is not there"
+    assert reply["backend"] == "builtin"
+
+
+def test_every_value_reaches_its_agent(daemon: RunningDaemon) -> None:
+    main, ops = load(FILE).config.resolved_agents()
+    assert (main.id, main.is_default, ops.memory_search.enabled) == ("main", True, False)
+    assert main.memory_search.extra_paths == ("../shared-notes", "~/team/handbook.md", "house-rules.md")
+    query = main.memory_search.query
+    assert (query.max_results, query.min_score, query.hybrid.mmr.enabled) == (3, 0.35, False)
+    assert (query.hybrid.vector_weight, query.hybrid.text_weight) == (0.7, 0.3)
+    assert (ops.memory_search.query.hybrid.vector_weight, ops.memory_search.query.max_results) == (0.7, 6)
+    assert [one.path for one in main.memory_search.qmd.extra_collections] == ["~/archive", "~/mine"]
+    assert main.memory_search.sync.interval_minutes == 5
+    assert main.memory.qmd.update.embed_interval.total_seconds() == 3600
+    assert main.memory.qmd.limits.max_snippet_chars == 600
+    with pytest.raises(Disabled):
+        daemon.client().search("gateway", agent="ops")
+
+
+def test_what_has_no_effect_is_told_and_nothing_else(daemon: RunningDaemon) -> None:
+    notices = daemon.client().status()["config"]["notices"]
+    (foreign,) = (notice for notice in notices if notice.startswith("ignored, not memoryd's: "))
+    for section in ("gateway", "channels", "plugins", "agents.defaults.compaction", "agents.list[0].identity"):
+        assert section in foreign
+    told = {notice.split(" has no effect")[0] for notice in notices if notice != foreign}
+    assert {key.removesuffix(".enabled") for key in told} - WITHOUT_EFFECT <= {f"{SEARCH}multimodal"}
+    assert told >= WITHOUT_EFFECT
+
+
+def test_index_of_openclaw_is_left_alone(daemon: RunningDaemon) -> None:
+    folder = daemon.home / "home" / ".openclaw" / "memory"
+    with sqlite3.connect(folder / "main.sqlite") as theirs:
+        assert theirs.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall() == [
+            ("memory_index_meta",)
+        ]
+    theirs.close()
+    assert daemon.client().status()["agents"][0]["database"]["path"] == str(folder / "main.memoryd.sqlite")
+    assert {path.name for path in daemon.workspace.iterdir()} == {"MEMORY.md", "house-rules.md", "memory"}
