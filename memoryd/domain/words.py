@@ -23,6 +23,11 @@ _SILENT = re.compile(
 """What some write and others do not: soft hyphens, zero-width signs, the vowel signs of Hebrew and Arabic."""
 _ACCENT = re.compile("(?<![иИ])[\u0300-\u036f]")
 """Of Latin, Greek and Cyrillic; й is a letter of its own."""
+_YOUNG = re.compile(
+    "[\u061c\u2066-\u2069\u20ba-\u20cf\u218a\u218b\u23f4-\u23ff\u2700\u2b4d-\u2bff\u2e3c-\u2e7f"
+    "\U0001f000-\U0001f0ff\U0001f10d-\U0001fbef]"
+)
+"""Signs and emoji that the tables of FTS5, of Unicode 6.1, do not know, and that it takes for letters."""
 _JOINED = re.compile(r"\w+(?:[-_./:@#\\+]+\w+)+")
 _CODED = re.compile(r"[0-9_./:@#\\]")
 _CODE = re.compile(r"(?=[a-z]*[0-9])(?=[0-9]*[a-z])[a-z0-9]{5,}\Z")
@@ -61,7 +66,7 @@ def index_text(text: str) -> str:
     """
     if "\0" in text:
         text = text.replace("\0", " ")
-    return text if text.isascii() else _RUN.sub(_spaced_pairs, normalised(text))
+    return text if text.isascii() else _RUN.sub(_spaced_pairs, _YOUNG.sub(" ", normalised(text)))
 
 
 def identifier_parts(text: str) -> str:

@@ -37,6 +37,8 @@ def best(question: str, texts: list[str]) -> str:
     ("question", "text"),
     [
         ("GW-4172", "Error GW-4172 means a second process."),
+        ("lobster", "the 🦞lobster🤔 waves"),
+        ("500", "it cost ₽500🥳"),
         ("gw 4172", "Error GW-4172 means a second process."),
         ("résumé", "Her resume is in the drawer."),
         ("resume", "Her résumé is in the drawer."),
@@ -97,6 +99,20 @@ def test_terms_are_distinct_bounded_and_hold_no_syntax(question: str, limit: int
     assert len(terms) <= limit
     assert len(set(terms)) == len(terms)
     assert not any(set('"*():^- \0') & set(term) for term in terms)
+
+
+def test_no_sign_hides_the_word_beside_it() -> None:
+    """FTS5 knows Unicode 6.1; of later signs, those of the alphabets of today and emoji are taken out before."""
+    signs = [chr(code) for code in [*range(0x80, 0x3000), *range(0x1F000, 0x1FBF0)]]
+    signs = [sign for sign in signs if unicodedata.category(sign) in {"So", "Sc", "Sm", "Pd", "Ps", "Pe"}]
+    plain = [sign for sign in signs if not any(map(str.isalnum, unicodedata.normalize("NFKD", sign)))]
+    db = apsw.Connection("")
+    db.execute(f'CREATE VIRTUAL TABLE words USING fts5(body, tokenize="{TOKENIZER}")')
+    with db:
+        db.executemany("INSERT INTO words VALUES (?)", [(index_text(f"a{sign}lease{sign}b"),) for sign in plain])
+    found = {row[0] - 1 for row in db.execute("SELECT rowid FROM words WHERE words MATCH ?", ('"lease"',))}
+    assert [sign for number, sign in enumerate(plain) if number not in found and sign not in "֍֎߾߿൏"] == []
+    assert len(plain) > 4000
 
 
 @given(st.text(st.characters(categories=["Ll", "Lu", "Nd"], max_codepoint=0x24F), min_size=1, max_size=20))
