@@ -154,3 +154,15 @@ def _follow(running: RunningDaemon, seen: list[str], listening: threading.Event)
         for line in reply.iter_lines():
             listening.set()
             seen.append(line)
+
+
+def test_excluded_words_and_phrases_hold_for_qmd_too(hostile: RunningDaemon) -> None:
+    for query, found in (
+        ("lantern", {"MEMORY.md", "memory/2026-11-18.md"}),
+        ("lantern -wet", {"MEMORY.md"}),
+        ('lantern "wet day"', {"memory/2026-11-18.md"}),
+        ("lantern -zinnober", set()),
+    ):
+        body = post(hostile, "owner", query=query).json()
+        assert (body["backend"], {hit["path"] for hit in body["results"]}) == ("qmd", found), query
+        assert {miss["path"] for miss in body["misses"]} <= found
