@@ -3,13 +3,15 @@
 import asyncio
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from memoryd.config.paths import models_dir
 from memoryd.embed.model_store import ModelStore
-from tests.daemon import STARTER, RunningDaemon, write_config
+from tests.daemon import STARTER, RunningDaemon, eventually, write_config
+from tests.leftovers import described, processes_of
 
 MODELS = Path(os.environ.get("MEMORYD_TEST_MODELS") or models_dir())
 """The model cache of the person who runs the tests, read before each test hides it."""
@@ -22,6 +24,16 @@ def clean_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         if name.startswith(("MEMORYD_", "XDG_", "LISTEN_", "WATCHDOG_")) or name in ("NOTIFY_SOCKET", "HF_ENDPOINT"):
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nothing_left_running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """No process that a test started, and none of theirs, outlives the suite."""
+    yield
+    folder = tmp_path_factory.getbasetemp()
+    with suppress(AssertionError):
+        eventually(lambda: not processes_of(folder), seconds=15, step=0.2)
+    assert not (left := processes_of(folder)), f"left behind: {described(left)}"
 
 
 @pytest.fixture(scope="session")

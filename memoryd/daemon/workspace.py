@@ -177,15 +177,15 @@ class Workspace:
             await asyncio.sleep(seconds)
             self.indexer.demand()
 
-    async def run_stand_in(self) -> None:
+    async def run_stand_in(self, outage_seconds: float = OUTAGE_SECONDS, look_seconds: float = 1.0) -> None:
         """Make vectors for the builtin index while qmd is out for longer than a moment, and no more of them after."""
         healthy_at = time.monotonic()
         while self.qmds:
             now = time.monotonic()
             if all(qmd.is_healthy for qmd in self.qmds.values()):
                 healthy_at = now
-            self.lane.pause(now - healthy_at < OUTAGE_SECONDS)
-            await asyncio.sleep(1)
+            self.lane.pause(now - healthy_at < outage_seconds)
+            await asyncio.sleep(look_seconds)
 
     def _on_commit(self) -> None:
         self.lane.wake()

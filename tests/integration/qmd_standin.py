@@ -7,6 +7,10 @@ from pathlib import Path
 
 import psutil
 
+LEASE = {"docid": "#000000", "score": 1, "file": "qmd://memory-root-main/memory/2026-10-06.md", "line": 3}
+QUESTION = "who holds the lease"
+ANSWER = "memory/2026-10-06.md"
+
 SOURCE = Path(__file__).parents[1] / "data" / "qmd" / "standin.py"
 
 

@@ -6,7 +6,6 @@ import os
 import signal
 import sys
 import time
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import psutil
@@ -15,22 +14,9 @@ import pytest
 from memoryd.domain.qmd_output import FLOOR
 from memoryd.sidecar.qmd_server import Phase
 from tests.integration.composed import Composed, composed, eventually
-from tests.integration.qmd_standin import StandIn
-
-LEASE = {"docid": "#000000", "score": 1, "file": "qmd://memory-root-main/memory/2026-10-06.md", "line": 3}
-QUESTION = "who holds the lease"
-ANSWER = "memory/2026-10-06.md"
+from tests.integration.qmd_standin import ANSWER, LEASE, QUESTION, StandIn
 
 needs_proc = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-
-
-@pytest.fixture
-async def standin(tmp_path: Path) -> AsyncIterator[StandIn]:
-    """A program that behaves on demand; nothing that it started may outlive the test."""
-    program = StandIn(tmp_path / "standin")
-    program.behave(results=[LEASE])
-    yield program
-    await eventually(lambda: not program.alive(), seconds=10)
 
 
 def settings(standin: StandIn, **more: object) -> dict[str, object]:

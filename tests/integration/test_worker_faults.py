@@ -339,7 +339,7 @@ async def test_f080_worker_is_niced_and_has_few_threads(starter_model: Path) -> 
     async with running(real(starter_model)) as worker:
         await worker.embed_documents([Passage("the gateway")] * 5)
         process = psutil.Process(pid_of(worker))
-        assert process.nice() == 10
+        assert process.nice() == min(19, os.nice(0) + 10)
         # the computing thread and the reading thread
         assert process.num_threads() == 2
 

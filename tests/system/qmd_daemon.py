@@ -11,6 +11,7 @@ import psutil
 
 from memoryd.client import Client
 from tests.daemon import RunningDaemon, eventually, write_config
+from tests.leftovers import processes_of
 from tests.real_qmd import real_qmd
 from tests.system.test_memoryctl import memoryctl
 
@@ -36,15 +37,8 @@ def daemon_for(
 
 
 def processes_below(home: Path) -> list[psutil.Process]:
-    """Return who lives with its working directory in the qmd folder of this daemon."""
-    return [one for one in psutil.process_iter() if _works_in(one, home / "state")]
-
-
-def _works_in(process: psutil.Process, folder: Path) -> bool:
-    try:
-        return process.status() != psutil.STATUS_ZOMBIE and Path(process.cwd()).is_relative_to(folder)
-    except (psutil.Error, OSError):
-        return False
+    """Return who lives in the qmd folder of this daemon."""
+    return processes_of(home / "state" / "memoryd")
 
 
 def agent_of(daemon: RunningDaemon) -> Any:

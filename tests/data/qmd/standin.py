@@ -1,6 +1,7 @@
 """A stand-in for qmd that does what `behaviour.json` beside it says: answers, hangs, crashes, floods or lies.
 
-`{"query": "hang", "update": "exit 1", "results": [...]}`: how each command behaves, "ok" where nothing is said.
+`{"query": "hang", "update": "exit 1", "results": [...]}`: how each command behaves, "ok" where nothing is said,
+"wait" for something else to be said.
 Every run leaves a line in `calls.jsonl`. Uses nothing but the standard library and runs as `python -IS`.
 """
 # ruff: noqa: T201  it is a program, so it prints
@@ -151,7 +152,8 @@ def main() -> None:
     words = ARGUMENTS[2:] if ARGUMENTS[:1] == ["--index"] else ARGUMENTS
     command = words[0] if words else ""
     note(environment=dict(os.environ), directory=str(Path.cwd()), descriptors=open_descriptors())
-    way = str(behaviour().get(command.removeprefix("--"), "ok"))
+    while (way := str(behaviour().get(command.removeprefix("--"), "ok"))) == "wait":
+        time.sleep(0.02)
     if command == "--version" and way == "ok":
         print("qmd 2.8.3 (standin)")
     elif command == "mcp" and way == "ok":

@@ -1,0 +1,159 @@
+"""How qmd is kept up to date, stopped when nobody asks, and what is saved while it is well; with the stand-in."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from memoryd.embed.slot import EmbedderPhase
+from memoryd.sidecar.process import ChildSpec, allowed_environment
+from memoryd.sidecar.qmd_server import Phase, QmdServer, ServerTimes
+from tests.fakes import FakeEmbedder
+from tests.integration.composed import Composed, composed, eventually
+from tests.integration.qmd_standin import ANSWER, QUESTION, StandIn
+from tests.integration.test_qmd_faults import answered_by, eventually_answered_by_qmd
+
+EMBED_MODEL = Path("home", ".cache", "qmd", "models", "hf_ggml-org_embeddinggemma-300M-Q8_0.gguf")
+
+
+def settings(standin: StandIn, *, update: dict[str, object] | None = None, **more: object) -> dict[str, object]:
+    return {"command": str(standin.program), "update": {"debounceMs": 100, **(update or {})}, **more}
+
+
+async def test_boot_sync_is_waited_for_on_demand(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
+    standin.behave(update="wait")
+    waits = settings(standin, update={"waitForBootSync": True})
+    async with composed(tmp_path, workspace, waits) as running:
+        asking = asyncio.ensure_future(running.search(QUESTION, deadline=30))
+        await eventually(lambda: standin.calls("update"))
+        assert not asking.done()
+        standin.behave(update="ok")
+        found = await asking
+        assert (found.engine.name, found.hits[0].chunk.path) == ("qmd", ANSWER)
+
+
+async def test_boot_sync_that_lasts_longer_than_a_question_is_not_waited_for(
+    tmp_path: Path, workspace: Path, standin: StandIn
+) -> None:
+    standin.behave(update="wait")
+    waits = settings(standin, update={"waitForBootSync": True}, limits={"timeoutMs": 300})
+    async with composed(tmp_path, workspace, waits) as running:
+        assert "did not answer within" in await answered_by(running, "builtin", within=2)
+
+
+async def test_boot_sync_is_not_waited_for_by_default(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
+    standin.behave(update="wait")
+    async with composed(tmp_path, workspace, settings(standin)) as running:
+        await eventually(lambda: standin.calls("update"))
+        assert "starting" in await answered_by(running, "builtin", within=1)
+
+
+async def test_index_and_vectors_are_refreshed_at_their_intervals(
+    tmp_path: Path, workspace: Path, standin: StandIn
+) -> None:
+    model = tmp_path / EMBED_MODEL
+    model.parent.mkdir(parents=True)
+    model.write_bytes(b"GGUF")
+    often = settings(standin, searchMode="vsearch", update={"interval": "1s", "embedInterval": "1s"})
+    async with composed(tmp_path, workspace, often):
+        await eventually(lambda: len(standin.calls("update")) >= 3 and len(standin.calls("embed")) >= 3)
+
+
+async def test_many_changes_make_few_updates(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
+    slow = settings(standin, update={"debounceMs": 3_600_000})
+    async with composed(tmp_path, workspace, slow) as running:
+        await running.ready()
+        before = len(standin.calls("update"))
+        for number in range(10):
+            (workspace / "memory" / f"new-{number}.md").write_text(f"Note {number}.\n")
+            await running.indexed()
+        assert len(standin.calls("update")) == before
+        await running.sidecar.qmd.upkeep.follow(embeds=False)
+        assert len(standin.calls("update")) == before + 1
+
+
+@pytest.mark.parametrize("damage", ["missing", "broken", "other"])
+async def test_configuration_is_written_again_when_it_was_lost(
+    tmp_path: Path, workspace: Path, standin: StandIn, damage: str
+) -> None:
+    async with composed(tmp_path, workspace, settings(standin)) as running:
+        await running.ready()
+        file = running.sidecar.qmd.home.config_file
+        wanted = file.read_bytes()
+        if damage == "missing":
+            file.unlink()
+        else:
+            file.write_text("{{{" if damage == "broken" else "collections: {theirs: {path: /, pattern: '*'}}\n")
+        await running.sidecar.qmd.upkeep.follow(embeds=False)
+        assert file.read_bytes() == wanted
+        assert bool(standin.calls("theirs")) == (damage == "other"), "what is not ours is removed from its index too"
+
+
+@pytest.mark.parametrize("written", ["", "{{{", '{"updatedAt": "soon"}', "[]"])
+async def test_broken_note_of_the_last_update_means_another(
+    tmp_path: Path, workspace: Path, standin: StandIn, written: str
+) -> None:
+    async with composed(tmp_path, workspace, settings(standin)) as running:
+        await running.ready()
+        home = running.sidecar.qmd.home
+    (home.root / "memoryd.json").write_text(written)
+    before = len(standin.calls("update"))
+    async with composed(tmp_path, workspace, settings(standin)) as running:
+        await running.ready()
+        assert len(standin.calls("update")) > before
+        await answered_by(running, "qmd")
+
+
+async def test_server_that_nobody_asks_is_stopped_and_started_again(standin: StandIn) -> None:
+    spec = ChildSpec(command=(str(standin.program), "mcp"), environment=allowed_environment(os.environ))
+    server = QmdServer(
+        spec=lambda: spec, warm_up=lambda: None, on_ready=lambda: None, times=ServerTimes(idle=0.2, wait=10)
+    )
+    running = asyncio.ensure_future(server.run())
+    try:
+        for turn in (1, 2):
+            answer = await server.call("query", {}, seconds=10)
+            assert answer.content["results"]
+            assert len(standin.calls("mcp")) == turn
+            await eventually(lambda: server.phase is Phase.IDLE)
+            await eventually(lambda: not standin.alive())
+        assert server.restarts == 0
+    finally:
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+
+async def test_builtin_vectors_are_made_only_while_qmd_is_out(
+    tmp_path: Path, workspace: Path, standin: StandIn
+) -> None:
+    embedder = FakeEmbedder()
+    async with composed(tmp_path, workspace, settings(standin)) as running, standing_in(running):
+        await running.ready()
+        await running.workspace.slot.become(EmbedderPhase.READY, embedder=embedder)
+        lane = running.workspace.lane
+        await eventually(lambda: lane.postponed)
+        await answered_by(running, "qmd")
+        assert embedder.embedded == []
+        standin.behave(mcp="exit 1", query="exit 1", mcp_query="exit 1")
+        await answered_by(running, "builtin")
+        await eventually(lambda: embedder.embedded and not lane.postponed)
+        standin.behave(mcp="ok", query="ok", mcp_query="ok")
+        await eventually(lambda: running.sidecar.qmd.server.is_available)
+        await eventually_answered_by_qmd(running)
+        await eventually(lambda: running.qmd.is_healthy)
+        made = len(embedder.embedded)
+        (workspace / "memory" / "new.md").write_text("The walrus is called Ferdinand.\n")
+        await running.indexed()
+        await eventually(lambda: lane.postponed)
+        assert len(embedder.embedded) == made
+
+
+@asynccontextmanager
+async def standing_in(running: Composed) -> AsyncIterator[None]:
+    """Let the builtin index take over where qmd is out for a moment."""
+    task = asyncio.ensure_future(running.workspace.run_stand_in(outage_seconds=0.2, look_seconds=0.02))
+    yield
+    task.cancel()
