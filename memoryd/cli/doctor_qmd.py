@@ -37,7 +37,7 @@ async def _of(installation: QmdInstallation) -> list[Check]:
     except SidecarError as exc:
         return [found, Check("qmd database", "wrong", str(exc))]
     if outcome.code != 0:
-        why = first_error(outcome.stderr) or f"it ended with {outcome.code}"
+        why = first_error(outcome.stderr) or outcome.ending
         hint = f"a Node that is too old crashes here: {os.environ.get('PATH', '')} is searched for node"
         return [found, Check("qmd database", "wrong", f"qmd status failed: {why}", hint)]
     return [found, Check("qmd database", "ok", "can be made and opened")]

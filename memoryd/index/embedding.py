@@ -90,6 +90,11 @@ class EmbeddingLane:
         self._space: int | None = None
         slot.subscribe(self.wake)
 
+    @property
+    def is_paused(self) -> bool:
+        """Whether another engine makes the vectors needless that nobody asks for."""
+        return self._is_paused
+
     def wake(self) -> None:
         """Say that there may be new passages."""
         self._wake.set()

@@ -75,6 +75,7 @@ class Qmd:
             has_vectors=settings.has_vectors,
             times=settings.times,
             on_change=on_change,
+            on_new_index=lambda: self.server.renew(),
         )
         self.server = QmdServer(
             spec=self.installation.server_spec,
@@ -179,6 +180,8 @@ class Qmd:
     ) -> tuple[list[QmdHit], str]:
         if not self._breaker.allows(time.monotonic()):
             raise SidecarError(f"qmd is left alone for a while: {self._last_error}")
+        if not await self.upkeep.has_index():
+            raise SidecarError("the index of qmd is gone and is made anew")
         self._breaker = self._breaker.tried(time.monotonic())
         try:
             answer = await self._run_query(searches, limit, reranks, end)

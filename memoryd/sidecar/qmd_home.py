@@ -82,6 +82,14 @@ class QmdHome:
             path.unlink(missing_ok=True)
         self.note_update(None)
 
+    def index_identity(self) -> tuple[int, int] | None:
+        """Return which file the index is, by device and inode; None if there is none."""
+        try:
+            found = self.index_file.stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
+
     def updated_at(self) -> float | None:
         """Return when the last update that succeeded began, in seconds of the system's clock."""
         try:

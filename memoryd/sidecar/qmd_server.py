@@ -82,6 +82,7 @@ class QmdServer:
         self._times = times
         self._breaker = Breaker()
         self._child: Child | None = None
+        self._is_renewed = False
         self._wanted = asyncio.Event()
         self._moved = asyncio.Condition()
         self._used_at = 0.0
@@ -105,6 +106,12 @@ class QmdServer:
         self._wanted.set()
         if self._child is not None and self.phase is Phase.READY:
             self._begin_warming(self._child)
+
+    def renew(self) -> None:
+        """End the child, which reads an index that is no more; the next one starts at once."""
+        if self._child is not None:
+            self._is_renewed = True
+            self._end("its index was made anew")
 
     async def call(
         self, tool: str, arguments: Mapping[str, object], *, seconds: float, needs_models: bool = False
@@ -143,6 +150,7 @@ class QmdServer:
         self._line.clear()
         self._warm.clear()
         self._warming_since = None
+        self._is_renewed = False
         child = Child(replace(self._spec(), on_output=self._take, on_exit=self._fail_waiting))
         self._child = child
         try:
@@ -181,6 +189,10 @@ class QmdServer:
                 await self._become(Phase.IDLE)
                 return
             if await child.ends_within(timedelta(seconds=max(left, 1.0))):
+                if self._is_renewed:
+                    self.last_error = None
+                    await self._become(Phase.IDLE)
+                    return
                 raise SidecarError(f"qmd mcp ended: {self.last_error or child.describe_end()}")
 
     async def _failed(self, reason: str) -> None:

@@ -29,6 +29,8 @@ REBUILD_EVERY = 3600.0
 EMBED_RETRY = (5.0, 3600.0)
 """Seconds until a failed embedding is tried again: first, and at most."""
 
+NO_VECTORS = "qmd has made no vectors yet"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpkeepTimes:
@@ -57,10 +59,11 @@ class QmdUpkeep:
         has_vectors: bool,
         times: UpkeepTimes,
         on_change: Callable[[], None],
+        on_new_index: Callable[[], None],
     ) -> None:
         self.trouble: str | None = "qmd is starting"
         self.hint = ""
-        self.vector_trouble: str | None = "qmd has made no vectors yet" if has_vectors else None
+        self.vector_trouble: str | None = NO_VECTORS if has_vectors else None
         self.collections: tuple[Collection, ...] = ()
         self.models: QmdModels | None = None
         self.updated_at: float | None = None
@@ -73,6 +76,8 @@ class QmdUpkeep:
         self._has_vectors = has_vectors
         self._times = times
         self._on_change = on_change
+        self._on_new_index = on_new_index
+        self._index: tuple[int, int] | None = None
         self._changed_at = time.time()
         self._has_changes = False
         self._wake = asyncio.Event()
@@ -114,6 +119,14 @@ class QmdUpkeep:
         """Ask for an update now."""
         self._is_demanded = True
         self._wake.set()
+
+    async def has_index(self) -> bool:
+        """Tell whether the index on disk is the one that was updated; asks for an update if it is not."""
+        found = await asyncio.to_thread(self._installation.home.index_identity)
+        if found is None or found != self._index:
+            self.demand()
+            return False
+        return True
 
     async def follow(self, *, embeds: bool) -> bool:
         """Ask for an update now, and for vectors too if `embeds`; return whether they are made, False if they failed.
@@ -177,6 +190,7 @@ class QmdUpkeep:
         except (SidecarError, OSError):
             self._installation.forget()
             raise
+        await self._note_index()
         self.updated_at = await asyncio.to_thread(home.updated_at)
         self.vectors = vectors_in(status.stdout)
         log.info("qmd found", path=str(program.path), version=program.version, home=str(home.root))
@@ -202,9 +216,19 @@ class QmdUpkeep:
         except SidecarError:
             self._is_demanded = True
             raise
+        await self._note_index()
         self.updated_at = began
         await asyncio.to_thread(self._installation.home.note_update, began)
         self._on_change()
+
+    async def _note_index(self) -> None:
+        """See whether the index is another file than before: then a server reads the old one, and vectors are lost."""
+        found = await asyncio.to_thread(self._installation.home.index_identity)
+        if self._index is not None and found != self._index:
+            self.embedded_at, self._embed_at = None, 0.0
+            self.vector_trouble = NO_VECTORS if self._has_vectors else None
+            self._on_new_index()
+        self._index = found
 
     async def _embed(self) -> None:
         """Make the vectors that are missing; a failure costs vectors, never words."""
@@ -226,7 +250,7 @@ class QmdUpkeep:
         status = await self._writing("status", seconds=self._times.command)
         self.vectors = vectors_in(status.stdout)
         if not self.vectors and not self.vector_trouble:
-            self.vector_trouble = "qmd has made no vectors yet"
+            self.vector_trouble = NO_VECTORS
         self._on_change()
 
     async def _embedded(self) -> str | None:

@@ -143,7 +143,7 @@ async def test_builtin_vectors_are_made_only_while_qmd_is_out(
         standin.behave(mcp="ok", query="ok", mcp_query="ok")
         await eventually(lambda: running.sidecar.qmd.server.is_available)
         await eventually_answered_by_qmd(running)
-        await eventually(lambda: running.qmd.is_healthy)
+        await eventually(lambda: running.qmd.is_healthy and lane.is_paused)
         made = len(embedder.embedded)
         (workspace / "memory" / "new.md").write_text("The walrus is called Ferdinand.\n")
         await running.indexed()

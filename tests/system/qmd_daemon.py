@@ -68,12 +68,12 @@ def updated_after(daemon: RunningDaemon, moment: str | None) -> None:
     eventually(lambda: agent_of(daemon)["qmd"]["lastUpdateAt"] not in (None, moment), seconds=30)
 
 
-def by_hand(daemon: RunningDaemon, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+def by_hand(daemon: RunningDaemon, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[bytes]:
     """Run qmd in a shell as `memoryctl qmd env` tells a person to."""
     exports = memoryctl(daemon, "qmd", "env").stdout
     command = shlex.join([*agent_of(daemon)["qmd"]["command"], "--index", "index", *arguments])
     script = f"{exports}\nexec {command}"
-    return subprocess.run(["sh", "-c", script], env=daemon.env, capture_output=True, timeout=60, check=True)
+    return subprocess.run(["sh", "-c", script], env=daemon.env, capture_output=True, timeout=60, check=check)
 
 
 def is_served_by_another(daemon: RunningDaemon, pid: int) -> bool:

@@ -10,9 +10,11 @@ import pytest
 
 from memoryd.wire import Exit
 from tests.daemon import eventually
+from tests.integration.qmd_standin import StandIn
 from tests.system.qmd_daemon import (
     agent_of,
     by_hand,
+    daemon_for,
     found,
     is_served_by_another,
     paths,
@@ -78,6 +80,16 @@ def test_limits_hold_and_rule_where_nobody_names_any(tmp_path: Path, workspace: 
         assert 1 <= len(sizes) <= 4
         assert max(sizes) <= 200
         assert sum(len(hit["snippet"]) for hit in reply["results"]) <= 500
+
+
+def test_number_of_results_is_the_one_asked_for_else_that_of_qmd(tmp_path: Path, workspace: Path) -> None:
+    for number in range(9):
+        (workspace / "memory" / f"heron-{number}.md").write_text(f"# Heron {number}\n\nA heron at the weir.\n")
+    with with_qmd(tmp_path, workspace, limits={"maxResults": 4}) as daemon:
+        wait_for_qmd(daemon)
+        assert len(paths(found(daemon, "heron"))) == 4
+        asked = daemon.client().search("heron", max_results=7)
+        assert (asked["backend"], len(paths(asked))) == ("qmd", 7)
 
 
 def test_meaning_is_searched_with_a_local_model(tmp_path: Path, workspace: Path, starter_model: Path) -> None:
@@ -178,6 +190,45 @@ def test_missing_qmd_is_told_everywhere_and_costs_nothing(tmp_path: Path, worksp
         told = memoryctl(daemon, "doctor")
         assert told.returncode == Exit.ERROR
         assert "npm install" in told.stdout
+
+
+@pytest.mark.parametrize(
+    ("command", "way", "part", "said"),
+    [
+        ("version", "2.7.1", "qmd", "too old: 2.8.3 or later"),
+        ("version", "exit 1", "qmd", "does not tell its version"),
+        ("version", "crash", "qmd", "does not tell its version"),
+        ("status", "fail Error: The module was compiled against another Node", "qmd database", "against another Node"),
+        ("status", "crash", "qmd database", "qmd status failed: killed by SIGSEGV"),
+    ],
+)
+def test_doctor_explains_what_is_wrong(
+    tmp_path: Path, workspace: Path, command: str, way: str, part: str, said: str
+) -> None:
+    standin = StandIn(tmp_path / "standin")
+    standin.behave(**{command: way})
+    daemon = daemon_for(tmp_path, workspace, command=str(standin.program))
+    checks = {check["part"]: check for check in ask(daemon, ["doctor"], Exit.ERROR)["checks"]}
+    assert checks[part]["state"] == "wrong"
+    assert said in checks[part]["message"]
+    assert ("npm install" if part == "qmd" else "Node") in checks[part]["hint"]
+    assert not standin.alive()
+
+
+def test_folders_of_one_name_are_told_apart(tmp_path: Path, workspace: Path) -> None:
+    wanted = []
+    for number, name in enumerate(("Team Docs", "team/docs", "team-docs")):
+        folder = tmp_path / f"docs {number}"
+        folder.mkdir()
+        (folder / "My Guide_ä.md").write_text(f"The zebra protocol, edition{number}.\n")
+        wanted.append({"path": str(folder), "name": name})
+    with with_qmd(tmp_path, workspace, paths=[*wanted, wanted[0]]) as daemon:
+        wait_for_qmd(daemon)
+        for number, name in enumerate(("team-docs", "team-docs-2", "team-docs-3")):
+            path = f"qmd/{name}/My Guide_ä.md"
+            assert paths(found(daemon, f"edition{number}")) == [path]
+            assert f"edition{number}" in daemon.client().get(path)["text"]
+        assert len(agent_of(daemon)["qmd"]["collections"]) == 4
 
 
 def test_doctor_approves_of_the_real_one(tmp_path: Path, workspace: Path) -> None:

@@ -1,0 +1,101 @@
+"""The index of qmd in other hands too: a lock that somebody holds, updates by hand, many questions at once."""
+
+import sqlite3
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.daemon import RunningDaemon, eventually
+from tests.system.qmd_daemon import agent_of, by_hand, found, paths, updated_after, wait_for_qmd, with_qmd
+
+ANSWER = "memory/2026-10-06.md"
+
+
+@contextmanager
+def locked(daemon: RunningDaemon) -> Iterator[None]:
+    """Hold the write lock of the index of qmd."""
+    path = Path(agent_of(daemon)["qmd"]["home"]) / "xdg-cache" / "qmd" / "index.sqlite"
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.execute("BEGIN EXCLUSIVE")
+        yield
+        database.execute("ROLLBACK")
+
+
+def test_f093_locked_index_delays_the_update_and_no_answer(tmp_path: Path, workspace: Path) -> None:
+    with with_qmd(tmp_path, workspace) as daemon:
+        wait_for_qmd(daemon)
+        before = agent_of(daemon)["qmd"]["lastUpdateAt"]
+        with locked(daemon):
+            (workspace / "memory" / "ocelot.md").write_text("The ocelot holds no lease.\n")
+            eventually(lambda: at_work(daemon, "update"))
+            daemon.client().sync(wait="indexed")
+            reply = found(daemon, "lease")
+            assert (reply["backend"], set(paths(reply))) == ("qmd", {ANSWER, "memory/ocelot.md"})
+            assert reply["tookMs"] < 5000
+            assert agent_of(daemon)["qmd"]["lastUpdateAt"] == before
+        updated_after(daemon, before)
+        reply = found(daemon, "ocelot")
+        assert (reply["backend"], paths(reply)) == ("qmd", ["memory/ocelot.md"])
+
+
+def at_work(daemon: RunningDaemon, command: str) -> bool:
+    return any(command in one.cmdline() for one in psutil.Process(daemon.pid).children())
+
+
+def test_f093_updates_by_hand_at_the_same_time_break_nothing(tmp_path: Path, workspace: Path) -> None:
+    with with_qmd(tmp_path, workspace, update={"debounceMs": 0}) as daemon, ThreadPoolExecutor(1) as pool:
+        wait_for_qmd(daemon)
+        by_others = pool.submit(lambda: [by_hand(daemon, "update", check=False) for _ in range(6)])
+        for number in range(12):
+            (workspace / "memory" / f"walk-{number}.md").write_text(f"Saw heron number{number}.\n")
+            daemon.client().sync(wait="indexed")
+            assert paths(found(daemon, f"number{number}")) == [f"memory/walk-{number}.md"]
+        by_others.result()
+        eventually(lambda: answers_all(daemon, 12), seconds=60)
+
+
+def answers_all(daemon: RunningDaemon, count: int) -> bool:
+    """Tell whether qmd finds every note without help."""
+    agent = agent_of(daemon)
+    replies = [found(daemon, f"number{number}") for number in range(count)]
+    assert all(paths(reply) for reply in replies)
+    return agent["degraded"] == [] and all(reply["backend"] == "qmd" for reply in replies)
+
+
+def test_f090_fifty_questions_at_once_are_answered_by_few_processes(tmp_path: Path, workspace: Path) -> None:
+    with with_qmd(tmp_path, workspace) as daemon, ThreadPoolExecutor(50) as pool:
+        wait_for_qmd(daemon)
+        asking = [pool.submit(found, daemon, "lease") for _ in range(50)]
+        replies = [one.result() for one in asking]
+        assert all(paths(reply)[0] == ANSWER for reply in replies)
+        assert {reply["backend"] for reply in replies} >= {"qmd"}
+        assert len([one for one in psutil.Process(daemon.pid).children() if "mcp" in one.cmdline()]) == 1
+
+
+@pytest.mark.parametrize("lost", ["configuration", "index"])
+def test_what_is_lost_at_run_time_is_made_anew(tmp_path: Path, workspace: Path, lost: str) -> None:
+    with with_qmd(tmp_path, workspace) as daemon:
+        wait_for_qmd(daemon)
+        home = Path(agent_of(daemon)["qmd"]["home"])
+        config = home / "xdg-config" / "qmd" / "index.yml"
+        before, written = agent_of(daemon)["qmd"]["lastUpdateAt"], config.read_bytes()
+        if lost == "configuration":
+            config.unlink()
+        else:
+            for part in (home / "xdg-cache" / "qmd").glob("index.sqlite*"):
+                part.unlink()
+        (workspace / "memory" / "ocelot.md").write_text("The ocelot holds no lease.\n")
+        daemon.client().sync(wait="indexed")
+        assert set(paths(found(daemon, "lease"))) == {ANSWER, "memory/ocelot.md"}
+        updated_after(daemon, before)
+        assert config.read_bytes() == written
+        eventually(lambda: qmd_finds(daemon, "lease") == {ANSWER, "memory/ocelot.md"}, seconds=60)
+
+
+def qmd_finds(daemon: RunningDaemon, question: str) -> set[str]:
+    reply = found(daemon, question)
+    return set(paths(reply)) if reply["backend"] == "qmd" and not agent_of(daemon)["degraded"] else set()
