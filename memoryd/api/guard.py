@@ -51,6 +51,9 @@ class Guard:
             await self._answer(*_checked(scope, body, self._limits.json_depth), receive, reply)
         except _ClientGoneError:
             return
+        except InvalidRequest as exc:
+            # the whole body has been read, so the next request begins where it should
+            await reply.fail(problem_of(exc), closes=False)
         except (RequestError, DeadlineExceeded) as exc:
             await reply.fail(problem_of(exc))
         except _SlowBodyError:
@@ -110,8 +113,8 @@ class _Reply:
         self.is_complete = not message.get("more_body", False)
         await self._send(message)
 
-    async def fail(self, problem: Problem) -> None:
-        """Send `problem` unless an answer has begun; the connection closes, since its input may be half read."""
+    async def fail(self, problem: Problem, *, closes: bool = True) -> None:
+        """Send `problem` unless an answer has begun; the connection `closes` where its input may be half read."""
         if self.is_started:
             return
         self.is_started = True
@@ -119,7 +122,7 @@ class _Reply:
         headers = [
             (b"content-type", b"application/json"),
             (b"content-length", str(len(body)).encode()),
-            (b"connection", b"close"),
+            *([(b"connection", b"close")] if closes else []),
         ]
         await self._send({"type": "http.response.start", "status": problem.http_status, "headers": headers})
         await self._finish(body)

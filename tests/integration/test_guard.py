@@ -76,6 +76,18 @@ async def test_f109_f110_hostile_json_is_an_invalid_request_and_the_daemon_lives
         assert (await asking.get("/v1/health")).json() == {"ok": True}
 
 
+@pytest.mark.parametrize("name", HOSTILE)
+async def test_f109_f110_connection_lives_on_after_hostile_json(path: Path, stage: Stage, name: str) -> None:
+    """Two requests in one go: the second is answered on the same connection, as if the first had been a good one."""
+    head = b"POST /v1/echo HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
+    async with serving(path, stage):
+        second = b"GET /v1/health HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"
+        received = await talk(path, head % len(HOSTILE[name]) + HOSTILE[name] + second)
+    refused, _, answered = received.partition(b"HTTP/1.1 200 ")
+    assert refused.startswith(b"HTTP/1.1 400 ")
+    assert answered.endswith(b'{"ok":true}')
+
+
 def test_f110_depth_is_counted_in_levels_and_not_in_width() -> None:
     check_json(b"[" * 32 + b"]" * 32)
     check_json(b"[" + b"[]," * 1000 + b"{}]")
