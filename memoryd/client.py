@@ -119,6 +119,7 @@ class Client:
         max_results: int | None = None,
         min_score: float | None = None,
         session_key: str | None = None,
+        sources: list[str] | None = None,
         since: str | None = None,
         until: str | None = None,
         paths: list[str] | None = None,
@@ -127,8 +128,8 @@ class Client:
     ) -> SearchReply:
         """Finds the chunks that answer `query`, best first.
 
-        None leaves the choice to the configuration (6 results, 5 s). `since` and `until` are dates, `paths`
-        globs below the workspace. No hits is a reply with a `reason`, not an error.
+        None leaves the choice to the configuration (6 results, 5 s). `sources` names "memory" or "sessions", `since`
+        and `until` are dates, `paths` globs below the workspace. No hits is a reply with a `reason`, not an error.
         """
         body = {
             "query": query,
@@ -136,6 +137,7 @@ class Client:
             "maxResults": max_results,
             "minScore": min_score,
             "sessionKey": session_key,
+            "sources": sources,
             "since": since,
             "until": until,
             "paths": paths,

@@ -36,6 +36,14 @@ ARM_STATES = {
 @click.option("--since", metavar="DATE", help="Only what is of this date or later.")
 @click.option("--until", metavar="DATE", help="Only what is of this date or earlier.")
 @click.option("--path", "--paths", "paths", multiple=True, metavar="GLOB", help="Only these documents; repeatable.")
+@click.option(
+    "--source",
+    "--sources",
+    "sources",
+    multiple=True,
+    type=click.Choice(["memory", "sessions"]),
+    help="Only this source; repeatable.",
+)
 @click.option("--session-key", metavar="KEY", help="The session that asks.")
 @click.option("--deadline-ms", type=click.IntRange(min=1), help="Answer with what is there after this time.")
 @click.option("--explain", is_flag=True, help="Show how each score came about.")
@@ -51,6 +59,7 @@ def command(
     since: str | None,
     until: str | None,
     paths: tuple[str, ...],
+    sources: tuple[str, ...],
     session_key: str | None,
     deadline_ms: int | None,
     explain: bool,
@@ -65,6 +74,7 @@ def command(
             max_results=max_results,
             min_score=min_score,
             session_key=session_key,
+            sources=list(sources) or None,
             since=since,
             until=until,
             paths=list(paths) or None,

@@ -69,7 +69,7 @@ def test_all_names_of_the_limit(contract: Contract, option: str) -> None:
 def test_search_sends_every_option(contract: Contract, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMORYD_AGENT_ID", "from-environment")
     options = "--min-score 0.3 --since 2026-01-01 --until 2026-02-01 --path memory/* --path bank/*"
-    more = "--session-key agent:a:main --deadline-ms 500 --explain"
+    more = "--source memory --session-key agent:a:main --deadline-ms 500 --explain"
     assert run(["search", "--query", "-what-", *options.split(), *more.split()]) == Exit.DONE
     assert run(["--agent", "a", "search", "x"]) == run(["search", "x", "--agent", "b"]) == Exit.DONE
     assert contract.bodies("search")[0] == {
@@ -79,6 +79,7 @@ def test_search_sends_every_option(contract: Contract, monkeypatch: pytest.Monke
         "since": "2026-01-01",
         "until": "2026-02-01",
         "paths": ["memory/*", "bank/*"],
+        "sources": ["memory"],
         "sessionKey": "agent:a:main",
         "deadlineMs": 500,
         "explain": True,
