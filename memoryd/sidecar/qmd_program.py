@@ -53,12 +53,17 @@ def _located(command: str, environment: Mapping[str, str]) -> Path:
     wanted = Path(command).expanduser()
     if wanted.is_absolute() and wanted.suffix == ".js" and wanted.is_file():
         return wanted
-    found = shutil.which(str(wanted), path=environment.get("PATH", os.defpath))
+    found = shutil.which(str(wanted), path=_absolute(environment.get("PATH", os.defpath)))
     if found is None:
         where = f"at {wanted}" if wanted.is_absolute() else "on the PATH of the daemon"
         problem = "is not executable" if wanted.is_absolute() and wanted.exists() else "is not installed"
         raise SidecarError(f"qmd {problem}: no program {wanted.name} {where}", hint=INSTALL)
     return Path(found)
+
+
+def _absolute(search_path: str) -> str:
+    """Leave out what depends on the working directory, which may be a workspace with a program planted in it."""
+    return os.pathsep.join(folder for folder in search_path.split(os.pathsep) if Path(folder).is_absolute())
 
 
 def _script(path: Path) -> Path | None:

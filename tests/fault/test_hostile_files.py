@@ -1,9 +1,13 @@
-"""Rows 152 and 153 of the fault catalogue, against the real daemon: what stands in a workspace configures nothing,
-runs nothing and holds up nobody.
+"""Rows 152, 153, 156 and 157 of the fault catalogue, against the real daemon.
+
+What stands in a workspace configures nothing, runs nothing and holds up nobody.
 """
 
 import contextlib
 import json
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +18,7 @@ import pytest
 
 from memoryd.config.load import load
 from memoryd.errors import ConfigError, MemorydError
-from tests.daemon import RunningDaemon
+from tests.daemon import RunningDaemon, write_config
 from tests.fault.test_security import start
 
 PLANTED = [
@@ -61,6 +65,58 @@ def test_f152_command_may_not_be_relative(tmp_path: Path, command: str) -> None:
     path.write_text(f'{{ memory: {{ qmd: {{ command: "{command}" }} }} }}')
     with pytest.raises(ConfigError, match="absolute path"):
         load(path)
+
+
+def test_f157_qmd_is_never_found_by_way_of_the_working_directory(tmp_path: Path) -> None:
+    """The daemon is started by hand in a workspace, by somebody whose PATH has relative entries."""
+    workspace, proof = tmp_path / "workspace", tmp_path / "proof"
+    (workspace / "memory").mkdir(parents=True)
+    (workspace / "MEMORY.md").write_text("The gateway runs on alder.\n")
+    for folder in ("", "bin", "node_modules/.bin"):
+        program = workspace / folder / "qmd"
+        program.parent.mkdir(parents=True, exist_ok=True)
+        program.write_text(f"#!/bin/sh\ntouch {proof}\necho qmd 2.8.3\n")
+        program.chmod(0o700)
+    config = write_config(tmp_path, workspace, None, memory={"backend": "qmd"})
+    path = os.pathsep.join([".", "", "bin", "node_modules/.bin", "/usr/bin", "/bin"])
+    with contextlib.chdir(workspace), RunningDaemon(tmp_path, config, workspace, environment={"PATH": path}) as running:
+        running.client().sync()
+        reply = running.client().search("gateway")
+        assert reply["results"][0]["path"] == "MEMORY.md"
+        assert "not installed" in str(reply["fallback"])
+    assert not proof.exists()
+
+
+class Installed(RunningDaemon):
+    """The daemon started as its installed script starts it: the folder of the script comes first, not the current."""
+
+    def spawn(self, *arguments: str) -> subprocess.Popen[bytes]:
+        (self.home / "home").mkdir(exist_ok=True)
+        script = self.home / "bin" / "memoryd"
+        script.parent.mkdir(exist_ok=True)
+        script.write_text("from memoryd.daemon.main import main\n\nmain()\n")
+        with self.log.open("ab") as log:
+            return subprocess.Popen(
+                [sys.executable, script, *arguments],
+                env=self.env,
+                cwd=self.workspace,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+
+
+def test_f156_modules_in_the_workspace_are_never_imported(tmp_path: Path, starter_model: Path) -> None:
+    workspace, proof = tmp_path / "workspace", tmp_path / "proof"
+    (workspace / "memory").mkdir(parents=True)
+    (workspace / "MEMORY.md").write_text("The gateway runs on alder.\n")
+    for name in ("json", "numpy", "llama_cpp", "struct", "sitecustomize", "usercustomize", "memoryd"):
+        (workspace / f"{name}.py").write_text(f"open({str(proof)!r}, 'w')\n")
+    with Installed(tmp_path, write_config(tmp_path, workspace, starter_model), workspace) as running:
+        assert running.client().sync(wait="embedded", timeout_ms=60_000)["complete"]
+        assert running.client().search("gateway")["mode"] == "hybrid"
+    assert not proof.exists()
 
 
 SIZE = 100_000
