@@ -24,11 +24,11 @@ VECTORS: dict[str, Any] = FACTS["vectors"]
 
 
 def given(name: str) -> Any:
-    return VECTORS[name]["input"]
+    return VECTORS[name]["given"]
 
 
 def expected(name: str) -> Any:
-    return VECTORS[name]["expected"]
+    return VECTORS[name]["observed"]
 
 
 def merged(name: str, *, bar: Bar | None = None) -> Selected:
