@@ -28,6 +28,7 @@ from memoryd.api.sockets import Listener, bind_listener, take_inherited
 from memoryd.config.load import Loaded
 from memoryd.config.models import Agent
 from memoryd.config.paths import models_dir, socket_path, state_dir
+from memoryd.daemon import collector
 from memoryd.daemon.notify import Notifier
 from memoryd.daemon.report import Reporter
 from memoryd.daemon.supervise import Loop, Supervisor
@@ -98,6 +99,7 @@ class Daemon:
             serving = group.create_task(server.run(), name="server")
             waiting = group.create_task(self._stop.wait(), name="stop")
             await server.started.wait()
+            collector.restrain()
             self._notifier.ready(f"serving on {self._socket}")
             log.info("ready", socket=str(self._socket), version=__version__, pid=os.getpid())
             await asyncio.wait([serving, waiting], return_when=asyncio.FIRST_COMPLETED)
@@ -110,7 +112,10 @@ class Daemon:
 
     def _loops(self) -> list[tuple[str, Loop]]:
         """Name every loop: an essential one ends the daemon when it fails, an optional one is started again."""
-        essential = [("watchdog", self._notifier.run_watchdog(lambda: True))]
+        essential = [
+            ("watchdog", self._notifier.run_watchdog(lambda: True)),
+            ("collector", collector.collect_when_quiet(self._is_indexing)),
+        ]
         for workspace in self._workspaces:
             name = workspace.agents[0].id
             essential += [(f"keeper {name}", workspace.keeper.run()), (f"indexer {name}", workspace.indexer.run())]
@@ -153,6 +158,9 @@ class Daemon:
         longest = timedelta(hours=1, minutes=1)
         limits = GuardLimits(body_bytes=self._loaded.config.limits.max_body_bytes, deadlines={"/v1/sync": longest})
         return Guard(app, limits)
+
+    def _is_indexing(self) -> bool:
+        return any(workspace.indexer.state.pending_files for workspace in self._workspaces)
 
     def _health(self) -> HealthReply:
         is_ready = all(workspace.indexer.state.last_sync_at for workspace in self._workspaces)

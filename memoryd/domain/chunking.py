@@ -50,6 +50,11 @@ class Chunk:
 
 
 def chunk(text: str, *, tokens: int = 400, overlap: int = 80, passage_tokens: int = 100) -> list[Chunk]:
+    """Return all that `each_chunk` yields."""
+    return list(each_chunk(text, tokens=tokens, overlap=overlap, passage_tokens=passage_tokens))
+
+
+def each_chunk(text: str, *, tokens: int = 400, overlap: int = 80, passage_tokens: int = 100) -> Iterator[Chunk]:
     """Cut a document into chunks of at most `tokens` estimated tokens.
 
     A chunk's own part has at most `tokens - overlap` of them (a document that fits is one chunk) and its passages
@@ -57,12 +62,12 @@ def chunk(text: str, *, tokens: int = 400, overlap: int = 80, passage_tokens: in
     `tokens`. Chunks that would hold nothing but white space are left out.
     """
     if not text or text.isspace():
-        return []
+        return
     overlap = min(max(overlap, 0), tokens // 2)
     document = _Document(text, max(min(tokens - overlap, passage_tokens), 1))
     whole = document.cost() <= tokens * UNIT
     parts = [0] if whole else document.divide(0, document.size, max(tokens - overlap, 1))
-    return list(_chunks(document, parts, overlap * UNIT, max(passage_tokens, 1)))
+    yield from _chunks(document, parts, overlap * UNIT, max(passage_tokens, 1))
 
 
 class _Document:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from hashlib import sha256
 
-from memoryd.domain.chunking import CHUNKER_VERSION, Chunk, chunk
+from memoryd.domain.chunking import CHUNKER_VERSION, Chunk, each_chunk
 from memoryd.domain.words import identifier_parts, index_text
 
 
@@ -59,7 +59,7 @@ def chunk_words(heading: str, text: str) -> ChunkWords:
 
 def chunk_entries(text: str, settings: ChunkSettings) -> tuple[ChunkEntry, ...]:
     """Cut a document's text into the entries that the index keeps of it."""
-    cuts = chunk(text, tokens=settings.tokens + settings.overlap, overlap=settings.overlap)
+    cuts = each_chunk(text, tokens=settings.tokens + settings.overlap, overlap=settings.overlap)
     return tuple(_chunk_entry(text, cut) for cut in cuts)
 
 

@@ -1,0 +1,64 @@
+"""When the daemon looks for cyclic garbage."""
+
+import asyncio
+import gc
+from collections.abc import Iterator
+from weakref import ref
+
+import pytest
+
+from memoryd.daemon import collector
+from tests.integration.serving import eventually
+
+
+class Knot:
+    """Holds itself, so that only a collection ends it."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+@pytest.fixture
+def restrained() -> Iterator[list[int]]:
+    """The generations that were collected, in a process that is restrained as the daemon is."""
+    before, seen = gc.get_threshold(), list[int]()
+
+    def note(phase: str, info: dict[str, int]) -> None:
+        if phase == "start":
+            seen.append(info["generation"])
+
+    collector.restrain()
+    gc.callbacks.append(note)
+    yield seen
+    gc.callbacks.remove(note)
+    gc.set_threshold(*before)
+    gc.unfreeze()
+
+
+def test_work_starts_no_full_collection_but_those_of_young_objects(restrained: list[int]) -> None:
+    held = [[number] for number in range(1_000_000)]
+    assert len(held) == 1_000_000
+    assert 0 in restrained
+    assert 1 in restrained
+    assert 2 not in restrained
+
+
+async def test_old_garbage_goes_in_a_quiet_moment(restrained: list[int]) -> None:
+    asked = []
+    is_busy = True
+
+    def tell() -> bool:
+        asked.append(is_busy)
+        return is_busy
+
+    knot = Knot()
+    gc.collect(1)
+    end = ref(knot)
+    del knot
+    collecting = asyncio.create_task(collector.collect_when_quiet(tell, pause=0.01))
+    restrained.clear()
+    await eventually(lambda: len(asked) >= 3)
+    assert 2 not in restrained
+    is_busy = False
+    await eventually(lambda: end() is None)
+    collecting.cancel()
