@@ -89,8 +89,8 @@ class AgentQmd:
 
     @property
     def is_healthy(self) -> bool:
-        """Whether it answers, as far as is known."""
-        return self.qmd.outage is None and self.search.fallback is None
+        """Whether it answers, as far as is known, or will when the vectors are made that it is busy with."""
+        return self.qmd.outage is None and (self.search.fallback is None or self.qmd.upkeep.is_embedding)
 
     def _on_change(self) -> None:
         outage = self.qmd.outage

@@ -69,6 +69,7 @@ class QmdUpkeep:
         self.updated_at: float | None = None
         self.embedded_at: float | None = None
         self.vectors: int | None = None
+        self.is_embedding = False
         self.booted = asyncio.Event()
         self._installation = installation
         self._collections = collections
@@ -256,12 +257,15 @@ class QmdUpkeep:
     async def _embedded(self) -> str | None:
         if self.models is None or not await asyncio.to_thread(self.models.embed.is_file):
             raise SidecarError(f"there is no embedding model at {self.models and self.models.embed}")
+        self.is_embedding = True
         try:
             outcome = await self._writing("embed", seconds=self._times.embed)
         except SidecarError as exc:
             if "dimension" not in str(exc).lower():
                 raise
             outcome = await self._writing("embed", "-f", seconds=self._times.embed)
+        finally:
+            self.is_embedding = False
         if "still failed" in outcome.stdout:
             return next(line.strip() for line in outcome.stdout.splitlines() if "still failed" in line)
         return None

@@ -151,6 +151,25 @@ async def test_builtin_vectors_are_made_only_while_qmd_is_out(
         assert len(embedder.embedded) == made
 
 
+async def test_builtin_vectors_are_not_made_while_qmd_makes_its_own(
+    tmp_path: Path, workspace: Path, standin: StandIn
+) -> None:
+    model = tmp_path / EMBED_MODEL
+    model.parent.mkdir(parents=True)
+    model.write_bytes(b"GGUF")
+    standin.behave(embed="wait")
+    embedder = FakeEmbedder()
+    async with composed(tmp_path, workspace, settings(standin, searchMode="vsearch")) as running:
+        await eventually(lambda: standin.calls("embed"))
+        async with standing_in(running):
+            await running.workspace.slot.become(EmbedderPhase.READY, embedder=embedder)
+            assert "no vectors yet" in await answered_by(running, "builtin")
+            await eventually(lambda: running.workspace.lane.postponed)
+            assert running.qmd.is_healthy
+            standin.behave(embed="exit 1")
+            await eventually(lambda: embedder.embedded)
+
+
 @asynccontextmanager
 async def standing_in(running: Composed) -> AsyncIterator[None]:
     """Let the builtin index take over where qmd is out for a moment."""
