@@ -6,11 +6,13 @@ import signal
 from functools import partial
 from pathlib import Path
 
+import psutil
 import pytest
 
 from memoryd.wire import Exit
 from tests.daemon import eventually
 from tests.integration.qmd_standin import StandIn
+from tests.ranker import write_ranker
 from tests.system.qmd_daemon import (
     agent_of,
     by_hand,
@@ -105,6 +107,25 @@ def test_meaning_is_searched_with_a_local_model(tmp_path: Path, workspace: Path,
         assert agent["pendingEmbeddings"] == 0
         assert daemon.client().sync(wait="embedded", timeout_ms=60_000)["complete"]
         assert agent_of(daemon)["embedded"] == agent["passages"]
+
+
+def test_both_are_searched_and_reranked(tmp_path: Path, workspace: Path, starter_model: Path) -> None:
+    ranker = tmp_path / "cache" / "qmd" / "models" / "hf_ggml-org_qwen3-reranker-0.6b-q8_0.gguf"
+    ranker.parent.mkdir(parents=True)
+    write_ranker(starter_model, ranker)
+    with with_qmd(tmp_path, workspace, starter_model, searchMode="query") as daemon:
+        wait_for_qmd(daemon)
+        eventually(lambda: agent_of(daemon)["qmd"]["vectors"], seconds=60)
+        eventually(lambda: found(daemon, "who holds the lease")["backend"] == "qmd", seconds=60)
+        reply = found(daemon, "who holds the lease")
+        assert (reply["mode"], reply["health"]["complete"]) == ("hybrid", True)
+        assert "memory/2026-10-06.md" in paths(reply)
+        assert has_mapped(agent_of(daemon)["qmd"]["pid"], ranker)
+
+
+def has_mapped(pid: int, path: Path) -> bool:
+    """Tell whether a process has a file in its memory, as it has the models that it uses."""
+    return any(one.path == str(path) for one in psutil.Process(pid).memory_maps())
 
 
 def test_no_model_on_disk_means_words_and_no_download(tmp_path: Path, workspace: Path) -> None:
