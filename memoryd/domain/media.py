@@ -1,8 +1,9 @@
-"""Pictures and sounds: which files may be one, and what their first bytes say they are.
+"""Pictures and sounds: which files may be one, what their first bytes say they are, and what stands for them in words.
 
 The signatures are those of the formats' own specifications; a name alone proves nothing.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -36,6 +37,18 @@ EXTENSIONS: Final = {
 }
 """Names that are looked at, in lower case."""
 LABELS: Final = {Modality.IMAGE: "Image file", Modality.AUDIO: "Audio file"}
+ALL: Final = "all"
+
+PROVIDER: Final = "gemini"
+MODELS: Final = ("gemini-embedding-2-preview", "gemini-embedding-2")
+"""What puts pictures and sounds into one space with texts."""
+MODEL_PREFIXES: Final = ("models/", "google/", "gemini/")
+"""How other programs write the names of the provider's models."""
+
+IMAGE_TOKENS: Final = 258
+AUDIO_BYTES_PER_TOKEN: Final = 500
+AUDIO_TOKENS_MAX: Final = 2560
+"""By Gemini's guide a picture is one tile, and sound has 32 tokens a second (here: of 128 kbit/s), for 80 s at most."""
 
 _MAGIC: Final = (
     (b"\xff\xd8\xff", "image/jpeg"),
@@ -54,6 +67,38 @@ _BRANDS: Final = {
     **dict.fromkeys((b"M4A ", b"M4B ", b"M4P "), "audio/mp4"),
 }
 """Brands of the ISO base media file format (ISO/IEC 14496-12 section 4.3)."""
+
+
+@dataclass(frozen=True, slots=True)
+class MediaRules:
+    """Which pictures and sounds are documents, where any are."""
+
+    modalities: frozenset[Modality]
+    max_file_bytes: int
+
+    def admits(self, name: str) -> bool:
+        """Tell whether a file of this name may be one."""
+        return modality_of(name) in self.modalities
+
+
+def modalities_of(names: Iterable[str]) -> frozenset[Modality]:
+    """Return what `image`, `audio` and `all` name; all if nothing is named."""
+    named = frozenset(names)
+    return frozenset(Modality) if not named or ALL in named else frozenset(map(Modality, named))
+
+
+def embeds_media(provider: str, model: str) -> bool:
+    """Tell whether this model of this provider takes pictures and sounds."""
+    for prefix in MODEL_PREFIXES:
+        model = model.removeprefix(prefix)
+    return provider == PROVIDER and model in MODELS
+
+
+def token_estimate(modality: Modality, size: int) -> int:
+    """Return how many tokens a file of so many bytes costs, about."""
+    if modality is Modality.IMAGE:
+        return IMAGE_TOKENS
+    return min(AUDIO_TOKENS_MAX, 1 + size // AUDIO_BYTES_PER_TOKEN)
 
 
 def modality_of(name: str) -> Modality | None:
@@ -81,9 +126,10 @@ def checked(name: str, head: bytes) -> Media | None:
 
 
 def label(path: str) -> str:
-    """The words that stand for a file in the index and beside it in a request; empty for another kind of file."""
+    """The words that stand for a file in the index and beside it in a request: its kind and its name without folders;
+    empty for another kind of file."""
     modality = modality_of(path)
-    return f"{LABELS[modality]}: {path}" if modality else ""
+    return f"{LABELS[modality]}: {path.rpartition('/')[2]}" if modality else ""
 
 
 def _media(mime: str | None) -> Media | None:

@@ -11,6 +11,7 @@ from typing import Final
 
 import structlog
 
+from memoryd.domain.media import Media, token_estimate
 from memoryd.domain.tokens import estimate
 from memoryd.embed.protocol import Embedder, EmbedderIdentity, Passage, Rejected, Vector
 from memoryd.errors import BudgetSpent
@@ -86,7 +87,7 @@ class MeteredEmbedder:
 
     async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Rejected]:
         """Ask and count; raises BudgetSpent when the day's tokens are spent, else as the embedder does."""
-        totals = list(accumulate(estimate(passage.title) + estimate(passage.text) for passage in passages))
+        totals = list(accumulate(map(_tokens, passages)))
         if self._limit is not None:
             self._refuse_beyond(self._limit, totals)
         answers = await self._inner.embed_documents(passages)
@@ -103,6 +104,12 @@ class MeteredEmbedder:
                 f"memorySearch.remote.tokensPerDay is {limit:,}: notes wait for the next day (UTC)",
                 fits=fits,
             )
+
+
+def _tokens(passage: Passage) -> int:
+    words = estimate(passage.title) + estimate(passage.text)
+    file = passage.attachment
+    return words if file is None else words + token_estimate(Media(file.mime).modality, len(file.data))
 
 
 def _read(path: Path, day: str) -> dict[str, int]:

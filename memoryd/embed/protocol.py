@@ -1,7 +1,7 @@
 """The seam between text and vectors: what every embedder takes, gives and promises."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import NewType, Protocol
 
@@ -37,11 +37,25 @@ class EmbedderIdentity:
 
 
 @dataclass(frozen=True, slots=True)
+class Attachment:
+    """The bytes of a picture or sound, what they are, and their SHA-256, by which two are told apart."""
+
+    mime: str
+    sha256: bytes
+    data: bytes = field(repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Passage:
-    """A text to embed and the title that prompts of some models carry (heading path or file name)."""
+    """A text to embed and the title that prompts of some models carry (heading path or file name).
+
+    With an attachment that is what is embedded, and the text says which file it is. Only a model that takes pictures
+    and sounds is given one; it answers with a vector of the same space.
+    """
 
     text: str
     title: str = ""
+    attachment: Attachment | None = None
 
 
 @dataclass(frozen=True, slots=True)

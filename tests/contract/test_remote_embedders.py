@@ -6,13 +6,14 @@ import contextlib
 from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
 import pytest
 
 from memoryd.domain.breaker import BreakerRule
-from memoryd.embed.protocol import Passage, Rejected, Vector
+from memoryd.embed.protocol import Attachment, Passage, Rejected, Vector
 from memoryd.embed.remote.build import Patience, RemoteSettings, open_remote
 from memoryd.embed.remote.embedder import RemoteEmbedder
 from memoryd.errors import EmbedderUnavailable, EmbeddingError, ModelError
@@ -561,11 +562,15 @@ async def test_gemini_waits_as_its_error_body_says() -> None:
     assert asyncio.get_running_loop().time() - started >= 1.0
 
 
+def attached(data: bytes, mime: str = "image/png") -> Passage:
+    return Passage("Image file: holiday.png", attachment=Attachment(mime, sha256(data).digest(), data))
+
+
 async def test_gemini_embeds_pictures_beside_texts() -> None:
     picture = b"\x89PNG\r\n\x1a\n" + bytes(100)
     async with serving("gemini") as server:
         async with opened(server, model="gemini-embedding-2-preview") as embedder:
-            got = await embedder.embed_media(picture, "image/png", "Image file: holiday.png")
+            (got,) = await embedder.embed_documents([attached(picture)])
         (request,) = server.asked[0].body["requests"]
         text, inline = request["content"]["parts"]
         assert text == {"text": "Image file: holiday.png"}
@@ -573,18 +578,42 @@ async def test_gemini_embeds_pictures_beside_texts() -> None:
         assert base64.b64decode(inline["inlineData"]["data"]) == picture
         assert same(got, unit("Image file: holiday.png"))
         async with opened(server) as embedder:
-            with pytest.raises(EmbeddingError, match="text only"):
-                await embedder.embed_media(picture, "image/png", "x")
+            (got,) = await embedder.embed_documents([attached(picture)])
+            assert isinstance(got, Rejected)
+            assert "text only" in got.reason
+            assert server.asked == []
 
 
-async def test_picture_that_gemini_refuses_is_set_aside() -> None:
+async def test_pictures_and_texts_of_one_batch_are_answered_in_order() -> None:
+    async with serving("gemini") as server, opened(server, model="gemini-embedding-2-preview") as embedder:
+        got = await embedder.embed_documents([attached(b"one"), PASSAGES[0], attached(b"two"), attached(b"one")])
+    assert same(got[0], unit("Image file: holiday.png"))
+    assert same(got[1], unit(f"title: none | text: {NOTES[0]}"))
+    assert len(server.asked) == 3, "equal bytes are sent once"
+
+
+async def test_picture_that_gemini_refuses_is_set_aside_alone() -> None:
     async with serving("gemini") as server, opened(server, model="gemini-embedding-2-preview") as embedder:
         server.behaviour = lambda asked: (
-            server.refusal(400, "Unsupported MIME type: image/heic") if b"inlineData" in asked.raw else None
+            server.refusal(400, "Unsupported MIME type: image/heic") if b"image/heic" in asked.raw else None
         )
-        got = await embedder.embed_media(b"x", "image/heic", "Image file: a.heic")
-    assert isinstance(got, Rejected)
-    assert "Unsupported" in got.reason
+        got = await embedder.embed_documents([attached(b"one"), attached(b"two", "image/heic"), attached(b"three")])
+    refused = got[1]
+    assert isinstance(refused, Rejected)
+    assert "Unsupported" in refused.reason
+    assert not isinstance(got[0], Rejected)
+    assert not isinstance(got[2], Rejected)
+
+
+async def test_pictures_that_came_before_another_failed_are_not_sent_again() -> None:
+    async with serving("gemini") as server, opened(server, model="gemini-embedding-2-preview") as embedder:
+        batch = [attached(b"one"), attached(b"two", "image/gif")]
+        server.behaviour = lambda asked: server.refusal(503, "overloaded") if b"image/gif" in asked.raw else None
+        with pytest.raises(EmbedderUnavailable, match="overloaded"):
+            await embedder.embed_documents(batch)
+        server.behaviour = lambda _asked: None
+        await embedder.embed_documents(batch)
+    assert sum(b"image/png" in asked.raw for asked in server.asked) == 1
 
 
 async def test_older_ollama_is_asked_one_by_one() -> None:

@@ -96,7 +96,10 @@ class BatchEmbedder:
 
     async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Rejected]:
         """Gives a vector or a reason for each passage, in order; raises EmbedderUnavailable, also while jobs run and
-        the settings say not to wait: the same passages brought again get what has come by then."""
+        the settings say not to wait: the same passages brought again get what has come by then. A batch with pictures
+        or sounds goes by direct calls."""
+        if any(passage.attachment is not None for passage in passages):
+            return await self._inner.embed_documents(passages)
         inputs = [self._inner.input_of(passage) for passage in passages]
         wanted = {self._key(item): item for item in inputs if item is not None}
         async with self._one_at_a_time:

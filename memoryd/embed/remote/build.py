@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit, urlunsplit
 
+from memoryd.domain.media import MODEL_PREFIXES
 from memoryd.embed.protocol import EmbedderIdentity
 from memoryd.embed.remote import gemini, voyage
 from memoryd.embed.remote.api import Api
@@ -29,7 +30,7 @@ APIS: Final[dict[str, Callable[..., Api]]] = {
 }
 PREFIXES: Final = {
     "openai": ("openai/",),
-    "gemini": ("models/", "google/", "gemini/"),
+    "gemini": MODEL_PREFIXES,
     "voyage": ("voyage/",),
     "mistral": ("mistral/",),
     "ollama": ("ollama/",),

@@ -7,6 +7,8 @@ Sources: the providers' API references as of 2026. Limits with no number in a re
 from dataclasses import dataclass
 from typing import Final
 
+from memoryd.domain import media
+
 
 @dataclass(frozen=True, slots=True)
 class ProviderFacts:
@@ -60,7 +62,7 @@ DIMENSIONS: Final = {
 }
 """Dimensions when none are asked for. For people: what counts is what the endpoint answers to a first text."""
 
-GEMINI_2: Final = ("gemini-embedding-2", "gemini-embedding-2-preview")
+GEMINI_2: Final = media.MODELS
 GEMINI_2_DIMENSIONS: Final = (768, 1536, 3072)
 
 ESTIMATE_MARGIN: Final = 0.6

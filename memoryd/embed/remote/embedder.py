@@ -12,10 +12,9 @@ from memoryd.embed.remote.catalogue import ESTIMATE_MARGIN
 from memoryd.embed.remote.channel import Channel
 from memoryd.embed.remote.failures import CallError, Kind
 from memoryd.embed.remote.gate import Lane
-from memoryd.embed.remote.gemini import GeminiApi
-from memoryd.embed.remote.http import decode_json
+from memoryd.embed.remote.media import MediaAnswers, MediaSender
 from memoryd.embed.remote.prompts import Manner, Side
-from memoryd.embed.remote.splitting import SUSPECT, Answers, Splitter
+from memoryd.embed.remote.splitting import Answers, Splitter
 from memoryd.embed.remote.vectors import vector_of
 from memoryd.errors import EmbedderUnavailable, EmbeddingError
 
@@ -38,6 +37,7 @@ class RemoteEmbedder:
         self._identity = identity
         self._context = context * ESTIMATE_MARGIN
         self._splitter = Splitter(channel, self._checked, tokens=tokens * ESTIMATE_MARGIN)
+        self._media = MediaSender(channel, self._splitter, self._checked)
         self._kept: OrderedDict[Input, Vector | Rejected] = OrderedDict()
 
     @property
@@ -49,11 +49,6 @@ class RemoteEmbedder:
     def destination(self) -> str:
         """The host that texts are sent to."""
         return self.channel.endpoint.host
-
-    @property
-    def takes_media(self) -> bool:
-        """Says whether `embed_media` can work."""
-        return isinstance(self.channel.api, GeminiApi) and self.channel.api.takes_media
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -79,8 +74,15 @@ class RemoteEmbedder:
     async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Rejected]:
         """Gives a vector or a reason for each passage, in order; raises EmbedderUnavailable."""
         inputs = [self.input_of(passage) for passage in passages]
-        answers = await self.answers_for([item for item in dict.fromkeys(inputs) if item is not None])
-        return [Rejected("empty text") if item is None else answers[item] for item in inputs]
+        texts = await self.answers_for([item for item in dict.fromkeys(inputs) if item is not None])
+        files = await self._media_answers(passages)
+
+        def answer(passage: Passage, item: Input | None) -> Vector | Rejected:
+            if passage.attachment is not None:
+                return files[passage.attachment.sha256]
+            return Rejected("empty text") if item is None else texts[item]
+
+        return [answer(passage, item) for passage, item in zip(passages, inputs, strict=True)]
 
     async def answers_for(self, inputs: Sequence[Input]) -> Answers:
         """The same for texts as they are sent, each once; raises EmbedderUnavailable."""
@@ -94,22 +96,9 @@ class RemoteEmbedder:
             self._kept.pop(item, None)
         return answers
 
-    async def embed_media(self, data: bytes, mime: str, label: str) -> Vector | Rejected:
-        """Gives the vector of a picture or sound, comparable with those of texts; raises EmbedderUnavailable, and
-        EmbeddingError if this model takes text only. `label` are the words that stand for the file."""
-        api = self.channel.api
-        if not isinstance(api, GeminiApi) or not api.takes_media:
-            raise EmbeddingError(f"{self._identity.model} embeds text only")
-        try:
-            return self._checked(await self._media_row(api, data, mime, label))
-        except CallError as error:
-            if error.kind in NOT_THIS_TEXT | SUSPECT and await self._is_well():
-                return Rejected(error.reason)
-            raise unavailable(error) from error
-
     def input_of(self, passage: Passage) -> Input | None:
-        """The passage as it is sent; None if there is nothing in it."""
-        if not passage.text.strip():
+        """The text of the passage as it is sent; None if there is none, or a file to be sent instead."""
+        if passage.attachment is not None or not passage.text.strip():
             return None
         return self._input(self.channel.api.manners.document, passage.text, passage.title)
 
@@ -144,25 +133,11 @@ class RemoteEmbedder:
             )
         return vector_of(row)
 
-    async def _media_row(self, api: GeminiApi, data: bytes, mime: str, label: str) -> Row:
-        call = await asyncio.to_thread(api.media_call, data, mime, label)
-        endpoint = self.channel.endpoint
-        (row,) = await endpoint.ask(
-            "POST",
-            endpoint.url(call.path),
-            Lane.BULK,
-            lambda body: api.rows(decode_json(body), 1),
-            json_body=call.body,
-            texts=[label],
-        )
-        return row
-
-    async def _is_well(self) -> bool:
+    async def _media_answers(self, passages: Sequence[Passage]) -> MediaAnswers:
         try:
-            await self._splitter.probe()
-        except CallError:
-            return False
-        return True
+            return await self._media.answers_for(passages)
+        except CallError as error:
+            raise unavailable(error) from error
 
 
 def _cut(text: str, context: float) -> str:

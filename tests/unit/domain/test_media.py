@@ -2,7 +2,18 @@
 
 import pytest
 
-from memoryd.domain.media import Modality, checked, label, modality_of, sniff
+from memoryd.domain.media import (
+    MediaRules,
+    Modality,
+    checked,
+    embeds_media,
+    label,
+    modalities_of,
+    modality_of,
+    sniff,
+    token_estimate,
+)
+from tests import media_files
 
 HEADS = {
     "photo.jpg": (bytes.fromhex("ffd8ffe000104a464946"), "image/jpeg"),
@@ -60,9 +71,9 @@ def test_name_and_bytes_must_agree() -> None:
     assert checked("notes.png", b"ssh-rsa AAAA") is None
 
 
-def test_label_names_kind_and_place() -> None:
-    assert label("assets/holiday.PNG") == "Image file: assets/holiday.PNG"
-    assert label("voice/memo.m4a") == "Audio file: voice/memo.m4a"
+def test_label_names_kind_and_file() -> None:
+    assert label("assets/holiday.PNG") == "Image file: holiday.PNG"
+    assert label("../voice/memo.m4a") == "Audio file: memo.m4a"
     assert label("notes.md") == ""
     assert modality_of("memo.m4a") is Modality.AUDIO
 
@@ -72,3 +83,43 @@ def test_any_beginning_is_read_without_error() -> None:
         for length in range(len(head)):
             sniff(head[:length])
     sniff(b"\xff\xff\xff\xffftyp")
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "mime"),
+    [
+        ("a.png", media_files.png("a red bicycle"), "image/png"),
+        ("a.jpg", media_files.jpeg("a red bicycle"), "image/jpeg"),
+        ("a.wav", media_files.wav("a blackbird"), "audio/wav"),
+        ("a.mp3", media_files.mp3("a blackbird"), "audio/mpeg"),
+    ],
+)
+def test_files_of_the_tests_are_what_they_should_be(name: str, data: bytes, mime: str) -> None:
+    media = checked(name, data)
+    assert media is not None
+    assert media.mime == mime
+    assert media_files.seen_in(data).startswith("a ")
+
+
+def test_named_modalities_are_admitted() -> None:
+    assert modalities_of(["image"]) == {Modality.IMAGE}
+    assert modalities_of(["image", "all"]) == modalities_of([]) == set(Modality)
+    rules = MediaRules(modalities_of(["audio"]), 100)
+    assert rules.admits("voice/a.MP3")
+    assert not rules.admits("a.png")
+    assert not rules.admits("a.md")
+    assert not rules.admits(".png")
+
+
+def test_only_the_second_gemini_sees() -> None:
+    assert embeds_media("gemini", "gemini-embedding-2-preview")
+    assert embeds_media("gemini", "models/gemini-embedding-2-preview")
+    assert not embeds_media("gemini", "gemini-embedding-001")
+    assert not embeds_media("gemini", "")
+    assert not embeds_media("openai", "gemini-embedding-2-preview")
+
+
+def test_tokens_of_sound_grow_with_its_length_up_to_what_is_heard() -> None:
+    assert token_estimate(Modality.IMAGE, 10) == token_estimate(Modality.IMAGE, 10**7) > 0
+    assert 0 < token_estimate(Modality.AUDIO, 10) < token_estimate(Modality.AUDIO, 10**5)
+    assert token_estimate(Modality.AUDIO, 10**8) == token_estimate(Modality.AUDIO, 10**9)
