@@ -127,9 +127,13 @@ class WorkerStatus(TypedDict):
 
 
 class Outstanding(TypedDict):
+    """`media` of the passages are pictures and sounds, of `mediaBytes` together."""
+
     files: int
     passages: int
     tokens: int
+    media: NotRequired[int]
+    mediaBytes: NotRequired[int]
 
 
 class RemoteStatus(TypedDict):

@@ -1,8 +1,11 @@
-"""A real OpenAI-compatible endpoint of our own, as a child process that a test can kill and start again.
+"""A real endpoint of our own that speaks like OpenAI's or, at its addresses, like Gemini's, as a child process that a
+test can kill and start again.
 
-Texts that share words get vectors that are near. Each text is noted in a file once its answer has left.
+Texts that share words get vectors that are near; of a picture or sound count the words that there are to see in it. One
+with `refused` among them is refused. Each text and file is noted once its answer has left.
 """
 
+import base64
 import hashlib
 import http.server
 import json
@@ -17,7 +20,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from tests.media_files import seen_in
+
 DIMENSIONS = 64
+REFUSAL = "Unable to process input image."
+_PROMPT = re.compile(r"task: search result \| query: |title: .*? \| text: ")
 
 
 def vector_of(text: str, dimensions: int) -> list[float]:
@@ -30,7 +40,7 @@ def vector_of(text: str, dimensions: int) -> list[float]:
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
-    """Answers POST …/embeddings."""
+    """Answers POST …/embeddings and POST …:batchEmbedContents."""
 
     protocol_version = "HTTP/1.1"
     log: Path
@@ -39,28 +49,54 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        texts = [body["input"]] if isinstance(body["input"], str) else body["input"]
         time.sleep(self.delay)
+        if self.path.endswith(":batchEmbedContents"):
+            self._as_gemini(body)
+            return
+        texts = [body["input"]] if isinstance(body["input"], str) else body["input"]
         size = body.get("dimensions", DIMENSIONS)
         data = [{"index": at, "embedding": vector_of(text, size)} for at, text in enumerate(texts)]
-        answer = json.dumps({"object": "list", "data": data, "model": body["model"]}).encode()
-        self.send_response(200)
+        self._answer(200, {"object": "list", "data": data, "model": body["model"]})
+        self._note(texts, body["model"])
+
+    def _as_gemini(self, body: dict[str, Any]) -> None:
+        parts = [request["content"]["parts"] for request in body["requests"]]
+        texts = [text for one in parts for text in (part.get("text", "") for part in one) if text]
+        files = [base64.b64decode(part["inlineData"]["data"]) for one in parts for part in one if "inlineData" in part]
+        if any("refused" in seen_in(file) for file in files):
+            self._answer(400, {"error": {"code": 400, "message": REFUSAL, "status": "INVALID_ARGUMENT"}})
+        else:
+            self._answer(200, {"embeddings": [{"values": _vector_of_parts(one)} for one in parts]})
+        kinds = [part["inlineData"]["mimeType"] for one in parts for part in one if "inlineData" in part]
+        shown = [{"mime": mime, "seen": seen_in(file)} for mime, file in zip(kinds, files, strict=True)]
+        self._note(texts, body["requests"][0]["model"], shown)
+
+    def _answer(self, status: int, body: object) -> None:
+        answer = json.dumps(body).encode()
+        self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(answer)))
         self.end_headers()
         self.wfile.write(answer)
         self.wfile.flush()
-        self._note(texts, body["model"])
 
-    def _note(self, texts: list[str], model: str) -> None:
+    def _note(self, texts: list[str], model: str, files: list[dict[str, str]] | None = None) -> None:
         headers = {name.lower(): value for name, value in self.headers.items()}
-        line = json.dumps({"path": self.path, "model": model, "texts": texts, "headers": headers}) + "\n"
+        noted = {"path": self.path, "model": model, "texts": texts, "files": files or [], "headers": headers}
+        line = json.dumps(noted) + "\n"
         descriptor = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         os.write(descriptor, line.encode())
         os.close(descriptor)
 
     def log_message(self, format: str, *arguments: object) -> None:
         """Say nothing."""
+
+
+def _vector_of_parts(parts: list[dict[str, Any]]) -> list[float]:
+    """Of a picture or sound count its words, of a text its own, without the prompt around it."""
+    seen = [seen_in(base64.b64decode(part["inlineData"]["data"])) for part in parts if "inlineData" in part]
+    texts = seen or [_PROMPT.sub("", part["text"]) for part in parts]
+    return vector_of(" ".join(texts), DIMENSIONS)
 
 
 class Endpoint:
@@ -113,6 +149,10 @@ class Endpoint:
     def texts(self) -> list[str]:
         """Every text that was answered for, in order."""
         return [text for request in self.requests() for text in request["texts"]]
+
+    def files(self) -> list[dict[str, str]]:
+        """Every picture and sound that was sent: its `mime`, and what is `seen` in it."""
+        return [file for request in self.requests() for file in request["files"]]
 
 
 def _free_port() -> int:

@@ -10,6 +10,7 @@ import numpy as np
 
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Rejected, Vector
 from memoryd.errors import EmbedderUnavailable, EmbeddingError, WorkerDied
+from tests.media_files import seen_in
 
 DIMENSIONS = 16
 
@@ -41,12 +42,20 @@ def vector_of(text: str, dimensions: int = DIMENSIONS) -> Vector:
     return unit
 
 
+def _seen(passage: Passage) -> str:
+    return passage.text if passage.attachment is None else seen_in(passage.attachment.data)
+
+
+def _shown(passage: Passage) -> str:
+    return passage.text if passage.attachment is None else f"{passage.text} [{_seen(passage)}]"
+
+
 @dataclass
 class FakeEmbedder:
     """Embeds by hashing words, and misbehaves as told.
 
     `goes_on` holds batches back while it is cleared; a batch with a word of `deadly` ends the worker, a text with one
-    of `unfit` is rejected; `is_down` makes every call fail.
+    of `unfit` is rejected; `is_down` makes every call fail. Of a picture or sound it sees the words of the test.
     """
 
     name: str = "fake"
@@ -55,7 +64,7 @@ class FakeEmbedder:
     is_down: bool = False
     goes_on: asyncio.Event = field(default_factory=asyncio.Event)
     batches: list[list[str]] = field(default_factory=list)
-    """Texts of each batch that was asked for, answered or not."""
+    """Texts of each batch that was asked for, answered or not; of a file its name and what is seen in it."""
 
     def __post_init__(self) -> None:
         self.goes_on.set()
@@ -75,11 +84,11 @@ class FakeEmbedder:
         return vector_of(text)
 
     async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Rejected]:
-        self.batches.append([passage.text for passage in passages])
+        self.batches.append([_shown(passage) for passage in passages])
         await self._available()
         if any(word in passage.text for passage in passages for word in self.deadly):
             raise WorkerDied("embedding worker ended: signal 6")
-        return [self._answer(passage.text) for passage in passages]
+        return [self._answer(_seen(passage)) for passage in passages]
 
     def _answer(self, text: str) -> Vector | Rejected:
         if not text.strip() or any(word in text for word in self.unfit):

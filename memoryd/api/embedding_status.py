@@ -4,11 +4,13 @@ from memoryd.api.models import Reply
 
 
 class OutstandingReply(Reply):
-    """What is still to be sent; `tokens` are estimated."""
+    """What is still to be sent; `tokens` are estimated, `media` counts the passages that are pictures and sounds."""
 
     files: int
     passages: int
     tokens: int
+    media: int
+    media_bytes: int
 
 
 class RemoteReply(Reply):

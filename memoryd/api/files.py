@@ -11,6 +11,7 @@ from memoryd.api.agents import AgentTable, Served
 from memoryd.api.models import FileReply
 from memoryd.config.limits import Limits
 from memoryd.domain.documents import is_document_name
+from memoryd.domain.media import LABELS, modality_of
 from memoryd.errors import InvalidRequest, NotFound
 from memoryd.search.reading import (
     DEFAULT_LINES,
@@ -27,6 +28,7 @@ from memoryd.store.files import is_indexed
 from memoryd.wire import API
 
 _MAX_NUMBER = 2**31
+NO_BYTES = "memoryd returns no bytes of pictures and sounds; open the file itself"
 
 
 class _AnyPath(Convertor[str]):
@@ -70,8 +72,12 @@ async def _find(path: str, served: Served) -> tuple[str, Place]:
     if not path:
         raise InvalidRequest("the path is missing", hint="GET /v1/files/memory/2026-11-18.md")
     name = indexed_name(path, served.agent.workspace)
-    is_note = is_document_name(name.rpartition("/")[2])
-    if is_note and await served.database.read(lambda db: is_indexed(db, name)):
+    modality = modality_of(name)
+    is_document = modality is not None or is_document_name(name.rpartition("/")[2])
+    if is_document and await served.database.read(lambda db: is_indexed(db, name)):
+        if modality is not None:
+            kind = LABELS[modality].lower()
+            raise InvalidRequest(f"{path!r} is an {kind}: it is found by search and has no lines", hint=NO_BYTES)
         return name, place_of(name, served.agent.workspace, served.roots())
     if path.startswith(QMD_PREFIX) and served.qmd is not None:
         found = await asyncio.to_thread(served.qmd.files.named, path)

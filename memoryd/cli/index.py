@@ -25,6 +25,8 @@ class Prospect(TypedDict):
     files: int | None
     passages: int
     tokens: int | None
+    media: int | None
+    mediaBytes: int | None
     paused: bool
 
 
@@ -81,6 +83,8 @@ def _of_status(agent: AgentStatus) -> Prospect:
         "files": outstanding["files"] if outstanding else None,
         "passages": outstanding["passages"] if outstanding else agent["pendingEmbeddings"],
         "tokens": outstanding["tokens"] if outstanding else None,
+        "media": outstanding.get("media", 0) if outstanding else None,
+        "mediaBytes": outstanding.get("mediaBytes", 0) if outstanding else None,
         "paused": bool(embedding and embedding["paused"]),
     }
 
@@ -98,6 +102,8 @@ def _sentence(prospect: Prospect) -> str:
         "files": prospect["files"] or 0,
         "passages": prospect["passages"],
         "tokens": prospect["tokens"] or 0,
+        "media": prospect["media"] or 0,
+        "mediaBytes": prospect["mediaBytes"] or 0,
     }
     model = f"{prospect['provider']}, {prospect['model']}"
     return f"{who}would send {cost(outstanding)} to {prospect['destination']} ({model}){held}"

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from memoryd.cli.index import Prospect
@@ -9,16 +10,25 @@ from memoryd.cli.settings import Settings
 from memoryd.config.load import load
 from memoryd.config.models import Agent, Config
 from memoryd.config.paths import models_dir
-from memoryd.domain.entries import ChunkEntry, ChunkSettings
+from memoryd.domain.entries import ChunkSettings
+from memoryd.domain.media import modality_of, token_estimate
 from memoryd.domain.tokens import estimate
-from memoryd.embed.choice import plan_for
+from memoryd.embed.choice import Plan, media_rules, plan_for
 from memoryd.embed.model_store import ModelStore
 from memoryd.embed.remote_source import RemoteWish
 from memoryd.errors import UnknownAgent
 from memoryd.index.ignore import ignore_rule
-from memoryd.index.reading import Reader, Verdict
+from memoryd.index.reading import Reader, Reading, Verdict
 from memoryd.index.roots import workspace_roots
 from memoryd.index.scanner import Rules, scan
+
+
+@dataclass(frozen=True, slots=True)
+class _Cost:
+    """Of one passage; `media_bytes` is 0 for a text."""
+
+    tokens: int
+    media_bytes: int = 0
 
 
 def prospects(settings: Settings) -> list[Prospect]:
@@ -37,10 +47,11 @@ def _prospect(agent: Agent, config: Config) -> Prospect:
     )
     plan = plan_for(agent, config.models, store=store, environment=os.environ, home=Path.home())
     remote = plan.first if isinstance(plan.first, RemoteWish) else None
-    files, texts = 0, dict[bytes, int]()
-    for chunks in _cut_files(agent, config):
+    files, passages = 0, dict[bytes, _Cost]()
+    for reading in _readings(agent, config, plan):
         files += 1
-        texts |= {key: tokens for chunk in chunks for key, tokens in _passages(chunk)}
+        passages |= dict(_costs(reading))
+    media = [cost.media_bytes for cost in passages.values() if cost.media_bytes]
     return {
         "id": agent.id,
         "provider": plan.choice.provider,
@@ -48,13 +59,15 @@ def _prospect(agent: Agent, config: Config) -> Prospect:
         "destination": remote.destination if remote else None,
         "model": remote.model_name if remote else None,
         "files": files,
-        "passages": len(texts),
-        "tokens": sum(texts.values()),
+        "passages": len(passages),
+        "tokens": sum(cost.tokens for cost in passages.values()),
+        "media": len(media),
+        "mediaBytes": sum(media),
         "paused": agent.memory_search.sync.paused,
     }
 
 
-def _cut_files(agent: Agent, config: Config) -> Iterator[tuple[ChunkEntry, ...]]:
+def _readings(agent: Agent, config: Config, plan: Plan) -> Iterator[Reading]:
     search = agent.memory_search
     workspace = Path(os.path.realpath(agent.workspace))
     roots = workspace_roots(workspace, search.extra_paths)
@@ -64,15 +77,23 @@ def _cut_files(agent: Agent, config: Config) -> Iterator[tuple[ChunkEntry, ...]]
         excluded_folder=agent.index_path.parent,
         max_file_bytes=config.limits.max_file_bytes,
         follow_symlinks=search.follow_symlinks,
+        media=media_rules(search, plan),
     )
     disk = scan(roots, rules).files
     reader = Reader(roots, rules, ChunkSettings(search.chunking.tokens, search.chunking.overlap), disk)
     for path in disk:
         reading = reader.read(path, None)
         if reading.verdict is Verdict.CHANGED:
-            yield reading.chunks
+            yield reading
 
 
-def _passages(chunk: ChunkEntry) -> Iterator[tuple[bytes, int]]:
-    for passage in chunk.passages:
-        yield passage.hash, estimate(chunk.heading) + estimate(chunk.text[passage.start : passage.stop])
+def _costs(reading: Reading) -> Iterator[tuple[bytes, _Cost]]:
+    size = reading.content.stat.size if reading.content else 0
+    modality = modality_of(reading.path)
+    for chunk in reading.chunks:
+        for passage in chunk.passages:
+            if modality is not None:
+                yield passage.hash, _Cost(estimate(chunk.text) + token_estimate(modality, size), size)
+            else:
+                text = chunk.text[passage.start : passage.stop]
+                yield passage.hash, _Cost(estimate(chunk.heading) + estimate(text))

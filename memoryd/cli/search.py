@@ -7,7 +7,7 @@ import click
 
 from memoryd.cli.settings import HELP, Settings, shared
 from memoryd.cli.terminal import count, harmless, harmless_line, note, styled
-from memoryd.domain.citations import Citation, one_line
+from memoryd.domain.citations import cited, one_line
 from memoryd.replies import AnswerHealth, Hit, SearchReply
 from memoryd.wire import Exit
 
@@ -120,7 +120,7 @@ def _print(reply: SearchReply, is_explained: bool) -> None:
 
 
 def _hit_lines(mark: str, hit: Hit, is_explained: bool) -> Iterator[str]:
-    citation = Citation(harmless(one_line(hit["path"])), hit["startLine"], hit["endLine"])
+    citation = cited(harmless(one_line(hit["path"])), hit["startLine"], hit["endLine"])
     heading = harmless_line(hit.get("heading") or "")
     score = styled(f"{hit['score']:.2f}", colour="green")
     copies = f"  (+{hit['duplicates']} near copies)" if hit.get("duplicates") else ""

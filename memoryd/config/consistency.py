@@ -4,9 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from memoryd.config.memory_search import MemorySearch
 from memoryd.config.models import Agent, Config
 from memoryd.config.paths import socket_path
 from memoryd.domain.access import read_key
+from memoryd.domain.media import MODELS, PROVIDER, embeds_media
 
 TOO_WIDE: Final = "must be a folder of its own, not the root or the whole home folder"
 
@@ -32,8 +34,20 @@ def _of_one(agent: Agent) -> Iterator[str]:
     if search.chunking.overlap >= search.chunking.tokens:
         chunking = search.chunking
         yield f"memorySearch.chunking.overlap: must be less than tokens ({chunking.tokens}), not {chunking.overlap}"
-    if search.multimodal.enabled and search.fallback != "none":
-        yield 'memorySearch.fallback: must be "none" while multimodal.enabled is true'
+    if search.multimodal.enabled:
+        yield from _without_media(search)
+
+
+def _without_media(search: MemorySearch) -> Iterator[str]:
+    """What keeps pictures and sounds from being embedded; which provider `auto` finds is seen later."""
+    while_enabled = "while multimodal.enabled is true"
+    if search.fallback != "none":
+        yield f'memorySearch.fallback: must be "none" {while_enabled}'
+    if search.provider not in (PROVIDER, "auto"):
+        yield f'memorySearch.provider: must be "{PROVIDER}" {while_enabled}, not "{search.provider}"'
+    if not embeds_media(PROVIDER, search.model or ""):
+        found = "and is not set" if search.model is None else f'not "{search.model}"'
+        yield f'memorySearch.model: must be "{MODELS[0]}" {while_enabled}, {found}'
 
 
 def _repeated_ids(agents: list[Agent]) -> Iterator[str]:

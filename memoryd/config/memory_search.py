@@ -56,7 +56,7 @@ class Cache(Section):
 
 
 class Multimodal(Section):
-    """Images and sound under `extraPaths`."""
+    """Pictures and sounds under `extraPaths`; no modality named means all."""
 
     enabled: bool = False
     modalities: Annotated[tuple[Literal["image", "audio", "all"], ...], Field(strict=False)] = ()

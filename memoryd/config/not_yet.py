@@ -17,7 +17,6 @@ NOT_YET: Final[Mapping[str, str]] = {
     "memorySearch.sources": "session transcripts are not indexed",
     "memorySearch.experimental.sessionMemory": "session transcripts are not indexed",
     "memorySearch.sync.sessions": "session transcripts are not indexed",
-    "memorySearch.multimodal": "only Markdown is indexed",
 }
 """`memorySearch.*` stands for the defaults and for every agent of the list."""
 

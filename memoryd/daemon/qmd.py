@@ -11,6 +11,7 @@ from memoryd.config.qmd import Qmd as QmdConfig
 from memoryd.config.qmd import QmdPath
 from memoryd.domain.documents import CORE_FILES, ROOT_FILES, ROOT_FOLDERS, RelativePath
 from memoryd.domain.entries import ChunkSettings
+from memoryd.domain.media import modality_of
 from memoryd.domain.qmd_collections import Collection, distinct, escaped
 from memoryd.embed.model_store import ModelStore
 from memoryd.errors import MemorydError
@@ -156,7 +157,8 @@ def _default_collections(agent: str, workspace: Path, roots: Sequence[Root]) -> 
     files = ",".join(name.removesuffix(".md") for name in dict.fromkeys((*CORE_FILES, *ROOT_FILES)))
     pattern = f"{{{files}}}.md,{{{','.join(ROOT_FOLDERS)}}}/{MARKDOWN}"
     yield Collection(f"memory-root-{agent}", str(workspace), pattern, is_default=True)
-    for number, root in enumerate(root for root in roots if not root.is_optional):
+    extra = [root for root in roots if not root.is_optional and modality_of(root.path.name) is None]
+    for number, root in enumerate(extra):
         yield _at(root.path, f"extra-{number}-{agent}", MARKDOWN, is_default=True)
 
 

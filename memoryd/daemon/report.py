@@ -31,6 +31,7 @@ from memoryd.api.status import (
 )
 from memoryd.config.load import Loaded
 from memoryd.daemon.workspace import Workspace
+from memoryd.domain.media import MODELS
 from memoryd.embed.slot import EmbedderPhase
 from memoryd.index.scanner import RootState
 from memoryd.search.qmd import Sidecar
@@ -74,6 +75,7 @@ class Reporter:
         for workspace in self._workspaces:
             await workspace.refresh_counts()
             await workspace.refresh_cost()
+            await workspace.refresh_unseen()
             agents += [self._agent(workspace, served) for served in workspace.served]
         return StatusReply(
             version=__version__,
@@ -89,7 +91,7 @@ class Reporter:
 
     def _agent(self, workspace: Workspace, served: Served) -> AgentStatus:
         state, held, qmd = served.indexer.state, workspace.counts, served.qmd
-        embedder = served.slot.embedder
+        embedder, skipped = served.slot.embedder, (*state.skipped, *workspace.unseen)
         return AgentStatus(
             id=served.agent.id,
             workspace=str(served.agent.workspace),
@@ -120,8 +122,8 @@ class Reporter:
                 for root in state.roots
                 if root.state is not RootState.MISSING or not root.root.is_optional
             ],
-            skipped=[SkippedReply(path=it.path, reason=it.reason) for it in state.skipped[:SKIPPED_SHOWN]],
-            skipped_count=len(state.skipped),
+            skipped=[SkippedReply(path=it.path, reason=it.reason) for it in skipped[:SKIPPED_SHOWN]],
+            skipped_count=len(skipped),
         )
 
 
@@ -147,7 +149,13 @@ def _embedding(workspace: Workspace, served: Served) -> EmbeddingReply:
     choice, remote, cost = served.embedding.plan.choice, served.embedding.remote, workspace.cost
     outstanding = None
     if cost is not None:
-        outstanding = OutstandingReply(files=cost.files, passages=cost.passages, tokens=cost.tokens)
+        outstanding = OutstandingReply(
+            files=cost.files,
+            passages=cost.passages,
+            tokens=cost.tokens,
+            media=cost.media,
+            media_bytes=cost.media_bytes,
+        )
     return EmbeddingReply(
         provider=choice.provider,
         rule=choice.rule,
@@ -258,6 +266,11 @@ def _degraded(served: Served) -> list[tuple[str, str]]:
     if trouble := served.keeper.trouble or state.trouble:
         parts.append(("index", trouble))
     parts += _embedding_trouble(served)
+    plan = served.embedding.plan
+    if served.agent.memory_search.multimodal.enabled and not plan.takes_media:
+        parts.append(
+            ("multimodal", f"pictures and sounds are left out, only {MODELS[0]} takes them; {plan.choice.rule}")
+        )
     if served.watcher is not None and not served.watcher.is_ok and served.watcher.reason:
         parts.append(("watcher", served.watcher.reason))
     if served.database.vector_error:

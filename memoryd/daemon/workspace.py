@@ -15,16 +15,18 @@ from memoryd.config.memory_search import MemorySearch
 from memoryd.config.models import Agent
 from memoryd.config.paths import state_dir
 from memoryd.daemon.qmd import AgentQmd, Standing
+from memoryd.domain.documents import Skipped
 from memoryd.domain.entries import ChunkSettings
 from memoryd.domain.fusion import Weights
 from memoryd.domain.syncplan import Grace
-from memoryd.embed.choice import Embedding
+from memoryd.embed.choice import Embedding, media_rules
 from memoryd.embed.slot import EmbedderSlot
 from memoryd.errors import StoreError
 from memoryd.index.embedding import EmbeddingLane, LaneSettings, Lookup
 from memoryd.index.ignore import ignore_rule
 from memoryd.index.indexer import Indexer, IndexSettings
 from memoryd.index.keeper import Keeper
+from memoryd.index.media import MediaReader
 from memoryd.index.roots import workspace_roots
 from memoryd.index.scanner import Root, Rules, Scan
 from memoryd.index.spaces import Spaces
@@ -34,6 +36,7 @@ from memoryd.search.service import Freshness, SearchService
 from memoryd.store.chunks import Counts, counts
 from memoryd.store.cost import PendingCost, pending_cost
 from memoryd.store.database import Database
+from memoryd.store.vectors import rejected_files
 from memoryd.wire import Event
 
 ON_SEARCH_SECONDS = 5.0
@@ -70,8 +73,11 @@ class Workspace:
         self.embedding = embedding
         self.slot = embedding.slot
         self.cost: PendingCost | None = None
+        self.unseen: list[Skipped] = []
+        """Pictures and sounds that are found by their names only, and why."""
         self._around = around
         self._settings = agents[0].memory_search
+        self._media = media_rules(self._settings, embedding.plan)
         self._path = Path(os.path.realpath(agents[0].workspace))
         self._searched_at = 0.0
         self.counts = EMPTY
@@ -112,6 +118,7 @@ class Workspace:
             lookup=self._around.lookup,
             publish=self._publish,
             on_removed=self._on_vectors_removed,
+            attach=MediaReader(executor=self._around.executor, look=self._look).attach,
         )
 
     def _made_indexer(self) -> Indexer:
@@ -160,6 +167,17 @@ class Workspace:
             self.counts = await self.database.read(counts)
         return self.counts
 
+    async def refresh_unseen(self) -> None:
+        """Ask which pictures and sounds the embedder refused."""
+        embedder = self.slot.embedder
+        if embedder is None or self._media is None:
+            self.unseen = []
+            return
+        fingerprint = embedder.identity.fingerprint
+        with contextlib.suppress(StoreError):
+            found = await self.database.read(lambda db: rejected_files(db, fingerprint))
+            self.unseen = [Skipped(path, f"found by its name only: {reason}") for path, reason in found]
+
     async def refresh_cost(self) -> None:
         """Count what is still to be sent to a remote provider; None if nothing is sent anywhere."""
         if not self.embedding.sends:
@@ -202,6 +220,7 @@ class Workspace:
             excluded_folder=self.database.path.parent,
             max_file_bytes=self._around.limits.max_file_bytes,
             follow_symlinks=self._settings.follow_symlinks,
+            media=self._media,
         )
 
     def _on_scan(self, seen: Scan) -> None:

@@ -4,6 +4,8 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from memoryd.domain.media import modality_of
+
 _CITATION = re.compile(r"(?s)(?P<path>.+?)(?:#L(?P<start>[0-9]{1,9})(?:-L?(?P<end>[0-9]{1,9}))?)?\Z")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
@@ -34,6 +36,11 @@ class Citation:
         if self.end_line in (None, self.start_line):
             return f"{self.path}#L{self.start_line}"
         return f"{self.path}#L{self.start_line}-L{self.end_line}"
+
+
+def cited(path: str, first: int, last: int) -> Citation:
+    """Return the citation of a chunk: its lines, or the whole of a picture or sound, which has none."""
+    return Citation(path) if modality_of(path) else Citation(path, first, last)
 
 
 def parse(text: str) -> Citation:

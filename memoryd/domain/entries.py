@@ -2,9 +2,14 @@
 
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import Final
 
 from memoryd.domain.chunking import CHUNKER_VERSION, Chunk, each_chunk
+from memoryd.domain.media import Media, label
 from memoryd.domain.words import identifier_parts, index_text
+
+MEDIA_CHUNKER: Final = "media:1"
+"""Stands for the cut of a picture or sound: one chunk, whose text names the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +27,10 @@ class ChunkSettings:
 
 @dataclass(frozen=True, slots=True)
 class PassageEntry:
-    """A span of its chunk's text, in characters, and the hash that names its vector."""
+    """A span of its chunk's text, in characters, and the hash that names its vector.
+
+    An empty span at the start stands for the bytes of the file itself: a picture or sound.
+    """
 
     start: int
     stop: int
@@ -61,6 +69,26 @@ def chunk_entries(text: str, settings: ChunkSettings) -> tuple[ChunkEntry, ...]:
     """Cut a document's text into the entries that the index keeps of it."""
     cuts = each_chunk(text, tokens=settings.tokens + settings.overlap, overlap=settings.overlap)
     return tuple(_chunk_entry(text, cut) for cut in cuts)
+
+
+def media_entries(path: str, media: Media, digest: bytes) -> tuple[ChunkEntry, ...]:
+    """Return the one entry of a picture or sound with these bytes (`digest`: their SHA-256).
+
+    Its text is the file's name; its passage is named by what the file holds, so that a renamed one keeps its vector.
+    """
+    text = label(path)
+    passage = PassageEntry(0, 0, content_hash(media.mime, digest.hex()))
+    return (
+        ChunkEntry(
+            start_line=1,
+            end_line=1,
+            heading="",
+            text=text,
+            hash=chunk_hash("", text, "0-0"),
+            passages=(passage,),
+            words=chunk_words("", text),
+        ),
+    )
 
 
 def content_hash(heading: str, text: str) -> bytes:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 
 from memoryd.domain.documents import FileStat, RelativePath
+from memoryd.domain.media import modality_of
 
 RACY_WINDOW_NS = 2_000_000_000
 """A file read this soon after its change may change again within one clock tick (git's racy rule)."""
@@ -79,7 +80,8 @@ def plan(seen: Observation, index: Mapping[RelativePath, Known], grace: Grace) -
 
     A file that vanished is removed after `grace.file` seconds, one under an unreadable root after `grace.root`;
     one that is suddenly empty waits like one that vanished, since an editor may have just truncated it. A changed one
-    is read when it lay still for `grace.settle`: it may be half written. A new one has nothing to lose and is read.
+    is read when it lay still for `grace.settle`: it may be half written. A new note has nothing to lose and is read; a
+    new picture or sound would be sent in halves. A renamed one is read again, since its text is its name.
     """
     absent = [path for path in index if path not in seen.disk]
     renames = _renames(seen.disk, index, absent)
@@ -105,7 +107,11 @@ def _suspects(
     renames: Iterable[tuple[RelativePath, RelativePath]],
 ) -> list[RelativePath]:
     came_from = {new: old for old, new in renames}
-    doubtful = {new for new, old in came_from.items() if index[old].is_racy or index[old].is_stale}
+    doubtful = {
+        new
+        for new, old in came_from.items()
+        if index[old].is_racy or index[old].is_stale or modality_of(new) is not None
+    }
     return [
         path
         for path, stat in disk.items()
@@ -122,7 +128,8 @@ def _patience(
         limit = grace.root if path in seen.unreadable else grace.file
         return limit, limit
     age = (seen.wall_ns - stat.ctime_ns) / 1e9
-    if known is None or known.stat == stat or not 0 <= age < grace.settle:
+    has_nothing_to_lose = known is None and modality_of(path) is None
+    if has_nothing_to_lose or (known is not None and known.stat == stat) or not 0 <= age < grace.settle:
         return 0.0, 0.0
     return grace.settle - age, MAX_SETTLES * grace.settle
 
@@ -138,14 +145,17 @@ def _was_emptied(stat: FileStat, known: Known | None) -> bool:
 def _renames(
     disk: Mapping[RelativePath, FileStat], index: Mapping[RelativePath, Known], absent: list[RelativePath]
 ) -> list[tuple[RelativePath, RelativePath]]:
-    """Pair each absent file with a new one of the same inode, size and mtime (a rename changes only the ctime)."""
-    vanished = {_content_key(index[path].stat): path for path in absent}
+    """Pair each absent file with a new one of the same inode, size and mtime (a rename changes only the ctime).
+
+    A note that becomes a picture by its name, or the other way round, is another document.
+    """
+    vanished = {_content_key(path, index[path].stat): path for path in absent}
     pairs = []
     for path, stat in disk.items():
-        if vanished and path not in index and (old := vanished.pop(_content_key(stat), None)) is not None:
+        if vanished and path not in index and (old := vanished.pop(_content_key(path, stat), None)) is not None:
             pairs.append((old, path))
     return pairs
 
 
-def _content_key(stat: FileStat) -> tuple[int, int, int, int]:
-    return stat.device, stat.inode, stat.size, stat.mtime_ns
+def _content_key(path: RelativePath, stat: FileStat) -> tuple[bool, int, int, int, int]:
+    return modality_of(path) is None, stat.device, stat.inode, stat.size, stat.mtime_ns

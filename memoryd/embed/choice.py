@@ -13,6 +13,7 @@ from memoryd.config.memory_search import MemorySearch
 from memoryd.config.models import Agent
 from memoryd.config.providers import Models
 from memoryd.config.secret import Secret
+from memoryd.domain.media import MediaRules, embeds_media, modalities_of
 from memoryd.domain.provider_choice import BY_KEY, LOCAL, NONE, Choice, Wish, choose
 from memoryd.embed.budget import Ledger
 from memoryd.embed.fallback import FallbackEmbedding
@@ -45,6 +46,11 @@ class Plan:
     second: Settings | None
     profiles: tuple[Path, ...]
     """Files in which OpenClaw keeps keys that this agent may use."""
+
+    @property
+    def takes_media(self) -> bool:
+        """Whether what is run embeds pictures and sounds."""
+        return isinstance(self.first, RemoteWish) and embeds_media(self.first.provider, self.first.model_name)
 
     @property
     def runnable(self) -> Runnable:
@@ -103,6 +109,14 @@ def plan_for(agent: Agent, models: Models, *, store: ModelStore, environment: Ma
         second=None if choice.fallback is None else _settings(choice.fallback, choice, search, models),
         profiles=profiles,
     )
+
+
+def media_rules(search: MemorySearch, plan: Plan) -> MediaRules | None:
+    """Return which pictures and sounds are indexed; None if none are wanted, or nothing that is run can embed them."""
+    wanted = search.multimodal
+    if not wanted.enabled or not plan.takes_media:
+        return None
+    return MediaRules(modalities_of(wanted.modalities), wanted.max_file_bytes)
 
 
 def build(

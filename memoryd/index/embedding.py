@@ -12,14 +12,16 @@ from dataclasses import dataclass
 
 import structlog
 
-from memoryd.embed.protocol import Embedder, Passage, Rejected, Vector
+from memoryd.embed.protocol import Attachment, Embedder, Passage, Rejected, Vector
 from memoryd.embed.slot import EmbedderSlot
 from memoryd.errors import BudgetSpent, EmbedderUnavailable, StoreError, WorkerDied
 from memoryd.index.progress import Publish
+from memoryd.index.reader import NotReadableError
 from memoryd.index.spaces import Spaces
 from memoryd.store.database import Database
 from memoryd.store.vectors import (
     Matrix,
+    PendingFile,
     PendingPassage,
     count_pending,
     drop_space,
@@ -35,6 +37,9 @@ log = structlog.get_logger(__name__)
 Lookup = Callable[[str, Sequence[bytes]], Awaitable[dict[bytes, Matrix]]]
 """Finds vectors of a fingerprint by text hash that some other index holds already."""
 
+Attach = Callable[[PendingFile], Awaitable[Attachment]]
+"""Reads the bytes of a picture or sound; raises NotReadableError if they are not what the index has."""
+
 DEADLY_TRIES = 3
 """How often one text may end the worker before it is set aside."""
 PAUSED = "memorySearch.sync.paused is true: notes get vectors only when asked for (memoryctl index)"
@@ -47,11 +52,28 @@ class LaneSettings:
     batch: int = 16
     remote_batch: int = 512
     """Of an embedder behind an endpoint, which takes many texts in one request and several requests at once."""
+    file_bytes: int = 8 * 2**20
+    """Of the pictures and sounds of one batch together; a larger one goes alone."""
     read_ahead: int = 512
     retry: float = 1.0
+    hold: float = 10.0
+    """Seconds until a file that could not be read is tried again."""
     max_unused: int = 50_000
     is_paused: bool = False
     """Vectors are made only when somebody asks for them."""
+
+
+async def no_files(_file: PendingFile) -> Attachment:
+    """Refuse every picture and sound, where none are to be embedded; the next scan removes those that are left."""
+    raise NotReadableError("pictures and sounds are left out")
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    """What is to be embedded, and which passage of the index it is."""
+
+    item: PendingPassage
+    passage: Passage
 
 
 class EmbeddingLane:
@@ -67,6 +89,7 @@ class EmbeddingLane:
         lookup: Lookup,
         publish: Publish,
         on_removed: Callable[[], None],
+        attach: Attach = no_files,
     ) -> None:
         self.pending = 0
         self.postponed = 0
@@ -81,6 +104,9 @@ class EmbeddingLane:
         self._lookup = lookup
         self._publish = publish
         self._on_removed = on_removed
+        self._attach = attach
+        self._held: dict[bytes, tuple[float, str]] = {}
+        """When to try again what could not be read, and why it could not."""
         self._wake = asyncio.Event()
         self._progress = asyncio.Condition()
         self._queue: deque[PendingPassage] = deque()
@@ -128,8 +154,8 @@ class EmbeddingLane:
             embedder = await self._slot.available()
             pause: float | None = self._settings.retry
             try:
-                pause = 0.0 if await self._step(embedder) else None
-                self.trouble = PAUSED if self._settings.is_paused and self.pending else None
+                pause = 0.0 if await self._step(embedder) else self._until_held()
+                self.trouble = PAUSED if self._settings.is_paused and self.pending else self._why_held()
             except EmbedderUnavailable as exc:
                 self.trouble = str(exc)
             except StoreError as exc:
@@ -141,6 +167,13 @@ class EmbeddingLane:
                 self._progress.notify_all()
             if pause != 0.0:
                 await self._sleep(pause)
+
+    def _until_held(self) -> float | None:
+        """Return in how many seconds a file is to be tried again, None if no file waits."""
+        return max(0.01, min(until for until, _ in self._held.values()) - time.monotonic()) if self._held else None
+
+    def _why_held(self) -> str | None:
+        return next((reason for _, reason in self._held.values()), None)
 
     async def _sleep(self, seconds: float | None) -> None:
         with contextlib.suppress(TimeoutError):
@@ -157,16 +190,29 @@ class EmbeddingLane:
             if (self._is_paused or self._settings.is_paused) and not self._is_asked:
                 self._postpone()
                 return False
-        size = self._settings.remote_batch if embedder.identity.endpoint else self._settings.batch
-        batch = [self._queue.popleft() for _ in range(min(size, len(self._queue)))]
+        batch = self._next_batch(self._settings.remote_batch if embedder.identity.endpoint else self._settings.batch)
         if not batch:
             await self._finish(space)
             return False
         await self._embed(embedder, space, batch)
-        self._done += len(batch)
-        self.pending = max(0, self.pending - len(batch))
+        done = sum(item.hash not in self._held for item in batch)
+        self._done += done
+        self.pending = max(0, self.pending - done)
         self._publish(Event.EMBEDDING, {"pending": self.pending, "done": self._done})
         return True
+
+    def _next_batch(self, size: int) -> list[PendingPassage]:
+        """Take texts, or, when none are left, files of few enough bytes to be held in memory at once."""
+        batch: list[PendingPassage] = []
+        room = self._settings.file_bytes
+        while self._queue and len(batch) < size:
+            file = self._queue[0].file
+            if batch and file is not None and (batch[0].file is None or file.size > room):
+                break
+            if file is not None:
+                room, size = room - file.size, self._settings.batch
+            batch.append(self._queue.popleft())
+        return batch
 
     def _postpone(self) -> None:
         """Leave what is pending; what its owner paused stays in sight, what another engine makes needless does not."""
@@ -181,8 +227,11 @@ class EmbeddingLane:
             await self._database.write(lambda db: drop_space(db, space))
             self._on_removed()
         self.pending, self.postponed = await self._database.read(lambda db: count_pending(db, space)), 0
-        ahead = self._settings.read_ahead
-        self._queue = deque(await self._database.read(lambda db: pending(db, space, ahead)) if self.pending else ())
+        now, ahead = time.monotonic(), self._settings.read_ahead
+        self._held = {key: held for key, held in self._held.items() if held[0] > now}
+        held = tuple(self._held)
+        waiting = await self._database.read(lambda db: pending(db, space, ahead, without=held)) if self.pending else ()
+        self._queue = deque(waiting)
 
     async def _finish(self, space: int) -> None:
         if self._done:
@@ -192,40 +241,52 @@ class EmbeddingLane:
                 self._on_removed()
             log.info("embedding done", passages=self._done, dropped=dropped)
         self._done = 0
-        if not self._wake.is_set():
+        if not self._wake.is_set() and not self._held:
             self._is_asked = False
 
     async def _embed(self, embedder: Embedder, space: int, batch: Sequence[PendingPassage]) -> None:
         found = await self._lookup(embedder.identity.fingerprint, [item.hash for item in batch])
         await self._store(space, [(key, vector) for key, vector in found.items()])
-        todo = [item for item in batch if item.hash not in found]
+        todo = [loaded for item in batch if item.hash not in found and (loaded := await self._loaded(item))]
         if todo:
             await self._embed_or_split(embedder, space, todo)
 
-    async def _embed_or_split(self, embedder: Embedder, space: int, batch: Sequence[PendingPassage]) -> None:
-        """Embed a batch; if it ends the worker, halve it until the deadly text stands alone."""
+    async def _loaded(self, item: PendingPassage) -> _Loaded | None:
+        """Return what is to be embedded; a file that cannot be read is held back, and the disk will say more."""
+        if item.file is None:
+            return _Loaded(item, Passage(item.text, item.title))
         try:
-            answers = await embedder.embed_documents([Passage(item.text, item.title) for item in batch])
+            return _Loaded(item, Passage(item.text, item.title, await self._attach(item.file)))
+        except NotReadableError as exc:
+            reason = f"{item.file.path} cannot be sent: {exc}"
+            self._held[item.hash] = (time.monotonic() + self._settings.hold, reason)
+            return None
+
+    async def _embed_or_split(self, embedder: Embedder, space: int, batch: Sequence[_Loaded]) -> None:
+        """Embed a batch; if it ends the worker, halve it until the deadly text stands alone."""
+        items = [one.item for one in batch]
+        try:
+            answers = await embedder.embed_documents([one.passage for one in batch])
         except WorkerDied as exc:
             if len(batch) == 1:
-                await self._blame(space, batch[0], str(exc))
+                await self._blame(space, items[0], str(exc))
                 return
             middle = len(batch) // 2
             await self._embed_or_split(embedder, space, batch[:middle])
             await self._embed_or_split(embedder, space, batch[middle:])
             return
         except BudgetSpent as exc:
-            self._queue.extendleft(reversed(batch[exc.fits :]))
+            self._queue.extendleft(reversed(items[exc.fits :]))
             if exc.fits:
                 await self._embed_or_split(embedder, space, batch[: exc.fits])
             raise
         except EmbedderUnavailable:
             # no new question to the store, which costs a pass over the passages, until the embedder is back
-            self._queue.extendleft(reversed(batch))
+            self._queue.extendleft(reversed(items))
             raise
         good: list[tuple[bytes, Vector]] = []
         bad: list[tuple[bytes, str]] = []
-        for item, answer in zip(batch, answers, strict=True):
+        for item, answer in zip(items, answers, strict=True):
             if isinstance(answer, Rejected):
                 bad.append((item.hash, answer.reason))
             else:

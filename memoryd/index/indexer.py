@@ -18,7 +18,8 @@ import structlog
 
 from memoryd.domain.debounce import Debounce
 from memoryd.domain.documents import RelativePath, Skipped, Source
-from memoryd.domain.entries import ChunkSettings
+from memoryd.domain.entries import MEDIA_CHUNKER, ChunkSettings
+from memoryd.domain.media import modality_of
 from memoryd.domain.syncplan import Grace, Known, Observation, Plan, plan
 from memoryd.errors import StoreError
 from memoryd.index.progress import Publish, SyncState
@@ -82,7 +83,7 @@ class Indexer:
         self._on_purge = on_purge
         self._publish = publish
         self._known: dict[RelativePath, Known] = {}
-        self._private: dict[RelativePath, tuple[Known, str]] = {}
+        self._left_out: dict[RelativePath, tuple[Known, str]] = {}
         self._failed: dict[RelativePath, tuple[float, str]] = {}
         self._missing_since: dict[RelativePath, float] = {}
         self._debounce = Debounce(settings.debounce, settings.max_hold)
@@ -178,7 +179,7 @@ class Indexer:
         if self._epoch != self._database.epoch:
             chunker = self._settings.chunks.fingerprint
             self._known = await self._database.read(lambda db: known_files(db, chunker))
-            self._private, self._failed = {}, {}
+            self._left_out, self._failed = {}, {}
             self._epoch = self._database.epoch
 
     def _observation(self, seen: Scan, rules: Rules) -> Observation:
@@ -191,7 +192,7 @@ class Indexer:
         return observed, plan(observed, self._view(force), self._settings.grace)
 
     def _view(self, force: bool) -> dict[RelativePath, Known]:
-        view = self._known | {path: known for path, (known, _) in self._private.items()}
+        view = self._known | {path: known for path, (known, _) in self._left_out.items()}
         return {path: replace(known, is_stale=True) for path, known in view.items()} if force else view
 
     async def _execute(self, todo: Plan, seen: Scan, reader: Reader, *, force: bool) -> list[RelativePath]:
@@ -225,12 +226,15 @@ class Indexer:
             await self._commit(reading, afresh=afresh)
 
     async def _rename(self, old: RelativePath, new: RelativePath, seen: Scan) -> None:
-        private = self._private.pop(old, None)
-        if private is not None or old not in self._known:
+        left_out = self._left_out.pop(old, None)
+        if left_out is not None or old not in self._known:
             return
         stat, now = seen.files[new], time.time_ns()
-        await self._database.write(lambda db: rename_file(db, old, new, stat, now))
-        self._known[new] = replace(self._known.pop(old), stat=stat, read_at_ns=now)
+        known = self._known[old]
+        # the text of a picture or sound is its name: it is to be written anew, now or after a crash
+        is_stale = known.is_stale or modality_of(new) is not None
+        await self._database.write(lambda db: rename_file(db, old, new, stat, now, is_stale=is_stale))
+        self._known[new] = replace(self._known.pop(old), stat=stat, read_at_ns=now, is_stale=is_stale)
         self._note_commit()
         log.debug("file renamed", path=old, to=new)
 
@@ -241,7 +245,7 @@ class Indexer:
             self._note_commit()
             log.debug("files removed", count=len(indexed), first=indexed[0])
         for path in paths:
-            for table in (self._known, self._private, self._failed):
+            for table in (self._known, self._left_out, self._failed):
                 table.pop(path, None)
 
     async def _erase(self, indexed: Sequence[RelativePath]) -> None:
@@ -258,26 +262,28 @@ class Indexer:
         match reading:
             case Reading(path, Verdict.FAILED, _, _, reason):
                 await self._fail(path, reason)
-            case Reading(path, Verdict.PRIVATE, content, _, reason) if content is not None:
+            case Reading(path, Verdict.LEFT_OUT, content, _, reason) if content is not None:
                 await self._remove([path])
-                self._private[path] = (Known(content.stat, content.read_at_ns, content.sha256), reason)
+                self._left_out[path] = (Known(content.stat, content.read_at_ns, content.sha256), reason)
             case Reading(path, Verdict.SAME, content) if content is not None:
                 await self._touch(path, Known(content.stat, content.read_at_ns, content.sha256))
             case Reading(_, Verdict.CHANGED):
                 await self._put(reading, afresh=afresh)
 
     async def _touch(self, path: RelativePath, known: Known) -> None:
-        if path in self._private:
-            self._private[path] = (known, self._private[path][1])
+        if path in self._left_out:
+            self._left_out[path] = (known, self._left_out[path][1])
         else:
             await self._database.write(lambda db: touch_file(db, path, known.stat, known.read_at_ns))
             self._known[path] = known
 
     async def _put(self, reading: Reading, *, afresh: bool) -> None:
         row = _file_row(reading, self._settings.chunks)
+        # a picture's chunk says nothing of its bytes, and must not be taken for one that stays
+        afresh = afresh or row.chunker == MEDIA_CHUNKER
         done = await self._database.write(lambda db: put_file(db, row, reading.chunks, afresh=afresh))
         self._known[row.path] = Known(row.stat, row.read_at_ns, row.sha256)
-        self._private.pop(row.path, None)
+        self._left_out.pop(row.path, None)
         self._failed.pop(row.path, None)
         self._note_commit()
         log.debug("file indexed", path=row.path, kept=done.kept, added=done.added, removed=done.removed)
@@ -301,7 +307,7 @@ class Indexer:
             self._publish(Event.SYNC, {"state": "started", "pendingFiles": self.state.pending_files})
 
     def _note_done(self, seen: Scan, todo: Plan, again: list[RelativePath], *, held: int) -> None:
-        reasons = {path: why for path, (_, why) in (self._private | self._failed).items()}
+        reasons = {path: why for path, (_, why) in (self._left_out | self._failed).items()}
         self._update(
             skipped=(*seen.skipped, *(Skipped(path, why) for path, why in reasons.items())),
             pending_files=len(again),
@@ -364,6 +370,6 @@ def _file_row(reading: Reading, settings: ChunkSettings) -> FileRow:
         read_at_ns=content.read_at_ns,
         sha256=content.sha256,
         lines=content.text.count("\n") + (content.text != "" and not content.text.endswith("\n")),
-        chunker=settings.fingerprint,
+        chunker=settings.fingerprint if modality_of(reading.path) is None else MEDIA_CHUNKER,
         flags=content.flags,
     )

@@ -9,6 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from memoryd.domain.documents import FileStat
+from memoryd.domain.media import HEAD_BYTES, Media, checked, label
 from memoryd.index.beneath import open_beneath
 
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
@@ -24,6 +25,18 @@ class NotReadableError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Octets:
+    """All bytes of a file at one instant."""
+
+    data: bytes
+    sha256: bytes
+    stat: FileStat
+    read_at_ns: int
+    is_linked: bool
+    """Whether the file has another name, too."""
+
+
+@dataclass(frozen=True, slots=True)
 class Content:
     """A document as it was on disk at one instant."""
 
@@ -35,6 +48,24 @@ class Content:
 
 
 def read_document(base: Path, relative: str, *, max_bytes: int, follow_symlinks: bool = False) -> Content:
+    """Read `base/relative` as text; raises what `read_octets` does."""
+    octets = read_octets(base, relative, max_bytes=max_bytes, follow_symlinks=follow_symlinks)
+    return content_of(octets, *decode(octets.data))
+
+
+def content_of(octets: Octets, text: str, flags: str) -> Content:
+    """Return what is kept of a file that was read; `text` stands for its bytes, and `flags` says how it was got."""
+    flags = ", ".join(filter(None, (flags, HARD_LINK if octets.is_linked else "")))
+    return Content(text, octets.sha256, octets.stat, octets.read_at_ns, flags)
+
+
+def media_content(path: str, octets: Octets) -> tuple[Content, Media | None]:
+    """Return what is kept of a picture or sound, and what its bytes are: None if not what its name says."""
+    media = checked(path, octets.data[:HEAD_BYTES])
+    return content_of(octets, label(path), media.mime if media else ""), media
+
+
+def read_octets(base: Path, relative: str, *, max_bytes: int, follow_symlinks: bool = False) -> Octets:
     """Read `base/relative`.
 
     Raises FileNotFoundError when it is gone, TornReadError when it changed meanwhile, NotReadableError for what is no
@@ -52,9 +83,7 @@ def read_document(base: Path, relative: str, *, max_bytes: int, follow_symlinks:
         os.close(descriptor)
     if file_stat(before) != file_stat(after) or len(data) != after.st_size:
         raise TornReadError(relative)
-    text, flags = decode(data)
-    flags = ", ".join(filter(None, (flags, HARD_LINK if after.st_nlink > 1 else "")))
-    return Content(text, sha256(data).digest(), file_stat(after), read_at_ns, flags)
+    return Octets(data, sha256(data).digest(), file_stat(after), read_at_ns, after.st_nlink > 1)
 
 
 def encoding_of(head: bytes) -> str:
@@ -76,7 +105,7 @@ def _read_all(descriptor: int, max_bytes: int) -> bytes:
     while piece := os.read(descriptor, 1 << 20):
         total += len(piece)
         if total > max_bytes:
-            raise NotReadableError(f"larger than limits.maxFileBytes ({max_bytes} bytes)")
+            raise NotReadableError(f"larger than maxFileBytes ({max_bytes} bytes)")
         pieces.append(piece)
     return b"".join(pieces)
 

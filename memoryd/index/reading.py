@@ -7,10 +7,19 @@ from enum import StrEnum
 import structlog
 
 from memoryd.domain.documents import FileStat, RelativePath
-from memoryd.domain.entries import ChunkEntry, ChunkSettings, chunk_entries
+from memoryd.domain.entries import ChunkEntry, ChunkSettings, chunk_entries, media_entries
 from memoryd.domain.markdown import front_matter
+from memoryd.domain.media import LABELS, Media, Modality, modality_of
 from memoryd.domain.syncplan import Known
-from memoryd.index.reader import Content, NotReadableError, TornReadError, read_document
+from memoryd.index.reader import (
+    Content,
+    NotReadableError,
+    TornReadError,
+    content_of,
+    decode,
+    media_content,
+    read_octets,
+)
 from memoryd.index.roots import base_of
 from memoryd.index.scanner import Root, Rules
 
@@ -22,7 +31,7 @@ class Verdict(StrEnum):
 
     CHANGED = "changed"
     SAME = "same"
-    PRIVATE = "private"
+    LEFT_OUT = "left out"
     AGAIN = "again"
     FAILED = "failed"
 
@@ -49,14 +58,8 @@ class Reader:
 
     def read(self, path: RelativePath, known: Known | None) -> Reading:
         """Read one file; never raises for what a file or a disk may do."""
-        base, relative = base_of(path, self.rules.workspace, self.roots)
         try:
-            content = read_document(
-                base,
-                relative,
-                max_bytes=self.rules.max_file_bytes,
-                follow_symlinks=self.rules.follow_symlinks,
-            )
+            content, media = self._content(path)
         except (FileNotFoundError, TornReadError):
             return Reading(path, Verdict.AGAIN)
         except NotReadableError as exc:
@@ -66,15 +69,33 @@ class Reader:
         # Of the devices only the folder's is compared: on an overlay each file may name another one.
         stat = replace(content.stat, device=self.disk[path].device)
         try:
-            return self._judge(path, replace(content, stat=stat), known)
+            return self._judge(path, replace(content, stat=stat), media, known)
         except Exception as exc:
             # one note that trips a bug of ours must not keep the others out of the index
             log.error("note cannot be indexed", path=path, exc_info=exc)
             return Reading(path, Verdict.FAILED, reason=f"cannot be indexed ({type(exc).__name__}); the log has it")
 
-    def _judge(self, path: RelativePath, content: Content, known: Known | None) -> Reading:
+    def _content(self, path: RelativePath) -> tuple[Content, Media | None]:
+        """Read what the index keeps of a file; its bytes are let go before the text is cut."""
+        base, relative = base_of(path, self.rules.workspace, self.roots)
+        limit, _ = self.rules.limit(path)
+        octets = read_octets(base, relative, max_bytes=limit, follow_symlinks=self.rules.follow_symlinks)
+        if modality_of(path) is not None:
+            return media_content(path, octets)
+        return content_of(octets, *decode(octets.data)), None
+
+    def _judge(self, path: RelativePath, content: Content, media: Media | None, known: Known | None) -> Reading:
         if known is not None and not known.is_stale and known.digest == content.sha256:
             return Reading(path, Verdict.SAME, content)
+        if modality := modality_of(path):
+            return _judge_media(path, modality, content, media)
         if front_matter(content.text).values.get("memory") is False:
-            return Reading(path, Verdict.PRIVATE, content, reason="its front matter says memory: false")
+            return Reading(path, Verdict.LEFT_OUT, content, reason="its front matter says memory: false")
         return Reading(path, Verdict.CHANGED, content, chunk_entries(content.text, self.settings))
+
+
+def _judge_media(path: RelativePath, modality: Modality, content: Content, media: Media | None) -> Reading:
+    if media is None:
+        reason = f"its bytes are not those of an {LABELS[modality].lower()} of a known kind"
+        return Reading(path, Verdict.LEFT_OUT, content, reason=reason)
+    return Reading(path, Verdict.CHANGED, content, media_entries(path, media, content.sha256))

@@ -62,6 +62,6 @@ def _device_of(path: RelativePath, workspace: Path, seen: Scan) -> int | None:
 def _extra_roots(workspace: Path, extra: str) -> list[Root]:
     path = Path(os.path.normpath(workspace / Path(extra).expanduser()))
     if not _GLOB_SIGNS & set(str(path)):
-        return [Root(path, is_optional=False)]
+        return [Root(path, is_optional=False, takes_media=True)]
     matches = glob.glob(str(path), recursive=True)  # noqa: PTH207  Path.glob takes no absolute pattern
-    return [Root(Path(match), is_optional=False) for match in sorted(matches)]
+    return [Root(Path(match), is_optional=False, takes_media=True) for match in sorted(matches)]

@@ -9,11 +9,12 @@ import errno
 import os
 import stat as stat_module
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
 from memoryd.domain.documents import (
+    ROOT_FOLDERS,
     FileStat,
     RelativePath,
     Skipped,
@@ -22,6 +23,9 @@ from memoryd.domain.documents import (
     is_utf8_name,
     printable_name,
 )
+from memoryd.domain.media import MediaRules, modality_of
+
+_OWN_FOLDERS = tuple(f"{name}/" for name in ROOT_FOLDERS)
 
 FolderId = tuple[int, int]
 """Device and inode: another one at the same path is another folder, or another disk."""
@@ -43,6 +47,8 @@ class Root:
     path: Path
     is_optional: bool = True
     """Whether its absence is no fault (a default root that was never made)."""
+    takes_media: bool = False
+    """Whether pictures and sounds in it are documents, where the rules know any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +73,18 @@ class Rules:
     max_file_bytes: int = 64 * 2**20
     follow_symlinks: bool = False
     max_depth: int = 64
+    media: MediaRules | None = None
+    """Which pictures and sounds are documents; None: none."""
+
+    def may_be_document(self, name: str) -> bool:
+        """Tell whether a file of this name is listed."""
+        return is_document_name(name) or (self.media is not None and self.media.admits(name))
+
+    def limit(self, name: str) -> tuple[int, str]:
+        """Return how many bytes a file of this name may have, and the key that says so."""
+        if self.media is not None and modality_of(name) and self.media.max_file_bytes < self.max_file_bytes:
+            return self.media.max_file_bytes, "memorySearch.multimodal.maxFileBytes"
+        return self.max_file_bytes, "limits.maxFileBytes"
 
 
 @dataclass(slots=True)
@@ -98,7 +116,7 @@ def scan(roots: Sequence[Root], rules: Rules) -> Scan:
         found.tops = [root.path.resolve() for root in roots]
     for root in roots:
         before = len(found.files)
-        state, reason, info = _scan_root(root, rules, found)
+        state, reason, info = _scan_root(root, rules if root.takes_media else replace(rules, media=None), found)
         device, inode = (info.st_dev, info.st_ino) if info else (0, 0)
         found.roots.append(RootReport(root, state, len(found.files) - before, reason, device, inode))
     return found
@@ -182,7 +200,7 @@ def _kept(listed: list[os.DirEntry[str]], at: str, rules: Rules, found: Scan) ->
             is_link = entry.is_symlink()
         except OSError:
             continue
-        if not is_folder and not is_document_name(name):
+        if not is_folder and not rules.may_be_document(name):
             continue
         if not is_utf8_name(name):
             found.skipped.append(Skipped(RelativePath(printable_name(at + name)), "its name is not UTF-8"))
@@ -209,12 +227,15 @@ def _take_entry(path: str, name: str, at: RelativePath, device: int, rules: Rule
 
 
 def _take(name: str, at: RelativePath, info: os.stat_result, device: int, rules: Rules, found: Scan) -> None:
-    if not is_document_name(name) or at in found.files:
+    if not rules.may_be_document(name) or at in found.files:
         return
+    limit, key = rules.limit(name)
     if not stat_module.S_ISREG(info.st_mode):
         found.skipped.append(Skipped(at, "not a regular file"))
-    elif info.st_size > rules.max_file_bytes:
-        found.skipped.append(Skipped(at, f"larger than limits.maxFileBytes ({rules.max_file_bytes} bytes)"))
+    elif rules.media is not None and modality_of(name) and at.startswith(_OWN_FOLDERS):
+        found.skipped.append(Skipped(at, "pictures and sounds in the folders of the notes are left out"))
+    elif info.st_size > limit:
+        found.skipped.append(Skipped(at, f"larger than {key} ({limit} bytes)"))
     else:
         found.files[at] = FileStat(device, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from memoryd.domain.decay import age_in_days, decay_day, decay_factor
 from memoryd.domain.floors import deviations
 from memoryd.domain.fusion import Noise
+from memoryd.domain.media import modality_of
 from memoryd.domain.ranking import Entry, Weighed, file_share, fold, mmr, shared_by_files, with_literal
 from memoryd.domain.similarity import tokens
 from memoryd.search.query import Scored, Why
@@ -131,7 +132,9 @@ def _places(leaders: Sequence[_Leader], limit: int) -> int:
 
 
 def _fold_in(leaders: list[_Leader], hit: Scored) -> None:
-    entry = Entry(tokens(hit.chunk.text), frozenset(_why(hit).terms))
+    # the text of a picture or sound is its name, which says nothing of how alike two are
+    words = frozenset[str]() if modality_of(hit.chunk.path) else tokens(hit.chunk.text)
+    entry = Entry(words, frozenset(_why(hit).terms))
     at = fold([leader.entry for leader in leaders], entry)
     if at is None:
         leaders.append(_Leader(hit, entry))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Literal
 
-from memoryd.domain.citations import Citation, with_footer
+from memoryd.domain.citations import cited, with_footer
 from memoryd.domain.flags import Flag, text_flags
 from memoryd.domain.fusion import text_score
 from memoryd.domain.questions import Question
@@ -147,7 +147,7 @@ def _owed(freshness: Freshness, engine: Engine) -> Freshness:
 def _answered(hit: Scored, terms: tuple[str, ...], limit: int, *, has_footer: bool) -> Answered:
     part = snippet(hit.chunk.text, terms, limit)
     first = hit.chunk.start_line + part.first_line
-    citation = Citation(hit.chunk.path, hit.chunk.start_line, hit.chunk.end_line)
+    citation = cited(hit.chunk.path, hit.chunk.start_line, hit.chunk.end_line)
     return Answered(
         path=hit.chunk.path,
         start_line=hit.chunk.start_line,
@@ -163,7 +163,7 @@ def _answered(hit: Scored, terms: tuple[str, ...], limit: int, *, has_footer: bo
         source=hit.chunk.source,
         citation=str(citation),
         flags=text_flags(part.text),
-        copies=tuple(str(Citation(copy.path, copy.start_line, copy.end_line)) for copy in hit.copies),
+        copies=tuple(str(cited(copy.path, copy.start_line, copy.end_line)) for copy in hit.copies),
         why=hit.why,
     )
 

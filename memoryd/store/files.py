@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import apsw
 
 from memoryd.domain.documents import FileStat, RelativePath, Source
-from memoryd.domain.entries import ChunkEntry, ChunkWords, chunk_words
+from memoryd.domain.entries import MEDIA_CHUNKER, ChunkEntry, ChunkWords, chunk_words
 from memoryd.domain.syncplan import Known
 from memoryd.domain.words import index_text
 
@@ -49,7 +49,7 @@ ON CONFLICT (path) DO UPDATE SET
 RETURNING id
 """
 _SELECT_KNOWN = """
-SELECT path, device, inode, size, mtime_ns, ctime_ns, read_at_ns, sha256, chunker <> ? FROM files
+SELECT path, device, inode, size, mtime_ns, ctime_ns, read_at_ns, sha256, chunker NOT IN (?, ?) FROM files
 """
 _UPDATE_STAT = """
 UPDATE files SET device = ?, inode = ?, size = ?, mtime_ns = ?, ctime_ns = ?, read_at_ns = ? WHERE path = ?
@@ -77,7 +77,7 @@ DELETE FROM rejected WHERE hash = ? AND NOT EXISTS (SELECT 1 FROM passages WHERE
 
 def known_files(db: apsw.Connection, chunker: str) -> dict[RelativePath, Known]:
     """Return every indexed file with the stat it was read at; stale is what another chunker cut."""
-    rows = db.execute(_SELECT_KNOWN, (chunker,))
+    rows = db.execute(_SELECT_KNOWN, (chunker, MEDIA_CHUNKER))
     return {row[0]: Known(_stat_of(*row[1:6]), row[6], row[7], bool(row[8])) for row in rows}
 
 
@@ -115,10 +115,18 @@ def touch_file(db: apsw.Connection, path: RelativePath, stat: FileStat, read_at_
     db.execute(_UPDATE_STAT, (*_stat_values(stat), read_at_ns, path))
 
 
-def rename_file(db: apsw.Connection, old: RelativePath, new: RelativePath, stat: FileStat, read_at_ns: int) -> None:
-    """Give an indexed file its new path; chunks, passages and vectors stay."""
+def rename_file(
+    db: apsw.Connection,
+    old: RelativePath,
+    new: RelativePath,
+    stat: FileStat,
+    read_at_ns: int,
+    *,
+    is_stale: bool = False,
+) -> None:
+    """Give an indexed file its new path; chunks, passages and vectors stay. `is_stale`: it is to be cut anew."""
     remove_files(db, [new])
-    db.execute("UPDATE files SET path = ? WHERE path = ?", (new, old))
+    db.execute("UPDATE files SET path = ?, chunker = iif(?, '', chunker) WHERE path = ?", (new, is_stale, old))
     touch_file(db, new, stat, read_at_ns)
     rows = list(
         db.execute(

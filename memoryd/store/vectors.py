@@ -5,12 +5,14 @@ where the extension is missing.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import apsw
 import numpy as np
 from numpy.typing import NDArray
+
+from memoryd.domain.documents import RelativePath
 
 Matrix = NDArray[np.float32]
 Hashes = NDArray[np.void]
@@ -19,12 +21,22 @@ HASH = np.dtype("V16")
 
 
 @dataclass(frozen=True, slots=True)
+class PendingFile:
+    """A picture or sound as the index has it: where it lies, and the SHA-256 and number of its bytes."""
+
+    path: RelativePath
+    sha256: bytes
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
 class PendingPassage:
-    """A text without a vector in a space, named by its hash."""
+    """A text without a vector in a space, named by its hash; or a whole `file`, of which the text says the name."""
 
     hash: bytes
     title: str
     text: str
+    file: PendingFile | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +58,13 @@ WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.space_id = :space AND v.hash =
   AND NOT EXISTS (SELECT 1 FROM rejected r WHERE r.space_id = :space AND r.hash = p.hash)
 """
 _SELECT_PENDING = f"""
-SELECT w.hash, c.heading, substr(c.text, w.start + 1, w.stop - w.start)
+SELECT w.hash, c.heading, iif(w.stop, substr(c.text, w.start + 1, w.stop - w.start), c.text),
+       w.stop = 0, f.path, f.sha256, f.size
 FROM (SELECT p.hash, max(p.id) AS id, p.chunk_id, p.start, p.stop {_PENDING}
-      GROUP BY p.hash ORDER BY id DESC LIMIT :limit) w
-JOIN chunks c ON c.id = w.chunk_id
+        AND p.hash NOT IN (SELECT unhex(value) FROM json_each(:without))
+      GROUP BY p.hash ORDER BY p.stop = 0, id DESC LIMIT :limit) w
+JOIN chunks c ON c.id = w.chunk_id JOIN files f ON f.id = c.file_id
+ORDER BY w.stop = 0, w.id DESC
 """
 _COUNT_PENDING = f"SELECT count(DISTINCT p.hash) {_PENDING}"
 _PUT_VECTOR = """
@@ -70,6 +85,11 @@ _IDS_OF_FILES = """
 SELECT DISTINCT v.id FROM files f JOIN chunks c ON c.file_id = f.id JOIN passages p ON p.chunk_id = c.id
 JOIN vectors v ON v.space_id = ? AND v.hash = p.hash WHERE f.id IN (SELECT value FROM json_each(?)) ORDER BY v.id
 """
+_REJECTED_FILES = """
+SELECT DISTINCT f.path, r.reason FROM rejected r JOIN spaces s ON s.id = r.space_id
+JOIN passages p ON p.hash = r.hash AND p.stop = 0 JOIN chunks c ON c.id = p.chunk_id JOIN files f ON f.id = c.file_id
+WHERE s.fingerprint = ? ORDER BY f.path
+"""
 _EVICT = """
 DELETE FROM vectors WHERE id IN (
     SELECT v.id FROM vectors v
@@ -84,16 +104,27 @@ def open_space(db: apsw.Connection, *, fingerprint: str, provider: str, model: s
     return space
 
 
-def pending(db: apsw.Connection, space: int, limit: int) -> list[PendingPassage]:
-    """Return up to `limit` texts that have no vector in the space yet, the newest first."""
-    rows = db.execute(_SELECT_PENDING, {"space": space, "limit": limit})
-    return [PendingPassage(row[0], row[1], row[2]) for row in rows]
+def pending(db: apsw.Connection, space: int, limit: int, *, without: Collection[bytes] = ()) -> list[PendingPassage]:
+    """Return up to `limit` texts that have no vector in the space yet, the newest first, then files.
+
+    Hashes in `without` are left out.
+    """
+    held = json.dumps([key.hex() for key in without])
+    rows = db.execute(_SELECT_PENDING, {"space": space, "limit": limit, "without": held})
+    return [
+        PendingPassage(row[0], row[1], row[2], PendingFile(row[4], row[5], row[6]) if row[3] else None) for row in rows
+    ]
 
 
 def count_pending(db: apsw.Connection, space: int) -> int:
-    """Count the distinct texts without a vector in the space."""
+    """Count the distinct texts and files without a vector in the space."""
     count: int = db.execute(_COUNT_PENDING, {"space": space}).get
     return count
+
+
+def rejected_files(db: apsw.Connection, fingerprint: str) -> list[tuple[RelativePath, str]]:
+    """Return the pictures and sounds that the model of a fingerprint gives no vector for, with its reasons."""
+    return [(row[0], row[1]) for row in db.execute(_REJECTED_FILES, (fingerprint,))]
 
 
 def count_embedded(db: apsw.Connection, space: int) -> int:

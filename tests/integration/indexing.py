@@ -9,11 +9,13 @@ from pathlib import Path
 
 from memoryd.domain.entries import ChunkSettings
 from memoryd.domain.filters import Filters
+from memoryd.domain.media import MediaRules
 from memoryd.domain.syncplan import Grace
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
 from memoryd.index.embedding import EmbeddingLane, LaneSettings
 from memoryd.index.ignore import ignore_rule
 from memoryd.index.indexer import Indexer, IndexSettings
+from memoryd.index.media import MediaReader
 from memoryd.index.roots import workspace_roots
 from memoryd.index.scanner import Root, Rules, Scan
 from memoryd.index.spaces import Spaces
@@ -100,6 +102,7 @@ async def staged(
     exclude: Sequence[str] = (),
     max_file_bytes: int = 1 << 20,
     follow_symlinks: bool = False,
+    media: MediaRules | None = None,
     lookup: Callable[[str, Sequence[bytes]], Mapping[bytes, Matrix]] = lambda _fingerprint, _hashes: {},
 ) -> AsyncIterator[Stage]:
     """Run everything over `workspace` with the index in `state`, and stop it at the end."""
@@ -116,6 +119,7 @@ async def staged(
             is_ignored=ignore_rule(workspace, exclude),
             max_file_bytes=max_file_bytes,
             follow_symlinks=follow_symlinks,
+            media=media,
         )
 
     def on_scan(seen: Scan) -> None:
@@ -137,10 +141,11 @@ async def staged(
             database=database,
             spaces=spaces,
             slot=slot,
-            settings=LaneSettings(batch=4, read_ahead=16, retry=0.02),
+            settings=LaneSettings(batch=4, read_ahead=16, retry=0.02, hold=0.05),
             lookup=found_elsewhere,
             publish=lambda event, data: events.append((event, data)),
             on_removed=search.forget_vectors,
+            attach=MediaReader(executor=executor, look=look).attach,
         )
         indexer = Indexer(
             database=database,

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import memoryd
 from memoryd.domain.entries import ChunkSettings, chunk_entries
 from memoryd.domain.tokens import estimate
 from memoryd.wire import Exit
@@ -17,6 +18,7 @@ from tests.daemon import RunningDaemon, write_config
 from tests.embedding_endpoint import Endpoint
 
 MEMORYCTL = Path(sys.executable).parent / "memoryctl"
+SOURCE = Path(memoryd.__file__).parents[1]
 KEY = "sk-secret-of-the-test-4711"
 
 
@@ -43,7 +45,7 @@ def memoryctl(daemon: RunningDaemon, *arguments: str) -> subprocess.CompletedPro
         [MEMORYCTL, *arguments],
         capture_output=True,
         text=True,
-        env={**daemon.env, "HOME": os.environ["HOME"]},
+        env={**daemon.env, "HOME": os.environ["HOME"], "PYTHONPATH": str(SOURCE)},
         stdin=subprocess.DEVNULL,
         timeout=120,
     )
@@ -83,6 +85,8 @@ def test_before_the_daemon_runs_it_is_counted_on_disk(
         "files": files,
         "passages": passages,
         "tokens": tokens,
+        "media": 0,
+        "mediaBytes": 0,
         "paused": True,
     }
     done = memoryctl(stopped, "index", "--dry-run")

@@ -211,7 +211,9 @@ def test_status_names_rule_destination_and_cost_and_no_secret_is_shown(
         assert "gateway" in "".join(endpoint.texts())
         embedding = agent_of(daemon)["embedding"]
         assert embedding["remote"] is not None
-        assert embedding["remote"]["outstanding"] == {"files": 0, "passages": 0, "tokens": 0}
+        assert embedding["remote"]["outstanding"] == dict.fromkeys(
+            ("files", "passages", "tokens", "media", "mediaBytes"), 0
+        )
         assert embedding["remote"]["sentToday"] > 10
         assert KEY not in json.dumps(daemon.client().status())
     assert KEY not in daemon.log.read_text()

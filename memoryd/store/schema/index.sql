@@ -34,7 +34,7 @@ CREATE TABLE passages (
     id INTEGER PRIMARY KEY,
     chunk_id INTEGER NOT NULL REFERENCES chunks ON DELETE CASCADE,
     start INTEGER NOT NULL,             -- characters from the start of the chunk's text
-    stop INTEGER NOT NULL,
+    stop INTEGER NOT NULL,              -- 0: the passage is the file itself, a picture or sound
     hash BLOB NOT NULL                  -- of title and text: names the vector in every space
 ) STRICT;
 CREATE INDEX passages_by_chunk ON passages (chunk_id);

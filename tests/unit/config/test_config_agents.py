@@ -125,10 +125,36 @@ def test_overlap_must_stay_below_tokens_after_merging() -> None:
     ]
 
 
-def test_multimodal_allows_no_fallback() -> None:
-    search = {"multimodal": {"enabled": True}, "fallback": "openai"}
-    assert problems_of({"defaults": {"memorySearch": search}}) == [
-        'agents.defaults.memorySearch.fallback: must be "none" while multimodal.enabled is true'
+CAN_SEE = {"provider": "gemini", "model": "gemini-embedding-2-preview", "multimodal": {"enabled": True}}
+
+
+@pytest.mark.parametrize("provider", ["gemini", "auto"])
+@pytest.mark.parametrize("model", ["gemini-embedding-2-preview", "models/gemini-embedding-2-preview"])
+def test_multimodal_with_a_model_that_can_see_is_fine(provider: str, model: str) -> None:
+    assert problems_of({"defaults": {"memorySearch": CAN_SEE | {"provider": provider, "model": model}}}) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"fallback": "openai"}, 'fallback: must be "none" while multimodal.enabled is true'),
+        ({"provider": "none"}, 'provider: must be "gemini" while multimodal.enabled is true, not "none"'),
+        ({"provider": "openai"}, 'provider: must be "gemini" while multimodal.enabled is true, not "openai"'),
+        (
+            {"model": "gemini-embedding-001"},
+            'model: must be "gemini-embedding-2-preview" while multimodal.enabled is true, not "gemini-embedding-001"',
+        ),
+    ],
+)
+def test_multimodal_names_what_stands_in_its_way(change: dict[str, object], problem: str) -> None:
+    assert problems_of({"defaults": {"memorySearch": CAN_SEE | change}}) == [f"agents.defaults.memorySearch.{problem}"]
+
+
+def test_multimodal_by_itself_lacks_provider_and_model() -> None:
+    assert problems_of({"list": [{"id": "a", "memorySearch": {"multimodal": {"enabled": True}}}]}) == [
+        'agents.list[0].memorySearch.provider: must be "gemini" while multimodal.enabled is true, not "local"',
+        'agents.list[0].memorySearch.model: must be "gemini-embedding-2-preview" while multimodal.enabled is true, '
+        "and is not set",
     ]
 
 

@@ -1,7 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.entries import ChunkSettings, chunk_entries, content_hash
+from memoryd.domain.entries import ChunkSettings, chunk_entries, content_hash, media_entries
+from memoryd.domain.media import Media
 
 SMALL = ChunkSettings(tokens=40, overlap=10)
 TEXTS = st.lists(
@@ -70,3 +71,21 @@ def test_lone_surrogate_has_a_hash() -> None:
 
 def test_settings_name_the_cut() -> None:
     assert SMALL.fingerprint != ChunkSettings(tokens=41, overlap=10).fingerprint
+
+
+def test_picture_is_one_chunk_whose_text_is_its_name_and_whose_passage_is_its_bytes() -> None:
+    (entry,) = media_entries("assets/holiday.png", Media("image/png"), b"d" * 32)
+    assert entry.text == "Image file: holiday.png"
+    assert (entry.start_line, entry.end_line) == (1, 1)
+    (passage,) = entry.passages
+    assert (passage.start, passage.stop) == (0, 0)
+
+
+def test_renamed_picture_keeps_the_name_of_its_vector_and_a_changed_one_does_not() -> None:
+    png, digest = Media("image/png"), b"d" * 32
+    (entry,) = media_entries("assets/holiday.png", png, digest)
+    (renamed,) = media_entries("elsewhere/beach.png", png, digest)
+    (changed,) = media_entries("assets/holiday.png", png, b"e" * 32)
+    assert renamed.passages == entry.passages
+    assert renamed.hash != entry.hash
+    assert changed.passages != entry.passages

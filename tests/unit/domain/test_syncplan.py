@@ -5,11 +5,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from memoryd.domain.documents import FileStat, RelativePath
+from memoryd.domain.media import modality_of
 from memoryd.domain.syncplan import RACY_WINDOW_NS, Grace, Known, Observation, plan
 
 GRACE = Grace(file=2, root=60)
 OLD = 10**18
 A, B = RelativePath("memory/a.md"), RelativePath("memory/b.md")
+PICTURE = RelativePath("assets/a.png")
 
 
 def stat(inode: int = 1, size: int = 10, changed_ns: int = OLD, device: int = 1) -> FileStat:
@@ -133,6 +135,29 @@ def test_renamed_file_that_is_racy_or_stale_is_read_too() -> None:
         assert todo.is_settled
 
 
+def test_new_picture_is_read_when_it_lies_still() -> None:
+    grace = replace(GRACE, settle=0.2)
+    seen = Observation({PICTURE: stat()}, wall_ns=OLD + 50_000_000, now=100)
+    first = plan(seen, {}, grace)
+    assert first.is_empty
+    assert not first.is_settled
+    assert plan(replace(seen, wall_ns=OLD + 200_000_000), {}, grace).read == (PICTURE,)
+
+
+def test_renamed_picture_is_read_too_since_its_text_is_its_name() -> None:
+    other = RelativePath("assets/b.png")
+    todo = plan(Observation({other: stat()}), {PICTURE: known(stat())}, GRACE)
+    assert todo.rename == ((PICTURE, other),)
+    assert todo.read == (other,)
+
+
+def test_note_that_becomes_a_picture_is_another_document() -> None:
+    for old, new in ((A, PICTURE), (PICTURE, A)):
+        todo = plan(Observation({new: stat()}), {old: known(stat())}, GRACE)
+        assert not todo.rename
+        assert todo.read == (new,)
+
+
 def test_file_moved_over_another_is_no_rename() -> None:
     index = {A: known(stat()), B: known(stat(inode=2))}
     todo = plan(Observation({B: stat()}), index, GRACE)
@@ -175,7 +200,7 @@ class Disk:
         return self.inodes
 
 
-PATHS = st.sampled_from([RelativePath(f"memory/{name}.md") for name in "abcdef"])
+PATHS = st.sampled_from([RelativePath(f"memory/{name}") for name in ("a.md", "b.md", "c.md", "d.md", "e.png", "f.png")])
 TEXTS = st.sampled_from(["", "x", "yy", "zz", "some more"])
 
 
@@ -240,7 +265,7 @@ class PlanFollowsDisk(RuleBasedStateMachine):
     ) -> None:
         files = dict(self.disk.files if disk is None else disk)
         todo = plan(Observation(files, unreadable, self.missing, self.now), self.known, GRACE)
-        assert all(self.known[old].is_racy for old, new in todo.rename if new in todo.read)
+        assert all(self.known[old].is_racy or modality_of(new) for old, new in todo.rename if new in todo.read)
         assert not set(todo.remove) & files.keys()
         self.missing = dict(todo.missing_since)
         for old, new in todo.rename:

@@ -1,0 +1,266 @@
+"""Pictures and sounds through the real daemon and a real endpoint that speaks like Gemini's."""
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import memoryd
+from memoryd.client import Client
+from memoryd.replies import AgentStatus, SearchReply
+from memoryd.wire import Exit
+from tests.daemon import RunningDaemon, eventually, write_config
+from tests.embedding_endpoint import REFUSAL, Endpoint
+from tests.media_files import jpeg, mp3, png, wav
+from tests.system.over_socket import send
+
+MEMORYCTL = Path(sys.executable).parent / "memoryctl"
+SOURCE = Path(memoryd.__file__).parents[1]
+KEY = "key-of-the-test-4711"
+BICYCLE = "a red bicycle leans against the lighthouse"
+
+
+@pytest.fixture
+def endpoint(tmp_path: Path) -> Iterator[Endpoint]:
+    with Endpoint(tmp_path) as running:
+        yield running
+
+
+@pytest.fixture
+def assets(workspace: Path) -> Path:
+    """A folder with two pictures and two sounds, of which the names say nothing, beside notes."""
+    folder = workspace / "assets"
+    folder.mkdir()
+    (folder / "IMG_0042.png").write_bytes(png(BICYCLE))
+    (folder / "scan-7.jpg").write_bytes(jpeg("a whiteboard with boxes and arrows"))
+    (folder / "memo.mp3").write_bytes(mp3("a blackbird sings at dusk"))
+    (folder / "rec.wav").write_bytes(wav("grandmother reads the recipe of her plum cake"))
+    return folder
+
+
+def search_of(endpoint: Endpoint, **more: object) -> dict[str, object]:
+    return {
+        "provider": "gemini",
+        "model": "gemini-embedding-2-preview",
+        "remote": {"baseUrl": f"{endpoint.url}beta", "apiKey": KEY},
+        "extraPaths": ["assets"],
+        "multimodal": {"enabled": True, "modalities": ["all"], "maxFileBytes": 50_000},
+        **more,
+    }
+
+
+def configured(home: Path, workspace: Path, search: dict[str, object]) -> RunningDaemon:
+    paths = [str(workspace / "assets")] if search.get("extraPaths") == ["assets"] else search.get("extraPaths", [])
+    return RunningDaemon(home, write_config(home, workspace, None, search=search | {"extraPaths": paths}), workspace)
+
+
+def agent_of(daemon: RunningDaemon) -> AgentStatus:
+    with Client(daemon.socket) as client:
+        return client.status()["agents"][0]
+
+
+def ask(daemon: RunningDaemon, question: str) -> SearchReply:
+    with Client(daemon.socket) as client:
+        return client.search(question)
+
+
+def is_embedded(daemon: RunningDaemon) -> bool:
+    agent = agent_of(daemon)
+    return agent["passages"] > 0 and agent["embedded"] == agent["passages"] and not agent["pendingFiles"]
+
+
+def synced(daemon: RunningDaemon) -> None:
+    daemon.client().sync(wait="indexed")
+    eventually(lambda: is_embedded(daemon), seconds=30)
+
+
+def seen(endpoint: Endpoint) -> list[str]:
+    return [file["seen"] for file in endpoint.files()]
+
+
+def memoryctl(daemon: RunningDaemon, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [MEMORYCTL, *arguments],
+        capture_output=True,
+        text=True,
+        env={**daemon.env, "HOME": os.environ["HOME"], "PYTHONPATH": str(SOURCE)},
+        stdin=subprocess.DEVNULL,
+        timeout=120,
+    )
+
+
+def test_pictures_and_sounds_are_found_by_what_is_in_them_and_never_returned(
+    tmp_path: Path, workspace: Path, assets: Path, endpoint: Endpoint
+) -> None:
+    with configured(tmp_path, workspace, search_of(endpoint)) as daemon:
+        synced(daemon)
+        for question, name, line in (
+            ("red bicycle lighthouse", "IMG_0042.png", "Image file: IMG_0042.png"),
+            ("whiteboard boxes arrows", "scan-7.jpg", "Image file: scan-7.jpg"),
+            ("blackbird sings at dusk", "memo.mp3", "Audio file: memo.mp3"),
+            ("recipe plum cake grandmother", "rec.wav", "Audio file: rec.wav"),
+        ):
+            reply = ask(daemon, question)
+            hit: Any = reply["results"][0]
+            assert hit["path"] == hit["citation"] == f"assets/{name}"
+            assert hit["snippet"] == f"{line}\n\nSource: assets/{name}"
+            assert hit["vectorScore"] > 0.5
+            assert hit["textScore"] is None, "no word of the question stands in the name"
+            assert reply["mode"] == "hybrid"
+        assert ask(daemon, "IMG_0042")["results"][0]["path"] == "assets/IMG_0042.png"
+        refusal = send(daemon.socket, "GET", "/v1/files/assets/IMG_0042.png")
+        assert (refusal.status, refusal.error) == (400, "invalid_request")
+        assert "is an image file" in refusal.message
+        assert send(daemon.socket, "GET", "/v1/files/assets/none.png").error == "not_found"
+        shown = memoryctl(daemon, "search", "red bicycle lighthouse", "-k", "1").stdout
+        assert "assets/IMG_0042.png  " in shown
+        got = memoryctl(daemon, "get", "assets/IMG_0042.png")
+        assert got.returncode == Exit.ERROR
+        assert "returns no bytes" in got.stderr
+    assert sorted({file["mime"] for file in endpoint.files()}) == ["audio/mpeg", "audio/wav", "image/jpeg", "image/png"]
+    assert Counter(seen(endpoint)).most_common(1)[0][1] == 1, "each was sent once"
+    assert "assets/" not in json.dumps(endpoint.requests()), "names leave the machine, folders do not"
+
+
+def test_changes_cost_what_they_must(tmp_path: Path, workspace: Path, assets: Path, endpoint: Endpoint) -> None:
+    with configured(tmp_path, workspace, search_of(endpoint)) as daemon:
+        synced(daemon)
+        assert len(seen(endpoint)) == 4
+        (assets / "old").mkdir()
+        (assets / "IMG_0042.png").rename(assets / "old" / "holiday.png")
+        synced(daemon)
+        eventually(lambda: ask(daemon, "holiday")["results"][0]["snippet"].startswith("Image file: holiday.png"))
+        assert ask(daemon, "red bicycle lighthouse")["results"][0]["path"] == "assets/old/holiday.png"
+        assert len(seen(endpoint)) == 4, "a rename costs nothing"
+        (assets / "scan-7.jpg").write_bytes(jpeg("an owl on a fence"))
+        synced(daemon)
+        assert seen(endpoint)[4:] == ["an owl on a fence"]
+        assert ask(daemon, "owl on a fence")["results"][0]["path"] == "assets/scan-7.jpg"
+        (assets / "memo.mp3").unlink()
+        (workspace / ".memoryignore").write_text("*.wav\n")
+        daemon.client().sync(wait="indexed")
+        eventually(lambda: agent_of(daemon)["files"] == 5)
+        paths = {hit["path"] for hit in ask(daemon, "blackbird sings at dusk, recipe plum cake")["results"]}
+        assert not paths & {"assets/memo.mp3", "assets/rec.wav"}
+    with configured(tmp_path, workspace, search_of(endpoint)) as daemon:
+        synced(daemon)
+        assert len(seen(endpoint)) == 5, "nor does a restart"
+
+
+def test_what_cannot_be_taken_is_skipped_with_its_reason(
+    tmp_path: Path, workspace: Path, assets: Path, endpoint: Endpoint
+) -> None:
+    (assets / "key.png").write_text("-----BEGIN OPENSSH PRIVATE KEY-----")
+    (assets / "song.png").write_bytes(mp3("a song"))
+    (assets / "large.png").write_bytes(png("a wide view", filling=60_000))
+    (assets / "bad.png").write_bytes(png("this is to be refused"))
+    (workspace / "memory" / "inside.png").write_bytes(png("a private view"))
+    with configured(tmp_path, workspace, search_of(endpoint)) as daemon:
+        synced(daemon)
+        skipped = {it["path"]: it["reason"] for it in agent_of(daemon)["skipped"]}
+        assert skipped.keys() == {f"assets/{name}.png" for name in ("key", "song", "large", "bad")}
+        assert "its bytes are not those of an image file" in skipped["assets/key.png"]
+        assert "its bytes are not those of an image file" in skipped["assets/song.png"]
+        assert "larger than memorySearch.multimodal.maxFileBytes (50000 bytes)" in skipped["assets/large.png"]
+        assert skipped["assets/bad.png"].startswith("found by its name only: ")
+        assert REFUSAL in skipped["assets/bad.png"]
+        assert ask(daemon, "red bicycle lighthouse")["results"][0]["path"] == "assets/IMG_0042.png"
+        assert ask(daemon, "bad.png")["results"][0]["path"] == "assets/bad.png"
+        assert "found by its name only" in memoryctl(daemon, "status").stdout
+    assert not {"a song", "a wide view", "a private view"} & set(seen(endpoint))
+    assert "OPENSSH" not in json.dumps(endpoint.requests())
+
+
+def prospect(daemon: RunningDaemon) -> dict[str, Any]:
+    done = memoryctl(daemon, "index", "--dry-run", "--json")
+    assert done.returncode == Exit.DONE, done.stderr
+    agents: list[dict[str, Any]] = json.loads(done.stdout)["agents"]
+    return agents[0]
+
+
+def test_dry_run_counts_files_and_bytes_and_pausing_keeps_them_here(
+    tmp_path: Path, workspace: Path, assets: Path, endpoint: Endpoint
+) -> None:
+    (assets / "copy").mkdir()
+    (assets / "copy" / "IMG_0042.png").write_bytes(png(BICYCLE))
+    search = search_of(endpoint, sync={"paused": True})
+    with configured(tmp_path, workspace, search) as daemon:
+        daemon.client().sync(wait="indexed")
+        running = prospect(daemon)
+        sizes = sum(path.stat().st_size for path in assets.iterdir() if path.is_file())
+        assert (running["files"], running["media"], running["mediaBytes"]) == (8, 4, sizes)
+        assert running["tokens"] > 2 * 258
+        shown = memoryctl(daemon, "index", "--dry-run").stdout
+        assert f"with 4 pictures and sounds of {sizes / 1000:.1f} kB to 127.0.0.1:{endpoint.port}" in shown
+        assert not seen(endpoint)
+        assert memoryctl(daemon, "index").returncode == Exit.DONE
+        assert len(seen(endpoint)) == 4
+        assert prospect(daemon)["media"] == 0
+    (tmp_path / "state").rename(tmp_path / "state-of-before")
+    assert prospect(configured(tmp_path, workspace, search)) == running
+
+
+def test_budget_of_a_day_holds_pictures_back(tmp_path: Path, workspace: Path, assets: Path, endpoint: Endpoint) -> None:
+    search = search_of(endpoint)
+    access: Any = search["remote"]
+    with configured(tmp_path, workspace, search | {"remote": access | {"tokensPerDay": 400}}) as daemon:
+        daemon.client().sync(wait="indexed")
+        eventually(lambda: any("tokensPerDay" in part["reason"] for part in agent_of(daemon)["degraded"]), seconds=20)
+        assert len(seen(endpoint)) < 4
+        assert ask(daemon, "IMG_0042")["results"]
+
+
+def test_outage_of_the_endpoint_sends_nothing_twice(
+    tmp_path: Path, workspace: Path, assets: Path, endpoint: Endpoint
+) -> None:
+    for number in range(40):
+        (assets / f"many-{number}.png").write_bytes(png(f"view number {number}"))
+    endpoint.kill()
+    endpoint.delay = 0.1
+    endpoint.start()
+    with configured(tmp_path, workspace, search_of(endpoint)) as daemon:
+        eventually(lambda: len(seen(endpoint)) > 5, seconds=30)
+        endpoint.kill()
+        assert len(seen(endpoint)) < 44
+        assert ask(daemon, "IMG_0042")["results"][0]["path"] == "assets/IMG_0042.png"
+        endpoint.start()
+        eventually(lambda: is_embedded(daemon), seconds=90)
+    counts = Counter(seen(endpoint))
+    assert len(counts) == 44
+    assert counts.most_common(1)[0][1] == 1
+
+
+def test_wrong_provider_model_and_fallback_are_told_at_once(
+    tmp_path: Path, workspace: Path, assets: Path, endpoint: Endpoint
+) -> None:
+    search = search_of(endpoint, provider="openai", model="text-embedding-3-small", fallback="local")
+    daemon = configured(tmp_path, workspace, search)
+    process = daemon.spawn()
+    assert process.wait(20) == Exit.CONFIG
+    said = daemon.log.read_text()
+    for problem in (
+        'memorySearch.fallback: must be "none" while multimodal.enabled is true',
+        'memorySearch.provider: must be "gemini" while multimodal.enabled is true, not "openai"',
+        'memorySearch.model: must be "gemini-embedding-2-preview" while multimodal.enabled is true',
+    ):
+        assert problem in said
+
+
+def test_auto_that_finds_another_provider_leaves_pictures_out_and_says_so(
+    tmp_path: Path, workspace: Path, assets: Path, endpoint: Endpoint
+) -> None:
+    local = {"modelPath": "/nowhere/model.gguf", "download": False}
+    with configured(tmp_path, workspace, search_of(endpoint, provider="auto", remote={}, local=local)) as daemon:
+        daemon.client().sync(wait="indexed")
+        agent = agent_of(daemon)
+        assert agent["files"] == 3
+        (reason,) = [part["reason"] for part in agent["degraded"] if part["part"] == "multimodal"]
+        assert "pictures and sounds are left out" in reason
+        assert "gemini-embedding-2-preview" in reason
+    assert not endpoint.requests()
