@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from memoryd.domain.breaker import BreakerRule
-from memoryd.embed.protocol import Passage, Rejected, Vector
+from memoryd.embed.protocol import Attachment, Passage, Rejected, Vector
 from memoryd.embed.remote.batch import BatchEmbedder, BatchSettings
 from memoryd.embed.remote.build import Patience, RemoteSettings, open_remote
 from memoryd.errors import EmbedderUnavailable
@@ -72,6 +72,14 @@ async def test_few_texts_and_questions_are_asked_directly(backend: BatchBackend,
     async with opened(backend, tmp_path) as embedder:
         assert are_right(await embedder.embed_documents(PASSAGES[:3]), NOTES[:3])
         assert are_right([await embedder.embed_query("boiler")], ["boiler"])
+    assert submissions(backend) == 0
+
+
+async def test_pictures_never_go_through_a_job(backend: BatchBackend, tmp_path: Path) -> None:
+    pictures = [Passage("a", attachment=Attachment("image/png", bytes([number]), b"x")) for number in range(8)]
+    async with opened(backend, tmp_path) as embedder:
+        got = await embedder.embed_documents(pictures)
+    assert all(isinstance(answer, Rejected) for answer in got), "these models embed text only"
     assert submissions(backend) == 0
 
 

@@ -3,6 +3,8 @@
 import asyncio
 import base64
 import contextlib
+import gc
+import tracemalloc
 from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -614,6 +616,24 @@ async def test_pictures_that_came_before_another_failed_are_not_sent_again() -> 
         server.behaviour = lambda _asked: None
         await embedder.embed_documents(batch)
     assert sum(b"image/png" in asked.raw for asked in server.asked) == 1
+
+
+async def test_picture_is_let_go_once_it_was_sent() -> None:
+    async with serving("gemini") as server, opened(server, model="gemini-embedding-2-preview") as embedder:
+        await embedder.embed_documents([attached(bytes(2_000_000))])
+        server.asked.clear()
+        gc.collect()
+        gc.disable()
+        tracemalloc.start()
+        try:
+            for _ in range(3):
+                await embedder.embed_documents([attached(bytes(2_000_000))])
+                server.asked.clear()
+            held, _ = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+            gc.enable()
+    assert held < 1_500_000
 
 
 async def test_older_ollama_is_asked_one_by_one() -> None:

@@ -16,6 +16,7 @@ from memoryd.index.media import MediaReader
 from memoryd.index.reader import NotReadableError
 from memoryd.index.roots import workspace_roots
 from memoryd.index.scanner import Rules
+from memoryd.store.index_schema import problems
 from memoryd.store.vectors import PendingFile
 from tests.fakes import FakeEmbedder
 from tests.integration.indexing import Stage, eventually, rebuilt, staged
@@ -56,6 +57,7 @@ async def test_what_is_seen_and_heard_is_found_by_meaning_and_the_name_by_words(
     (hit,) = [hit for hit in (await stage.ask("whiteboard")).hits if hit.is_literal]
     assert hit.chunk.text == "Image file: whiteboard-gateway.jpg"
     await stage.dump()
+    assert await stage.database.read(problems) == []
 
 
 async def test_notes_are_embedded_before_pictures(stage: Stage) -> None:

@@ -184,6 +184,8 @@ class Endpoint:
                 request = self._next(request, response, response.next_request.url)
             finally:
                 await response.aclose()
+                # it and its stream hold each other, and with them the megabytes that a picture is sent as
+                del response.stream
         raise CallError(Kind.ELSEWHERE, "redirects without end")
 
     def _next(self, request: httpx.Request, response: httpx.Response, there: httpx.URL) -> httpx.Request:
