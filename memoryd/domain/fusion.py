@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 Scores = Mapping[int, float]
 """Raw scores of one arm by chunk id; a chunk that the arm did not find is absent."""
 
+FIRST_STANDOUT = 1.5
+"""Standard deviations above the noise from which a cosine counts: one stranger in fifteen gets there."""
 FULL_STANDOUT = 6.0
 """Standard deviations above the noise at which a cosine counts in full: what a near-verbatim passage reaches."""
 
@@ -61,10 +63,11 @@ def weighted(evidence: Evidence, weights: Weights) -> dict[int, float]:
 
 
 def standout(cosine: float, noise: Noise) -> float:
-    """Return how far a cosine rises above the noise, 0 to 1; 1 is FULL_STANDOUT deviations and more."""
+    """Return how far a cosine rises above the noise: 0 up to FIRST_STANDOUT deviations, 1 from FULL_STANDOUT on."""
     if noise.deviation <= 0:
         return 0.0
-    return min(1.0, max(0.0, (cosine - noise.mean) / (FULL_STANDOUT * noise.deviation)))
+    rise = (cosine - noise.mean) / noise.deviation
+    return min(1.0, max(0.0, (rise - FIRST_STANDOUT) / (FULL_STANDOUT - FIRST_STANDOUT)))
 
 
 def text_score(magnitude: float) -> float:

@@ -107,10 +107,11 @@ def match_expression(terms: Sequence[str], phrases: Sequence[Sequence[str]] = ()
 def term_expression(term: str) -> str:
     """Return the FTS5 expression of one term: what begins with it, if it is one character of a script without spaces.
 
-    So it is for an identifier of letters and digits, which is often given by its first few alone.
+    So it is for an identifier of letters and digits, often given by its first few alone; all of it counts more.
     """
-    begins = (len(term) == 1 and _RUN.match(term)) or _CODE.match(term)
-    return f'"{term}"*' if begins else f'"{term}"'
+    if _CODE.match(term):
+        return f'("{term}" OR "{term}"*)'
+    return f'"{term}"*' if len(term) == 1 and _RUN.match(term) else f'"{term}"'
 
 
 def phrase_expression(words: Sequence[str]) -> str:

@@ -125,3 +125,10 @@ async def test_index_that_is_being_rebuilt_is_told_as_arms_that_fail(stage: Stag
     assert not found.hits
     assert {arm.state for arm in found.arms.values()} == {ArmState.FAILED}
     assert all(arm.reason for arm in found.arms.values())
+
+
+async def test_whole_identifier_outranks_those_that_only_begin_with_it(stage: Stage) -> None:
+    found = await stage.ask("kind2")
+    assert found.hits[0].chunk.path == "bank/02.md"
+    assert found.hits[0].score > found.hits[1].score
+    assert any(hit.chunk.path.startswith("bank/2") for hit in found.hits)
