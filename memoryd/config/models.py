@@ -1,6 +1,7 @@
 """The root of the configuration, and the agents as they result from it."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -30,10 +31,35 @@ class Agent:
     sockets: tuple[AgentSocket, ...] = ()
     provider_named_by: str = ""
     """The key that names the provider of embeddings; empty if none does."""
+    is_apart: bool = False
+    """Whether an agent before it on the same workspace indexes otherwise, so that they cannot share an index."""
 
     @property
     def index_path(self) -> Path:
-        """Where its index lies; two agents on one workspace share it unless `store.path` names `{agentId}`."""
+        """Where its index lies; two agents on one workspace share it unless they index otherwise.
+
+        With `{agentId}` in `store.path` they never do.
+        """
+        shared = self._shared_path()
+        return shared.with_name(f"{shared.stem}-{self.id}{shared.suffix}") if self.is_apart else shared
+
+    @property
+    def indexing(self) -> MemorySearch:
+        """What decides what is in its index and how it is searched: all but what each request may say for itself."""
+        search, usual = self.memory_search, MemorySearch()
+        asked = {"max_results": 6, "min_score": 0.0, "deadline_ms": 5000}
+        return search.model_copy(
+            update={
+                "enabled": True,
+                "sources": usual.sources,
+                "experimental": usual.experimental,
+                "qmd": usual.qmd,
+                "query": search.query.model_copy(update=asked),
+                "store": search.store.model_copy(update={"path": None}),
+            }
+        )
+
+    def _shared_path(self) -> Path:
         template = self.memory_search.store.path
         if template is None:
             return workspace_state_dir(self.workspace) / INDEX_NAME
@@ -48,6 +74,15 @@ def _is_openclaws(path: Path, workspace: Path) -> bool:
 
 def _beside(path: Path) -> Path:
     return path.with_name(f"{path.stem}.memoryd{path.suffix}")
+
+
+def _apart(agents: Sequence[Agent]) -> Iterator[Agent]:
+    """Set those agents apart that would find in a shared index what their own settings leave out."""
+    first: dict[Path, Agent] = {}
+    for agent in agents:
+        before = first.setdefault(agent.index_path, agent)
+        is_same = before.workspace != agent.workspace or before.indexing == agent.indexing
+        yield agent if is_same else replace(agent, is_apart=True)
 
 
 class Config(SharedSection):
@@ -67,7 +102,7 @@ class Config(SharedSection):
         """
         entries = self.agents.list or (AgentEntry(id=DEFAULT_AGENT),)
         chosen = next((entry for entry in entries if entry.default), entries[0])
-        return [self._resolved(entry, is_default=entry is chosen) for entry in entries]
+        return list(_apart([self._resolved(entry, is_default=entry is chosen) for entry in entries]))
 
     def _resolved(self, entry: AgentEntry, *, is_default: bool) -> Agent:
         defaults, embedder = self.agents.defaults.memory_search, self.agents.defaults.memory.embedder

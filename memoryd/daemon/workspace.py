@@ -225,7 +225,7 @@ class Workspace:
 
     def _on_scan(self, seen: Scan) -> None:
         if self._around.watcher is not None:
-            self._around.watcher.watch(str(self._path), seen.above | seen.folders, self.indexer.hint)
+            self._around.watcher.watch(str(self.database.path), seen.above | seen.folders, self.indexer.hint)
 
     def _on_search(self) -> None:
         now = time.monotonic()

@@ -98,6 +98,30 @@ def test_index_never_lies_where_openclaw_keeps_its_own() -> None:
     assert agent.index_path == Path.home() / ".openclaw/workspace/.memory/index.sqlite"
 
 
+@pytest.mark.parametrize(
+    ("own", "is_shared"),
+    [
+        ({"query": {"maxResults": 3, "minScore": 0.2}}, True),
+        ({"enabled": False}, True),
+        ({"qmd": {"extraCollections": [{"path": "/x"}]}}, True),
+        ({"extraPaths": ["../private"]}, False),
+        ({"exclude": ["MEMORY.md"]}, False),
+        ({"followSymlinks": True}, False),
+        ({"chunking": {"tokens": 200}}, False),
+        ({"provider": "none"}, False),
+        ({"remote": {"apiKey": "another"}}, False),
+        ({"query": {"hybrid": {"mmr": {"enabled": True}}}}, False),
+    ],
+    ids=str,
+)
+def test_agents_that_index_otherwise_have_an_index_each(own: dict[str, object], is_shared: bool) -> None:
+    for store in ({}, {"memorySearch": {"store": {"path": "/x/index.sqlite"}}}):
+        listed = [{"id": "a"}, {"id": "b", "memorySearch": own}, {"id": "c"}]
+        first, second, third = agents_of({"defaults": {"workspace": "/w", **store}, "list": listed})
+        assert (first.index_path.name, first.index_path) == ("index.sqlite", third.index_path)
+        assert second.index_path == first.index_path.with_name("index.sqlite" if is_shared else "index-b.sqlite")
+
+
 def test_two_agents_on_one_workspace_share_one_index() -> None:
     listed = {"defaults": {"workspace": "/w"}, "list": [{"id": "a"}, {"id": "b"}]}
     first, second = agents_of(listed)

@@ -1,0 +1,58 @@
+"""Several agents on one workspace: each finds what its own settings let it find, at once, and nothing else."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memoryd.client import Client
+from memoryd.errors import NotFound
+from tests.daemon import RunningDaemon, eventually
+
+EVENTS_ONLY = {"watchDebounceMs": 30, "settleMs": 20, "reconcileSeconds": 3600, "onSearch": False}
+
+
+@pytest.fixture
+def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
+    """`a` has a private folder besides, `b` only the notes, `c` the notes without the core file."""
+    workspace = tmp_path / "workspace"
+    for folder in (workspace / "memory", tmp_path / "private"):
+        folder.mkdir(parents=True)
+    (workspace / "MEMORY.md").write_text("The gateway runs on alder.\n")
+    (workspace / "memory" / "first.md").write_text("The gateway was restarted.\n")
+    (tmp_path / "private" / "diary.md").write_text("The gateway and the kreuzspinne.\n")
+    search = {"provider": "none", "sync": EVENTS_ONLY}
+    listed = [
+        {"id": "a", "memorySearch": {"extraPaths": ["../private"]}},
+        {"id": "b"},
+        {"id": "c", "memorySearch": {"exclude": ["MEMORY.md"], "query": {"maxResults": 1}}},
+    ]
+    config = tmp_path / "config.json5"
+    agents = {"defaults": {"workspace": str(workspace), "memorySearch": search}, "list": listed}
+    config.write_text(json.dumps({"agents": agents}))
+    with RunningDaemon(tmp_path, config, workspace) as running:
+        running.client().sync()
+        yield running
+
+
+def paths(client: Client, agent: str, query: str = "gateway") -> set[str]:
+    return {hit["path"] for hit in client.search(query, agent=agent, max_results=20)["results"]}
+
+
+def test_f145_agent_finds_and_reads_what_its_own_settings_index(daemon: RunningDaemon) -> None:
+    client = daemon.client()
+    assert paths(client, "a") == {"MEMORY.md", "memory/first.md", "../private/diary.md"}
+    assert paths(client, "b") == {"MEMORY.md", "memory/first.md"}
+    assert paths(client, "c") == {"memory/first.md"}
+    assert client.get("../private/diary.md", agent="a")["text"]
+    for agent, path in (("b", "../private/diary.md"), ("c", "../private/diary.md"), ("c", "MEMORY.md")):
+        with pytest.raises(NotFound):
+            client.get(path, agent=agent)
+
+
+def test_every_agent_hears_of_a_change(daemon: RunningDaemon) -> None:
+    client = daemon.client()
+    eventually(lambda: all(agent["watcher"]["ok"] for agent in client.status()["agents"]))
+    (daemon.workspace / "memory" / "new.md").write_text("The hearthstone is slate.\n")
+    eventually(lambda: all(paths(client, agent, "hearthstone") == {"memory/new.md"} for agent in "abc"))
