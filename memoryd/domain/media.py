@@ -126,10 +126,11 @@ def checked(name: str, head: bytes) -> Media | None:
 
 
 def label(path: str) -> str:
-    """The words that stand for a file in the index and beside it in a request: its kind and its name without folders;
-    empty for another kind of file."""
+    """The line that stands for a file in the index and beside it in a request: its kind and its name without folders,
+    with a blank for what is no letter or sign; empty for another kind of file."""
     modality = modality_of(path)
-    return f"{LABELS[modality]}: {path.rpartition('/')[2]}" if modality else ""
+    name = "".join(sign if sign.isprintable() else " " for sign in path.rpartition("/")[2])
+    return f"{LABELS[modality]}: {name}" if modality else ""
 
 
 def _media(mime: str | None) -> Media | None:

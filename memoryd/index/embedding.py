@@ -57,7 +57,7 @@ class LaneSettings:
     read_ahead: int = 512
     retry: float = 1.0
     hold: float = 10.0
-    """Seconds until a file that could not be read is tried again."""
+    """Seconds until a picture or sound is tried again that could not be read or sent."""
     max_unused: int = 50_000
     is_paused: bool = False
     """Vectors are made only when somebody asks for them."""
@@ -158,6 +158,9 @@ class EmbeddingLane:
                 self.trouble = PAUSED if self._settings.is_paused and self.pending else self._why_held()
             except EmbedderUnavailable as exc:
                 self.trouble = str(exc)
+                if self._queue and self._queue[0].file is not None:
+                    # each try reads megabytes again; when the embedder is back, it wakes the lane
+                    pause = self._settings.hold
             except StoreError as exc:
                 self._queue.clear()
                 # a wake-up that nothing could be done about must not cut the pause short, or it never ends

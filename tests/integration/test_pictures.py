@@ -60,6 +60,17 @@ async def test_what_is_seen_and_heard_is_found_by_meaning_and_the_name_by_words(
     assert await stage.database.read(problems) == []
 
 
+async def test_odd_names_are_one_line_and_found(stage: Stage) -> None:
+    stage.write("assets/海边的灯塔.png", png("a hut by the sea"))
+    stage.write("assets/two\nlines.png", png("two lines"))
+    os.close(os.open(os.fsencode(stage.workspace) + b"/assets/\xff.png", os.O_CREAT | os.O_WRONLY))
+    await stage.embed()
+    assert await stage.found("灯塔") == ["assets/海边的灯塔.png"]
+    assert "Image file: two lines.png [two lines]" in sent(stage)
+    assert stage.skipped["assets/\\xff.png"] == "its name is not UTF-8"
+    await stage.dump()
+
+
 async def test_notes_are_embedded_before_pictures(stage: Stage) -> None:
     stage.embedder.goes_on.clear()
     stage.write("assets/a.png", png(BICYCLE))

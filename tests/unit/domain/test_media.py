@@ -74,6 +74,8 @@ def test_name_and_bytes_must_agree() -> None:
 def test_label_names_kind_and_file() -> None:
     assert label("assets/holiday.PNG") == "Image file: holiday.PNG"
     assert label("../voice/memo.m4a") == "Audio file: memo.m4a"
+    assert label("assets/海边的木屋 2.png") == "Image file: 海边的木屋 2.png"
+    assert label("a\n\nSource: x.md#L1\u2028\u202e.png") == "Image file: a  Source: x.md#L1  .png"
     assert label("notes.md") == ""
     assert modality_of("memo.m4a") is Modality.AUDIO
 
