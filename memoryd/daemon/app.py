@@ -224,11 +224,11 @@ class Daemon:
 
 
 def _grouped(agents: Sequence[Agent]) -> list[list[Agent]]:
-    """Return the agents by index file: those on one workspace share it."""
+    """Return the agents by index file: those on one workspace share it, led by one whose memory can be searched."""
     groups: dict[Path, list[Agent]] = {}
     for agent in agents:
         groups.setdefault(agent.index_path, []).append(agent)
-    return list(groups.values())
+    return [sorted(group, key=lambda agent: not agent.memory_search.enabled) for group in groups.values()]
 
 
 def _model_store(agent: Agent) -> ModelStore:

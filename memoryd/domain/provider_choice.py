@@ -27,6 +27,8 @@ class Wish:
     """Whether `local.modelPath` is given and its file is there."""
     keys: Mapping[str, str] = field(default_factory=dict)
     """Where the key of each provider that has one stands."""
+    is_searchable: bool = True
+    """Whether anybody may search; vectors that nobody may search are not worth a call, nor a note sent away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,8 @@ def choose(wish: Wish) -> Choice:
 
 
 def _provider(wish: Wish) -> tuple[str, str]:
+    if not wish.is_searchable:
+        return NONE, "memorySearch.enabled is false: no vectors are made"
     if not wish.named_by:
         return LOCAL, "memorySearch.provider is not set: the local model"
     if wish.provider == AUTO:

@@ -100,6 +100,7 @@ def plan_for(agent: Agent, models: Models, *, store: ModelStore, environment: Ma
         named_by=agent.provider_named_by,
         fallback=search.fallback,
         is_model_here="model_path" in search.local.model_fields_set and _is_here(search.local.model_path, store),
+        is_searchable=search.enabled,
         keys=_origins(search, models, keys) if search.provider == "auto" else {},
     )
     choice = choose(wish)

@@ -189,13 +189,20 @@ def test_search_by_words_alone_is_complete_when_that_is_configured(tmp_path: Pat
 def test_switched_off_agent_beside_one_that_is_on(tmp_path: Path, workspace: Path) -> None:
     agents = {
         "defaults": {"workspace": str(workspace), "memorySearch": {"provider": "none"}},
-        "list": [{"id": "on"}, {"id": "off", "memorySearch": {"enabled": False}}],
+        "list": [
+            {"id": "off", "default": False, "memorySearch": {"enabled": False, "provider": "openai"}},
+            {"id": "on"},
+        ],
     }
     config = tmp_path / "config.json5"
     config.write_text(json.dumps({"agents": agents}))
     with RunningDaemon(tmp_path, config, workspace) as running, Client(running.socket) as client:
         client.sync()
         assert client.search("GW-4172", agent="on")["results"]
+        assert {agent["id"]: agent["embedding"]["provider"] for agent in client.status()["agents"]} == {
+            "on": "none",
+            "off": "none",
+        }
         with pytest.raises(Disabled):
             client.search("GW-4172", agent="off")
         with pytest.raises(Disabled):

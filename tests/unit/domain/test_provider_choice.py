@@ -28,6 +28,12 @@ def test_none_has_no_fallback_either() -> None:
     assert "words only" in choice.rule
 
 
+def test_memory_that_nobody_may_search_is_sent_nowhere() -> None:
+    choice = choose(Wish("openai", "memorySearch.provider", fallback="gemini", keys=KEYS, is_searchable=False))
+    assert (choice.provider, choice.fallback, choice.remote_owner) == ("none", None, None)
+    assert choice.rule == "memorySearch.enabled is false: no vectors are made"
+
+
 def test_auto_takes_a_model_file_before_any_key() -> None:
     choice = choose(Wish("auto", "memorySearch.provider", is_model_here=True, keys=KEYS))
     assert choice.provider == "local"
