@@ -236,6 +236,59 @@ def test_outage_of_the_endpoint_sends_nothing_twice(
     assert counts.most_common(1)[0][1] == 1
 
 
+def test_killed_daemon_loses_nothing_and_sends_little_twice(
+    tmp_path: Path, workspace: Path, assets: Path, endpoint: Endpoint
+) -> None:
+    for number in range(60):
+        (assets / f"many-{number}.png").write_bytes(png(f"view number {number}"))
+    endpoint.kill()
+    endpoint.delay = 0.1
+    endpoint.start()
+    daemon = configured(tmp_path, workspace, search_of(endpoint))
+    with daemon:
+        eventually(lambda: len(seen(endpoint)) > 20, seconds=30)
+        daemon.kill()
+        assert len(set(seen(endpoint))) < 64
+        daemon.start()
+        eventually(lambda: is_embedded(daemon), seconds=60)
+        assert agent_of(daemon)["files"] == 67
+    counts = Counter(seen(endpoint))
+    assert len(counts) == 64
+    assert counts.total() - 64 <= 16, "only what was under way"
+
+
+def test_pictures_go_by_direct_calls_where_notes_go_by_jobs(
+    tmp_path: Path, workspace: Path, assets: Path, endpoint: Endpoint
+) -> None:
+    search = search_of(endpoint)
+    access: Any = search["remote"]
+    jobs = {"remote": access | {"batch": {"enabled": True, "pollIntervalMs": 100}}}
+    with configured(tmp_path, workspace, search | jobs) as daemon:
+        synced(daemon)
+        assert ask(daemon, "red bicycle lighthouse")["results"][0]["path"] == "assets/IMG_0042.png"
+    assert len(seen(endpoint)) == 4
+
+
+def test_two_workspaces_find_the_same_pictures_of_a_folder_outside(
+    tmp_path: Path, workspace: Path, assets: Path, endpoint: Endpoint
+) -> None:
+    other = tmp_path / "other"
+    (other / "memory").mkdir(parents=True)
+    (other / "MEMORY.md").write_text("# Memory\n\nElsewhere.\n")
+    search = search_of(endpoint) | {"extraPaths": [str(assets)]}
+    defaults = {"workspace": str(workspace), "memorySearch": search}
+    listed = [{"id": "main"}, {"id": "work", "workspace": str(other)}]
+    config = tmp_path / "config.json5"
+    config.write_text(json.dumps({"agents": {"defaults": defaults, "list": listed}}))
+    with RunningDaemon(tmp_path, config, workspace) as daemon, Client(daemon.socket) as client:
+        client.sync(wait="embedded", agent="main")
+        client.sync(wait="embedded", agent="work")
+        reply = client.search("red bicycle lighthouse", agent="work")
+        assert reply["results"][0]["path"] == "../workspace/assets/IMG_0042.png"
+        reply = client.search("red bicycle lighthouse", agent="main")
+        assert reply["results"][0]["path"] == "assets/IMG_0042.png"
+
+
 def test_wrong_provider_model_and_fallback_are_told_at_once(
     tmp_path: Path, workspace: Path, assets: Path, endpoint: Endpoint
 ) -> None:
