@@ -79,7 +79,7 @@ class AgentQmd:
             second=standing.builtin,
             recent=standing.words,
             name=NAME,
-            changed_since=standing.changed_since,
+            changed_since=self._changed_since,
         )
         self.search.note(self.qmd.outage)
 
@@ -91,7 +91,7 @@ class AgentQmd:
     @property
     def is_healthy(self) -> bool:
         """Whether it answers, as far as is known, or will when the vectors are made that it is busy with."""
-        return self.qmd.outage is None and (self.search.fallback is None or self.qmd.upkeep.is_embedding)
+        return self.qmd.upkeep.is_embedding or (self.qmd.outage is None and self.search.fallback is None)
 
     def _on_change(self) -> None:
         outage = self.qmd.outage
@@ -105,6 +105,9 @@ class AgentQmd:
         """Take the news that the server runs (again): an outage that a question met is over."""
         if self.qmd.outage is None:
             self.search.note(None)
+
+    def _changed_since(self, paths: Sequence[str], moment: float) -> set[str]:
+        return {path for path in self._standing.changed_since(paths, moment) if self.files.covers(path)}
 
     def _collections(self) -> tuple[Collection, ...]:
         agent, workspace = self._agent, self._standing.workspace

@@ -44,13 +44,11 @@ class FallbackSearch:
         """The outage that the last question or `note` met, None while the first engine works."""
         return self._fallback
 
-    def note(self, outage: str | None) -> None:
-        """Take the news that the first engine is out, or that it may be asked again."""
-        if outage is None:
-            self._fallback = None
-        else:
-            since = self._fallback.since if self._fallback else datetime.now(UTC)
-            self._fallback = Fallback(self._name, outage, since)
+    def note(self, outage: str | None) -> Fallback | None:
+        """Take the news that the first engine is out, or that it may be asked again; return what holds now."""
+        since = self._fallback.since if self._fallback else datetime.now(UTC)
+        self._fallback = None if outage is None else Fallback(self._name, outage, since)
+        return self._fallback
 
     async def search(self, query: Query) -> Found:
         """Answer with the first engine, else with the second; `fallback` in what is found says so."""
@@ -58,8 +56,9 @@ class FallbackSearch:
         try:
             found = await self._first.search(replace(query, deadline=query.deadline * FIRST_SHARE))
         except SidecarError as exc:
-            self.note(str(exc))
-            return replace(await self._second.search(_rest(query, end)), fallback=self._fallback)
+            # what is noted meanwhile is for the next question
+            met = self.note(str(exc))
+            return replace(await self._second.search(_rest(query, end)), fallback=met)
         self.note(None)
         if not found.hits and found.doubt:
             reason = Fallback(self._name, found.doubt, datetime.now(UTC))

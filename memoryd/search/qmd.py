@@ -12,7 +12,6 @@ from memoryd.domain.filters import Filters
 from memoryd.domain.qmd_output import QmdHit
 from memoryd.domain.qmd_query import sub_queries
 from memoryd.domain.words import query_terms
-from memoryd.errors import SidecarError
 from memoryd.index.reader import Content
 from memoryd.search.arms import LEXICAL, VECTOR
 from memoryd.search.fallback import FallbackSearch
@@ -50,9 +49,7 @@ class QmdSearch:
         settings, upkeep = self._qmd.settings, self._qmd.upkeep
         terms = tuple(query_terms(query.text, limit=MAX_TERMS))
         searches = sub_queries(settings.mode, query.text, terms)
-        if settings.mode == "vsearch" and upkeep.vector_trouble:
-            raise SidecarError(upkeep.vector_trouble)
-        if upkeep.vector_trouble:
+        if upkeep.vector_trouble and settings.mode == "query":
             searches = tuple(one for one in searches if one.type == "lex")
         answer = QmdAnswer(())
         if searches:

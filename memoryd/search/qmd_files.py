@@ -57,6 +57,11 @@ class QmdFiles:
             return None
         return Place(Path(found.root), relative, f"{PREFIX}{collection}/{relative}")
 
+    def covers(self, path: str) -> bool:
+        """Tell whether qmd would index a document of the builtin index."""
+        full = os.path.join(self._workspace, path)  # noqa: PTH118  text is enough
+        return any(one.holds(os.path.relpath(full, one.root)) for one in self._collections())
+
     def read(self, place: Place) -> Content | None:
         """Return the file as it is now, None if it is gone, cannot be read safely, or is private."""
         try:

@@ -107,7 +107,7 @@ class Qmd:
         upkeep = self.upkeep
         if self.installation.program is None or upkeep.updated_at is None:
             return upkeep.trouble or "qmd has not indexed the notes yet"
-        return None
+        return upkeep.vector_trouble if self.settings.mode == "vsearch" else None
 
     async def query(self, searches: Sequence[SubQuery], *, limit: int, reranks: bool, seconds: float) -> QmdAnswer:
         """Ask within all collections, at most `seconds`. Raises SidecarError for whatever goes wrong."""

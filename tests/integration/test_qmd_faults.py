@@ -185,8 +185,7 @@ async def test_f083_embedding_error_behind_success_falls_back(
 
 async def test_model_that_is_missing_is_never_fetched(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
     async with composed(tmp_path, workspace, settings(standin, searchMode="vsearch")) as running:
-        await running.ready()
-        await eventually(lambda: "no embedding model" in (running.sidecar.qmd.upkeep.vector_trouble or ""))
+        await eventually(lambda: "no embedding model" in (running.sidecar.qmd.outage or ""))
         assert "no embedding model" in await answered_by(running, "builtin")
         assert not standin.calls("embed")
         written = running.sidecar.qmd.home.config_file.read_text()

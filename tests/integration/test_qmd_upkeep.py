@@ -62,6 +62,23 @@ async def test_index_and_vectors_are_refreshed_at_their_intervals(
         await eventually(lambda: len(standin.calls("update")) >= 3 and len(standin.calls("embed")) >= 3)
 
 
+@pytest.mark.parametrize("way", ["hang", "ignore TERM", "stop"])
+async def test_f084_hanging_embed_is_ended_and_tried_again(
+    tmp_path: Path, workspace: Path, standin: StandIn, way: str
+) -> None:
+    model = tmp_path / EMBED_MODEL
+    model.parent.mkdir(parents=True)
+    model.write_bytes(b"GGUF")
+    standin.behave(embed=way)
+    short = settings(standin, searchMode="vsearch", update={"embedTimeoutMs": 300})
+    async with composed(tmp_path, workspace, short) as running:
+        await eventually(lambda: "did not end within" in (running.sidecar.qmd.upkeep.vector_trouble or ""))
+        assert "did not end within" in await answered_by(running, "builtin", within=1)
+        standin.behave(embed="ok")
+        await eventually(lambda: running.sidecar.qmd.upkeep.vector_trouble is None)
+        await eventually_answered_by_qmd(running)
+
+
 async def test_many_changes_make_few_updates(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
     slow = settings(standin, update={"debounceMs": 3_600_000})
     async with composed(tmp_path, workspace, slow) as running:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
-from tests.daemon import RunningDaemon
+from tests.daemon import RunningDaemon, eventually
 from tests.system.qmd_daemon import agent_of, found, paths, wait_for_qmd, with_qmd
 
 NEVER = {"interval": "0s", "debounceMs": 3_600_000, "embedInterval": "0s"}
@@ -80,6 +80,20 @@ def test_files_that_only_qmd_indexes_are_waited_for(tmp_path: Path, workspace: P
         assert paths(found(daemon, "okapi")) == []
 
 
+def test_notes_that_qmd_is_not_given_are_not_added(tmp_path: Path, workspace: Path) -> None:
+    (workspace / "bank").mkdir()
+    (workspace / "bank" / "lease.md").write_text("The lease of the bank.\n")
+    only_bank = [{"path": "bank", "name": "bank"}]
+    with with_qmd(tmp_path, workspace, update=NEVER, includeDefaultMemory=False, paths=only_bank) as daemon:
+        wait_for_qmd(daemon)
+        (workspace / "memory" / "new.md").write_text("The lease of the ocelot.\n")
+        (workspace / "bank" / "new.md").write_text("The lease of the margay.\n")
+        assert daemon.client().sync(wait="none")
+        eventually(lambda: "bank/new.md" in paths(found(daemon, "lease")))
+        reply = found(daemon, "lease")
+        assert (reply["backend"], set(paths(reply))) == ("qmd", {"bank/lease.md", "bank/new.md"})
+
+
 def test_vectors_of_qmd_are_waited_for(tmp_path: Path, workspace: Path, starter_model: Path) -> None:
     with with_qmd(tmp_path, workspace, starter_model, update=NEVER, searchMode="vsearch") as daemon:
         assert synced(daemon, "embedded")
@@ -98,7 +112,7 @@ def test_sync_says_soon_that_qmd_cannot_follow(tmp_path: Path, workspace: Path) 
 
 def test_sync_says_soon_that_there_is_no_model(tmp_path: Path, workspace: Path) -> None:
     with with_qmd(tmp_path, workspace, searchMode="vsearch") as daemon:
-        wait_for_qmd(daemon)
+        eventually(lambda: "no embedding model" in str(agent_of(daemon)["fallback"]))
         assert synced(daemon)
         assert soon(lambda: not synced(daemon, "embedded"))
 
