@@ -7,6 +7,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from memoryd.domain.documents import RelativePath
 from memoryd.domain.floors import Idf, idf
 from memoryd.domain.fusion import Noise, Scores
 from memoryd.domain.questions import Question
@@ -89,12 +90,14 @@ class Arms:
         rows = await self._database.read(lambda db: narrowed_chunks(db, narrow, files))
         return Reach(None, tuple(row[0] for row in rows if question.admits(row[1:])))
 
-    async def lexical(self, question: Question, depth: int, reach: Reach) -> tuple[Arm, Scores]:
-        """Return BM25 of the best `depth` chunks that hold any term."""
+    async def lexical(
+        self, question: Question, depth: int, reach: Reach, without: RelativePath | None = None
+    ) -> tuple[Arm, Scores]:
+        """Return BM25 of the best `depth` chunks that hold any term, of all documents but the one to be left out."""
         if not question.terms:
             return Arm(ArmState.OK, "the question has no words to look for"), {}
         return Arm(ArmState.OK), await self._database.read(
-            lambda db: chunk_scores(db, question.expression, depth, reach.files, reach.chunks)
+            lambda db: chunk_scores(db, question.expression, depth, reach.files, reach.chunks, without)
         )
 
     async def embedded(self, question: Question) -> tuple[Arm, Matrix | None]:

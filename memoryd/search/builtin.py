@@ -7,6 +7,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import partial
 
+from memoryd.domain.documents import RelativePath
 from memoryd.domain.fusion import Evidence, Scores, Weights, relative, weighted
 from memoryd.domain.questions import Question
 from memoryd.embed.slot import EmbedderSlot
@@ -156,14 +157,29 @@ class BuiltinSearch:
             guarded(self._arms.lexical(question, depth, reach), end), guarded(self._arms.embedded(question), end)
         )
         asked = _Asked(query, question, reach, embedding, end, is_last)
+        crowd: RelativePath | None = None
         while True:
             heard = await self._heard(asked, lexical, depth)
-            found, has_folded = await self._found(asked, heard)
-            is_short = has_folded and len(found.hits) < query.limit and heard.is_full
-            if not is_short or depth >= self._settings.deepest or time.monotonic() > end:
+            found, selected = await self._found(asked, heard)
+            if not heard.is_full or time.monotonic() > end:
                 return found
-            depth *= DEEPER
-            lexical = await guarded(self._arms.lexical(question, depth, reach), end)
+            if selected.crowd is not None and crowd is None:
+                crowd = selected.crowd
+                lexical = await self._joined(asked, lexical, crowd)
+            elif selected.has_folded and len(found.hits) < query.limit and depth < self._settings.deepest:
+                depth *= DEEPER
+                lexical = await guarded(self._arms.lexical(question, depth, reach), end)
+            else:
+                return found
+
+    async def _joined(
+        self, asked: _Asked, lexical: tuple[Arm, Scores | None], crowd: RelativePath
+    ) -> tuple[Arm, Scores | None]:
+        """Add the best words of other documents to those of one that has all the candidates."""
+        arm, words = lexical
+        wanted = self._settings.multiplier * asked.query.limit
+        _, others = await guarded(self._arms.lexical(asked.question, wanted, asked.reach, crowd), asked.end)
+        return arm, {**(words or {}), **(others or {})}
 
     async def _heard(self, asked: _Asked, lexical: tuple[Arm, Scores | None], depth: int) -> _Heard:
         vector, embedded = asked.embedding
@@ -181,7 +197,7 @@ class BuiltinSearch:
     async def _near(self, embedded: Matrix, depth: int, reach: Reach) -> tuple[Arm, Near]:
         return Arm(ArmState.OK), await self._arms.near(embedded, depth, reach)
 
-    async def _found(self, asked: _Asked, heard: _Heard) -> tuple[Found, bool]:
+    async def _found(self, asked: _Asked, heard: _Heard) -> tuple[Found, Selected]:
         merge = weighted if self._settings.fusion == "weighted" else relative
         fused = merge(heard.evidence, self._settings.weights)
         standing = await self._standing(asked, list(fused))
@@ -199,7 +215,7 @@ class BuiltinSearch:
             reason=reason,
             floors=held,
         )
-        return found, selected.has_folded
+        return found, selected
 
     async def _standing(self, asked: _Asked, chunks: list[int]) -> Standing | None:
         """Find which terms stand where; None if that takes too long or fails."""
@@ -227,7 +243,7 @@ class BuiltinSearch:
             known = [rows[chunk] for chunk in wanted if chunk in rows]
             candidates = [scored(row, merged.fused[row.id], merged.evidence, places, merged.standing) for row in known]
             selected = select(candidates, limit, steps=steps, bar=bar, now=asked.query.now)
-            is_enough = len(selected.hits) >= limit and not selected.is_crowded
+            is_enough = len(selected.hits) >= limit and selected.crowd is None
             if is_enough or reach >= len(admitted):
                 return selected
             reach *= DEEPER

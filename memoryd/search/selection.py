@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from memoryd.domain.decay import age_in_days, decay_day, decay_factor
+from memoryd.domain.documents import RelativePath
 from memoryd.domain.floors import deviations
 from memoryd.domain.fusion import Noise
 from memoryd.domain.media import modality_of
@@ -41,12 +42,13 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """The hits, best first; what came near and is none; whether near copies were folded, or one document took all."""
+    """The hits, best first; what came near and is none; whether near copies were folded."""
 
     hits: tuple[Scored, ...]
     misses: tuple[Scored, ...]
     has_folded: bool
-    is_crowded: bool
+    crowd: RelativePath | None
+    """The document that has more than its share of the places."""
 
 
 @dataclass(slots=True)
@@ -68,8 +70,12 @@ def select(candidates: Sequence[Scored], limit: int, *, steps: Steps, bar: Bar, 
     late = [_missed(one.hit, BEYOND) for at, one in enumerate(leaders) if at not in places]
     late += [_missed(hit, BEYOND) for hit in rest[:limit]]
     misses = sorted(late + refused[:limit], key=lambda hit: -hit.score)
-    is_crowded = max(Counter(hit.chunk.path for hit in hits).values(), default=0) > file_share(limit)
-    return Selected(hits, tuple(misses[:limit]), any(one.copies for one in leaders), is_crowded)
+    return Selected(hits, tuple(misses[:limit]), any(one.copies for one in leaders), _crowd(hits, limit))
+
+
+def _crowd(hits: Sequence[Scored], limit: int) -> RelativePath | None:
+    most = Counter(hit.chunk.path for hit in hits).most_common(1)
+    return most[0][0] if most and most[0][1] > file_share(limit) else None
 
 
 def _why(hit: Scored) -> Why:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import apsw
 
+from memoryd.domain.documents import RelativePath
+
 BODY, HEADING, PATH, PARTS = 1.0, 1.0, 1.0, 0.25
 """BM25 weights of the columns. Of `parts` a hint is enough: the identifier itself stands in the body."""
 
@@ -15,6 +17,7 @@ WHERE chunk_words MATCH ? {{filter}} ORDER BY score DESC LIMIT ?
 """
 _OF_FILES = "AND rowid IN (SELECT id FROM chunks WHERE file_id IN (SELECT value FROM json_each(?)))"
 _OF_CHUNKS = "AND rowid IN (SELECT value FROM json_each(?))"
+_OF_OTHERS = "AND rowid NOT IN (SELECT c.id FROM chunks c JOIN files f ON f.id = c.file_id WHERE f.path = ?)"
 # A plain rowid would make SQLite seek each candidate anew; so it reads the term's list once, which also counts it.
 _HOLDERS = """
 SELECT count(*), json_group_array(rowid) FILTER (WHERE +rowid IN (SELECT value FROM json_each(?1)))
@@ -50,17 +53,21 @@ def chunk_scores(
     limit: int,
     file_ids: Sequence[int] | None = None,
     chunk_ids: Sequence[int] | None = None,
+    without: RelativePath | None = None,
 ) -> dict[int, float]:
     """Return BM25 (higher is better) of the best `limit` chunks that match, by chunk id, best first.
 
-    `chunk_ids` or else `file_ids` filter before the cut.
+    `chunk_ids` or else `file_ids` filter before the cut, and so does the document that is to be left out.
     """
+    filters: list[tuple[str, str]] = []
     if chunk_ids is not None:
-        rows = db.execute(_CHUNKS.format(filter=_OF_CHUNKS), (expression, json.dumps(list(chunk_ids)), limit))
+        filters.append((_OF_CHUNKS, json.dumps(list(chunk_ids))))
     elif file_ids is not None:
-        rows = db.execute(_CHUNKS.format(filter=_OF_FILES), (expression, json.dumps(list(file_ids)), limit))
-    else:
-        rows = db.execute(_CHUNKS.format(filter=""), (expression, limit))
+        filters.append((_OF_FILES, json.dumps(list(file_ids))))
+    if without is not None:
+        filters.append((_OF_OTHERS, without))
+    statement = _CHUNKS.format(filter=" ".join(clause for clause, _ in filters))
+    rows = db.execute(statement, (expression, *(value for _, value in filters), limit))
     return {row[0]: row[1] for row in rows}
 
 

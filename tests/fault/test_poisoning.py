@@ -95,7 +95,6 @@ def test_f148_long_note_leaves_a_place_to_others(poisoned: Poisoned) -> None:
     assert "memory/projects/vault.md" in found
 
 
-@pytest.mark.xfail(strict=True, reason="a note with more chunks than an arm gives candidates takes all places")
 def test_f148_giant_note_leaves_a_place_to_others(poisoned: Poisoned) -> None:
     assert set(paths(poisoned(giant(5000)).client().search(QUESTION))) != {"MEMORY.md"}
 
