@@ -71,6 +71,17 @@ async def test_odd_names_are_one_line_and_found(stage: Stage) -> None:
     await stage.dump()
 
 
+async def test_pictures_of_like_names_are_not_folded_into_one(stage: Stage) -> None:
+    names = {f"assets/our long holiday in the hut by the sea with all of us {number}.png" for number in range(4)}
+    names |= {"assets/again/our long holiday in the hut by the sea with all of us 0.png"}
+    for name in names:
+        stage.write(name, png(f"seen only in {name}"))
+    await stage.sync()
+    found = await stage.ask("long holiday hut")
+    assert {hit.chunk.path for hit in found.hits} == names
+    assert not any(hit.copies for hit in found.hits)
+
+
 async def test_notes_are_embedded_before_pictures(stage: Stage) -> None:
     stage.embedder.goes_on.clear()
     stage.write("assets/a.png", png(BICYCLE))
