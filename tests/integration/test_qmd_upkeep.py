@@ -51,6 +51,18 @@ async def test_boot_sync_is_not_waited_for_by_default(tmp_path: Path, workspace:
         assert "starting" in await answered_by(running, "builtin", within=1)
 
 
+async def test_first_update_that_is_put_off_comes_when_it_is_asked_for(
+    tmp_path: Path, workspace: Path, standin: StandIn
+) -> None:
+    late = settings(standin, update={"startup": "idle", "startupDelayMs": 3_600_000})
+    async with composed(tmp_path, workspace, late) as running:
+        assert "starting" in await answered_by(running, "builtin", within=1)
+        assert not standin.calls("update")
+        assert await running.sidecar.qmd.upkeep.follow(embeds=False)
+        await eventually_answered_by_qmd(running)
+        await answered_by(running, "qmd")
+
+
 async def test_index_and_vectors_are_refreshed_at_their_intervals(
     tmp_path: Path, workspace: Path, standin: StandIn
 ) -> None:
