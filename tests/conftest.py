@@ -7,11 +7,15 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from memoryd.config.paths import models_dir
 from memoryd.embed.model_store import ModelStore
 from tests.daemon import STARTER, RunningDaemon, eventually, write_config
 from tests.leftovers import described, processes_of
+
+settings.register_profile("shared machine", deadline=None)
+settings.load_profile("shared machine")
 
 MODELS = Path(os.environ.get("MEMORYD_TEST_MODELS") or models_dir())
 """The model cache of the person who runs the tests, read before each test hides it."""

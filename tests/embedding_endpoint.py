@@ -2,7 +2,8 @@
 test can kill and start again.
 
 Texts that share words get vectors that are near; of a picture or sound count the words that there are to see in it. One
-with `refused` among them is refused. Each text and file is noted once its answer has left.
+with `refused` among them is refused, and so is a text with `unspeakable`. Each text and file is noted once its answer
+has left.
 """
 
 import base64
@@ -26,6 +27,7 @@ if __name__ == "__main__":
 from tests.media_files import seen_in
 
 DIMENSIONS = 64
+TEXT_REFUSAL = "This text cannot be embedded."
 REFUSAL = "Unable to process input image."
 _PROMPT = re.compile(r"task: search result \| query: |title: .*? \| text: ")
 
@@ -54,6 +56,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self._as_gemini(body)
             return
         texts = [body["input"]] if isinstance(body["input"], str) else body["input"]
+        if any("unspeakable" in text for text in texts):
+            self._answer(400, {"error": {"message": TEXT_REFUSAL, "type": "invalid_request_error"}})
+            return
         size = body.get("dimensions", DIMENSIONS)
         data = [{"index": at, "embedding": vector_of(text, size)} for at, text in enumerate(texts)]
         self._answer(200, {"object": "list", "data": data, "model": body["model"]})

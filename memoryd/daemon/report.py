@@ -92,6 +92,7 @@ class Reporter:
     def _agent(self, workspace: Workspace, served: Served) -> AgentStatus:
         state, held, qmd = served.indexer.state, workspace.counts, served.qmd
         embedder, skipped = served.slot.embedder, (*state.skipped, *workspace.unseen)
+        owed = served.lane.pending + served.lane.postponed + len(workspace.unseen)
         return AgentStatus(
             id=served.agent.id,
             workspace=str(served.agent.workspace),
@@ -101,7 +102,7 @@ class Reporter:
             files=held.files,
             chunks=held.chunks,
             passages=held.passages,
-            embedded=held.passages - served.lane.pending - served.lane.postponed if embedder is not None else 0,
+            embedded=0 if embedder is None else max(0, held.passages - owed),
             pending_files=state.pending_files,
             pending_embeddings=served.lane.pending,
             dirty=state.is_dirty,

@@ -36,7 +36,7 @@ from memoryd.search.service import Freshness, SearchService
 from memoryd.store.chunks import Counts, counts
 from memoryd.store.cost import PendingCost, pending_cost
 from memoryd.store.database import Database
-from memoryd.store.vectors import rejected_files
+from memoryd.store.vectors import Rejected, rejected
 from memoryd.wire import Event
 
 ON_SEARCH_SECONDS = 5.0
@@ -168,15 +168,14 @@ class Workspace:
         return self.counts
 
     async def refresh_unseen(self) -> None:
-        """Ask which pictures and sounds the embedder refused."""
+        """Ask what the embedder refused."""
         embedder = self.slot.embedder
-        if embedder is None or self._media is None:
+        if embedder is None:
             self.unseen = []
             return
         fingerprint = embedder.identity.fingerprint
         with contextlib.suppress(StoreError):
-            found = await self.database.read(lambda db: rejected_files(db, fingerprint))
-            self.unseen = [Skipped(path, f"found by its name only: {reason}") for path, reason in found]
+            self.unseen = [_unseen(one) for one in await self.database.read(lambda db: rejected(db, fingerprint))]
 
     async def refresh_cost(self) -> None:
         """Count what is still to be sent to a remote provider; None if nothing is sent anywhere."""
@@ -278,6 +277,13 @@ def _index_settings(settings: MemorySearch) -> IndexSettings:
         grace=Grace(file=sync.delete_grace_ms / 1000, root=sync.root_grace_seconds, settle=sync.settle_ms / 1000),
         reconcile=sync.reconcile_seconds,
     )
+
+
+def _unseen(refused: Rejected) -> Skipped:
+    if refused.is_file:
+        return Skipped(refused.path, f"found by its name only: {refused.reason}")
+    lines = f"lines {refused.start_line} to {refused.end_line}"
+    return Skipped(refused.path, f"a passage in {lines} is found by its words only: {refused.reason}")
 
 
 def _search_settings(settings: MemorySearch, vector_bytes: int) -> SearchSettings:

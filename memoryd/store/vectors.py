@@ -40,6 +40,17 @@ class PendingPassage:
 
 
 @dataclass(frozen=True, slots=True)
+class Rejected:
+    """A passage that gets no vector: the lines of its chunk, or a whole picture or sound, and why."""
+
+    path: RelativePath
+    start_line: int
+    end_line: int
+    is_file: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class VectorBatch:
     """Rows in the order of their ids: ids and hashes of shape (n,), vectors of shape (n, dimensions)."""
 
@@ -85,10 +96,10 @@ _IDS_OF_FILES = """
 SELECT DISTINCT v.id FROM files f JOIN chunks c ON c.file_id = f.id JOIN passages p ON p.chunk_id = c.id
 JOIN vectors v ON v.space_id = ? AND v.hash = p.hash WHERE f.id IN (SELECT value FROM json_each(?)) ORDER BY v.id
 """
-_REJECTED_FILES = """
-SELECT DISTINCT f.path, r.reason FROM rejected r JOIN spaces s ON s.id = r.space_id
-JOIN passages p ON p.hash = r.hash AND p.stop = 0 JOIN chunks c ON c.id = p.chunk_id JOIN files f ON f.id = c.file_id
-WHERE s.fingerprint = ? ORDER BY f.path
+_REJECTED = """
+SELECT f.path, c.start_line, c.end_line, p.stop = 0, r.reason FROM rejected r JOIN spaces s ON s.id = r.space_id
+JOIN passages p ON p.hash = r.hash JOIN chunks c ON c.id = p.chunk_id JOIN files f ON f.id = c.file_id
+WHERE s.fingerprint = ? ORDER BY f.path, c.start_line
 """
 _EVICT = """
 DELETE FROM vectors WHERE id IN (
@@ -122,9 +133,9 @@ def count_pending(db: apsw.Connection, space: int) -> int:
     return count
 
 
-def rejected_files(db: apsw.Connection, fingerprint: str) -> list[tuple[RelativePath, str]]:
-    """Return the pictures and sounds that the model of a fingerprint gives no vector for, with its reasons."""
-    return [(row[0], row[1]) for row in db.execute(_REJECTED_FILES, (fingerprint,))]
+def rejected(db: apsw.Connection, fingerprint: str) -> list[Rejected]:
+    """Return the passages that the model of a fingerprint gives no vector for."""
+    return [Rejected(row[0], row[1], row[2], bool(row[3]), row[4]) for row in db.execute(_REJECTED, (fingerprint,))]
 
 
 def count_embedded(db: apsw.Connection, space: int) -> int:

@@ -92,7 +92,7 @@ def test_f065_vector_of_a_wrong_length_is_never_compared(embedded: Stage, blob: 
     embedded.daemon.stop()
     change(check.index_of(embedded.daemon), f"UPDATE vectors SET vector = {blob} WHERE id % 4 = 0")
     embedded.daemon.start()
-    eventually(lambda: list(check.index_of(embedded.daemon).parent.glob("*.corrupt-*")))
+    eventually(lambda: list((embedded.daemon.state / "workspaces").glob("*/*.corrupt-*")))
     embedded.sync(embedded=True)
     assert ask(embedded, "fruit trees")["mode"] == "hybrid"
     embedded.converges(is_embedded=True)
@@ -179,10 +179,9 @@ def test_f076_words_are_searchable_long_before_the_vectors_and_a_kill_loses_none
         words = " ".join(rnd.choices(["apple", "river", "stone", "window", "garden", "letter"], k=60))
         stage.write(f"bank/{number}.md", f"Note number{number:04d}\n\n{words}\n")
     stage.start(model=starter_model)
-    assert stage.status()["pendingEmbeddings"] > 100
-    started = time.monotonic()
+    eventually(lambda: stage.status()["pendingEmbeddings"] > 100)
     assert stage.finds("number0321")
-    assert time.monotonic() - started < 1.5
+    assert stage.status()["pendingEmbeddings"] > 100
     eventually(lambda: len(vectors(stage)) > 30, seconds=30)
     stage.daemon.kill()
     done = vectors(stage)

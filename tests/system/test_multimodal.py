@@ -71,8 +71,11 @@ def ask(daemon: RunningDaemon, question: str) -> SearchReply:
 
 
 def is_embedded(daemon: RunningDaemon) -> bool:
+    """Tell whether every passage has its vector or was refused one."""
     agent = agent_of(daemon)
-    return agent["passages"] > 0 and agent["embedded"] == agent["passages"] and not agent["pendingFiles"]
+    is_done = agent["embedded"] > 0 and not agent["pendingEmbeddings"] and not agent["pendingFiles"]
+    refused = sum("found by its name only" in it["reason"] for it in agent["skipped"])
+    return is_done and agent["embedded"] + refused == agent["passages"]
 
 
 def synced(daemon: RunningDaemon) -> None:

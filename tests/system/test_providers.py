@@ -12,7 +12,7 @@ import pytest
 from memoryd.client import Client
 from memoryd.replies import AgentStatus, SearchReply
 from tests.daemon import RunningDaemon, eventually, write_config
-from tests.embedding_endpoint import Endpoint
+from tests.embedding_endpoint import TEXT_REFUSAL, Endpoint
 
 NOTES = 900
 KEY = "sk-secret-of-the-test-4711"
@@ -260,3 +260,20 @@ def test_auto_takes_the_provider_whose_key_is_found_and_says_where(
         rule = agent_of(daemon)["embedding"]["rule"]
         assert rule.endswith("no model file, but a key for openai in memorySearch.remote.apiKey")
     assert endpoint.requests()[-1]["headers"]["authorization"] == f"Bearer {KEY}"
+
+
+def test_text_that_the_endpoint_refuses_is_found_by_words_and_told(
+    tmp_path: Path, workspace: Path, endpoint: Endpoint
+) -> None:
+    (workspace / "memory" / "odd.md").write_text("# Odd\n\nAn unspeakable heron stood there.\n")
+    write_notes(workspace, 5)
+    with running(tmp_path, workspace, remote(endpoint)) as daemon:
+        eventually(lambda: agent_of(daemon)["skipped"] and not agent_of(daemon)["pendingEmbeddings"], seconds=30)
+        agent = agent_of(daemon)
+        assert agent["embedded"] == agent["passages"] - 1
+        (skipped,) = agent["skipped"]
+        assert skipped["path"] == "memory/odd.md"
+        assert skipped["reason"].startswith("a passage in lines 1 to 3 is found by its words only: ")
+        assert TEXT_REFUSAL in skipped["reason"]
+        assert "unspeakable" not in skipped["reason"]
+        assert ask(daemon, "unspeakable")["results"][0]["path"] == "memory/odd.md"
