@@ -15,7 +15,8 @@ UNSPACED = (
 """Chinese, Japanese and Korean, Thai, Lao, Burmese and Khmer: for use between brackets of a pattern."""
 _RUN = re.compile(f"[{UNSPACED}]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
-_ALPHANUMERIC = re.compile(r"[A-Za-z0-9]+")
+_MIXED = re.compile(r"(?<![A-Za-z0-9])(?!(?:[A-Z]*[a-z]*|[0-9]+)(?![A-Za-z0-9]))[A-Za-z0-9]+")
+"""A word that is neither a number nor letters alone, the small ones after the capitals."""
 _SILENT = re.compile(
     "[\u00ad\u200b-\u200d\u2060\ufeff\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"
     "\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed]"
@@ -71,10 +72,8 @@ def index_text(text: str) -> str:
 
 def identifier_parts(text: str) -> str:
     """Return the parts of the compound identifiers in `text` (`maxResults` → `max Results`), space-separated."""
-    words = dict.fromkeys(_ALPHANUMERIC.findall(text))
-    # most words are plain and cheap to tell; a pattern for compounds alone would backtrack over each of them
-    odd = [word for word in words if not (word.islower() and word.isalpha())]
-    return " ".join(_HUMP.sub(" ", word) for word in odd if _HUMP.search(word))
+    mixed = dict.fromkeys(_MIXED.findall(text))
+    return " ".join(_HUMP.sub(" ", word) for word in mixed if _HUMP.search(word))
 
 
 def query_terms(question: str, *, limit: int = 64) -> list[str]:

@@ -9,7 +9,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Executor
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
@@ -34,8 +34,8 @@ log = structlog.get_logger(__name__)
 
 Result = TypeVar("Result")
 
-READ_AHEAD_FILES, READ_AHEAD_BYTES = 16, 2 * 2**20
-"""How much is read and cut in one go; each file is committed alone."""
+READ_AHEAD_FILES, READ_AHEAD_BYTES = 128, 2 * 2**20
+"""How much is read, cut and committed in one go."""
 NEVER = float("inf")
 
 
@@ -222,8 +222,12 @@ class Indexer:
         return await self._in_thread(lambda: [reader.read(path, view.get(path)) for path in batch])
 
     async def _commit_all(self, readings: Sequence[Reading], *, afresh: bool) -> None:
+        """Do what the readings say; what changed is written in one transaction, which costs a third of many."""
+        changed = [reading for reading in readings if reading.verdict is Verdict.CHANGED]
         for reading in readings:
-            await self._commit(reading, afresh=afresh)
+            await self._commit(reading)
+        if changed:
+            await self._put(changed, afresh=afresh)
 
     async def _rename(self, old: RelativePath, new: RelativePath, seen: Scan) -> None:
         left_out = self._left_out.pop(old, None)
@@ -258,7 +262,7 @@ class Indexer:
         if hidden:
             self._on_purge()
 
-    async def _commit(self, reading: Reading, *, afresh: bool) -> None:
+    async def _commit(self, reading: Reading) -> None:
         match reading:
             case Reading(path, Verdict.FAILED, _, _, reason):
                 await self._fail(path, reason)
@@ -267,8 +271,6 @@ class Indexer:
                 self._left_out[path] = (Known(content.stat, content.read_at_ns, content.sha256), reason)
             case Reading(path, Verdict.SAME, content) if content is not None:
                 await self._touch(path, Known(content.stat, content.read_at_ns, content.sha256))
-            case Reading(_, Verdict.CHANGED):
-                await self._put(reading, afresh=afresh)
 
     async def _touch(self, path: RelativePath, known: Known) -> None:
         if path in self._left_out:
@@ -277,16 +279,20 @@ class Indexer:
             await self._database.write(lambda db: touch_file(db, path, known.stat, known.read_at_ns))
             self._known[path] = known
 
-    async def _put(self, reading: Reading, *, afresh: bool) -> None:
-        row = _file_row(reading, self._settings.chunks)
+    async def _put(self, changed: Sequence[Reading], *, afresh: bool) -> None:
+        rows = [_file_row(reading, self._settings.chunks) for reading in changed]
         # a picture's chunk says nothing of its bytes, and must not be taken for one that stays
-        afresh = afresh or row.chunker == MEDIA_CHUNKER
-        done = await self._database.write(lambda db: put_file(db, row, reading.chunks, afresh=afresh))
-        self._known[row.path] = Known(row.stat, row.read_at_ns, row.sha256)
-        self._left_out.pop(row.path, None)
-        self._failed.pop(row.path, None)
+        anew = [afresh or row.chunker == MEDIA_CHUNKER for row in rows]
+        files = list(zip(rows, (reading.chunks for reading in changed), anew, strict=True))
+        done = await self._database.write(
+            lambda db: [put_file(db, row, chunks, afresh=is_anew) for row, chunks, is_anew in files]
+        )
+        for row, indexed in zip(rows, done, strict=True):
+            self._known[row.path] = Known(row.stat, row.read_at_ns, row.sha256)
+            self._left_out.pop(row.path, None)
+            self._failed.pop(row.path, None)
+            log.debug("file indexed", path=row.path, **asdict(indexed))
         self._note_commit()
-        log.debug("file indexed", path=row.path, kept=done.kept, added=done.added, removed=done.removed)
 
     async def _fail(self, path: RelativePath, reason: str) -> None:
         """Keep what the index has of an unreadable file for the grace period, then let it go."""
