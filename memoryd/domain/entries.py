@@ -1,5 +1,6 @@
 """What the index holds of a document: its chunks, their passages, and the hashes that name their content."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
@@ -66,9 +67,14 @@ def chunk_words(heading: str, text: str) -> ChunkWords:
 
 
 def chunk_entries(text: str, settings: ChunkSettings) -> tuple[ChunkEntry, ...]:
+    """Return all that `each_entry` yields."""
+    return tuple(each_entry(text, settings))
+
+
+def each_entry(text: str, settings: ChunkSettings) -> Iterator[ChunkEntry]:
     """Cut a document's text into the entries that the index keeps of it."""
-    cuts = each_chunk(text, tokens=settings.tokens + settings.overlap, overlap=settings.overlap)
-    return tuple(_chunk_entry(text, cut) for cut in cuts)
+    for cut in each_chunk(text, tokens=settings.tokens + settings.overlap, overlap=settings.overlap):
+        yield _chunk_entry(text, cut)
 
 
 def media_entries(path: str, media: Media, digest: bytes) -> tuple[ChunkEntry, ...]:

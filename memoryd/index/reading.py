@@ -7,7 +7,7 @@ from enum import StrEnum
 import structlog
 
 from memoryd.domain.documents import FileStat, RelativePath
-from memoryd.domain.entries import ChunkEntry, ChunkSettings, chunk_entries, media_entries
+from memoryd.domain.entries import ChunkEntry, ChunkSettings, each_entry, media_entries
 from memoryd.domain.markdown import front_matter
 from memoryd.domain.media import LABELS, Media, Modality, modality_of
 from memoryd.domain.syncplan import Known
@@ -22,6 +22,7 @@ from memoryd.index.reader import (
 )
 from memoryd.index.roots import base_of
 from memoryd.index.scanner import Root, Rules
+from memoryd.index.turns import in_turns
 
 log = structlog.get_logger(__name__)
 
@@ -91,7 +92,7 @@ class Reader:
             return _judge_media(path, modality, content, media)
         if front_matter(content.text).values.get("memory") is False:
             return Reading(path, Verdict.LEFT_OUT, content, reason="its front matter says memory: false")
-        return Reading(path, Verdict.CHANGED, content, chunk_entries(content.text, self.settings))
+        return Reading(path, Verdict.CHANGED, content, tuple(in_turns(each_entry(content.text, self.settings))))
 
 
 def _judge_media(path: RelativePath, modality: Modality, content: Content, media: Media | None) -> Reading:

@@ -209,7 +209,7 @@ async def test_note_that_trips_a_bug_costs_only_itself(stage: Stage, monkeypatch
     def cut(text: str, settings: ChunkSettings) -> tuple[ChunkEntry, ...]:
         return blow_up() if "cursed" in text else chunk_entries(text, settings)
 
-    monkeypatch.setattr("memoryd.index.reading.chunk_entries", cut)
+    monkeypatch.setattr("memoryd.index.reading.each_entry", cut)
     stage.write("memory/cursed.md", "A cursed note.\n")
     stage.write("memory/other.md", "The ibex.\n")
     await stage.sync()
