@@ -26,6 +26,7 @@ from memoryd.index.progress import Publish, SyncState
 from memoryd.index.reading import Reader, Reading, Verdict
 from memoryd.index.roots import unreadable_files
 from memoryd.index.scanner import Root, Rules, Scan, scan
+from memoryd.index.turns import in_turns
 from memoryd.store.database import Database
 from memoryd.store.files import FileRow, known_files, purge_files, put_file, remove_files, rename_file, touch_file
 from memoryd.wire import Event
@@ -219,7 +220,7 @@ class Indexer:
     async def _read(
         self, reader: Reader, view: Mapping[RelativePath, Known], batch: Sequence[RelativePath]
     ) -> list[Reading]:
-        return await self._in_thread(lambda: [reader.read(path, view.get(path)) for path in batch])
+        return await self._in_thread(lambda: [reader.read(path, view.get(path)) for path in in_turns(batch)])
 
     async def _commit_all(self, readings: Sequence[Reading], *, afresh: bool) -> None:
         """Do what the readings say; what changed is written in one transaction, which costs a third of many."""
