@@ -58,11 +58,11 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
     home = tmp_path_factory.mktemp("gateway")
     state = home / "home" / ".openclaw"
     workspace = state / "workspace"
-    for folder in (workspace / "memory", state / "workspace-ops", state / "memory", state / "shared-notes"):
+    for folder in (workspace / "memory", state / "workspace-ops", state / "memory", state / "team-notes"):
         folder.mkdir(parents=True)
     (workspace / "MEMORY.md").write_text("# Memory\n\nThe gateway runs on alder.\n")
     (workspace / "house-rules.md").write_text("# Rules\n\nShoes off at the door.\n")
-    (state / "shared-notes" / "team.md").write_text("# Team\n\nStandup is at ten.\n")
+    (state / "team-notes" / "team.md").write_text("# Team\n\nStandup is at ten.\n")
     with sqlite3.connect(state / "memory" / "main.sqlite") as theirs:
         theirs.execute("CREATE TABLE memory_index_meta (key TEXT PRIMARY KEY, value TEXT)")
     theirs.close()
@@ -83,7 +83,7 @@ def test_notes_are_answered_from_by_words(daemon: RunningDaemon) -> None:
     for question, path in (
         ("where does the gateway run", "MEMORY.md"),
         ("shoes at the door", "house-rules.md"),
-        ("when is the standup", "../shared-notes/team.md"),
+        ("when is the standup", "../team-notes/team.md"),
     ):
         reply = client.search(question)
         assert reply["results"][0]["path"] == path
@@ -96,7 +96,7 @@ def test_notes_are_answered_from_by_words(daemon: RunningDaemon) -> None:
 def test_every_value_reaches_its_agent(daemon: RunningDaemon) -> None:
     main, ops = load(FILE).config.resolved_agents()
     assert (main.id, main.is_default, ops.memory_search.enabled) == ("main", True, False)
-    assert main.memory_search.extra_paths == ("../shared-notes", "~/team/handbook.md", "house-rules.md")
+    assert main.memory_search.extra_paths == ("../team-notes", "~/team/handbook.md", "house-rules.md")
     query = main.memory_search.query
     assert (query.max_results, query.min_score, query.hybrid.mmr.enabled) == (3, 0.35, False)
     assert (query.hybrid.vector_weight, query.hybrid.text_weight) == (0.7, 0.3)
