@@ -1,6 +1,7 @@
 """`memoryd`: read the configuration, take the lock, serve until a signal."""
 
 import asyncio
+import contextlib
 import faulthandler
 import os
 import resource
@@ -22,6 +23,9 @@ from memoryd.errors import AlreadyRunning, ConfigError, MemorydError, NotPermitt
 from memoryd.wire import Exit
 
 events = structlog.get_logger(__name__)
+
+FILES = 4096
+"""Open files at most, as in the unit for systemd."""
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -69,10 +73,20 @@ def _harden() -> None:
     """Keep files private, leave no memory text in a core dump, and survive a reader that went away."""
     os.umask(0o077)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _raise_file_limit()
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     if sys.stderr is not None:
         faulthandler.enable()
         faulthandler.register(signal.SIGUSR1, all_threads=True)
+
+
+def _raise_file_limit() -> None:
+    """Allow FILES open files, or as many as the system lets us: an index takes nine, and there may be a hundred."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    allowed = FILES if hard == resource.RLIM_INFINITY else min(FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < allowed:
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
 
 
 def _say(exc: MemorydError) -> None:
