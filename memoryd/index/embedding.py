@@ -198,9 +198,6 @@ class EmbeddingLane:
             await self._finish(space)
             return False
         await self._embed(embedder, space, batch)
-        done = sum(item.hash not in self._held for item in batch)
-        self._done += done
-        self.pending = max(0, self.pending - done)
         self._publish(Event.EMBEDDING, {"pending": self.pending, "done": self._done})
         return True
 
@@ -310,3 +307,5 @@ class EmbeddingLane:
             await self._database.write(lambda db: put_vectors(db, space, good, now))
         if bad:
             await self._database.write(lambda db: put_rejected(db, space, bad))
+        self._done += len(good) + len(bad)
+        self.pending = max(0, self.pending - len(good) - len(bad))
