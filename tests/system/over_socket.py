@@ -3,6 +3,7 @@
 import http.client
 import json
 import socket
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -53,13 +54,15 @@ def send(path: Path, method: str, target: str, body: object = None, **headers: s
 
 
 def send_raw(path: Path, data: bytes) -> bytes:
-    """Send bytes, whatever they are, and return what comes back until the connection ends."""
+    """Send bytes, whatever they are, and return what comes back until the connection ends, however it does."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
         sock.settimeout(20)
         sock.connect(str(path))
-        sock.sendall(data)
-        sock.shutdown(socket.SHUT_WR)
         received = bytearray()
-        while piece := sock.recv(65536):
-            received += piece
+        # a daemon that hangs up on bytes that it has not read resets the connection
+        with suppress(ConnectionResetError, BrokenPipeError):
+            sock.sendall(data)
+            sock.shutdown(socket.SHUT_WR)
+            while piece := sock.recv(65536):
+                received += piece
         return bytes(received)
