@@ -47,7 +47,7 @@ class Agent:
     def indexing(self) -> MemorySearch:
         """What decides what is in its index and how it is searched: all but what each request may say for itself."""
         search, usual = self.memory_search, MemorySearch()
-        asked = {"max_results": 6, "min_score": 0.0, "deadline_ms": 5000}
+        asked = usual.query.model_dump(include={"max_results", "min_score", "deadline_ms"}, by_alias=False)
         return search.model_copy(
             update={
                 "enabled": True,

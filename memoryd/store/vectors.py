@@ -138,13 +138,6 @@ def rejected(db: apsw.Connection, fingerprint: str) -> list[Rejected]:
     return [Rejected(row[0], row[1], row[2], bool(row[3]), row[4]) for row in db.execute(_REJECTED, (fingerprint,))]
 
 
-def count_embedded(db: apsw.Connection, space: int) -> int:
-    """Count the passages in use that have a vector in the space."""
-    sql = "SELECT count(*) FROM passages p JOIN vectors v ON v.space_id = ? AND v.hash = p.hash"
-    count: int = db.execute(sql, (space,)).get
-    return count
-
-
 def put_vectors(db: apsw.Connection, space: int, vectors: Sequence[tuple[bytes, Matrix]], now: float) -> None:
     """Store vectors by the hash of their text."""
     db.executemany(_PUT_VECTOR, [(space, key, vector.tobytes(), now) for key, vector in vectors])

@@ -273,3 +273,14 @@ def test_explanation_adds_up(start: Start, starter_model: Path) -> None:
     plain = ask(daemon, "boiler service")
     assert "explain" not in plain
     assert "explain" not in plain["results"][0]
+
+
+def test_vectors_that_memory_may_not_hold_are_mapped_and_answer_all_the_same(
+    tmp_path: Path, workspace: Path, starter_model: Path
+) -> None:
+    config = write_config(tmp_path, workspace, starter_model, limits={"maxVectorBytes": 0})
+    with RunningDaemon(tmp_path, config, workspace) as running, running.client() as client:
+        client.sync(wait="embedded", timeout_ms=120_000)
+        reply = client.search("GW-4172 lease", deadline_ms=60_000)
+        assert (reply["mode"], bool(reply["results"])) == ("hybrid", True)
+        assert client.status()["agents"][0]["vector"]["engine"] == "mapped"

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +19,6 @@ from tests.embedding_endpoint import Endpoint
 MEMORYCTL = Path(sys.executable).parent / "memoryctl"
 SOURCE = Path(memoryd.__file__).parents[1]
 KEY = "sk-secret-of-the-test-4711"
-
-
-@pytest.fixture
-def endpoint(tmp_path: Path) -> Iterator[Endpoint]:
-    with Endpoint(tmp_path) as running:
-        yield running
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +23,6 @@ MEMORYCTL = Path(sys.executable).parent / "memoryctl"
 SOURCE = Path(memoryd.__file__).parents[1]
 KEY = "key-of-the-test-4711"
 BICYCLE = "a red bicycle leans against the lighthouse"
-
-
-@pytest.fixture
-def endpoint(tmp_path: Path) -> Iterator[Endpoint]:
-    with Endpoint(tmp_path) as running:
-        yield running
 
 
 @pytest.fixture

@@ -3,11 +3,9 @@
 import json
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from memoryd.client import Client
 from memoryd.replies import AgentStatus, SearchReply
@@ -17,12 +15,6 @@ from tests.embedding_endpoint import TEXT_REFUSAL, Endpoint
 NOTES = 900
 KEY = "sk-secret-of-the-test-4711"
 DEADLINE_MS = 2000
-
-
-@pytest.fixture
-def endpoint(tmp_path: Path) -> Iterator[Endpoint]:
-    with Endpoint(tmp_path) as running:
-        yield running
 
 
 def remote(endpoint: Endpoint, **more: object) -> dict[str, object]:
