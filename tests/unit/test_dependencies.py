@@ -1,0 +1,37 @@
+"""What the package asks for: bounds that hold the versions tested, and an end where somebody's internals are used."""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[2]
+WITHIN = {"fastapi", "h11", "uvicorn"}
+"""Packages whose internals are used, subclassed or rewritten: another minor version may break them."""
+
+
+def requirements() -> Mapping[str, Requirement]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extra = [line for lines in project["optional-dependencies"].values() for line in lines]
+    return {canonicalize_name(found.name): found for found in map(Requirement, [*project["dependencies"], *extra])}
+
+
+def pinned() -> Mapping[str, str]:
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    pins = (line.split("==", 1) for line in lines if "==" in line)
+    return {canonicalize_name(name): version for name, version in pins}
+
+
+def test_versions_that_are_tested_are_within_the_bounds() -> None:
+    versions = pinned()
+    for name, requirement in requirements().items():
+        assert requirement.specifier.contains(versions[name]), name
+
+
+def test_packages_whose_internals_are_used_end_at_the_minor_version_that_is_tested() -> None:
+    versions = pinned()
+    for name in WITHIN:
+        major, minor, *_ = map(int, versions[name].split("."))
+        assert not requirements()[name].specifier.contains(f"{major}.{minor + 1}.0"), name
