@@ -3,7 +3,7 @@
 The only way to an agent's memory (`AgentTable.enabled`) takes what `Gate` alone hands out.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -13,7 +13,7 @@ from fastapi import Query, Request
 from memoryd.api import sockets
 from memoryd.api.connection import peer_of
 from memoryd.config.models import Agent
-from memoryd.domain.access import OWNER, AccessRules, Binding, Decision, decide, why_not_agent
+from memoryd.domain.access import OWNER, AccessRules, Binding, Decision, Who, decide, why_not_agent, why_not_call
 from memoryd.errors import Denied, UnknownAgent
 
 log = structlog.get_logger(__name__)
@@ -22,6 +22,7 @@ AgentParameter = Annotated[str | None, Query(max_length=64, description="agent t
 KeyParameter = Annotated[str | None, Query(alias="sessionKey", max_length=512, description="the session that asks")]
 
 _HINT = "memory.scope says who may ask; a session key reads agent:<id>:<channel>:<direct|group|channel>:<peer>"
+_OWNERS_HINT = "ask on the owner's socket; an agent's socket may ask for a sync of its own index"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,18 @@ class Gate:
             for number, socket in enumerate(agent.sockets)
         }
         return cls(rules=agents[0].memory.access_rules(), agents=[agent.id for agent in agents], bindings=bindings)
+
+    def guard(self, rows: Mapping[tuple[str, str], Who]) -> Callable[[Request], Awaitable[None]]:
+        """For FastAPI's `Depends`: what refuses a request whose method and path are no row, or not for its socket."""
+
+        async def look(request: Request) -> None:
+            socket = peer_of(request.scope).socket
+            who = rows.get((request.method, request.scope["route"].path_format))
+            reason = "nobody may make this call" if who is None else why_not_call(self.binding_of(socket), who)
+            if reason:
+                self._deny(reason, socket, None, hint=_OWNERS_HINT)
+
+        return look
 
     async def caller(self, request: Request) -> "Caller":
         """For FastAPI's `Depends`: who sent the request, for routes that have agent and key in the body."""
@@ -79,21 +92,21 @@ class Gate:
     def admit(self, socket: str, agent: str | None, session_key: str | None) -> Admitted:
         """Let a request in, or raise Denied or UnknownAgent. A key that belongs to an agent names it, too."""
         named = self.agent_of(socket, agent)
-        decision = decide(self._rules, self.binding_of(socket), session_key)
+        decision = decide(self._rules, self.binding_of(socket), session_key, self._agents)
         if not decision.is_allowed:
             self._deny(decision.reason, socket, decision)
-        owner = decision.key.agent if decision.key and decision.key.agent in self._agents else None
+        owner = decision.key.agent if decision.key else None
         if named is not None and owner not in (None, named):
             self._deny("the session key is of another agent", socket, decision)
         return Admitted(named or owner, decision.is_direct)
 
-    def _deny(self, reason: str, socket: str, decision: Decision | None) -> None:
+    def _deny(self, reason: str, socket: str, decision: Decision | None, *, hint: str = _HINT) -> None:
         key = decision.key if decision else None
         chat_type, channel = (key.chat_type, key.channel) if key else (None, None)
         # the key itself may hold a telephone number
         log.warning("access denied", reason=reason, socket=socket, channel=channel, chat_type=chat_type)
         derived = f" (chat type {chat_type or 'unknown'}, channel {channel or 'unknown'})" if key else ""
-        raise Denied(f"{reason}{derived}", hint=_HINT)
+        raise Denied(f"{reason}{derived}", hint=hint)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,10 +22,14 @@ def router(agents: AgentTable, gate: Gate) -> APIRouter:
 
     @routes.post(f"{API}/sync")
     async def sync(request: SyncRequest, caller: Annotated[Caller, Depends(gate.caller)]) -> SyncReply:
-        """Scan now; with `wait`, answer when what was on disk before the call is searchable."""
+        """Scan now; with `wait`, answer when what was on disk before the call is searchable.
+
+        Vectors that are made only when asked for are made when the owner asks: an agent must not spend what its
+        owner holds back.
+        """
         chosen = agents.chosen(caller.agent_of(request.agent))
         seconds = DEFAULT_WAIT_SECONDS if request.timeout_ms is None else request.timeout_ms / 1000
-        is_complete = await _waited(chosen, request.wait, seconds)
+        is_complete = await _waited(chosen, request.wait, seconds, is_asking=caller.binding.is_owners)
         return SyncReply(complete=is_complete, **_owed(chosen))
 
     @routes.post(f"{API}/reindex", status_code=202)
@@ -41,15 +45,16 @@ def router(agents: AgentTable, gate: Gate) -> APIRouter:
     return routes
 
 
-async def _waited(chosen: Sequence[Served], wait: str, seconds: float) -> bool:
+async def _waited(chosen: Sequence[Served], wait: str, seconds: float, *, is_asking: bool) -> bool:
     tickets = [(served, served.indexer.demand()) for served in chosen]
     if wait == "none":
         return True
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await asyncio.gather(*(served.indexer.settled(ticket) for served, ticket in tickets))
-            follow = _embedded if wait == "embedded" else _worded
-            return all(await asyncio.gather(*(follow(served) for served in chosen)))
+            if wait == "embedded":
+                return all(await asyncio.gather(*(_embedded(served, is_asking=is_asking) for served in chosen)))
+            return all(await asyncio.gather(*(_worded(served) for served in chosen)))
     return False
 
 
@@ -58,15 +63,14 @@ async def _worded(served: Served) -> bool:
     return served.qmd is None or await served.qmd.follows_words()
 
 
-async def _embedded(served: Served) -> bool:
+async def _embedded(served: Served, *, is_asking: bool) -> bool:
     """Wait for the vectors of whoever answers by meaning; False if nobody will ever make them."""
     qmd = served.qmd
     by_qmd = qmd is not None and qmd.has_vectors
     is_followed = qmd is None or await (qmd.follows_meaning() if by_qmd else qmd.follows_words())
     if served.slot.state.phase is EmbedderPhase.OFF:
         return by_qmd and is_followed
-    await served.lane.drained()
-    return is_followed
+    return await served.lane.drained(is_asking=is_asking) and is_followed
 
 
 def _owed(chosen: Sequence[Served]) -> dict[str, int]:

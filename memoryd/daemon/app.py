@@ -17,7 +17,7 @@ import structlog
 from fastapi import FastAPI
 
 from memoryd import __version__
-from memoryd.api import description, events, files, problems, search, sessions, status, sync
+from memoryd.api import description, events, files, problems, routes, search, sessions, status, sync
 from memoryd.api.access import Gate, socket_name
 from memoryd.api.agents import AgentTable
 from memoryd.api.connection import ConnectionLimits
@@ -149,12 +149,15 @@ class Daemon:
         gate = Gate.of(self._loaded.config.resolved_agents())
         problems.install(app)
         description.install(app)
-        app.include_router(status.router(health=self._health, status=self._reporter.status, gate=gate))
-        app.include_router(search.router(agents, gate, self._loaded.config.limits))
-        app.include_router(files.router(agents, gate, self._loaded.config.limits))
-        app.include_router(sync.router(agents, gate))
-        app.include_router(sessions.router(agents, gate))
-        app.include_router(events.router(self._bus, gate))
+        routers = [
+            status.router(health=self._health, status=self._reporter.status, gate=gate),
+            search.router(agents, gate, self._loaded.config.limits),
+            files.router(agents, gate, self._loaded.config.limits),
+            sync.router(agents, gate),
+            sessions.router(agents, gate),
+            events.router(self._bus, gate),
+        ]
+        routes.install(app, gate, routers)
         longest = timedelta(hours=1, minutes=1)
         limits = GuardLimits(body_bytes=self._loaded.config.limits.max_body_bytes, deadlines={"/v1/sync": longest})
         return Guard(app, limits)

@@ -5,7 +5,7 @@ without a key, or with one that says too little, is stricter here.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -22,6 +22,19 @@ class ChatType(StrEnum):
     DIRECT = "direct"
     GROUP = "group"
     CHANNEL = "channel"
+
+
+class Who(StrEnum):
+    """Who may make a call."""
+
+    OWNER = "owner"
+    """The owner's socket alone."""
+    AGENT = "agent"
+    """Also an agent's socket, about its own agent; nothing of the notes is told or changed."""
+    SESSION = "session"
+    """Whom the access rules let in: the call tells or changes what the notes say."""
+    ANYONE = "anyone"
+    """Every socket: the call is about no agent."""
 
 
 class Action(StrEnum):
@@ -146,10 +159,16 @@ def read_key(text: str) -> SessionKey:
     return SessionKey(raw, rest, agent, parts[0] if has_channel else None, _chat_type(parts))
 
 
-def decide(rules: AccessRules, binding: Binding, session_key: str | None) -> Decision:
+def why_not_call(binding: Binding, who: Who) -> str:
+    """Say why a call may not be made on this socket, whatever it asks for; empty if it may."""
+    return "" if binding.is_owners or who is not Who.OWNER else "this call is the owner's"
+
+
+def decide(rules: AccessRules, binding: Binding, session_key: str | None, agents: Collection[str]) -> Decision:
     """Decide by socket and key: without a key only the owner, with one that is not understood nobody, else the rules.
 
-    A key that a socket is bound to counts for every request on it; another one is refused.
+    A key that a socket is bound to counts for every request on it; another one is refused, and so is one that belongs
+    to none of the configured `agents`.
     """
     if binding.session_key is not None:
         if session_key is not None and _plain(session_key) != _plain(binding.session_key):
@@ -158,7 +177,7 @@ def decide(rules: AccessRules, binding: Binding, session_key: str | None) -> Dec
     if session_key is None:
         return Decision(None, _why_not_without_key(rules, binding))
     key = read_key(session_key)
-    return Decision(key, _why_not(rules, binding, key))
+    return Decision(key, _why_not(rules, binding, key, agents))
 
 
 def why_not_agent(binding: Binding, agent: str | None) -> str:
@@ -174,9 +193,11 @@ def _why_not_without_key(rules: AccessRules, binding: Binding) -> str:
     return "memory.scope.requireSessionKey wants a session key" if rules.requires_key else ""
 
 
-def _why_not(rules: AccessRules, binding: Binding, key: SessionKey) -> str:
+def _why_not(rules: AccessRules, binding: Binding, key: SessionKey, agents: Collection[str]) -> str:
     if not key.is_understood and not _is_named(rules, key):
         return "the session key is not understood, or of a sub-agent"
+    if key.agent is not None and key.agent not in agents:
+        return "the session key is of an agent that is not configured"
     if not binding.is_owners and key.agent not in (None, binding.agent):
         return "the session key is of another agent"
     if not all(each.allows(key) for each in rules.lists):
@@ -185,8 +206,11 @@ def _why_not(rules: AccessRules, binding: Binding, key: SessionKey) -> str:
 
 
 def _is_named(rules: AccessRules, key: SessionKey) -> bool:
-    """Whether a rule of each list names a foreign key by its prefix: then its owner knows what it is."""
-    if _SUBAGENT in key.raw.split(":"):
+    """Whether a rule of each list names a foreign key by its prefix: then its owner knows what it is.
+
+    A damaged key of an agent is no foreign one: nobody can tell whose it was.
+    """
+    if _SUBAGENT in key.raw.split(":") or key.raw.startswith(_AGENT_PREFIX):
         return False
     return all(any(_names(rule.match, key) for rule in each.rules) for each in rules.lists)
 

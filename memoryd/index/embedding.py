@@ -136,13 +136,19 @@ class EmbeddingLane:
         self._reset = self._is_asked = True
         self._wake.set()
 
-    async def drained(self) -> None:
-        """Wait until no passage lacks its vector; this asks for them even while the lane is paused."""
-        self._is_asked = True
+    async def drained(self, *, is_asking: bool = True) -> bool:
+        """Wait until no passage lacks its vector; `is_asking` for them even while the lane is paused.
+
+        Return False, and at once, only where nobody asks for what a pause holds back.
+        """
+        if not is_asking and (self._is_paused or self._settings.is_paused):
+            return not await self._count()
+        self._is_asked |= is_asking
         self._wake.set()
         async with self._progress:
             while await self._count():
                 await self._progress.wait()
+        return True
 
     async def _count(self) -> int:
         space = await self._spaces.of(await self._slot.available())

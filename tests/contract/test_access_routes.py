@@ -6,24 +6,20 @@ from pathlib import Path
 
 import httpx
 import pytest
-from fastapi.dependencies.models import Dependant
-from fastapi.routing import APIRoute
+from fastapi import APIRouter, FastAPI
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from starlette.routing import Mount
+from starlette.types import Receive, Scope, Send
 
-from memoryd.api import events, files, search, sessions, status, sync
+from memoryd.api import problems, routes
 from memoryd.api.access import Gate
-from memoryd.api.agents import AgentTable
-from memoryd.api.models import HealthReply
-from memoryd.api.status import StatusReply
-from memoryd.config.limits import Limits
-from memoryd.domain.access import AccessRules
+from memoryd.api.sockets import Peer
+from memoryd.domain.access import AccessRules, Who
 from memoryd.wire import ErrorCode
 from tests.contract.two_agents import DIRECT, GROUP, MARKERS, SECRETS, prepare, socket_of
 from tests.daemon import RunningDaemon, eventually
 
-WITHOUT_TEXT = {"/v1/health"}
-"""Routes that say nothing of any agent."""
 ROUTES = ("search", "files", "events", "sessions")
 PATIENCE = 20.0
 
@@ -36,10 +32,14 @@ def daemon(tmp_path_factory: pytest.TempPathFactory, starter_model: Path) -> Ite
         yield running
 
 
+def client_of(daemon: RunningDaemon, socket: str) -> httpx.Client:
+    transport = httpx.HTTPTransport(uds=str(socket_of(daemon.home, socket)))
+    return httpx.Client(transport=transport, base_url="http://memoryd", timeout=PATIENCE)
+
+
 def ask(daemon: RunningDaemon, socket: str, route: str, query: str = "lantern boat", **asked: str) -> httpx.Response:
     """Ask a route on a socket; a stream of events is left after its first bytes."""
-    transport = httpx.HTTPTransport(uds=str(socket_of(daemon.home, socket)))
-    with httpx.Client(transport=transport, base_url="http://memoryd", timeout=PATIENCE) as client:
+    with client_of(daemon, socket) as client:
         if route == "search":
             return client.post("/v1/search", json={"query": query, "maxResults": 50, "explain": True, **asked})
         if route == "files":
@@ -67,6 +67,13 @@ MATRIX = [
     ("owner", {"agent": "beta", "sessionKey": DIRECT.format("alpha")}, "denied"),
     ("owner", {"agent": "beta", "sessionKey": "telegram:direct:42"}, "ok"),
     ("owner", {"agent": "nobody"}, "unknown_agent"),
+    ("owner", {"agent": "BETA", "sessionKey": " Agent:Beta:MAIN "}, "ok"),
+    ("owner", {"sessionKey": "agent:ghost:main"}, "denied"),
+    ("owner", {"agent": "alpha", "sessionKey": "agent:ghost:main"}, "denied"),
+    ("owner", {"agent": "alpha", "sessionKey": "agent:ghost:telegram:direct:42"}, "denied"),
+    ("owner", {"agent": "alpha", "sessionKey": "agent:ghost:subagent:x"}, "denied"),
+    ("beta", {"sessionKey": "agent:ghost:main"}, "denied"),
+    ("beta-fixed", {"sessionKey": "agent:ghost:main"}, "denied"),
     ("beta", {}, "denied"),
     ("beta", {"sessionKey": DIRECT.format("beta")}, "ok"),
     ("beta", {"agent": "BETA", "sessionKey": "telegram:direct:42"}, "ok"),
@@ -117,9 +124,8 @@ def test_socket_of_an_agent_shows_that_agent_alone(daemon: RunningDaemon) -> Non
         seen = client.get("/v1/status")
         assert [agent["id"] for agent in seen.json()["agents"]] == ["beta"]
         assert "alpha" not in seen.text
-        for path in ("/v1/sync", "/v1/reindex"):
-            assert client.post(path, json={"agent": "alpha"}).json()["error"]["code"] == "denied"
-            assert client.post(path, json={}).is_success
+        assert client.post("/v1/sync", json={"agent": "alpha"}).json()["error"]["code"] == "denied"
+        assert client.post("/v1/sync", json={}).is_success
 
 
 def test_citations_are_in_the_text_of_direct_chats_only(tmp_path: Path) -> None:
@@ -188,40 +194,68 @@ def test_f145_no_word_of_one_agent_surfaces_in_another(
         assert found.json()["mode"] == "hybrid"
 
 
-def _dependencies(dependant: Dependant) -> Iterator[object]:
-    for below in dependant.dependencies:
-        yield below.call
-        yield from _dependencies(below)
+CALLS: dict[tuple[str, str], dict[str, object]] = {
+    ("GET", "/openapi.json"): {},
+    ("GET", "/v1/health"): {},
+    ("GET", "/v1/status"): {},
+    ("POST", "/v1/search"): {"json": {"query": "lantern"}},
+    ("GET", "/v1/files/{path}"): {"url": "/v1/files/MEMORY.md"},
+    ("POST", "/v1/sessions/start"): {"json": {"sessionKey": GROUP.format("beta")}},
+    ("GET", "/v1/events"): {},
+    ("POST", "/v1/sync"): {"json": {"wait": "none"}},
+    ("POST", "/v1/reindex"): {"json": {}},
+}
+"""How each row of the table is asked: on an agent's socket without the key that this takes."""
 
 
-def _routes(gate: Gate) -> list[APIRoute]:
-    """Return the routes of every router that the daemon includes."""
-    table, limits = AgentTable([]), Limits()
-
-    async def no_status() -> StatusReply:
-        raise NotImplementedError
-
-    routers = [
-        search.router(table, gate, limits),
-        files.router(table, gate, limits),
-        sync.router(table, gate),
-        sessions.router(table, gate),
-        events.router(events.EventBus(), gate),
-        status.router(health=lambda: HealthReply(ok=True, ready=True), status=no_status, gate=gate),
-    ]
-    return [route for router in routers for route in router.routes if isinstance(route, APIRoute)]
+def test_table_is_what_the_daemon_serves(daemon: RunningDaemon) -> None:
+    with client_of(daemon, "owner") as client:
+        paths = client.get("/openapi.json").json()["paths"]
+    described = {(method.upper(), path) for path, methods in paths.items() for method in methods}
+    assert described | {("GET", "/openapi.json")} == {(row.method, row.path) for row in routes.TABLE}
 
 
-def test_every_route_that_is_not_listed_depends_on_the_gate() -> None:
+@pytest.mark.parametrize("row", routes.TABLE, ids=lambda row: f"{row.method} {row.path}")
+def test_agents_socket_may_ask_what_the_table_says(daemon: RunningDaemon, row: routes.Row) -> None:
+    call = CALLS[row.method, row.path]
+    with client_of(daemon, "beta") as client:
+        reply = client.request(row.method, **{"url": row.path, **call})  # type: ignore[arg-type]  # a table of values
+    expected = "ok" if row.who in (Who.ANYONE, Who.AGENT) else "denied"
+    assert outcome(reply) == expected
+    if row.who is Who.SESSION:
+        assert any(row.path.startswith(f"/v1/{route}") for route in ROUTES), "the matrix above asks it"
+
+
+def test_route_that_is_not_in_the_table_is_not_served() -> None:
     gate = Gate(rules=AccessRules(), agents=["main"], bindings={})
-    guards = {gate.caller, gate.from_query}
-    beside = {route.path for route in _routes(gate) if not guards & set(_dependencies(route.dependant))}
-    assert beside == WITHOUT_TEXT
+    router = APIRouter()
+
+    @router.get("/v1/secrets")
+    async def secrets() -> str:
+        return "zinnober"
+
+    with pytest.raises(ValueError, match="/v1/secrets"):
+        routes.install(FastAPI(), gate, [router], [routes.DESCRIPTION])
+    with pytest.raises(ValueError, match="/v1/gone"):
+        routes.install(FastAPI(), gate, [], [routes.DESCRIPTION, routes.Row("GET", "/v1/gone", Who.ANYONE)])
+    router.routes.append(Mount("/v1/other", FastAPI()))
+    with pytest.raises(ValueError, match="no route of ours"):
+        routes.install(FastAPI(), gate, [router], [routes.DESCRIPTION, routes.Row("GET", "/v1/secrets", Who.ANYONE)])
 
 
-def test_no_route_of_the_daemon_is_missing_above(daemon: RunningDaemon) -> None:
-    transport = httpx.HTTPTransport(uds=str(socket_of(daemon.home, "owner")))
-    with httpx.Client(transport=transport, base_url="http://memoryd") as client:
-        described = client.get("/openapi.json").json()["paths"]
-    known = _routes(Gate(rules=AccessRules(), agents=["main"], bindings={}))
-    assert set(described) == {route.path_format for route in known}
+async def test_gate_refuses_a_route_that_was_added_later() -> None:
+    gate = Gate(rules=AccessRules(), agents=["main"], bindings={})
+    app, router = FastAPI(), APIRouter()
+    problems.install(app)
+    routes.install(app, gate, [router], [routes.DESCRIPTION])
+
+    @router.get("/v1/late")
+    async def late() -> str:
+        return "zinnober"
+
+    async def on_owners_socket(scope: Scope, receive: Receive, send: Send) -> None:
+        await app({**scope, "state": {"peer": Peer(uid=0, pid=0, socket="owner")}}, receive, send)
+
+    transport = httpx.ASGITransport(on_owners_socket)
+    async with httpx.AsyncClient(transport=transport, base_url="http://memoryd") as client:
+        assert outcome(await client.get("/v1/late")) == "denied"

@@ -50,7 +50,8 @@ def test_channel_and_chat_type(fact: Mapping[str, Any]) -> None:
 @pytest.mark.parametrize("fact", FACTS["rules"]["asked"], ids=lambda fact: str(fact["key"]))
 def test_first_matching_rule_wins(fact: Mapping[str, Any]) -> None:
     scope = Scope.model_validate(FACTS["rules"]["scope"])
-    assert decide(AccessRules((scope.to_access(),)), OWNERS_SOCKET, fact["key"]).is_allowed == fact["allowed"]
+    agents = {key.agent for asked in FACTS["rules"]["asked"] if (key := read_key(asked["key"])).agent}
+    assert decide(AccessRules((scope.to_access(),)), OWNERS_SOCKET, fact["key"], agents).is_allowed == fact["allowed"]
 
 
 @pytest.mark.parametrize("fact", FACTS["footers"], ids=lambda fact: str(fact["citation"]))

@@ -13,11 +13,14 @@ from memoryd.domain.access import (
     Match,
     Rule,
     RuleList,
+    Who,
     decide,
     read_key,
     why_not_agent,
+    why_not_call,
 )
 
+AGENTS = ("main", "work")
 SANDBOX = Binding("main")
 FIXED = Binding("main", "agent:main:telegram:direct:42")
 DIRECT, GROUP, SUBAGENT = "agent:main:main", "agent:main:discord:group:7", "agent:main:subagent:x"
@@ -32,8 +35,8 @@ NOT_UNDERSTOOD = [
 @pytest.mark.parametrize("text", NOT_UNDERSTOOD)
 def test_key_that_says_too_little_is_denied_even_where_everybody_may_ask(text: str) -> None:
     assert not read_key(text).is_understood
-    assert not decide(EVERYBODY, OWNER, text).is_allowed
-    assert not decide(EVERYBODY, SANDBOX, text).is_allowed
+    assert not decide(EVERYBODY, OWNER, text, AGENTS).is_allowed
+    assert not decide(EVERYBODY, SANDBOX, text, AGENTS).is_allowed
 
 
 @pytest.mark.parametrize(
@@ -75,6 +78,10 @@ def test_channel_and_chat_type_are_read_from_the_key(text: str, channel: str | N
         (SANDBOX, EVERYBODY, GROUP, True),
         (SANDBOX, EVERYBODY, SUBAGENT, False),
         (SANDBOX, EVERYBODY, "agent:work:main", False),
+        (OWNER, EVERYBODY, "agent:work:main", True),
+        (OWNER, EVERYBODY, "Agent:WORK:main", True),
+        (OWNER, EVERYBODY, "agent:ghost:main", False),
+        (SANDBOX, EVERYBODY, "agent:ghost:main", False),
         (FIXED, AccessRules(), None, True),
         (FIXED, AccessRules(), " AGENT:main:telegram:direct:42", True),
         (FIXED, EVERYBODY, DIRECT, False),
@@ -84,7 +91,7 @@ def test_channel_and_chat_type_are_read_from_the_key(text: str, channel: str | N
     ],
 )
 def test_matrix_of_sockets_and_keys(binding: Binding, rules: AccessRules, key: str | None, is_allowed: bool) -> None:
-    decision = decide(rules, binding, key)
+    decision = decide(rules, binding, key, AGENTS)
     assert decision.is_allowed == is_allowed
     assert bool(decision.reason) == (not is_allowed)
 
@@ -126,22 +133,34 @@ def test_first_rule_that_fits_decides_and_the_default_after_all() -> None:
 
 def test_every_list_must_let_a_session_ask() -> None:
     wide, narrow = RuleList((), Action.ALLOW), RuleList()
-    assert not decide(AccessRules((wide, narrow)), OWNER, GROUP).is_allowed
-    assert decide(AccessRules((wide, wide)), OWNER, GROUP).is_allowed
+    assert not decide(AccessRules((wide, narrow)), OWNER, GROUP, AGENTS).is_allowed
+    assert decide(AccessRules((wide, wide)), OWNER, GROUP, AGENTS).is_allowed
 
 
 def test_foreign_key_is_let_in_only_by_a_rule_that_names_it() -> None:
     named = AccessRules((RuleList((Rule(Action.ALLOW, Match(key_prefix="myapp:")),)),))
-    assert decide(named, OWNER, "myapp:7").is_allowed
-    assert not decide(named, OWNER, "other:7").is_allowed
-    assert not decide(named, OWNER, "myapp:subagent:7").is_allowed
-    assert not decide(AccessRules((RuleList((Rule(Action.ALLOW),)),)), OWNER, "myapp:7").is_allowed
+    assert decide(named, OWNER, "myapp:7", AGENTS).is_allowed
+    assert not decide(named, OWNER, "other:7", AGENTS).is_allowed
+    assert not decide(named, OWNER, "myapp:subagent:7", AGENTS).is_allowed
+    assert not decide(AccessRules((RuleList((Rule(Action.ALLOW),)),)), OWNER, "myapp:7", AGENTS).is_allowed
+
+
+@pytest.mark.parametrize("key", ["agent:ghöst:main", "agent:main", "agent:main:agent:work:main", "agent:ghost"])
+def test_damaged_key_of_an_agent_is_let_in_by_no_rule(key: str) -> None:
+    named = AccessRules((RuleList((Rule(Action.ALLOW, Match(raw_key_prefix="agent:")),), Action.ALLOW),))
+    assert not decide(named, OWNER, key, AGENTS).is_allowed
+    assert decide(named, OWNER, "agent:main:main", AGENTS).is_allowed
+
+
+def test_calls_of_the_owner_are_refused_on_a_socket_of_an_agent() -> None:
+    assert not any(why_not_call(OWNER, who) for who in Who)
+    assert [who for who in Who if why_not_call(SANDBOX, who)] == [Who.OWNER]
 
 
 def test_owner_without_a_key_and_direct_chats_are_direct() -> None:
-    assert decide(AccessRules(), OWNER, None).is_direct
-    assert decide(AccessRules(), OWNER, DIRECT).is_direct
-    assert not decide(EVERYBODY, OWNER, GROUP).is_direct
+    assert decide(AccessRules(), OWNER, None, AGENTS).is_direct
+    assert decide(AccessRules(), OWNER, DIRECT, AGENTS).is_direct
+    assert not decide(EVERYBODY, OWNER, GROUP, AGENTS).is_direct
 
 
 KEYS = st.one_of(
@@ -162,7 +181,7 @@ def test_no_key_widens_what_its_spelling_says(text: str) -> None:
     if "subagent" in parts:
         assert not key.is_understood
     for binding in (SANDBOX, FIXED):
-        decision = decide(AccessRules(), binding, text)
+        decision = decide(AccessRules(), binding, text, AGENTS)
         if decision.is_allowed:
             assert decision.key is not None
             assert decision.key.chat_type is ChatType.DIRECT
@@ -171,5 +190,5 @@ def test_no_key_widens_what_its_spelling_says(text: str) -> None:
 
 @given(KEYS, st.sampled_from([OWNER, SANDBOX, FIXED]))
 def test_default_rules_are_never_wider_than_those_for_everybody(text: str, binding: Binding) -> None:
-    if decide(AccessRules(), binding, text).is_allowed:
-        assert decide(EVERYBODY, binding, text).is_allowed
+    if decide(AccessRules(), binding, text, AGENTS).is_allowed:
+        assert decide(EVERYBODY, binding, text, AGENTS).is_allowed

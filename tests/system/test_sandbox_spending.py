@@ -1,0 +1,66 @@
+"""A socket given to a sandbox must not make the daemon send notes, or pay for them, against its owner's will."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memoryd.client import Client
+from memoryd.errors import Denied
+from tests.daemon import RunningDaemon, eventually
+from tests.embedding_endpoint import Endpoint
+
+GROUP = "agent:main:discord:group:7"
+
+
+def prepared(home: Path, workspace: Path, endpoint: Endpoint, *, is_paused: bool) -> RunningDaemon:
+    """Return a daemon, not started, whose sandbox sits in a session that the rules do not let in."""
+    search = {
+        "provider": "openai",
+        "model": "test-model",
+        "remote": {"baseUrl": endpoint.url, "apiKey": "sk-4711"},
+        "sync": {"paused": is_paused},
+    }
+    listed = [{"id": "main", "sockets": [{"path": str(home / "run" / "sandbox.sock"), "sessionKey": GROUP}]}]
+    config = home / "config.json5"
+    defaults = {"workspace": str(workspace), "memorySearch": search}
+    config.write_text(json.dumps({"agents": {"defaults": defaults, "list": listed}}))
+    return RunningDaemon(home, config, workspace)
+
+
+def test_sandbox_cannot_have_notes_embedded_that_are_paused(
+    tmp_path: Path, workspace: Path, endpoint: Endpoint
+) -> None:
+    with (
+        prepared(tmp_path, workspace, endpoint, is_paused=True) as daemon,
+        Client(tmp_path / "run" / "sandbox.sock") as sandbox,
+    ):
+        with pytest.raises(Denied):
+            sandbox.search("gateway")
+        pending = sandbox.sync("embedded", timeout_ms=60_000)
+        assert not pending.get("complete")
+        for force, embeddings in ((False, True), (True, False), (False, False)):
+            with pytest.raises(Denied) as refused:
+                sandbox.reindex(force=force, embeddings=embeddings)
+            assert "sync" in refused.value.hint
+        assert sandbox.sync("indexed").get("complete"), "its own index may be brought up to date"
+        eventually(lambda: daemon.client().status()["agents"][0]["pendingEmbeddings"])
+        assert "gateway" not in "".join(endpoint.texts()), "no note has left the machine"
+        assert daemon.client().sync("embedded").get("complete"), "the owner may ask for it"
+        assert "gateway" in "".join(endpoint.texts())
+        assert sandbox.sync("embedded").get("complete"), "nothing is held back any more"
+
+
+def test_sandbox_cannot_have_notes_embedded_twice(tmp_path: Path, workspace: Path, endpoint: Endpoint) -> None:
+    with (
+        prepared(tmp_path, workspace, endpoint, is_paused=False) as daemon,
+        Client(tmp_path / "run" / "sandbox.sock") as sandbox,
+    ):
+        assert sandbox.sync("embedded").get("complete"), "what is embedded anyway may be waited for"
+        before = len(endpoint.texts())
+        with pytest.raises(Denied):
+            sandbox.reindex(embeddings=True)
+        daemon.client().sync("embedded")
+        assert len(endpoint.texts()) == before
+        daemon.client().reindex(embeddings=True)
+        eventually(lambda: len(endpoint.texts()) > before, seconds=20)
