@@ -3,7 +3,7 @@
 Pure: the plan is a value. Reading the suspects, and what their content says, is the indexer's part.
 """
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 
 from memoryd.domain.documents import FileStat, RelativePath
@@ -26,10 +26,14 @@ class Known:
     is_stale: bool = False
     """Whether it must be read again whatever its stat says (it was cut by other rules)."""
 
-    @property
-    def is_racy(self) -> bool:
-        """Whether an equal stat would not prove equal content."""
-        return 0 <= self.read_at_ns - self.stat.ctime_ns < RACY_WINDOW_NS
+    def is_racy(self, wall_ns: int) -> bool:
+        """Tell whether, at this time of day, an equal stat does not prove equal content.
+
+        The clock may have shown the time of the last change again since the file was read: within the same tick, or
+        after it was set back. As long as that time lies ahead, no later change can have it.
+        """
+        may_repeat = self.read_at_ns < self.stat.ctime_ns + RACY_WINDOW_NS
+        return self.read_at_ns > wall_ns or (may_repeat and self.stat.ctime_ns < wall_ns + RACY_WINDOW_NS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,23 +56,26 @@ class Observation:
     """Monotonic seconds, the clock of `missing_since`."""
     wall_ns: int = 0
     """The time of day, the clock of the files."""
+    trusts_times: bool = True
+    """False when the clock was set back since the last scan: equal times prove nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to do, renames first. `read` holds added and suspect files, renamed ones too where in doubt.
+    """What to do, in this order: renames, removals, reads of added and suspect files.
 
     `missing_since` belongs into the next observation.
     """
 
     read: tuple[RelativePath, ...]
     rename: tuple[tuple[RelativePath, RelativePath], ...]
+    """Candidates (old, new): the new one is read, and is the old one renamed only if it holds the same."""
     remove: tuple[RelativePath, ...]
     missing_since: Mapping[RelativePath, float]
     retry_in: float | None
     """Seconds until a grace period ends, None when nothing waits."""
     is_settled: bool
-    """Whether nothing waits but what lies under a root that cannot be read."""
+    """Whether nothing waits but what lies under a root that cannot be read, if every rename is one."""
 
     @property
     def is_empty(self) -> bool:
@@ -81,42 +88,26 @@ def plan(seen: Observation, index: Mapping[RelativePath, Known], grace: Grace) -
     A file that vanished is removed after `grace.file` seconds, one under an unreadable root after `grace.root`;
     one that is suddenly empty waits like one that vanished, since an editor may have just truncated it. A changed one
     is read when it lay still for `grace.settle`: it may be half written. A new note has nothing to lose and is read; a
-    new picture or sound would be sent in halves. A renamed one is read again, since its text is its name.
+    new picture or sound would be sent in halves.
     """
     absent = [path for path in index if path not in seen.disk]
     renames = _renames(seen.disk, index, absent)
-    moved_from = {old for old, _ in renames}
-    suspects = _suspects(seen.disk, index, renames)
-    patience = {path: _patience(path, seen, index, grace) for path in (*absent, *suspects) if path not in moved_from}
+    new = {path for _, path in renames}
+    suspects = [path for path in seen.disk if path in new or _is_suspect(path, seen, index)]
+    patience = {path: _patience(path, seen, index, grace) for path in (*absent, *suspects)}
     since = {path: seen.missing_since.get(path, seen.now) for path, (_, limit) in patience.items() if limit > 0}
     due = {path: min(patience[path][0], at + patience[path][1] - seen.now) for path, at in since.items()}
     waiting = {path: at for path, at in since.items() if due[path] > 0}
+    moving = tuple(pair for pair in renames if pair[1] not in waiting)
+    moved_from = {old for old, _ in moving}
     return Plan(
-        read=tuple(path for path in suspects if path not in waiting),
-        rename=tuple(renames),
-        remove=tuple(path for path in absent if path not in moved_from and path not in waiting),
+        read=tuple(path for path in suspects if path not in waiting and path not in new),
+        rename=moving,
+        remove=tuple(path for path in absent if path not in waiting),
         missing_since=waiting,
-        retry_in=min((due[path] for path in waiting), default=None),
-        is_settled=all(path in seen.unreadable for path in waiting),
+        retry_in=min((due[path] for path in waiting if path not in moved_from), default=None),
+        is_settled=all(path in seen.unreadable or path in moved_from for path in waiting),
     )
-
-
-def _suspects(
-    disk: Mapping[RelativePath, FileStat],
-    index: Mapping[RelativePath, Known],
-    renames: Iterable[tuple[RelativePath, RelativePath]],
-) -> list[RelativePath]:
-    came_from = {new: old for old, new in renames}
-    doubtful = {
-        new
-        for new, old in came_from.items()
-        if index[old].is_racy or index[old].is_stale or modality_of(new) is not None
-    }
-    return [
-        path
-        for path, stat in disk.items()
-        if path in doubtful or (path not in came_from and _is_suspect(stat, index.get(path)))
-    ]
 
 
 def _patience(
@@ -134,8 +125,11 @@ def _patience(
     return grace.settle - age, MAX_SETTLES * grace.settle
 
 
-def _is_suspect(stat: FileStat, known: Known | None) -> bool:
-    return known is None or known.is_stale or known.stat != stat or known.is_racy
+def _is_suspect(path: RelativePath, seen: Observation, index: Mapping[RelativePath, Known]) -> bool:
+    known = index.get(path)
+    if known is None or known.is_stale or known.stat != seen.disk[path]:
+        return True
+    return not seen.trusts_times or known.is_racy(seen.wall_ns)
 
 
 def _was_emptied(stat: FileStat, known: Known | None) -> bool:
@@ -147,7 +141,8 @@ def _renames(
 ) -> list[tuple[RelativePath, RelativePath]]:
     """Pair each absent file with a new one of the same inode, size and mtime (a rename changes only the ctime).
 
-    A note that becomes a picture by its name, or the other way round, is another document.
+    That proves nothing: inodes are given anew, and archives restore times. A note that becomes a picture by its name,
+    or the other way round, is another document.
     """
     vanished = {_content_key(path, index[path].stat): path for path in absent}
     pairs = []

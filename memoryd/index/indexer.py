@@ -27,7 +27,7 @@ from memoryd.index.reading import Reader, Reading, Verdict
 from memoryd.index.roots import unreadable_files
 from memoryd.index.scanner import Root, Rules, Scan, scan
 from memoryd.index.turns import in_turns
-from memoryd.store.database import Database
+from memoryd.store.database import Connection, Database
 from memoryd.store.files import FileRow, known_files, purge_files, put_file, remove_files, rename_file, touch_file
 from memoryd.wire import Event
 
@@ -51,6 +51,24 @@ class IndexSettings:
     grace: Grace = field(default_factory=lambda: Grace(file=2.0, root=60.0))
     reconcile: float = 30.0
     retry: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What one round reads under: the scan, and what is held of each file, of a renamed one under its new name."""
+
+    seen: Scan
+    reader: Reader
+    held: Mapping[RelativePath, Known]
+    came_from: Mapping[RelativePath, RelativePath]
+    """The old path of each file that may be a renamed one."""
+    afresh: bool
+
+    def is_move(self, reading: Reading) -> bool:
+        """Tell whether a file that may be a renamed one holds what the old one held."""
+        if reading.path not in self.came_from or reading.verdict not in (Verdict.SAME, Verdict.CHANGED):
+            return False
+        return reading.read_content.sha256 == self.held[reading.path].digest
 
 
 class Indexer:
@@ -92,6 +110,7 @@ class Indexer:
         self._asked = 1
         self._served = 0
         self._force = False
+        self._trusts_times = True
         self._epoch = 0
         self._progress = asyncio.Condition()
 
@@ -116,6 +135,11 @@ class Indexer:
         self._force = self._force or force
         self._wake.set()
         return self._asked
+
+    def distrust_times(self) -> None:
+        """Say that the clock was set back: a scan follows that believes no file to be unchanged by its times."""
+        self._trusts_times = False
+        self.demand()
 
     async def settled(self, ticket: int) -> None:
         """Wait until the scan of this ticket has been worked off, save what an unreadable root holds back."""
@@ -185,7 +209,8 @@ class Indexer:
 
     def _observation(self, seen: Scan, rules: Rules) -> Observation:
         lost = unreadable_files(seen, self._known, rules.workspace)
-        return Observation(seen.files, lost, self._missing_since, time.monotonic(), time.time_ns())
+        trusts, self._trusts_times = self._trusts_times, True
+        return Observation(seen.files, lost, self._missing_since, time.monotonic(), time.time_ns(), trusts)
 
     def _plan(self, seen: Scan, rules: Rules, *, force: bool) -> tuple[Observation, Plan]:
         """Compare disk and index; in a thread, since 100,000 files take a while."""
@@ -197,51 +222,70 @@ class Indexer:
         return {path: replace(known, is_stale=True) for path, known in view.items()} if force else view
 
     async def _execute(self, todo: Plan, seen: Scan, reader: Reader, *, force: bool) -> list[RelativePath]:
-        """Do what the plan says; return the files that changed while they were read."""
-        for old, new in todo.rename:
-            await self._rename(old, new, seen)
+        """Do what the plan says; return the files that changed while they were read, or were not renamed after all."""
+        held = self._view(force)
+        came_from = {new: old for old, new in todo.rename}
+        held |= {new: _under_new_name(held[old], new) for new, old in came_from.items()}
+        work = _Work(seen, reader, held, came_from, afresh=force)
+        again = await self._read_all(list(came_from), work)
+        again += [old for old in came_from.values() if old in self._known or old in self._left_out]
         await self._remove(todo.remove)
+        return again + await self._read_all(todo.read, work)
+
+    async def _read_all(self, paths: Sequence[RelativePath], work: "_Work") -> list[RelativePath]:
+        """Read files and commit what they hold; return those that changed meanwhile."""
         again: list[RelativePath] = []
-        view = self._view(force)
-        left = len(todo.read)
-        batches = list(_batches(todo.read, seen))
-        readings = await self._read(reader, view, batches[0] if batches else [])
+        batches = list(_batches(paths, work.seen))
+        readings = await self._read(work, batches[0] if batches else [])
         for following in [*batches[1:], []]:
             # one thread writes while another reads ahead
-            ahead, _ = await asyncio.gather(
-                self._read(reader, view, following), self._commit_all(readings, afresh=force)
-            )
-            again += [reading.path for reading in readings if reading.verdict is Verdict.AGAIN]
-            left -= len(readings)
-            self._update(pending_files=left + len(again))
+            ahead, _ = await asyncio.gather(self._read(work, following), self._commit_all(readings, work))
+            changing = [reading.path for reading in readings if reading.verdict is Verdict.AGAIN]
+            again += changing
+            self._update(pending_files=self.state.pending_files - len(readings) + len(changing))
             readings = ahead
         return again
 
-    async def _read(
-        self, reader: Reader, view: Mapping[RelativePath, Known], batch: Sequence[RelativePath]
-    ) -> list[Reading]:
-        return await self._in_thread(lambda: [reader.read(path, view.get(path)) for path in in_turns(batch)])
+    async def _read(self, work: "_Work", batch: Sequence[RelativePath]) -> list[Reading]:
+        return await self._in_thread(lambda: [work.reader.read(path, work.held.get(path)) for path in in_turns(batch)])
 
-    async def _commit_all(self, readings: Sequence[Reading], *, afresh: bool) -> None:
-        """Do what the readings say; what changed is written in one transaction, which costs a third of many."""
-        changed = [reading for reading in readings if reading.verdict is Verdict.CHANGED]
+    async def _commit_all(self, readings: Sequence[Reading], work: "_Work") -> None:
+        """Do what the readings say; what is alike is written in one transaction, which costs a third of many."""
+        moved = [(work.came_from[reading.path], reading) for reading in readings if work.is_move(reading)]
+        if moved:
+            await self._rename(moved)
+        new_names = {reading.path for _, reading in moved}
         for reading in readings:
-            await self._commit(reading)
+            if reading.path not in new_names:
+                await self._commit(reading)
+        changed = [reading for reading in readings if reading.verdict is Verdict.CHANGED]
         if changed:
-            await self._put(changed, afresh=afresh)
+            await self._put(changed, afresh=work.afresh)
 
-    async def _rename(self, old: RelativePath, new: RelativePath, seen: Scan) -> None:
-        left_out = self._left_out.pop(old, None)
-        if left_out is not None or old not in self._known:
-            return
-        stat, now = seen.files[new], time.time_ns()
-        known = self._known[old]
-        # the text of a picture or sound is its name: it is to be written anew, now or after a crash
-        is_stale = known.is_stale or modality_of(new) is not None
-        await self._database.write(lambda db: rename_file(db, old, new, stat, now, is_stale=is_stale))
-        self._known[new] = replace(self._known.pop(old), stat=stat, read_at_ns=now, is_stale=is_stale)
+    async def _rename(self, moved: Sequence[tuple[RelativePath, Reading]]) -> None:
+        """Give what is held of the old paths to the new ones; what is to be cut anew stays so after a crash."""
+        moves = [(old, reading.path, _known_as(reading), reading.verdict) for old, reading in moved]
+        indexed = [
+            (old, new, replace(known, is_stale=verdict is Verdict.CHANGED))
+            for old, new, known, verdict in moves
+            if old in self._known
+        ]
+
+        def write(db: Connection) -> None:
+            for old, new, known in indexed:
+                rename_file(db, old, new, known.stat, known.read_at_ns, is_stale=known.is_stale)
+
+        await self._database.write(write)
+        for old, new, known in indexed:
+            self._known[new] = known
+            del self._known[old]
+            self._failed.pop(new, None)
+            log.debug("file renamed", path=old, to=new)
+        for old, new, known, verdict in moves:
+            left_out = self._left_out.pop(old, None)
+            if left_out is not None and verdict is Verdict.SAME:
+                self._left_out[new] = (known, left_out[1])
         self._note_commit()
-        log.debug("file renamed", path=old, to=new)
 
     async def _remove(self, paths: Sequence[RelativePath]) -> None:
         indexed = [path for path in paths if path in self._known]
@@ -267,13 +311,14 @@ class Indexer:
         match reading:
             case Reading(path, Verdict.FAILED, _, _, reason):
                 await self._fail(path, reason)
-            case Reading(path, Verdict.LEFT_OUT, content, _, reason) if content is not None:
+            case Reading(path, Verdict.LEFT_OUT, _, _, reason):
                 await self._remove([path])
-                self._left_out[path] = (Known(content.stat, content.read_at_ns, content.sha256), reason)
-            case Reading(path, Verdict.SAME, content) if content is not None:
-                await self._touch(path, Known(content.stat, content.read_at_ns, content.sha256))
+                self._left_out[path] = (_known_as(reading), reason)
+            case Reading(path, Verdict.SAME):
+                await self._touch(path, _known_as(reading))
 
     async def _touch(self, path: RelativePath, known: Known) -> None:
+        self._failed.pop(path, None)
         if path in self._left_out:
             self._left_out[path] = (known, self._left_out[path][1])
         else:
@@ -366,10 +411,18 @@ def _batches(paths: Sequence[RelativePath], seen: Scan) -> Iterator[list[Relativ
         yield batch
 
 
+def _under_new_name(known: Known, new: RelativePath) -> Known:
+    """Return what is held of a file that got a new name; the text of a picture or sound is its name."""
+    return replace(known, is_stale=known.is_stale or modality_of(new) is not None)
+
+
+def _known_as(reading: Reading) -> Known:
+    content = reading.read_content
+    return Known(content.stat, content.read_at_ns, content.sha256)
+
+
 def _file_row(reading: Reading, settings: ChunkSettings) -> FileRow:
-    content = reading.content
-    if content is None:
-        raise ValueError(f"{reading.path} was not read")
+    content = reading.read_content
     return FileRow(
         path=reading.path,
         source=Source.MEMORY,

@@ -47,6 +47,13 @@ class Reading:
     chunks: tuple[ChunkEntry, ...] = ()
     reason: str = ""
 
+    @property
+    def read_content(self) -> Content:
+        """The content; only for a file that could be read."""
+        if self.content is None:
+            raise ValueError(f"{self.path} was not read")
+        return self.content
+
 
 @dataclass(frozen=True, slots=True)
 class Reader:

@@ -1,3 +1,4 @@
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from hypothesis import given
@@ -5,11 +6,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from memoryd.domain.documents import FileStat, RelativePath
-from memoryd.domain.media import modality_of
 from memoryd.domain.syncplan import RACY_WINDOW_NS, Grace, Known, Observation, plan
 
 GRACE = Grace(file=2, root=60)
 OLD = 10**18
+NOW = OLD + 60 * 10**9
 A, B = RelativePath("memory/a.md"), RelativePath("memory/b.md")
 PICTURE = RelativePath("assets/a.png")
 
@@ -22,15 +23,25 @@ def known(of: FileStat) -> Known:
     return Known(of, of.ctime_ns + RACY_WINDOW_NS + 1)
 
 
+def look(
+    disk: Mapping[RelativePath, FileStat],
+    unreadable: frozenset[RelativePath] = frozenset(),
+    missing_since: Mapping[RelativePath, float] | None = None,
+    now: float = 0.0,
+    wall_ns: int = NOW,
+) -> Observation:
+    return Observation(disk, unreadable, missing_since or {}, now, wall_ns)
+
+
 def test_equal_disk_and_index_need_nothing() -> None:
-    todo = plan(Observation({A: stat()}), {A: known(stat())}, GRACE)
+    todo = plan(look({A: stat()}), {A: known(stat())}, GRACE)
     assert todo.is_empty
     assert todo.is_settled
     assert todo.retry_in is None
 
 
 def test_new_and_changed_files_are_read() -> None:
-    seen = Observation({A: stat(size=11), B: stat(inode=2)})
+    seen = look({A: stat(size=11), B: stat(inode=2)})
     assert set(plan(seen, {A: known(stat())}, GRACE).read) == {A, B}
 
 
@@ -38,57 +49,57 @@ def test_any_difference_of_the_stat_is_a_suspicion() -> None:
     before = stat()
     for name in ("device", "inode", "size", "mtime_ns", "ctime_ns"):
         after = replace(before, **{name: getattr(before, name) + 1})
-        assert plan(Observation({A: after}), {A: known(before)}, GRACE).read == (A,)
+        assert plan(look({A: after}), {A: known(before)}, GRACE).read == (A,)
 
 
 def test_file_read_just_after_its_change_is_read_again() -> None:
     racy = Known(stat(), OLD + RACY_WINDOW_NS - 1)
-    assert plan(Observation({A: stat()}), {A: racy}, GRACE).read == (A,)
+    assert plan(look({A: stat()}), {A: racy}, GRACE).read == (A,)
 
 
 def test_stale_file_is_read_again() -> None:
-    assert plan(Observation({A: stat()}), {A: replace(known(stat()), is_stale=True)}, GRACE).read == (A,)
+    assert plan(look({A: stat()}), {A: replace(known(stat()), is_stale=True)}, GRACE).read == (A,)
 
 
 def test_vanished_file_is_removed_after_its_grace() -> None:
     index = {A: known(stat())}
-    first = plan(Observation({}, now=100), index, GRACE)
+    first = plan(look({}, now=100), index, GRACE)
     assert first.is_empty
     assert not first.is_settled
     assert first.retry_in == 2
-    second = plan(Observation({}, missing_since=first.missing_since, now=102), index, GRACE)
+    second = plan(look({}, missing_since=first.missing_since, now=102), index, GRACE)
     assert second.remove == (A,)
     assert second.is_settled
 
 
 def test_vanished_root_keeps_its_files_for_the_longer_grace() -> None:
     index = {A: known(stat())}
-    first = plan(Observation({}, frozenset({A}), now=100), index, GRACE)
+    first = plan(look({}, frozenset({A}), now=100), index, GRACE)
     assert first.is_settled
-    later = plan(Observation({}, frozenset({A}), first.missing_since, now=159), index, GRACE)
+    later = plan(look({}, frozenset({A}), first.missing_since, now=159), index, GRACE)
     assert later.is_empty
-    assert plan(Observation({}, frozenset({A}), later.missing_since, now=160), index, GRACE).remove == (A,)
+    assert plan(look({}, frozenset({A}), later.missing_since, now=160), index, GRACE).remove == (A,)
 
 
 def test_file_that_came_back_starts_its_grace_anew() -> None:
     index = {A: known(stat())}
-    gone = plan(Observation({}, now=100), index, GRACE)
-    back = plan(Observation({A: stat()}, missing_since=gone.missing_since, now=101), index, GRACE)
+    gone = plan(look({}, now=100), index, GRACE)
+    back = plan(look({A: stat()}, missing_since=gone.missing_since, now=101), index, GRACE)
     assert not back.missing_since
-    assert plan(Observation({}, missing_since=back.missing_since, now=102), index, GRACE).is_empty
+    assert plan(look({}, missing_since=back.missing_since, now=102), index, GRACE).is_empty
 
 
 def test_file_that_is_suddenly_empty_waits_like_one_that_vanished() -> None:
     index, seen = {A: known(stat())}, {A: stat(size=0, changed_ns=OLD + 1)}
-    first = plan(Observation(seen, now=100), index, GRACE)
+    first = plan(look(seen, now=100), index, GRACE)
     assert first.is_empty
     assert not first.is_settled
-    assert plan(Observation(seen, missing_since=first.missing_since, now=102), index, GRACE).read == (A,)
+    assert plan(look(seen, missing_since=first.missing_since, now=102), index, GRACE).read == (A,)
 
 
 def test_changed_file_is_read_when_it_lies_still() -> None:
     grace, index = replace(GRACE, settle=0.2), {A: known(stat())}
-    seen = Observation({A: stat(changed_ns=OLD + 10**9)}, wall_ns=OLD + 10**9 + 50_000_000, now=100)
+    seen = look({A: stat(changed_ns=OLD + 10**9)}, wall_ns=OLD + 10**9 + 50_000_000, now=100)
     first = plan(seen, index, grace)
     assert first.is_empty
     assert not first.is_settled
@@ -99,109 +110,123 @@ def test_changed_file_is_read_when_it_lies_still() -> None:
 
 def test_file_that_never_lies_still_is_read_after_five_settle_times() -> None:
     grace, index = replace(GRACE, settle=0.2), {A: known(stat())}
-    seen = Observation({A: stat(changed_ns=OLD + 10**9)}, missing_since={A: 99.0}, now=100, wall_ns=OLD + 10**9)
+    seen = look({A: stat(changed_ns=OLD + 10**9)}, missing_since={A: 99.0}, now=100, wall_ns=OLD + 10**9)
     assert plan(seen, index, grace).read == (A,)
 
 
 def test_new_file_and_one_of_the_future_are_read_at_once() -> None:
     grace = replace(GRACE, settle=0.2)
-    assert plan(Observation({A: stat()}, wall_ns=OLD), {}, grace).read == (A,)
-    assert plan(Observation({A: stat(changed_ns=OLD + 1)}, wall_ns=OLD), {A: known(stat())}, grace).read == (A,)
+    assert plan(look({A: stat()}, wall_ns=OLD), {}, grace).read == (A,)
+    assert plan(look({A: stat(changed_ns=OLD + 1)}, wall_ns=OLD), {A: known(stat())}, grace).read == (A,)
 
 
 def test_new_empty_file_does_not_wait() -> None:
-    assert plan(Observation({A: stat(size=0)}), {}, GRACE).read == (A,)
+    assert plan(look({A: stat(size=0)}), {}, GRACE).read == (A,)
 
 
-def test_rename_is_recognised_by_inode_size_and_change_time() -> None:
-    todo = plan(Observation({B: replace(stat(), ctime_ns=OLD + 5)}), {A: known(stat())}, GRACE)
+def test_file_whose_times_the_clock_may_show_again_is_read_again() -> None:
+    of = stat(changed_ns=NOW)
+    just_read, read_later = Known(of, NOW + 1), known(of)
+    set_back, long_after = NOW - 3_600 * 10**9, NOW + 3_600 * 10**9
+    assert plan(look({A: of}, wall_ns=long_after), {A: read_later}, GRACE).is_empty
+    assert plan(look({A: of}, wall_ns=set_back), {A: read_later}, GRACE).read == (A,)
+    in_the_future = Known(of, set_back)
+    assert plan(look({A: of}, wall_ns=set_back), {A: in_the_future}, GRACE).is_empty
+    assert plan(look({A: of}, wall_ns=NOW), {A: in_the_future}, GRACE).read == (A,)
+    assert plan(look({A: of}, wall_ns=long_after), {A: just_read}, GRACE).read == (A,)
+
+
+def test_no_file_is_believed_by_its_times_after_the_clock_was_set_back() -> None:
+    seen = replace(look({A: stat(), B: stat(inode=2)}), trusts_times=False)
+    assert plan(seen, {A: known(stat()), B: known(stat(inode=2))}, GRACE).read == (A, B)
+
+
+def test_rename_is_supposed_by_inode_size_and_change_time() -> None:
+    todo = plan(look({B: replace(stat(), ctime_ns=OLD + 5)}), {A: known(stat())}, GRACE)
     assert todo.rename == ((A, B),)
     assert not todo.read
     assert not todo.remove
+    assert todo.retry_in is None
     assert todo.is_settled
 
 
+def test_old_path_of_a_supposed_rename_waits_like_any_that_vanished() -> None:
+    index, disk = {A: known(stat())}, {B: replace(stat(), ctime_ns=OLD + 5)}
+    first = plan(look(disk, now=100), index, GRACE)
+    refuted = {**index, B: known(disk[B])}
+    second = plan(look(disk, missing_since=first.missing_since, now=101), refuted, GRACE)
+    assert second.is_empty
+    assert not second.is_settled
+    assert second.retry_in == 1
+    assert plan(look(disk, missing_since=second.missing_since, now=102), refuted, GRACE).remove == (A,)
+
+
 def test_rename_with_an_edit_is_read() -> None:
-    todo = plan(Observation({B: stat(size=11)}), {A: known(stat())}, GRACE)
+    todo = plan(look({B: stat(size=11)}), {A: known(stat())}, GRACE)
     assert todo.read == (B,)
     assert not todo.rename
 
 
-def test_renamed_file_that_is_racy_or_stale_is_read_too() -> None:
-    for doubtful in (Known(stat(), OLD + 1), replace(known(stat()), is_stale=True)):
-        todo = plan(Observation({B: stat()}), {A: doubtful}, GRACE)
-        assert todo.rename == ((A, B),)
-        assert todo.read == (B,)
-        assert todo.is_settled
-
-
 def test_new_picture_is_read_when_it_lies_still() -> None:
     grace = replace(GRACE, settle=0.2)
-    seen = Observation({PICTURE: stat()}, wall_ns=OLD + 50_000_000, now=100)
+    seen = look({PICTURE: stat()}, wall_ns=OLD + 50_000_000, now=100)
     first = plan(seen, {}, grace)
     assert first.is_empty
     assert not first.is_settled
     assert plan(replace(seen, wall_ns=OLD + 200_000_000), {}, grace).read == (PICTURE,)
 
 
-def test_renamed_picture_is_read_too_since_its_text_is_its_name() -> None:
-    other = RelativePath("assets/b.png")
-    todo = plan(Observation({other: stat()}), {PICTURE: known(stat())}, GRACE)
-    assert todo.rename == ((PICTURE, other),)
-    assert todo.read == (other,)
-
-
 def test_note_that_becomes_a_picture_is_another_document() -> None:
     for old, new in ((A, PICTURE), (PICTURE, A)):
-        todo = plan(Observation({new: stat()}), {old: known(stat())}, GRACE)
+        todo = plan(look({new: stat()}), {old: known(stat())}, GRACE)
         assert not todo.rename
         assert todo.read == (new,)
 
 
 def test_file_moved_over_another_is_no_rename() -> None:
     index = {A: known(stat()), B: known(stat(inode=2))}
-    todo = plan(Observation({B: stat()}), index, GRACE)
+    todo = plan(look({B: stat()}), index, GRACE)
     assert todo.read == (B,)
     assert not todo.rename
 
 
 def test_two_names_of_one_inode_take_over_one_absent_name_once() -> None:
     links = {RelativePath(f"memory/{name}.md"): stat() for name in "bc"}
-    todo = plan(Observation(links), {A: known(stat())}, GRACE)
+    todo = plan(look(links), {A: known(stat())}, GRACE)
     assert len(todo.rename) == 1
     assert len(todo.read) == 1
 
 
 @dataclass
 class Disk:
-    """A toy disk where every change of content is a change of the stat, as on a real one."""
+    """A toy disk that does what a real one may: it gives inodes anew, lets times be set, and its clock ticks."""
 
     files: dict[RelativePath, FileStat] = field(default_factory=dict)
-    content: dict[tuple[int, int], str] = field(default_factory=dict)
+    content: dict[RelativePath, str] = field(default_factory=dict)
     clock: int = OLD
-    inodes: int = 0
 
-    def write(self, path: RelativePath, text: str) -> None:
-        self.clock += 1
-        inode = self.files[path].inode if path in self.files else self._new_inode()
-        self.files[path] = FileStat(1, inode, len(text), self.clock, self.clock)
-        self.content[inode, self.clock] = text
+    def write(self, path: RelativePath, text: str, mtime_ns: int | None = None) -> None:
+        inode = self.files[path].inode if path in self.files else self._free_inode()
+        self.files[path] = FileStat(1, inode, len(text), self.clock if mtime_ns is None else mtime_ns, self.clock)
+        self.content[path] = text
 
     def move(self, old: RelativePath, new: RelativePath) -> None:
-        self.clock += 1
-        moved = self.files.pop(old)
-        self.files[new] = replace(moved, ctime_ns=self.clock)
+        self.files[new] = replace(self.files.pop(old), ctime_ns=self.clock)
+        self.content[new] = self.content.pop(old)
 
-    def read(self, path: RelativePath) -> str:
-        return self.content[self.files[path].inode, self.files[path].mtime_ns]
+    def delete(self, path: RelativePath) -> None:
+        self.files.pop(path, None)
+        self.content.pop(path, None)
 
-    def _new_inode(self) -> int:
-        self.inodes += 1
-        return self.inodes
+    def _free_inode(self) -> int:
+        used = {stat.inode for stat in self.files.values()}
+        return next(inode for inode in range(1, len(used) + 2) if inode not in used)
 
 
 PATHS = st.sampled_from([RelativePath(f"memory/{name}") for name in ("a.md", "b.md", "c.md", "d.md", "e.png", "f.png")])
-TEXTS = st.sampled_from(["", "x", "yy", "zz", "some more"])
+TEXTS = st.sampled_from(["", "x", "y", "z", "some more"])
+TIMES = st.sampled_from([OLD - 10**9, OLD, OLD + 10**9])
+TICK_NS = 4_000_000
 
 
 class PlanFollowsDisk(RuleBasedStateMachine):
@@ -214,28 +239,53 @@ class PlanFollowsDisk(RuleBasedStateMachine):
         self.index: dict[RelativePath, str] = {}
         self.missing: dict[RelativePath, float] = {}
         self.now = 0.0
-        self.is_unmounted = False
+        self.was_set_back = False
 
     @rule(path=PATHS, text=TEXTS)
     def write(self, path: RelativePath, text: str) -> None:
         self.disk.write(path, text)
 
+    @rule(path=PATHS, text=TEXTS, mtime_ns=TIMES)
+    def restore(self, path: RelativePath, text: str, mtime_ns: int) -> None:
+        """As from an archive: a new file with the times of an old one."""
+        self.disk.delete(path)
+        self.disk.write(path, text, mtime_ns)
+
+    @rule(old=PATHS, new=PATHS, text=TEXTS)
+    def restore_in_place_of(self, old: RelativePath, new: RelativePath, text: str) -> None:
+        """One goes, and another comes that looks like it."""
+        if old in self.disk.files and old != new:
+            before = self.disk.files[old]
+            self.disk.delete(old)
+            self.disk.delete(new)
+            self.disk.write(new, text, before.mtime_ns)
+
     @rule(path=PATHS)
     def delete(self, path: RelativePath) -> None:
-        self.disk.files.pop(path, None)
+        self.disk.delete(path)
 
     @rule(old=PATHS, new=PATHS)
     def move(self, old: RelativePath, new: RelativePath) -> None:
         if old in self.disk.files and old != new:
             self.disk.move(old, new)
 
-    @rule(seconds=st.sampled_from([0.1, 1.0, 3.0, 30.0]))
+    @rule(seconds=st.sampled_from([0.004, 0.1, 1.0, 3.0, 30.0]))
     def wait(self, seconds: float) -> None:
-        self.now += seconds
-        self.disk.clock += int(seconds * 1e9)
+        self._pass(seconds)
+
+    @rule(seconds=st.sampled_from([0.1, 1.0, 3.0, 30.0]))
+    def set_clock_back(self, seconds: float) -> None:
+        self.disk.clock -= int(seconds * 1e9)
+        self.was_set_back = True
 
     @rule()
-    def look(self) -> None:
+    def start_again(self) -> None:
+        """What is waited for is forgotten, save that the clock was set back, which is seen by the times of reading."""
+        self.missing = {}
+
+    @rule(seconds=st.sampled_from([0.0, 3.0]))
+    def look(self, seconds: float) -> None:
+        self._pass(seconds)
         self._sync()
 
     @rule()
@@ -247,16 +297,19 @@ class PlanFollowsDisk(RuleBasedStateMachine):
     @rule()
     def quiesce(self) -> None:
         """Look as the indexer does: again when a grace period ends, and once more when nothing is racy."""
-        for _ in range(3):
-            self.now += GRACE.file
-            self.disk.clock += int(GRACE.file * 1e9)
+        for _ in range(4):
+            self._pass(GRACE.file)
             self._sync()
-        assert self.index == {path: self.disk.read(path) for path in self.disk.files}
+        assert self.index == self.disk.content
 
     @invariant()
     def index_and_stats_name_the_same_files(self) -> None:
         if hasattr(self, "index"):
             assert self.index.keys() == self.known.keys()
+
+    def _pass(self, seconds: float) -> None:
+        self.now += seconds
+        self.disk.clock += max(int(seconds * 1e9), TICK_NS)
 
     def _sync(
         self,
@@ -264,19 +317,25 @@ class PlanFollowsDisk(RuleBasedStateMachine):
         unreadable: frozenset[RelativePath] = frozenset(),
     ) -> None:
         files = dict(self.disk.files if disk is None else disk)
-        todo = plan(Observation(files, unreadable, self.missing, self.now), self.known, GRACE)
-        assert all(self.known[old].is_racy or modality_of(new) for old, new in todo.rename if new in todo.read)
+        seen = Observation(files, unreadable, self.missing, self.now, self.disk.clock, not self.was_set_back)
+        todo = plan(seen, self.known, GRACE)
+        self.was_set_back = self.was_set_back and disk is not None
         assert not set(todo.remove) & files.keys()
+        assert not {new for _, new in todo.rename} & {*todo.read}
         self.missing = dict(todo.missing_since)
         for old, new in todo.rename:
-            self.known[new] = Known(files[new], self.disk.clock)
-            self.index[new] = self.index.pop(old)
-            del self.known[old]
+            if self.index[old] == self.disk.content[new]:
+                del self.index[old], self.known[old]
+            self._read(new)
         for path in todo.remove:
-            del self.index[path], self.known[path]
+            if path in self.index:
+                del self.index[path], self.known[path]
         for path in todo.read:
-            self.known[path] = Known(files[path], self.disk.clock)
-            self.index[path] = self.disk.read(path)
+            self._read(path)
+
+    def _read(self, path: RelativePath) -> None:
+        self.known[path] = Known(self.disk.files[path], self.disk.clock)
+        self.index[path] = self.disk.content[path]
 
 
 TestPlanFollowsDisk = PlanFollowsDisk.TestCase
@@ -285,18 +344,19 @@ TestPlanFollowsDisk = PlanFollowsDisk.TestCase
 @given(
     disk=st.dictionaries(PATHS, st.builds(stat, inode=st.integers(1, 4), size=st.integers(0, 2)), max_size=6),
     index=st.dictionaries(PATHS, st.builds(stat, inode=st.integers(1, 4), size=st.integers(0, 2)), max_size=6),
+    believed=st.booleans(),
 )
 def test_after_all_grace_the_plan_accounts_for_every_difference(
-    disk: dict[RelativePath, FileStat], index: dict[RelativePath, FileStat]
+    disk: dict[RelativePath, FileStat], index: dict[RelativePath, FileStat], believed: bool
 ) -> None:
     held = {path: known(found) for path, found in index.items()}
     long_ago = dict.fromkeys([*index, *disk], 0.0)
-    todo = plan(Observation(disk, missing_since=long_ago, now=1000), held, GRACE)
+    todo = plan(look(disk, missing_since=long_ago, now=1000), held, GRACE)
     after = dict(index)
     for old, new in todo.rename:
-        after[new] = after.pop(old)
+        after[new] = after.pop(old) if believed else disk[new]
     for path in todo.remove:
-        del after[path]
+        after.pop(path, None)
     after |= {path: disk[path] for path in todo.read}
     assert after == disk
     assert not todo.missing_since
