@@ -5,6 +5,7 @@ to open and first to close.
 """
 
 import asyncio
+import contextlib
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -37,6 +38,7 @@ from memoryd.embed.budget import Ledger
 from memoryd.embed.choice import Embedding, Runnable, build, plan_for
 from memoryd.embed.model_store import ModelStore
 from memoryd.embed.slot import EmbedderSlot, EmbedderState
+from memoryd.errors import StoreError
 from memoryd.index.watcher import Watcher
 from memoryd.store.vectors import Matrix, vectors_of
 from memoryd.wire import Event
@@ -215,14 +217,15 @@ class Daemon:
         return publish
 
     async def _lookup(self, fingerprint: str, hashes: Sequence[bytes]) -> dict[bytes, Matrix]:
-        """Find vectors that the index of another workspace holds already."""
+        """Find vectors that the index of another workspace holds already; one that cannot be read holds none."""
         found: dict[bytes, Matrix] = {}
         if len(self._workspaces) < 2:
             return found
         for workspace in self._workspaces:
             missing = [key for key in hashes if key not in found]
             if missing:
-                found |= await workspace.database.read(lambda db: vectors_of(db, fingerprint, missing))  # noqa: B023
+                with contextlib.suppress(StoreError):
+                    found |= await workspace.database.read(lambda db: vectors_of(db, fingerprint, missing))  # noqa: B023
         return found
 
 

@@ -274,7 +274,7 @@ def _degraded(served: Served) -> list[tuple[str, str]]:
         )
     if served.watcher is not None and not served.watcher.is_ok and served.watcher.reason:
         parts.append(("watcher", served.watcher.reason))
-    if served.database.vector_error:
+    if served.database.vector_error and served.agent.memory_search.store.vector.enabled:
         parts.append(("sqlite-vec", served.database.vector_error))
     if served.qmd is not None:
         parts += _qmd_trouble(served.qmd)

@@ -3,7 +3,9 @@
 import asyncio
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import accumulate
 from pathlib import Path
@@ -14,7 +16,7 @@ import structlog
 from memoryd.domain.media import Media, token_estimate
 from memoryd.domain.tokens import estimate
 from memoryd.embed.protocol import Embedder, EmbedderIdentity, Passage, Rejected, Vector
-from memoryd.errors import BudgetSpent
+from memoryd.errors import BudgetSpent, EmbedderUnavailable
 
 log = structlog.get_logger(__name__)
 
@@ -32,12 +34,26 @@ class Ledger:
         self._clock = clock
         self._day = ""
         self._tokens: dict[str, int] = {}
+        self._reserved: Counter[str] = Counter()
         self._lock = asyncio.Lock()
 
     def spent(self, destination: str) -> int:
         """Return the tokens sent today."""
         self._turn_page()
         return self._tokens.get(destination, 0)
+
+    def reserved(self, destination: str) -> int:
+        """Return the tokens that are being sent, and of which it is not known yet whether they arrive."""
+        return self._reserved[destination]
+
+    @contextmanager
+    def reserving(self, destination: str, tokens: int) -> Iterator[None]:
+        """Count tokens as being sent while the block runs: whoever sends at the same time finds them gone."""
+        self._reserved[destination] += tokens
+        try:
+            yield
+        finally:
+            self._reserved[destination] -= tokens
 
     async def add(self, destination: str, tokens: int) -> None:
         """Note that tokens were sent."""
@@ -88,22 +104,36 @@ class MeteredEmbedder:
     async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Rejected]:
         """Ask and count; raises BudgetSpent when the day's tokens are spent, else as the embedder does."""
         totals = list(accumulate(map(_tokens, passages)))
+        tokens = totals[-1] if totals else 0
+        # no await between the look at what is left and the reservation: two workspaces would both find it free
         if self._limit is not None:
             self._refuse_beyond(self._limit, totals)
-        answers = await self._inner.embed_documents(passages)
-        await self._ledger.add(self._destination, totals[-1] if totals else 0)
+        with self._ledger.reserving(self._destination, tokens):
+            answers = await self._inner.embed_documents(passages)
+        await self._ledger.add(self._destination, tokens)
         return answers
 
     def _refuse_beyond(self, limit: int, totals: Sequence[int]) -> None:
-        spent = self._ledger.spent(self._destination)
-        # a day whose limit is less than one passage still sends one
-        fits = max(sum(spent + total <= limit for total in totals), 0 if spent else 1)
-        if fits < len(totals):
-            raise BudgetSpent(
-                f"about {spent:,} tokens were sent to {self._destination} today, and "
-                f"memorySearch.remote.tokensPerDay is {limit:,}: notes wait for the next day (UTC)",
-                fits=fits,
+        spent, reserved = self._ledger.spent(self._destination), self._ledger.reserved(self._destination)
+        fits = _fitting(totals, limit, spent + reserved)
+        if fits >= len(totals):
+            return
+        if not fits and _fitting(totals, limit, spent):
+            raise EmbedderUnavailable(
+                f"about {reserved:,} tokens are being sent to {self._destination}, and "
+                f"memorySearch.remote.tokensPerDay is {limit:,}: notes wait for what is left of it"
             )
+        raise BudgetSpent(
+            f"about {spent:,} tokens were sent to {self._destination} today, and "
+            f"memorySearch.remote.tokensPerDay is {limit:,}: notes wait for the next day (UTC)",
+            fits=fits,
+        )
+
+
+def _fitting(totals: Sequence[int], limit: int, used: int) -> int:
+    """Return how many passages still fit, of which `totals` are the tokens up to each."""
+    # a day whose limit is less than one passage still sends one
+    return max(sum(used + total <= limit for total in totals), 0 if used else 1)
 
 
 def _tokens(passage: Passage) -> int:

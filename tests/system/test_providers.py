@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from memoryd.client import Client
+from memoryd.domain.tokens import estimate
 from memoryd.replies import AgentStatus, SearchReply
 from tests.daemon import RunningDaemon, eventually, write_config
 from tests.embedding_endpoint import TEXT_REFUSAL, Endpoint
@@ -227,6 +228,66 @@ def test_budget_of_a_day_holds_notes_back_and_says_so(tmp_path: Path, workspace:
     with running(tmp_path, workspace, remote(endpoint, tokensPerDay=300)) as daemon:
         eventually(lambda: any("tokensPerDay" in part["reason"] for part in agent_of(daemon)["degraded"]), seconds=20)
     assert len(endpoint.texts()) <= embedded + 3, "a restart is no new day"
+
+
+def agents_of(daemon: RunningDaemon) -> dict[str, AgentStatus]:
+    with Client(daemon.socket) as client:
+        return {agent["id"]: agent for agent in client.status()["agents"]}
+
+
+def several(home: Path, search: Mapping[str, object], entries: Mapping[str, Mapping[str, object]]) -> RunningDaemon:
+    """Return a daemon of several agents, each with a workspace of its own."""
+    for name in entries:
+        (home / name / "memory").mkdir(parents=True)
+    listed = [{"id": name, "workspace": str(home / name), **entry} for name, entry in entries.items()]
+    config = home / "config.json5"
+    config.write_text(json.dumps({"agents": {"defaults": {"memorySearch": search}, "list": listed}}))
+    return RunningDaemon(home, config, home / next(iter(entries)))
+
+
+def test_unusable_index_of_one_agent_costs_the_others_no_vector(tmp_path: Path, endpoint: Endpoint) -> None:
+    (tmp_path / "a file").write_text("where a folder should be")
+    broken = {"memorySearch": {"store": {"path": str(tmp_path / "a file" / "index.sqlite")}}}
+    with several(tmp_path, remote(endpoint), {"main": {}, "broken": broken}) as daemon:
+        write_notes(tmp_path / "main", 5)
+        eventually(lambda: agents_of(daemon)["main"]["embedded"] == 5, seconds=20)
+        assert not agents_of(daemon)["main"]["degraded"]
+        assert "index" in {part["part"] for part in agents_of(daemon)["broken"]["degraded"]}
+
+
+def test_budget_of_a_day_is_one_for_all_workspaces(tmp_path: Path) -> None:
+    names = [f"agent{number}" for number in range(4)]
+    with Endpoint(tmp_path, delay=0.3) as endpoint:
+        daemon = several(tmp_path, remote(endpoint, tokensPerDay=300), {name: {} for name in names})
+        for name in names:
+            for number in range(60):
+                note = tmp_path / name / "memory" / f"{number}.md"
+                note.write_text(f"# {name} {number}\n\nThe machine of {name} with number {number} stands here.\n")
+        with daemon:
+            daemon.client().sync(wait="indexed")
+            eventually(
+                lambda: all(
+                    any("tokensPerDay" in part["reason"] for part in agent["degraded"])
+                    for agent in agents_of(daemon).values()
+                ),
+                seconds=30,
+            )
+            sent = sum(estimate(text) for text in endpoint.texts() if "machine" in text)
+            assert 200 < sent <= 300
+            agent = agents_of(daemon)["agent0"]
+            assert agent["embedding"]["remote"] is not None
+            assert agent["embedding"]["remote"]["sentToday"] <= 300
+
+
+def test_vector_extension_that_its_owner_switched_off_is_no_trouble(
+    tmp_path: Path, workspace: Path, endpoint: Endpoint
+) -> None:
+    search = remote(endpoint) | {"store": {"vector": {"enabled": False}}}
+    with running(tmp_path, workspace, search) as daemon:
+        eventually(lambda: is_embedded(daemon), seconds=30)
+        assert not agent_of(daemon)["degraded"]
+        assert agent_of(daemon)["vector"].get("reason") == "store.vector.enabled is false"
+        assert ask(daemon)["mode"] == "hybrid"
 
 
 def test_nothing_is_sent_when_no_provider_is_named(tmp_path: Path, workspace: Path, endpoint: Endpoint) -> None:

@@ -1,5 +1,6 @@
 """Tokens of a day: counted, kept over a restart, bounded, and forgotten at midnight."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -21,16 +22,23 @@ COST = estimate(TEN.text)
 
 @dataclass
 class Counting:
-    """An embedder that notes what it is asked, and may be away."""
+    """An embedder that notes what it is asked, answers when it may go on, and may be away."""
 
     identity: EmbedderIdentity = IDENTITY
     passages: list[Passage] = field(default_factory=list)
     is_away: bool = False
+    asked: asyncio.Event = field(default_factory=asyncio.Event)
+    goes_on: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __post_init__(self) -> None:
+        self.goes_on.set()
 
     async def embed_query(self, text: str) -> Vector:
         return np.array([1, 0], np.float32)
 
     async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Rejected]:
+        self.asked.set()
+        await self.goes_on.wait()
         if self.is_away:
             raise EmbedderUnavailable("away")
         self.passages += passages
@@ -118,3 +126,33 @@ async def test_file_that_cannot_be_written_stops_nobody(tmp_path: Path, clock: C
     ledger = Ledger(tmp_path / "state" / "spending.json", clock=clock)
     await metered(ledger, None).embed_documents([TEN])
     assert ledger.spent(HOST) == COST
+
+
+async def test_what_is_being_sent_is_no_longer_free_and_comes_back_if_it_fails(ledger: Ledger) -> None:
+    slow = Counting(is_away=True)
+    slow.goes_on.clear()
+    first = asyncio.ensure_future(metered(ledger, 3 * COST, slow).embed_documents([TEN] * 2))
+    await slow.asked.wait()
+    with pytest.raises(BudgetSpent) as caught:
+        await metered(ledger, 3 * COST).embed_documents([TEN] * 2)
+    assert caught.value.fits == 1
+    assert ledger.spent(HOST) == 0
+    slow.goes_on.set()
+    with pytest.raises(EmbedderUnavailable, match="away"):
+        await first
+    await metered(ledger, 3 * COST).embed_documents([TEN] * 3)
+    assert ledger.spent(HOST) == 3 * COST
+
+
+async def test_budget_that_others_may_yet_give_back_is_not_spent(ledger: Ledger) -> None:
+    slow = Counting()
+    slow.goes_on.clear()
+    first = asyncio.ensure_future(metered(ledger, 2 * COST, slow).embed_documents([TEN] * 2))
+    await slow.asked.wait()
+    with pytest.raises(EmbedderUnavailable, match="being sent") as caught:
+        await metered(ledger, 2 * COST).embed_documents([TEN])
+    assert not isinstance(caught.value, BudgetSpent)
+    slow.goes_on.set()
+    await first
+    with pytest.raises(BudgetSpent, match="next day"):
+        await metered(ledger, 2 * COST).embed_documents([TEN])
