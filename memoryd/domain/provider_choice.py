@@ -13,6 +13,8 @@ AUTO: Final = "auto"
 BY_KEY: Final = ("openai", "gemini", "voyage", "mistral")
 """The order in which `auto` looks for a key. Ollama needs none, so that finding none says nothing: it must be named."""
 REMOTE: Final = frozenset({*BY_KEY, "ollama"})
+INPUT_TYPES: Final = frozenset({"openai", "gemini", "voyage"})
+"""Those whose requests say of what kind a text is; at the others an input type has no place."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import contextlib
 import gc
 import tracemalloc
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from hashlib import sha256
@@ -512,6 +513,68 @@ async def test_open_models_get_their_prompts_unless_overridden() -> None:
             await embedder.embed_documents([Passage("{title} braces", "Home")])
         assert server.texts == ["find: boiler {x}", "[Home] {title} braces"]
         assert embedder.identity.fingerprint != by_family.fingerprint
+
+
+HEADED = {
+    "openai": "Home > Boiler\nThe boiler was mended.",
+    "mistral": "Home > Boiler\nThe boiler was mended.",
+    "voyage": "Home > Boiler\nThe boiler was mended.",
+    "ollama": "Home > Boiler\nThe boiler was mended.",
+    "gemini": "The boiler was mended.",
+}
+"""What stands for a passage below a heading; at Gemini the title has a field of its own."""
+
+
+async def test_heading_is_embedded_before_the_text(server: EmbeddingServer) -> None:
+    wanted = HEADED[server.dialect.provider]
+    async with opened(server) as embedder:
+        got = await embedder.embed_documents([Passage(NOTES[0], " Home > Boiler "), Passage(NOTES[1])])
+        question = await embedder.embed_query("boiler")
+    assert server.texts == [wanted, NOTES[1], "boiler"]
+    assert all(same(vector, unit(text)) for vector, text in zip(got, [wanted, NOTES[1]], strict=True))
+    assert same(question, unit("boiler"))
+
+
+async def test_vectors_made_without_headings_are_of_another_space(server: EmbeddingServer) -> None:
+    async with opened(server) as embedder:
+        identity = embedder.identity
+    without = replace(identity, document_prompt=identity.document_prompt.replace("{title_line}", ""))
+    is_headed = server.dialect.provider != "gemini"
+    assert (without.fingerprint != identity.fingerprint) is is_headed
+
+
+@pytest.mark.parametrize(
+    ("provider", "changes", "sent"),
+    [
+        ("openai", {"model": "intfloat/e5-base"}, "passage: Home\ntext"),
+        ("openai", {"document_instruction": "note: "}, "note: Home\ntext"),
+        ("openai", {"document_instruction": "[{title}] {text}"}, "[Home] text"),
+        ("openai", {"document_input_type": "passage", "model": "intfloat/e5-base"}, "Home\ntext"),
+        ("ollama", {"model": "nomic-embed-text"}, "search_document: Home\ntext"),
+        ("ollama", {"model": "embeddinggemma"}, "title: Home | text: text"),
+        ("gemini", {"document_input_type": "SEMANTIC_SIMILARITY"}, "Home\ntext"),
+    ],
+)
+async def test_heading_stands_where_the_prompt_has_a_place_for_it(
+    provider: str, changes: dict[str, str], sent: str
+) -> None:
+    async with serving(provider) as server, opened(server, **changes) as embedder:
+        await embedder.embed_documents([Passage("text", "Home")])
+    assert server.texts == [sent]
+
+
+@pytest.mark.parametrize("provider", ["mistral", "ollama"])
+async def test_input_type_costs_no_prompt_where_requests_carry_none(provider: str) -> None:
+    types = {"query_input_type": "search", "document_input_type": "note", "model": "nomic-embed-text"}
+    async with serving(provider) as server:
+        async with opened(server, **types) as embedder:
+            await embedder.embed_query("boiler")
+            with_types, texts = embedder.identity.fingerprint, list(server.texts)
+        async with opened(server, model="nomic-embed-text") as embedder:
+            await embedder.embed_query("boiler")
+            assert embedder.identity.fingerprint == with_types
+            assert server.texts == texts
+    assert texts == (["search_query: boiler"] if provider == "ollama" else ["boiler"])
 
 
 async def test_full_address_of_the_embeddings_call_is_understood() -> None:

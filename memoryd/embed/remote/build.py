@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit, urlunsplit
 
 from memoryd.domain.media import MODEL_PREFIXES
+from memoryd.domain.provider_choice import INPUT_TYPES
 from memoryd.embed.protocol import EmbedderIdentity
 from memoryd.embed.remote import gemini, voyage
 from memoryd.embed.remote.api import Api
@@ -101,10 +102,16 @@ def context_of(settings: RemoteSettings) -> int:
 
 
 def _manners(settings: RemoteSettings) -> Manners:
-    own = _own_manners(settings.provider, model_of(settings))
+    model = model_of(settings)
+    own = _own_manners(settings.provider, model)
+    query_type, document_type = settings.query_input_type, settings.document_input_type
+    if settings.provider not in INPUT_TYPES:
+        query_type = document_type = None
+    document = overridden(own.document, Wish(settings.document_instruction, document_type))
+    is_beside = settings.provider == "gemini" and gemini.takes_title(model, document)
     return Manners(
-        overridden(own.query, Wish(settings.query_instruction, settings.query_input_type)),
-        overridden(own.document, Wish(settings.document_instruction, settings.document_input_type)),
+        overridden(own.query, Wish(settings.query_instruction, query_type)),
+        document if is_beside else document.titled,
     )
 
 

@@ -29,6 +29,11 @@ def own_manners(model: str) -> Manners:
     return Manners(Manner(input_type=QUERY_TASK), Manner(input_type=DOCUMENT_TASK))
 
 
+def takes_title(model: str, document: Manner) -> bool:
+    """Whether the title of a passage has a field of its own in the request."""
+    return model not in GEMINI_2 and document.input_type == DOCUMENT_TASK
+
+
 class GeminiApi:
     """`dimensions` are sent as `outputDimensionality`."""
 
@@ -42,6 +47,7 @@ class GeminiApi:
         self.older: Api | None = None
         self.path = f"/models/{model}"
         self.takes_media = model in GEMINI_2
+        self._takes_title = takes_title(model, manners.document)
         self._dimensions = dimensions
 
     def call(self, inputs: Sequence[Input], side: Side) -> Call:
@@ -51,7 +57,7 @@ class GeminiApi:
     def request(self, item: Input, side: Side) -> dict[str, object]:
         """One text's part of a request; a batch job takes the same."""
         request = self._request([{"text": item.text}], side)
-        if item.title and request.get("taskType") == DOCUMENT_TASK and not self.takes_media:
+        if item.title and side is Side.DOCUMENT and self._takes_title:
             request["title"] = item.title
         return request
 

@@ -1,14 +1,17 @@
 """How a question and a passage are put to a remote model: the prompt around the text, and the input type beside it."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
 from memoryd.embed.families import NO_TITLE, ModelMetadata, family_of
 
 PLAIN: Final = "{text}"
-PLACES: Final = re.compile(r"\{(text|title)\}")
+TITLE: Final = "{title}"
+TITLE_LINE: Final = "{title_line}"
+"""The title and a line break, or nothing where there is no title."""
+PLACES: Final = re.compile(r"\{(text|title|title_line)\}")
 
 
 class Side(StrEnum):
@@ -20,15 +23,26 @@ class Side(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """The prompt (a template with `{text}` and `{title}`) and the input type of one side."""
+    """The prompt (a template with `{text}`, `{title}` and `{title_line}`) and the input type of one side."""
 
     prompt: str = PLAIN
     input_type: str = ""
 
     def apply(self, text: str, title: str = "") -> str:
         """Put the text into the prompt; an empty title reads `none`."""
-        values = {"text": text, "title": title.strip() or NO_TITLE}
+        title = title.strip()
+        values = {"text": text, "title": title or NO_TITLE, "title_line": f"{title}\n" if title else ""}
         return PLACES.sub(lambda place: values[place[1]], self.prompt)
+
+    @property
+    def titled(self) -> "Manner":
+        """The same with the title as a line above the text, unless the prompt has a place of its own for it.
+
+        As with a local model: a paragraph of a long page is told from its like by the headings it stands under.
+        """
+        if TITLE in self.prompt:
+            return self
+        return replace(self, prompt=self.prompt.replace(PLAIN, TITLE_LINE + PLAIN, 1))
 
     @property
     def name(self) -> str:

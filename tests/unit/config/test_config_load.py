@@ -300,6 +300,25 @@ def test_key_without_effect_is_noticed_only_when_it_differs(write: Write) -> Non
     ]
 
 
+def test_input_type_is_noticed_where_no_request_carries_one(write: Write) -> None:
+    write("""{ agents: {
+        defaults: { memorySearch: { provider: "openai", inputType: "text" } },
+        list: [
+            { id: "a" },
+            { id: "b", memorySearch: { provider: "ollama", queryInputType: "query" } },
+            { id: "c", memorySearch: { provider: "local", fallback: "mistral", inputType: "text" } },
+            { id: "d", memorySearch: { provider: "local", fallback: "voyage" } },
+            { id: "e", memorySearch: { provider: "auto" } },
+        ],
+    } }""")
+    why = "its requests carry no input type"
+    assert load().notices == [
+        f"agents.defaults.memorySearch.inputType has no effect with provider ollama: {why}",
+        f"agents.list[1].memorySearch.queryInputType has no effect with provider ollama: {why}",
+        f"agents.list[2].memorySearch.inputType has no effect with provider mistral: {why}",
+    ]
+
+
 def test_paths_of_the_file_start_at_its_folder(home: Path) -> None:
     folder = home / "etc"
     folder.mkdir()
