@@ -20,6 +20,7 @@ from memoryd.embed.budget import Ledger, MeteredEmbedder
 from memoryd.embed.keys import Address, KeySources, hint
 from memoryd.embed.remote.build import RemoteSettings, open_remote
 from memoryd.embed.remote.catalogue import PROVIDERS
+from memoryd.embed.remote.gate import Gate, Lane
 from memoryd.embed.remote.settings import Patience
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
 from memoryd.embed.watched import WatchedEmbedder
@@ -115,6 +116,9 @@ class RemoteEmbedding:
         self._rule = rule or BreakerRule()
         self._look_seconds = look_seconds
         self._breaker = Breaker(rule=self._rule)
+        self._gate = Gate(self._rule, random.random)
+        self._asked: RemoteSettings | None = None
+        """With which settings the gate was last passed."""
         self._watched: WatchedEmbedder | None = None
         self._refusal: str | None = None
 
@@ -130,7 +134,7 @@ class RemoteEmbedding:
         while True:
             try:
                 settings = await self._settings()
-                embedder = await open_remote(settings)
+                embedder = await open_remote(settings, self._gate_of(settings))
             except (MemorydError, OSError) as exc:
                 await self._wait_after(exc)
                 continue
@@ -143,17 +147,32 @@ class RemoteEmbedding:
     async def _settings(self) -> RemoteSettings:
         return await asyncio.to_thread(resolved, self.wish, self._keys, self._rule)
 
+    def _gate_of(self, settings: RemoteSettings) -> Gate:
+        """Return the gate of these settings; of another key's account the endpoint has said nothing yet."""
+        if settings != self._asked:
+            self._asked, self._gate = settings, Gate(self._rule, random.random)
+        return self._gate
+
     async def _wait_after(self, exc: Exception) -> None:
-        self._breaker = self._breaker.failed(time.monotonic(), random.random())
-        if isinstance(exc, ConfigError | ModelError) or self._breaker.circuit is not Circuit.CLOSED:
+        now = time.monotonic()
+        self._breaker = self._breaker.failed(now, random.random())
+        is_ours = isinstance(exc, ConfigError | ModelError)
+        wait, held = self._breaker.wait(now), 0.0 if is_ours else self._gate.wait(Lane.BULK, now)
+        if is_ours or self._breaker.circuit is not Circuit.CLOSED or held > Patience().hold.total_seconds():
             self._refusal = str(exc)
-        wait = self._breaker.wait(time.monotonic())
-        reason = f"{exc}; next try in {wait:.0f} s"
+        reason = f"{self._gate.reason if held > wait else exc}; next try in {max(wait, held):.0f} s"
         if advice := exc.hint if isinstance(exc, MemorydError) else "":
             reason += f" ({advice})"
         log.warning("no answer from the provider; keyword search goes on", provider=self.wish.provider, reason=reason)
         await self.slot.become(EmbedderPhase.FAILED, reason)
-        await asyncio.sleep(wait)
+        await self._sleep_until(now + max(wait, held))
+
+    async def _sleep_until(self, end: float) -> None:
+        """Sleep until `end` (monotonic clock), or until there is another key or header to try."""
+        while (left := end - time.monotonic()) > 0:
+            await asyncio.sleep(min(self._look_seconds, left))
+            if await self._is_changed(self._asked):
+                return
 
     async def _serve(self, embedder: "RemoteEmbedder", settings: RemoteSettings) -> None:
         """Offer the embedder until its key or a header is another one."""
@@ -193,7 +212,7 @@ class RemoteEmbedding:
         by_jobs = BatchEmbedder(embedder, self._jobs, settings)
         return WatchedEmbedder(by_jobs, self._rule, is_busy=lambda: by_jobs.running_texts > 0)
 
-    async def _is_changed(self, settings: RemoteSettings) -> bool:
+    async def _is_changed(self, settings: RemoteSettings | None) -> bool:
         try:
             return await self._settings() != settings
         except (ConfigError, ModelError):

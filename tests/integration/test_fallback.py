@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +20,7 @@ from memoryd.embed.protocol import Embedder, EmbedderIdentity, Passage, Rejected
 from memoryd.embed.remote_source import RemoteEmbedding, RemoteWish
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
 from memoryd.errors import EmbedderUnavailable
+from tests.contract.embedding_server import DIALECTS, EmbeddingServer
 from tests.embedding_endpoint import Endpoint
 from tests.integration.serving import eventually
 
@@ -117,6 +119,58 @@ class Scene:
 @pytest.fixture
 def scene(tmp_path: Path) -> Scene:
     return Scene(tmp_path, Endpoint(tmp_path))
+
+
+@contextlib.asynccontextmanager
+async def opening(folder: Path, server: EmbeddingServer) -> AsyncIterator[RemoteEmbedding]:
+    """A remote provider on its way, with its key in `folder`."""
+    key = folder / "key"
+    key.write_text("first-key")
+    source = RemoteEmbedding(
+        wish=RemoteWish("openai", "test-model", server.url, Address.REMOTE, parse_secret({"file": str(key)})),
+        keys=KeySources(Models(), {}),
+        slot=EmbedderSlot(lambda _: None),
+        ledger=Ledger(folder / "spending.json"),
+        jobs=folder / "batches",
+        rule=QUICK,
+        look_seconds=LOOK,
+    )
+    task = asyncio.create_task(source.run(), name="opening")
+    try:
+        yield source
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+
+async def test_endpoint_that_asks_to_be_left_alone_is_not_asked_again_while_it_is_opened(tmp_path: Path) -> None:
+    limited, away = (EmbeddingServer(DIALECTS["openai"]) for _ in range(2))
+    limited.behaviour = lambda asked: (
+        limited.refusal(429, "Rate limit reached", **{"Retry-After": "3600"})
+        if asked.headers["authorization"] == "Bearer first-key"
+        else None
+    )
+    away.behaviour = lambda _: away.refusal(503, "overloaded")
+    for folder in (tmp_path / "limited", tmp_path / "away"):
+        folder.mkdir()
+    async with (
+        limited.running(),
+        away.running(),
+        opening(tmp_path / "limited", limited) as source,
+        opening(tmp_path / "away", away),
+    ):
+        await eventually(lambda: len(away.asked) > 5)
+        assert len(limited.asked) == 1
+        assert source.slot.state.phase is EmbedderPhase.FAILED
+        assert re.search(r"Rate limit reached; next try in 3[56]\d\d s$", source.slot.state.reason)
+        assert source.trouble() is not None, "so long a wait is worth a fallback"
+        (tmp_path / "limited" / "key").write_text("another-key")
+        await eventually(lambda: source.slot.embedder is not None)
+        assert [asked.headers["authorization"] for asked in limited.asked[:2]] == [
+            "Bearer first-key",
+            "Bearer another-key",
+        ]
 
 
 async def test_second_is_not_started_while_the_first_works(tmp_path: Path) -> None:

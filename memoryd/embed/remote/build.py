@@ -10,6 +10,7 @@ from memoryd.embed.protocol import EmbedderIdentity
 from memoryd.embed.remote import gemini, voyage
 from memoryd.embed.remote.api import Api
 from memoryd.embed.remote.catalogue import CONTEXTS, GEMINI_2, GEMINI_2_DIMENSIONS, PROVIDERS
+from memoryd.embed.remote.gate import Gate
 from memoryd.embed.remote.mistral import MistralApi
 from memoryd.embed.remote.ollama import OllamaApi
 from memoryd.embed.remote.openai import OpenAiApi
@@ -39,8 +40,10 @@ PREFIXES: Final = {
 """How other programs write the names of the same models."""
 
 
-async def open_remote(settings: RemoteSettings) -> "RemoteEmbedder":
+async def open_remote(settings: RemoteSettings, gate: Gate | None = None) -> "RemoteEmbedder":
     """Ask the endpoint for one vector, of a word that is not the user's, and return the embedder it tells of.
+
+    A `gate` that outlives the try remembers how long the endpoint asked to be left alone.
 
     Raises ModelError for settings that cannot work, and EmbedderUnavailable, with a hint where one is known, when
     the endpoint does not answer, refuses the key or does not know the model.
@@ -48,7 +51,7 @@ async def open_remote(settings: RemoteSettings) -> "RemoteEmbedder":
     # httpx takes 70 ms to import, and a daemon with a local model never needs it
     from memoryd.embed.remote.opening import opened
 
-    return await opened(settings)
+    return await opened(settings, gate)
 
 
 def model_of(settings: RemoteSettings) -> str:

@@ -6,7 +6,6 @@ A key and the texts go to the configured host only: a redirect elsewhere ends th
 import asyncio
 import functools
 import json
-import random
 import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -17,7 +16,6 @@ from typing import Any, Final, TypeVar
 import httpx
 
 from memoryd import __version__
-from memoryd.domain.breaker import BreakerRule
 from memoryd.embed.model_source import LOOPBACK
 from memoryd.embed.remote.failures import CallError, Kind, meaning, redacted
 from memoryd.embed.remote.gate import Gate, Lane
@@ -54,12 +52,12 @@ class Endpoint:
         secrets: Sequence[str],
         concurrency: int,
         patience: Patience,
-        rule: BreakerRule,
+        gate: Gate,
     ) -> None:
         self.base = httpx.URL(base_url.rstrip("/"))
         self._secrets = (*secrets, self.base.password)
         self._patience = patience
-        self._gate = Gate(rule, random.random)
+        self._gate = gate
         self._slots = asyncio.Semaphore(concurrency)
         self._client = httpx.AsyncClient(
             headers={"user-agent": f"memoryd/{__version__}", **headers, "accept-encoding": "identity"},

@@ -1,6 +1,7 @@
 """Opens an endpoint and finds out how many dimensions its model has."""
 
 import asyncio
+import random
 
 import httpx
 
@@ -10,7 +11,7 @@ from memoryd.embed.remote.catalogue import PROVIDERS
 from memoryd.embed.remote.channel import Channel
 from memoryd.embed.remote.embedder import RemoteEmbedder, unavailable
 from memoryd.embed.remote.failures import CallError
-from memoryd.embed.remote.gate import Lane
+from memoryd.embed.remote.gate import Gate, Lane
 from memoryd.embed.remote.http import Endpoint, tls
 from memoryd.embed.remote.prompts import Side
 from memoryd.embed.remote.settings import RemoteSettings
@@ -18,11 +19,11 @@ from memoryd.embed.remote.splitting import PROBE
 from memoryd.errors import EmbedderUnavailable, ModelError
 
 
-async def opened(settings: RemoteSettings) -> RemoteEmbedder:
+async def opened(settings: RemoteSettings, gate: Gate | None) -> RemoteEmbedder:
     """The embedder; see `open_remote`."""
     api = api_of(settings)
     await asyncio.to_thread(tls)
-    channel = Channel(_endpoint(settings, api), api)
+    channel = Channel(_endpoint(settings, api, gate), api)
     try:
         dimensions = await _dimensions(channel, settings)
     except BaseException:
@@ -36,7 +37,7 @@ async def opened(settings: RemoteSettings) -> RemoteEmbedder:
     )
 
 
-def _endpoint(settings: RemoteSettings, api: Api) -> Endpoint:
+def _endpoint(settings: RemoteSettings, api: Api, gate: Gate | None) -> Endpoint:
     facts = PROVIDERS[settings.provider]
     if facts.needs_key and not settings.api_key and settings.base_url in {"", facts.base_url}:
         raise EmbedderUnavailable(f"no API key for {settings.provider}", hint="set memorySearch.remote.apiKey")
@@ -53,7 +54,7 @@ def _endpoint(settings: RemoteSettings, api: Api) -> Endpoint:
             secrets=[settings.api_key, *settings.headers.values()],
             concurrency=settings.concurrency or facts.concurrency,
             patience=settings.patience,
-            rule=settings.rule,
+            gate=gate or Gate(settings.rule, random.random),
         )
     except httpx.InvalidURL as exc:
         raise ModelError(f"the address of {settings.provider} cannot be used: {exc}") from exc
