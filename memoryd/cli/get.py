@@ -37,7 +37,8 @@ def command(
         settings.print_json(reply)
     else:
         _print(reply, start or 1, lines)
-    return Exit.DONE
+        _note_end(reply["totalLines"], start, cited.end_line)
+    return Exit.NOTHING_FOUND if start is not None and start > reply["totalLines"] else Exit.DONE
 
 
 def _citation(text: str) -> Citation:
@@ -47,6 +48,14 @@ def _citation(text: str) -> Citation:
         return parse(text)
     except ValueError as exc:
         raise click.UsageError(str(exc)) from exc
+
+
+def _note_end(total: int, start: int | None, end: int | None) -> None:
+    """Say so if lines were asked for that lie behind the end of the document."""
+    if start is not None and start > total:
+        note(f"there is no line {start:,}, the document has {count(total, 'line')}")
+    elif end is not None and end > total:
+        note(f"the document ends at line {total:,}")
 
 
 def _print(reply: FileReply, start: int, asked: int | None) -> None:

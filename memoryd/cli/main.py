@@ -1,5 +1,6 @@
 """memoryctl: finds the command, runs it, and turns what goes wrong into one sentence and an exit code."""
 
+import itertools
 import os
 import sys
 from collections.abc import Sequence
@@ -59,6 +60,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except click.Abort:
         return INTERRUPTED
     except click.UsageError as exc:
+        # an option that does not exist is found before any other option is read
+        words = sys.argv[1:] if arguments is None else arguments
+        settings.is_json |= "--json" in itertools.takewhile(lambda word: word != "--", words)
         return _report_usage(exc, settings)
     except click.ClickException as exc:
         return _report(MemorydError(exc.format_message()), settings)

@@ -98,9 +98,16 @@ def _question(words: tuple[str, ...], query: str | None) -> str:
 
 
 def _exit_code(reply: SearchReply, strict: bool) -> Exit:
+    if _is_unanswered(reply):
+        return Exit.ERROR
     if strict and not reply["health"]["complete"]:
         return Exit.INCOMPLETE
-    return Exit.DONE if reply["results"] else Exit.NOTHING_FOUND
+    return Exit.NOTHING_FOUND if reply["verdict"] == "none" else Exit.DONE
+
+
+def _is_unanswered(reply: SearchReply) -> bool:
+    """Whether no arm took part, so that nothing is known of what the notes say."""
+    return reply["mode"] == "none" and not reply["results"]
 
 
 def _print(reply: SearchReply, is_explained: bool) -> None:
@@ -111,7 +118,9 @@ def _print(reply: SearchReply, is_explained: bool) -> None:
         click.echo("\nbelow the threshold:" if reply["results"] else "below the threshold:")
     for miss in misses:
         click.echo("\n" + "\n".join(_hit_lines("-", miss, is_explained)))
-    if not reply["results"]:
+    if _is_unanswered(reply):
+        note(f"no answer: {reply.get('reason') or 'no arm of the search took part'}")
+    elif not reply["results"]:
         note(f"nothing found: {reply.get('reason') or 'no note matches'}")
     elif reply["verdict"] == "weak":
         note(f"only weak matches: {reply.get('reason') or 'the answer may not be among them'}")

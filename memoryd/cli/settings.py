@@ -32,8 +32,9 @@ class Settings:
 
     def chosen_agents(self, status: Status) -> list[AgentStatus]:
         """The agent named by `--agent`, else all. Raises UnknownAgent."""
-        chosen = [agent for agent in status["agents"] if self.agent in (None, agent["id"])]
-        if chosen or self.agent is None:
+        if self.agent is None:
+            return status["agents"]
+        if chosen := [agent for agent in status["agents"] if agent["id"] == self.agent.lower()]:
             return chosen
         known = ", ".join(agent["id"] for agent in status["agents"])
         raise UnknownAgent(f"no agent {self.agent!r} is configured", hint=f"there is: {known}")

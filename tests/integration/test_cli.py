@@ -105,21 +105,40 @@ def test_search_reads_the_question_from_standard_input(contract: Contract, monke
         ["get", "a.md#L9-L2"],
         ["get", "a.md#L1", "--from", "2"],
         ["sync", "--wait", "forever"],
+        ["search", "a", "--nonsense"],
+        ["--nonsense", "search", "a"],
+        ["search", "a", "--limit"],
+        ["status", "--watch=no"],
+        ["models", "pull", "--nonsense"],
     ],
 )
 def test_wrong_usage(contract: Contract, capsys: Captured, arguments: list[str]) -> None:
     assert run(arguments) == Exit.USAGE
     assert "Error: " in capsys.readouterr().err
-    assert run(["--json", *arguments]) == Exit.USAGE
-    assert json.loads(capsys.readouterr().out)["error"]["code"] == "invalid_request"
+    for asked in (["--json", *arguments], [arguments[0], "--json", *arguments[1:]]):
+        assert run(asked) == Exit.USAGE
+        printed = capsys.readouterr()
+        assert json.loads(printed.out)["error"]["code"] == "invalid_request"
+        assert printed.err == ""
     assert not contract.requests
 
 
 def test_nothing_found_says_why(contract: Contract, capsys: Captured) -> None:
-    contract.replies["search"] = 200, answer(reason="nothing is indexed yet", mode="none")
+    contract.replies["search"] = 200, answer(reason="nothing is indexed yet", mode="lexical")
     assert run(["search", "port"]) == Exit.NOTHING_FOUND
     printed = capsys.readouterr()
     assert (printed.out, printed.err) == ("", "note: nothing found: nothing is indexed yet\n")
+
+
+@pytest.mark.parametrize("options", [[], ["--json"], ["--strict"]])
+def test_search_that_no_arm_could_answer_is_an_error(contract: Contract, capsys: Captured, options: list[str]) -> None:
+    arms = {"lexical": {"state": "off", "reason": "off"}, "vector": {"state": "failed", "reason": "no model"}}
+    reason = "no arm of the search could answer: no model"
+    contract.replies["search"] = 200, answer(reason=reason, mode="none", health=health(complete=False, arms=arms))
+    assert run(["search", "port", *options]) == Exit.ERROR
+    printed = capsys.readouterr()
+    assert reason in (json.loads(printed.out)["reason"] if "--json" in options else printed.err)
+    assert "nothing found" not in printed.err
 
 
 def test_missing_part_is_a_note_and_with_strict_an_exit_code(contract: Contract, capsys: Captured) -> None:
@@ -225,6 +244,26 @@ def test_get_of_an_empty_document_prints_nothing(contract: Contract, capsys: Cap
     contract.replies["files"] = 200, {"path": "a.md", "text": "", "from": 1, "lines": 0, "totalLines": 0, "sha256": ""}
     assert run(["get", "a.md"]) == Exit.DONE
     assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said", "expected"),
+    [
+        (["#L900"], "there is no line 900, the document has 4 lines", Exit.NOTHING_FOUND),
+        (["#L900-L1200"], "there is no line 900, the document has 4 lines", Exit.NOTHING_FOUND),
+        (["", "--from", "5"], "there is no line 5, the document has 4 lines", Exit.NOTHING_FOUND),
+        (["#L3-L900"], "the document ends at line 4", Exit.DONE),
+        (["#L3-L4"], "", Exit.DONE),
+        (["", "--from", "3", "--lines", "900"], "", Exit.DONE),
+    ],
+)
+def test_get_says_where_the_document_ends(
+    contract: Contract, capsys: Captured, arguments: list[str], said: str, expected: Exit
+) -> None:
+    assert run(["get", "memory/2026-01-05.md" + arguments[0], *arguments[1:]]) == expected
+    assert capsys.readouterr().err == (f"note: {said}\n" if said else "")
+    assert run(["get", "memory/2026-01-05.md" + arguments[0], *arguments[1:], "--json"]) == expected
+    assert json.loads(capsys.readouterr().out)["totalLines"] == 4
 
 
 def test_get_of_what_is_not_there(contract: Contract, capsys: Captured) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from memoryd.client import Client
 from memoryd.wire import Exit
-from tests.daemon import RunningDaemon, eventually
+from tests.daemon import RunningDaemon, eventually, write_config
 
 MEMORYCTL = Path(sys.executable).parent / "memoryctl"
 NOTE = "# Boiler\n\nThe boiler was serviced by Quentin Aldebaran.\nHe left the invoice in the blue folder.\n"
@@ -135,6 +135,33 @@ def test_unknown_agent_is_an_error(daemon: RunningDaemon) -> None:
         done = memoryctl(daemon, *command, MEMORYD_AGENT_ID="nobody-of-that-name")
         assert done.returncode == Exit.ERROR, command
         assert done.stderr.startswith("memoryctl: ")
+
+
+def test_agent_is_named_in_any_case(daemon: RunningDaemon) -> None:
+    for command in (["search", "gateway"], ["get", "MEMORY.md"], ["sync"], ["status"]):
+        done = memoryctl(daemon, *command, "--agent", "MAIN")
+        assert done.returncode == Exit.DONE, done.stderr
+
+
+def test_search_that_nothing_can_answer_is_an_error(tmp_path: Path, workspace: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    search = {"store": {"path": str(tmp_path / "file" / "index.sqlite")}}
+    with RunningDaemon(tmp_path, write_config(tmp_path, workspace, None, search=search), workspace) as daemon:
+        done = memoryctl(daemon, "search", "gateway")
+        assert done.returncode == Exit.ERROR
+        assert "no answer: no arm of the search could answer" in done.stderr
+        assert ask(daemon, ["search", "gateway"], Exit.ERROR)["mode"] == "none"
+
+
+def test_question_without_words_finds_nothing(daemon: RunningDaemon) -> None:
+    done = memoryctl(daemon, "search", "???")
+    assert done.returncode == Exit.NOTHING_FOUND, done.stderr
+
+
+def test_lines_behind_the_end_are_said_not_to_be_there(daemon: RunningDaemon, note: Path) -> None:
+    done = memoryctl(daemon, "get", "memory/boiler.md#L900")
+    assert (done.returncode, done.stdout) == (Exit.NOTHING_FOUND, "")
+    assert done.stderr == "note: there is no line 900, the document has 4 lines\n"
 
 
 def test_version_of_both_ends(daemon: RunningDaemon) -> None:
