@@ -78,7 +78,8 @@ async def _find(path: str, served: Served) -> tuple[str, Place]:
         if modality is not None:
             kind = LABELS[modality].lower()
             raise InvalidRequest(f"{path!r} is an {kind}: it is found by search and has no lines", hint=NO_BYTES)
-        return name, place_of(name, served.agent.workspace, served.roots())
+        # in a thread: the roots are globs, and a folder of them may hold very much or hang
+        return name, await asyncio.to_thread(lambda: place_of(name, served.agent.workspace, served.roots()))
     if path.startswith(QMD_PREFIX) and served.qmd is not None:
         found = await asyncio.to_thread(served.qmd.files.named, path)
         return path, Place(found.base, found.relative)

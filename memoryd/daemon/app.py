@@ -9,7 +9,7 @@ import contextlib
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, ExitStack
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -83,16 +83,19 @@ class Daemon:
         for workspace in self._workspaces:
             workspace.indexer.demand()
 
-    async def run(self, listeners: Sequence[Listener]) -> None:
-        """Serve until stopped."""
+    async def run(self, listen: Callable[[], Sequence[Listener]]) -> None:
+        """Serve until stopped; `listen` opens the sockets, once all that they lead to is there."""
         async with AsyncExitStack() as stack:
             stack.callback(self._executor.shutdown, wait=False)
             for workspace in self._workspaces:
                 await workspace.keeper.open()
                 stack.push_async_callback(workspace.database.close)
-            server = Server(
-                app=self._app(), listeners=listeners, limits=self._connection_limits(), on_stopping=self._bus.close
-            )
+            app = self._app()
+            listeners = listen()
+            for listener in listeners:
+                # also where the server never runs, since a loop beside it failed at once
+                stack.callback(listener.close)
+            server = Server(app=app, listeners=listeners, limits=self._connection_limits(), on_stopping=self._bus.close)
             await self._run_parts(server)
 
     async def _run_parts(self, server: Server) -> None:
@@ -246,11 +249,16 @@ def _model_store(agent: Agent) -> ModelStore:
 def listen(agents: Sequence[Agent]) -> list[Listener]:
     """Return the sockets to serve: the owner's, of the service manager or our own, and those of the agents.
 
-    The caller holds the lock.
+    The caller holds the lock. None is left behind if one cannot be opened.
     """
-    listeners = take_inherited(os.environ) or [bind_listener(socket_path())]
-    for agent in agents:
-        for number, socket in enumerate(agent.sockets):
-            path = Path(socket.path).expanduser()
-            listeners.append(bind_listener(path, name=socket_name(agent.id, number)))
-    return listeners
+    with ExitStack() as opened:
+        listeners = take_inherited(os.environ) or [bind_listener(socket_path())]
+        for listener in listeners:
+            opened.callback(listener.close)
+        for agent in agents:
+            for number, socket in enumerate(agent.sockets):
+                path = Path(socket.path).expanduser()
+                listeners.append(bind_listener(path, name=socket_name(agent.id, number)))
+                opened.callback(listeners[-1].close)
+        opened.pop_all()
+        return listeners

@@ -59,7 +59,7 @@ async def _run(loaded: Loaded, notifier: Notifier) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, _stop_once, daemon, loop, number)
     loop.add_signal_handler(signal.SIGHUP, daemon.rescan)
-    await daemon.run(listen(loaded.config.resolved_agents()))
+    await daemon.run(lambda: listen(loaded.config.resolved_agents()))
 
 
 def _stop_once(daemon: Daemon, loop: asyncio.AbstractEventLoop, number: signal.Signals) -> None:

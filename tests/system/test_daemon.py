@@ -6,6 +6,8 @@ import os
 import shutil
 import signal
 import socket
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -20,6 +22,12 @@ from tests.daemon import RunningDaemon, eventually, write_config
 
 QUICK = {"sync": {"watchDebounceMs": 50, "settleMs": 20, "deleteGraceMs": 100, "reconcileSeconds": 1}}
 Launch = Callable[..., RunningDaemon]
+PASSER = """
+import os, sys
+os.dup2(int(sys.argv[1]), 3)
+os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS="1")
+os.execv(sys.executable, [sys.executable, "-m", "memoryd.daemon.main", *sys.argv[2:]])
+"""
 
 
 @pytest.fixture
@@ -217,6 +225,51 @@ def test_database_of_another_program_is_refused_and_left_as_it_is(
     assert "is not an index of memoryd" in said
     assert "Traceback" not in said
     assert theirs.read_bytes() == before
+    assert not daemon.socket.exists(), "no socket is opened, or left behind, before what it leads to"
+
+
+def test_socket_that_cannot_be_opened_takes_the_others_with_it(tmp_path: Path, workspace: Path) -> None:
+    occupied = tmp_path / "occupied"
+    occupied.write_text("not a socket")
+    paths = [tmp_path / "agents" / "first.sock", occupied]
+    listed = [{"id": "main", "workspace": str(workspace), "sockets": [{"path": str(path)} for path in paths]}]
+    config = tmp_path / "config.json5"
+    config.write_text(json.dumps({"agents": {"defaults": {"memorySearch": {"provider": "none"}}, "list": listed}}))
+    daemon = RunningDaemon(tmp_path, config, workspace)
+    code, said = failed_start(daemon)
+    assert code == Exit.NOT_PERMITTED
+    assert "occupied" in said
+    assert occupied.read_text() == "not a socket"
+    assert not daemon.socket.exists()
+    assert not paths[0].exists()
+
+
+def test_socket_of_the_service_manager_is_kept_whatever_happens(launch: Launch, tmp_path: Path) -> None:
+    daemon = launch()
+    theirs = tmp_path / "theirs.sqlite"
+    theirs.write_bytes(b"SQLite format 3\x00" + bytes(84))
+    write_config(tmp_path, daemon.workspace, None, search={"store": {"path": str(theirs)}})
+    passed = tmp_path / "passed.sock"
+    with socket.socket(socket.AF_UNIX) as manager:
+        manager.bind(str(passed))
+        manager.listen()
+        assert activated(daemon, manager).wait(20) == Exit.CANNOT_CREATE
+        assert passed.is_socket()
+        write_config(tmp_path, daemon.workspace, None)
+        running = activated(daemon, manager)
+        with Client(passed) as client:
+            eventually(lambda: client.health()["ok"], seconds=20)
+        running.send_signal(signal.SIGTERM)
+        assert running.wait(20) == Exit.DONE
+        assert passed.is_socket()
+        assert not daemon.socket.exists()
+
+
+def activated(daemon: RunningDaemon, manager: socket.socket) -> subprocess.Popen[bytes]:
+    """Start the program as a service manager does that listens in its place."""
+    arguments = [sys.executable, "-c", PASSER, str(manager.fileno())]
+    with daemon.log.open("ab") as log:
+        return subprocess.Popen(arguments, env=daemon.env, pass_fds=[manager.fileno()], stdout=log, stderr=log)
 
 
 def test_damaged_index_is_rebuilt_from_the_notes(launch: Launch) -> None:
