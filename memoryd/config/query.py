@@ -6,8 +6,8 @@ from pydantic import Field
 
 from memoryd.config.section import Section
 
-EVEN_SPLIT: Final = (0.7, 0.3)
-"""Weights when both are 0, as OpenClaw has it."""
+REFERENCE_SPLIT: Final = (0.7, 0.3)
+"""Weights of meaning and words in OpenClaw: what `weighted` uses for one that is not given, and for two that are 0."""
 
 
 class Mmr(Section):
@@ -25,7 +25,7 @@ class TemporalDecay(Section):
 
 
 class Hybrid(Section):
-    """How words and vectors are weighed against each other."""
+    """How words and vectors are weighed against each other; the defaults of the weights are those of `relative`."""
 
     enabled: bool = True
     fusion: Literal["relative", "weighted"] = "relative"
@@ -37,9 +37,20 @@ class Hybrid(Section):
 
     def normalised(self) -> Self:
         """Return the same with weights that add up to 1, so that 70 and 30 work as percentages."""
-        total = self.vector_weight + self.text_weight
-        vector, text = (self.vector_weight / total, self.text_weight / total) if total else EVEN_SPLIT
+        vector, text = self._given()
+        total = vector + text
+        vector, text = (vector / total, text / total) if total else REFERENCE_SPLIT
         return self.model_copy(update={"vector_weight": vector, "text_weight": text})
+
+    def _given(self) -> tuple[float, float]:
+        if self.fusion == "relative":
+            return self.vector_weight, self.text_weight
+        given = self.model_fields_set
+        vector, text = REFERENCE_SPLIT
+        return (
+            self.vector_weight if "vector_weight" in given else vector,
+            self.text_weight if "text_weight" in given else text,
+        )
 
 
 class Query(Section):

@@ -66,6 +66,25 @@ def test_weight_of_one_agent_is_weighed_against_the_default_of_the_other_arm() -
     assert (hybrid.vector_weight, hybrid.text_weight) == pytest.approx((0.75, 0.25))
 
 
+@pytest.mark.parametrize(
+    ("hybrid", "expected"),
+    [
+        ({"fusion": "weighted"}, (0.7, 0.3)),
+        ({"fusion": "weighted", "vectorWeight": 0.9}, (0.75, 0.25)),
+        ({"fusion": "weighted", "vectorWeight": 0.3, "textWeight": 0.7}, (0.3, 0.7)),
+        ({"fusion": "relative"}, (0.3, 0.7)),
+        ({}, (0.3, 0.7)),
+    ],
+)
+def test_weights_that_are_not_given_are_those_of_the_fusion(
+    hybrid: dict[str, object], expected: tuple[float, float]
+) -> None:
+    section = {"memorySearch": {"query": {"hybrid": hybrid}}}
+    for raw in ({"defaults": section}, {"list": [{"id": "a", **section}]}):
+        found = agents_of(raw)[0].memory_search.query.hybrid
+        assert (found.vector_weight, found.text_weight) == pytest.approx(expected)
+
+
 def test_workspaces_names_and_default() -> None:
     agents = agents_of(
         {
