@@ -65,6 +65,8 @@ class FakeEmbedder:
     goes_on: asyncio.Event = field(default_factory=asyncio.Event)
     batches: list[list[str]] = field(default_factory=list)
     """Texts of each batch that was asked for, answered or not; of a file its name and what is seen in it."""
+    waiting: int = 0
+    """Calls that are held back."""
 
     def __post_init__(self) -> None:
         self.goes_on.set()
@@ -96,6 +98,10 @@ class FakeEmbedder:
         return vector_of(text)
 
     async def _available(self) -> None:
-        await self.goes_on.wait()
+        self.waiting += 1
+        try:
+            await self.goes_on.wait()
+        finally:
+            self.waiting -= 1
         if self.is_down:
             raise EmbedderUnavailable("the fake is down")

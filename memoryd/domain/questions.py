@@ -1,7 +1,8 @@
 """What a question asks for beside its words: `path:memory/2026* since:30d "exact phrase" -word`.
 
-What does not read as a filter stays a word of the question, so that no question is an error. In a sentence quotes name
-something ("who wrote "The Mayor"?"): there a phrase lifts what holds it, and excludes nothing.
+What does not read as a filter stays a word of the question, so that no question is an error. Phrases and minus signs
+bind in keyword queries alone. In a sentence quotes name something (`who wrote "The Mayor"?`): there a phrase lifts what
+holds it; and a minus belongs to what is asked about (`what does rsync -archive do?`).
 """
 
 import re
@@ -19,6 +20,9 @@ from memoryd.domain.words import (
     phrase_expression,
     phrase_words,
     query_terms,
+    spoken_words,
+    term_expression,
+    whole_expression,
 )
 
 _PART = re.compile(
@@ -29,6 +33,8 @@ _PART = re.compile(
 _QUESTION_MARK = re.compile("[?？]")
 _SPACE = re.compile(r"\s+")
 _SOURCES = frozenset({"memory", "sessions"})
+MAX_EXCLUDED_WORDS = 16
+"""Of one minus sign, as the index cuts it: pairs of characters where a script has no spaces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +46,8 @@ class Question:
     joined: tuple[tuple[str, ...], ...] = ()
     phrases: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
+    plain_phrases: tuple[str, ...] = ()
+    """The phrases in the spelling in which texts are compared with them."""
     filters: Filters = field(default_factory=Filters)
 
     @property
@@ -53,9 +61,17 @@ class Question:
         return match_expression(self.terms, self.joined)
 
     @property
+    def complete(self) -> tuple[str, ...]:
+        """What the keyword index finds in chunks with all terms: with each as it is given, and at least begun so."""
+        each = ([whole_expression(term) for term in self.terms], [term_expression(term) for term in self.terms])
+        found = dict.fromkeys(" AND ".join(expressions) for expressions in each)
+        return tuple(found) if len(self.terms) > 1 or len(found) > 1 else ()
+
+    @property
     def required(self) -> str:
         """What the keyword index must find in a chunk before it is read for its phrases."""
-        return " AND ".join(phrase_expression(phrase_words(phrase)) for phrase in self.phrases)
+        begun = (phrase_words(phrase)[:MAX_PHRASE_WORDS] for phrase in self.phrases)
+        return " AND ".join(phrase_expression(words) for words in begun)
 
     @property
     def forbidden(self) -> str:
@@ -64,8 +80,11 @@ class Question:
 
     def admits(self, texts: Sequence[str]) -> bool:
         """Tell whether each phrase stands in one of the texts, whatever its case, accents and line breaks."""
-        plain = [_plain(text) for text in texts]
-        return all(any(_plain(phrase) in text for text in plain) for phrase in self.phrases)
+        # most stand there in so many words; to fold a text costs more
+        plain = [text.lower() for text in texts if text.isascii()]
+        missing = [phrase for phrase in self.plain_phrases if not any(phrase in text for text in plain)]
+        folded = [_plain(text) for text in texts] if missing else []
+        return all(any(phrase in text for text in folded) for phrase in missing)
 
     def allows(self, texts: Sequence[str]) -> bool:
         """Tell the same of phrases and excluded words, for engines that cannot be asked for either."""
@@ -80,35 +99,45 @@ def _holds_word(text: str, word: str) -> bool:
 def parse_question(text: str, filters: Filters, now: datetime, *, limit: int = 64) -> Question:
     """Take a question apart; its filters narrow `filters`. `limit` is the most terms that are looked for.
 
-    A phrase is required unless the rest is a sentence: it has a question mark or a word that says nothing alone, as
-    `the` or `did`. `path:` may be given several times, and any of them may hold. Quotes need a word between them, and
-    a minus sign three letters behind it (one, in scripts without spaces), so that `-5` and `ls -l` stay what they are.
-    Minus signs count only beside something to look for.
+    There are no more phrases either, and no more exclusions: what is beyond stays text. `path:` may be given several
+    times, and any of them may hold. Quotes need a word between them, and a minus sign three letters behind it (one, in
+    scripts without spaces), so that `-5` and `ls -l` stay what they are. Minus signs count only beside something to
+    look for.
     """
-    parts = _Parts()
+    is_keyword_query = _is_keyword_query(text)
+    parts = _Parts(limit=limit, can_exclude=is_keyword_query)
     bare = _PART.sub(lambda match: _left_of(match, parts, now), text)
     asked = _SPACE.sub(" ", bare).strip()
-    if not phrase_words(asked):
+    if not spoken_words(asked):
         asked, parts.excluded = " ".join([asked, *parts.excluded]).strip(), []
     joined = joined_phrases(asked)
-    is_sentence = bool(parts.phrases) and _is_sentence(_PART.sub(" ", text))
-    if is_sentence:
+    if not is_keyword_query:
         named = (tuple(phrase_words(phrase)) for phrase in parts.phrases)
         joined += [words for words in named if 1 < len(words) <= MAX_PHRASE_WORDS]
+        parts.phrases = []
     return Question(
         text=asked,
         terms=tuple(query_terms(asked, limit=limit)),
         joined=tuple(dict.fromkeys(joined))[:limit],
-        phrases=() if is_sentence else tuple(parts.phrases),
+        phrases=tuple(parts.phrases),
         excluded=tuple(parts.excluded),
+        plain_phrases=tuple(_plain(phrase) for phrase in parts.phrases),
         filters=_narrowed(filters, parts),
     )
 
 
-class _Parts:
-    """What is found while a question is read."""
+def _is_keyword_query(text: str) -> bool:
+    """Tell whether a question is keywords: beside its parts no question mark, and no word that says nothing alone."""
+    rest = _PART.sub(" ", text)
+    return not _QUESTION_MARK.search(rest) and STOP_WORDS.isdisjoint(spoken_words(rest))
 
-    def __init__(self) -> None:
+
+class _Parts:
+    """What is found while a question is read: no more than `limit` phrases, nor exclusions if they may stand there."""
+
+    def __init__(self, *, limit: int, can_exclude: bool) -> None:
+        self._limit = limit
+        self._can_exclude = can_exclude
         self.phrases: list[str] = []
         self.excluded: list[str] = []
         self.paths: list[str] = []
@@ -119,13 +148,24 @@ class _Parts:
     def take(self, match: re.Match[str], now: datetime) -> bool:
         """Keep what was matched; False if it is no filter after all."""
         if match["quoted"]:
-            phrase = match["quoted"][1:-1].strip()
-            self.phrases += [phrase] if phrase_words(phrase) else []
-            return bool(phrase_words(phrase))
+            return self._take_phrase(match["quoted"][1:-1].strip())
         if match["excluded"]:
-            self.excluded.append(match["excluded"])
-            return True
+            return self._take_excluded(match["excluded"])
         return self._take_value(match["key"], match["value"].strip('"'), now)
+
+    def _take_phrase(self, phrase: str) -> bool:
+        if len(self.phrases) == self._limit or not spoken_words(phrase):
+            return False
+        self.phrases.append(phrase)
+        return True
+
+    def _take_excluded(self, word: str) -> bool:
+        if not self._can_exclude or len(self.excluded) == self._limit:
+            return False
+        if len(phrase_words(word)) > MAX_EXCLUDED_WORDS:
+            return False
+        self.excluded.append(word)
+        return True
 
     def _take_value(self, key: str, value: str, now: datetime) -> bool:
         try:
@@ -150,10 +190,6 @@ def _left_of(match: re.Match[str], parts: _Parts, now: datetime) -> str:
     if not parts.take(match, now):
         return match[0]
     return f" {parts.phrases[-1]} " if match["quoted"] else " "
-
-
-def _is_sentence(text: str) -> bool:
-    return bool(_QUESTION_MARK.search(text)) or not STOP_WORDS.isdisjoint(phrase_words(text))
 
 
 def _narrowed(filters: Filters, parts: _Parts) -> Filters:

@@ -14,6 +14,7 @@ UNSPACED = (
 )
 """Chinese, Japanese and Korean, Thai, Lao, Burmese and Khmer: for use between brackets of a pattern."""
 _RUN = re.compile(f"[{UNSPACED}]+")
+_LONG_RUN_AT_END = re.compile(f"[{UNSPACED}]{{2}}\\Z")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
 _MIXED = re.compile(r"(?<![A-Za-z0-9])(?!(?:[A-Z]*[a-z]*|[0-9]+)(?![A-Za-z0-9]))[A-Za-z0-9]+")
 """A word that is neither a number nor letters alone, the small ones after the capitals."""
@@ -29,9 +30,10 @@ _YOUNG = re.compile(
     "\U0001f000-\U0001f0ff\U0001f10d-\U0001fbef]"
 )
 """Signs and emoji that the tables of FTS5, of Unicode 6.1, do not know, and that it takes for letters."""
-_JOINED = re.compile(r"\w+(?:[-_./:@#\\+]+\w+)+")
+_JOINED = re.compile(r"(?<!\w)\w+(?:[-_./:@#\\+]+\w+)+")
 _CODED = re.compile(r"[0-9_./:@#\\]")
-_CODE = re.compile(r"(?=[a-z]*[0-9])(?=[0-9]*[a-z])[a-z0-9]{5,}\Z")
+_CODE = re.compile(r"(?:(?=[a-z]*[0-9])(?=[0-9]*[a-z])[a-z0-9]{5,}|[0-9]{5,}|[a-f]{5,})\Z")
+"""Letters with digits, a long number, or what may be the start of a hash though it has no digit."""
 _WORD = re.compile(r"[^\W_]+")
 MAX_PHRASE_WORDS = 8
 """A phrase costs FTS5 time by its length, so a longer one is looked for by its words alone."""
@@ -90,7 +92,7 @@ def joined_phrases(question: str) -> list[tuple[str, ...]]:
     Words that a hyphen alone joins are none: to count them twice costs recall where names are hyphenated.
     """
     coded = (joined for joined in _JOINED.findall(normalised(question)) if _CODED.search(joined))
-    found = (tuple(_cut(joined.lower())) for joined in coded)
+    found = (tuple(phrase_words(joined)) for joined in coded)
     return [words for words in dict.fromkeys(found) if 1 < len(words) <= MAX_PHRASE_WORDS]
 
 
@@ -99,37 +101,54 @@ def match_expression(terms: Sequence[str], phrases: Sequence[Sequence[str]] = ()
 
     The last word of a phrase may go on: `2026-10` finds the days of that month.
     """
-    begun = (f"{phrase_expression(words)}*" for words in phrases)
+    begun = (f"{phrase_expression(words).rstrip('*')}*" for words in phrases)
     return " OR ".join([*(term_expression(term) for term in terms), *begun])
 
 
 def term_expression(term: str) -> str:
     """Return the FTS5 expression of one term: what begins with it, if it is one character of a script without spaces.
 
-    So it is for an identifier of letters and digits, often given by its first few alone; all of it counts more.
+    So it is for identifiers, numbers and hashes, which are often given by their first five; all of it counts more.
     """
-    if _CODE.match(term):
-        return f'("{term}" OR "{term}"*)'
+    return f'("{term}" OR "{term}"*)' if _CODE.match(term) else whole_expression(term)
+
+
+def whole_expression(term: str) -> str:
+    """Return the FTS5 expression of one term that does not find more than begins with it."""
     return f'"{term}"*' if len(term) == 1 and _RUN.match(term) else f'"{term}"'
 
 
 def phrase_expression(words: Sequence[str]) -> str:
-    """Return the FTS5 expression that finds the words one after the other."""
-    return f'"{" ".join(words)}"'
+    """Return the FTS5 expression that finds the words one after the other; a single character may begin the last."""
+    begun = "*" if words and len(words[-1]) == 1 and _RUN.match(words[-1]) else ""
+    return f'"{" ".join(words)}"{begun}'
 
 
 def phrase_words(text: str) -> list[str]:
-    """Return the words of a phrase in order, as the index has them, stop words and repeated ones too."""
+    """Return the words of a phrase in order, as the index has them, stop words and repeated ones too.
+
+    So the last character of a run without spaces stands alone behind it; not at the end, where the run may go on.
+    """
+    words = [word.lower() for word in _split(index_text(text))]
+    return words[:-1] if _LONG_RUN_AT_END.search(normalised(text)) else words
+
+
+def spoken_words(text: str) -> list[str]:
+    """Return the words of a text in order, runs without spaces as pairs alone."""
     return [word.lower() for word in _cut(normalised(text))]
 
 
 def _cut(text: str) -> list[str]:
     """Return the words of a text in order, runs without spaces as pairs."""
     spaced = _RUN.sub(r" \g<0> ", text)
-    if not text.isascii():
-        spaced = "".join(sign if _belongs_to_word(sign) else " " for sign in spaced)
-        return [part for word in spaced.split() for part in (_pairs(word) if _RUN.match(word) else [word])]
-    return _WORD.findall(spaced)
+    return [part for word in _split(spaced) for part in (_pairs(word) if _RUN.match(word) else [word])]
+
+
+def _split(text: str) -> list[str]:
+    """Split a text where FTS5 does."""
+    if text.isascii():
+        return _WORD.findall(text)
+    return "".join(sign if _belongs_to_word(sign) else " " for sign in text).split()
 
 
 def _belongs_to_word(sign: str) -> bool:

@@ -2,10 +2,14 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Collection, Mapping
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.floors import Idf, idf
@@ -14,14 +18,23 @@ from memoryd.domain.questions import Question
 from memoryd.domain.words import term_expression
 from memoryd.embed.protocol import Embedder
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot, EmbedderState
-from memoryd.errors import EmbeddingError, StoreError
+from memoryd.errors import EmbeddingError, StoreError, StoreUnavailable
 from memoryd.index.spaces import Spaces
 from memoryd.search.query import Arm, ArmState
 from memoryd.search.vector_index import VectorIndex
-from memoryd.store.chunks import chunks_in_files, chunks_of_hashes, matching_files, vectors_of_chunks
-from memoryd.store.database import Database
+from memoryd.store.chunks import chunks_of_hashes, matching_files
+from memoryd.store.database import Connection, Database
 from memoryd.store.vectors import Matrix, ids_of_files
-from memoryd.store.words import Narrow, chunk_scores, count_chunks, holders, narrowed_chunks
+from memoryd.store.words import (
+    CandidateFilter,
+    ChunkScore,
+    admitted_chunks,
+    chunk_scores,
+    chunk_texts,
+    count_chunks,
+    holders,
+    vectors_of_words,
+)
 
 Result = TypeVar("Result")
 
@@ -30,12 +43,29 @@ PASSAGES_PER_CHUNK = 4
 """So many vectors are fetched for each chunk that is wanted, since several may be of one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
-    """What may answer: all if both are None, else the chunks, else the files."""
+DEEPER = 4
+"""By this an arm asks for more, while what it found is left out by phrases and excluded words."""
 
-    files: tuple[int, ...] | None = None
-    chunks: tuple[int, ...] | None = None
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """What the keyword arm says: BM25 of the best chunks, and which of them match completely (`Evidence.levels`)."""
+
+    scores: Scores = field(default_factory=dict)
+    levels: Mapping[int, int] = field(default_factory=dict)
+
+    def joined(self, other: "Spoken") -> "Spoken":
+        """Return what both say."""
+        return Spoken({**self.scores, **other.scores}, {**self.levels, **other.levels})
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """A question's vector, and the vectors of the same model that it is compared with."""
+
+    vector: Matrix
+    index: VectorIndex
+    epoch: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,60 +109,98 @@ class Arms:
         if self._vectors is not None:
             self._vectors.invalidate()
 
-    async def reach(self, question: Question) -> Reach:
-        """Find what the question's filters, phrases and exclusions leave."""
+    async def admitted(self, question: Question) -> tuple[Arm, CandidateFilter]:
+        """Find what the question's filters, phrases and exclusions leave; the phrases as far as the words tell."""
         files = None
         if not question.filters.is_empty:
-            files = await self._database.read(lambda db: matching_files(db, question.filters))
-        if not question.is_narrowed:
-            return Reach(None if files is None else tuple(files))
-        narrow = Narrow(question.required, question.forbidden)
-        rows = await self._database.read(lambda db: narrowed_chunks(db, narrow, files))
-        return Reach(None, tuple(row[0] for row in rows if question.admits(row[1:])))
+            files = tuple(await self._database.read(lambda db: matching_files(db, question.filters)))
+        return Arm(ArmState.OK), CandidateFilter(files, question.required, question.forbidden)
 
     async def lexical(
-        self, question: Question, depth: int, reach: Reach, without: RelativePath | None = None
-    ) -> tuple[Arm, Scores]:
-        """Return BM25 of the best `depth` chunks that hold any term, of all documents but the one to be left out."""
-        if not question.terms:
-            return Arm(ArmState.OK, "the question has no words to look for"), {}
-        return Arm(ArmState.OK), await self._database.read(
-            lambda db: chunk_scores(db, question.expression, depth, reach.files, reach.chunks, without)
-        )
+        self, question: Question, depth: int, admitted: CandidateFilter, without: RelativePath | None = None
+    ) -> tuple[Arm, Spoken]:
+        """Return BM25 of the best `depth` chunks that hold any term, of all documents but the one to be left out.
 
-    async def embedded(self, question: Question) -> tuple[Arm, Matrix | None]:
+        Those that hold all terms come first.
+        """
+        if not question.terms:
+            return Arm(ArmState.OK, "the question has no words to look for"), Spoken()
+        others = replace(admitted, without=without)
+        wanted = depth
+        while True:
+            ask = partial(chunk_scores, expression=question.expression, complete=question.complete)
+            scores = await self._database.read(partial(ask, limit=wanted, admitted=others))
+            exact = await self._exact(question, [one.chunk for one in scores])
+            best = [one for one in scores if one.chunk in exact][:depth]
+            if len(best) == depth or len(scores) < wanted:
+                return Arm(ArmState.OK), _spoken(best)
+            wanted *= DEEPER
+
+    async def embedded(self, question: Question) -> tuple[Arm, Embedded | None]:
         """Return the question's vector, None where there is nothing to embed with or to compare with."""
         embedder = self._slot.embedder
         if embedder is None:
             return _absent(self._slot.state), None
+        epoch = self._database.epoch
         index = await self._index_of(embedder)
         if not question.text or await index.is_empty():
             # a question costs a model's start or a provider's money, and there is nothing to compare it with
             return Arm(ArmState.OK), None
-        return Arm(ArmState.OK), await embedder.embed_query(question.text)
+        # the answer may take seconds: another model may have taken over by then, with an index of its own
+        return Arm(ArmState.OK), Embedded(await embedder.embed_query(question.text), index, epoch)
 
-    async def near(self, query: Matrix, depth: int, reach: Reach) -> Near:
+    async def near(
+        self, embedded: Embedded, question: Question, depth: int, admitted: CandidateFilter
+    ) -> tuple[Arm, Near]:
         """Return the cosines of the best `depth` chunks, each by its best passage."""
-        index = self._vectors
-        assert index is not None
-        allowed = None
-        if reach.chunks is not None:
-            chunks = reach.chunks
-            allowed = await self._database.read(lambda db: vectors_of_chunks(db, index.space, chunks))
-        elif reach.files is not None:
-            files = reach.files
-            allowed = await self._database.read(lambda db: ids_of_files(db, index.space, files))
-        nearest, noise = await index.nearest(query, PASSAGES_PER_CHUNK * depth, allowed)
-        near = dict(nearest)
+        index = embedded.index
+        if embedded.epoch != self._database.epoch:
+            raise StoreUnavailable("the index was opened anew while the question was embedded", hint="ask again")
+        allowed = await self._vectors_of(index, admitted)
+        limit = PASSAGES_PER_CHUNK * depth
+        while True:
+            nearest, noise = await index.nearest(embedded.vector, limit, allowed)
+            cosines = await self._cosines(dict(nearest), question, admitted)
+            size = index.size if allowed is None else len(allowed)
+            is_enough = not question.is_narrowed or PASSAGES_PER_CHUNK * len(cosines) >= depth
+            if is_enough or limit >= size:
+                break
+            limit *= DEEPER
+        best = sorted(cosines, key=cosines.__getitem__, reverse=True)[:depth]
+        return Arm(ArmState.OK), Near({chunk: cosines[chunk] for chunk in best}, noise, size)
+
+    async def _vectors_of(self, index: VectorIndex, admitted: CandidateFilter) -> NDArray[np.int64] | None:
+        """Return the vectors to compare with, None for all: few chunks hold a phrase, but most lack a word."""
+        if admitted.required:
+            return await self._database.read(lambda db: vectors_of_words(db, index.space, admitted.required))
+        files = admitted.files
+        return None if files is None else await self._database.read(lambda db: ids_of_files(db, index.space, files))
+
+    async def _cosines(
+        self, near: Mapping[bytes, float], question: Question, admitted: CandidateFilter
+    ) -> dict[int, float]:
+        """Return the best cosine of each chunk that may answer; equal passages of several share one vector."""
         pairs = await self._database.read(lambda db: chunks_of_hashes(db, list(near)))
-        inside = await self._inside({chunk for chunk, _ in pairs}, reach)
+        inside = {chunk for chunk, _ in pairs}
+        if not admitted.is_empty:
+            found = inside
+            inside = await self._database.read(lambda db: admitted_chunks(db, found, admitted))
+        inside = await self._exact(question, inside)
         cosines: dict[int, float] = {}
         for chunk, key in pairs:
             if chunk in inside:
                 cosines[chunk] = max(near[key], cosines.get(chunk, -1.0))
-        best = sorted(cosines, key=cosines.__getitem__, reverse=True)[:depth]
-        size = index.size if allowed is None else len(allowed)
-        return Near({chunk: cosines[chunk] for chunk in best}, noise, size)
+        return cosines
+
+    async def _exact(self, question: Question, chunks: Collection[int]) -> set[int]:
+        """Return the chunks that hold the phrases as they are written: the word index knows no signs."""
+        if not question.phrases:
+            return set(chunks)
+
+        def matching(db: Connection) -> set[int]:
+            return {chunk for chunk, texts in chunk_texts(db, chunks) if question.admits(texts)}
+
+        return await self._database.read(matching)
 
     async def standing(self, question: Question, candidates: list[int]) -> Standing:
         """Find which terms stand in which candidates, and how rare each is."""
@@ -146,15 +214,6 @@ class Arms:
                 terms.setdefault(chunk, set()).add(term)
         counts = {term: held.count for term, held in zip(question.terms, found, strict=True)}
         return Standing(idf(total, counts), {chunk: frozenset(held) for chunk, held in terms.items()})
-
-    async def _inside(self, chunks: set[int], reach: Reach) -> set[int]:
-        """Leave out chunks of other documents: equal passages share a vector."""
-        if reach.chunks is not None:
-            return chunks.intersection(reach.chunks)
-        if reach.files is None:
-            return chunks
-        files = reach.files
-        return await self._database.read(lambda db: chunks_in_files(db, list(chunks), files))
 
     async def _index_of(self, embedder: Embedder) -> VectorIndex:
         space = await self._spaces.of(embedder)
@@ -180,6 +239,11 @@ async def guarded(arm: Awaitable[tuple[Arm, Result]], end: float) -> tuple[Arm, 
         return Arm(ArmState.TIMEOUT, "it did not answer before the deadline"), None
     except (EmbeddingError, StoreError) as exc:
         return Arm(ArmState.FAILED, str(exc)), None
+
+
+def _spoken(scores: Collection[ChunkScore]) -> Spoken:
+    levels = {one.chunk: one.level for one in scores if one.level}
+    return Spoken({one.chunk: one.bm25 for one in scores}, levels)
 
 
 def _absent(state: EmbedderState) -> Arm:

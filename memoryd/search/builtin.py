@@ -8,26 +8,24 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.fusion import Evidence, Scores, Weights, relative, weighted
+from memoryd.domain.fusion import Evidence, Weights, relative, weighted
 from memoryd.domain.questions import Question
 from memoryd.embed.slot import EmbedderSlot
 from memoryd.errors import StoreError
 from memoryd.index.spaces import Spaces
-from memoryd.search.arms import LEXICAL, VECTOR, Arms, Near, Reach, Standing, guarded
+from memoryd.search.arms import DEEPER, LEXICAL, VECTOR, Arms, Embedded, Near, Spoken, Standing, guarded
 from memoryd.search.judging import floors, judge, ranks, scored
 from memoryd.search.query import Arm, ArmState, Fallback, Floors, Found, Query
 from memoryd.search.selection import Bar, Selected, Steps, select
 from memoryd.search.vector_index import VectorIndex
 from memoryd.store.chunks import chunk_rows
 from memoryd.store.database import Database
-from memoryd.store.vectors import Matrix
+from memoryd.store.words import CandidateFilter
 
 _RESERVE = 0.2
 """Share of the deadline kept for merging and reading the rows."""
 FIRST_LOOK = 24
 """Rows that are read before near copies are known to fill them."""
-DEEPER = 4
-"""By this the search goes deeper, in rows and then in candidates, while copies of few notes fill it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +70,8 @@ class _Asked:
 
     query: Query
     question: Question
-    reach: Reach
-    embedding: tuple[Arm, Matrix | None]
+    admitted: CandidateFilter
+    embedding: tuple[Arm, Embedded | None]
     end: float
     is_last: bool
     """Whether to answer without a chunk that a sync has just replaced, rather than to ask again."""
@@ -151,12 +149,14 @@ class BuiltinSearch:
     async def _search(self, query: Query, *, is_last: bool) -> Found:
         end = time.monotonic() + query.deadline * (1 - _RESERVE)
         question = query.question
-        reach = await self._arms.reach(question)
+        arm, admitted = await guarded(self._arms.admitted(question), end)
+        if admitted is None:
+            return Found((), (), {LEXICAL: arm, VECTOR: arm}, question.terms)
         depth = self._settings.depth(query.limit)
         lexical, embedding = await asyncio.gather(
-            guarded(self._arms.lexical(question, depth, reach), end), guarded(self._arms.embedded(question), end)
+            guarded(self._arms.lexical(question, depth, admitted), end), guarded(self._arms.embedded(question), end)
         )
-        asked = _Asked(query, question, reach, embedding, end, is_last)
+        asked = _Asked(query, question, admitted, embedding, end, is_last)
         crowd: RelativePath | None = None
         while True:
             heard = await self._heard(asked, lexical, depth)
@@ -168,34 +168,32 @@ class BuiltinSearch:
                 lexical = await self._joined(asked, lexical, crowd)
             elif selected.has_folded and len(found.hits) < query.limit and depth < self._settings.deepest:
                 depth *= DEEPER
-                lexical = await guarded(self._arms.lexical(question, depth, reach), end)
+                lexical = await guarded(self._arms.lexical(question, depth, admitted), end)
             else:
                 return found
 
     async def _joined(
-        self, asked: _Asked, lexical: tuple[Arm, Scores | None], crowd: RelativePath
-    ) -> tuple[Arm, Scores | None]:
+        self, asked: _Asked, lexical: tuple[Arm, Spoken | None], crowd: RelativePath
+    ) -> tuple[Arm, Spoken | None]:
         """Add the best words of other documents to those of one that has all the candidates."""
         arm, words = lexical
         wanted = self._settings.multiplier * asked.query.limit
-        _, others = await guarded(self._arms.lexical(asked.question, wanted, asked.reach, crowd), asked.end)
-        return arm, {**(words or {}), **(others or {})}
+        _, others = await guarded(self._arms.lexical(asked.question, wanted, asked.admitted, crowd), asked.end)
+        return arm, (words or Spoken()).joined(others or Spoken())
 
-    async def _heard(self, asked: _Asked, lexical: tuple[Arm, Scores | None], depth: int) -> _Heard:
+    async def _heard(self, asked: _Asked, lexical: tuple[Arm, Spoken | None], depth: int) -> _Heard:
         vector, embedded = asked.embedding
         near: Near | None = None
         if embedded is not None:
-            vector, near = await guarded(self._near(embedded, depth, asked.reach), asked.end)
+            vector, near = await guarded(self._arms.near(embedded, asked.question, depth, asked.admitted), asked.end)
         near = near or Near()
         arm, words = lexical
         if not self._settings.is_hybrid and vector.took_part:
-            arm, words = Arm(ArmState.OFF, "query.hybrid.enabled is false"), {}
-        evidence = Evidence(words or {}, near.cosines, near.noise)
+            arm, words = Arm(ArmState.OFF, "query.hybrid.enabled is false"), Spoken()
+        words = words or Spoken()
+        evidence = Evidence(words.scores, near.cosines, near.noise, words.levels)
         is_full = len(evidence.words) >= depth or len(evidence.cosines) >= depth
         return _Heard({LEXICAL: arm, VECTOR: vector}, evidence, near.vectors, is_full)
-
-    async def _near(self, embedded: Matrix, depth: int, reach: Reach) -> tuple[Arm, Near]:
-        return Arm(ArmState.OK), await self._arms.near(embedded, depth, reach)
 
     async def _found(self, asked: _Asked, heard: _Heard) -> tuple[Found, Selected]:
         merge = weighted if self._settings.fusion == "weighted" else relative

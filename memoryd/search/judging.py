@@ -21,7 +21,7 @@ class Ranks:
 
 def ranks(evidence: Evidence, order: Sequence[int]) -> Ranks:
     """Number the chunks of each arm and of the merged order."""
-    return Ranks(*(_numbered(ids) for ids in (_best_first(evidence.words), _best_first(evidence.cosines), order)))
+    return Ranks(*(_numbered(ids) for ids in (evidence.by_words(), _best_first(evidence.cosines), order)))
 
 
 def scored(row: ChunkRow, merged: float, evidence: Evidence, places: Ranks, standing: Standing | None) -> Scored:

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import apsw
-import numpy as np
-from numpy.typing import NDArray
 
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.filters import Filters
@@ -43,13 +41,6 @@ SELECT c.id, f.path, f.source, c.start_line, c.end_line, c.heading, c.text, f.mt
 FROM chunks c JOIN files f ON f.id = c.file_id WHERE c.id IN (SELECT value FROM json_each(?))
 """
 _SELECT_CHUNKS_OF_HASHES = "SELECT chunk_id, hash FROM passages WHERE hash IN (SELECT unhex(value) FROM json_each(?))"
-_SELECT_VECTORS_OF_CHUNKS = """
-SELECT DISTINCT v.id FROM vectors v JOIN passages p ON p.hash = v.hash
-WHERE v.space_id = ? AND p.chunk_id IN (SELECT value FROM json_each(?)) ORDER BY v.id
-"""
-_SELECT_CHUNKS_IN_FILES = """
-SELECT id FROM chunks WHERE id IN (SELECT value FROM json_each(?)) AND file_id IN (SELECT value FROM json_each(?))
-"""
 _COUNTS = """
 SELECT (SELECT count(*) FROM files), (SELECT count(*) FROM chunks), (SELECT count(*) FROM passages),
        (SELECT count(*) FROM vectors), (SELECT page_count * page_size FROM pragma_page_count, pragma_page_size)
@@ -66,18 +57,6 @@ def chunks_of_hashes(db: apsw.Connection, hashes: Sequence[bytes]) -> list[tuple
     """Return (chunk id, hash) for every passage that has one of the hashes."""
     asked = json.dumps([key.hex() for key in hashes])
     return [(row[0], row[1]) for row in db.execute(_SELECT_CHUNKS_OF_HASHES, (asked,))]
-
-
-def vectors_of_chunks(db: apsw.Connection, space: int, chunk_ids: Sequence[int]) -> NDArray[np.int64]:
-    """Return the ids, ascending, of the vectors that passages of these chunks use."""
-    rows = list(db.execute(_SELECT_VECTORS_OF_CHUNKS, (space, json.dumps(list(chunk_ids)))))
-    return np.fromiter((row[0] for row in rows), np.int64, len(rows))
-
-
-def chunks_in_files(db: apsw.Connection, chunk_ids: Sequence[int], file_ids: Sequence[int]) -> set[int]:
-    """Return those of the chunks that belong to one of the files."""
-    values = json.dumps(list(chunk_ids)), json.dumps(list(file_ids))
-    return {row[0] for row in db.execute(_SELECT_CHUNKS_IN_FILES, values)}
 
 
 def matching_files(db: apsw.Connection, filters: Filters) -> list[int]:

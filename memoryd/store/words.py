@@ -1,34 +1,40 @@
 """The keyword arm's table: BM25 of chunks, and where each term of a question stands."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import apsw
+import numpy as np
+from numpy.typing import NDArray
 
 from memoryd.domain.documents import RelativePath
 
 BODY, HEADING, PATH, PARTS = 1.0, 1.0, 1.0, 0.25
 """BM25 weights of the columns. Of `parts` a hint is enough: the identifier itself stands in the body."""
 
+# A plain rowid would make SQLite seek each candidate anew; so it reads the term's list once.
 _CHUNKS = f"""
-SELECT rowid, -bm25(chunk_words, {BODY}, {HEADING}, {PATH}, {PARTS}) AS score FROM chunk_words
-WHERE chunk_words MATCH ? {{filter}} ORDER BY score DESC LIMIT ?
+SELECT rowid, -bm25(chunk_words, {BODY}, {HEADING}, {PATH}, {PARTS}) AS score, {{level}} AS level FROM chunk_words
+WHERE chunk_words MATCH ? {{clauses}} ORDER BY level DESC, score DESC LIMIT ?
 """
-_OF_FILES = "AND rowid IN (SELECT id FROM chunks WHERE file_id IN (SELECT value FROM json_each(?)))"
-_OF_CHUNKS = "AND rowid IN (SELECT value FROM json_each(?))"
-_OF_OTHERS = "AND rowid NOT IN (SELECT c.id FROM chunks c JOIN files f ON f.id = c.file_id WHERE f.path = ?)"
-# A plain rowid would make SQLite seek each candidate anew; so it reads the term's list once, which also counts it.
+_FOUND_BY = "+rowid IN (SELECT rowid FROM chunk_words WHERE chunk_words MATCH ?)"
+_OF_FILES = "+rowid IN (SELECT id FROM chunks WHERE file_id IN (SELECT value FROM json_each(?)))"
+_OF_OTHERS = "+rowid NOT IN (SELECT c.id FROM chunks c JOIN files f ON f.id = c.file_id WHERE f.path = ?)"
+_ADMITTED = "SELECT rowid FROM chunks WHERE rowid IN (SELECT value FROM json_each(?)) {clauses}"
+_TEXTS = """
+SELECT c.id, c.text, c.heading, f.path FROM chunks c JOIN files f ON f.id = c.file_id
+WHERE c.id IN (SELECT value FROM json_each(?))
+"""
+# Counting reads the whole list of a term; so the candidates are picked from it on the way.
 _HOLDERS = """
 SELECT count(*), json_group_array(rowid) FILTER (WHERE +rowid IN (SELECT value FROM json_each(?1)))
 FROM chunk_words WHERE chunk_words MATCH ?2
 """
-_FILES_OF_CHUNKS = """
-SELECT c.id, c.text, c.heading, f.path FROM chunks c JOIN files f ON f.id = c.file_id
-WHERE (:files IS NULL OR c.file_id IN (SELECT value FROM json_each(:files)))
+_VECTORS_OF_WORDS = """
+SELECT DISTINCT v.id FROM vectors v JOIN passages p ON p.hash = v.hash
+WHERE v.space_id = ? AND p.chunk_id IN (SELECT rowid FROM chunk_words WHERE chunk_words MATCH ?) ORDER BY v.id
 """
-_HOLDING = " AND c.id IN (SELECT rowid FROM chunk_words WHERE chunk_words MATCH :required)"
-_NOT_HOLDING = " AND c.id NOT IN (SELECT rowid FROM chunk_words WHERE chunk_words MATCH :forbidden)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,35 +46,71 @@ class Holders:
 
 
 @dataclass(frozen=True, slots=True)
-class Narrow:
-    """What the keyword index must find in a chunk and what it must not; empty means nothing of the kind."""
+class CandidateFilter:
+    """Which chunks may answer: those of some files, by what the word index must and must not find in them.
 
+    None and empty mean nothing of the kind. `without` leaves one document out.
+    """
+
+    files: tuple[int, ...] | None = None
     required: str = ""
     forbidden: str = ""
+    without: RelativePath | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return self == CandidateFilter()
+
+    def clauses(self) -> tuple[str, list[str]]:
+        """Return what stands behind a WHERE on `rowid`, and its values."""
+        given: list[tuple[str, str]] = []
+        if self.files is not None:
+            given.append((_OF_FILES, json.dumps(self.files)))
+        if self.required:
+            given.append((_FOUND_BY, self.required))
+        if self.forbidden:
+            given.append((f"NOT {_FOUND_BY}", self.forbidden))
+        if self.without is not None:
+            given.append((_OF_OTHERS, self.without))
+        return "".join(f" AND {clause}" for clause, _ in given), [value for _, value in given]
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkScore:
+    """A chunk's BM25 (higher is better), and how many of the expressions of complete matches find it."""
+
+    chunk: int
+    bm25: float
+    level: int
 
 
 def chunk_scores(
-    db: apsw.Connection,
-    expression: str,
-    limit: int,
-    file_ids: Sequence[int] | None = None,
-    chunk_ids: Sequence[int] | None = None,
-    without: RelativePath | None = None,
-) -> dict[int, float]:
-    """Return BM25 (higher is better) of the best `limit` chunks that match, by chunk id, best first.
+    db: apsw.Connection, expression: str, complete: Sequence[str], limit: int, admitted: CandidateFilter
+) -> list[ChunkScore]:
+    """Return the best `limit` chunks that match, best first: those of a higher level, then those with more BM25."""
+    clauses, values = admitted.clauses()
+    level = " + ".join(f"({_FOUND_BY})" for _ in complete) or "0"
+    statement = _CHUNKS.format(level=level, clauses=clauses)
+    return [ChunkScore(*row) for row in db.execute(statement, (*complete, expression, *values, limit))]
 
-    `chunk_ids` or else `file_ids` filter before the cut, and so does the document that is to be left out.
-    """
-    filters: list[tuple[str, str]] = []
-    if chunk_ids is not None:
-        filters.append((_OF_CHUNKS, json.dumps(list(chunk_ids))))
-    elif file_ids is not None:
-        filters.append((_OF_FILES, json.dumps(list(file_ids))))
-    if without is not None:
-        filters.append((_OF_OTHERS, without))
-    statement = _CHUNKS.format(filter=" ".join(clause for clause, _ in filters))
-    rows = db.execute(statement, (expression, *(value for _, value in filters), limit))
-    return {row[0]: row[1] for row in rows}
+
+def admitted_chunks(db: apsw.Connection, chunk_ids: Iterable[int], admitted: CandidateFilter) -> set[int]:
+    """Return those of the chunks that may answer."""
+    clauses, values = admitted.clauses()
+    rows = db.execute(_ADMITTED.format(clauses=clauses), (json.dumps(list(chunk_ids)), *values))
+    return {row[0] for row in rows}
+
+
+def chunk_texts(db: apsw.Connection, chunk_ids: Iterable[int]) -> Iterator[tuple[int, tuple[str, str, str]]]:
+    """Yield the chunks of these ids with their text, heading and path."""
+    for chunk, *texts in db.execute(_TEXTS, (json.dumps(list(chunk_ids)),)):
+        yield chunk, (texts[0], texts[1], texts[2])
+
+
+def vectors_of_words(db: apsw.Connection, space: int, expression: str) -> NDArray[np.int64]:
+    """Return the ids, ascending, of the vectors that passages of the chunks use in which the words are found."""
+    rows = list(db.execute(_VECTORS_OF_WORDS, (space, expression)))
+    return np.fromiter((row[0] for row in rows), np.int64, len(rows))
 
 
 def holders(db: apsw.Connection, expressions: Sequence[str], candidates: Sequence[int]) -> list[Holders]:
@@ -76,16 +118,6 @@ def holders(db: apsw.Connection, expressions: Sequence[str], candidates: Sequenc
     ids = json.dumps(list(candidates))
     found = (db.execute(_HOLDERS, (ids, expression)).get for expression in expressions)
     return [Holders(count, frozenset(json.loads(matching))) for count, matching in found]
-
-
-def narrowed_chunks(
-    db: apsw.Connection, narrow: Narrow, file_ids: Sequence[int] | None
-) -> list[tuple[int, str, str, str]]:
-    """Return (chunk id, text, heading, path) of the chunks of these files, of all if None, that may answer."""
-    statement = _FILES_OF_CHUNKS + (_HOLDING if narrow.required else "") + (_NOT_HOLDING if narrow.forbidden else "")
-    files = None if file_ids is None else json.dumps(list(file_ids))
-    values = {"files": files, "required": narrow.required, "forbidden": narrow.forbidden}
-    return list(db.execute(statement, values))
 
 
 def count_chunks(db: apsw.Connection) -> int:

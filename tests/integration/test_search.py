@@ -11,7 +11,7 @@ from memoryd.domain.filters import Filters
 from memoryd.embed.slot import EmbedderPhase
 from memoryd.search.query import ArmState, Query
 from tests.fakes import FakeEmbedder
-from tests.integration.indexing import Stage, staged
+from tests.integration.indexing import Stage, eventually, staged
 
 LEXICAL, VECTOR = "lexical", "vector"
 
@@ -110,6 +110,21 @@ async def test_changed_model_is_never_compared_with_old_vectors(stage: Stage) ->
     assert all(hit.cosine is None for hit in found.hits), "the old model's vectors say nothing to the new one"
     await stage.embed()
     assert all(hit.cosine is None for hit in (await stage.ask("boiler of kind7")).hits)
+
+
+async def test_question_is_compared_with_vectors_of_the_model_that_embedded_it(stage: Stage) -> None:
+    """While it waits for its vector, another model takes over and is asked; that one has no vector of a boiler."""
+    before = {hit.chunk.path: hit.cosine for hit in (await stage.ask("boiler of kind7")).hits}
+    stage.embedder.goes_on.clear()
+    waiting = asyncio.create_task(stage.ask("boiler of kind7"))
+    await eventually(lambda: stage.embedder.waiting)
+    await stage.slot.become(EmbedderPhase.READY, embedder=FakeEmbedder(name="another", unfit=frozenset({"boiler"})))
+    await stage.embed()
+    assert all(hit.cosine is None for hit in (await stage.ask("boiler of kind7")).hits)
+    stage.embedder.goes_on.set()
+    found = await waiting
+    assert found.arms[VECTOR].state is ArmState.OK
+    assert {hit.chunk.path: hit.cosine for hit in found.hits} == before
 
 
 async def test_deleted_note_is_in_no_answer(stage: Stage) -> None:

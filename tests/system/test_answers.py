@@ -129,6 +129,53 @@ def test_one_document_does_not_fill_the_answer(start: Start) -> None:
     assert "memory/other.md" in found
 
 
+@pytest.mark.parametrize("fusion", ["relative", "weighted"])
+def test_note_with_all_words_stands_before_those_with_some(start: Start, fusion: str) -> None:
+    """Of each word there are more notes that say it again and again than an arm has candidates."""
+    words = ("boiler", "warranty", "Lisbon")
+    notes = {
+        f"memory/{word}/{number:03}.md": f"# {word} {number}\n\n{word} {word} {word} of kind{number}.\n"
+        for word in words
+        for number in range(130)
+    }
+    filling = " ".join(f"Then came matter{number} of that long year." for number in range(30))
+    notes["memory/all.md"] = f"# Year\n\n{filling} The warranty is from Lisbon, for the boiler. {filling}\n"
+    daemon = start(notes, fusion=fusion)
+    for question in ("boiler warranty Lisbon", "where is the warranty of the boiler from Lisbon?"):
+        reply = ask(daemon, question, maxResults=200, explain=True)
+        assert len(paths(reply)) == 200, "the others are behind it, not left out"
+        assert paths(reply)[0] == "memory/all.md"
+        assert reply["results"][0]["score"] > reply["results"][1]["score"]
+        assert reply["results"][0]["explain"]["wordsRank"] == 1
+
+
+def test_minus_binds_in_keywords_and_is_text_in_a_sentence(start: Start) -> None:
+    notes = {
+        "memory/rsync.md": "# Copies\n\nrsync -archive keeps times and owners of what it copies.\n",
+        "memory/other.md": "# Home\n\nrsync runs at night.\n",
+    }
+    daemon = start(notes | FILLER)
+    for sentence in ("what does rsync -archive do?", "rsync -archive?", "the owners after rsync -archive"):
+        asked = ask(daemon, sentence, explain=True)
+        assert paths(asked)[0] == "memory/rsync.md"
+        assert asked["explain"]["question"]["excluded"] == []
+    assert paths(ask(daemon, "rsync -archive")) == ["memory/other.md"]
+
+
+def test_beginning_of_an_identifier_finds_it_behind_the_whole(start: Start) -> None:
+    notes: dict[str, str] = {}
+    numbers = {"12345": "12345678", "202610": "20261018", "deadb": "deadbeefcafe"}
+    text = " ".join(f"Then came matter{number} of that long year." for number in range(30))
+    for place, (part, whole) in enumerate(numbers.items()):
+        notes[f"memory/longer{place}.md"] = f"# Number\n\n{whole} {whole} {whole} {whole}\n"
+        notes[f"bank/whole{place}.md"] = f"# Year\n\n{text} It was {part}.\n"
+    daemon = start(notes | FILLER)
+    for place, part in enumerate(numbers):
+        assert paths(ask(daemon, part)) == [f"bank/whole{place}.md", f"memory/longer{place}.md"]
+        assert paths(ask(daemon, f"{part} path:memory")) == [f"memory/longer{place}.md"]
+    assert not paths(ask(daemon, "1234")), "the beginning of a year would find every day of it"
+
+
 @pytest.mark.parametrize("question", ["zzzxqv", "qwxjk vvbz", "zzzxqv flimbicates quandrously"])
 def test_nonsense_is_told_as_nothing_found(start: Start, starter_model: Path, question: str) -> None:
     daemon = start(FILLER, starter_model)
@@ -184,7 +231,7 @@ def test_filters_hold_for_vectors_too(start: Start, starter_model: Path) -> None
     """Equal passages share one vector; a filter must not let the one show the other."""
     same = "# Heat\n\nThe plumber repaired the boiler.\n"
     daemon = start({"memory/in.md": same, "bank/out.md": same, **FILLER}, starter_model)
-    for query in ("who mended the heating path:memory/in.md", "who mended the heating -cellar path:memory/in.md"):
+    for query in ("who mended the heating path:memory/in.md", "mended heating -cellar path:memory/in.md"):
         reply = ask(daemon, query, explain=True)
         assert reply["health"]["arms"]["vector"]["state"] == "ok"
         assert {hit["path"] for hit in [*reply["results"], *reply["misses"]]} == {"memory/in.md"}

@@ -11,7 +11,8 @@ IDS = st.integers(1, 12)
 WORDS = st.dictionaries(IDS, st.floats(1e-6, 60), max_size=10)
 COSINES = st.dictionaries(IDS, st.floats(-1, 1), max_size=10)
 NOISE = st.builds(Noise, st.floats(-1, 1), st.floats(0.01, 1))
-EVIDENCE = st.builds(Evidence, words=WORDS, cosines=COSINES, noise=NOISE)
+LEVELS = st.dictionaries(IDS, st.integers(1, 2), max_size=10)
+EVIDENCE = st.builds(Evidence, words=WORDS, cosines=COSINES, noise=NOISE, levels=LEVELS)
 MERGES = pytest.mark.parametrize("merge", [relative, weighted])
 Merge = Callable[[Evidence, Weights], dict[int, float]]
 
@@ -51,9 +52,29 @@ def test_vectors_alone_keep_their_order(merge: Merge, cosines: dict[int, float])
 def test_a_better_cosine_never_lowers_a_chunk_below_another(merge: Merge, evidence: Evidence, lift: float) -> None:
     """Of two chunks with the same words, the one that is nearer in meaning stands no lower."""
     cosines = {**evidence.cosines, 101: -lift, 102: lift}
-    both = Evidence({**evidence.words, 101: 3.0, 102: 3.0}, cosines, evidence.noise)
+    both = Evidence({**evidence.words, 101: 3.0, 102: 3.0}, cosines, evidence.noise, evidence.levels)
     fused = merge(both, Weights())
     assert fused[102] >= fused[101] - 1e-12
+
+
+@MERGES
+@given(words=WORDS, levels=LEVELS)
+def test_complete_matches_stand_before_others_by_words(
+    merge: Merge, words: dict[int, float], levels: dict[int, int]
+) -> None:
+    evidence = Evidence(words, levels=levels)
+    fused = merge(evidence, Weights())
+    ranked = sorted(words, key=lambda chunk: (levels.get(chunk, 0), words[chunk]))
+    assert all(fused[low] <= fused[high] + 1e-12 for low, high in itertools.pairwise(ranked))
+    assert sorted(words, key=lambda chunk: (-levels.get(chunk, 0), -words[chunk], chunk)) == evidence.by_words()
+
+
+@given(evidence=EVIDENCE)
+def test_no_meaning_lifts_some_words_above_all_of_them(evidence: Evidence) -> None:
+    fused = relative(evidence, Weights())
+    best = max((evidence.level(chunk) for chunk in evidence.words), default=0)
+    top = max((fused[chunk] for chunk in evidence.words if evidence.level(chunk) == best), default=0.0)
+    assert all(fused[chunk] <= top for chunk in evidence.words)
 
 
 @given(st.floats(0, 1e9), st.floats(0, 1e9))

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 from memoryd.domain.filters import Filters
 from memoryd.domain.questions import Question, parse_question
+from memoryd.domain.words import index_text
+from tests.unit.domain.test_words import TOKENIZER
 
 NOW = datetime(2026, 10, 18, 12, tzinfo=UTC)
 NOISE = st.text(st.sampled_from('ab -"“”:*path:since:30d until source:memory\x00漢字()'), max_size=60)
@@ -61,6 +63,58 @@ def test_quotes_in_a_sentence_exclude_nothing(text: str) -> None:
 
 def test_quotes_in_a_sentence_are_looked_for_as_they_stand() -> None:
     assert ("the", "mayor") in asked('who wrote "The Mayor"').joined
+
+
+@pytest.mark.parametrize("text", ["what does rsync -archive do", "rsync -archive?", "会议在哪里？ -周末"])
+def test_minus_in_a_sentence_is_text(text: str) -> None:
+    assert asked(text).excluded == ()
+    assert asked(text).text == text
+
+
+def test_what_stands_in_quotes_or_filters_makes_no_sentence() -> None:
+    question = asked('"who is the mayor?" path:the/of -lease')
+    assert (question.phrases, question.excluded) == (("who is the mayor?",), ("lease",))
+
+
+def test_phrases_and_exclusions_are_bounded_and_the_rest_stays_text() -> None:
+    question = parse_question(" ".join(f'"ab{n} cd{n}" -word{n}' for n in range(9)), Filters(), NOW, limit=4)
+    assert (len(question.phrases), len(question.excluded)) == (4, 4)
+    assert "ab8 cd8" in question.text
+    assert "-word8" in question.text
+    assert asked(f"lease -{'漢字' * 50}").excluded == ()
+
+
+def test_long_phrase_costs_the_index_little_and_is_required_in_full() -> None:
+    words = [f"w{number % 3}" for number in range(300)]
+    question = asked(f'"{" ".join(words)}"')
+    assert len(question.required.split()) <= 8
+    assert question.admits([f"so {' '.join(words)} it is"])
+    assert not question.admits([" ".join(words[:-1])])
+
+
+@pytest.mark.parametrize(
+    ("phrase", "text"),
+    [
+        ("大会 周末", "下次大会 周末再说"),
+        ("海边 cabin", "我们去海边 cabin 里住"),
+        ("GPU服务器", "新的GPU服务器很贵"),
+        ("アリ・バス", "アリ・バス停"),
+        ("error: disk", "an Error: disk full"),
+        ("屋", "海边的木屋在那里"),
+        ("2.5", "version 2.5 it is"),
+        ("ﬁle ①", "the file 1 is lost"),
+        ("max_results", "set max_results to 6"),
+        ("naïve plan", "a NAIVE\n  plan"),
+        ("市长 的", "新 市长 的 家"),
+    ],
+)
+def test_phrase_is_found_by_the_word_index_wherever_it_stands(phrase: str, text: str) -> None:
+    question = asked(f'"{phrase}"')
+    db = apsw.Connection("")
+    db.execute(f'CREATE VIRTUAL TABLE words USING fts5(body, tokenize="{TOKENIZER}")')
+    db.execute("INSERT INTO words VALUES (?)", (index_text(text),))
+    assert db.execute("SELECT count(*) FROM words WHERE words MATCH ?", (question.required,)).get == 1
+    assert question.admits([text])
 
 
 def test_filters_of_both_kinds_must_hold() -> None:
