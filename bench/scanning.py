@@ -8,7 +8,7 @@ from bench.measurement import Aim, Bench, Row
 from bench.stage import agent, asking_health, cpu_seconds, running, settle
 from bench.timing import median, timed
 from memoryd.client import Client
-from memoryd.index.ignore import ignore_rule
+from memoryd.index.ignore import IgnoreFile
 from memoryd.index.roots import workspace_roots
 from memoryd.index.scanner import Rules, scan
 
@@ -39,7 +39,7 @@ def rows(bench: Bench) -> Iterator[Row]:
 
 def _scan(workspace: Path) -> float:
     roots = workspace_roots(workspace, [])
-    rules = Rules(workspace=workspace, is_ignored=ignore_rule(workspace, []))
+    rules = Rules(workspace=workspace, is_ignored=IgnoreFile(workspace).look().is_ignored)
     with timed() as watch:
         scan(roots, rules)
     return watch.ms

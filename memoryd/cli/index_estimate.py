@@ -17,7 +17,7 @@ from memoryd.embed.choice import Plan, media_rules, plan_for
 from memoryd.embed.model_store import ModelStore
 from memoryd.embed.remote_source import RemoteWish
 from memoryd.errors import UnknownAgent
-from memoryd.index.ignore import ignore_rule
+from memoryd.index.ignore import IgnoreFile, Patience
 from memoryd.index.reading import Reader, Reading, Verdict
 from memoryd.index.roots import workspace_roots
 from memoryd.index.scanner import Rules, scan
@@ -71,9 +71,12 @@ def _readings(agent: Agent, config: Config, plan: Plan) -> Iterator[Reading]:
     search = agent.memory_search
     workspace = Path(os.path.realpath(agent.workspace))
     roots = workspace_roots(workspace, search.extra_paths)
+    now = Patience(settle=0, grace=0)
+    ruling = IgnoreFile(workspace, exclude=search.exclude, patience=now, follow_symlinks=search.follow_symlinks).look()
     rules = Rules(
         workspace=workspace,
-        is_ignored=ignore_rule(workspace, search.exclude),
+        is_ignored=ruling.is_ignored,
+        hold=ruling.hold,
         excluded_folder=agent.index_path.parent,
         max_file_bytes=config.limits.max_file_bytes,
         follow_symlinks=search.follow_symlinks,

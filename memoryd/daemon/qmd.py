@@ -11,11 +11,12 @@ from memoryd.config.qmd import Qmd as QmdConfig
 from memoryd.config.qmd import QmdPath
 from memoryd.domain.documents import CORE_FILES, ROOT_FILES, ROOT_FOLDERS, RelativePath
 from memoryd.domain.entries import ChunkSettings
+from memoryd.domain.gitignore import Patterns
 from memoryd.domain.media import modality_of
 from memoryd.domain.qmd_collections import Collection, distinct, escaped
 from memoryd.embed.model_store import ModelStore
 from memoryd.errors import MemorydError
-from memoryd.index.ignore import ignore_rule
+from memoryd.index.ignore import Ruling
 from memoryd.index.scanner import Root
 from memoryd.search.backend import SearchBackend
 from memoryd.search.fallback import ChangedSince, FallbackSearch
@@ -41,6 +42,7 @@ class Standing:
     words: SearchBackend
     known: Callable[[], Set[RelativePath]]
     changed_since: ChangedSince
+    ruling: Callable[[], Ruling]
     roots: Callable[[], Sequence[Root]]
     max_file_bytes: int
 
@@ -51,6 +53,7 @@ class AgentQmd:
     def __init__(self, agent: Agent, standing: Standing) -> None:
         self._agent = agent
         self._standing = standing
+        self._exclude = Patterns(agent.memory_search.exclude)
         self._was_out = True
         config = agent.memory.qmd
         self.qmd = Qmd(
@@ -65,7 +68,7 @@ class AgentQmd:
             workspace=standing.workspace,
             collections=lambda: self.qmd.collections,
             known=standing.known,
-            is_ignored=lambda path: ignore_rule(standing.workspace, agent.memory_search.exclude)(path),
+            is_ignored=self._is_ignored,
             max_bytes=standing.max_file_bytes,
         )
         chunking = agent.memory_search.chunking
@@ -92,6 +95,10 @@ class AgentQmd:
     def is_healthy(self) -> bool:
         """Whether it answers, as far as is known, or will when the vectors are made that it is busy with."""
         return self.qmd.upkeep.is_embedding or (self.qmd.outage is None and self.search.fallback is None)
+
+    def _is_ignored(self, path: str) -> bool:
+        ruling = self._standing.ruling()
+        return ruling.hold is not None or ruling.is_ignored(path) or self._exclude.hides(path)
 
     def _on_change(self) -> None:
         outage = self.qmd.outage

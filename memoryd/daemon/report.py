@@ -266,6 +266,8 @@ def _degraded(served: Served) -> list[tuple[str, str]]:
     parts = []
     if trouble := served.keeper.trouble or state.trouble:
         parts.append(("index", trouble))
+    if state.hold is not None and state.hold.ends_in is None and served.agent.workspace.is_dir():
+        parts.append(("privacy", state.hold.reason))
     parts += _embedding_trouble(served)
     plan = served.embedding.plan
     if served.agent.memory_search.multimodal.enabled and not plan.takes_media:

@@ -23,7 +23,7 @@ from memoryd.embed.choice import Embedding, media_rules
 from memoryd.embed.slot import EmbedderSlot
 from memoryd.errors import StoreError
 from memoryd.index.embedding import EmbeddingLane, LaneSettings, Lookup
-from memoryd.index.ignore import ignore_rule
+from memoryd.index.ignore import IgnoreFile, Patience
 from memoryd.index.indexer import Indexer, IndexSettings
 from memoryd.index.keeper import Keeper
 from memoryd.index.media import MediaReader
@@ -79,6 +79,7 @@ class Workspace:
         self._settings = agents[0].memory_search
         self._media = media_rules(self._settings, embedding.plan)
         self._path = Path(os.path.realpath(agents[0].workspace))
+        self._ignore = _made_ignore(self._path, agents[0])
         self._searched_at = 0.0
         self.counts = EMPTY
         self.database = Database(
@@ -102,6 +103,7 @@ class Workspace:
             words=self._made_search(EmbedderSlot(lambda _state: None)),
             known=lambda: self.indexer.known_paths,
             changed_since=self.indexer.read_since,
+            ruling=self._ignore.look,
             roots=self._roots,
             max_file_bytes=around.limits.max_file_bytes,
         )
@@ -119,6 +121,7 @@ class Workspace:
             publish=self._publish,
             on_removed=self._on_vectors_removed,
             attach=MediaReader(executor=self._around.executor, look=self._look).attach,
+            hold=self._hold,
         )
 
     def _made_indexer(self) -> Indexer:
@@ -130,7 +133,7 @@ class Workspace:
             settings=_index_settings(self._settings),
             on_scan=self._on_scan,
             on_commit=self._on_commit,
-            on_purge=self._on_vectors_removed,
+            on_purge=self._on_purge,
             publish=self._publish,
         )
 
@@ -213,9 +216,13 @@ class Workspace:
         return workspace_roots(self._path, self._settings.extra_paths)
 
     def _look(self) -> tuple[list[Root], Rules]:
+        ruling = self._ignore.look()
         return self._roots(), Rules(
             workspace=self._path,
-            is_ignored=ignore_rule(self._path, self._settings.exclude),
+            is_ignored=ruling.is_ignored,
+            has_patterns=ruling.has_rules,
+            hold=ruling.hold,
+            is_current=ruling.is_current,
             excluded_folder=self.database.path.parent,
             max_file_bytes=self._around.limits.max_file_bytes,
             follow_symlinks=self._settings.follow_symlinks,
@@ -241,6 +248,14 @@ class Workspace:
             is_dirty=state.is_dirty,
         )
 
+    def _hold(self) -> str:
+        hold = self.indexer.state.hold
+        return "" if hold is None else hold.reason
+
+    def _on_purge(self) -> None:
+        self.builtin.forget_vectors()
+        self.lane.recall()
+
     def _on_vectors_removed(self) -> None:
         self.builtin.forget_vectors()
 
@@ -255,6 +270,17 @@ class Workspace:
 
 def _extension(settings: MemorySearch) -> Path | None:
     return Path(settings.store.vector.extension_path) if settings.store.vector.extension_path else None
+
+
+def _made_ignore(workspace: Path, agent: Agent) -> IgnoreFile:
+    settings, index = agent.memory_search, agent.index_path
+    return IgnoreFile(
+        workspace,
+        exclude=settings.exclude,
+        memory=index.with_name(f"{index.name}-ignore"),
+        patience=Patience(settle=settings.sync.settle_ms / 1000, grace=settings.sync.delete_grace_ms / 1000),
+        follow_symlinks=settings.follow_symlinks,
+    )
 
 
 def _lane_settings(settings: MemorySearch) -> LaneSettings:

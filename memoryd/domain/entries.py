@@ -7,6 +7,7 @@ from typing import Final
 
 from memoryd.domain.chunking import CHUNKER_VERSION, Chunk, each_chunk
 from memoryd.domain.media import Media, label
+from memoryd.domain.privacy import LAW_VERSION
 from memoryd.domain.words import identifier_parts, index_text
 
 MEDIA_CHUNKER: Final = "media:1"
@@ -22,8 +23,8 @@ class ChunkSettings:
 
     @property
     def fingerprint(self) -> str:
-        """Names the cut: a document cut by another fingerprint is cut anew."""
-        return f"{CHUNKER_VERSION}:{self.tokens}:{self.overlap}"
+        """Names the cut, and the rule of what may be cut: under another fingerprint a document is read anew."""
+        return f"{CHUNKER_VERSION}:{self.tokens}:{self.overlap}:{LAW_VERSION}"
 
 
 @dataclass(frozen=True, slots=True)

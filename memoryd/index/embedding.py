@@ -18,7 +18,7 @@ from memoryd.errors import BudgetSpent, EmbedderUnavailable, StoreError, WorkerD
 from memoryd.index.progress import Publish
 from memoryd.index.reader import NotReadableError
 from memoryd.index.spaces import Spaces
-from memoryd.store.database import Database
+from memoryd.store.database import Connection, Database
 from memoryd.store.vectors import (
     Matrix,
     PendingFile,
@@ -29,6 +29,7 @@ from memoryd.store.vectors import (
     pending,
     put_rejected,
     put_vectors,
+    used,
 )
 from memoryd.wire import Event
 
@@ -90,6 +91,7 @@ class EmbeddingLane:
         publish: Publish,
         on_removed: Callable[[], None],
         attach: Attach = no_files,
+        hold: Callable[[], str] = str,
     ) -> None:
         self.pending = 0
         self.postponed = 0
@@ -105,8 +107,10 @@ class EmbeddingLane:
         self._publish = publish
         self._on_removed = on_removed
         self._attach = attach
+        self._hold = hold
         self._held: dict[bytes, tuple[float, str]] = {}
         """When to try again what could not be read, and why it could not."""
+        self._sending: asyncio.Timeout | None = None
         self._wake = asyncio.Event()
         self._progress = asyncio.Condition()
         self._queue: deque[PendingPassage] = deque()
@@ -124,6 +128,13 @@ class EmbeddingLane:
     def wake(self) -> None:
         """Say that there may be new passages."""
         self._wake.set()
+
+    def recall(self) -> None:
+        """Say that texts were purged: what is on its way is broken off, since it may be theirs."""
+        self._wake.set()
+        self._queue.clear()
+        if self._sending is not None:
+            self._sending.reschedule(asyncio.get_running_loop().time())
 
     def pause(self, is_paused: bool) -> None:
         """Stop making vectors that nobody asks for, or go on with it."""
@@ -161,7 +172,7 @@ class EmbeddingLane:
             pause: float | None = self._settings.retry
             try:
                 pause = 0.0 if await self._step(embedder) else self._until_held()
-                self.trouble = PAUSED if self._settings.is_paused and self.pending else self._why_held()
+                self.trouble = self._why_not()
             except EmbedderUnavailable as exc:
                 self.trouble = str(exc)
                 if self._queue and self._queue[0].file is not None:
@@ -181,8 +192,10 @@ class EmbeddingLane:
         """Return in how many seconds a file is to be tried again, None if no file waits."""
         return max(0.01, min(until for until, _ in self._held.values()) - time.monotonic()) if self._held else None
 
-    def _why_held(self) -> str | None:
-        return next((reason for _, reason in self._held.values()), None)
+    def _why_not(self) -> str | None:
+        if self._settings.is_paused and self.pending:
+            return PAUSED
+        return self._hold() or next((reason for _, reason in self._held.values()), None)
 
     async def _sleep(self, seconds: float | None) -> None:
         with contextlib.suppress(TimeoutError):
@@ -199,13 +212,27 @@ class EmbeddingLane:
             if (self._is_paused or self._settings.is_paused) and not self._is_asked:
                 self._postpone()
                 return False
+        if self._hold():
+            self._queue.clear()
+            return False
         batch = self._next_batch(self._settings.remote_batch if embedder.identity.endpoint else self._settings.batch)
         if not batch:
             await self._finish(space)
             return False
-        await self._embed(embedder, space, batch)
+        await self._embed_unless_recalled(embedder, space, batch)
         self._publish(Event.EMBEDDING, {"pending": self.pending, "done": self._done})
         return True
+
+    async def _embed_unless_recalled(self, embedder: Embedder, space: int, batch: Sequence[PendingPassage]) -> None:
+        try:
+            async with asyncio.timeout(None) as sending:
+                self._sending = sending
+                await self._embed(embedder, space, batch)
+        except TimeoutError:
+            if not sending.expired():
+                raise
+        finally:
+            self._sending = None
 
     def _next_batch(self, size: int) -> list[PendingPassage]:
         """Take texts, or, when none are left, files of few enough bytes to be held in memory at once."""
@@ -309,9 +336,20 @@ class EmbeddingLane:
         self, space: int, good: Sequence[tuple[bytes, Matrix]], bad: Sequence[tuple[bytes, str]] = ()
     ) -> None:
         now = time.time()
-        if good:
-            await self._database.write(lambda db: put_vectors(db, space, good, now))
-        if bad:
-            await self._database.write(lambda db: put_rejected(db, space, bad))
+        if good or bad:
+            await self._database.write(lambda db: _put(db, space, good, bad, now))
         self._done += len(good) + len(bad)
         self.pending = max(0, self.pending - len(good) - len(bad))
+
+
+def _put(
+    db: Connection,
+    space: int,
+    good: Sequence[tuple[bytes, Matrix]],
+    bad: Sequence[tuple[bytes, str]],
+    now: float,
+) -> None:
+    """Store what still has a passage: of a text that was purged while it was embedded, not even a vector may stay."""
+    there = used(db, [key for key, _ in (*good, *bad)])
+    put_vectors(db, space, [one for one in good if one[0] in there], now)
+    put_rejected(db, space, [one for one in bad if one[0] in there])

@@ -1,44 +1,218 @@
-"""What is kept out of the index: `.memoryignore` of the workspace and the `exclude` globs, in gitignore syntax."""
+"""What is kept out of the index by name: the `.memoryignore` of the workspace and the `exclude` globs.
 
+In doubt a note is private. While nobody can say what the rules are (the file is no text, no regular file, too
+large, half written, unreadable, suddenly gone), the last good ones hold and nothing new may be indexed.
+"""
+
+import codecs
+import os
+import tempfile
+import threading
+import time
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
-import pathspec
 import structlog
+
+from memoryd.domain.gitignore import Patterns
+from memoryd.index.reader import NotReadableError, TornReadError, read_octets
 
 log = structlog.get_logger(__name__)
 
 IGNORE_FILE = ".memoryignore"
 MAX_IGNORE_BYTES = 65_536
+_ADVICE = "until that is mended its last good rules hold, and no new or changed note is indexed"
+_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
 
-def ignore_rule(workspace: Path, exclude: Sequence[str]) -> Callable[[str], bool]:
-    """Return a function that tells of a relative path (a folder's ends in `/`) whether it is left out."""
-    lines = [*exclude, *_read_lines(workspace / IGNORE_FILE)]
-    return _compiled(tuple(line for line in lines if line.strip()))
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Why nothing new may be indexed, and in how many seconds to look again if that ends by itself."""
+
+    reason: str
+    ends_in: float | None = None
 
 
-@lru_cache(maxsize=256)
-def _compiled(lines: tuple[str, ...]) -> Callable[[str], bool]:
-    if not lines:
-        return lambda _path: False
-    spec = pathspec.GitIgnoreSpec.from_lines(line for line in lines if _is_valid(line))
-    return lru_cache(maxsize=100_000)(spec.match_file)
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What the rules say now. `is_ignored` takes a relative path, of which a folder's ends in `/`."""
+
+    is_ignored: Callable[[str], bool]
+    has_rules: bool
+    hold: Hold | None
+    is_current: Callable[[], bool]
+    """Whether the file is still what this was read from; blocks for one small read."""
 
 
-def _is_valid(line: str) -> bool:
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """Seconds: how long the file must lie still, and how long rules hold that are gone from it."""
+
+    settle: float = 0.2
+    grace: float = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """The file at one look: its bytes, None if it is not there, or why they cannot be had."""
+
+    data: bytes | None
+    trouble: str = ""
+    is_torn: bool = False
+    changed_at: float = 0.0
+
+
+class IgnoreFile:
+    """The ignore file of one workspace as it changes; `look` says what holds now, in any thread.
+
+    The text of the last good rules is kept in the file `memory`, so that they hold after a restart, too.
+    """
+
+    def __init__(
+        self,
+        workspace: Path,
+        *,
+        exclude: Sequence[str] = (),
+        memory: Path | None = None,
+        patience: Patience | None = None,
+        follow_symlinks: bool = False,
+    ) -> None:
+        self._workspace = workspace
+        self._exclude = Patterns(exclude)
+        self._memory = memory
+        self._patience = patience or Patience()
+        self._follow_symlinks = follow_symlinks
+        self._lock = threading.Lock()
+        self._good_text = _remembered(memory)
+        self._good = Patterns(_lines(self._good_text))
+        self._new_text, self._new = self._good_text, self._good
+        self._seen: _Seen | None = None
+        self._seen_since = 0.0
+        self._told = ""
+
+    def look(self) -> Ruling:
+        """Read the file and return what holds now. Blocks."""
+        with self._lock:
+            seen = self._read()
+            if self._seen is None or (seen.data, seen.trouble) != (self._seen.data, self._seen.trouble):
+                self._seen, self._seen_since = seen, time.monotonic()
+            rules, hold = self._judge(seen)
+            hold = hold or self._excluded()
+            self._tell(hold)
+            return Ruling(
+                lambda path: any(one.hides(path) for one in rules),
+                any(rules),
+                hold,
+                lambda: _is_same(seen, self._read()),
+            )
+
+    def _judge(self, seen: _Seen) -> tuple[tuple[Patterns, ...], Hold | None]:
+        """Return the rules that hold, and why they are not simply those of the file."""
+        last = (self._exclude, self._good)
+        lain = self._lain_still(seen)
+        is_news = seen.data is not None and seen.data != (self._good_text or "").encode()
+        if seen.is_torn or (is_news and lain < self._patience.settle):
+            return last, Hold(f"{IGNORE_FILE} is being written", max(0.01, self._patience.settle - lain))
+        try:
+            text = _decoded(seen)
+        except ValueError as exc:
+            return last, Hold(f"{IGNORE_FILE} {exc}: {_ADVICE}")
+        if text != self._new_text:
+            self._new_text, self._new = text, Patterns(_lines(text))
+        if self._new.refused:
+            one = self._new.refused[0]
+            return (*last, self._new), Hold(f"{IGNORE_FILE} line {one.line} ({one.pattern}): {one.reason}; {_ADVICE}")
+        if self._is_less(text) and lain < self._patience.grace:
+            return (*last, self._new), Hold(f"{IGNORE_FILE} lost rules", self._patience.grace - lain)
+        self._accept(text)
+        return (self._exclude, self._good), None
+
+    def _lain_still(self, seen: _Seen) -> float:
+        """Return for how many seconds the file has been what it is; its own times may know of more than we."""
+        age = time.time() - seen.changed_at
+        return max(time.monotonic() - self._seen_since, age if seen.data is not None else 0.0)
+
+    def _is_less(self, text: str) -> bool:
+        return bool(self._good) and not set(_lines(self._good_text)) <= set(_lines(text))
+
+    def _accept(self, text: str) -> None:
+        if text != self._good_text:
+            self._good_text, self._good = text, self._new
+            if self._memory is not None and (text or self._memory.exists()):
+                # what cannot be kept is missed only if the file is unreadable at the next start
+                with suppress(OSError):
+                    _write(self._memory, text)
+
+    def _excluded(self) -> Hold | None:
+        if not self._exclude.refused:
+            return None
+        one = self._exclude.refused[0]
+        return Hold(f"memorySearch.exclude, pattern {one.line} ({one.pattern}): {one.reason}; {_ADVICE}")
+
+    def _read(self) -> _Seen:
+        try:
+            octets = read_octets(
+                self._workspace, IGNORE_FILE, max_bytes=MAX_IGNORE_BYTES, follow_symlinks=self._follow_symlinks
+            )
+        except FileNotFoundError:
+            is_there = self._workspace.is_dir()
+            return _Seen(None, "" if is_there else "is out of sight with its folder")
+        except TornReadError:
+            return _Seen(None, is_torn=True)
+        except NotReadableError as exc:
+            return _Seen(None, f"cannot be read, {exc}")
+        except OSError as exc:
+            return _Seen(None, f"cannot be read, {os.strerror(exc.errno or 0).lower()}")
+        return _Seen(octets.data, changed_at=octets.stat.ctime_ns / 1e9)
+
+    def _tell(self, hold: Hold | None) -> None:
+        reason = "" if hold is None or hold.ends_in is not None else hold.reason
+        if reason and reason != self._told:
+            log.warning("indexing is held", reason=reason)
+        self._told = reason
+
+
+def _is_same(seen: _Seen, now: _Seen) -> bool:
+    return not now.is_torn and (seen.data, seen.trouble) == (now.data, now.trouble)
+
+
+def _decoded(seen: _Seen) -> str:
+    """Return the text of the file, empty if there is none; raises ValueError, whose text says why it is none."""
+    if seen.trouble:
+        raise ValueError(seen.trouble)
+    data = seen.data or b""
+    encoding = next((name for mark, name in _MARKS if data.startswith(mark)), "utf-8")
     try:
-        pathspec.GitIgnoreSpec.from_lines([line])
-    except ValueError:
-        log.warning("pattern left out: not gitignore syntax", pattern=line)
-        return False
-    return True
+        text = data.decode(encoding)
+    except UnicodeDecodeError as exc:
+        raise ValueError(f"is not valid {encoding.removesuffix('-sig').upper()}; save it as UTF-8") from exc
+    if "\0" in text:
+        raise ValueError("is no text; save it as UTF-8")
+    return text
 
 
-def _read_lines(path: Path) -> list[str]:
+def _lines(text: str | None) -> list[str]:
+    return (text or "").split("\n")
+
+
+def _remembered(memory: Path | None) -> str | None:
+    if memory is None:
+        return None
     try:
-        with path.open("rb") as file:
-            return file.read(MAX_IGNORE_BYTES).decode("utf-8", "replace").splitlines()
+        return memory.read_bytes().decode()
+    except (OSError, ValueError):
+        return None
+
+
+def _write(path: Path, text: str) -> None:
+    """Write the file whole; mkstemp gives it to its owner alone."""
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+        Path(name).replace(path)
     except OSError:
-        return []
+        Path(name).unlink(missing_ok=True)
+        raise

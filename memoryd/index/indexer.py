@@ -29,6 +29,7 @@ from memoryd.index.scanner import Root, Rules, Scan, scan
 from memoryd.index.turns import in_turns
 from memoryd.store.database import Connection, Database
 from memoryd.store.files import FileRow, known_files, purge_files, put_file, remove_files, rename_file, touch_file
+from memoryd.store.index_schema import drop_deleted_words
 from memoryd.wire import Event
 
 log = structlog.get_logger(__name__)
@@ -104,6 +105,9 @@ class Indexer:
         self._known: dict[RelativePath, Known] = {}
         self._left_out: dict[RelativePath, tuple[Known, str]] = {}
         self._failed: dict[RelativePath, tuple[float, str]] = {}
+        self._held: dict[RelativePath, str] = {}
+        self._has_patterns = False
+        self._owes_words = False
         self._missing_since: dict[RelativePath, float] = {}
         self._debounce = Debounce(settings.debounce, settings.max_hold)
         self._wake = asyncio.Event()
@@ -187,12 +191,15 @@ class Indexer:
         self._on_scan(seen)
         observed, todo = await self._in_thread(lambda: self._plan(seen, rules, force=force))
         self._missing_since = dict(todo.missing_since)
+        self._note_rules(rules)
         self._note_scan(seen, todo)
         again = await self._execute(todo, seen, Reader(roots, rules, self._settings.chunks, seen.files), force=force)
         self._note_done(seen, todo, again, held=len(observed.unreadable & todo.missing_since.keys()))
         if not self._is_current():
             return self._settings.retry, False
-        return (self._settings.settle if again else todo.retry_in), todo.is_settled and not again
+        hold_ends_in = None if rules.hold is None else rules.hold.ends_in
+        soon = min((it for it in (todo.retry_in, hold_ends_in) if it is not None), default=None)
+        return (self._settings.settle if again else soon), todo.is_settled and hold_ends_in is None and not again
 
     def _is_current(self) -> bool:
         """Whether what is known of the index still holds: it may have been found damaged or lost meanwhile."""
@@ -224,13 +231,16 @@ class Indexer:
     async def _execute(self, todo: Plan, seen: Scan, reader: Reader, *, force: bool) -> list[RelativePath]:
         """Do what the plan says; return the files that changed while they were read, or were not renamed after all."""
         held = self._view(force)
-        came_from = {new: old for old, new in todo.rename}
+        # under rules that nobody knows, the new name may be private; the old one goes when its grace has passed
+        came_from = {new: old for old, new in todo.rename} if reader.rules.hold is None else {}
         held |= {new: _under_new_name(held[old], new) for new, old in came_from.items()}
         work = _Work(seen, reader, held, came_from, afresh=force)
         again = await self._read_all(list(came_from), work)
         again += [old for old in came_from.values() if old in self._known or old in self._left_out]
         await self._remove(todo.remove)
-        return again + await self._read_all(todo.read, work)
+        again += await self._read_all(todo.read, work)
+        await self._drop_words()
+        return again
 
     async def _read_all(self, paths: Sequence[RelativePath], work: "_Work") -> list[RelativePath]:
         """Read files and commit what they hold; return those that changed meanwhile."""
@@ -247,7 +257,7 @@ class Indexer:
         return again
 
     async def _read(self, work: "_Work", batch: Sequence[RelativePath]) -> list[Reading]:
-        return await self._in_thread(lambda: [work.reader.read(path, work.held.get(path)) for path in in_turns(batch)])
+        return await self._in_thread(lambda: _read_under_the_rules(work, batch))
 
     async def _commit_all(self, readings: Sequence[Reading], work: "_Work") -> None:
         """Do what the readings say; what is alike is written in one transaction, which costs a third of many."""
@@ -255,6 +265,8 @@ class Indexer:
         if moved:
             await self._rename(moved)
         new_names = {reading.path for _, reading in moved}
+        await self._remove([reading.path for reading in readings if reading.verdict is Verdict.LEFT_OUT])
+        self._held |= {reading.path: reading.reason for reading in readings if reading.verdict is Verdict.HELD}
         for reading in readings:
             if reading.path not in new_names:
                 await self._commit(reading)
@@ -298,21 +310,40 @@ class Indexer:
                 table.pop(path, None)
 
     async def _erase(self, indexed: Sequence[RelativePath]) -> None:
-        """Remove files; of what is still on disk and only left out now, not even a vector may stay."""
-        workspace = self._workspace
-        hidden = await self._in_thread(lambda: [path for path in indexed if os.path.lexists(workspace / path)])
+        """Remove files; of what may be private now, not even a vector may stay.
+
+        That is what is still on disk, and what is gone while there are places that are kept out: it may have been
+        moved there.
+        """
+        hidden = set(await self._in_thread(lambda: [path for path in indexed if self._may_be_private(path)]))
         gone = [path for path in indexed if path not in hidden]
-        await self._database.write(lambda db: (purge_files(db, hidden), remove_files(db, gone)))
-        await self._database.checkpoint()
+        await self._database.write(lambda db: (purge_files(db, list(hidden)), remove_files(db, gone)))
+        self._owes_words = self._owes_words or bool(hidden)
         if hidden:
             self._on_purge()
+        else:
+            await self._database.checkpoint()
+
+    def _may_be_private(self, path: RelativePath) -> bool:
+        full = self._workspace / path
+        if os.path.lexists(full):
+            return True
+        # an extra folder that vanished as a whole was unmounted, or is no longer wanted
+        is_out_of_sight = path.startswith("../") and not os.path.lexists(full.parent)
+        return (self._has_patterns or bool(self._left_out)) and not is_out_of_sight
+
+    async def _drop_words(self) -> None:
+        """Rewrite the keyword index without what was purged, once for all of it, and cut the log that had it."""
+        if self._owes_words:
+            await self._database.write(drop_deleted_words)
+            await self._database.checkpoint()
+            self._owes_words = False
 
     async def _commit(self, reading: Reading) -> None:
         match reading:
             case Reading(path, Verdict.FAILED, _, _, reason):
                 await self._fail(path, reason)
             case Reading(path, Verdict.LEFT_OUT, _, _, reason):
-                await self._remove([path])
                 self._left_out[path] = (_known_as(reading), reason)
             case Reading(path, Verdict.SAME):
                 await self._touch(path, _known_as(reading))
@@ -347,6 +378,12 @@ class Indexer:
             await self._remove([path])
         self._failed[path] = (since, reason)
 
+    def _note_rules(self, rules: Rules) -> None:
+        self._has_patterns, self._held = rules.has_patterns, {}
+        if rules.hold != self.state.hold:
+            self._update(hold=rules.hold)
+            self._on_commit()
+
     def _note_scan(self, seen: Scan, todo: Plan) -> None:
         self._failed = {path: why for path, why in self._failed.items() if path in seen.files}
         self._update(
@@ -359,7 +396,7 @@ class Indexer:
             self._publish(Event.SYNC, {"state": "started", "pendingFiles": self.state.pending_files})
 
     def _note_done(self, seen: Scan, todo: Plan, again: list[RelativePath], *, held: int) -> None:
-        reasons = {path: why for path, (_, why) in (self._left_out | self._failed).items()}
+        reasons = {path: why for path, (_, why) in (self._left_out | self._failed).items()} | self._held
         self._update(
             skipped=(*seen.skipped, *(Skipped(path, why) for path, why in reasons.items())),
             pending_files=len(again),
@@ -395,6 +432,14 @@ class Indexer:
 
 def _held_back(count: int, grace: Grace) -> str:
     return f"{count} notes are out of sight with their folder or disk; they stay in the index for {grace.root:g} s"
+
+
+def _read_under_the_rules(work: "_Work", batch: Sequence[RelativePath]) -> list[Reading]:
+    """Read files; if the privacy rules changed before that was done, nothing may follow from it."""
+    readings = [work.reader.read(path, work.held.get(path)) for path in in_turns(batch)]
+    if not batch or work.reader.rules.is_current():
+        return readings
+    return [replace(reading, verdict=Verdict.AGAIN) for reading in readings]
 
 
 def _batches(paths: Sequence[RelativePath], seen: Scan) -> Iterator[list[RelativePath]]:

@@ -25,7 +25,7 @@ class MediaReader:
 
     def _read(self, file: PendingFile) -> Attachment:
         roots, rules = self._look()
-        if rules.media is None or not rules.media.admits(file.path) or rules.is_ignored(file.path):
+        if rules.media is None or not rules.media.admits(file.path) or rules.hold or rules.is_ignored(file.path):
             raise NotReadableError("it is left out now")
         base, relative = base_of(file.path, rules.workspace, roots)
         limit, _ = rules.limit(file.path)

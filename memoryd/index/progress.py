@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from memoryd.domain.documents import Skipped
+from memoryd.index.ignore import Hold
 from memoryd.index.scanner import RootReport
 from memoryd.wire import Event
 
@@ -26,3 +27,5 @@ class SyncState:
     skipped: tuple[Skipped, ...] = field(default=())
     trouble: str | None = None
     """Why the last sync could not finish."""
+    hold: Hold | None = None
+    """Why nothing new may be indexed or embedded now, since nobody can say what is private."""

@@ -8,8 +8,8 @@ import structlog
 
 from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.domain.entries import ChunkEntry, ChunkSettings, each_entry, media_entries
-from memoryd.domain.markdown import front_matter
 from memoryd.domain.media import LABELS, Media, Modality, modality_of
+from memoryd.domain.privacy import why_private
 from memoryd.domain.syncplan import Known
 from memoryd.index.reader import (
     Content,
@@ -35,6 +35,8 @@ class Verdict(StrEnum):
     LEFT_OUT = "left out"
     AGAIN = "again"
     FAILED = "failed"
+    HELD = "held"
+    """It may be private: nobody can say now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,8 @@ class Reader:
 
     def read(self, path: RelativePath, known: Known | None) -> Reading:
         """Read one file; never raises for what a file or a disk may do."""
+        if known is None and self.rules.hold is not None:
+            return Reading(path, Verdict.HELD, reason=self.rules.hold.reason)
         try:
             content, media = self._content(path)
         except (FileNotFoundError, TornReadError):
@@ -95,10 +99,12 @@ class Reader:
     def _judge(self, path: RelativePath, content: Content, media: Media | None, known: Known | None) -> Reading:
         if known is not None and not known.is_stale and known.digest == content.sha256:
             return Reading(path, Verdict.SAME, content)
-        if modality := modality_of(path):
+        if (modality := modality_of(path)) and self.rules.hold is None:
             return _judge_media(path, modality, content, media)
-        if front_matter(content.text).values.get("memory") is False:
-            return Reading(path, Verdict.LEFT_OUT, content, reason="its front matter says memory: false")
+        if reason := why_private(content.text):
+            return Reading(path, Verdict.LEFT_OUT, content, reason=reason)
+        if self.rules.hold is not None:
+            return Reading(path, Verdict.HELD, reason=self.rules.hold.reason)
         return Reading(path, Verdict.CHANGED, content, tuple(in_turns(each_entry(content.text, self.settings))))
 
 

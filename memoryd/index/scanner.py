@@ -24,6 +24,7 @@ from memoryd.domain.documents import (
     printable_name,
 )
 from memoryd.domain.media import MediaRules, modality_of
+from memoryd.index.ignore import Hold
 
 _OWN_FOLDERS = tuple(f"{name}/" for name in ROOT_FOLDERS)
 
@@ -75,6 +76,12 @@ class Rules:
     max_depth: int = 64
     media: MediaRules | None = None
     """Which pictures and sounds are documents; None: none."""
+    has_patterns: bool = False
+    """Whether there is a name that is left out, so that what is gone may have been moved out of sight on purpose."""
+    hold: Hold | None = None
+    """Why nothing new may be indexed now, since nobody can say what is private."""
+    is_current: Callable[[], bool] = field(default=lambda: True)
+    """Whether the privacy rules are still those of this value; blocks."""
 
     def may_be_document(self, name: str) -> bool:
         """Tell whether a file of this name is listed."""

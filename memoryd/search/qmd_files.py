@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.markdown import front_matter
+from memoryd.domain.privacy import is_private
 from memoryd.domain.qmd_collections import Collection
 from memoryd.errors import NotFound
 from memoryd.index.reader import Content, NotReadableError, TornReadError, read_document
@@ -68,7 +68,7 @@ class QmdFiles:
             content = read_document(place.base, place.relative, max_bytes=self._max_bytes)
         except (OSError, TornReadError, NotReadableError):
             return None
-        return None if front_matter(content.text).values.get("memory") is False else content
+        return None if is_private(content.text) else content
 
     def named(self, path: str) -> Place:
         """Return the file that `qmd/<collection>/<path>` means; raises NotFound."""

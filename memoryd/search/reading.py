@@ -10,7 +10,7 @@ from pathlib import Path
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.flags import Flag, text_flags
-from memoryd.domain.markdown import FRONT_MATTER_CHARS, front_matter
+from memoryd.domain.privacy import HEAD_CHARS, is_private
 from memoryd.errors import NotFound, NotNow
 from memoryd.index.beneath import open_beneath
 from memoryd.index.reader import encoding_of, file_stat
@@ -105,18 +105,18 @@ def _read_once(place: Place, wanted: Wanted, max_bytes: int, follow_symlinks: bo
 
 def _stream(descriptor: int, window: Window, size: int) -> str:
     """Feed the text to the window and return the hash of the bytes; raises NotFound for a private note."""
-    digest = sha256()
+    digest, head = sha256(), ""
     decoder: codecs.IncrementalDecoder | None = None
     for piece in _pieces(descriptor, size):
         digest.update(piece)
-        if decoder is None:
-            decoder = codecs.getincrementaldecoder(encoding_of(piece))("replace")
-            text = decoder.decode(piece)
-            _refuse_private(text)
-        else:
-            text = decoder.decode(piece)
+        decoder = decoder or codecs.getincrementaldecoder(encoding_of(piece))("replace")
+        text = decoder.decode(piece)
+        head += text[: HEAD_CHARS - len(head)]
         window.feed(text)
     window.feed(decoder.decode(b"", final=True) if decoder else "")
+    # the index may not know yet that the note was made private
+    if is_private(head):
+        raise NotFound("no such document", hint=_GONE)
     return digest.hexdigest()
 
 
@@ -125,9 +125,3 @@ def _pieces(descriptor: int, size: int) -> Iterator[bytes]:
     while size > 0 and (piece := os.read(descriptor, min(_PIECE_BYTES, size))):
         size -= len(piece)
         yield piece
-
-
-def _refuse_private(head: str) -> None:
-    # the index may not know yet that the note was made private
-    if front_matter(head[:FRONT_MATTER_CHARS]).values.get("memory") is False:
-        raise NotFound("no such document", hint=_GONE)

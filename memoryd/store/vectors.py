@@ -81,6 +81,9 @@ _COUNT_PENDING = f"SELECT count(DISTINCT p.hash) {_PENDING}"
 _PUT_VECTOR = """
 INSERT INTO vectors (space_id, hash, vector, used_at) VALUES (?, ?, ?, ?) ON CONFLICT (space_id, hash) DO NOTHING
 """
+_SELECT_USED = """
+SELECT DISTINCT hash FROM passages WHERE hash IN (SELECT unhex(value) FROM json_each(?))
+"""
 _PUT_REJECTED = "INSERT INTO rejected (space_id, hash, reason) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
 # the plus keeps SQLite off the (space_id, hash) index: by id only what is new is read
 _SELECT_AFTER = "SELECT id, hash, vector FROM vectors WHERE +space_id = ? AND id > ? ORDER BY id LIMIT ?"
@@ -141,6 +144,12 @@ def rejected(db: apsw.Connection, fingerprint: str) -> list[Rejected]:
 def put_vectors(db: apsw.Connection, space: int, vectors: Sequence[tuple[bytes, Matrix]], now: float) -> None:
     """Store vectors by the hash of their text."""
     db.executemany(_PUT_VECTOR, [(space, key, vector.tobytes(), now) for key, vector in vectors])
+
+
+def used(db: apsw.Connection, hashes: Collection[bytes]) -> set[bytes]:
+    """Return those of the hashes that name a passage of the index now."""
+    asked = json.dumps([key.hex() for key in hashes])
+    return {row[0] for row in db.execute(_SELECT_USED, (asked,))}
 
 
 def put_rejected(db: apsw.Connection, space: int, rejected: Sequence[tuple[bytes, str]]) -> None:

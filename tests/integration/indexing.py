@@ -13,7 +13,7 @@ from memoryd.domain.media import MediaRules
 from memoryd.domain.syncplan import Grace
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
 from memoryd.index.embedding import EmbeddingLane, LaneSettings
-from memoryd.index.ignore import ignore_rule
+from memoryd.index.ignore import IgnoreFile, Patience
 from memoryd.index.indexer import Indexer, IndexSettings
 from memoryd.index.media import MediaReader
 from memoryd.index.roots import workspace_roots
@@ -113,10 +113,22 @@ async def staged(
     await slot.become(EmbedderPhase.READY, embedder=fake)
     events: list[tuple[Event, Mapping[str, object]]] = []
 
+    ignore = IgnoreFile(
+        workspace,
+        exclude=exclude,
+        memory=state / "index.sqlite-ignore",
+        patience=Patience(settle=settings.settle, grace=settings.grace.file),
+        follow_symlinks=follow_symlinks,
+    )
+
     def look() -> tuple[list[Root], Rules]:
+        ruling = ignore.look()
         return workspace_roots(workspace, extra), Rules(
             workspace=workspace,
-            is_ignored=ignore_rule(workspace, exclude),
+            is_ignored=ruling.is_ignored,
+            has_patterns=ruling.has_rules,
+            hold=ruling.hold,
+            is_current=ruling.is_current,
             max_file_bytes=max_file_bytes,
             follow_symlinks=follow_symlinks,
             media=media,
@@ -126,6 +138,10 @@ async def staged(
         if watcher is not None:
             info = workspace.stat()
             watcher.watch("stage", {**seen.folders, str(workspace): (info.st_dev, info.st_ino)}, indexer.hint)
+
+    def on_purge() -> None:
+        search.forget_vectors()
+        lane.recall()
 
     async def found_elsewhere(fingerprint: str, hashes: Sequence[bytes]) -> dict[bytes, Matrix]:
         return dict(lookup(fingerprint, hashes))
@@ -146,6 +162,7 @@ async def staged(
             publish=lambda event, data: events.append((event, data)),
             on_removed=search.forget_vectors,
             attach=MediaReader(executor=executor, look=look).attach,
+            hold=lambda: indexer.state.hold.reason if indexer.state.hold else "",
         )
         indexer = Indexer(
             database=database,
@@ -155,7 +172,7 @@ async def staged(
             settings=settings,
             on_scan=on_scan,
             on_commit=lane.wake,
-            on_purge=search.forget_vectors,
+            on_purge=on_purge,
             publish=lambda event, data: events.append((event, data)),
         )
         stage = Stage(workspace, database, fake, slot, indexer, lane, search, events)

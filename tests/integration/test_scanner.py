@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.index.ignore import ignore_rule
+from memoryd.index.ignore import IgnoreFile, Patience
 from memoryd.index.roots import base_of, workspace_roots
 from memoryd.index.scanner import RootState, Rules, Scan, scan
 
 
 def look(workspace: Path, *, extra: tuple[str, ...] = (), exclude: tuple[str, ...] = (), depth: int = 64) -> Scan:
-    rules = Rules(workspace=workspace, is_ignored=ignore_rule(workspace, exclude), max_depth=depth)
+    ruling = IgnoreFile(workspace, exclude=exclude, patience=Patience(settle=0, grace=0)).look()
+    rules = Rules(workspace=workspace, is_ignored=ruling.is_ignored, max_depth=depth)
     return scan(workspace_roots(workspace, extra), rules)
 
 

@@ -9,7 +9,7 @@ from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.domain.words import match_expression, query_terms
 from memoryd.store.database import Database
 from memoryd.store.files import is_indexed, known_files, purge_files, remove_files, rename_file, touch_file
-from memoryd.store.index_schema import prepare_index
+from memoryd.store.index_schema import drop_deleted_words, prepare_index
 from tests.store.consistency import check_consistency, dump
 from tests.store.rows import SETTINGS, note, put, stat_of
 
@@ -119,6 +119,7 @@ async def test_purged_text_is_in_no_page_of_the_files(database: Database, tmp_pa
     await database.write(lambda db: put(db, A, "# Secret\n\nThe word is Xylophagous.\n"))
     assert await database.read(lambda db: found(db, "xylophagous")) == {A}
     assert await database.write(lambda db: purge_files(db, [A])) == 1
+    await database.write(drop_deleted_words)
     await database.checkpoint()
     left = b"".join(path.read_bytes() for path in tmp_path.glob("index.sqlite*")).lower()
     assert b"xylophag" not in left

@@ -1,0 +1,321 @@
+"""Patterns in gitignore syntax, matched in time that grows with the pattern and never explodes.
+
+A pattern is run over all places of a path at once: the places reached so far are the bits of one number, and each
+character, `?`, class or star of the pattern moves them with a few operations. What matches is what git matches
+(gitignore(5), and wildmatch where the manual is silent), save that characters count, not bytes, and that names
+which look the same (Unicode NFC) are the same.
+"""
+
+import string
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+MAX_PATTERNS = 1_000
+MAX_PATTERN_CHARS = 1_024
+_REMEMBERED = 100_000
+"""Paths whose answer is kept; then all are forgotten."""
+
+_UNFINISHED = "it ends in the middle of a class, or with a backslash"
+_SPECIAL = frozenset("*?[\\")
+_BLANKS, _CONTROLS = " \t", "".join(map(chr, (*range(32), 127)))
+_CLASSES = {
+    "alnum": string.ascii_letters + string.digits,
+    "alpha": string.ascii_letters,
+    "blank": _BLANKS,
+    "cntrl": _CONTROLS,
+    "digit": string.digits,
+    "graph": string.ascii_letters + string.digits + string.punctuation,
+    "lower": string.ascii_lowercase,
+    "print": string.ascii_letters + string.digits + string.punctuation + " ",
+    "punct": string.punctuation,
+    "space": string.whitespace,
+    "upper": string.ascii_uppercase,
+    "xdigit": string.hexdigits,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A pattern that hides nothing because nobody can say what it means; lines count from 1."""
+
+    line: int
+    pattern: str
+    reason: str
+
+
+class Places:
+    """The characters of a text as sets of places: bit i of `at(c)` says that character i is `c`."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.end = 1 << len(text)
+
+    @cached_property
+    def _at(self) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for index, character in enumerate(self.text):
+            found[character] = found.get(character, 0) | 1 << index
+        return found
+
+    def at(self, character: str) -> int:
+        """Return where this character stands."""
+        return self._at.get(character, 0)
+
+    def inside(self, ranges: Sequence[tuple[str, str]]) -> int:
+        """Return where a character of one of the ranges stands."""
+        return sum(
+            places
+            for character, places in self._at.items()
+            if any(first <= character <= last for first, last in ranges)
+        )
+
+    @cached_property
+    def within(self) -> int:
+        """Where any character but `/` stands."""
+        return (self.end - 1) & ~self.at("/")
+
+
+@dataclass(frozen=True, slots=True)
+class _Literal:
+    character: str
+
+    def step(self, reached: int, text: Places) -> int:
+        return (reached & text.at(self.character)) << 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Class:
+    """One character in (or, negated, outside) the ranges; `?` is what is outside of none. Never a `/`."""
+
+    ranges: tuple[tuple[str, str], ...] = ()
+    is_negated: bool = True
+
+    def step(self, reached: int, text: Places) -> int:
+        inside = text.inside(self.ranges)
+        return (reached & text.within & (~inside if self.is_negated else inside)) << 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Star:
+    """Any run of characters: within a name, or, if `crosses`, over `/` too."""
+
+    crosses: bool
+
+    def step(self, reached: int, text: Places) -> int:
+        if self.crosses:
+            return ((text.end << 1) - 1) & -(reached & -reached)
+        # the carry of the sum runs on from each place to the end of its name
+        return (((reached & text.within) + text.within) ^ text.within) | reached
+
+
+@dataclass(frozen=True, slots=True)
+class _Folders:
+    """`**/`: no folder, or any number of them."""
+
+    def step(self, reached: int, text: Places) -> int:
+        return reached | _Literal("/").step(_Star(crosses=True).step(reached, text), text)
+
+
+_Token = _Literal | _Class | _Star | _Folders
+
+
+class _MalformedError(Exception):
+    """The pattern can match nothing; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Pattern:
+    """One line: the characters that must lead, then the tokens of the rest."""
+
+    lead: str
+    tokens: tuple[_Token, ...]
+    is_negated: bool
+    is_folder: bool
+    is_name: bool
+    """Whether it is compared with the last name of a path only, and not with the whole."""
+
+    def matches(self, places: Places) -> bool:
+        if not self.tokens:
+            return places.text == self.lead
+        if not places.text.startswith(self.lead):
+            return False
+        reached = 1 << len(self.lead)
+        for token in self.tokens:
+            reached = token.step(reached, places)
+            if not reached:
+                return False
+        return bool(reached & places.end)
+
+
+class Patterns:
+    """The lines of an ignore file: the last one that matches decides, and below a hidden folder all is hidden."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._patterns: list[_Pattern] = []
+        refused: list[Refused] = []
+        for number, line in enumerate(lines, 1):
+            pattern = _trimmed(line)
+            if not pattern or pattern.startswith("#"):
+                continue
+            try:
+                self._patterns.append(self._parsed(pattern))
+            except _MalformedError as exc:
+                # one that was to bring something back hides no less by matching nothing
+                if not pattern.startswith("!"):
+                    refused.append(Refused(number, pattern[:80], str(exc)))
+        self.refused = tuple(refused)
+        self._answers: dict[str, bool] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._patterns or self.refused)
+
+    def hides(self, path: str) -> bool:
+        """Tell whether a path, whose parts stand between `/` and which ends in `/` if a folder's, is hidden."""
+        if not self._patterns:
+            return False
+        path = unicodedata.normalize("NFC", path)
+        return any(self._answer(part) for part in _from_the_top(path))
+
+    def _answer(self, path: str) -> bool:
+        """Tell whether a pattern hides this very path; `..` is a way, not a name."""
+        answer = self._answers.get(path)
+        if answer is None:
+            if len(self._answers) >= _REMEMBERED:
+                self._answers.clear()
+            answer = self._answers[path] = self._decided(path)
+        return answer
+
+    def _decided(self, path: str) -> bool:
+        whole = path.removesuffix("/")
+        name = whole.rpartition("/")[2]
+        if name in ("", "..", "."):
+            return False
+        in_whole, in_name = Places(whole), Places(name)
+        for pattern in reversed(self._patterns):
+            if pattern.is_folder and not path.endswith("/"):
+                continue
+            if pattern.matches(in_name if pattern.is_name else in_whole):
+                return not pattern.is_negated
+        return False
+
+    def _parsed(self, pattern: str) -> _Pattern:
+        if len(pattern) > MAX_PATTERN_CHARS:
+            raise _MalformedError(f"longer than {MAX_PATTERN_CHARS} characters")
+        if len(self._patterns) >= MAX_PATTERNS:
+            raise _MalformedError(f"more than {MAX_PATTERNS} patterns")
+        return _parse(unicodedata.normalize("NFC", pattern))
+
+
+def _from_the_top(path: str) -> Iterator[str]:
+    """Yield the folders above a path, outermost first, each with its `/`, then the path."""
+    at = path.find("/")
+    while 0 <= at < len(path) - 1:
+        yield path[: at + 1]
+        at = path.find("/", at + 1)
+    yield path
+
+
+def _trimmed(line: str) -> str:
+    """Return the line without its end and the spaces before it, unless a backslash keeps one."""
+    line = line.removesuffix("\r")
+    bare = line.rstrip(" ")
+    slashes = len(bare) - len(bare.rstrip("\\"))
+    return bare + " " if slashes % 2 and bare != line else bare
+
+
+def _parse(pattern: str) -> _Pattern:
+    is_negated = pattern.startswith("!")
+    body = pattern[is_negated:]
+    is_folder = body.endswith("/")
+    body = body[: len(body) - is_folder]
+    is_name = "/" not in body
+    body = body.removeprefix("/")
+    lead = next((at for at, character in enumerate(body) if character in _SPECIAL), len(body))
+    tokens = tuple(_Scanner(body[lead:], is_name=is_name).tokens())
+    return _Pattern(body[:lead], tokens, is_negated, is_folder, is_name)
+
+
+class _Scanner:
+    """Reads the tokens of a pattern from its first special character on."""
+
+    def __init__(self, text: str, *, is_name: bool) -> None:
+        self._text = text
+        self._at = 0
+        self._is_name = is_name
+
+    def tokens(self) -> Iterator[_Token]:
+        while self._at < len(self._text):
+            character = self._text[self._at]
+            if character == "*":
+                yield self._star()
+                continue
+            self._at += 1
+            if character == "?":
+                yield _Class()
+            elif character == "[":
+                yield self._class()
+            else:
+                yield _Literal(self._next() if character == "\\" else character)
+
+    def _next(self) -> str:
+        if self._at >= len(self._text):
+            raise _MalformedError(_UNFINISHED)
+        self._at += 1
+        return self._text[self._at - 1]
+
+    def _peek(self) -> str:
+        return self._text[self._at : self._at + 1]
+
+    def _star(self) -> _Token:
+        begin = self._at
+        while self._peek() == "*":
+            self._at += 1
+        rest = self._text[self._at :]
+        is_part = begin == 0 or self._text[begin - 1] == "/"
+        crosses = is_part and self._at - begin > 1 and (not rest or rest.startswith(("/", "\\/")))
+        if self._is_name or not crosses or not rest.startswith("/"):
+            return _Star(crosses=crosses)
+        self._at += 1
+        return _Folders()
+
+    def _class(self) -> _Class:
+        """Read behind `[`. A `]` that comes first is a member, and so is a `-` at either end."""
+        is_negated = self._peek() in ("!", "^")
+        self._at += is_negated
+        ranges: list[tuple[str, str]] = []
+        before = self._member("", ranges)
+        while self._peek() != "]":
+            before = self._member(before, ranges)
+        self._at += 1
+        return _Class(tuple(ranges), is_negated)
+
+    def _member(self, before: str, ranges: list[tuple[str, str]]) -> str:
+        """Add one member of a class, and return the character that a range might begin with."""
+        character = self._next()
+        if character == "-" and before and self._peek() not in ("", "]"):
+            last = self._next()
+            ranges.append((before, self._next() if last == "\\" else last))
+            return ""
+        if character == "[" and self._peek() == ":":
+            return self._named(ranges)
+        if character == "\\":
+            character = self._next()
+        ranges.append((character, character))
+        return character
+
+    def _named(self, ranges: list[tuple[str, str]]) -> str:
+        """Add the members of `[:name:]`; what only begins like it is a plain `[`."""
+        end = self._text.find("]", self._at + 1)
+        if end < 0:
+            raise _MalformedError(_UNFINISHED)
+        if end == self._at + 1 or self._text[end - 1] != ":":
+            ranges.append(("[", "["))
+            return "["
+        name = self._text[self._at + 1 : end - 1]
+        if name not in _CLASSES:
+            raise _MalformedError(f"there is no class [:{name}:]")
+        ranges.extend((one, one) for one in _CLASSES[name])
+        self._at = end + 1
+        return ""

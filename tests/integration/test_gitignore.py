@@ -1,0 +1,60 @@
+"""Our patterns against those of the real git, on generated ignore files and paths."""
+
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memoryd.domain.gitignore import Patterns
+
+EXAMPLES = int(os.environ.get("MEMORYD_PRIVACY_EXAMPLES", "60"))
+PIECES = [
+    *("a", "b", "ab", "a.md", "B", "-", "!", "#", " ", ".", "é"),
+    *("*", "**", "***", "?", "/", "/", "**/", "/**", "/**/", "\\", "\\*", "\\ ", "\\/"),
+    *("[ab]", "[!a]", "[^b]", "[a-c]", "[]-a]", "[a-]", "[[:alpha:]]", "[[:upper:]b]", "[[:x:]]", "[\\]]", "[", "]"),
+    *("[[:]", "[[:alpha]", "[a/b]", "[b-a]", "[!-a]", "[a\\-c]", "[z-é]"),
+]
+patterns = st.builds(
+    lambda pieces, is_negated: "!" * is_negated + "".join(pieces),
+    st.lists(st.sampled_from(PIECES), min_size=1, max_size=6),
+    st.booleans(),
+)
+names = st.sampled_from(
+    ["a", "b", "c", "ab", "abc", "a.md", "b.md", "B", "aab", "a b", "!a", "#a", "a-c", "-", "a ", "]"]
+)
+paths = st.lists(names, min_size=1, max_size=4).map("/".join)
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("repository")
+    subprocess.run(["git", "init", "-q", folder], check=True, env=environment(folder))
+    return folder
+
+
+def environment(folder: Path) -> dict[str, str]:
+    return {"PATH": os.environ["PATH"], "HOME": str(folder), "GIT_CONFIG_NOSYSTEM": "1"}
+
+
+def hidden_by_git(repository: Path, lines: Sequence[str], asked: Sequence[str]) -> set[str]:
+    (repository / ".gitignore").write_text("\n".join(lines) + "\n")
+    git = subprocess.run(
+        ["git", "-C", str(repository), "check-ignore", "--no-index", "--stdin", "-z"],
+        input="\0".join(asked).encode(),
+        stdout=subprocess.PIPE,
+        env=environment(repository),
+        check=False,
+    )
+    assert git.returncode in (0, 1)
+    return {path for path in git.stdout.decode().split("\0") if path}
+
+
+@settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(patterns, max_size=5), st.lists(paths, min_size=1, max_size=12, unique=True))
+def test_what_is_hidden_is_what_git_hides(repository: Path, lines: list[str], asked: list[str]) -> None:
+    rules = Patterns("\n".join(lines).split("\n"))
+    assert {path for path in asked if rules.hides(path)} == hidden_by_git(repository, lines, asked)

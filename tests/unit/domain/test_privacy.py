@@ -1,0 +1,97 @@
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.domain.privacy import is_private
+
+PADDING = "".join(f"key{number}: a value of some length\n" for number in range(1000))
+
+PRIVATE = {
+    "plain": "---\nmemory: false\n---\nbody",
+    "blank line after the ruler": "---\n\nmemory: false\n---\nbody",
+    "blank lines before the ruler": "\n \n---\nmemory: false\n---\nbody",
+    "long block": f"---\n{PADDING}memory: false\n---\nbody",
+    "long block, false first": f"---\nmemory: false\n{PADDING}---\nbody",
+    "comment beside broken yaml": "---\ntags: [a\nmemory: false # for now\n---\nbody",
+    "double quotes": '---\nmemory: "false"\n---\nbody',
+    "single quotes": "---\nmemory: 'no'\n---\nbody",
+    "quotes in quotes": "---\nmemory: \"'false'\"\n---\nbody",
+    "quoted key": '---\n"memory": false\n---\nbody',
+    "upper case": "---\nMemory: FALSE\n---\nbody",
+    "capital": "---\nmemory: False\n---\nbody",
+    "off": "---\nmemory: off\n---\nbody",
+    "zero": "---\nmemory: 0\n---\nbody",
+    "space before the colon": "---\nmemory : false\n---\nbody",
+    "no space behind the colon": "---\nmemory:false\n---\nbody",
+    "wide colon": "---\nmemory：false\n---\nbody",
+    "equals sign": "---\nmemory = false\n---\nbody",
+    "crlf": "---\r\nmemory: false\r\n---\r\nbody",
+    "cr": "---\rmemory: false\r---\rbody",
+    "byte order mark": "\ufeff---\nmemory: false\n---\nbody",
+    "two byte order marks": "\ufeff\ufeff---\nmemory: false\n---\nbody",
+    "utf-16 read as utf-8": "---\nmemory: false\n---\nbody".encode("utf-16-le").decode(),
+    "unclosed": "---\nmemory: false\nbody",
+    "unclosed and long": f"---\n{PADDING}memory: false\nbody",
+    "only the block": "---\nmemory: false\n---",
+    "only the line": "---\nmemory: false",
+    "closed by dots": "---\nmemory: false\n...\nbody",
+    "four dashes": "----\nmemory: false\n----\nbody",
+    "tab before": "---\n\tmemory: false\n---\nbody",
+    "tab behind": "---\nmemory:\tfalse\t\n---\nbody",
+    "no-break space": "---\nmemory:\xa0false\n---\nbody",
+    "indented": "---\ntool:\n  memory: false\n---\nbody",
+    "in a list": "---\n- memory: false\n---\nbody",
+    "flow": "---\n{title: x, memory: false}\n---\nbody",
+    "broken flow": "---\n{title: [x, memory: false\n---\nbody",
+    "on the line of the ruler": "--- {memory: false}\n---\nbody",
+    "explicit key": "---\n? memory\n: false\n---\nbody",
+    "escaped key": '---\n"mem\\u006fry": false\n---\nbody',
+    "tag": '---\nmemory: !!bool "false"\n---\nbody',
+    "true after false": "---\nmemory: false\nmemory: true\n---\nbody",
+    "false after true": "---\nmemory: true\nmemory: false\n---\nbody",
+    "anchor beside it": "---\na: &x 1\nb: *x\nmemory: false\n---\nbody",
+    "a word nobody knows": "---\nmemory: private\n---\nbody",
+    "no value": "---\nmemory:\n---\nbody",
+    "null": "---\nmemory: ~\n---\nbody",
+    "slip of the key": "---\nmemory: flase\n---\nbody",
+    "comment behind a quote": "---\nmemory: 'false' # x\n---\nbody",
+}
+PUBLIC = {
+    "no block": "# Title\n\nbody",
+    "empty": "",
+    "true": "---\nmemory: true\n---\nbody",
+    "yes": "---\nmemory: Yes # please\n---\nbody",
+    "quoted true": "---\nmemory: 'true'\n---\nbody",
+    "other keys": "---\nin-memory: false\nmemory_limit: 0\nshare: false\n---\nbody",
+    "commented out": "---\n# memory: false\ntitle: x\n---\nbody",
+    "in the body below a block": "---\ntitle: x\n---\n\nmemory: false\n",
+    "in the body": "# How to\n\nmemory: false\n\n---\nmemory: false\n---\n",
+    "in a fence": "```\n---\nmemory: false\n---\n```\n",
+    "in a quoted title": '---\ntitle: "what memory: false means"\n---\nbody',
+    "in a sentence below an unclosed ruler": "---\n\nSaying memory: false hides it.\nMemory: what a word.\n",
+    "three dashes in a line": "---x\nmemory: false\n---\nbody",
+}
+
+
+@pytest.mark.parametrize("text", PRIVATE.values(), ids=PRIVATE)
+def test_false_in_the_first_block_makes_a_note_private(text: str) -> None:
+    assert is_private(text)
+
+
+@pytest.mark.parametrize("text", PUBLIC.values(), ids=PUBLIC)
+def test_anything_else_does_not(text: str) -> None:
+    assert not is_private(text)
+
+
+@given(st.text("-:[]{}&*!ab \n\t\"'#?,", max_size=60), st.text("-:[]{}&*!ab \n\t\"'#?,.", max_size=60))
+def test_no_slip_around_it_makes_a_private_note_public(before: str, after: str) -> None:
+    block = re.sub(r"(?m)^[-\t ]*-", "", f"{before}\n")
+    assert is_private(f"---\n{block}memory: false\n{after}\n---\nbody")
+
+
+@given(st.text("-:[]{}&*!my \n\t\"'#?,.", max_size=200))
+def test_any_text_is_judged(text: str) -> None:
+    assert is_private(f"---\nmemory: false\n{text}")
+    assert not is_private(f"x{text}\nmemory: false\n")
