@@ -92,6 +92,7 @@ class Workspace:
             database=self.database,
             is_private=self.database.path.is_relative_to(state_dir()),
             on_new=self._on_new_index,
+            is_rebuilt=lambda: self.indexer.is_settled,
         )
         self._spaces = Spaces(self.database)
         self.lane = self._made_lane()

@@ -123,6 +123,11 @@ class Indexer:
         """The paths of the indexed files."""
         return self._known.keys()
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether the index that is open now holds what the last scan saw."""
+        return self._is_current() and self.state.last_sync_at is not None and not self.state.is_dirty
+
     def read_since(self, paths: Iterable[str], moment: float) -> set[str]:
         """Return those of the documents that were read, or got their path, after `moment` (system clock)."""
         known = ((path, self._known.get(RelativePath(path))) for path in paths)

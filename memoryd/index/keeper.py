@@ -4,6 +4,7 @@ The index is a cache, so nothing in it is worth a repair by hand. A file that is
 """
 
 import asyncio
+import glob
 import shutil
 import time
 from collections.abc import Callable
@@ -25,15 +26,24 @@ class Keeper:
     """Keeps a database open and sound while `run` runs; `on_new` is called after each opening.
 
     `is_private` says that the path was chosen by us, so that whatever lies there is a damaged index of ours.
+    `is_rebuilt` says that the index holds all notes; then what was set aside, which may hold notes that have become
+    private since, is deleted.
     """
 
     def __init__(
-        self, *, database: Database, is_private: bool, on_new: Callable[[], None], look_seconds: float = 1.0
+        self,
+        *,
+        database: Database,
+        is_private: bool,
+        on_new: Callable[[], None],
+        is_rebuilt: Callable[[], bool],
+        look_seconds: float = 1.0,
     ) -> None:
         self.trouble: str | None = None
         self._database = database
         self._is_private = is_private
         self._on_new = on_new
+        self._is_rebuilt = is_rebuilt
         self._look_seconds = look_seconds
         self._checked_at = float("-inf")
 
@@ -73,6 +83,16 @@ class Keeper:
         elif time.monotonic() - self._checked_at >= CHECK_SECONDS:
             self._checked_at = time.monotonic()
             await self._check()
+        elif self._is_rebuilt():
+            await self._tidy()
+
+    async def _tidy(self) -> None:
+        try:
+            await asyncio.to_thread(_delete_set_aside, self._database.path)
+        except OSError as exc:
+            self._note(f"the damaged index that was set aside cannot be deleted: {exc}")
+        else:
+            self.trouble = None
 
     async def _check(self) -> None:
         try:
@@ -109,10 +129,14 @@ class Keeper:
         self.trouble = reason
 
 
-def set_aside(path: Path) -> None:
-    """Move a file, with its log, out of the way as `NAME.corrupt-…`; only the newest such one is kept."""
-    for old in path.parent.glob(f"{path.name}.corrupt-*"):
+def _delete_set_aside(path: Path) -> None:
+    for old in path.parent.glob(f"{glob.escape(path.name)}.corrupt-*"):
         shutil.rmtree(old) if old.is_dir() else old.unlink(missing_ok=True)
+
+
+def set_aside(path: Path) -> None:
+    """Move a file, with its log, out of the way as `NAME.corrupt-…`, for as long as there is nothing better."""
+    _delete_set_aside(path)
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
     for suffix in ("", "-wal", "-shm", "-checkpoint"):
         part = path.with_name(path.name + suffix)

@@ -1,0 +1,293 @@
+"""What is private stays private whatever becomes of the file that says so, and leaves nothing behind."""
+
+import asyncio
+import os
+import socket
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from memoryd.domain.syncplan import Grace
+from tests.integration.indexing import QUICK, Stage, eventually, staged
+
+RULES = "private/\n"
+SECRET = "quetzalcoatlus"
+PATIENT = replace(QUICK, grace=Grace(file=60, root=60))
+
+
+@pytest.fixture
+async def stage(tmp_path: Path, workspace: Path) -> AsyncIterator[Stage]:
+    async with staged(workspace, tmp_path / "state") as stage:
+        yield stage
+
+
+def ignore_file(workspace: Path) -> Path:
+    return workspace / ".memoryignore"
+
+
+def _pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def _folder(path: Path) -> None:
+    path.mkdir()
+
+
+def _link(path: Path) -> None:
+    outside = path.parent.parent / "outside"
+    outside.write_text("nothing/\n")
+    path.symlink_to(outside)
+
+
+def _socket(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as server:
+        folder = os.open(path.parent, os.O_RDONLY)
+        server.bind(f"/proc/self/fd/{folder}/{path.name}")
+        os.close(folder)
+
+
+def _large(path: Path) -> None:
+    path.write_text("# long\n" * 20_000)
+
+
+def _latin(path: Path) -> None:
+    path.write_bytes("tagebücher/\n".encode("latin-1"))
+
+
+def _unmarked(path: Path) -> None:
+    path.write_bytes("diary/\n".encode("utf-16-le"))
+
+
+def _half_marked(path: Path) -> None:
+    path.write_bytes("diary/\n".encode("utf-16")[:-1])
+
+
+def _class(path: Path) -> None:
+    path.write_text(f"{RULES}[diary\n")
+
+
+def _backslash(path: Path) -> None:
+    path.write_text(f"{RULES}diary\\\n")
+
+
+def _long_line(path: Path) -> None:
+    path.write_text(f"{RULES}{'x' * 2000}\n")
+
+
+def _many(path: Path) -> None:
+    path.write_text(RULES + "".join(f"diary-{number}\n" for number in range(1001)))
+
+
+def _locked(path: Path) -> None:
+    path.write_text("diary/\n")
+    path.chmod(0)
+
+
+HARMS = [
+    *(_pipe, _folder, _link, _large, _latin, _unmarked, _half_marked, _class, _backslash, _long_line, _many),
+    pytest.param(_socket, marks=pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")),
+    pytest.param(_locked, marks=pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")),
+]
+
+
+@pytest.mark.parametrize("harm", HARMS)
+async def test_last_good_rules_hold_and_nothing_new_is_indexed_while_they_cannot_be_read(
+    stage: Stage, harm: Callable[[Path], None]
+) -> None:
+    rules = ignore_file(stage.workspace)
+    rules.write_text(RULES)
+    stage.write("memory/private/old.md", f"The {SECRET} sleeps.\n")
+    await stage.embed()
+    before = stage.files
+    rules.unlink()
+    harm(rules)
+    stage.write("memory/private/old.md", f"The {SECRET} sleeps and dreams.\n")
+    stage.write("memory/private/new.md", f"The {SECRET} wakes.\n")
+    stage.write("memory/diary/today.md", f"A {SECRET} in the garden.\n")
+    stage.write("MEMORY.md", f"# Memory\n\nThe {SECRET} lives here.\n")
+    await stage.sync()
+    assert stage.files == before
+    assert await stage.found(SECRET) == []
+    assert await stage.found("GW-4172") == ["memory/2026-10-06.md"]
+    assert stage.indexer.state.hold is not None
+    assert ".memoryignore" in stage.skipped["memory/diary/today.md"]
+    assert not any(SECRET in text for text in stage.embedder.embedded)
+    rules.rmdir() if rules.is_dir() else rules.unlink()
+    rules.write_text(RULES)
+    await stage.sync()
+    assert sorted(await stage.found(SECRET)) == ["MEMORY.md", "memory/diary/today.md"]
+    assert stage.indexer.state.hold is None
+
+
+@pytest.mark.parametrize("harm", HARMS)
+async def test_nothing_is_indexed_at_the_first_start_while_the_rules_cannot_be_read(
+    tmp_path: Path, workspace: Path, harm: Callable[[Path], None]
+) -> None:
+    harm(ignore_file(workspace))
+    async with staged(workspace, tmp_path / "state") as stage:
+        await stage.sync()
+        assert stage.files == set()
+        assert stage.indexer.state.hold is not None
+
+
+async def test_rules_hold_after_a_restart_with_an_unreadable_file(tmp_path: Path, workspace: Path) -> None:
+    ignore_file(workspace).write_text("memory/2026-10-06.md\n")
+    async with staged(workspace, tmp_path / "state") as stage:
+        await stage.sync()
+        before = stage.files
+    ignore_file(workspace).unlink()
+    _pipe(ignore_file(workspace))
+    (workspace / "memory" / "new.md").write_text(f"The {SECRET}.\n")
+    async with staged(workspace, tmp_path / "state") as stage:
+        await stage.sync()
+        assert stage.files == before == {"MEMORY.md", "memory/2026-10-18.md"}
+        assert await stage.found("GW-4172") == []
+
+
+@pytest.mark.parametrize("text", [None, "", "# nothing\n", "other/\n"])
+async def test_rules_that_vanish_hold_for_a_while(tmp_path: Path, workspace: Path, text: str | None) -> None:
+    rules = ignore_file(workspace)
+    rules.write_text(RULES)
+    async with staged(workspace, tmp_path / "state", settings=PATIENT) as stage:
+        stage.write("memory/private/old.md", f"The {SECRET} sleeps.\n")
+        await stage.sync()
+        rules.unlink() if text is None else rules.write_text(text)
+        for _ in range(3):
+            at = stage.indexer.state.last_sync_at
+            stage.indexer.demand()
+            await eventually(lambda at=at: stage.indexer.state.last_sync_at != at)  # type: ignore[misc]
+        assert "memory/private/old.md" not in stage.files
+        rules.write_text(RULES)
+        await stage.sync()
+        assert "memory/private/old.md" not in stage.files
+
+
+@pytest.mark.parametrize("text", [None, "", "other/\n"])
+async def test_rules_that_stay_away_are_believed_to_be_gone(stage: Stage, text: str | None) -> None:
+    rules = ignore_file(stage.workspace)
+    rules.write_text(RULES)
+    stage.write("memory/private/old.md", f"The {SECRET} sleeps.\n")
+    await stage.sync()
+    rules.unlink() if text is None else rules.write_text(text)
+    await stage.sync()
+    assert await stage.found(SECRET) == ["memory/private/old.md"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+async def test_marks_and_line_ends_of_other_editors_are_understood(stage: Stage, encoding: str, end: str) -> None:
+    ignore_file(stage.workspace).write_bytes(f"private/{end}# x{end}geheim-ü.md{end}".encode(encoding))
+    for name in ("memory/private/a.md", "memory/geheim-ü.md", "memory/geheim-u\u0308.md"):
+        stage.write(name, f"The {SECRET}.\n")
+    await stage.sync()
+    assert await stage.found(SECRET) == []
+    assert stage.indexer.state.hold is None
+
+
+async def test_exclude_cannot_be_undone_by_the_ignore_file(tmp_path: Path, workspace: Path) -> None:
+    ignore_file(workspace).write_text("!2026-10-06.md\n")
+    async with staged(workspace, tmp_path / "state", exclude=["2026-10-06.md"]) as stage:
+        await stage.sync()
+        assert stage.files == {"MEMORY.md", "memory/2026-10-18.md"}
+
+
+async def test_pattern_that_once_hung_is_matched_at_once(stage: Stage) -> None:
+    stage.write(f"memory/{'a' * 200}.md", "The long one.\n")
+    ignore_file(stage.workspace).write_text("*a*a*a*a*a*a*a*a*a*a*b\n**/*a*a/**/*a*a/**/*b\n")
+    await stage.sync()
+    assert f"memory/{'a' * 200}.md" in stage.files
+
+
+def left_in(state: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in state.rglob("*") if path.is_file())
+
+
+def _by_moving(workspace: Path) -> None:
+    (workspace / "memory" / "private").mkdir()
+    (workspace / "memory" / "secret.md").rename(workspace / "memory" / "private" / "secret.md")
+
+
+def _by_moving_its_folder(workspace: Path) -> None:
+    (workspace / "memory" / "private").mkdir()
+    (workspace / "memory" / "topics").rename(workspace / "memory" / "private" / "topics")
+
+
+def _by_rule(workspace: Path) -> None:
+    ignore_file(workspace).write_text(f"{RULES}secret.md\n")
+
+
+def _by_word(workspace: Path) -> None:
+    path = workspace / "memory" / "secret.md"
+    path.write_text("---\nmemory: false\n---\n" + path.read_text())
+
+
+def _by_word_and_a_new_name(workspace: Path) -> None:
+    _by_word(workspace)
+    (workspace / "memory" / "secret.md").rename(workspace / "memory" / "other.md")
+
+
+@pytest.mark.parametrize("hide", [_by_moving, _by_moving_its_folder, _by_rule, _by_word, _by_word_and_a_new_name])
+async def test_note_that_becomes_private_leaves_nothing_behind(
+    stage: Stage, tmp_path: Path, hide: Callable[[Path], None]
+) -> None:
+    name = "memory/topics/secret.md" if hide is _by_moving_its_folder else "memory/secret.md"
+    ignore_file(stage.workspace).write_text(RULES)
+    stage.write(name, f"The {SECRET} sleeps.\n")
+    await stage.embed()
+    (secret,) = await vectors(stage) - await vectors_without(stage, name)
+    assert SECRET.encode() in left_in(tmp_path / "state")
+    hide(stage.workspace)
+    await stage.sync()
+    left = left_in(tmp_path / "state").lower()
+    assert SECRET.encode() not in left
+    assert b"quetzalcoatl" not in left
+    assert secret not in left_in(tmp_path / "state")
+    assert await stage.found("GW-4172") == ["memory/2026-10-06.md"]
+
+
+async def vectors(stage: Stage) -> set[bytes]:
+    return await stage.database.read(lambda db: {row[0] for row in db.execute("SELECT vector FROM vectors")})
+
+
+async def vectors_without(stage: Stage, name: str) -> set[bytes]:
+    sql = """SELECT v.vector FROM files f JOIN chunks c ON c.file_id = f.id JOIN passages p ON p.chunk_id = c.id
+    JOIN vectors v ON v.hash = p.hash WHERE f.path <> ?"""
+    return await stage.database.read(lambda db: {row[0] for row in db.execute(sql, (name,))})
+
+
+async def test_many_notes_that_become_private_cost_one_rewrite(stage: Stage) -> None:
+    for number in range(300):
+        stage.write(f"memory/n{number}.md", f"Note {number} of the {SECRET}.\n")
+    await stage.sync(seconds=60)
+    writes = stage.database.writes
+    for number in range(300):
+        stage.write(f"memory/n{number}.md", f"---\nmemory: false\n---\nNote {number} of the {SECRET}.\n")
+    await stage.sync(seconds=60)
+    assert await stage.found(SECRET) == []
+    assert stage.database.writes - writes < 20
+
+
+async def test_private_text_on_its_way_to_the_embedder_is_called_back(stage: Stage, tmp_path: Path) -> None:
+    stage.embedder.goes_on.clear()
+    stage.write("memory/secret.md", f"The {SECRET} sleeps.\n")
+    await stage.sync()
+    await eventually(lambda: any(SECRET in text for text in stage.embedder.embedded))
+    stage.embedder.batches.clear()
+    ignore_file(stage.workspace).write_text("secret.md\n")
+    await stage.sync()
+    stage.embedder.goes_on.set()
+    await stage.embed()
+    assert not any(SECRET in text for text in stage.embedder.embedded)
+    assert await vectors(stage) == await vectors_without(stage, "memory/secret.md")
+
+
+async def test_rules_that_change_while_notes_are_read_count_for_them(stage: Stage) -> None:
+    async with asyncio.timeout(30):
+        for number in range(20):
+            ignore_file(stage.workspace).write_text("".join(f"secret-{one}.md\n" for one in range(number + 1)))
+            stage.indexer.demand()
+            stage.write(f"memory/secret-{number}.md", f"The {SECRET} number {number}.\n")
+            await stage.sync()
+            assert await stage.found(SECRET) == []
