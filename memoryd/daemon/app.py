@@ -30,10 +30,12 @@ from memoryd.config.load import Loaded
 from memoryd.config.models import Agent
 from memoryd.config.paths import models_dir, socket_path, state_dir
 from memoryd.daemon import collector
+from memoryd.daemon.clock import ClockWatch
 from memoryd.daemon.notify import Notifier
 from memoryd.daemon.report import Reporter
 from memoryd.daemon.supervise import Loop, Supervisor
 from memoryd.daemon.workspace import Surroundings, Workspace
+from memoryd.domain.clocks import Jump
 from memoryd.embed.budget import Ledger
 from memoryd.embed.choice import Embedding, Runnable, build, plan_for
 from memoryd.embed.model_store import ModelStore
@@ -83,6 +85,13 @@ class Daemon:
         for workspace in self._workspaces:
             workspace.indexer.demand()
 
+    def _on_jump(self, jump: Jump) -> None:
+        for workspace in self._workspaces:
+            if jump.was_set_back:
+                workspace.indexer.distrust_times()
+            else:
+                workspace.indexer.demand()
+
     async def run(self, listen: Callable[[], Sequence[Listener]]) -> None:
         """Serve until stopped; `listen` opens the sockets, once all that they lead to is there."""
         async with AsyncExitStack() as stack:
@@ -119,6 +128,7 @@ class Daemon:
         """Name every loop: an essential one ends the daemon when it fails, an optional one is started again."""
         essential = [
             ("watchdog", self._notifier.run_watchdog(lambda: True)),
+            ("clock", ClockWatch(self._on_jump).run()),
             ("collector", collector.collect_when_quiet(self._is_indexing)),
         ]
         for workspace in self._workspaces:

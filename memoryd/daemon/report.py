@@ -132,6 +132,8 @@ def _watcher(served: Served) -> WatcherReply:
     watcher = served.watcher
     if watcher is None:
         return WatcherReply(mode="off", ok=True, reason=None)
+    if watcher.is_ok and served.indexer.state.remote:
+        return WatcherReply(mode="scan", ok=True, reason=served.indexer.state.remote)
     return WatcherReply(mode="events" if watcher.is_ok else "scan", ok=watcher.is_ok, reason=watcher.reason)
 
 

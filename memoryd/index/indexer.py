@@ -22,6 +22,7 @@ from memoryd.domain.entries import MEDIA_CHUNKER, ChunkSettings
 from memoryd.domain.media import modality_of
 from memoryd.domain.syncplan import Grace, Known, Observation, Plan, plan
 from memoryd.errors import StoreError
+from memoryd.index.mounts import ReadMounts, read_mounts, remote_reason
 from memoryd.index.progress import Publish, SyncState
 from memoryd.index.reading import Reader, Reading, Verdict
 from memoryd.index.roots import unreadable_files
@@ -51,6 +52,8 @@ class IndexSettings:
     settle: float = 0.2
     grace: Grace = field(default_factory=lambda: Grace(file=2.0, root=60.0))
     reconcile: float = 30.0
+    remote_reconcile: float = 10.0
+    """At most so long between scans where other machines write to the disk."""
     retry: float = 1.0
 
 
@@ -91,6 +94,7 @@ class Indexer:
         on_commit: Callable[[], None],
         on_purge: Callable[[], None],
         publish: Publish,
+        mounts: ReadMounts = read_mounts,
     ) -> None:
         self.state = SyncState()
         self._database = database
@@ -102,6 +106,7 @@ class Indexer:
         self._on_commit = on_commit
         self._on_purge = on_purge
         self._publish = publish
+        self._mounts = mounts
         self._known: dict[RelativePath, Known] = {}
         self._left_out: dict[RelativePath, tuple[Known, str]] = {}
         self._failed: dict[RelativePath, tuple[float, str]] = {}
@@ -176,7 +181,7 @@ class Indexer:
 
     async def _wait(self, ticket: int, retry_in: float) -> None:
         """Sleep until a demand, the end of a debounce, a retry, or the reconciling scan."""
-        until = time.monotonic() + min(retry_in, self._settings.reconcile or NEVER)
+        until = time.monotonic() + min(retry_in, self._pause)
         while self._asked <= ticket:
             due = min(until, self._debounce.due or NEVER)
             left = due - time.monotonic()
@@ -187,12 +192,20 @@ class Indexer:
                 async with asyncio.timeout(None if due == NEVER else left):
                     await self._wake.wait()
 
+    @property
+    def _pause(self) -> float:
+        """The longest time between two scans."""
+        longest = self._settings.reconcile or NEVER
+        return min(longest, self._settings.remote_reconcile) if self.state.remote and longest < NEVER else longest
+
     async def _sync(self) -> tuple[float | None, bool]:
         """Scan, plan and do it; return in how many seconds to look again, and whether index and disk are equal."""
         await self._learn()
         force, self._force = self._force, False
         roots, rules = await self._in_thread(self._look)
         seen = await self._in_thread(lambda: scan(roots, rules))
+        remote = await self._in_thread(lambda: remote_reason([rules.workspace, *(r.path for r in roots)], self._mounts))
+        self._update(remote=remote)
         self._on_scan(seen)
         observed, todo = await self._in_thread(lambda: self._plan(seen, rules, force=force))
         self._missing_since = dict(todo.missing_since)

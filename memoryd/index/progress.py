@@ -25,6 +25,8 @@ class SyncState:
     last_sync_at: datetime | None = None
     roots: tuple[RootReport, ...] = ()
     skipped: tuple[Skipped, ...] = field(default=())
+    remote: str = ""
+    """Why scans alone tell what changes: other machines write to the disk. Empty if they do not."""
     trouble: str | None = None
     """Why the last sync could not finish."""
     hold: Hold | None = None

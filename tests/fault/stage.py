@@ -25,6 +25,8 @@ QUICK: Mapping[str, object] = {
 EVENTS_ONLY: Mapping[str, object] = {**QUICK, "reconcileSeconds": 3600, "onSearch": False}
 """No scan but those that events ask for."""
 SCAN_ONLY: Mapping[str, object] = {**QUICK, "watch": False}
+NEITHER: Mapping[str, object] = {**EVENTS_ONLY, "watch": False}
+"""No scan but those that are asked for, and those after a jump of the clocks."""
 
 
 class Stage:

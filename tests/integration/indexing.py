@@ -16,6 +16,7 @@ from memoryd.index.embedding import EmbeddingLane, LaneSettings
 from memoryd.index.ignore import IgnoreFile, Patience
 from memoryd.index.indexer import Indexer, IndexSettings
 from memoryd.index.media import MediaReader
+from memoryd.index.mounts import read_mounts
 from memoryd.index.roots import workspace_roots
 from memoryd.index.scanner import Root, Rules, Scan
 from memoryd.index.spaces import Spaces
@@ -104,6 +105,7 @@ async def staged(
     follow_symlinks: bool = False,
     media: MediaRules | None = None,
     lookup: Callable[[str, Sequence[bytes]], Mapping[bytes, Matrix]] = lambda _fingerprint, _hashes: {},
+    mounts: Callable[[], str] = read_mounts,
 ) -> AsyncIterator[Stage]:
     """Run everything over `workspace` with the index in `state`, and stop it at the end."""
     state.mkdir(exist_ok=True)
@@ -174,6 +176,7 @@ async def staged(
             on_commit=lane.wake,
             on_purge=on_purge,
             publish=lambda event, data: events.append((event, data)),
+            mounts=mounts,
         )
         stage = Stage(workspace, database, fake, slot, indexer, lane, search, events)
         loops = [indexer.run(), lane.run(), *([watcher.run()] if watcher else [])]

@@ -4,14 +4,18 @@ import asyncio
 import os
 import random
 import shutil
+import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from memoryd.domain.documents import RelativePath
 from memoryd.domain.entries import ChunkEntry, ChunkSettings, chunk_entries
-from memoryd.domain.syncplan import Grace
+from memoryd.domain.syncplan import RACY_WINDOW_NS, Grace
+from memoryd.index.reader import file_stat
+from memoryd.store.files import touch_file
 from memoryd.wire import Event
 from tests.fakes import blow_up
 from tests.integration.indexing import QUICK, Stage, eventually, rebuilt, staged
@@ -360,3 +364,32 @@ async def test_reconciling_scan_needs_no_hint(tmp_path: Path, workspace: Path) -
         await stage.sync()
         stage.write("memory/new.md", "The quetzal.\n")
         await eventually(lambda: "memory/new.md" in stage.files)
+
+
+async def test_disk_of_another_machine_is_looked_at_more_often(tmp_path: Path, workspace: Path) -> None:
+    table = f"36 35 0:50 / {workspace} rw,relatime - nfs4 nas:/notes rw,vers=4.2\n"
+    settings = replace(QUICK, reconcile=3600, remote_reconcile=0.1)
+    async with staged(workspace, tmp_path / "state", settings=settings, mounts=lambda: table) as stage:
+        await stage.sync()
+        assert "nfs4" in stage.indexer.state.remote
+        stage.write("memory/new.md", "The quetzal.\n")
+        await eventually(lambda: "memory/new.md" in stage.files)
+
+
+async def test_note_of_the_same_times_is_read_once_the_clock_was_set_back(tmp_path: Path, workspace: Path) -> None:
+    note = workspace / "memory/2026-10-06.md"
+    async with staged(workspace, tmp_path / "state") as stage:
+        await stage.sync()
+        note.write_text("The quetzal.\n")
+        info = note.stat()
+        await eventually(lambda: time.time_ns() > info.st_ctime_ns + RACY_WINDOW_NS)
+        # as if the first text had been written at the very times of the second
+        await stage.database.write(
+            lambda db: touch_file(db, RelativePath("memory/2026-10-06.md"), file_stat(info), time.time_ns())
+        )
+    async with staged(workspace, tmp_path / "state") as stage:
+        await stage.sync()
+        assert await stage.found("quetzal") == []
+        stage.indexer.distrust_times()
+        await stage.sync()
+        assert await stage.found("quetzal") == ["memory/2026-10-06.md"]

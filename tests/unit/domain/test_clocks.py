@@ -1,0 +1,42 @@
+from dataclasses import replace
+
+import pytest
+
+from memoryd.domain.clocks import Clocks, jump
+
+BEFORE = Clocks(running=100.0, elapsed=500.0, wall=1_700_000_000.0)
+PAUSE = 2.0
+
+
+def after(running: float, elapsed: float, wall: float) -> Clocks:
+    return Clocks(BEFORE.running + running, BEFORE.elapsed + elapsed, BEFORE.wall + wall)
+
+
+@pytest.mark.parametrize("late", [0.0, 0.9])
+@pytest.mark.parametrize("slewed", [-0.01, 0.0, 0.01])
+def test_pause_that_is_a_little_late_is_no_jump(late: float, slewed: float) -> None:
+    passed = PAUSE + late
+    assert jump(BEFORE, after(passed, passed, passed + slewed), PAUSE) is None
+
+
+def test_sleep_of_the_machine_is_told_from_a_stopped_process() -> None:
+    slept = jump(BEFORE, after(2.0, 3_602.0, 3_602.0), PAUSE)
+    stopped = jump(BEFORE, after(62.0, 62.0, 62.0), PAUSE)
+    assert slept is not None
+    assert stopped is not None
+    assert (slept.reason, slept.was_set_back) == ("the machine slept for 3600 s", False)
+    assert (stopped.reason, stopped.was_set_back) == ("the process was stopped for 60 s", False)
+
+
+def test_time_of_day_that_was_set_is_told_by_its_direction() -> None:
+    forward, back = jump(BEFORE, after(2, 2, 92), PAUSE), jump(BEFORE, after(2, 2, -88), PAUSE)
+    assert forward is not None
+    assert back is not None
+    assert (forward.reason, forward.was_set_back) == ("the clock was set forward by 90 s", False)
+    assert (back.reason, back.was_set_back) == ("the clock was set back by 90 s", True)
+
+
+def test_clock_set_back_counts_though_the_machine_slept_too() -> None:
+    found = jump(BEFORE, replace(after(2, 3_602, 0), wall=BEFORE.wall - 60), PAUSE)
+    assert found is not None
+    assert found.was_set_back
