@@ -168,6 +168,7 @@ def _default_collections(agent: str, workspace: Path, roots: Sequence[Root]) -> 
     pattern = f"{{{files}}}.md,{{{','.join(ROOT_FOLDERS)}}}/{MARKDOWN}"
     yield Collection(f"memory-root-{agent}", str(workspace), pattern, is_default=True)
     extra = [root for root in roots if not root.is_optional and modality_of(root.path.name) is None]
+    extra = [root for root in extra if str(root.path) != root.pattern]
     for number, root in enumerate(extra):
         yield _at(root.path, f"extra-{number}-{agent}", MARKDOWN, is_default=True)
 

@@ -25,7 +25,7 @@ from memoryd.errors import StoreError
 from memoryd.index.mounts import ReadMounts, read_mounts, remote_reason
 from memoryd.index.progress import Publish, SyncState
 from memoryd.index.reading import Reader, Reading, Verdict
-from memoryd.index.roots import unreadable_files
+from memoryd.index.roots import unreadable_files, vanished_roots
 from memoryd.index.scanner import Root, Rules, Scan, scan
 from memoryd.index.turns import in_turns
 from memoryd.store.database import Connection, Database
@@ -233,6 +233,7 @@ class Indexer:
             self._epoch = self._database.epoch
 
     def _observation(self, seen: Scan, rules: Rules) -> Observation:
+        seen.roots += vanished_roots(seen, self._known, rules.workspace)
         lost = unreadable_files(seen, self._known, rules.workspace)
         trusts, self._trusts_times = self._trusts_times, True
         return Observation(seen.files, lost, self._missing_since, time.monotonic(), time.time_ns(), trusts)

@@ -6,14 +6,16 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from memoryd.domain.documents import ROOT_FILES, ROOT_FOLDERS, RelativePath
+from memoryd.domain.globs import is_glob, matches
 from memoryd.domain.syncplan import Known
-from memoryd.index.scanner import Root, RootState, Scan
-
-_GLOB_SIGNS = frozenset("*?[")
+from memoryd.index.scanner import Root, RootReport, RootState, Scan
 
 
 def workspace_roots(workspace: Path, extra_paths: Iterable[str]) -> list[Root]:
-    """Return the default roots and the configured extra ones; an extra path may be `~`, relative or a glob."""
+    """Return the default roots and the configured extra ones; an extra path may be `~`, relative or a glob.
+
+    A glob stands for what it matches now, and for itself if that is nothing.
+    """
     defaults = [Root(workspace / name) for name in (*ROOT_FILES, *ROOT_FOLDERS)]
     return defaults + [root for extra in extra_paths for root in _extra_roots(workspace, extra)]
 
@@ -32,15 +34,18 @@ def base_of(path: RelativePath, workspace: Path, roots: Iterable[Root]) -> tuple
 def unreadable_files(seen: Scan, known: Mapping[RelativePath, Known], workspace: Path) -> set[RelativePath]:
     """Return the indexed files whose absence from a scan proves nothing.
 
-    They lie under a folder root that is missing, under a folder that could not be listed, or were read on
-    another device than the one their folder is on now (it was unmounted, or mounted over).
+    They are or lie under a root that is missing (a file that need not be there, such as MEMORY.md, is no such root),
+    lie under a folder that could not be listed, or were read on another device than the one their folder is on now
+    (it was unmounted, or mounted over).
     """
     folders: list[str] = [path for path in seen.unreadable if path.endswith("/")]
+    listed: set[str] = set(seen.unreadable)
     for report in seen.roots:
         if report.state is not RootState.OK:
-            folders.append(os.path.relpath(report.root.path, workspace) + "/")
+            at = os.path.relpath(report.root.path, workspace)
+            folders.append(at + "/")
+            listed |= set() if report.root.is_optional else {at}
     under = tuple(folders)
-    listed = set(seen.unreadable)
 
     def is_out_of_sight(path: RelativePath, file: Known) -> bool:
         if path in listed or path.startswith(under):
@@ -48,6 +53,37 @@ def unreadable_files(seen: Scan, known: Mapping[RelativePath, Known], workspace:
         return _device_of(path, workspace, seen) not in (None, file.stat.device)
 
     return {path for path, file in known.items() if path not in seen.files and is_out_of_sight(path, file)}
+
+
+def vanished_roots(seen: Scan, known: Mapping[RelativePath, Known], workspace: Path) -> list[RootReport]:
+    """Report what a glob matched when the index last looked and matches no longer, as long as the index holds of it.
+
+    A file that went from a folder which is still there is none: it was deleted.
+    """
+    patterns = {report.root.pattern for report in seen.roots} - {""}
+    listed = tuple(f"{report.root.path}{os.sep}" for report in seen.roots if report.state is RootState.OK)
+    absent = (path for path in known if path not in seen.files) if patterns else ()
+    places = [os.path.normpath(workspace / path) for path in absent]
+    found = {
+        top: pattern
+        for place in places
+        for pattern in patterns
+        if not place.startswith(listed) and (top := _matched(pattern, place)) and not _is_deletion(top, place)
+    }
+    return [
+        RootReport(Root(Path(top), is_optional=False, pattern=pattern), RootState.MISSING, 0, f"{pattern} matched it")
+        for top, pattern in found.items()
+    ]
+
+
+def _is_deletion(top: str, file: str) -> bool:
+    return top == file and Path(file).parent.is_dir()
+
+
+def _matched(pattern: str, path: str) -> str | None:
+    """Return the outermost of a path and the folders above it that the pattern matches."""
+    tops = (str(top) for top in reversed((Path(path), *Path(path).parents)))
+    return next((top for top in tops if matches(pattern, top)), None)
 
 
 def _device_of(path: RelativePath, workspace: Path, seen: Scan) -> int | None:
@@ -61,7 +97,8 @@ def _device_of(path: RelativePath, workspace: Path, seen: Scan) -> int | None:
 
 def _extra_roots(workspace: Path, extra: str) -> list[Root]:
     path = Path(os.path.normpath(workspace / Path(extra).expanduser()))
-    if not _GLOB_SIGNS & set(str(path)):
+    if not is_glob(str(path)):
         return [Root(path, is_optional=False, takes_media=True)]
-    matches = glob.glob(str(path), recursive=True)  # noqa: PTH207  Path.glob takes no absolute pattern
-    return [Root(Path(match), is_optional=False, takes_media=True) for match in sorted(matches)]
+    # Path.glob takes no absolute pattern
+    found = [Path(match) for match in sorted(glob.glob(str(path), recursive=True))] or [path]  # noqa: PTH207
+    return [Root(match, is_optional=False, takes_media=True, pattern=str(path)) for match in found]

@@ -23,6 +23,7 @@ from memoryd.domain.documents import (
     is_utf8_name,
     printable_name,
 )
+from memoryd.domain.globs import fixed_part
 from memoryd.domain.media import MediaRules, modality_of
 from memoryd.index.ignore import Hold
 
@@ -50,6 +51,13 @@ class Root:
     """Whether its absence is no fault (a default root that was never made)."""
     takes_media: bool = False
     """Whether pictures and sounds in it are documents, where the rules know any."""
+    pattern: str = ""
+    """The glob that matched it; one that matches nothing is a root itself, and is missing."""
+
+    @property
+    def stands_in(self) -> Path:
+        """The folder in which it may appear, and others that the glob matches."""
+        return Path(fixed_part(self.pattern)) if self.pattern else self.path.parent
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +124,7 @@ class Scan:
 def scan(roots: Sequence[Root], rules: Rules) -> Scan:
     """Look at every root and return what is there. Blocks for some 4 µs a file; run it in a thread."""
     found = Scan(workspace_device=_device(rules.workspace))
-    for folder in {rules.workspace, *(root.path.parent for root in roots)}:
+    for folder in {rules.workspace, *(root.path.parent for root in roots), *(root.stands_in for root in roots)}:
         with contextlib.suppress(OSError):
             found.above[str(folder)] = _folder_id(str(folder))
     if rules.follow_symlinks:
@@ -140,7 +148,8 @@ def _scan_root(root: Root, rules: Rules, found: Scan) -> tuple[RootState, str, o
     try:
         info = root.path.stat(follow_symlinks=rules.follow_symlinks)
     except (FileNotFoundError, NotADirectoryError):
-        return RootState.MISSING, "there is nothing at this path", None
+        is_unmatched = str(root.path) == root.pattern
+        return RootState.MISSING, "it matches nothing" if is_unmatched else "there is nothing at this path", None
     except OSError as exc:
         found.unreadable.append(_relative(root.path, rules))
         return RootState.UNREADABLE, _say(exc), None

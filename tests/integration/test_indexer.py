@@ -393,3 +393,84 @@ async def test_note_of_the_same_times_is_read_once_the_clock_was_set_back(tmp_pa
         stage.indexer.distrust_times()
         await stage.sync()
         assert await stage.found("quetzal") == ["memory/2026-10-06.md"]
+
+
+async def test_folder_that_a_glob_matched_keeps_its_notes_when_it_vanishes(tmp_path: Path, workspace: Path) -> None:
+    projects = tmp_path / "projects"
+    for name in ("one", "two"):
+        (projects / name / "notes").mkdir(parents=True)
+        (projects / name / "notes" / "a.md").write_text(f"The quetzal of {name}.\n")
+    async with staged(workspace, tmp_path / "state", extra=[str(projects / "*" / "notes")]) as stage:
+        await stage.sync()
+        assert sorted(await stage.found("quetzal")) == ["../projects/one/notes/a.md", "../projects/two/notes/a.md"]
+        for name in ("one", "two"):
+            (projects / name).rename(tmp_path / name)
+            await stage.sync()
+            assert len(await stage.found("quetzal")) == 2
+            gone = states(stage)[str(projects / name / "notes")]
+            assert gone == "missing"
+        assert "2 notes are out of sight" in str(stage.indexer.state.trouble)
+        assert states(stage)[str(projects / "*" / "notes")] == "missing"
+        (tmp_path / "one").rename(projects / "one")
+        (projects / "one" / "notes" / "a.md").unlink()
+        await stage.sync()
+        assert await stage.found("quetzal") == ["../projects/two/notes/a.md"]
+
+
+async def test_vanished_match_of_a_glob_goes_after_the_grace_of_a_root(tmp_path: Path, workspace: Path) -> None:
+    (tmp_path / "shared" / "x").mkdir(parents=True)
+    (tmp_path / "shared" / "x" / "a.md").write_text("The quetzal.\n")
+    settings = replace(QUICK, grace=Grace(file=0.05, root=0.5))
+    async with staged(workspace, tmp_path / "state", settings=settings, extra=[f"{tmp_path}/shared/*"]) as stage:
+        await stage.sync()
+        shutil.move(tmp_path / "shared" / "x", tmp_path / "elsewhere")
+        await stage.sync()
+        assert await stage.found("quetzal") == ["../shared/x/a.md"]
+        await eventually(lambda: "../shared/x/a.md" not in stage.files)
+        assert states(stage)[f"{tmp_path}/shared/*"] == "missing"
+
+
+async def test_file_that_a_glob_matched_is_deleted_like_any_note(tmp_path: Path, workspace: Path) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    for name in ("one", "other"):
+        (shared / f"{name}.md").write_text(f"The quetzal of {name}.\n")
+    async with staged(workspace, tmp_path / "state", extra=[f"{shared}/o*.md"]) as stage:
+        await stage.sync()
+        (shared / "one.md").unlink()
+        await stage.sync()
+        assert await stage.found("quetzal") == ["../shared/other.md"]
+        shutil.move(shared, tmp_path / "elsewhere")
+        await stage.sync()
+        assert await stage.found("quetzal") == ["../shared/other.md"]
+
+
+async def test_file_that_is_an_extra_path_has_the_grace_of_a_root(tmp_path: Path, workspace: Path) -> None:
+    one = tmp_path / "one.md"
+    one.write_text("The quetzal.\n")
+    async with staged(workspace, tmp_path / "state", extra=[str(one)]) as stage:
+        await stage.sync()
+        one.rename(tmp_path / "away.txt")
+        await stage.sync()
+        assert await stage.found("quetzal") == ["../one.md"]
+        assert states(stage)[str(one)] == "missing"
+        (workspace / "MEMORY.md").unlink()
+        await stage.sync()
+        assert "MEMORY.md" not in stage.files
+
+
+async def test_glob_that_matches_nothing_is_told_and_picked_up_later(tmp_path: Path, workspace: Path) -> None:
+    pattern = str(tmp_path / "projects" / "*" / "notes")
+    async with staged(workspace, tmp_path / "state", extra=[pattern]) as stage:
+        await stage.sync()
+        (report,) = [it for it in stage.indexer.state.roots if str(it.root.path) == pattern]
+        assert (report.state, report.reason) == ("missing", "it matches nothing")
+        (tmp_path / "projects" / "one" / "notes").mkdir(parents=True)
+        (tmp_path / "projects" / "one" / "notes" / "a.md").write_text("The quetzal.\n")
+        await stage.sync()
+        assert await stage.found("quetzal") == ["../projects/one/notes/a.md"]
+        assert states(stage)[str(tmp_path / "projects" / "one" / "notes")] == "ok"
+
+
+def states(stage: Stage) -> dict[str, str]:
+    return {str(report.root.path): str(report.state) for report in stage.indexer.state.roots}
