@@ -132,7 +132,7 @@ def _hit_lines(mark: str, hit: Hit, is_explained: bool) -> Iterator[str]:
     citation = cited(harmless(one_line(hit["path"])), hit["startLine"], hit["endLine"])
     heading = harmless_line(hit.get("heading") or "")
     score = styled(f"{hit['score']:.2f}", colour="green")
-    copies = f"  (+{hit['duplicates']} near copies)" if hit.get("duplicates") else ""
+    copies = f"  (+{hit['duplicates']} copies)" if hit.get("duplicates") else ""
     head = f"{mark} {styled(str(citation), bold=True)}  {score}{copies}"
     yield f"{head}  {styled(heading, dim=True)}" if heading else head
     for line in harmless(hit["snippet"]).strip("\n").split("\n"):

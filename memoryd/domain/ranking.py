@@ -1,4 +1,4 @@
-"""What happens to hits after their scores are merged: copies fold, files share, diversity is sought, words are kept.
+"""What happens to hits after their scores are merged: places are shared, diversity is sought, words are kept.
 
 Each function takes hits best first and returns positions in that order, so that any kind of hit can be ranked.
 """
@@ -8,12 +8,16 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memoryd.domain.similarity import Tokens, is_near_copy, jaccard
+from memoryd.domain.similarity import Tokens, jaccard
 
 FILE_SHARE = 5 / 6
 """Most of an answer that one document may fill while others match too: five of six hits."""
+FAMILY_SHARE, MIN_FAMILY = 1 / 2, 2
+"""Most of an answer that notes may fill which are alike but for a word or a number: three of six hits, two of two."""
 WORTH_A_PLACE = 0.75
 """Share of the score of the hit that it replaces; from 0.5 down, two answers in 150 are lost in long documents."""
+WORTH_FOR_ALIKE = 0.5
+"""The same where the hit says little more than those before it."""
 WORST_OF_BEST = 0.2
 """MMR takes the least relevant hit for worth nothing, but never one above this share of the best.
 
@@ -31,11 +35,12 @@ class Weighed:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """A hit as folding sees it: what it says, and which words of the question stand in it."""
+class Place:
+    """A hit as sharing sees it: its document, and the number of the notes that are all alike to which it belongs."""
 
-    tokens: Tokens
-    terms: frozenset[str] = frozenset()
+    path: str
+    family: int
+    score: float
 
 
 def mmr(hits: Sequence[Weighed], lambda_: float) -> list[int]:
@@ -58,40 +63,41 @@ def mmr(hits: Sequence[Weighed], lambda_: float) -> list[int]:
     return chosen
 
 
-def fold(leaders: Sequence[Entry], entry: Entry) -> int | None:
-    """Return the first of the hits before it that `entry` is a near copy of, None if it says something of its own.
-
-    A hit that holds a word of the question that its better copy lacks is never folded away.
-    """
-    for at, leader in enumerate(leaders):
-        if entry.terms <= leader.terms and is_near_copy(leader.tokens, entry.tokens):
-            return at
-    return None
-
-
 def file_share(limit: int) -> int:
     """Return how many of `limit` hits one document may have while others match."""
     return max(1, math.ceil(limit * FILE_SHARE))
 
 
-def shared_by_files(paths: Sequence[str], scores: Sequence[float], limit: int) -> list[int]:
-    """Return all positions; hits beyond a document's share of the first `limit` places stand behind those of others.
+def family_share(limit: int) -> int:
+    """Return how many of `limit` hits may be alike while others match."""
+    return max(MIN_FAMILY, math.ceil(limit * FAMILY_SHARE))
 
-    They do so only for others that score at least WORTH_A_PLACE of what they do.
+
+def shared(hits: Sequence[Place], limit: int) -> list[int]:
+    """Return all positions; hits beyond their document's or their family's share of `limit` places stand behind others.
+
+    They do so only for others that score at least WORTH_A_PLACE, or WORTH_FOR_ALIKE, of what they do.
     """
-    most = file_share(limit)
-    counts: Counter[str] = Counter()
-    left = list(range(len(paths)))
+    paths: Counter[str] = Counter()
+    families: Counter[int] = Counter()
+    left = list(range(len(hits)))
     first: list[int] = []
     while left and len(first) < limit:
         at = left[0]
-        if counts[paths[at]] >= most:
-            worth = WORTH_A_PLACE * scores[at]
-            at = next((other for other in left if counts[paths[other]] < most and scores[other] >= worth), at)
+        if not _has_share(hits[at], paths, families, limit):
+            is_alike = families[hits[at].family] >= family_share(limit)
+            worth = (WORTH_FOR_ALIKE if is_alike else WORTH_A_PLACE) * hits[at].score
+            others = (other for other in left if hits[other].score >= worth)
+            at = next((other for other in others if _has_share(hits[other], paths, families, limit)), at)
         left.remove(at)
-        counts[paths[at]] += 1
+        paths[hits[at].path] += 1
+        families[hits[at].family] += 1
         first.append(at)
     return first + left
+
+
+def _has_share(hit: Place, paths: Counter[str], families: Counter[int], limit: int) -> bool:
+    return paths[hit.path] < file_share(limit) and families[hit.family] < family_share(limit)
 
 
 def with_literal(order: Sequence[int], before: Sequence[int], literal: frozenset[int], limit: int) -> list[int]:

@@ -15,10 +15,10 @@ _UNITS = re.compile(f"[{UNSPACED}]+|[^\\W{UNSPACED}]+")
 _ASCII_WORD = re.compile(r"\w+")
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 
-NEAR_COPY = 0.9
+ALIKE = 0.9
 """Share of all words of two texts that must stand in both."""
 MIN_SHARED_WORDS, MAX_OTHER_NUMBERS = 8, 2
-"""Texts that share at least so many words and differ in so few numbers alone are copies too: a counter, a date."""
+"""Texts that share at least so many words and differ in so few numbers alone are alike too: a counter, a date."""
 
 
 def tokens(text: str) -> Tokens:
@@ -41,15 +41,15 @@ def jaccard(first: Set[str], second: Set[str]) -> float:
     return shared / (len(first) + len(second) - shared) if shared else 0.0
 
 
-def is_near_copy(first: Tokens, second: Tokens) -> bool:
-    """Tell whether two texts say the same but for a few words, or for a number or two."""
+def is_alike(first: Tokens, second: Tokens) -> bool:
+    """Tell whether two texts differ in a few words alone, or in a number or two: they may tell two facts, and crowd."""
     if (
         not first
         or not second
-        or min(len(first), len(second)) < NEAR_COPY * max(len(first), len(second)) - MAX_OTHER_NUMBERS
+        or min(len(first), len(second)) < ALIKE * max(len(first), len(second)) - MAX_OTHER_NUMBERS
     ):
         return False
-    if jaccard(first, second) >= NEAR_COPY:
+    if jaccard(first, second) >= ALIKE:
         return True
     others = first ^ second
     is_counted = all(any(sign.isdigit() for sign in word) for word in others)

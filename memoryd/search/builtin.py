@@ -25,7 +25,7 @@ from memoryd.store.words import CandidateFilter
 _RESERVE = 0.2
 """Share of the deadline kept for merging and reading the rows."""
 FIRST_LOOK = 24
-"""Rows that are read before near copies are known to fill them."""
+"""Rows that are read before copies are known to fill them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +166,7 @@ class BuiltinSearch:
             if selected.crowd is not None and crowd is None:
                 crowd = selected.crowd
                 lexical = await self._joined(asked, lexical, crowd)
-            elif selected.has_folded and len(found.hits) < query.limit and depth < self._settings.deepest:
+            elif selected.has_room and depth < self._settings.deepest:
                 depth *= DEEPER
                 lexical = await guarded(self._arms.lexical(question, depth, admitted), end)
             else:
@@ -224,7 +224,7 @@ class BuiltinSearch:
             return None
 
     async def _selected(self, asked: _Asked, merged: _Merged) -> Selected:
-        """Read rows until enough are no copies nor all of one document; every one where decay may reorder."""
+        """Read rows until enough are no copies, nor alike, nor of one document; every one where decay may reorder."""
         limit, held = asked.query.limit, merged.held
         steps = self._settings.steps(limit)
         bar = Bar(asked.query.min_score, held.vector_floor if held else float("-inf"), merged.evidence.noise)
@@ -241,7 +241,7 @@ class BuiltinSearch:
             known = [rows[chunk] for chunk in wanted if chunk in rows]
             candidates = [scored(row, merged.fused[row.id], merged.evidence, places, merged.standing) for row in known]
             selected = select(candidates, limit, steps=steps, bar=bar, now=asked.query.now)
-            is_enough = len(selected.hits) >= limit and selected.crowd is None
+            is_enough = len(selected.hits) >= limit and selected.crowd is None and not selected.has_room
             if is_enough or reach >= len(admitted):
                 return selected
             reach *= DEEPER

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC
 from typing import Final
 
 from memoryd.domain.chunking import Chunk, chunk
@@ -15,6 +16,7 @@ from memoryd.domain.words import query_terms
 from memoryd.index.reader import Content
 from memoryd.search.arms import LEXICAL, VECTOR
 from memoryd.search.fallback import FallbackSearch
+from memoryd.search.folding import folded
 from memoryd.search.qmd_files import QmdFiles
 from memoryd.search.query import Arm, ArmState, Engine, Found, Query, Scored
 from memoryd.sidecar.qmd import Qmd, QmdAnswer
@@ -61,11 +63,11 @@ class QmdSearch:
 
     def _found(self, query: Query, terms: tuple[str, ...], hits: Sequence[Scored], arms: Mapping[str, Arm]) -> Found:
         upkeep = self._qmd.upkeep
-        eligible = [hit for hit in hits if _is_eligible(hit, query)]
-        best = tuple(eligible[: query.limit])
+        best = tuple(_distinct(hits, query)[: query.limit])
+        told = {_place(chunk) for hit in best for chunk in (hit.chunk, *hit.copies)}
         return Found(
             hits=best,
-            misses=tuple(hit for hit in hits if hit not in best)[: query.limit],
+            misses=tuple(hit for hit in hits if _place(hit.chunk) not in told)[: query.limit],
             arms=arms,
             terms=terms,
             engine=Engine(
@@ -102,16 +104,18 @@ class QmdSearch:
         return arms
 
     def _checked(self, hits: Sequence[QmdHit], terms: tuple[str, ...], query: Query) -> list[Scored]:
-        """Read the files of the results, best first, until there are as many hits as are wanted."""
+        """Read the files of the results, best first, until there are as many hits as are wanted, apart from copies.
+
+        What scores no less than the last of them is read too: it may be a newer copy.
+        """
         found: dict[tuple[str, int], Scored] = {}
-        wanted = query.limit
         for hit in hits:
-            one = self._scored(hit, terms, query.filters)
-            if one is not None and (one.chunk.path, one.chunk.start_line) not in found:
-                found[one.chunk.path, one.chunk.start_line] = one
-                wanted -= _is_eligible(one, query)
-            if not wanted:
+            distinct = _distinct(list(found.values()), query)
+            if len(distinct) >= query.limit and hit.score < distinct[query.limit - 1].score:
                 break
+            one = self._scored(hit, terms, query.filters)
+            if one is not None:
+                found.setdefault(_place(one.chunk), one)
         return list(found.values())
 
     def _scored(self, hit: QmdHit, terms: tuple[str, ...], filters: Filters) -> Scored | None:
@@ -129,7 +133,8 @@ class QmdSearch:
         if not count and not _is_unchanged(content, hit):
             return None
         path = RelativePath(place.path)
-        row = ChunkRow(0, path, Source.MEMORY, part.start_line, part.end_line, part.heading, text)
+        lines = part.start_line, part.end_line
+        row = ChunkRow(0, path, Source.MEMORY, *lines, part.heading, text, content.stat.mtime_ns)
         return Scored(row, hit.score, float(count) if count else None)
 
     def _best_part(self, content: Content, hit: QmdHit, terms: tuple[str, ...]) -> Chunk | None:
@@ -171,6 +176,15 @@ class Sidecar:
 
 def _is_eligible(hit: Scored, query: Query) -> bool:
     return hit.score >= query.min_score or hit.is_literal
+
+
+def _distinct(hits: Sequence[Scored], query: Query) -> list[Scored]:
+    """Return the hits that may stand in the answer, without copies."""
+    return folded([hit for hit in hits if _is_eligible(hit, query)], query.now.tzinfo or UTC)
+
+
+def _place(chunk: ChunkRow) -> tuple[str, int]:
+    return chunk.path, chunk.start_line
 
 
 def _count(text: str, terms: Sequence[str]) -> int:

@@ -86,7 +86,7 @@ class Why:
 class Scored:
     """A chunk with what each arm says of it: a BM25 magnitude and a cosine, None where the arm did not find it.
 
-    `copies` are near copies of it that stand behind it.
+    `copies` say the same and stand behind it.
     """
 
     chunk: ChunkRow

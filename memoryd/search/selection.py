@@ -1,19 +1,19 @@
-"""From merged scores to the hits of an answer: decay → sort → floors → folding → MMR → shares of files → top K."""
+"""From merged scores to the hits of an answer: decay → sort → floors → folding → MMR → shares → top K."""
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 
 from memoryd.domain.decay import age_in_days, decay_day, decay_factor
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.floors import deviations
 from memoryd.domain.fusion import Noise
 from memoryd.domain.media import modality_of
-from memoryd.domain.ranking import Entry, Weighed, file_share, fold, mmr, shared_by_files, with_literal
-from memoryd.domain.similarity import tokens
+from memoryd.domain.ranking import Place, Weighed, family_share, file_share, mmr, shared, with_literal
+from memoryd.domain.similarity import Tokens, is_alike, tokens
+from memoryd.search.folding import folded
 from memoryd.search.query import Scored, Why
-from memoryd.store.chunks import ChunkRow
 
 BEYOND = "it is beyond maxResults"
 
@@ -42,11 +42,11 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """The hits, best first; what came near and is none; whether near copies were folded."""
+    """The hits, best first; what came near and is none; whether others may have places of copies or like notes."""
 
     hits: tuple[Scored, ...]
     misses: tuple[Scored, ...]
-    has_folded: bool
+    has_room: bool
     crowd: RelativePath | None
     """The document that has more than its share of the places."""
 
@@ -54,8 +54,9 @@ class Selected:
 @dataclass(slots=True)
 class _Leader:
     hit: Scored
-    entry: Entry
-    copies: list[ChunkRow] = field(default_factory=list)
+    words: Tokens
+    family: int
+    """Number of the first one that it is alike."""
 
 
 def select(candidates: Sequence[Scored], limit: int, *, steps: Steps, bar: Bar, now: datetime) -> Selected:
@@ -63,14 +64,14 @@ def select(candidates: Sequence[Scored], limit: int, *, steps: Steps, bar: Bar, 
     aged = sorted((_aged(hit, steps, now) for hit in candidates), key=lambda hit: (-hit.score, -_why(hit).base))
     judged = [(hit, _refused(hit, bar)) for hit in aged]
     refused = [told for _, told in judged if told is not None]
-    eligible = [hit for hit, told in judged if told is None]
-    leaders, rest = _folded(eligible, limit, steps)
+    eligible = folded([hit for hit, told in judged if told is None], now.tzinfo or UTC)
+    leaders, rest = _looked_at(eligible, limit, steps)
     places = _order(leaders, limit, steps)
     hits = tuple(_placed(leaders[at], place, at) for place, at in enumerate(places))
     late = [_missed(one.hit, BEYOND) for at, one in enumerate(leaders) if at not in places]
     late += [_missed(hit, BEYOND) for hit in rest[:limit]]
     misses = sorted(late + refused[:limit], key=lambda hit: -hit.score)
-    return Selected(hits, tuple(misses[:limit]), any(one.copies for one in leaders), _crowd(hits, limit))
+    return Selected(hits, tuple(misses[:limit]), _has_room(leaders, places, limit), _crowd(hits, limit))
 
 
 def _crowd(hits: Sequence[Scored], limit: int) -> RelativePath | None:
@@ -108,8 +109,8 @@ def _refused(hit: Scored, bar: Bar) -> Scored | None:
     )
 
 
-def _folded(hits: Sequence[Scored], limit: int, steps: Steps) -> tuple[list[_Leader], list[Scored]]:
-    """Fold near copies until there are enough hits to choose from; return the leaders, and what was not looked at.
+def _looked_at(hits: Sequence[Scored], limit: int, steps: Steps) -> tuple[list[_Leader], list[Scored]]:
+    """Take hits until there are enough of different kinds to choose from; return them, and the others.
 
     Where decay reorders, literal hits that were among the best before it are looked at too.
     """
@@ -119,42 +120,48 @@ def _folded(hits: Sequence[Scored], limit: int, steps: Steps) -> tuple[list[_Lea
         if _places(leaders, limit) >= wanted:
             rest = list(hits[looked:])
             break
-        _fold_in(leaders, hit)
+        _take(leaders, hit)
     else:
         return leaders, []
     if steps.half_life_days is not None:
         best = sorted(hits, key=lambda hit: -_why(hit).base)[:limit]
         owed = [hit for hit in best if hit.is_literal and hit in rest]
         for hit in owed:
-            _fold_in(leaders, hit)
+            _take(leaders, hit)
         rest = [hit for hit in rest if hit not in owed]
     return leaders, rest
 
 
 def _places(leaders: Sequence[_Leader], limit: int) -> int:
-    """Count the hits that one document's share leaves."""
-    counts = Counter(leader.hit.chunk.path for leader in leaders)
-    return sum(min(count, file_share(limit)) for count in counts.values())
+    """Count the hits that the shares of documents and of notes that are alike leave."""
+    paths = Counter(leader.hit.chunk.path for leader in leaders)
+    families = Counter(leader.family for leader in leaders)
+    return min(
+        sum(min(count, file_share(limit)) for count in paths.values()),
+        sum(min(count, family_share(limit)) for count in families.values()),
+    )
 
 
-def _fold_in(leaders: list[_Leader], hit: Scored) -> None:
+def _take(leaders: list[_Leader], hit: Scored) -> None:
     # the text of a picture or sound is its name, which says nothing of how alike two are
     words = frozenset[str]() if modality_of(hit.chunk.path) else tokens(hit.chunk.text)
-    entry = Entry(words, frozenset(_why(hit).terms))
-    at = fold([leader.entry for leader in leaders], entry)
-    if at is None:
-        leaders.append(_Leader(hit, entry))
-    else:
-        leaders[at].copies.append(hit.chunk)
+    firsts = (at for at, leader in enumerate(leaders) if leader.family == at)
+    family = next((at for at in firsts if is_alike(leaders[at].words, words)), len(leaders))
+    leaders.append(_Leader(hit, words, family))
+
+
+def _has_room(leaders: Sequence[_Leader], places: Sequence[int], limit: int) -> bool:
+    if len(places) < limit:
+        return any(one.hit.copies for one in leaders)
+    return max(Counter(leaders[at].family for at in places).values()) > family_share(limit)
 
 
 def _order(leaders: Sequence[_Leader], limit: int, steps: Steps) -> list[int]:
     order = list(range(len(leaders)))
     if steps.mmr_lambda is not None:
-        order = mmr([Weighed(one.hit.score, one.entry.tokens) for one in leaders], steps.mmr_lambda)
-    hits = [leaders[at].hit for at in order]
-    shared = shared_by_files([hit.chunk.path for hit in hits], [hit.score for hit in hits], limit)
-    order = [order[at] for at in shared]
+        order = mmr([Weighed(one.hit.score, one.words) for one in leaders], steps.mmr_lambda)
+    asked = [Place(leaders[at].hit.chunk.path, leaders[at].family, leaders[at].hit.score) for at in order]
+    order = [order[at] for at in shared(asked, limit)]
     before = sorted(range(len(leaders)), key=lambda at: -_why(leaders[at].hit).base)
     literal = frozenset(at for at, one in enumerate(leaders) if one.hit.is_literal)
     return with_literal(order, before, literal, limit)
@@ -169,9 +176,9 @@ def _placed(leader: _Leader, place: int, sorted_place: int) -> Scored:
         reasons.append(f"moved up from place {sorted_place + 1} for what is new in it or because it is a literal match")
     if place > sorted_place:
         reasons.append(f"moved down from place {sorted_place + 1} for a hit of another kind or document")
-    if leader.copies:
-        reasons.append(f"{len(leader.copies)} near copies folded into it")
-    return replace(leader.hit, why=replace(why, because="; ".join(reasons)), copies=tuple(leader.copies))
+    if leader.hit.copies:
+        reasons.append(f"{len(leader.hit.copies)} copies folded into it")
+    return replace(leader.hit, why=replace(why, because="; ".join(reasons)))
 
 
 def _from_arms(why: Why) -> list[str]:

@@ -49,7 +49,7 @@ class Answered:
     citation: str
     flags: tuple[Flag, ...]
     copies: tuple[str, ...]
-    """Citations of the near copies that were folded into it."""
+    """Citations of the copies that were folded into it."""
     why: Why | None
 
 

@@ -108,15 +108,67 @@ def test_mmr_prefers_what_is_new(start: Start) -> None:
     )
 
 
-def test_many_near_copies_fold_into_one_with_a_count(start: Start) -> None:
-    copy = "The admin says that the recovery phrase of the main vault is kept in the blue binder, number {}.\n"
-    notes = {f"memory/copies/{number:03}.md": copy.format(number) for number in range(300)}
+def test_many_copies_fold_into_one_with_a_count(start: Start) -> None:
+    copy = "The admin says that the recovery phrase of the main vault is kept in the blue binder.\n"
+    notes = {f"memory/copies/{number:03}.md": copy for number in range(300)}
     notes["memory/real.md"] = "# Vault\n\nThe recovery key was moved to the bank on Friday.\n"
     reply = ask(start(notes | FILLER), "recovery vault", explain=True)
     assert len(reply["results"]) == 2
     counts = {hit["path"]: hit["duplicates"] for hit in reply["results"]}
     assert counts.pop("memory/real.md") == 0
     assert list(counts.values()) == [299]
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "question"),
+    [
+        (
+            "The alarm code of the cellar door is 4711.",
+            "The alarm code of the cellar door is 8832.",
+            "alarm code cellar",
+        ),
+        ("Grandmother takes 10 mg of the pill at night.", "Grandmother takes 20 mg of the pill at night.", "pill"),
+        ("Nils may eat nuts at school again.", "Nils may not eat nuts at school again.", "nuts school"),
+        ("The dentist sees Ida on Friday at nine sharp.", "The dentist sees Ida on Monday at nine sharp.", "dentist"),
+        (
+            "地下室的报警密码是四七一一，请大家不要告诉别人。",
+            "地下室的报警密码是八八三二，请大家不要告诉别人。",
+            "报警密码",
+        ),
+        ("奶奶每天晚上睡觉前吃药十毫克。", "奶奶每天晚上睡觉前吃药二十毫克。", "奶奶吃药"),
+        ("医生说他周五上午可以来复查。", "医生说他周一上午不可以来复查。", "医生复查"),
+    ],
+)
+def test_newer_fact_does_not_vanish_into_an_older_one(start: Start, older: str, newer: str, question: str) -> None:
+    daemon = start({"memory/older.md": f"# Note\n\n{older}\n", **FILLER})
+    (daemon.workspace / "memory/newer.md").write_text(f"# Note\n\n{newer}\n")
+    daemon.client().sync(wait="indexed")
+    for limit in (2, 6):
+        reply = ask(daemon, question, maxResults=limit)
+        assert {"memory/older.md", "memory/newer.md"} <= set(paths(reply))
+        assert not any(hit["duplicates"] for hit in reply["results"])
+
+
+def test_copies_fold_into_the_newest_which_cites_them(start: Start) -> None:
+    told = "# Cellar\n\nThe cellar key hangs behind the grey fuse box in the hall.\n"
+    dates = {dated(30): told, dated(2): told.replace("#", "##"), dated(60): f"{told}\nSent from my iPhone\n"}
+    daemon = start(dates | FILLER)
+    reply = ask(daemon, "cellar key", explain=True)
+    assert paths(reply) == [dated(2)]
+    assert cited_copies(reply) == {dated(30), dated(60)}
+    quoted = "> # Cellar\n>\n> The **cellar key** hangs behind the grey\n> fuse box in the hall.\n"
+    (daemon.workspace / "bank").mkdir()
+    (daemon.workspace / "bank/quoted.md").write_text(quoted)
+    daemon.client().sync(wait="indexed")
+    reply = ask(daemon, "cellar key", explain=True)
+    assert paths(reply) == ["bank/quoted.md"], "written today"
+    assert cited_copies(reply) == set(dates)
+
+
+def cited_copies(reply: Any) -> set[str]:
+    (hit,) = reply["results"]
+    assert hit["duplicates"] == len(hit["explain"]["copies"])
+    return {copy.partition("#")[0] for copy in hit["explain"]["copies"]}
 
 
 def test_one_document_does_not_fill_the_answer(start: Start) -> None:

@@ -1,12 +1,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.ranking import Entry, Weighed, fold, mmr, shared_by_files, with_literal
-from memoryd.domain.similarity import tokens
+from memoryd.domain.ranking import Place, Weighed, mmr, shared, with_literal
 
 WORDS = st.frozensets(st.sampled_from("abcdefgh"), max_size=6)
 HITS = st.lists(st.builds(Weighed, st.floats(0, 1), WORDS), max_size=12)
-COPY = tokens("error GW-4172 means that a second process holds the lease of the gateway")
 
 
 @given(HITS, st.floats(-1, 2))
@@ -27,31 +25,35 @@ def test_mmr_with_full_relevance_sorts(hits: list[Weighed]) -> None:
     assert scores == sorted(scores, reverse=True)
 
 
-def test_copy_folds_into_the_first_that_says_the_same() -> None:
-    leaders = [Entry(tokens("something else")), Entry(COPY), Entry(COPY)]
-    assert fold(leaders, Entry(COPY)) == 1
-    assert fold(leaders, Entry(tokens("quite another note about bread"))) is None
+PLACES = st.lists(st.builds(Place, st.sampled_from("abc"), st.integers(0, 2), st.floats(0, 1)), max_size=20)
 
 
-def test_copy_with_a_word_of_the_question_of_its_own_stays() -> None:
-    leader, copy = Entry(COPY, frozenset({"gw"})), Entry(COPY | {"boiler"}, frozenset({"gw", "boiler"}))
-    assert fold([leader], copy) is None
-    assert fold([copy], leader) == 0
+def places(paths: str, scores: list[float]) -> list[Place]:
+    """Return hits in documents, none like another."""
+    return [Place(path, at, score) for at, (path, score) in enumerate(zip(paths, scores, strict=True))]
 
 
-@given(st.lists(st.sampled_from("abc"), max_size=20), st.integers(1, 10))
-def test_sharing_moves_and_loses_nothing(paths: list[str], limit: int) -> None:
-    assert sorted(shared_by_files(paths, [1.0] * len(paths), limit)) == list(range(len(paths)))
+@given(PLACES, st.integers(1, 10))
+def test_sharing_moves_and_loses_nothing(hits: list[Place], limit: int) -> None:
+    assert sorted(shared(hits, limit)) == list(range(len(hits)))
 
 
 def test_one_document_leaves_a_place_to_others() -> None:
-    order = shared_by_files(["a"] * 8 + ["b", "c"], [0.8] * 8 + [0.7, 0.7], 6)
+    order = shared(places("aaaaaaaabc", [0.8] * 8 + [0.7, 0.7]), 6)
     assert order[:6] == [0, 1, 2, 3, 4, 8]
-    assert shared_by_files(["a"] * 8, [0.8] * 8, 6) == list(range(8))
+    assert shared(places("aaaaaaaa", [0.8] * 8), 6) == list(range(8))
+
+
+def test_notes_that_are_alike_leave_places_to_others() -> None:
+    alike = [Place(f"{number}.md", 0, 0.8) for number in range(8)]
+    others = [Place("x.md", 8, 0.7), Place("y.md", 9, 0.7), Place("z.md", 10, 0.7)]
+    assert shared([*alike, *others], 6) == [0, 1, 2, 8, 9, 10, 3, 4, 5, 6, 7]
+    assert shared(alike, 6) == list(range(8))
+    assert shared([*alike[:2], others[0]], 2) == [0, 1, 2]
 
 
 def test_document_that_hardly_matches_takes_no_place() -> None:
-    assert shared_by_files(["a"] * 6 + ["b"], [0.8] * 6 + [0.1], 6) == list(range(7))
+    assert shared(places("aaaaaab", [0.8] * 6 + [0.1]), 6) == list(range(7))
 
 
 @given(st.permutations(range(9)), st.permutations(range(9)), st.frozensets(st.integers(0, 8)), st.integers(1, 9))

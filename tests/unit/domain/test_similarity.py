@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.similarity import is_near_copy, jaccard, tokens
+from memoryd.domain.similarity import is_alike, jaccard, tokens
 
 TEXTS = st.text(st.sampled_from("ab Cé1_漢字かไทย "), max_size=40)
 NOTE = "the spare key for the bicycle shed hangs behind the grey fuse box in the hall"
@@ -12,12 +12,12 @@ NOTE = "the spare key for the bicycle shed hangs behind the grey fuse box in the
 def test_likeness_is_a_share_and_the_same_both_ways(first: str, second: str) -> None:
     one, other = tokens(first), tokens(second)
     assert 0 <= jaccard(one, other) == jaccard(other, one) <= 1
-    assert is_near_copy(one, other) == is_near_copy(other, one)
+    assert is_alike(one, other) == is_alike(other, one)
 
 
 @given(TEXTS)
-def test_what_has_words_is_a_copy_of_itself(text: str) -> None:
-    assert is_near_copy(tokens(text), tokens(text)) == bool(tokens(text))
+def test_what_has_words_is_like_itself(text: str) -> None:
+    assert is_alike(tokens(text), tokens(text)) == bool(tokens(text))
 
 
 @pytest.mark.parametrize(
@@ -43,8 +43,8 @@ def test_words_of_every_script_count(text: str, expected: set[str]) -> None:
         f"{NOTE} indeed",
     ],
 )
-def test_few_other_words_or_a_number_make_no_new_note(copy: str) -> None:
-    assert is_near_copy(tokens(NOTE), tokens(copy))
+def test_few_other_words_or_a_number_are_alike(copy: str) -> None:
+    assert is_alike(tokens(NOTE), tokens(copy))
 
 
 @pytest.mark.parametrize(
@@ -60,5 +60,5 @@ def test_few_other_words_or_a_number_make_no_new_note(copy: str) -> None:
         (NOTE, ""),
     ],
 )
-def test_other_words_and_several_numbers_are_another_note(first: str, second: str) -> None:
-    assert not is_near_copy(tokens(first), tokens(second))
+def test_other_words_and_several_numbers_are_not_alike(first: str, second: str) -> None:
+    assert not is_alike(tokens(first), tokens(second))

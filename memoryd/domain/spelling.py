@@ -1,0 +1,101 @@
+"""One way of writing for what is often written in several: widths, quotation marks, case, emphasis.
+
+What might be a fact stays as it is: accents, signs, digits, units, identifiers, passwords.
+"""
+
+import re
+import unicodedata
+
+HAN = "\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+"""Chinese and Japanese, which wrap without a space: for use between brackets of a pattern."""
+_SECRETS = (
+    *("password", "passphrase", "passcode", "passwd", "secret", "token", "login", "log-in", "wifi", "wi-fi", "ssid"),
+    *(
+        "api key",
+        "license key",
+        "licence key",
+        "private key",
+        "密码",
+        "密碼",
+        "口令",
+        "密钥",
+        "暗号",
+        "パスワード",
+        "пароль",
+    ),
+)
+_WIDE = {
+    code: unicodedata.normalize("NFKC", chr(code))
+    for code in range(0xFF01, 0xFFEF)
+    if unicodedata.decomposition(chr(code)).startswith(("<wide>", "<narrow>"))
+}
+_QUOTES = dict.fromkeys(map(ord, "“”„‟«»"), '"') | dict.fromkeys(map(ord, "‘’‚‛"), "'")
+_INVISIBLE = dict.fromkeys((0xAD, 0x200B, 0x2060, 0xFEFF))
+_ONE_SIGN = _WIDE | _QUOTES | _INVISIBLE | {0x3000: " "}
+
+_MARK_BEFORE, _MARK_AFTER = rf"(?<![^\s\"'(\[{HAN}、。])", rf"(?![^\s\"')\],.;:!?{HAN}、。])"
+_STARS = re.compile(rf"{_MARK_BEFORE}(\*{{1,3}})(?=[^\W_]|[\"'(\[{HAN}])([^*\n]*[^\s*])\1{_MARK_AFTER}")
+_UNDERLINES = re.compile(rf"{_MARK_BEFORE}(_{{1,3}})(?=[^\W_])([^_\n]*\s[^_\n]*[^\s_])\1{_MARK_AFTER}")
+WRAP = "\v"
+"""Stands where a line is wrapped."""
+_IDLE_SPACE = re.compile(
+    rf"(?<=[{HAN}])[ {WRAP}](?=[A-Za-z0-9,.;:!?()])|(?<=[A-Za-z0-9,.;:!?()。、])[ {WRAP}](?=[{HAN}])"
+    rf"|(?<=[{HAN}]){WRAP}(?=[{HAN}])"
+)
+_EDGES = "\"'()[]{},.;:!?*…、。"
+_WORD = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*\Z")
+_LONGEST_UNIT = 3
+_SHOUTED_WORDS = 4
+
+
+def one_sign(text: str) -> str:
+    """Return the text with plain widths and quotation marks, composed, without invisible signs."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text.translate(_ONE_SIGN))
+
+
+def is_secret(text: str) -> bool:
+    """Tell whether a text speaks of passwords and the like, so that each sign and its case may matter."""
+    folded = text.lower()
+    return any(word in folded for word in _SECRETS)
+
+
+def without_emphasis(text: str) -> str:
+    """Return the text without the marks of bold and italic words; those of products, powers and names stay."""
+    bare = _STARS.sub(_inner, text) if "*" in text else text
+    return _UNDERLINES.sub(r"\2", bare) if "_" in bare else bare
+
+
+def unwrapped(text: str) -> str:
+    """Return the text with a space at each WRAP, and with none where Chinese wraps or meets another script."""
+    return (text if text.isascii() else _IDLE_SPACE.sub("", text)).replace(WRAP, " ")
+
+
+def one_case(text: str) -> str:
+    """Return the text with its plain words in lower case; units, acronyms, letters and identifiers keep theirs."""
+    words = text.split(" ")
+    is_shouted = text == text.upper() and sum(any(map(str.isalpha, word)) for word in words) >= _SHOUTED_WORDS
+    before = ["", *words]
+    return " ".join(
+        _in_one_case(word, is_unit=last[-1:].isdigit(), is_shouted=is_shouted)
+        for last, word in zip(before, words, strict=False)
+    )
+
+
+def _in_one_case(word: str, *, is_unit: bool, is_shouted: bool) -> str:
+    if word == word.lower():
+        return word
+    core = word.strip(_EDGES)
+    if not _WORD.match(core) or (is_unit and len(core) <= _LONGEST_UNIT):
+        return word
+    is_plain = is_shouted or core in ("A", "I") or (len(core) > 1 and all(map(_is_plain, re.split("['-]", core))))
+    return word.lower() if is_plain else word
+
+
+def _is_plain(part: str) -> bool:
+    return part[1:] == part[1:].lower()
+
+
+def _inner(match: re.Match[str]) -> str:
+    # a number between single stars may be a product
+    is_doubtful = len(match[1]) == 1 and not any(map(str.isalpha, match[2]))
+    return match[0] if is_doubtful else match[2]
