@@ -1,0 +1,120 @@
+"""What a copy is, held against pairs written by hand and against changes of any text."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from memoryd.domain.gist import gist, outline
+
+FOLDER = Path(__file__).parents[2] / "data" / "similarity"
+NOTE = (FOLDER / "note.md").read_text()
+"""A note of the length of a chunk, with a place for a sentence."""
+
+
+def pairs(name: str) -> list[tuple[str, str, str]]:
+    """Read lines of a kind of difference and two texts, with tabs between and ⏎ for the end of a line."""
+    told = (line.replace("⏎", "\n").replace("\\r", "\r").split("\t") for line in lines(name))
+    return [(kind, first, second) for kind, first, second in told]
+
+
+def lines(name: str) -> list[str]:
+    return (FOLDER / f"{name}.tsv").read_text().splitlines()
+
+
+FACTS = [*pairs("facts_en"), *pairs("facts_zh")]
+COPIES = pairs("copies")
+WORDS = (
+    *("anchor", "boiler", "choir", "dentist", "eleven", "ferry", "garlic", "hall", "Ida", "june", "not", "some", "all"),
+    *("monday", "8832", "10", "20", "-5", "+5", "5", "1.2", "mg", "µg", "kg", "aB", "AB", "GW-4172", "😀", "😢"),
+    *("周五", "周一", "不", "没", "三", "四", "上午", "下午", "李明", "王芳"),
+)
+SENTENCES = st.lists(st.sampled_from(WORDS), min_size=2, max_size=40)
+
+
+def test_there_are_enough_pairs() -> None:
+    assert len(FACTS) >= 200
+    assert len(pairs("facts_zh")) >= 80
+    assert len(COPIES) >= 60
+    assert all(first != second for _, first, second in [*FACTS, *COPIES])
+
+
+@pytest.mark.parametrize(("kind", "first", "second"), FACTS)
+def test_another_fact_is_no_copy(kind: str, first: str, second: str) -> None:
+    assert gist(first) != gist(second), kind
+    assert gist(second) != gist(first), kind
+
+
+@pytest.mark.parametrize(("kind", "first", "second"), FACTS)
+def test_another_fact_in_a_long_note_is_no_copy(kind: str, first: str, second: str) -> None:
+    assert gist(NOTE.replace("{}", first)) != gist(NOTE.replace("{}", second)), kind
+
+
+@pytest.mark.parametrize(("kind", "first", "second"), COPIES)
+def test_the_same_in_another_writing_is_a_copy(kind: str, first: str, second: str) -> None:
+    assert gist(first) == gist(second) != "", kind
+    assert outline(first) == outline(second), kind
+
+
+@given(SENTENCES, st.data())
+def test_another_word_is_another_fact(words: list[str], data: st.DataObject) -> None:
+    at = data.draw(st.integers(0, len(words) - 1))
+    word = data.draw(st.sampled_from(WORDS))
+    assume(word != words[at])
+    assert gist(" ".join(words)) != gist(" ".join([*words[:at], word, *words[at + 1 :]]))
+
+
+@given(SENTENCES, st.data())
+def test_another_character_is_another_fact(words: list[str], data: st.DataObject) -> None:
+    text = " ".join(words)
+    at = data.draw(st.integers(0, len(text) - 1))
+    sign = data.draw(st.sampled_from("0123456789abcxyzåéß不没三四五上下%€$°µ½²!?-+~<>=/"))
+    assume(text[at] not in (sign, sign.upper(), " "))
+    assert gist(text) != gist(f"{text[:at]}{sign}{text[at + 1 :]}")
+
+
+@given(SENTENCES, st.data())
+def test_a_word_less_is_another_fact(words: list[str], data: st.DataObject) -> None:
+    at = data.draw(st.integers(0, len(words) - 1))
+    assert gist(" ".join(words)) != gist(" ".join(words[:at] + words[at + 1 :]))
+
+
+PLAIN = st.lists(st.sampled_from([word for word in WORDS if word[0].isalnum()]), min_size=2, max_size=40)
+
+
+@given(PLAIN, st.data())
+def test_white_space_says_nothing(words: list[str], data: st.DataObject) -> None:
+    spaces = data.draw(st.lists(st.sampled_from([" ", "  ", "\t", " \r\n", "\n", " \n  "]), min_size=40, max_size=40))
+    between = [space if word.isascii() else " " for word, space in zip(words, spaces, strict=False)]
+    spaced = "".join(word + space for word, space in zip(words, between, strict=True))
+    assert gist(f"\n\n{spaced}\n") == gist(" ".join(words))
+
+
+@given(st.lists(st.sampled_from([word for word in WORDS if word.islower() and len(word) > 3]), min_size=4))
+def test_case_says_nothing_of_plain_words(words: list[str]) -> None:
+    text = " ".join(words)
+    assert gist(text) == gist(text.upper()) == gist(text.title()) == gist(text.capitalize())
+
+
+@given(PLAIN, st.sampled_from(["**{}**", "***{}***", "- {}", "* {}", "> {}", "\n\n---\n\n{}\n\n***\n", "{}\n\n- [ ]"]))
+def test_markup_says_nothing(words: list[str], markup: str) -> None:
+    text = f"note {' '.join(words)} here"
+    assert gist(markup.format(text)) == gist(text)
+
+
+def test_headings_above_say_whose_facts_are_told() -> None:
+    assert gist("10 mg daily", "Anna > Medicine") != gist("10 mg daily", "Peter > Medicine")
+    assert gist("## Medicine\n\n10 mg", "Anna > Medicine") != gist("## Medicine\n\n10 mg", "Peter > Medicine")
+    assert gist("# Medicine\n\n10 mg", "Medicine") == gist("## Medicine\n\n10 mg", "Medicine")
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "---", "- [ ]\n- [ ]", "| | |\n|---|---|"])
+def test_what_says_nothing_is_no_copy(text: str) -> None:
+    assert gist(text) == ""
+
+
+@given(st.text())
+def test_every_text_is_a_copy_of_itself(text: str) -> None:
+    assert gist(text) == gist(text)
+    assert outline(text) == outline(text)
