@@ -107,6 +107,8 @@ class _Layout:
         indent = len(line) - len(line.lstrip())
         if self._open and _UNDERLINE.fullmatch(told):
             self._close(heading=True)
+        elif len(told) == 1 and _UNFILLED.fullmatch(told):
+            self._start(told, "")
         elif _UNFILLED.fullmatch(told) or _FOOTER.fullmatch(told):
             self._close()
         elif match := _HEADING.match(told):
@@ -129,7 +131,8 @@ class _Layout:
         self._open, self._mark = [told], mark
 
     def _close(self, *, heading: bool = False) -> None:
-        if self._open:
+        # a sign alone may belong to the number below it
+        if self._open and not _UNFILLED.fullmatch(self._open[-1]):
             mark = "# " if heading else self._mark
             self._blocks.append(mark + WRAP.join(" ".join(line.split()) for line in self._open))
         self._open, self._mark = [], ""

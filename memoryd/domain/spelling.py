@@ -46,6 +46,7 @@ _EDGES = "\"'()[]{},.;:!?*…、。"
 _WORD = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*\Z")
 _LONGEST_UNIT = 3
 _SHOUTED_WORDS = 4
+_LETTERS_OF_A_WORD = 2
 
 
 def one_sign(text: str) -> str:
@@ -96,6 +97,6 @@ def _is_plain(part: str) -> bool:
 
 
 def _inner(match: re.Match[str]) -> str:
-    # a number between single stars may be a product
-    is_doubtful = len(match[1]) == 1 and not any(map(str.isalpha, match[2]))
+    # a number or a letter between single stars may be a factor
+    is_doubtful = len(match[1]) == 1 and sum(map(str.isalpha, match[2])) < _LETTERS_OF_A_WORD
     return match[0] if is_doubtful else match[2]
