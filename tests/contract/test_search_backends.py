@@ -87,6 +87,22 @@ async def test_nothing_is_found_where_nothing_is(backend: SearchBackend) -> None
     assert found.arms["lexical"].took_part
 
 
+async def test_copies_fold_into_the_newest_and_other_facts_stay(
+    backend: SearchBackend, running: Composed, workspace: Path
+) -> None:
+    told = "# Egrets\n\nThe ringed egret at the mill has number {}.\n"
+    for day, text in enumerate([told.format(17), told.format(17), told.format("**17**"), told.format(71)], start=1):
+        (workspace / "memory" / f"2026-11-0{day}-egret.md").write_text(text)
+    await running.indexed()
+    await eventually(lambda: running.sidecar.qmd.upkeep.is_current, seconds=30)
+    hits = (await ask(backend, "ringed egret mill")).hits
+    copies = {hit.chunk.path: {copy.path for copy in hit.copies} for hit in hits}
+    assert copies == {
+        "memory/2026-11-03-egret.md": {"memory/2026-11-01-egret.md", "memory/2026-11-02-egret.md"},
+        "memory/2026-11-04-egret.md": set(),
+    }
+
+
 async def test_no_question_breaks_it(backend: SearchBackend) -> None:
     for question in ("?!", " ", "\0", '"', "-", "lex: vec:", "a" * 4000, "(" * 200, "heron\n\nvec: x"):
         found = await ask(backend, question)
