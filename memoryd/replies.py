@@ -98,12 +98,14 @@ class FileReply(TypedDict):
 
 
 class Pending(TypedDict):
-    """What is left to do; `complete` (sync only) says whether the wanted state was reached in time."""
+    """What is left to do; `complete` (sync only) says whether the wanted state was reached in time, `reason` why it
+    never will be as things are."""
 
     pendingFiles: int
     pendingEmbeddings: int
     generation: int
     complete: NotRequired[bool]
+    reason: NotRequired[str | None]
 
 
 class Degraded(TypedDict):

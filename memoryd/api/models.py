@@ -222,12 +222,13 @@ class SyncRequest(Request):
 
 
 class SyncReply(Reply):
-    """`complete` is false when the time ran out before the wait was over."""
+    """`complete` is false when the time ran out before the wait was over, or when, for a `reason`, it never will be."""
 
     pending_files: int
     pending_embeddings: int
     generation: int
     complete: bool
+    reason: str | None = None
 
 
 class ReindexRequest(Request):

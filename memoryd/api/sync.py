@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Depends
@@ -29,8 +30,8 @@ def router(agents: AgentTable, gate: Gate) -> APIRouter:
         """
         chosen = agents.chosen(caller.agent_of(request.agent))
         seconds = DEFAULT_WAIT_SECONDS if request.timeout_ms is None else request.timeout_ms / 1000
-        is_complete = await _waited(chosen, request.wait, seconds, is_asking=caller.binding.is_owners)
-        return SyncReply(complete=is_complete, **_owed(chosen))
+        reached = await _waited(chosen, request.wait, seconds, is_asking=caller.binding.is_owners)
+        return SyncReply(complete=reached.is_complete, reason=reached.reason or None, **await _owed(chosen))
 
     @routes.post(f"{API}/reindex", status_code=202)
     async def reindex(request: ReindexRequest, caller: Annotated[Caller, Depends(gate.caller)]) -> ReindexReply:
@@ -40,43 +41,66 @@ def router(agents: AgentTable, gate: Gate) -> APIRouter:
             if request.embeddings:
                 served.lane.start_over()
             served.indexer.demand(force=request.force)
-        return ReindexReply(**_owed(chosen))
+        return ReindexReply(**await _owed(chosen))
 
     return routes
 
 
-async def _waited(chosen: Sequence[Served], wait: str, seconds: float, *, is_asking: bool) -> bool:
+@dataclass(frozen=True, slots=True)
+class _Reached:
+    """Whether the wait came to its goal, and why it never will."""
+
+    is_complete: bool
+    reason: str = ""
+
+
+async def _waited(chosen: Sequence[Served], wait: str, seconds: float, *, is_asking: bool) -> _Reached:
     tickets = [(served, served.indexer.demand()) for served in chosen]
     if wait == "none":
-        return True
+        return _Reached(True)
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await asyncio.gather(*(served.indexer.settled(ticket) for served, ticket in tickets))
             if wait == "embedded":
-                return all(await asyncio.gather(*(_embedded(served, is_asking=is_asking) for served in chosen)))
-            return all(await asyncio.gather(*(_worded(served) for served in chosen)))
-    return False
+                each = await asyncio.gather(*(_embedded(served, is_asking=is_asking) for served in chosen))
+            else:
+                each = await asyncio.gather(*(_worded(served) for served in chosen))
+            return _joined(chosen, each)
+    return _Reached(False)
 
 
-async def _worded(served: Served) -> bool:
+def _joined(chosen: Sequence[Served], each: Sequence[_Reached]) -> _Reached:
+    reasons = [f"{served.agent.id}: {one.reason}" for served, one in zip(chosen, each, strict=True) if one.reason]
+    return _Reached(all(one.is_complete for one in each), "; ".join(reasons))
+
+
+async def _worded(served: Served) -> _Reached:
     """Wait until the words can be found that only qmd indexes, if there is a qmd."""
-    return served.qmd is None or await served.qmd.follows_words()
+    return _followed(served, served.qmd is None or await served.qmd.follows_words())
 
 
-async def _embedded(served: Served, *, is_asking: bool) -> bool:
-    """Wait for the vectors of whoever answers by meaning; False if nobody will ever make them."""
+async def _embedded(served: Served, *, is_asking: bool) -> _Reached:
+    """Wait for the vectors of whoever answers by meaning, or find that none will come."""
     qmd = served.qmd
     by_qmd = qmd is not None and qmd.has_vectors
-    is_followed = qmd is None or await (qmd.follows_meaning() if by_qmd else qmd.follows_words())
-    if served.slot.state.phase is EmbedderPhase.OFF:
-        return by_qmd and is_followed
-    return await served.lane.drained(is_asking=is_asking) and is_followed
+    followed = _followed(served, qmd is None or await (qmd.follows_meaning() if by_qmd else qmd.follows_words()))
+    if by_qmd and served.slot.state.phase is EmbedderPhase.OFF:
+        return followed
+    reason = await served.lane.drained(is_asking=is_asking)
+    return followed if reason is None else _Reached(False, f"no vectors: {reason}")
 
 
-def _owed(chosen: Sequence[Served]) -> dict[str, int]:
+def _followed(served: Served, is_followed: bool) -> _Reached:
+    if is_followed or served.qmd is None:
+        return _Reached(is_followed)
+    upkeep = served.qmd.qmd.upkeep
+    return _Reached(False, f"qmd: {upkeep.trouble or upkeep.vector_trouble or 'it does not follow the notes'}")
+
+
+async def _owed(chosen: Sequence[Served]) -> dict[str, int]:
     unique = {id(served.indexer): served for served in chosen}.values()
     return {
         "pending_files": sum(served.indexer.state.pending_files for served in unique),
-        "pending_embeddings": sum(served.lane.pending for served in unique),
+        "pending_embeddings": sum([await served.lane.owed() for served in unique]),
         "generation": sum(served.indexer.state.generation for served in unique),
     }

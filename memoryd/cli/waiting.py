@@ -8,16 +8,15 @@ import click
 
 from memoryd.cli.settings import Settings
 from memoryd.cli.terminal import count, is_terminal, note
-from memoryd.client import Client, Wait
+from memoryd.client import Wait
 from memoryd.errors import MemorydError
 from memoryd.replies import Pending
 from memoryd.wire import Exit
 
 SLICE_SECONDS = 10.0
-"""How long one call may wait: between calls it is looked whether the goal can be reached at all."""
+"""How long one call may wait, so that a daemon that hangs is noticed."""
 TIMEOUT_SECONDS = 600.0
 REFRESH_SECONDS = 0.2
-NO_VECTORS = frozenset({"off", "failed"})
 
 
 class _Barrier(threading.Thread):
@@ -62,8 +61,8 @@ def report(settings: Settings, goal: Wait, pending: Pending) -> Exit:
         settings.print_json(pending)
     else:
         click.echo(_sentence(goal, pending, is_done))
-    if not is_done and goal == "embedded" and not pending["pendingFiles"]:
-        _tell_why(settings)
+    if reason := pending.get("reason"):
+        note(reason)
     return Exit.DONE if is_done else Exit.ERROR
 
 
@@ -76,10 +75,8 @@ def _wait(settings: Settings, goal: Wait, seconds: float) -> Pending:
             pending = client.sync(goal, timeout_ms=max(1, int(slice_seconds * 1000)), agent=settings.agent)
             took = time.monotonic() - began
             # a daemon that gives up before its time has its reasons: asking again at once would only spin
-            is_refused = took < slice_seconds / 2
+            is_refused = bool(pending.get("reason")) or took < slice_seconds / 2
             if goal == "none" or _is_reached(goal, pending) or is_refused or time.monotonic() >= deadline:
-                return pending
-            if goal == "embedded" and not pending["pendingFiles"] and _reasons(settings, client):
                 return pending
 
 
@@ -96,16 +93,3 @@ def _sentence(goal: Wait, pending: Pending, is_done: bool) -> str:
         left.append(f"{count(pending['pendingEmbeddings'], 'passage')} to embed")
     verb = {"none": "asked for", "indexed": "indexed", "embedded": "indexed and embedded"}[goal]
     return (verb if is_done else "not finished") + (f"; {' and '.join(left)}" if left else "")
-
-
-def _reasons(settings: Settings, client: Client) -> list[str]:
-    """Why no vectors will come for some agent."""
-    agents = settings.chosen_agents(client.status())
-    stuck = [agent for agent in agents if agent["pendingEmbeddings"] and agent["embedder"]["state"] in NO_VECTORS]
-    return [f"{agent['id']}: no vectors: {agent['embedder']['reason'] or 'no model is in use'}" for agent in stuck]
-
-
-def _tell_why(settings: Settings) -> None:
-    with settings.client() as client:
-        for reason in _reasons(settings, client):
-            note(reason)

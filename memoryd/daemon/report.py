@@ -74,6 +74,7 @@ class Reporter:
         agents = []
         for workspace in self._workspaces:
             await workspace.refresh_counts()
+            await workspace.refresh_lacking()
             await workspace.refresh_cost()
             await workspace.refresh_unseen()
             agents += [self._agent(workspace, served) for served in workspace.served]
@@ -92,7 +93,7 @@ class Reporter:
     def _agent(self, workspace: Workspace, served: Served) -> AgentStatus:
         state, held, qmd = served.indexer.state, workspace.counts, served.qmd
         embedder, skipped = served.slot.embedder, (*state.skipped, *workspace.unseen)
-        owed = served.lane.pending + served.lane.postponed + len(workspace.unseen)
+        unseen = workspace.lacking + len(workspace.unseen)
         return AgentStatus(
             id=served.agent.id,
             workspace=str(served.agent.workspace),
@@ -102,9 +103,9 @@ class Reporter:
             files=held.files,
             chunks=held.chunks,
             passages=held.passages,
-            embedded=0 if embedder is None else max(0, held.passages - owed),
+            embedded=0 if embedder is None else max(0, held.passages - unseen),
             pending_files=state.pending_files,
-            pending_embeddings=served.lane.pending,
+            pending_embeddings=0 if served.lane.is_idle else workspace.lacking,
             dirty=state.is_dirty,
             last_scan_at=state.last_scan_at,
             last_sync_at=state.last_sync_at,

@@ -73,6 +73,8 @@ class Workspace:
         self.embedding = embedding
         self.slot = embedding.slot
         self.cost: PendingCost | None = None
+        self.lacking = 0
+        """Passages without a vector."""
         self.unseen: list[Skipped] = []
         """Pictures and sounds that are found by their names only, and why."""
         self._around = around
@@ -123,6 +125,7 @@ class Workspace:
             on_removed=self._on_vectors_removed,
             attach=MediaReader(executor=self._around.executor, look=self._look).attach,
             hold=self._hold,
+            obstacle=self.embedding.obstacle,
         )
 
     def _made_indexer(self) -> Indexer:
@@ -170,6 +173,11 @@ class Workspace:
         with contextlib.suppress(StoreError):
             self.counts = await self.database.read(counts)
         return self.counts
+
+    async def refresh_lacking(self) -> None:
+        """Ask how many passages have no vector."""
+        with contextlib.suppress(StoreError):
+            self.lacking = await self.lane.count()
 
     async def refresh_unseen(self) -> None:
         """Ask what the embedder refused."""

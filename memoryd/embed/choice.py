@@ -82,6 +82,15 @@ class Embedding:
         """Whether notes go to the remote part now, rather than only while it stands in."""
         return isinstance(self.plan.first, RemoteWish) or (self.slot.stand_in is not None and self.remote is not None)
 
+    def obstacle(self) -> str | None:
+        """Return why no vectors will come until something changes; None while they come, or are on their way."""
+        state = self.slot.state
+        if state.phase is EmbedderPhase.OFF:
+            return state.reason
+        if state.phase in (EmbedderPhase.READY, EmbedderPhase.FAILED):
+            return None if self.source is None else self.source.trouble()
+        return state.reason if state.is_out_of_reach else None
+
     def _sources(self) -> Iterator[Source]:
         if isinstance(self.source, FallbackEmbedding):
             yield self.source.first

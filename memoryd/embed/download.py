@@ -53,8 +53,8 @@ async def download(
 ) -> str:
     """Put `wanted` at `target`; the SHA-256 of its content. `check` refuses unfit content by ModelError.
 
-    Raises DownloadError, permanent when asking again cannot help (no such file, no access, a wrong hash, no
-    model). Cancellation and temporary failures keep the part for the next call.
+    Raises DownloadError, permanent when asking again cannot help (no such file, a wrong hash, no model). Cancellation
+    and temporary failures keep the part for the next call.
     """
     patience = patience or Patience()
     async with httpx.AsyncClient(timeout=_timeout(patience), headers=HEADERS) as client:
@@ -87,6 +87,8 @@ class _Download:
         self._patience = patience
         self._is_hub_asked = not wanted.is_hub
         self._is_resumed = False
+        self._trouble = ""
+        """Why the last attempt failed, until a byte comes."""
 
     async def run(self) -> str:
         failures = 0
@@ -99,15 +101,15 @@ class _Download:
                 # a poor line that gains a little each time is patience well spent
                 failures = 1 if self._part.bytes() > before else failures + 1
                 pause = self._pause_after(exc, failures)
+                self._trouble = f"cannot fetch {self._wanted.spec} now: {_in_words(exc)}; trying again"
             self._tell("waiting")
             await asyncio.sleep(pause.total_seconds())
 
     def _pause_after(self, exc: httpx.TransportError | _AgainError, failures: int) -> timedelta:
         asked = exc.pause if isinstance(exc, _AgainError) else None
         if failures > len(self._patience.pauses) or (asked or timedelta()) > self._patience.retry_after_max:
-            reason = transfer.in_words(exc) if isinstance(exc, httpx.TransportError) else str(exc)
             raise DownloadError(
-                f"cannot fetch {self._wanted.spec} now: {reason}",
+                f"cannot fetch {self._wanted.spec} now: {_in_words(exc)}",
                 hint=f"another attempt goes on where this one stopped; or put the file at {self._part.target}",
             ) from exc
         return self._patience.pauses[failures - 1] if asked is None else asked
@@ -188,7 +190,10 @@ class _Download:
             return self._refusal("there is no such file", "check the spelling in local.modelPath")
         if status in NO_ACCESS:
             by_hand = f"fetch it with your account and put the file at {self._part.target}"
-            return self._refusal("it does not exist or needs an account", by_hand)
+            # for now: a proxy's log-in page answers so, too
+            return DownloadError(
+                f"cannot fetch {self._wanted.spec}: it does not exist or needs an account", hint=by_hand
+            )
         if status in BUSY or status >= 500:
             return _AgainError(f"the server answers {status}", pause=transfer.retry_after(response))
         return self._refusal(f"the server answers {status}", "check the address")
@@ -219,6 +224,7 @@ class _Download:
                 if done == 0 and (instead := what_instead(block)):
                     raise self._not_a_model(instead)
                 done += len(block)
+                self._trouble = ""
                 if done > (total or BYTES_MAX):
                     raise self._refusal("it is larger than announced", "check the address")
                 await asyncio.to_thread(part.write, block)
@@ -251,4 +257,8 @@ class _Download:
         raise self._refusal(f"it is not what was announced: {found}, not {announced}", "do not use this source")
 
     def _tell(self, step: str) -> None:
-        self._report(Progress(self._part.bytes(), self._wanted.size, step))
+        self._report(Progress(self._part.bytes(), self._wanted.size, step, self._trouble))
+
+
+def _in_words(exc: httpx.TransportError | _AgainError) -> str:
+    return transfer.in_words(exc) if isinstance(exc, httpx.TransportError) else str(exc)

@@ -12,7 +12,7 @@ from typing import Final
 
 import structlog
 
-from memoryd.domain.breaker import Breaker, Circuit
+from memoryd.domain.breaker import Breaker
 from memoryd.embed.families import ModelFamily, family_of
 from memoryd.embed.gguf_header import inspect
 from memoryd.embed.identity import identity_of
@@ -87,9 +87,12 @@ class LocalEmbedding:
         path = await asyncio.to_thread(self._store.locate, spec)
         if path is not None:
             return path
-        await self.slot.become(EmbedderPhase.DOWNLOADING, f"fetching {spec}; keyword search answers meanwhile")
+        fetching = f"fetching {spec}; keyword search answers meanwhile"
+        await self.slot.become(EmbedderPhase.DOWNLOADING, fetching)
         log.info("fetching the embedding model", model=spec, folder=str(self._store.folder))
-        path = await self._store.fetch(spec, self.slot.note_progress)
+        path = await self._store.fetch(
+            spec, lambda progress: self.slot.note_progress(progress, progress.trouble or fetching)
+        )
         log.info("embedding model is here", model=spec)
         self._breaker = self._breaker.succeeded()
         return path
@@ -109,8 +112,7 @@ class LocalEmbedding:
     async def _download_failed(self, exc: DownloadError) -> None:
         """Say why, then wait: for the back-off, or, where trying again is no use, for the file to appear."""
         self._breaker = self._breaker.failed(time.monotonic(), random.random())
-        if exc.is_permanent or self._breaker.circuit is not Circuit.CLOSED:
-            self._refusal = str(exc)
+        self._refusal = str(exc)
         wait = self._breaker.wait(time.monotonic())
         retry = "" if exc.is_permanent else f"; next try in {wait:.0f} s"
         await self._say_failed(f"{exc}{retry}", exc)

@@ -16,6 +16,8 @@ class Progress:
     total_bytes: int | None
     step: str
     """One or two words: waiting, connecting, downloading, checking, converting, ready."""
+    trouble: str = ""
+    """Why it waits, and for how long."""
 
 
 Report = Callable[[Progress], None]

@@ -157,8 +157,10 @@ class RemoteEmbedding:
         now = time.monotonic()
         self._breaker = self._breaker.failed(now, random.random())
         is_ours = isinstance(exc, ConfigError | ModelError)
+        # what comes with advice is for its owner to change: a refused key, an unknown model
+        is_final = is_ours or (isinstance(exc, MemorydError) and bool(exc.hint))
         wait, held = self._breaker.wait(now), 0.0 if is_ours else self._gate.wait(Lane.BULK, now)
-        if is_ours or self._breaker.circuit is not Circuit.CLOSED or held > Patience().hold.total_seconds():
+        if is_final or self._breaker.circuit is not Circuit.CLOSED or held > Patience().hold.total_seconds():
             self._refusal = str(exc)
         reason = f"{self._gate.reason if held > wait else exc}; next try in {max(wait, held):.0f} s"
         if advice := exc.hint if isinstance(exc, MemorydError) else "":

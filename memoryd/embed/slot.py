@@ -29,6 +29,11 @@ class EmbedderState:
     since: datetime = field(default_factory=lambda: datetime.now(UTC))
     progress: Progress | None = None
 
+    @property
+    def is_out_of_reach(self) -> bool:
+        """Whether a download fails that has not brought a byte yet."""
+        return self.progress is not None and bool(self.progress.trouble) and not self.progress.done_bytes
+
 
 @dataclass(frozen=True, slots=True)
 class StandIn:
@@ -74,9 +79,9 @@ class EmbedderSlot:
         async with self._changed:
             self._changed.notify_all()
 
-    def note_progress(self, progress: Progress) -> None:
-        """Say how far the present phase is."""
-        self.state = replace(self.state, progress=progress)
+    def note_progress(self, progress: Progress, reason: str = "") -> None:
+        """Say how far the present phase is, and with a `reason` why it is no further."""
+        self.state = replace(self.state, progress=progress, reason=reason or self.state.reason)
         self._on_change(self.state)
 
     async def available(self) -> Embedder:

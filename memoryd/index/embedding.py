@@ -13,13 +13,14 @@ from dataclasses import dataclass
 import structlog
 
 from memoryd.embed.protocol import Attachment, Embedder, Passage, Rejected, Vector
-from memoryd.embed.slot import EmbedderSlot
+from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
 from memoryd.errors import BudgetSpent, EmbedderUnavailable, StoreError, WorkerDied
 from memoryd.index.progress import Publish
 from memoryd.index.reader import NotReadableError
 from memoryd.index.spaces import Spaces
 from memoryd.store.database import Connection, Database
 from memoryd.store.vectors import (
+    NO_SPACE,
     Matrix,
     PendingFile,
     PendingPassage,
@@ -44,6 +45,9 @@ Attach = Callable[[PendingFile], Awaitable[Attachment]]
 DEADLY_TRIES = 3
 """How often one text may end the worker before it is set aside."""
 PAUSED = "memorySearch.sync.paused is true: notes get vectors only when asked for (memoryctl index)"
+NEEDLESS = "another engine answers: vectors for the builtin index are made only when their owner asks for them"
+LOOK_SECONDS = 1.0
+"""How often whoever waits for vectors looks whether any will come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +96,10 @@ class EmbeddingLane:
         on_removed: Callable[[], None],
         attach: Attach = no_files,
         hold: Callable[[], str] = str,
+        obstacle: Callable[[], str | None] = lambda: None,
     ) -> None:
-        self.pending = 0
-        self.postponed = 0
-        """Passages without a vector that nobody works on, since the lane is paused."""
+        self.lacking = 0
+        """Passages without a vector as of the last look; all of them while no embedder is known."""
         self.trouble: str | None = None
         self._is_paused = False
         self._is_asked = False
@@ -108,6 +112,10 @@ class EmbeddingLane:
         self._on_removed = on_removed
         self._attach = attach
         self._hold = hold
+        self._obstacle = obstacle
+        """Why no vectors will come until something changes."""
+        self._spent: str | None = None
+        """Why the rest must wait for another day."""
         self._held: dict[bytes, tuple[float, str]] = {}
         """When to try again what could not be read, and why it could not."""
         self._sending: asyncio.Timeout | None = None
@@ -124,6 +132,21 @@ class EmbeddingLane:
     def is_paused(self) -> bool:
         """Whether another engine makes the vectors needless that nobody asks for."""
         return self._is_paused
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nobody wants the vectors that are missing: their owner chose none, or another engine answers."""
+        return self._slot.state.phase is EmbedderPhase.OFF or (self._is_paused and not self._is_asked)
+
+    @property
+    def pending(self) -> int:
+        """Passages that are to get a vector, as of the last look."""
+        return 0 if self.is_idle else self.lacking
+
+    @property
+    def postponed(self) -> int:
+        """Passages without a vector that nobody works on."""
+        return self.lacking - self.pending
 
     def wake(self) -> None:
         """Say that there may be new passages."""
@@ -147,34 +170,60 @@ class EmbeddingLane:
         self._reset = self._is_asked = True
         self._wake.set()
 
-    async def drained(self, *, is_asking: bool = True) -> bool:
-        """Wait until no passage lacks its vector; `is_asking` for them even while the lane is paused.
+    async def drained(self, *, is_asking: bool = True) -> str | None:
+        """Wait until no passage lacks its vector; return None then, or at once why none will come as things are.
 
-        Return False, and at once, only where nobody asks for what a pause holds back.
+        `is_asking` for vectors even while the lane is paused.
         """
-        if not is_asking and (self._is_paused or self._settings.is_paused):
-            return not await self._count()
         self._is_asked |= is_asking
+        # an answer of yesterday: the lane is to try before it is believed
+        self._spent = None
         self._wake.set()
         async with self._progress:
-            while await self._count():
-                await self._progress.wait()
-        return True
+            while self._reset or await self.count():
+                if reason := self._hopeless():
+                    return reason
+                # a provider is given up without a word to the lane
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(LOOK_SECONDS):
+                        await self._progress.wait()
+        return None
 
-    async def _count(self) -> int:
-        space = await self._spaces.of(await self._slot.available())
+    def _hopeless(self) -> str | None:
+        if not self._is_asked and self._settings.is_paused:
+            return PAUSED
+        if not self._is_asked and self._is_paused:
+            return NEEDLESS
+        return self._hold() or self._spent or self._obstacle()
+
+    async def count(self) -> int:
+        """Ask the store how many passages have no vector; without an embedder, nobody knows of any that counts."""
+        embedder = self._slot.embedder
+        space = NO_SPACE if embedder is None else await self._spaces.of(embedder)
         return await self._database.read(lambda db: count_pending(db, space))
+
+    async def owed(self) -> int:
+        """Ask the store how many passages are to get a vector; what was known last while the store cannot be asked."""
+        with contextlib.suppress(StoreError):
+            return 0 if self.is_idle else await self.count()
+        return self.pending
 
     async def run(self) -> None:
         """Embed what is pending, newest first; pause after a failure, sleep when there is nothing to do."""
         while True:
-            embedder = await self._slot.available()
+            embedder = self._slot.embedder
             pause: float | None = self._settings.retry
             try:
-                pause = 0.0 if await self._step(embedder) else self._until_held()
+                if embedder is None:
+                    await self._without_embedder()
+                    pause = None
+                else:
+                    pause = 0.0 if await self._step(embedder) else self._until_held()
                 self.trouble = self._why_not()
+                self._spent = None
             except EmbedderUnavailable as exc:
                 self.trouble = str(exc)
+                self._spent = str(exc) if isinstance(exc, BudgetSpent) else None
                 if self._queue and self._queue[0].file is not None:
                     # each try reads megabytes again; when the embedder is back, it wakes the lane
                     pause = self._settings.hold
@@ -187,6 +236,12 @@ class EmbeddingLane:
                 self._progress.notify_all()
             if pause != 0.0:
                 await self._sleep(pause)
+
+    async def _without_embedder(self) -> None:
+        """Count what there is to do; the slot wakes the lane when there is an embedder."""
+        self._wake.clear()
+        self._queue.clear()
+        self.lacking = await self.count()
 
     def _until_held(self) -> float | None:
         """Return in how many seconds a file is to be tried again, None if no file waits."""
@@ -210,7 +265,7 @@ class EmbeddingLane:
             self._space = space
             await self._refill(space)
             if (self._is_paused or self._settings.is_paused) and not self._is_asked:
-                self._postpone()
+                self._queue.clear()
                 return False
         if self._hold():
             self._queue.clear()
@@ -247,23 +302,17 @@ class EmbeddingLane:
             batch.append(self._queue.popleft())
         return batch
 
-    def _postpone(self) -> None:
-        """Leave what is pending; what its owner paused stays in sight, what another engine makes needless does not."""
-        self._queue.clear()
-        if self._is_paused:
-            self.pending, self.postponed = 0, self.pending
-
     async def _refill(self, space: int) -> None:
         """Ask the store what is pending; once for many batches, since the question costs a pass over the passages."""
         if self._reset:
             self._reset = False
             await self._database.write(lambda db: drop_space(db, space))
             self._on_removed()
-        self.pending, self.postponed = await self._database.read(lambda db: count_pending(db, space)), 0
+        self.lacking = await self._database.read(lambda db: count_pending(db, space))
         now, ahead = time.monotonic(), self._settings.read_ahead
         self._held = {key: held for key, held in self._held.items() if held[0] > now}
         held = tuple(self._held)
-        waiting = await self._database.read(lambda db: pending(db, space, ahead, without=held)) if self.pending else ()
+        waiting = await self._database.read(lambda db: pending(db, space, ahead, without=held)) if self.lacking else ()
         self._queue = deque(waiting)
 
     async def _finish(self, space: int) -> None:
@@ -339,7 +388,7 @@ class EmbeddingLane:
         if good or bad:
             await self._database.write(lambda db: _put(db, space, good, bad, now))
         self._done += len(good) + len(bad)
-        self.pending = max(0, self.pending - len(good) - len(bad))
+        self.lacking = max(0, self.lacking - len(good) - len(bad))
 
 
 def _put(

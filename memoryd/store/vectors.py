@@ -18,6 +18,8 @@ Matrix = NDArray[np.float32]
 Hashes = NDArray[np.void]
 HASH = np.dtype("V16")
 """The hash that names a text, as `domain.entries` makes it."""
+NO_SPACE = 0
+"""A space that holds nothing: SQLite counts rows from 1."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -393,19 +393,6 @@ def test_sync_asks_again_until_it_is_done(contract: Contract, monkeypatch: pytes
     assert len(contract.bodies("sync")) == 3
 
 
-def test_sync_does_not_wait_for_vectors_that_cannot_come(
-    contract: Contract, capsys: Captured, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("memoryd.cli.waiting.SLICE_SECONDS", 0.0)
-    off = {"state": "off", "reason": "MEMORYD_OFFLINE is set", "since": None, "progress": None, "worker": None}
-    contract.replies["status"] = 200, status(agent(pendingEmbeddings=5, embedder=off))
-    contract.replies["sync"] = 200, pending(0, 5, complete=False)
-    assert run(["sync", "--wait", "embedded", "--timeout", "3600"]) == Exit.ERROR
-    printed = capsys.readouterr()
-    assert printed.out == "not finished; 5 passages to embed\n"
-    assert printed.err == "note: main: no vectors: MEMORYD_OFFLINE is set\n"
-
-
 def test_reindex_starts_the_work_and_waits_for_it(contract: Contract, capsys: Captured) -> None:
     assert run(["reindex", "--embeddings", "--agent", "a"]) == Exit.DONE
     assert contract.bodies("reindex") == [{"agent": "a", "force": False, "embeddings": True}]

@@ -215,10 +215,12 @@ async def test_wrong_hash_is_permanent_and_leaves_nothing(server: ModelServer, t
 
 
 @pytest.mark.parametrize("status", [404, 410, 401, 403, 400, 418])
-async def test_refusal_is_permanent_and_not_asked_twice(server: ModelServer, target: Path, status: int) -> None:
+async def test_refusal_is_not_asked_twice_and_for_good_if_no_proxy_can_be_the_cause(
+    server: ModelServer, target: Path, status: int
+) -> None:
     server.script = [Answer(status=status)]
 
-    assert (await failure(server, target)).is_permanent
+    assert (await failure(server, target)).is_permanent is (status not in {401, 403})
     assert len(server.asked) == 1
 
 
