@@ -133,11 +133,30 @@ def test_hub_out_of_reach_is_said_with_the_time_of_the_next_try(launch: Launch) 
         assert_words_answer(daemon)
 
 
+def test_first_failure_to_reach_the_hub_is_said_while_the_next_try_is_under_way(launch: Launch) -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        daemon = launch(HUB_MODEL, HF_ENDPOINT=f"http://127.0.0.1:{closed.getsockname()[1]}")
+        eventually(lambda: "cannot reach 127.0.0.1" in reason_of(daemon), seconds=20)
+        assert state_of(daemon) == "downloading", "it was not given up first"
+        assert "cannot reach 127.0.0.1" in next(part["reason"] for part in agent(daemon)["degraded"])
+
+
+def test_answer_of_a_proxy_that_lets_nobody_through_is_not_the_last_word(launch: Launch, starter_model: Path) -> None:
+    with SlowHub(starter_model.read_bytes()).running() as hub:
+        hub.refusals = 2
+        hub.goes_on.set()
+        daemon = launch(HUB_MODEL, HF_ENDPOINT=hub.url)
+        eventually(lambda: state_of(daemon) == "ready", seconds=30)
+        assert hub.refusals == 0
+
+
 class SlowHub:
-    """A model hub on loopback that gives the second half of a file only when it is told to."""
+    """A model hub on loopback that gives the second half of a file only when it is told to, after some refusals."""
 
     def __init__(self, content: bytes) -> None:
         self.content = content
+        self.refusals = 0
         self.goes_on = threading.Event()
         self.is_asked = threading.Event()
         self.url = ""
@@ -148,7 +167,11 @@ class SlowHub:
 
         class Handler(BaseHTTPRequestHandler):
             def do_HEAD(self) -> None:
-                self._head()
+                if hub.refusals:
+                    hub.refusals -= 1
+                    self.send_error(403)
+                else:
+                    self._head()
 
             def do_GET(self) -> None:
                 self._head()
