@@ -31,6 +31,7 @@ from memoryd.config.models import Agent
 from memoryd.config.paths import models_dir, socket_path, state_dir
 from memoryd.daemon import collector
 from memoryd.daemon.clock import ClockWatch
+from memoryd.daemon.lock import DaemonLock
 from memoryd.daemon.notify import Notifier
 from memoryd.daemon.report import Reporter
 from memoryd.daemon.supervise import Loop, Supervisor
@@ -40,7 +41,7 @@ from memoryd.embed.budget import Ledger
 from memoryd.embed.choice import Embedding, Runnable, build, plan_for
 from memoryd.embed.model_store import ModelStore
 from memoryd.embed.slot import EmbedderSlot, EmbedderState
-from memoryd.errors import StoreError
+from memoryd.errors import AlreadyRunning, NotPermitted, StoreError, StoreUnavailable
 from memoryd.index.watcher import Watcher
 from memoryd.store.vectors import Matrix, vectors_of
 from memoryd.wire import Event
@@ -50,14 +51,18 @@ log = structlog.get_logger(__name__)
 
 THREADS = 6
 """Of the pool that databases, scans and reads share."""
+LOCK_SECONDS = 2.0
+"""How often the lock is looked at: its file goes with a state directory that somebody removes."""
 
 
 class Daemon:
     """Everything that runs. `run` returns after `stop`, or raises what an essential part died of."""
 
-    def __init__(self, loaded: Loaded, notifier: Notifier) -> None:
+    def __init__(self, loaded: Loaded, notifier: Notifier, lock: DaemonLock) -> None:
         self._loaded = loaded
         self._notifier = notifier
+        self._lock = lock
+        self._successor: AlreadyRunning | None = None
         self._stop = asyncio.Event()
         self._supervisor = Supervisor()
         self._bus = events.EventBus()
@@ -93,7 +98,10 @@ class Daemon:
                 workspace.indexer.demand()
 
     async def run(self, listen: Callable[[], Sequence[Listener]]) -> None:
-        """Serve until stopped; `listen` opens the sockets, once all that they lead to is there."""
+        """Serve until stopped; `listen` opens the sockets, once all that they lead to is there.
+
+        Raises AlreadyRunning when another daemon has taken the place of this one.
+        """
         async with AsyncExitStack() as stack:
             stack.callback(self._executor.shutdown, wait=False)
             for workspace in self._workspaces:
@@ -106,6 +114,8 @@ class Daemon:
                 stack.callback(listener.close)
             server = Server(app=app, listeners=listeners, limits=self._connection_limits(), on_stopping=self._bus.close)
             await self._run_parts(server)
+        if self._successor is not None:
+            raise self._successor
 
     async def _run_parts(self, server: Server) -> None:
         async with asyncio.TaskGroup() as group:
@@ -129,12 +139,30 @@ class Daemon:
         essential = [
             ("watchdog", self._notifier.run_watchdog(lambda: True)),
             ("clock", ClockWatch(self._on_jump).run()),
+            ("lock", self._keep_lock()),
             ("collector", collector.collect_when_quiet(self._is_indexing)),
         ]
         for workspace in self._workspaces:
             name = workspace.agents[0].id
             essential += [(f"keeper {name}", workspace.keeper.run()), (f"indexer {name}", workspace.indexer.run())]
         return essential + [(name, self._supervisor.keep(name, run)) for name, run in self._optional()]
+
+    async def _keep_lock(self) -> None:
+        """Stop in order when another daemon holds the lock by now; two must not write one index for long."""
+        trouble = ""
+        while True:
+            await asyncio.sleep(LOCK_SECONDS)
+            try:
+                await asyncio.to_thread(self._lock.keep)
+                trouble = ""
+            except AlreadyRunning as exc:
+                self._successor = exc
+                self.stop()
+                return
+            except (NotPermitted, StoreUnavailable) as exc:
+                if str(exc) != trouble:
+                    log.warning("the lock was lost", reason=str(exc))
+                trouble = str(exc)
 
     def _optional(self) -> list[tuple[str, Callable[[], Loop]]]:
         loops: list[tuple[str, Callable[[], Loop]]] = []

@@ -30,12 +30,7 @@ class DaemonLock:
 
     def __enter__(self) -> Self:
         """Take the lock, or raise AlreadyRunning, NotPermitted or StoreUnavailable (full or read-only disk)."""
-        try:
-            self._fd = self._take()
-        except PermissionError as exc:
-            raise NotPermitted(f"cannot open {self.path}: {exc.strerror}", hint="check its owner and mode") from exc
-        except OSError as exc:
-            raise StoreUnavailable(f"cannot lock {self.path}: {exc.strerror}") from exc
+        self._fd = self._taken()
         return self
 
     def __exit__(
@@ -46,8 +41,27 @@ class DaemonLock:
             os.close(fd)
 
     def is_held(self) -> bool:
-        """False once the lock file was removed or replaced: another daemon could then start beside this one."""
+        """Return False once the lock file was removed or replaced: another daemon could then start beside this one."""
         return self._fd is not None and _is_same_file(self._fd, self.path)
+
+    def keep(self) -> None:
+        """Lock the file at the path again if it is not the one that is held; raises what `with` raises.
+
+        Of two daemons the one that holds the file at the path is right, since a third would be refused by it. The old
+        lock is kept until the new one is had.
+        """
+        if not self.is_held():
+            fresh = self._taken()
+            self.__exit__(None, None, None)
+            self._fd = fresh
+
+    def _taken(self) -> int:
+        try:
+            return self._take()
+        except PermissionError as exc:
+            raise NotPermitted(f"cannot open {self.path}: {exc.strerror}", hint="check its owner and mode") from exc
+        except OSError as exc:
+            raise StoreUnavailable(f"cannot lock {self.path}: {exc.strerror}") from exc
 
     def _take(self) -> int:
         _make_state_directory(self.path.parent)

@@ -49,12 +49,12 @@ def _serve(loaded: Loaded) -> None:
         events.warning("configuration", notice=notice)
     _harden()
     notifier = Notifier.from_environment(os.environ)
-    with DaemonLock(state_dir(), socket=socket_path()):
-        asyncio.run(_run(loaded, notifier))
+    with DaemonLock(state_dir(), socket=socket_path()) as lock:
+        asyncio.run(_run(loaded, notifier, lock))
 
 
-async def _run(loaded: Loaded, notifier: Notifier) -> None:
-    daemon = Daemon(loaded, notifier)
+async def _run(loaded: Loaded, notifier: Notifier, lock: DaemonLock) -> None:
+    daemon = Daemon(loaded, notifier, lock)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, _stop_once, daemon, loop, number)

@@ -125,6 +125,27 @@ def test_removed_or_replaced_lock_file_is_noticed(tmp_path: Path) -> None:
             assert not lock.is_held()
 
 
+def test_removed_lock_file_is_locked_again(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    with DaemonLock(state, socket=SOCKET) as lock:
+        lock.keep()
+        lock.path.unlink()
+        state.rmdir()
+        lock.keep()
+        assert lock.is_held()
+        with pytest.raises(AlreadyRunning), DaemonLock(state, socket=SOCKET):
+            pass
+
+
+def test_f060_lock_that_another_daemon_holds_by_now_is_told(tmp_path: Path) -> None:
+    with DaemonLock(tmp_path, socket=SOCKET) as lock:
+        lock.path.unlink()
+        with another_holder(tmp_path) as (holder, _):
+            with pytest.raises(AlreadyRunning, match=f"pid {holder.pid}"):
+                lock.keep()
+            assert not lock.is_held()
+
+
 def test_symlink_in_place_of_the_file_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "precious").write_text("text")
     (tmp_path / LOCK_NAME).symlink_to(tmp_path / "precious")

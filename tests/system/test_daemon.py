@@ -92,6 +92,43 @@ def test_second_daemon_is_refused_and_names_the_first(launch: Launch) -> None:
     assert daemon.client().health()["ok"]
 
 
+def test_f060_of_two_daemons_on_one_state_directory_the_first_gives_way(launch: Launch) -> None:
+    """The directory was removed, with lock and socket, so that nothing kept the second one from starting."""
+    first, second = launch(), launch()
+    first.start()
+    first.client().sync()
+    said = first.log.stat().st_size
+    # so that the first does not notice before the second is there
+    os.kill(first.pid, signal.SIGSTOP)
+    shutil.rmtree(first.state)
+    first.socket.unlink()
+    second.start()
+    os.kill(first.pid, signal.SIGCONT)
+    assert first.process is not None
+    assert first.process.wait(20) == Exit.ALREADY_RUNNING
+    first.process = None
+    text = first.log.read_text()[said:]
+    assert f"memoryd is already running (pid {second.pid})" in text
+    assert "Traceback" not in text
+    second.client().sync()
+    assert paths_found(second, "GW-4172") == ["memory/2026-10-06.md"]
+
+
+def test_removed_state_directory_is_made_anew(launch: Launch) -> None:
+    daemon = launch()
+    daemon.start()
+    daemon.client().sync()
+    shutil.rmtree(daemon.state)
+    lock = daemon.state / "memoryd.lock"
+    eventually(lambda: lock.exists() and lock.read_text().startswith(f"{daemon.pid}\n"))
+    code, said = failed_start(daemon)
+    assert code == Exit.ALREADY_RUNNING
+    assert f"pid {daemon.pid}" in said
+    eventually(lambda: not agent(daemon)["degraded"])
+    daemon.client().sync()
+    assert paths_found(daemon, "GW-4172") == ["memory/2026-10-06.md"]
+
+
 def test_stale_socket_is_replaced_after_a_crash(launch: Launch) -> None:
     daemon = launch()
     daemon.start()
