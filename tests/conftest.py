@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -16,6 +17,9 @@ from tests.leftovers import described, processes_of
 
 settings.register_profile("shared machine", deadline=None)
 settings.load_profile("shared machine")
+
+# a shell starts the background jobs of a script with this signal ignored, and every child would inherit that
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
 MODELS = Path(os.environ.get("MEMORYD_TEST_MODELS") or models_dir())
 """The model cache of the person who runs the tests, read before each test hides it."""
