@@ -259,6 +259,7 @@ class EmbeddingLane:
 
     async def _step(self, embedder: Embedder) -> bool:
         """Embed one batch; return whether there may be more."""
+        self._database.require_writable()
         space = await self._spaces.of(embedder)
         if self._wake.is_set() or not self._queue or space != self._space:
             self._wake.clear()

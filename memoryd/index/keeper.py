@@ -5,21 +5,33 @@ The index is a cache, so nothing in it is worth a repair by hand. A file that is
 
 import asyncio
 import glob
+import os
 import shutil
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import structlog
 
-from memoryd.errors import DamagedDatabase, ForeignDatabase, StoreError
+from memoryd.errors import DamagedDatabase, ForeignDatabase, StoreError, StoreUnavailable
 from memoryd.store.database import Database
-from memoryd.store.index_schema import FileKind, check_words, drop_deleted_words, prepare_index, problems, recognise
+from memoryd.store.index_schema import (
+    FileKind,
+    check_tables,
+    check_words,
+    drop_deleted_words,
+    prepare_index,
+    problems,
+    recognise,
+)
 
 log = structlog.get_logger(__name__)
 
 CHECK_SECONDS = 24 * 3600.0
 """How often the parts of the file are checked and the words of deleted notes are dropped, the start included."""
+NEEDED_BYTES = 256 * 1024
+"""What must fit beside the file before it is opened for writing."""
 
 
 class Keeper:
@@ -48,7 +60,7 @@ class Keeper:
         self._checked_at = float("-inf")
 
     async def open(self) -> None:
-        """Open the file, or note why that fails for now; raises ForeignDatabase."""
+        """Open the file, if need be only to read it, or note why that fails for now; raises ForeignDatabase."""
         path = self._database.path
         try:
             await asyncio.to_thread(self._make_way, path)
@@ -56,19 +68,35 @@ class Keeper:
         except ForeignDatabase:
             raise
         except DamagedDatabase as exc:
-            await asyncio.to_thread(set_aside, path)
-            self._note(str(exc))
+            await self._set_aside(str(exc))
         except (StoreError, OSError) as exc:
-            self._note(f"the index cannot be opened: {exc}")
+            await self._open_to_read(str(exc))
         else:
             self.trouble = None
-            self._checked_at = float("-inf")
-            self._on_new()
+            self._note_open()
+
+    async def _open_to_read(self, why: str) -> None:
+        try:
+            if await asyncio.to_thread(recognise, self._database.path) is not FileKind.OURS:
+                raise StoreUnavailable(why)
+            await self._database.open_to_read(check_tables, why=why)
+        except StoreError:
+            self._note(f"the index cannot be opened: {why}")
+        else:
+            self._note(f"the index is only read, not written: {why}")
+            self._note_open()
+
+    def _note_open(self) -> None:
+        self._checked_at = float("-inf")
+        self._on_new()
 
     async def run(self) -> None:
-        """Look after the file until cancelled."""
+        """Look after the file until cancelled; what the disk refuses is noted and tried again."""
         while True:
-            await self._look()
+            try:
+                await self._look()
+            except (StoreError, OSError) as exc:
+                self._note(f"the index cannot be used: {exc}")
             await asyncio.sleep(self._look_seconds)
 
     async def _look(self) -> None:
@@ -80,6 +108,10 @@ class Keeper:
             self._note(self._database.trouble or "the index file was removed or replaced")
             await self._database.close()
             await self.open()
+        elif self._database.why_read_only is not None:
+            if await asyncio.to_thread(_is_writable, self._database.path):
+                await self._database.close()
+                await self.open()
         elif time.monotonic() - self._checked_at >= CHECK_SECONDS:
             self._checked_at = time.monotonic()
             await self._check()
@@ -108,10 +140,16 @@ class Keeper:
             await self._start_anew("; ".join(found))
 
     async def _start_anew(self, reason: str) -> None:
-        self._note(f"the index was damaged and is being rebuilt: {reason}")
         await self._database.close()
-        await asyncio.to_thread(set_aside, self._database.path)
+        await self._set_aside(f"the index was damaged and is being rebuilt: {reason}")
         await self.open()
+
+    async def _set_aside(self, reason: str) -> None:
+        try:
+            await asyncio.to_thread(set_aside, self._database.path)
+        except OSError as exc:
+            reason = f"{reason}; it cannot be set aside: {exc}"
+        self._note(reason)
 
     def _make_way(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -129,6 +167,16 @@ class Keeper:
         self.trouble = reason
 
 
+def _is_writable(path: Path) -> bool:
+    """Try what opening the file for writing takes: the file, and room for others beside it."""
+    try:
+        with tempfile.TemporaryFile(dir=path.parent) as trial:
+            trial.write(bytes(NEEDED_BYTES))
+    except OSError:
+        return False
+    return os.access(path, os.W_OK)
+
+
 def _delete_set_aside(path: Path) -> None:
     for old in path.parent.glob(f"{glob.escape(path.name)}.corrupt-*"):
         shutil.rmtree(old) if old.is_dir() else old.unlink(missing_ok=True)
@@ -138,7 +186,7 @@ def set_aside(path: Path) -> None:
     """Move a file, with its log, out of the way as `NAME.corrupt-…`, for as long as there is nothing better."""
     _delete_set_aside(path)
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-    for suffix in ("", "-wal", "-shm", "-checkpoint"):
+    for suffix in ("", "-wal", "-shm"):
         part = path.with_name(path.name + suffix)
         if part.exists():
             part.rename(path.with_name(f"{path.name}.corrupt-{stamp}{suffix}"))

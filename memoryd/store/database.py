@@ -11,13 +11,14 @@ from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
+from urllib.parse import quote
 
 import apsw
 import sqlite_vec
 
 from memoryd.errors import DamagedDatabase, StoreUnavailable
-from memoryd.store.checkpoint import Checkpoints
 from memoryd.store.checksums import checksum_vfs, reserve_checksums
+from memoryd.store.write_ahead import WriteAheadLog
 
 Result = TypeVar("Result")
 Connection = apsw.Connection
@@ -45,7 +46,7 @@ _READER_PRAGMAS = "PRAGMA trusted_schema = OFF; PRAGMA query_only = ON; PRAGMA c
 
 
 class Database:
-    """Connections to one file; `open` and `close` frame each of its lives.
+    """Connections to one file; `open`, or `open_to_read`, and `close` frame each of its lives.
 
     `read` and `write` take a function of the connection and run it on a worker thread. They raise
     StoreUnavailable when the disk, a lock or the closed state stands in the way, DamagedDatabase when the file is
@@ -62,39 +63,55 @@ class Database:
         """Counts the transactions: as long as it stands still, so does what the file holds."""
         self.damage: str | None = None
         self.trouble: str | None = None
+        self.why_read_only: str | None = None
+        """What keeps an open file from being written."""
         self.vector_error: str | None = None if loads_vectors else "store.vector.enabled is false"
         self._executor = executor
         self._vector_extension = vector_extension
         self._writer: apsw.Connection | None = None
         self._write_lock = asyncio.Lock()
+        self._is_open = False
         self._readers: list[apsw.Connection] = []
         self._asked: list[apsw.Connection] = []
         self._reading = asyncio.Semaphore(READERS)
         self._inode: int | None = None
-        self._checkpoints = Checkpoints(path)
+        self._log = WriteAheadLog(path)
 
     @property
     def is_open(self) -> bool:
-        return self._writer is not None
+        return self._is_open
 
     async def open(self, prepare: Callable[[apsw.Connection], None]) -> None:
         """Open the file, let `prepare` bring its schema up to date, then open the readers."""
         await self._run(self._open, prepare)
+        self._note_open(None)
+
+    async def open_to_read(self, check: Callable[[apsw.Connection], None], *, why: str) -> None:
+        """Open a file that `check` finds sound and that cannot be written now, `why` being the reason."""
+        await self._run(self._open_readers, check)
+        self._note_open(why)
+
+    def _note_open(self, why_read_only: str | None) -> None:
         self.damage = self.trouble = None
+        self.why_read_only = why_read_only
         self.epoch += 1
+        self._is_open = True
 
     async def close(self) -> None:
         """Interrupt what reads, wait for it, move the write-ahead log into the file and close every connection."""
         async with self._write_lock:
+            self._is_open = False
             writer, self._writer = self._writer, None
             for _ in range(READERS):
                 while not await self._acquired_reading():
                     for reader in self._asked:
                         reader.interrupt()
             readers, self._readers = self._readers, []
-            await self._run(self._close, readers, writer)
-            for _ in range(READERS):
-                self._reading.release()
+            try:
+                await self._run(self._close, readers, writer)
+            finally:
+                for _ in range(READERS):
+                    self._reading.release()
 
     def is_replaced(self) -> bool:
         """Tell whether the path no longer leads to the file that is open. Blocks for one stat."""
@@ -103,11 +120,15 @@ class Database:
         except OSError:
             return True
 
+    def require_writable(self) -> None:
+        """Raise StoreUnavailable if nothing can be written: for work that would be in vain."""
+        if self._writer is None:
+            raise StoreUnavailable(self._why_closed())
+
     async def write(self, work: Callable[[apsw.Connection], Result]) -> Result:
         """Run `work` in one transaction and return what it returns; any exception rolls back."""
         async with self._write_lock:
-            if self._writer is None:
-                raise StoreUnavailable("the index is not open")
+            self.require_writable()
             try:
                 return await self._run(self._write, self._writer, work)
             finally:
@@ -117,13 +138,13 @@ class Database:
         """Move the write-ahead log into the file and cut it to nothing, so that deleted text is in neither."""
         async with self._write_lock:
             if self._writer is not None:
-                await self._run(self._checkpoints.run, self._writer)
+                await self._run(self._log.run, self._writer)
 
     async def read(self, work: Callable[[apsw.Connection], Result]) -> Result:
         """Run `work` on a read-only connection; when the caller is cancelled, the query is interrupted."""
         async with self._reading:
-            if self._writer is None:
-                raise StoreUnavailable("the index is not open")
+            if not self._is_open:
+                raise StoreUnavailable(self._why_closed())
             reader = self._readers.pop()
             self._asked.append(reader)
             try:
@@ -131,6 +152,10 @@ class Database:
             finally:
                 self._asked.remove(reader)
                 self._readers.append(reader)
+
+    def _why_closed(self) -> str:
+        is_read_only = self._is_open and self.why_read_only is not None
+        return f"the index cannot be written: {self.why_read_only}" if is_read_only else "the index is not open"
 
     async def _acquired_reading(self) -> bool:
         try:
@@ -158,37 +183,68 @@ class Database:
             self.damage = str(exc)
             raise
         except StoreUnavailable as exc:
-            self.trouble = str(exc) if isinstance(exc.__cause__, apsw.IOError) else self.trouble
+            if isinstance(exc.__cause__, (apsw.IOError, apsw.SQLError)):
+                self.trouble = str(exc)
             raise
 
     def _write(self, writer: apsw.Connection, work: Callable[[apsw.Connection], Result]) -> Result:
-        result = _in_transaction(writer, work)
-        self._checkpoints.run_if_due(writer, BUSY_TIMEOUT_MS)
+        result = _in_transaction(writer, self._log.before_write, work)
+        self._log.run_if_due(writer, BUSY_TIMEOUT_MS)
         return result
 
     def _open(self, prepare: Callable[[apsw.Connection], None]) -> None:
-        self._checkpoints.look()
+        self._log.look()
         opened = [self._connect(apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE, _WRITER_PRAGMAS)]
         try:
+            if opened[0].readonly("main"):
+                # SQLite opens it all the same
+                raise StoreUnavailable(f"{self.path} may not be written", hint="check its owner and mode")
+            self._log.attach(opened[0])
             prepare(opened[0])
             # Only now: what a new file is must stand in its header, not in a log that a crash leaves beside it.
             opened[0].pragma("journal_mode", "wal")
-            self._checkpoints.attach(opened[0])
             for _ in range(READERS):
                 opened.append(self._connect(apsw.SQLITE_OPEN_READONLY, _READER_PRAGMAS))
+            self._inode = self.path.stat().st_ino
         except BaseException:
             _close_all(opened[::-1])
             raise
-        self._inode = self.path.stat().st_ino
         self._writer, self._readers = opened[0], opened[1:]
+
+    def _open_readers(self, check: Callable[[apsw.Connection], None]) -> None:
+        """Open for reading alone: with the log if it can be read, else the file as it was when it was last moved.
+
+        `immutable` does without the files that SQLite otherwise needs beside the database, and without its locks:
+        the daemon's lock keeps other writers away.
+        """
+        self._log.look()
+        try:
+            self._readers = self._connected_readers(str(self.path), check)
+        except (apsw.CantOpenError, apsw.IOError, apsw.ReadOnlyError):
+            self._readers = self._connected_readers(f"file:{quote(str(self.path))}?immutable=1", check)
+        self._inode = self.path.stat().st_ino
+
+    def _connected_readers(self, name: str, check: Callable[[apsw.Connection], None]) -> list[apsw.Connection]:
+        opened: list[apsw.Connection] = []
+        try:
+            while len(opened) < READERS:
+                opened.append(
+                    self._connect(apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI, _READER_PRAGMAS, name=name)
+                )
+            self._log.check(opened[0])
+            check(opened[0])
+        except BaseException:
+            _close_all(opened)
+            raise
+        return opened
 
     def _close(self, readers: Sequence[apsw.Connection], writer: apsw.Connection | None) -> None:
         _close_all(readers)
         if writer is not None:
-            self._checkpoints.finish(writer)
+            self._log.finish(writer)
 
-    def _connect(self, flags: int, pragmas: str) -> apsw.Connection:
-        connection = apsw.Connection(str(self.path), flags=flags, vfs=checksum_vfs())
+    def _connect(self, flags: int, pragmas: str, *, name: str = "") -> apsw.Connection:
+        connection = apsw.Connection(name or str(self.path), flags=flags, vfs=checksum_vfs())
         try:
             connection.set_busy_timeout(BUSY_TIMEOUT_MS)
             reserve_checksums(connection)
@@ -216,9 +272,14 @@ def _close_all(connections: Sequence[apsw.Connection]) -> None:
         connection.close()
 
 
-def _in_transaction(connection: apsw.Connection, work: Callable[[apsw.Connection], Result]) -> Result:
+def _in_transaction(
+    connection: apsw.Connection,
+    before: Callable[[apsw.Connection], None],
+    work: Callable[[apsw.Connection], Result],
+) -> Result:
     connection.execute("BEGIN IMMEDIATE")
     try:
+        before(connection)
         result = work(connection)
         connection.execute("COMMIT")
     except BaseException:
@@ -235,7 +296,10 @@ def _mapped(work: Callable[[], Result]) -> Result:
 
 @contextmanager
 def mapped_errors() -> Iterator[None]:
-    """Translate the driver's errors: what may pass becomes StoreUnavailable, a broken file DamagedDatabase."""
+    """Translate the driver's errors: what may pass becomes StoreUnavailable, a broken file DamagedDatabase.
+
+    A statement that does not fit the tables is no proof of damage: the next opening compares the tables.
+    """
     damaged_hint = "it is set aside and rebuilt from the notes"
     try:
         yield
@@ -250,8 +314,11 @@ def mapped_errors() -> Iterator[None]:
         apsw.CantOpenError,
         apsw.ProtocolError,
         apsw.InterruptError,
+        apsw.SQLError,
+        OSError,
     ) as exc:
         if getattr(exc, "extendedresult", 0) == apsw.SQLITE_IOERR_DATA:
-            raise DamagedDatabase("the index is damaged: a page has a wrong checksum", hint=damaged_hint) from exc
+            reason = "a page has a wrong checksum; the disk, or another program that wrote the file, changed it"
+            raise DamagedDatabase(f"the index is damaged: {reason}", hint=damaged_hint) from exc
         hint = "check the disk of the state directory"
         raise StoreUnavailable(f"the index cannot be used now: {exc}", hint=hint) from exc

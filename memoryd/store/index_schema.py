@@ -1,23 +1,22 @@
 """An index file: recognise it without touching it, make its tables, check its parts against each other."""
 
-import os
-import stat
-import struct
 from enum import StrEnum
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
 import apsw
 
 from memoryd.domain.entries import chunk_hash
+from memoryd.errors import DamagedDatabase
+from memoryd.store.header import read_header, version_of
 
 APPLICATION_ID = 0x6D656D64
 """`memd`, in the SQLite header of every database of ours."""
 INDEX_VERSION = 3
 
-_MAGIC = b"SQLite format 3\0"
-_HEADER_BYTES = 100
-_USER_VERSION_AT, _APPLICATION_ID_AT = 60, 68
+_TABLES = "SELECT type, name, iif(name GLOB 'chunk_words_*', NULL, sql) FROM sqlite_schema"
+"""What SQLite makes for the word index is known by its names: another release may word it in another way."""
 _ORPHANS = {
     "chunks without words": "SELECT count(*) FROM (SELECT id FROM chunks EXCEPT SELECT id FROM chunk_words_docsize)",
     "words without a chunk": "SELECT count(*) FROM (SELECT id FROM chunk_words_docsize EXCEPT SELECT id FROM chunks)",
@@ -51,41 +50,48 @@ def recognise(path: Path) -> FileKind:
     Something that is no SQLite file counts as DAMAGED; whether it may be set aside is the caller's to know.
     """
     try:
-        header = _read_header(path)
+        header = read_header(path)
     except FileNotFoundError:
         return FileKind.ABSENT
-    except OSError:
+    except (OSError, ValueError):
         return FileKind.DAMAGED
-    if not header:
+    if header is None:
         return FileKind.ABSENT
-    if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC):
-        return FileKind.DAMAGED
-    application, version = (struct.unpack_from(">I", header, at)[0] for at in (_APPLICATION_ID_AT, _USER_VERSION_AT))
-    if application != APPLICATION_ID:
+    if header.application != APPLICATION_ID:
         return FileKind.FOREIGN
-    return FileKind.OURS if version == INDEX_VERSION else FileKind.OTHER_VERSION
-
-
-def _read_header(path: Path) -> bytes:
-    # Opening a pipe would wait for somebody to write to it.
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(f"{path} is no regular file")
-        return os.read(descriptor, _HEADER_BYTES)
-    finally:
-        os.close(descriptor)
+    return FileKind.OURS if header.version == INDEX_VERSION else FileKind.OTHER_VERSION
 
 
 def prepare_index(connection: apsw.Connection) -> None:
-    """Make the tables if the file is new."""
+    """Make the tables if the file is new; raises DamagedDatabase if they are not those of this version."""
     if connection.pragma("application_id") == APPLICATION_ID:
+        check_tables(connection)
         return
     with connection:
         connection.execute((files("memoryd.store") / "schema" / "index.sql").read_text())
         connection.execute("INSERT INTO chunk_words(chunk_words, rank) VALUES ('secure-delete', 1)")
         connection.pragma("application_id", APPLICATION_ID)
         connection.pragma("user_version", INDEX_VERSION)
+
+
+def check_tables(connection: apsw.Connection) -> None:
+    """Compare tables and indexes with those that we make: one may lack behind pages that are sound."""
+    if version_of(connection.pragma("user_version")) != INDEX_VERSION:
+        raise DamagedDatabase("the index is of another version")
+    found = frozenset(connection.execute(_TABLES))
+    if differing := found ^ _tables_we_make():
+        names = ", ".join(sorted({row[1] for row in differing}))
+        raise DamagedDatabase(f"the index lacks its tables, or has others: {names}")
+
+
+@cache
+def _tables_we_make() -> frozenset[tuple[str, str, str | None]]:
+    connection = apsw.Connection("")
+    try:
+        prepare_index(connection)
+        return frozenset(connection.execute(_TABLES))
+    finally:
+        connection.close()
 
 
 def problems(connection: apsw.Connection) -> list[str]:

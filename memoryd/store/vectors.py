@@ -114,6 +114,12 @@ DELETE FROM vectors WHERE id IN (
 """
 
 
+def find_space(db: apsw.Connection, fingerprint: str) -> int | None:
+    """Return the id of the vector space of this fingerprint, None if there is none."""
+    row = db.execute("SELECT id FROM spaces WHERE fingerprint = ?", (fingerprint,)).fetchone()
+    return None if row is None else int(row[0])
+
+
 def open_space(db: apsw.Connection, *, fingerprint: str, provider: str, model: str, dimensions: int, now: float) -> int:
     """Return the id of the vector space of this fingerprint, made if it is new. `now` is Unix time."""
     space: int = db.execute(_INSERT_SPACE, (fingerprint, provider, model, dimensions, now)).get

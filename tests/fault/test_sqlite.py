@@ -6,7 +6,6 @@ import random
 import re
 import shutil
 import signal
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -180,18 +179,97 @@ def test_f048_full_disk_delays_the_index_and_nothing_else(stage: Stage, small_di
 
 
 @pytest.mark.root
-def test_f049_disk_full_at_the_start_leaves_a_daemon_that_says_so(stage: Stage, small_disk: Path) -> None:
+def test_f049_disk_full_at_the_start_leaves_the_answers(stage: Stage, small_disk: Path) -> None:
     stage.start()
     stage.daemon.kill()
     filler = _fill_disk(small_disk)
     stage.daemon.start()
-    with stage.client as client:
-        assert client.health()["ok"]
-        try:
-            client.search("alder")
-        except NotNow:
-            assert stage.degraded()
+    assert stage.finds("alder")
+    stage.write("memory/new.md", "no room for it: willow")
+    eventually(lambda: "index" in stage.degraded())
+    assert stage.finds("alder")
     filler.unlink()
+    stage.eventually_finds("willow")
+    eventually(lambda: not stage.degraded())
+    stage.converges()
+
+
+@pytest.fixture
+def index_disk(stage: Stage) -> Iterator[Path]:
+    """The folder of the indexes on a disk of its own, the state directory being as ever."""
+    folder = stage.home / "state" / "memoryd" / "workspaces"
+    folder.mkdir(parents=True, mode=0o700)
+    folder.parent.chmod(0o700)
+    with mounted(folder, "size=16m,nr_inodes=40,mode=700"):
+        yield folder
+        stage.end()
+
+
+def _use_up_inodes(folder: Path) -> None:
+    with contextlib.suppress(OSError):
+        for number in range(1000):
+            (folder / f"filler{number}").touch()
+
+
+@pytest.mark.root
+def test_f048_no_inode_left_stops_neither_answers_nor_the_daemon(stage: Stage, index_disk: Path) -> None:
+    stage.start()
+    _use_up_inodes(index_disk)
+    stage.write("memory/new.md", "in spite of that: willow")
+    stage.sync()
+    (stage.memory / "first.md").unlink()
+    stage.sync()
+    assert stage.finds("willow")
+    assert not stage.finds("birch")
+    stage.daemon.stop()
+    # the log went, and left an inode
+    _use_up_inodes(index_disk)
+    stage.daemon.start()
+    assert stage.finds("willow")
+    stage.write("memory/later.md", "not yet: larch")
+    eventually(lambda: "index" in stage.degraded())
+    for filler in index_disk.glob("filler*"):
+        filler.unlink()
+    stage.eventually_finds("larch")
+    eventually(lambda: not stage.degraded())
+    stage.converges()
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("end", ["stopped", "killed"])
+def test_f050_index_that_can_only_be_read_at_the_start_answers(stage: Stage, index_disk: Path, end: str) -> None:
+    stage.start()
+    stage.write("memory/new.md", "written before: willow")
+    stage.sync()
+    stage.daemon.stop() if end == "stopped" else stage.daemon.kill()
+    remount(index_disk, "ro")
+    stage.daemon.start()
+    assert stage.finds("willow")
+    stage.write("memory/later.md", "not yet: larch")
+    eventually(lambda: "only read" in stage.degraded().get("index", ""))
+    assert stage.finds("alder")
+    assert not stage.finds("larch")
+    remount(index_disk, "rw")
+    stage.eventually_finds("larch")
+    eventually(lambda: not stage.degraded())
+    stage.converges()
+
+
+def _lose_table(index: Path) -> None:
+    change(index, "PRAGMA foreign_keys = OFF; DROP TABLE files")
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("harm", ["rubbish", "lost table"])
+def test_f050_damaged_index_that_cannot_be_set_aside_is_told(stage: Stage, index_disk: Path, harm: str) -> None:
+    stage.start()
+    stage.daemon.stop()
+    (_rubbish if harm == "rubbish" else _lose_table)(check.index_of(stage.daemon))
+    remount(index_disk, "ro")
+    stage.daemon.start()
+    eventually(lambda: "index" in stage.degraded())
+    assert not stage.finds("alder")
+    remount(index_disk, "rw")
     stage.eventually_finds("alder")
     eventually(lambda: not stage.degraded())
     stage.converges()
@@ -213,20 +291,17 @@ def test_f050_read_only_state_is_one_line_and_its_exit_code(stage: Stage, small_
     assert "Read-only file system" in said
 
 
-@pytest.mark.root
-def test_f050_disk_that_turns_read_only_leaves_the_answers(stage: Stage, small_disk: Path) -> None:
+def test_f050_disk_that_turns_read_only_leaves_the_answers(stage: Stage, strace: None) -> None:
     stage.start()
-    subprocess.run(["mount", "-o", "remount,ro,force", str(small_disk)], check=False, capture_output=True)
-    if not _is_read_only(small_disk):
-        pytest.skip("a disk in use cannot be made read-only here")
-    stage.write("memory/new.md", "unwritten: willow")
-    assert stage.finds("alder")
-    remount(small_disk, "rw")
-    stage.eventually_finds("willow")
-
-
-def _is_read_only(folder: Path) -> bool:
-    return bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
+    log = stage.home / "strace.log"
+    with injected(stage.daemon.pid, log, "pwrite64:error=EROFS", paths=_index_files(stage)):
+        stage.write("memory/new.md", "unwritten: willow")
+        eventually(lambda: fired(log) and "index" in stage.degraded())
+        assert stage.finds("alder")
+        assert not stage.finds("willow")
+    stage.eventually_finds("willow", seconds=20)
+    eventually(lambda: not stage.degraded())
+    stage.converges()
 
 
 def test_f051_every_transaction_of_ours_takes_the_write_lock_at_once() -> None:
@@ -241,10 +316,9 @@ def test_f052_foreign_lock_delays_writes_and_no_answer(stage: Stage) -> None:
     other = apsw.Connection(str(check.index_of(stage.daemon)))
     other.execute("BEGIN EXCLUSIVE")
     stage.write("memory/new.md", "held up: willow")
-    end = time.monotonic() + 1.5
-    while time.monotonic() < end:
-        assert stage.finds("alder")
-        assert not stage.finds("willow")
+    # the lock outlasts the patience of a write, which then is tried again
+    eventually(lambda: stage.finds("alder") and "locked" in stage.degraded().get("index", ""), seconds=30)
+    assert not stage.finds("willow")
     other.execute("ROLLBACK")
     other.close()
     stage.eventually_finds("willow")
@@ -262,11 +336,15 @@ def test_f053_log_held_by_a_reader_shrinks_when_it_ends(stage: Stage) -> None:
     held = wal_of(index).stat().st_size
     reader.execute("ROLLBACK")
     reader.close()
-    for seed in range(6, 10):
-        fill(stage, 60, seed)
+    seeds = iter(range(6, 100))
+
+    def shrinks() -> bool:
+        fill(stage, 60, next(seeds))
         stage.sync()
-    assert wal_of(index).stat().st_size < held
-    assert wal_of(index).stat().st_size < 8 * 2**20
+        return wal_of(index).stat().st_size < min(held, 8 * 2**20)
+
+    # whoever reads at that moment puts it off again
+    eventually(shrinks, seconds=60)
     stage.converges()
 
 
@@ -481,6 +559,28 @@ def test_f058_rows_that_went_missing_come_back(stage: Stage, table: str) -> None
     change(check.index_of(stage.daemon), f"DELETE FROM {table} WHERE rowid % 3 = 0")
     stage.daemon.start()
     eventually(lambda: table == "files" or _was_damaged(stage))
+    stage.converges()
+
+
+MISSING = ("TABLE files", "TABLE passages", "TABLE spaces", "TABLE chunk_words", "INDEX passages_by_hash")
+
+
+@pytest.mark.parametrize("missing", MISSING)
+def test_f058_missing_table_behind_sound_pages_is_made_good(stage: Stage, missing: str) -> None:
+    fill(stage, 20)
+    stage.start()
+    stage.daemon.stop()
+    change(check.index_of(stage.daemon), f"PRAGMA foreign_keys = OFF; DROP {missing}")
+    stage.daemon.start()
+    stage.converges()
+
+
+def test_f058_table_that_goes_missing_while_it_is_used_is_made_good(stage: Stage) -> None:
+    fill(stage, 20)
+    stage.start()
+    _lose_table(check.index_of(stage.daemon))
+    stage.write("memory/new.md", "after the loss: willow")
+    stage.eventually_finds("willow")
     stage.converges()
 
 

@@ -1,0 +1,185 @@
+"""A crash at any system call, and then a log that is lost, cut or flipped, or a stranger who opens the file."""
+
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import apsw
+import pytest
+
+from memoryd.errors import DamagedDatabase
+from memoryd.store.database import Database
+from memoryd.store.index_schema import prepare_index
+from tests.fault.faults import flip_byte, has_strace, most_calls, strace_prefix
+from tests.store.consistency import check_consistency
+from tests.store.rows import note, put
+
+FILES = 7
+ROUNDS = 40
+ROOT = Path(__file__).parents[2]
+TOPICS = ("rent", "boiler", "attic", "garden")
+
+
+def path_of(number: int) -> str:
+    return f"memory/{number % FILES}.md"
+
+
+def text_of(number: int) -> str:
+    return f"# Round {number}\n\n" + note(*TOPICS[: 1 + number % 4])
+
+
+def work(path: Path) -> None:
+    """Put and replace notes, with a checkpoint now and then. Runs in the child, which ends without closing."""
+    import asyncio
+
+    async def rounds() -> None:
+        with ThreadPoolExecutor(1) as pool:
+            database = Database(path=path, executor=pool)
+            await database.open(prepare_index)
+            for number in range(ROUNDS):
+                await database.write(lambda db, number=number: put(db, path_of(number), text_of(number)))  # type: ignore[misc]
+                os.write(1, f"{number}\n".encode())
+                if number % 9 == 8:
+                    await database.checkpoint()
+            os._exit(0)
+
+    asyncio.run(rounds())
+
+
+def run(path: Path, prefix: tuple[str, ...]) -> tuple[int, int]:
+    """Run the child behind a tracer; return its exit code and the last commit that it reported, -1 if none."""
+    code = "import pathlib, sys, tests.store.test_lost_log as it; it.work(pathlib.Path(sys.argv[1]))"
+    done = subprocess.run([*prefix, sys.executable, "-c", code, path], stdout=subprocess.PIPE, cwd=ROOT, check=False)
+    return done.returncode, max((int(line) for line in done.stdout.split()), default=-1)
+
+
+def log_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")
+
+
+def leave(_path: Path) -> None:
+    """Harm nothing."""
+
+
+def remove(path: Path) -> None:
+    log_of(path).unlink(missing_ok=True)
+
+
+def cut(path: Path) -> None:
+    if log_of(path).exists():
+        os.truncate(log_of(path), log_of(path).stat().st_size * 2 // 3)
+
+
+def flip(path: Path) -> None:
+    if log_of(path).exists() and (size := log_of(path).stat().st_size):
+        flip_byte(log_of(path), size // 2)
+
+
+def look_in(path: Path) -> None:
+    """Open the file as any other program would, which moves the log and removes it."""
+    if path.stat().st_size:
+        connection = sqlite3.connect(path)
+        connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+        connection.close()
+
+
+HARMS: tuple[Callable[[Path], None], ...] = (leave, remove, cut, flip, look_in)
+
+
+async def state_of(path: Path, executor: ThreadPoolExecutor) -> int | None:
+    """Return after which commit the file stands, -1 for before the first; None if it is refused as damaged."""
+    database = Database(path=path, executor=executor)
+    try:
+        await database.open(prepare_index)
+    except DamagedDatabase:
+        return None
+    try:
+        await database.write(check_consistency)
+        return await database.read(_state)
+    finally:
+        await database.close()
+
+
+def _state(db: apsw.Connection) -> int:
+    """Return the number of the last commit, once what the file holds is seen to be what that commit left."""
+    sql = "SELECT f.path, c.text FROM files f JOIN chunks c ON c.file_id = f.id WHERE c.ordinal = 0"
+    numbers = {path: int(text.split()[2]) for path, text in db.execute(sql)}
+    last = max(numbers.values(), default=-1)
+    assert numbers == {path_of(number): number for number in range(max(0, last - FILES + 1), last + 1)}
+    return last
+
+
+@pytest.mark.skipif(not has_strace(), reason="strace is missing or may not trace")
+@pytest.mark.parametrize(("call", "times"), [("pwrite64", 8), ("ftruncate", 4)])
+async def test_f055_file_is_a_committed_state_or_refused(
+    tmp_path: Path, executor: ThreadPoolExecutor, call: str, times: int
+) -> None:
+    run(_made(tmp_path / "counted"), strace_prefix(tmp_path / "calls", calls=(call,)))
+    total = most_calls(tmp_path / "calls", call)
+    assert total > times
+    for at in sorted(random.Random(call).sample(range(total // 8, total + 1), times)):
+        origin = _made(tmp_path / f"{at}")
+        code, committed = run(origin, strace_prefix(tmp_path / "log", f"{call}:signal=KILL:when={at}"))
+        assert code == -signal.SIGKILL
+        states = {harm: await state_of(_harmed(origin, harm), executor) for harm in HARMS}
+        # the one after the last that was reported may be there, too
+        assert states[leave] in (committed, committed + 1), at
+        assert states[look_in] in (None, committed, committed + 1), at
+        assert all(state is None or state <= committed + 1 for state in states.values()), at
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder / "index.sqlite"
+
+
+def _harmed(origin: Path, harm: Callable[[Path], None]) -> Path:
+    copy = origin.parent.with_name(f"{origin.parent.name}-{harm.__name__}")
+    shutil.copytree(origin.parent, copy)
+    harm(copy / origin.name)
+    return copy / origin.name
+
+
+@pytest.mark.skipif(not has_strace(), reason="strace is missing or may not trace")
+@pytest.mark.parametrize("before_last", [1, 3, 6])
+async def test_f055_log_lost_while_it_was_moved_is_told(
+    tmp_path: Path, executor: ThreadPoolExecutor, before_last: int
+) -> None:
+    counted, origin = _made(tmp_path / "counted"), _made(tmp_path / "origin")
+    run(counted, (*strace_prefix(tmp_path / "calls", calls=("pwrite64",)), "-P", str(counted)))
+    # the last page of the last move is the header with its even seal
+    at = most_calls(tmp_path / "calls", "pwrite64") - before_last
+    code, committed = run(
+        origin, (*strace_prefix(tmp_path / "log", f"pwrite64:signal=KILL:when={at}"), "-P", str(origin))
+    )
+    assert code == -signal.SIGKILL
+    assert await state_of(_harmed(origin, leave), executor) == committed
+    if before_last > 1:
+        for harm in (remove, cut, flip):
+            assert await state_of(_harmed(origin, harm), executor) is None, harm
+
+
+async def test_f055_log_removed_between_moves_costs_what_it_held(tmp_path: Path, executor: ThreadPoolExecutor) -> None:
+    path = _made(tmp_path / "origin")
+    assert run(path, ())[1] == ROUNDS - 1
+    assert await state_of(_harmed(path, remove), executor) == ROUNDS - 1 - ROUNDS % 9
+
+
+async def test_f055_older_copy_beside_a_younger_log_is_told(tmp_path: Path, executor: ThreadPoolExecutor) -> None:
+    path = _made(tmp_path / "origin")
+    database = Database(path=path, executor=executor)
+    await database.open(prepare_index)
+    await database.write(lambda db: put(db, path_of(0), text_of(0)))
+    await database.close()
+    older = path.read_bytes()
+    assert run(path, ())[1] == ROUNDS - 1
+    assert await state_of(_harmed(path, leave), executor) == ROUNDS - 1
+    path.write_bytes(older)
+    assert await state_of(path, executor) is None
