@@ -1,21 +1,20 @@
 """One agent's qmd put together from the configuration: what it indexes, with which models, and who stands in for it."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
 from memoryd.config.models import Agent
-from memoryd.config.paths import models_dir, qmd_home
+from memoryd.config.paths import qmd_home
 from memoryd.config.qmd import Qmd as QmdConfig
 from memoryd.config.qmd import QmdPath
+from memoryd.daemon.qmd_models import QmdModelFiles
 from memoryd.domain.documents import CORE_FILES, ROOT_FILES, ROOT_FOLDERS, RelativePath
 from memoryd.domain.entries import ChunkSettings
 from memoryd.domain.gitignore import Patterns
 from memoryd.domain.media import modality_of
 from memoryd.domain.qmd_collections import Collection, distinct, escaped
-from memoryd.embed.model_store import ModelStore
-from memoryd.errors import MemorydError
 from memoryd.index.ignore import Ruling
 from memoryd.index.scanner import Root
 from memoryd.search.backend import SearchBackend
@@ -23,14 +22,10 @@ from memoryd.search.fallback import ChangedSince, FallbackSearch
 from memoryd.search.qmd import NAME, QmdLimits, QmdSearch, Sidecar
 from memoryd.search.qmd_files import QmdFiles
 from memoryd.sidecar.qmd import Qmd, QmdSettings
-from memoryd.sidecar.qmd_home import QmdHome, QmdModels
+from memoryd.sidecar.qmd_home import QmdHome
 from memoryd.sidecar.qmd_upkeep import UpkeepTimes
 
 MARKDOWN = "**/*.{md,MD}"
-EMBED_MODEL = "hf_ggml-org_embeddinggemma-300M-Q8_0.gguf"
-GENERATE_MODEL = "hf_tobil_qmd-query-expansion-1.7B-q4_k_m.gguf"
-RERANK_MODEL = "hf_ggml-org_qwen3-reranker-0.6b-q8_0.gguf"
-"""The files that `qmd pull` leaves in the folder of its models."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +50,11 @@ class AgentQmd:
         self._standing = standing
         self._exclude = Patterns(agent.memory_search.exclude)
         self._was_out = True
-        config = agent.memory.qmd
+        config, home = agent.memory.qmd, QmdHome(qmd_home(agent.id))
         self.qmd = Qmd(
-            home=QmdHome(qmd_home(agent.id)),
+            home=home,
             settings=_settings(config),
-            models=self._models,
+            models=QmdModelFiles(agent, home, os.environ).find,
             collections=self._collections,
             on_change=self._on_change,
             on_ready=self._on_ready,
@@ -127,15 +122,6 @@ class AgentQmd:
     def _more_paths(self) -> tuple[QmdPath, ...]:
         return (*self._agent.memory.qmd.paths, *self._agent.memory_search.qmd.extra_collections)
 
-    def _models(self) -> QmdModels:
-        folder = _shared_models(os.environ)
-        embed = folder / EMBED_MODEL
-        return QmdModels(
-            embed=embed if embed.is_file() else _own_model(self._agent) or embed,
-            generate=folder / GENERATE_MODEL,
-            rerank=folder / RERANK_MODEL,
-        )
-
 
 def _settings(config: QmdConfig) -> QmdSettings:
     update = config.update
@@ -183,21 +169,3 @@ def _at(path: Path, name: str, pattern: str, *, is_default: bool) -> Collection:
     if path.is_file():
         return Collection(name, str(path.parent), escaped(path.name), is_default)
     return Collection(name, str(path), pattern, is_default)
-
-
-def _shared_models(environment: Mapping[str, str]) -> Path:
-    cache = Path(environment.get("XDG_CACHE_HOME", ""))
-    return (cache if cache.is_absolute() else Path.home() / ".cache") / "qmd" / "models"
-
-
-def _own_model(agent: Agent) -> Path | None:
-    """Return the model that memoryd embeds with, if it is here: qmd can use the same file."""
-    local = agent.memory_search.local
-    if agent.memory_search.provider == "none" and not Path(local.model_path).is_absolute():
-        return None
-    folder = Path(local.model_cache_dir) if local.model_cache_dir else models_dir()
-    try:
-        found = ModelStore.of(folder, os.environ).locate(local.model_path)
-    except MemorydError:
-        return None
-    return found.absolute() if found is not None else None

@@ -72,7 +72,7 @@ class QmdSearch:
             terms=terms,
             engine=Engine(
                 name=NAME,
-                model=upkeep.models.embed.stem if upkeep.models and arms[VECTOR].took_part else None,
+                model=upkeep.models.embed.path.stem if upkeep.models and arms[VECTOR].took_part else None,
                 pending_embeddings=0,
                 snippet_chars=self._limits.snippet_chars,
                 total_chars=self._limits.total_chars,
@@ -99,8 +99,8 @@ class QmdSearch:
             VECTOR: vector if settings.has_vectors else off,
         }
         if settings.mode == "query" and settings.reranks and not self._qmd.reranks:
-            path = upkeep.models.rerank if upkeep.models else ""
-            arms[RERANK] = Arm(ArmState.FAILED, f"there is no reranking model at {path}")
+            why = upkeep.models.rerank.trouble if upkeep.models else "qmd is starting"
+            arms[RERANK] = Arm(ArmState.FAILED, f"there is no reranking model: {why}")
         return arms
 
     def _checked(self, hits: Sequence[QmdHit], terms: tuple[str, ...], query: Query) -> list[Scored]:

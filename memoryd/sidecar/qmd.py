@@ -97,9 +97,8 @@ class Qmd:
     def reranks(self) -> bool:
         """Whether results are reranked: it is wanted, and the model is there."""
         models = self.upkeep.models
-        return (
-            self.settings.mode == "query" and self.settings.reranks and models is not None and models.rerank.is_file()
-        )
+        is_there = models is not None and models.rerank.trouble is None
+        return self.settings.mode == "query" and self.settings.reranks and is_there
 
     @property
     def outage(self) -> str | None:

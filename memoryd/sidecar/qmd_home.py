@@ -5,7 +5,7 @@ import json
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -15,19 +15,31 @@ from memoryd.domain.qmd_collections import Collection
 from memoryd.sidecar.process import allowed_environment
 
 MARKER: Final = "memoryd.json"
+ROLES: Final = ("embed", "generate", "rerank")
+
+
+@dataclass(frozen=True, slots=True)
+class QmdModel:
+    """A model as qmd is told of it: the absolute path of a link, which is there if there is no `trouble`.
+
+    A missing file fails at once, where a download without network hangs.
+    """
+
+    path: Path
+    trouble: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class QmdModels:
-    """Model files by absolute path, there or not: a missing file fails at once, a download without network hangs."""
+    """The model of each role."""
 
-    embed: Path
-    generate: Path
-    rerank: Path
+    embed: QmdModel
+    generate: QmdModel
+    rerank: QmdModel
 
 
 class QmdHome:
-    """Below `root`: `xdg-config/qmd/index.yml`, `xdg-cache/qmd/index.sqlite`, and an empty folder to run in."""
+    """Below `root`: `xdg-config/qmd/index.yml`, `xdg-cache/qmd/index.sqlite`, links to models, an empty folder."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -35,7 +47,9 @@ class QmdHome:
         self.cache_home = root / "xdg-cache"
         self.config_file = self.config_home / "qmd" / "index.yml"
         self.index_file = self.cache_home / "qmd" / "index.sqlite"
+        self.models = root / "models"
         self.directory = root / "empty"
+        """Where it runs."""
 
     def prepare(self) -> None:
         """Make the folders, open to their owner alone."""
@@ -76,6 +90,21 @@ class QmdHome:
         _write(self.config_file, wanted)
         return True
 
+    def show_model(self, role: str, model: Path, trouble: str | None) -> QmdModel:
+        """Link to the model of a role, or to none if it is in trouble.
+
+        qmd deletes whatever it finds to be no model. By the link it deletes the link, even of a file that was one
+        when it was looked at; the link has the name of the file, from which qmd tells the family of the model.
+        """
+        link = self.models / role / model.name
+        link.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for other in link.parent.iterdir():
+            if trouble is not None or other != link or not other.is_symlink() or other.readlink() != model:
+                other.unlink()
+        if trouble is None and not link.is_symlink():
+            link.symlink_to(model)
+        return QmdModel(link, trouble)
+
     def remove_index(self) -> None:
         """Delete the index, which can be made again from the notes."""
         for path in self.index_file.parent.glob(f"{self.index_file.name}*"):
@@ -111,7 +140,7 @@ def variables(root: Path) -> dict[str, str]:
 def _yaml(collections: Sequence[Collection], models: QmdModels) -> bytes:
     held = {
         "collections": {one.name: {"path": one.root, "pattern": one.pattern} for one in collections},
-        "models": {role: str(path) for role, path in asdict(models).items()},
+        "models": {role: str(getattr(models, role).path) for role in ROLES},
     }
     text: str = yaml.safe_dump(held, sort_keys=False, allow_unicode=True, width=10_000)
     return text.encode()

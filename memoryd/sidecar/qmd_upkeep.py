@@ -255,8 +255,8 @@ class QmdUpkeep:
         self._on_change()
 
     async def _embedded(self) -> str | None:
-        if self.models is None or not await asyncio.to_thread(self.models.embed.is_file):
-            raise SidecarError(f"there is no embedding model at {self.models and self.models.embed}")
+        if self.models is None or self.models.embed.trouble is not None:
+            raise SidecarError(f"there is no embedding model: {self.models and self.models.embed.trouble}")
         self.is_embedding = True
         try:
             outcome = await self._writing("embed", seconds=self._times.embed)

@@ -56,9 +56,14 @@ async def eventually(condition: Callable[[], object], *, seconds: float = 15.0) 
 
 
 @asynccontextmanager
-async def composed(folder: Path, notes: Path, qmd: Mapping[str, object]) -> AsyncIterator[Composed]:
-    """Run a workspace over `notes` with these settings of `memory.qmd`, words only, until the block ends."""
-    config = write_config(folder, notes, None, memory={"backend": "qmd", "qmd": qmd})
+async def composed(
+    folder: Path, notes: Path, qmd: Mapping[str, object], *, search: Mapping[str, object] | None = None
+) -> AsyncIterator[Composed]:
+    """Run a workspace over `notes` with these settings of `memory.qmd` until the block ends.
+
+    Without settings of `memorySearch` the builtin index has words only.
+    """
+    config = write_config(folder, notes, None, search=search, memory={"backend": "qmd", "qmd": qmd})
     loaded = load(config).config
     executor = ThreadPoolExecutor(4)
     around = Surroundings(

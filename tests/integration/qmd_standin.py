@@ -4,6 +4,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -38,6 +39,12 @@ class StandIn:
         path = self.folder / "calls.jsonl"
         lines = path.read_text().splitlines() if path.exists() else []
         return [call for line in lines if command in (call := json.loads(line))["argv"] and "mcp" not in call]
+
+    def noted(self, what: str) -> list[Any]:
+        """Return what the runs have noted under a name, oldest first."""
+        path = self.folder / "calls.jsonl"
+        lines = path.read_text().splitlines() if path.exists() else []
+        return [call[what] for line in lines if what in (call := json.loads(line))]
 
     def questions(self) -> list[dict[str, object]]:
         """Return the arguments of what the server was asked, oldest first."""

@@ -15,6 +15,7 @@ from tests.fakes import FakeEmbedder
 from tests.integration.composed import Composed, composed, eventually
 from tests.integration.qmd_standin import ANSWER, QUESTION, StandIn
 from tests.integration.test_qmd_faults import answered_by, eventually_answered_by_qmd
+from tests.integration.tiny_gguf import gguf
 
 EMBED_MODEL = Path("home", ".cache", "qmd", "models", "hf_ggml-org_embeddinggemma-300M-Q8_0.gguf")
 
@@ -68,7 +69,7 @@ async def test_index_and_vectors_are_refreshed_at_their_intervals(
 ) -> None:
     model = tmp_path / EMBED_MODEL
     model.parent.mkdir(parents=True)
-    model.write_bytes(b"GGUF")
+    model.write_bytes(gguf())
     often = settings(standin, searchMode="vsearch", update={"interval": "1s", "embedInterval": "1s"})
     async with composed(tmp_path, workspace, often):
         await eventually(lambda: len(standin.calls("update")) >= 3 and len(standin.calls("embed")) >= 3)
@@ -80,7 +81,7 @@ async def test_f084_hanging_embed_is_ended_and_tried_again(
 ) -> None:
     model = tmp_path / EMBED_MODEL
     model.parent.mkdir(parents=True)
-    model.write_bytes(b"GGUF")
+    model.write_bytes(gguf())
     standin.behave(embed=way)
     short = settings(standin, searchMode="vsearch", update={"embedTimeoutMs": 300})
     async with composed(tmp_path, workspace, short) as running:
@@ -185,7 +186,7 @@ async def test_builtin_vectors_are_not_made_while_qmd_makes_its_own(
 ) -> None:
     model = tmp_path / EMBED_MODEL
     model.parent.mkdir(parents=True)
-    model.write_bytes(b"GGUF")
+    model.write_bytes(gguf())
     standin.behave(embed="wait")
     embedder = FakeEmbedder()
     async with composed(tmp_path, workspace, settings(standin, searchMode="vsearch")) as running:
@@ -205,3 +206,43 @@ async def standing_in(running: Composed) -> AsyncIterator[None]:
     task = asyncio.ensure_future(running.workspace.run_stand_in(outage_seconds=0.2, look_seconds=0.02))
     yield
     task.cancel()
+
+
+@pytest.mark.parametrize("place", ["configured", "shared"])
+async def test_model_that_qmd_deletes_is_only_a_link_of_ours(
+    tmp_path: Path, workspace: Path, standin: StandIn, place: str
+) -> None:
+    model = tmp_path / "qwen3-embedding.gguf" if place == "configured" else tmp_path / EMBED_MODEL
+    model.parent.mkdir(parents=True, exist_ok=True)
+    model.write_bytes(gguf())
+    named = {"provider": "local", "local": {"modelPath": str(model)}} if place == "configured" else {}
+    standin.behave(embed="delete models")
+    async with composed(tmp_path, workspace, settings(standin, searchMode="vsearch"), search=named) as running:
+        await eventually(lambda: "deleted" in (running.sidecar.qmd.upkeep.vector_trouble or ""))
+        role, told, meant = standin.noted("deleted")[0]
+        assert (role, meant) == ("embed", str(model)), "it was shown the model"
+        assert Path(told).name == model.name, "from whose name it tells the family of the model"
+        assert model.read_bytes() == gguf()
+        standin.behave(embed="ok")
+        await running.sidecar.qmd.upkeep.follow(embeds=True)
+        assert running.sidecar.qmd.upkeep.vector_trouble is None
+        assert Path(told).resolve() == model, "what it deleted is there again"
+
+
+async def test_file_that_is_no_model_is_never_shown_to_qmd(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
+    diary = tmp_path / "diary.gguf"
+    diary.write_bytes(gguf())
+    named = {"provider": "local", "local": {"modelPath": str(diary)}}
+    async with composed(tmp_path, workspace, settings(standin, searchMode="vsearch"), search=named) as running:
+        upkeep = running.sidecar.qmd.upkeep
+        await eventually(lambda: upkeep.vector_trouble is None)
+        diary.write_text("Dear diary, I am no model.\n")
+        standin.behave(embed="delete models")
+        before = len(standin.calls("embed"))
+        await upkeep.follow(embeds=True)
+        assert "not a GGUF model" in (upkeep.vector_trouble or "")
+        assert str(diary) in (upkeep.vector_trouble or "")
+        assert len(standin.calls("embed")) == before
+        assert diary.read_text() == "Dear diary, I am no model.\n"
+        assert upkeep.models is not None
+        assert not upkeep.models.embed.path.is_symlink()

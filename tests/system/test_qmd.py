@@ -268,3 +268,16 @@ def test_workspace_is_never_written_to(tmp_path: Path, workspace: Path, backend:
             wait_for_qmd(daemon)
         found(daemon, "lease")
     assert {path: (path.stat().st_mtime_ns, path.stat().st_ino) for path in workspace.rglob("*")} == before
+
+
+@pytest.mark.parametrize("mode", ["vsearch", "query"])
+def test_file_of_a_person_that_is_no_model_survives_qmd(tmp_path: Path, workspace: Path, mode: str) -> None:
+    diary = tmp_path / "diary.gguf"
+    diary.write_text("Dear diary, I am no model.\n" * 100)
+    before = diary.stat()
+    with with_qmd(tmp_path, workspace, diary, searchMode=mode) as daemon:
+        eventually(lambda: "not a GGUF model" in str(agent_of(daemon)["qmd"]["vectorReason"]), seconds=60)
+        found(daemon, "who holds the lease")
+        assert str(diary) in agent_of(daemon)["qmd"]["vectorReason"]
+    after = diary.stat()
+    assert (after.st_ino, after.st_size, after.st_mtime_ns) == (before.st_ino, before.st_size, before.st_mtime_ns)

@@ -83,6 +83,20 @@ def flood_error() -> None:
     print(results())
 
 
+def delete_models() -> None:
+    """Delete whatever the configuration names as a model, as qmd does with one that it takes for broken."""
+    for role in ("embed", "generate", "rerank"):
+        path = configured_model(role)
+        note(deleted=[role, str(path), str(path.resolve())], found=path.exists())
+        path.unlink(missing_ok=True)
+    sys.exit("Error: invalid GGUF file, deleted")
+
+
+def configured_model(role: str) -> Path:
+    text = (Path(os.environ["XDG_CONFIG_HOME"]) / "qmd" / "index.yml").read_text()
+    return Path(next(line.partition(": ")[2] for line in text.splitlines() if line.startswith(f"  {role}: ")))
+
+
 WAYS: dict[str, Callable[[], object]] = {
     "ok": lambda: print(results()),
     "hang": hang,
@@ -98,6 +112,7 @@ WAYS: dict[str, Callable[[], object]] = {
     "half": lambda: print(results()[:-20]),
     "empty": lambda: None,
     "text": lambda: print("Ready."),
+    "delete models": delete_models,
     "abort": lambda: (print(results(), flush=True), os.abort()),
 }
 

@@ -1,0 +1,83 @@
+"""The models that an agent's qmd may use: which files, whether they are models at all, and the links it is given."""
+
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+
+from memoryd.config.models import Agent
+from memoryd.config.paths import models_dir
+from memoryd.embed.gguf_header import read_header
+from memoryd.embed.local import model_file
+from memoryd.embed.model_store import ModelStore
+from memoryd.errors import MemorydError, ModelError
+from memoryd.sidecar.qmd_home import QmdHome, QmdModel, QmdModels
+
+EMBED_MODEL = "hf_ggml-org_embeddinggemma-300M-Q8_0.gguf"
+GENERATE_MODEL = "hf_tobil_qmd-query-expansion-1.7B-q4_k_m.gguf"
+RERANK_MODEL = "hf_ggml-org_qwen3-reranker-0.6b-q8_0.gguf"
+"""The files that `qmd pull` leaves in the folder of its models."""
+
+
+class QmdModelFiles:
+    """Finds the model files anew at each call, and reads the header of one only when the file is another."""
+
+    def __init__(self, agent: Agent, home: QmdHome, environment: Mapping[str, str]) -> None:
+        self._agent = agent
+        self._home = home
+        self._environment = environment
+        self._looked_at: dict[tuple[object, ...], str | None] = {}
+
+    def find(self) -> QmdModels:
+        """Return what qmd is given for each role; its links are as they should be afterwards."""
+        folder = _shared_models(self._environment)
+        embed = folder / EMBED_MODEL
+        if not embed.is_file():
+            embed = _own_model(self._agent, self._environment) or embed
+        return QmdModels(
+            embed=self._shown("embed", embed),
+            generate=self._shown("generate", folder / GENERATE_MODEL),
+            rerank=self._shown("rerank", folder / RERANK_MODEL),
+        )
+
+    def _shown(self, role: str, model: Path) -> QmdModel:
+        return self._home.show_model(role, model, self._trouble(model))
+
+    def _trouble(self, model: Path) -> str | None:
+        """Return why a file is no model to be shown."""
+        try:
+            status = model.stat()
+        except OSError as exc:
+            return f"cannot find {model}: {exc.strerror}"
+        if not stat.S_ISREG(status.st_mode):
+            return f"{model} is not a file"
+        seen = (model, status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        if seen not in self._looked_at:
+            self._looked_at = {one: said for one, said in self._looked_at.items() if one[0] != model}
+            self._looked_at[seen] = _read_trouble(model)
+        return self._looked_at[seen]
+
+
+def _read_trouble(model: Path) -> str | None:
+    try:
+        read_header(model)
+    except ModelError as exc:
+        return f"{exc}; {exc.hint}" if exc.hint else str(exc)
+    return None
+
+
+def _shared_models(environment: Mapping[str, str]) -> Path:
+    cache = Path(environment.get("XDG_CACHE_HOME", ""))
+    return (cache if cache.is_absolute() else Path.home() / ".cache") / "qmd" / "models"
+
+
+def _own_model(agent: Agent, environment: Mapping[str, str]) -> Path | None:
+    """Return the model that memoryd embeds with, if it is here: qmd can use the same file."""
+    local = agent.memory_search.local
+    if agent.memory_search.provider == "none" and not Path(local.model_path).is_absolute():
+        return None
+    folder = Path(local.model_cache_dir) if local.model_cache_dir else models_dir()
+    try:
+        found = ModelStore.of(folder, environment).locate(model_file(local.model_path))
+    except MemorydError:
+        return None
+    return found.absolute() if found is not None else None
