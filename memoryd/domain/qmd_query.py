@@ -5,10 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from memoryd.domain.questions import Question
+
 Mode = Literal["search", "vsearch", "query"]
 
 MAX_SEARCHES: Final = 10
 """qmd takes no more in one question."""
+MAX_LISTED: Final = 20
+"""Documents that qmd takes of each sub-query, however many are asked for."""
 _MAX_TOGETHER: Final = 16
 _MAX_VECTOR_CHARS: Final = 2000
 
@@ -21,14 +25,16 @@ class SubQuery:
     query: str
 
 
-def sub_queries(mode: Mode, text: str, terms: Sequence[str]) -> tuple[SubQuery, ...]:
+def sub_queries(mode: Mode, question: Question, terms: Sequence[str]) -> tuple[SubQuery, ...]:
     """Return what to ask for a question and its terms; nothing if there is no word to look for.
 
     Words: all together first, which weighs twice, then each alone, longest first, so that a question in prose finds
-    what holds some of it. Meaning: the question as it is.
+    what holds some of it. Each line holds the phrases too, and leaves out the excluded words, for qmd tells only the
+    best of a line; a last one leaves out nothing, since what stands elsewhere in a document excludes only its part.
+    Meaning: the question as it is.
     """
-    words = _words(terms, MAX_SEARCHES - (mode == "query")) if mode in ("search", "query") else []
-    meaning = _meaning(text) if mode in ("vsearch", "query") else ""
+    words = _words(question, terms, MAX_SEARCHES - (mode == "query")) if mode in ("search", "query") else []
+    meaning = _meaning(question.text) if mode in ("vsearch", "query") else ""
     vector = [SubQuery("vec", meaning)] if meaning else []
     return (*(SubQuery("lex", line) for line in words), *vector)
 
@@ -38,12 +44,20 @@ def document(searches: Sequence[SubQuery]) -> str:
     return "\n".join(f"{one.type}: {one.query}" for one in searches)
 
 
-def _words(terms: Sequence[str], room: int) -> list[str]:
-    together = " ".join(terms[:_MAX_TOGETHER])
-    if len(terms) < 2:
-        return [together] if together else []
-    alone = sorted(terms, key=len, reverse=True)[: room - 1]
-    return [together, *alone]
+def _words(question: Question, terms: Sequence[str], room: int) -> list[str]:
+    required = [f'"{bare}"' for phrase in question.phrases if (bare := _bare(phrase))]
+    excluded = [f'-"{bare}"' for word in question.excluded if (bare := _bare(word))]
+    together = " ".join([*terms[:_MAX_TOGETHER], *required])
+    if not together:
+        return []
+    alone = sorted(terms, key=len, reverse=True)[: room - 1 - bool(excluded)] if len(terms) > 1 else []
+    lines = [" ".join([line, *excluded]) for line in (together, *(" ".join([term, *required]) for term in alone))]
+    return [*lines, together] if excluded else lines
+
+
+def _bare(text: str) -> str:
+    """Return a phrase without the signs at which the index of qmd ends a word, and which it would drop from one."""
+    return re.sub(r"[\W_]+", " ", text).strip()
 
 
 def _meaning(text: str) -> str:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC
 from typing import Final
 
@@ -11,21 +11,22 @@ from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.entries import ChunkSettings
 from memoryd.domain.filters import Filters
 from memoryd.domain.qmd_output import QmdHit
-from memoryd.domain.qmd_query import sub_queries
+from memoryd.domain.qmd_query import MAX_LISTED, MAX_SEARCHES, sub_queries
+from memoryd.domain.questions import Question
 from memoryd.domain.words import query_terms
 from memoryd.index.reader import Content
 from memoryd.search.arms import LEXICAL, VECTOR
 from memoryd.search.fallback import FallbackSearch
 from memoryd.search.folding import folded
-from memoryd.search.qmd_files import QmdFiles
-from memoryd.search.query import Arm, ArmState, Engine, Found, Query, Scored
+from memoryd.search.qmd_files import Place, QmdFiles
+from memoryd.search.query import Arm, ArmState, Engine, Found, Query, Scored, Why
 from memoryd.sidecar.qmd import Qmd, QmdAnswer
 from memoryd.store.chunks import ChunkRow
 
 NAME: Final = "qmd"
 RERANK = "rerank"
-MOST_ASKED = 100
-"""Results asked for when filters may leave out most of them."""
+MOST_ASKED = MAX_SEARCHES * MAX_LISTED
+"""Results asked for when the question may leave out most of them: all that qmd can tell."""
 MAX_TERMS = 64
 
 
@@ -48,18 +49,21 @@ class QmdSearch:
 
     async def search(self, query: Query) -> Found:
         """Return the chunks of the files that qmd finds; a file that has changed meanwhile must still hold a word."""
-        settings, upkeep = self._qmd.settings, self._qmd.upkeep
-        terms = tuple(query_terms(query.text, limit=MAX_TERMS))
-        searches = sub_queries(settings.mode, query.text, terms)
+        settings, upkeep, question = self._qmd.settings, self._qmd.upkeep, query.question
+        terms = tuple(query_terms(question.text, limit=MAX_TERMS))
+        searches = sub_queries(settings.mode, question, terms)
         if upkeep.vector_trouble and settings.mode == "query":
             searches = tuple(one for one in searches if one.type == "lex")
-        answer = QmdAnswer(())
+        answer, narrows = QmdAnswer(()), question.is_narrowed or not query.filters.is_empty
         if searches:
-            limit = 2 * query.limit + 4 if query.filters.is_empty else MOST_ASKED
+            limit = MOST_ASKED if narrows else 2 * query.limit + 4
             seconds = min(settings.query, query.deadline)
             answer = await self._qmd.query(searches, limit=limit, reranks=self._qmd.reranks, seconds=seconds)
         hits = await asyncio.to_thread(self._checked, answer.hits, terms, query)
-        return self._found(query, terms, hits, self._arms(answer))
+        found = self._found(query, terms, hits, self._arms(answer))
+        # every line of the question that was cut short has filled the answer with as many
+        is_cut = narrows and len(answer.hits) >= MAX_LISTED
+        return replace(found, doubt=_none_fits(len(answer.hits))) if is_cut else found
 
     def _found(self, query: Query, terms: tuple[str, ...], hits: Sequence[Scored], arms: Mapping[str, Arm]) -> Found:
         upkeep = self._qmd.upkeep
@@ -109,43 +113,45 @@ class QmdSearch:
         What scores no less than the last of them is read too: it may be a newer copy.
         """
         found: dict[tuple[str, int], Scored] = {}
-        for hit in hits:
+        question = query.question
+        for rank, hit in enumerate(hits, start=1):
             distinct = _distinct(list(found.values()), query)
             if len(distinct) >= query.limit and hit.score < distinct[query.limit - 1].score:
                 break
-            one = self._scored(hit, terms, query.filters)
+            one = self._scored(hit, rank, terms, query.filters, question)
             if one is not None:
                 found.setdefault(_place(one.chunk), one)
         return list(found.values())
 
-    def _scored(self, hit: QmdHit, terms: tuple[str, ...], filters: Filters) -> Scored | None:
+    def _scored(
+        self, hit: QmdHit, rank: int, terms: tuple[str, ...], filters: Filters, question: Question
+    ) -> Scored | None:
         place = self._files.place(hit.collection, hit.path)
         content = self._files.read(place) if place is not None else None
         if place is None or content is None:
             return None
         if not filters.admits(place.path, Source.MEMORY, content.stat.mtime_ns):
             return None
-        part = self._best_part(content, hit, terms)
-        if part is None:
+        row = self._best_part(content, place, hit, terms, question)
+        if row is None:
             return None
-        text = content.text[part.start : part.end]
-        count = _count(text, terms)
-        if not count and not _is_unchanged(content, hit):
+        held = _held(row.text, terms)
+        if not held and not _is_unchanged(content, hit):
             return None
-        path = RelativePath(place.path)
-        lines = part.start_line, part.end_line
-        row = ChunkRow(0, path, Source.MEMORY, *lines, part.heading, text, content.stat.mtime_ns)
-        return Scored(row, hit.score, float(count) if count else None)
+        return Scored(row, hit.score, why=_why(hit, rank, held))
 
-    def _best_part(self, content: Content, hit: QmdHit, terms: tuple[str, ...]) -> Chunk | None:
-        """Return the chunk with most of the terms, the one that holds the line of the result if there is a tie."""
+    def _best_part(
+        self, content: Content, place: Place, hit: QmdHit, terms: tuple[str, ...], question: Question
+    ) -> ChunkRow | None:
+        """Return the chunk with most of the terms, the one that holds the line of the result if there is a tie.
+
+        What lacks a phrase of the question or holds an excluded word is no part of the answer.
+        """
         parts = chunk(content.text, tokens=self._chunks.tokens, overlap=self._chunks.overlap)
+        rows = (_row(content, place, part) for part in parts)
         return max(
-            parts,
-            key=lambda part: (
-                _count(content.text[part.start : part.end], terms),
-                part.start_line <= hit.line <= part.end_line,
-            ),
+            (row for row in rows if question.allows([row.text, row.heading, row.path])),
+            key=lambda row: (len(_held(row.text, terms)), row.start_line <= hit.line <= row.end_line),
             default=None,
         )
 
@@ -187,9 +193,25 @@ def _place(chunk: ChunkRow) -> tuple[str, int]:
     return chunk.path, chunk.start_line
 
 
-def _count(text: str, terms: Sequence[str]) -> int:
-    folded = text.lower()
-    return sum(term in folded for term in terms)
+def _none_fits(count: int) -> str:
+    return f"none of the best {count} files of qmd fits the filters, phrases and excluded words of the question"
+
+
+def _row(content: Content, place: Place, part: Chunk) -> ChunkRow:
+    text = content.text[part.start : part.end]
+    lines = part.start_line, part.end_line
+    return ChunkRow(0, RelativePath(place.path), Source.MEMORY, *lines, part.heading, text, content.stat.mtime_ns)
+
+
+def _why(hit: QmdHit, rank: int, held: tuple[str, ...]) -> Why:
+    """Tell what qmd tells: its order and its score. What stands behind them, it keeps for itself."""
+    because = f"qmd ranks its file {rank}, with a score of {hit.score:g}"
+    return Why(base=hit.score, fused_rank=rank, terms=held, because=because)
+
+
+def _held(text: str, terms: Sequence[str]) -> tuple[str, ...]:
+    lowered = text.lower()
+    return tuple(term for term in terms if term in lowered)
 
 
 def _is_unchanged(content: Content, hit: QmdHit) -> bool:

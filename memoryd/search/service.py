@@ -1,9 +1,8 @@
 """The search that the API calls: one agent's question to an honest, cited answer."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from typing import Literal
 
 from memoryd.domain.citations import cited, with_footer
@@ -93,9 +92,9 @@ class SearchService:
         """
         start = time.monotonic()
         self._on_search()
-        found = _narrowed(await self._search.search(query), query.question)
+        found = await self._search.search(query)
         freshness = _owed(self._freshness(), found.engine)
-        hits = _within(_told(found.hits, found, has_footer=has_footer), found.engine.total_chars)
+        hits = _within(found, has_footer=has_footer)
         return Answer(
             hits=hits,
             misses=_told(found.misses if is_explained else (), found, has_footer=has_footer),
@@ -112,29 +111,33 @@ class SearchService:
         )
 
 
-def _narrowed(found: Found, question: Question) -> Found:
-    """Leave out hits of an engine that knows nothing of phrases and excluded words."""
-    if found.engine.name == "builtin" or not question.is_narrowed:
-        return found
-    hits, misses = (
-        tuple(hit for hit in part if question.allows([hit.chunk.text, hit.chunk.heading, hit.chunk.path]))
-        for part in (found.hits, found.misses)
-    )
-    return replace(found, hits=hits, misses=misses)
-
-
 def _told(hits: Sequence[Scored], found: Found, *, has_footer: bool) -> tuple[Answered, ...]:
     limit = found.engine.snippet_chars
     return tuple(_answered(hit, found.terms, limit, has_footer=has_footer) for hit in hits)
 
 
-def _within(hits: tuple[Answered, ...], total_chars: int | None) -> tuple[Answered, ...]:
-    """Return the leading hits whose snippets fit together; the first one always."""
-    if total_chars is None:
-        return hits
-    sizes = accumulate(len(hit.snippet) for hit in hits)
-    fitting = sum(size <= total_chars for size in sizes)
-    return hits[: max(1, fitting)]
+def _within(found: Found, *, has_footer: bool) -> tuple[Answered, ...]:
+    """Return the leading hits whose snippets fit together; the one that overflows is cut, and is the last."""
+    told = _told(found.hits, found, has_footer=has_footer)
+    left = found.engine.total_chars
+    if left is None:
+        return told
+    fitting: list[Answered] = []
+    for hit, whole in zip(found.hits, told, strict=True):
+        if len(whole.snippet) > left:
+            return (*fitting, *_cut(hit, found.terms, left, has_footer=has_footer, is_first=not fitting))
+        fitting.append(whole)
+        left -= len(whole.snippet)
+    return tuple(fitting)
+
+
+def _cut(hit: Scored, terms: tuple[str, ...], room: int, *, has_footer: bool, is_first: bool) -> Iterator[Answered]:
+    """Yield a hit within `room` characters with its footer; where that leaves none for text, only the first, bare."""
+    footer = len(with_footer("", cited(hit.chunk.path, hit.chunk.start_line, hit.chunk.end_line))) if has_footer else 0
+    if room > footer:
+        yield _answered(hit, terms, room - footer, has_footer=has_footer)
+    elif is_first:
+        yield _answered(hit, terms, room, has_footer=False)
 
 
 def _owed(freshness: Freshness, engine: Engine) -> Freshness:

@@ -164,6 +164,8 @@ class Qmd:
             # none means all of them in one ranking; named ones are ranked each alone
             "collections": [],
             "limit": limit,
+            # without reranking it only bounds what is told, at 40
+            **({} if reranks else {"candidateLimit": limit}),
             "minScore": 0,
             "rerank": reranks,
         }
@@ -197,7 +199,7 @@ class Qmd:
         """Run `query --json`; if an option is not known to this build, once more with the fewest that will do."""
         names = [part for one in self.collections for part in ("-c", one.name)]
         fewest = ("query", "--json", "-n", str(limit), *names, "--", document(searches))
-        wanted = fewest if reranks else (*fewest[:2], "--no-rerank", *fewest[2:])
+        wanted = fewest if reranks else (*fewest[:2], "--no-rerank", "-C", str(limit), *fewest[2:])
         for arguments in dict.fromkeys((wanted, fewest)):
             left = max(0.01, end - time.monotonic())
             outcome = await self.installation.run(*arguments, seconds=left, is_background=False)

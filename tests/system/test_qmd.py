@@ -281,3 +281,78 @@ def test_file_of_a_person_that_is_no_model_survives_qmd(tmp_path: Path, workspac
         assert str(diary) in agent_of(daemon)["qmd"]["vectorReason"]
     after = diary.stat()
     assert (after.st_ino, after.st_size, after.st_mtime_ns) == (before.st_ino, before.st_size, before.st_mtime_ns)
+
+
+def write_herons(workspace: Path) -> None:
+    """Write fifty short notes that qmd ranks first, and one long one that comes after them."""
+    for number in range(50):
+        (workspace / "memory" / f"heron-{number}.md").write_text(f"# Heron\n\nThe heron stood at weir {number}.\n")
+    filler = "It rained, and the ferry came late from the other bank. " * 20
+    late = f"# Summer\n\n{filler}\n\nThe old weir heron slept near the mill, a heron of its own.\n"
+    (workspace / "memory" / "late.md").write_text(late)
+
+
+@pytest.mark.parametrize("question", ['"weir heron"', 'heron "old weir heron"', "heron weir -stood"])
+def test_phrases_and_excluded_words_reach_past_the_best(tmp_path: Path, workspace: Path, question: str) -> None:
+    write_herons(workspace)
+    with with_qmd(tmp_path, workspace) as daemon:
+        wait_for_qmd(daemon)
+        reply = found(daemon, question)
+        assert paths(reply) == ["memory/late.md"]
+        assert (reply["backend"], reply["fallback"], reply["verdict"]) == ("qmd", None, "answerable")
+
+
+def test_what_qmd_cannot_be_asked_for_is_asked_of_the_builtin_index(tmp_path: Path, workspace: Path) -> None:
+    write_herons(workspace)
+    with with_qmd(tmp_path, workspace) as daemon:
+        wait_for_qmd(daemon)
+        reply = found(daemon, "heron path:memory/late.md")
+        assert paths(reply) == ["memory/late.md"]
+        assert (reply["backend"], reply["fallback"]["from"]) == ("builtin", "qmd")
+        assert "none of the best" in reply["fallback"]["reason"]
+        nothing = found(daemon, '"weir lease"')
+        assert (nothing["backend"], paths(nothing), nothing["verdict"]) == ("qmd", [], "none")
+
+
+def test_excluded_word_elsewhere_in_a_long_note_excludes_only_its_part(tmp_path: Path, workspace: Path) -> None:
+    filler = "It rained, and the ferry came late from the other bank. " * 60
+    text = f"# Birds\n\nThe heron slept.\n\n## Ferry\n\n{filler}\n\n## Owls\n\nThe owl woke.\n"
+    (workspace / "memory" / "birds.md").write_text(text)
+    with with_qmd(tmp_path, workspace) as daemon:
+        wait_for_qmd(daemon)
+        reply = found(daemon, "heron -owl")
+        assert (reply["backend"], paths(reply)) == ("qmd", ["memory/birds.md"])
+        assert "owl" not in reply["results"][0]["snippet"]
+
+
+def test_explanation_tells_what_qmd_tells_and_no_more(tmp_path: Path, workspace: Path) -> None:
+    write_herons(workspace)
+    with with_qmd(tmp_path, workspace) as daemon:
+        wait_for_qmd(daemon)
+        reply = daemon.client().search("heron lease", explain=True)
+        assert reply["backend"] == "qmd"
+        told = [hit["explain"] for hit in reply["results"]]
+        assert [one["mergedRank"] for one in told] == [1, 2, 3, 4, 5, 6]
+        assert [one["baseScore"] for one in told] == [hit["score"] for hit in reply["results"]]
+        assert {tuple(one["terms"]) for one in told} == {("heron",), ("lease",)}
+        assert all("qmd" in one["because"] for one in told)
+        assert {(one["bm25"], one["wordsRank"], one["cosine"], one["vectorRank"]) for one in told} == {
+            (None, None, None, None)
+        }
+        assert {(hit["textScore"], hit["vectorScore"]) for hit in reply["results"]} == {(None, None)}
+
+
+@pytest.mark.parametrize(("whole", "count"), [(120, 1), (600, 3), (20, 1)])
+def test_snippet_that_overflows_the_answer_is_cut(tmp_path: Path, workspace: Path, whole: int, count: int) -> None:
+    for number in range(9):
+        (workspace / "memory" / f"heron-{number}.md").write_text("A heron at the weir.\n" * 60)
+    with with_qmd(tmp_path, workspace, limits={"maxSnippetChars": 200, "maxInjectedChars": whole}) as daemon:
+        wait_for_qmd(daemon)
+        reply = found(daemon, "heron")
+        sizes = [len(hit["snippet"]) for hit in reply["results"]]
+        assert (reply["backend"], len(sizes)) == ("qmd", count)
+        assert whole * 0.7 < sum(sizes) <= whole
+        last = reply["results"][-1]
+        lines = last["snippet"].split("\n\nSource: ")[0].split("\n")
+        assert last["snippetEndLine"] - last["snippetStartLine"] + 1 == len(lines)
+        assert all("A heron at the weir.".startswith(line) for line in lines)

@@ -1,14 +1,25 @@
 """Questions in the words of qmd."""
 
+from datetime import UTC, datetime
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.qmd_query import MAX_SEARCHES, SubQuery, document, sub_queries
+from memoryd.domain.filters import Filters
+from memoryd.domain.qmd_query import MAX_SEARCHES, Mode, SubQuery, document, sub_queries
+from memoryd.domain.questions import Question, parse_question
 from memoryd.domain.words import query_terms
+
+NOW = datetime(2026, 10, 18, tzinfo=UTC)
+
+
+def asked_of(mode: Mode, text: str) -> list[str]:
+    question = parse_question(text, Filters(), NOW)
+    return [one.query for one in sub_queries(mode, question, query_terms(question.text))]
 
 
 def test_words_are_asked_together_and_then_each_alone() -> None:
-    asked = sub_queries("search", "which port does the gateway use", ("port", "gateway", "use"))
+    asked = sub_queries("search", Question("which port does the gateway use"), ("port", "gateway", "use"))
     assert asked == (
         SubQuery("lex", "port gateway use"),
         SubQuery("lex", "gateway"),
@@ -18,20 +29,32 @@ def test_words_are_asked_together_and_then_each_alone() -> None:
 
 
 def test_one_word_is_asked_once() -> None:
-    assert sub_queries("search", "lease", ("lease",)) == (SubQuery("lex", "lease"),)
+    assert sub_queries("search", Question("lease"), ("lease",)) == (SubQuery("lex", "lease"),)
+
+
+def test_phrases_are_in_every_line_and_excluded_words_in_all_but_the_last() -> None:
+    assert asked_of("search", 'port "GW-4172" -old_gateway') == [
+        'port gw 4172 "GW 4172" -"old gateway"',
+        'port "GW 4172" -"old gateway"',
+        '4172 "GW 4172" -"old gateway"',
+        'gw "GW 4172" -"old gateway"',
+        'port gw 4172 "GW 4172"',
+    ]
+    assert asked_of("search", "port -gateway") == ['port -"gateway"', "port"]
+    assert asked_of("vsearch", "port -gateway") == ["port"]
 
 
 def test_modes_ask_by_words_by_meaning_and_by_both() -> None:
-    assert sub_queries("vsearch", "who  repaired\nthe roof", ("repaired",)) == (
+    assert sub_queries("vsearch", Question("who  repaired\nthe roof"), ("repaired",)) == (
         SubQuery("vec", "who repaired the roof"),
     )
-    kinds = [one.type for one in sub_queries("query", "roof lease", ("roof", "lease"))]
+    kinds = [one.type for one in sub_queries("query", Question("roof lease"), ("roof", "lease"))]
     assert kinds == ["lex", "lex", "lex", "vec"]
 
 
 def test_question_without_words_asks_nothing() -> None:
-    assert sub_queries("search", "?!", ()) == ()
-    assert sub_queries("vsearch", " \0 ", ()) == ()
+    assert sub_queries("search", Question("?!"), ()) == ()
+    assert sub_queries("vsearch", Question(" \0 "), ()) == ()
 
 
 def test_document_has_one_line_for_each_part() -> None:
@@ -41,7 +64,15 @@ def test_document_has_one_line_for_each_part() -> None:
 @given(st.text(max_size=200))
 def test_no_question_smuggles_in_syntax_or_lines(text: str) -> None:
     for mode in ("search", "vsearch", "query"):
-        asked = sub_queries(mode, text, query_terms(text))
+        asked = sub_queries(mode, Question(text), query_terms(text))
         assert len(asked) <= MAX_SEARCHES
         assert len(document(asked).split("\n")) == max(1, len(asked))
         assert not [one for one in asked if one.type == "lex" and set(one.query) & set('"-\0')]
+
+
+@given(st.text(max_size=200))
+def test_no_phrase_breaks_the_syntax_of_a_line(text: str) -> None:
+    question = Question("heron", phrases=(text,), excluded=(text,))
+    for one in sub_queries("search", question, ("heron",)):
+        assert one.query.count('"') % 2 == 0
+        assert len(one.query.splitlines()) == 1
