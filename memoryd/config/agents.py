@@ -80,7 +80,7 @@ def merged_search(defaults: MemorySearch, own: MemorySearch) -> MemorySearch:
     """Return what holds for an agent: its own values win, lists that add up are joined without repeats.
 
     `extraPaths` and `qmd.extraCollections` add up as in OpenClaw; so does `exclude`, for an agent must not open
-    what the defaults hide. The hybrid weights add up to 1.
+    what the defaults hide. The hybrid weights add up to 1, and the overlap is less than a chunk.
     """
     merged = overlay(defaults, own)
     hybrid = merged.query.hybrid.normalised()
@@ -90,6 +90,7 @@ def merged_search(defaults: MemorySearch, own: MemorySearch) -> MemorySearch:
             "extra_paths": tuple(dict.fromkeys(defaults.extra_paths + own.extra_paths)),
             "exclude": tuple(dict.fromkeys(defaults.exclude + own.exclude)),
             "qmd": merged.qmd.model_copy(update={"extra_collections": tuple(dict.fromkeys(collections))}),
+            "chunking": merged.chunking.fitted(),
             "query": merged.query.model_copy(update={"hybrid": hybrid}),
         }
     )

@@ -1,86 +1,125 @@
 """Values that are right one by one and wrong together."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from memoryd.config.agents import overlay
 from memoryd.config.memory_search import MemorySearch
 from memoryd.config.models import Agent, Config
 from memoryd.config.paths import socket_path
+from memoryd.config.raw import Location, of_agent
 from memoryd.domain.access import read_key
 from memoryd.domain.media import MODELS, PROVIDER, embeds_media
 
 TOO_WIDE: Final = "must be a folder of its own, not the root or the whole home folder"
 
 
-def contradictions(config: Config) -> list[str]:
-    """Return what is wrong with the agents as they result from the file."""
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """What is wrong with the agent at a place of the list, None if none is listed, and which keys decide about it."""
+
+    agent: int | None
+    problem: str
+    keys: tuple[str, ...]
+
+    def __str__(self) -> str:
+        holder = "agents.defaults" if self.agent is None else f"agents.list[{self.agent}]"
+        return f"{holder}.{self.problem}"
+
+    def rests_on(self, broken: Location) -> bool:
+        """Tell whether a value that could not be read would have decided about it."""
+        if broken[:2] == ("agents", "list") and broken[2:3] not in ((), (self.agent,)):
+            return False
+        if broken[:1] != ("agents",):
+            return False
+        below = ".".join(map(str, of_agent(broken)))
+        return not below or any(f"{key}.".startswith(f"{below}.") for key in self.keys)
+
+
+def contradictions(config: Config, broken: Sequence[Location] = ()) -> list[str]:
+    """Return what is wrong with the agents as they result from the file, but for what rests on `broken` values."""
     agents = config.resolved_agents()
-    problems = list(_repeated_ids(agents))
-    for agent in agents:
-        problems += [f"{_where(agent, config)}.{problem}" for problem in _of_one(agent)]
-    return list(dict.fromkeys([*problems, *_shared_indexes(agents), *_sockets(agents)]))
+    places = [None] if not config.agents.list else range(len(agents))
+    found = [*_repeated_ids(agents)]
+    for place, agent in zip(places, agents, strict=True):
+        found += [Contradiction(place, problem, keys) for problem, keys in _of_one(agent)]
+    found += [*_shared_indexes(agents), *_sockets(agents)]
+    told = [str(one) for one in found if not any(one.rests_on(place) for place in broken)]
+    return list(dict.fromkeys(told))
 
 
-def _where(agent: Agent, config: Config) -> str:
-    position = next((n for n, entry in enumerate(config.agents.list) if entry.id == agent.id), None)
-    return "agents.defaults" if position is None else f"agents.list[{position}]"
+def adjusted(config: Config) -> list[str]:
+    """Return a notice for each agent whose values were made to fit each other."""
+    defaults = config.agents.defaults.memory_search.chunking
+    asked = [("agents.defaults", defaults)] if not config.agents.list else []
+    for position, entry in enumerate(config.agents.list):
+        asked.append((f"agents.list[{position}]", overlay(defaults, entry.memory_search.chunking)))
+    return [
+        f"{where}.memorySearch.chunking.overlap: {one.overlap} is not less than tokens ({one.tokens}), "
+        f"{one.fitted().overlap} is used"
+        for where, one in asked
+        if one.fitted() != one
+    ]
 
 
-def _of_one(agent: Agent) -> Iterator[str]:
+def _of_one(agent: Agent) -> Iterator[tuple[str, tuple[str, ...]]]:
     search = agent.memory_search
     if agent.workspace.resolve() in (Path("/"), Path.home().resolve()):
-        yield f"workspace: {TOO_WIDE}: {agent.workspace}"
-    if search.chunking.overlap >= search.chunking.tokens:
-        chunking = search.chunking
-        yield f"memorySearch.chunking.overlap: must be less than tokens ({chunking.tokens}), not {chunking.overlap}"
+        yield f"workspace: {TOO_WIDE}: {agent.workspace}", ("workspace",)
     if search.multimodal.enabled:
-        yield from _without_media(search)
+        for key, problem in _without_media(search):
+            yield f"memorySearch.{key}: {problem}", (f"memorySearch.{key}", "memorySearch.multimodal.enabled")
 
 
-def _without_media(search: MemorySearch) -> Iterator[str]:
+def _without_media(search: MemorySearch) -> Iterator[tuple[str, str]]:
     """What keeps pictures and sounds from being embedded; which provider `auto` finds is seen later."""
     while_enabled = "while multimodal.enabled is true"
     if search.fallback != "none":
-        yield f'memorySearch.fallback: must be "none" {while_enabled}'
+        yield "fallback", f'must be "none" {while_enabled}'
     if search.provider not in (PROVIDER, "auto"):
-        yield f'memorySearch.provider: must be "{PROVIDER}" {while_enabled}, not "{search.provider}"'
+        yield "provider", f'must be "{PROVIDER}" {while_enabled}, not "{search.provider}"'
     if not embeds_media(PROVIDER, search.model or ""):
         found = "and is not set" if search.model is None else f'not "{search.model}"'
-        yield f'memorySearch.model: must be "{MODELS[0]}" {while_enabled}, {found}'
+        yield "model", f'must be "{MODELS[0]}" {while_enabled}, {found}'
 
 
-def _repeated_ids(agents: list[Agent]) -> Iterator[str]:
+def _repeated_ids(agents: list[Agent]) -> Iterator[Contradiction]:
     ids = [agent.id for agent in agents]
     for position, agent_id in enumerate(ids):
         if agent_id in ids[:position]:
-            yield f"agents.list[{position}].id: {agent_id} is used before"
+            yield Contradiction(position, f"id: {agent_id} is used before", ("id",))
 
 
-def _shared_indexes(agents: list[Agent]) -> Iterator[str]:
+def _shared_indexes(agents: list[Agent]) -> Iterator[Contradiction]:
     """One index holds one workspace; two would remove each other's documents."""
     owners: dict[Path, Agent] = {}
     for position, agent in enumerate(agents):
         owner = owners.setdefault(agent.index_path.resolve(), agent)
         if owner.workspace.resolve() != agent.workspace.resolve():
-            yield (
-                f"agents.list[{position}].memorySearch.store.path: is also the index of agent {owner.id}, "
+            problem = (
+                f"memorySearch.store.path: is also the index of agent {owner.id}, "
                 "which has another workspace; put {agentId} into the path"
             )
+            yield Contradiction(position, problem, ("memorySearch.store.path", "workspace", "id"))
 
 
-def _sockets(agents: list[Agent]) -> Iterator[str]:
+def _sockets(agents: list[Agent]) -> Iterator[Contradiction]:
     """Each socket has a path of its own, outside every workspace, and a key of its own agent."""
     taken = {socket_path().resolve()}
     for position, agent in enumerate(agents):
         for number, socket in enumerate(agent.sockets):
-            where = f"agents.list[{position}].sockets[{number}]"
+            where = f"sockets.{number}"
             path = Path(socket.path).expanduser().resolve()
             if path in taken:
-                yield f"{where}.path: is used before, or is the owner's socket"
+                problem = f"sockets[{number}].path: is used before, or is the owner's socket"
+                yield Contradiction(position, problem, (f"{where}.path",))
             taken.add(path)
             if any(path.is_relative_to(other.workspace.resolve()) for other in agents):
-                yield f"{where}.path: must not lie in a workspace"
+                problem = f"sockets[{number}].path: must not lie in a workspace"
+                yield Contradiction(position, problem, (f"{where}.path", "workspace"))
             owner = read_key(socket.session_key).agent if socket.session_key else None
             if owner not in (None, agent.id):
-                yield f"{where}.sessionKey: is of agent {owner}, not of {agent.id}"
+                problem = f"sockets[{number}].sessionKey: is of agent {owner}, not of {agent.id}"
+                yield Contradiction(position, problem, (f"{where}.sessionKey", "id"))

@@ -7,17 +7,15 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from memoryd.config.anchor import anchor
-from memoryd.config.consistency import contradictions
+from memoryd.config.consistency import adjusted, contradictions
 from memoryd.config.file import read
 from memoryd.config.foreign import set_foreign_aside
+from memoryd.config.mending import mended
 from memoryd.config.models import Config
-from memoryd.config.not_yet import without_effect
+from memoryd.config.not_yet import differences, without_effect
 from memoryd.config.overrides import Overrides, apply, from_environment
 from memoryd.config.paths import config_file
-from memoryd.config.problems import explain
 from memoryd.config.raw import Raw
 from memoryd.errors import ConfigError
 
@@ -45,8 +43,8 @@ def load(path: Path | None = None, overrides: Overrides = NO_OVERRIDES) -> Loade
     anchor(result.ours, source.absolute().parent if source is not None else Path.home())
     from_variables, problems = from_environment(os.environ)
     apply(overrides.over(from_variables), result.ours)
-    config = _validated(result.ours, [*result.problems, *problems], source)
-    return Loaded(config, [*notices, *result.notices, *without_effect(config)], source)
+    config, changed = _validated(result.ours, [*result.problems, *problems], source)
+    return Loaded(config, [*notices, *result.notices, *changed, *without_effect(config), *differences(config)], source)
 
 
 def _source(path: Path | None) -> Path | None:
@@ -58,12 +56,12 @@ def _source(path: Path | None) -> Path | None:
     return default if is_named or os.path.lexists(default) else None
 
 
-def _validated(raw: Raw, problems: list[str], source: Path | None) -> Config:
-    try:
-        config = Config.model_validate(raw, by_alias=True, by_name=False)
-    except ValidationError as error:
-        raise ConfigError([*problems, *explain(error, Config)], source=str(source or "")) from error
-    problems += contradictions(config)
-    if problems:
+def _validated(raw: Raw, problems: list[str], source: Path | None) -> tuple[Config, list[str]]:
+    """Return the configuration with the notices of what was changed in it."""
+    found = mended(raw)
+    problems += found.problems
+    if found.config is not None:
+        problems += contradictions(found.config, found.broken)
+    if problems or found.config is None:
         raise ConfigError(problems, source=str(source or ""))
-    return config
+    return found.config, [*found.notices, *adjusted(found.config)]

@@ -1,7 +1,7 @@
 """`memorySearch`: what is indexed, how it is embedded and how it is searched."""
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field
 
@@ -46,6 +46,13 @@ class Chunking(Section):
 
     tokens: int = Field(default=400, ge=16, le=8192)
     overlap: int = Field(default=80, ge=0, le=8191)
+
+    def fitted(self) -> Self:
+        """Return the same with an overlap that leaves room for new text: a fifth of a chunk where none is left.
+
+        OpenClaw takes one token less than a chunk, by which each word is stored and embedded hundreds of times.
+        """
+        return self if self.overlap < self.tokens else self.model_copy(update={"overlap": self.tokens // 5})
 
 
 class Cache(Section):

@@ -17,3 +17,11 @@ def value_at(raw: object, location: Location) -> object:
             case _:
                 return None
     return raw
+
+
+def of_agent(location: Location) -> Location:
+    """Return what stands behind `agents.defaults` or `agents.list[n]`; nothing if it is not an agent's."""
+    match location:
+        case ("agents", "defaults", *below) | ("agents", "list", int(), *below):
+            return tuple(below)
+    return ()

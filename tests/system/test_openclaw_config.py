@@ -49,6 +49,7 @@ DOCUMENTED = {
 WITHOUT_EFFECT = {
     *("memory.qmd.searchTool", "memory.qmd.mcporter", "memory.qmd.sessions", f"{SEARCH}sources"),
     *(f"{SEARCH}experimental.sessionMemory", f"{SEARCH}sync.sessions", f"{SEARCH}store.fts.tokenizer"),
+    *(f"{SEARCH}query.hybrid", "agents.list[0].memorySearch.query.hybrid"),
 }
 
 

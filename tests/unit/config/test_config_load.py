@@ -142,27 +142,103 @@ def test_all_problems_are_told_at_once(write: Write) -> None:
                 extra_paths: [],
                 local: null,
             } },
-            list: [{ name: "no id" }, { id: "a b" }],
+            list: [{ name: "no id" }, { id: "a b" }, { id: "a" }, { id: "A", workspace: "/" }],
         },
         limits: { maxConnections: 1e400 },
     }""")
     assert sorted(problems_of()) == [
-        "agents.defaults.memorySearch.chunking.overlap: must be at least 0, not -1",
         "agents.defaults.memorySearch.chunking.tokens: must be a whole number, not 4.5",
         "agents.defaults.memorySearch.extra_paths: unknown key (did you mean `extraPaths`?)",
         "agents.defaults.memorySearch.local: must be an object { … }, not null",
         "agents.defaults.memorySearch.maxResults: unknown key (did you mean `query.maxResults`?)",
         "agents.defaults.memorySearch.query.hybrid.mmr.lamda: unknown key (did you mean `lambda`?)",
-        "agents.defaults.memorySearch.query.minScore: must be at most 1, not 2",
         'agents.defaults.memorySearch.sources: must be a list [ … ], not "memory"',
         "agents.list[0].id: is missing",
         'agents.list[1].id: must be 1 to 64 letters, digits, - or _, starting with a letter or digit, not "a b"',
+        "agents.list[3].id: a is used before",
+        "agents.list[3].workspace: must be a folder of its own, not the root or the whole home folder: /",
         "limits.maxConnections: must be a whole number, not Infinity",
         'memory.backend: must be one of builtin, qmd, not "sqlite"',
         "memory.citation: unknown key (did you mean `citations`?)",
         'memory.readOnly: must be true or false, not "yes"',
         "memorySearch: belongs under agents.defaults.memorySearch",
     ]
+
+
+@pytest.mark.parametrize(
+    ("broken", "others"),
+    [
+        ("{ provider: 'bogus' }", ["fallback", "model"]),
+        ("{ model: 7 }", ["fallback", "provider"]),
+        ("{ fallback: 'ollama', query: { deadlineMs: 'x' } }", ["fallback", "model", "provider"]),
+        ("{ multimodal: { enabled: 'yes' } }", []),
+        ("[]", []),
+    ],
+)
+def test_what_a_broken_value_decides_about_is_not_guessed(write: Write, broken: str, others: list[str]) -> None:
+    write(f"""{{ agents: {{
+        defaults: {{ memorySearch: {{ multimodal: {{ enabled: true }}, fallback: "openai" }} }},
+        list: [{{ id: "a", memorySearch: {broken} }}],
+    }} }}""")
+    first, *rest = sorted(problems_of(), key=lambda problem: "while multimodal" in problem)
+    assert "while multimodal" not in first
+    assert sorted(problem.split(":")[0].rpartition(".")[2] for problem in rest) == others
+
+
+OUT_OF_RANGE = """{
+    memory: { qmd: {
+        limits: { maxResults: 0, timeoutMs: -5, maxSnippetChars: 1000000000 },
+        update: { debounceMs: -1, embedTimeoutMs: 0 },
+    } },
+    agents: {
+        defaults: { memorySearch: {
+            query: { minScore: 35, maxResults: 5000, hybrid: {
+                vectorWeight: -1, candidateMultiplier: 100,
+                mmr: { lambda: 1.5 }, temporalDecay: { halfLifeDays: 0 } } },
+            chunking: { tokens: 4, overlap: -1 },
+            remote: { nonBatchConcurrency: 0, batch: { concurrency: 900, pollIntervalMs: 1, timeoutMinutes: 0 } },
+        } },
+        list: [{ id: "a" }, { id: "b", memorySearch: {
+            query: { minScore: -1 }, sync: { intervalMinutes: -3 }, chunking: { tokens: 400, overlap: 400 } } }],
+    },
+}"""
+
+
+def test_numbers_out_of_range_take_another_one_as_in_openclaw(write: Write) -> None:
+    write(OUT_OF_RANGE)
+    loaded = load()
+    first, second = (agent.memory_search for agent in loaded.config.resolved_agents())
+    qmd, query = loaded.config.memory.qmd, first.query
+    assert (qmd.limits.max_results, qmd.limits.timeout_ms, qmd.limits.max_snippet_chars) == (6, 4000, 100_000)
+    assert (qmd.update.debounce_ms, qmd.update.embed_timeout_ms) == (0, 120_000)
+    assert (query.min_score, query.max_results, second.query.min_score) == (1, 1000, 0)
+    assert (query.hybrid.vector_weight, query.hybrid.candidate_multiplier, query.hybrid.mmr.lambda_) == (0, 20, 1)
+    assert query.hybrid.temporal_decay.half_life_days == 30
+    assert (first.chunking.tokens, first.chunking.overlap, second.chunking.overlap) == (16, 0, 80)
+    assert (first.remote.non_batch_concurrency, first.remote.batch.concurrency) == (1, 64)
+    assert (first.remote.batch.poll_interval_ms, first.remote.batch.timeout_minutes) == (100, 60)
+    assert second.sync.interval_minutes == 0
+    assert len(loaded.notices) == 20
+    assert "agents.defaults.memorySearch.query.minScore: 35 is out of range, 1 is used" in loaded.notices
+    assert "memory.qmd.limits.timeoutMs: -5 is out of range, the default is used" in loaded.notices
+    assert (
+        "agents.list[1].memorySearch.chunking.overlap: 400 is not less than tokens (400), 80 is used" in loaded.notices
+    )
+
+
+@pytest.mark.parametrize(
+    ("search", "problem"),
+    [
+        ("{ remote: { tokensPerDay: 0 } }", "remote.tokensPerDay: must be at least 1, not 0"),
+        ("{ cache: { maxEntries: -1 } }", "cache.maxEntries: must be at least 0, not -1"),
+        ("{ multimodal: { maxFileBytes: 0 } }", "multimodal.maxFileBytes: must be at least 1, not 0"),
+        ("{ outputDimensionality: 100000 }", "outputDimensionality: must be at most 65,536, not 100000"),
+        ("{ sync: { reconcileSeconds: -1 } }", "sync.reconcileSeconds: must be at least 0, not -1"),
+    ],
+)
+def test_number_that_would_send_or_delete_is_never_guessed(write: Write, search: str, problem: str) -> None:
+    write(f"{{ agents: {{ defaults: {{ memorySearch: {search} }} }} }}")
+    assert problems_of() == [f"agents.defaults.memorySearch.{problem}"]
 
 
 @pytest.mark.parametrize(
@@ -317,6 +393,40 @@ def test_input_type_is_noticed_where_no_request_carries_one(write: Write) -> Non
         f"agents.list[1].memorySearch.queryInputType has no effect with provider ollama: {why}",
         f"agents.list[2].memorySearch.inputType has no effect with provider mistral: {why}",
     ]
+
+
+def test_what_qmd_does_not_do_is_noticed_where_qmd_answers(write: Write) -> None:
+    text = """{
+        memory: { backend: "BACKEND", qmd: { update: { startup: "immediate" } } },
+        agents: { defaults: { memorySearch: { query: { hybrid: { mmr: { enabled: true } } } } } },
+    }"""
+    startup = (
+        'memory.qmd.update.startup has no effect as "immediate": '
+        "qmd is refreshed at the start anyway, unless onBoot is false"
+    )
+    write(text.replace("BACKEND", "builtin"))
+    assert load().notices == [startup]
+    write(text.replace("BACKEND", "qmd"))
+    assert load().notices == [
+        "agents.defaults.memorySearch.query.hybrid has no effect on answers of qmd: "
+        "qmd ranks by itself, and this holds while the builtin index answers for it",
+        startup,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("memory", "is_told"),
+    [
+        ("{ backend: 'qmd', qmd: { scope: { rules: [] } } }", True),
+        ("{ backend: 'qmd', qmd: { scope: { default: 'deny', rules: [] } } }", False),
+        ("{ backend: 'qmd', qmd: {} }", False),
+        ("{ backend: 'builtin', qmd: { scope: { rules: [] } } }", False),
+    ],
+)
+def test_scope_that_denies_where_openclaw_allows_is_noticed(write: Write, memory: str, is_told: bool) -> None:
+    write(f"{{ memory: {memory} }}")
+    told = [notice for notice in load().notices if "where OpenClaw allows" in notice]
+    assert bool(told) == is_told
 
 
 def test_paths_of_the_file_start_at_its_folder(home: Path) -> None:

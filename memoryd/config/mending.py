@@ -1,0 +1,77 @@
+"""Validation that goes on after a mistake: what is wrong is taken out, so that all that is wrong is told at once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from memoryd.config.models import Config
+from memoryd.config.problems import explain
+from memoryd.config.range import brought_into_range
+from memoryd.config.raw import Location, Raw, value_at
+
+PASSES: Final = 8
+REQUIRED: Final = {"id": "unnamed-{}", "path": "/nowhere/{}", "action": "deny"}
+"""Keys without a default; an agent and its socket keep their places in the lists, by which they are told."""
+
+
+@dataclass(slots=True)
+class Mended:
+    """What could be read: a configuration without what is wrong, None if nothing could be made of it."""
+
+    config: Config | None = None
+    problems: list[str] = field(default_factory=list)
+    broken: list[Location] = field(default_factory=list)
+    """Where the values stood that were taken out."""
+    notices: list[str] = field(default_factory=list)
+
+
+def mended(raw: Raw) -> Mended:
+    """Validate the file, which is changed to what could be read of it."""
+    result = Mended()
+    for _ in range(PASSES):
+        try:
+            result.config = Config.model_validate(raw, by_alias=True, by_name=False)
+            break
+        except ValidationError as error:
+            _mend(error, raw, result)
+    return result
+
+
+def _mend(error: ValidationError, raw: Raw, result: Mended) -> None:
+    """Bring numbers into their range first; what is left are problems, told as the file has them."""
+    found = [(_location(details), details) for details in error.errors(include_url=False)]
+    notices = [line for place, details in found if (line := brought_into_range(details, place, raw)) is not None]
+    result.notices += notices
+    if notices:
+        return
+    # what comes after the first time comes of the mending
+    if not result.broken:
+        result.problems = explain(error, Config)
+    for place, _ in found:
+        result.broken.append(_without(place, raw, len(result.broken)))
+
+
+def _location(details: ErrorDetails) -> Location:
+    return tuple(part for part in details["loc"] if part != "[key]")
+
+
+def _without(place: Location, raw: Raw, number: int) -> Location:
+    """Take a value out with its key, or put a harmless one where there must be one; return where that was."""
+    *above, key = place
+    holder = value_at(raw, tuple(above))
+    if isinstance(holder, list) and isinstance(key, int) and above == ["agents", "list"]:
+        holder[key] = {"id": REQUIRED["id"].format(number)}
+    elif not isinstance(holder, dict):
+        return _without(tuple(above), raw, number) if above else place
+    elif _is_required(place):
+        holder[str(key)] = REQUIRED[str(key)].format(number)
+    else:
+        holder.pop(str(key), None)
+    return place
+
+
+def _is_required(place: Sequence[int | str]) -> bool:
+    return len(place) > 1 and isinstance(place[-2], int) and place[-1] in REQUIRED
