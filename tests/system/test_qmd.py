@@ -5,6 +5,7 @@ import os
 import signal
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -329,7 +330,7 @@ def test_explanation_tells_what_qmd_tells_and_no_more(tmp_path: Path, workspace:
     write_herons(workspace)
     with with_qmd(tmp_path, workspace) as daemon:
         wait_for_qmd(daemon)
-        reply = daemon.client().search("heron lease", explain=True)
+        reply: Any = daemon.client().search("heron lease", explain=True)
         assert reply["backend"] == "qmd"
         told = [hit["explain"] for hit in reply["results"]]
         assert [one["mergedRank"] for one in told] == [1, 2, 3, 4, 5, 6]
