@@ -13,21 +13,25 @@ import click
 
 from memoryd.cli.settings import HELP, Settings, shared
 from memoryd.cli.terminal import harmless_line, styled
+from memoryd.config.exposure import exposures
 from memoryd.config.load import load
 from memoryd.config.models import Config
 from memoryd.wire import Exit
 
 SECTIONS = ("embedder", "qmd")
 """`memoryd.cli.doctor_<section>`; imported when asked for, since they reach what other commands do without."""
-MARKS = {"ok": ("green", "ok"), "off": ("white", "off"), "wrong": ("red", "wrong")}
+MARKS = {"ok": ("green", "ok"), "off": ("white", "off"), "open": ("yellow", "open"), "wrong": ("red", "wrong")}
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked at; `hint` is what to do, in one sentence."""
+    """One thing that was looked at; `hint` is what to do, in one sentence.
+
+    What is `open` works, and others can see what they should not.
+    """
 
     part: str
-    state: Literal["ok", "off", "wrong"]
+    state: Literal["ok", "off", "open", "wrong"]
     message: str
     hint: str = ""
 
@@ -42,6 +46,7 @@ def command(settings: Settings) -> Exit:
     """Say what is missing or broken, and how to mend it."""
     loaded = load()
     checks = [Check("configuration", "ok", str(loaded.source or "no file, the defaults hold"))]
+    checks += [Check("privacy", "open", one.message, one.hint) for one in exposures(loaded.config, loaded.source)]
     for section in SECTIONS:
         look: Checks = import_module(f"memoryd.cli.doctor_{section}").checks
         checks += asyncio.run(_gathered(look, loaded.config))

@@ -10,7 +10,7 @@ from memoryd.config.embedder import AgentMemory, Embedder, LocalEmbedder, Remote
 from memoryd.config.keys import dotted, own_keys
 from memoryd.config.models import Config
 from memoryd.config.problems import unknown_key
-from memoryd.config.providers import Models, ProviderEntry
+from memoryd.config.providers import READ_PROVIDERS, Models, ProviderEntry
 from memoryd.config.raw import Location, Raw, value_at
 from memoryd.config.section import Section
 
@@ -53,9 +53,18 @@ def set_foreign_aside(raw: Raw) -> Sorted:
         holder = value_at(raw, location[:-1])
         if isinstance(holder, dict) and holder.pop(str(location[-1]), None) is not None:
             result.problems.append(f"{dotted(location)}: {wrong_place}")
+    _set_providers_aside(raw, result)
     for location, holder, section in list(_shared_places(raw)):
         _sort(location, holder, section, result)
     return result
+
+
+def _set_providers_aside(raw: Raw, result: Sorted) -> None:
+    """Take out the providers that embed nothing for us: whatever stands there cannot stop us."""
+    holder = value_at(raw, ("models", "providers"))
+    for name in [name for name in (holder if isinstance(holder, dict) else ()) if name not in READ_PROVIDERS]:
+        del holder[name]
+        result.foreign.append(dotted(("models", "providers", name)))
 
 
 def _sort(location: Location, holder: Raw, section: type[Section], result: Sorted) -> None:

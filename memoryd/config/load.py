@@ -9,6 +9,7 @@ from pathlib import Path
 
 from memoryd.config.anchor import anchor
 from memoryd.config.consistency import adjusted, contradictions
+from memoryd.config.exposure import exposures
 from memoryd.config.file import read
 from memoryd.config.foreign import set_foreign_aside
 from memoryd.config.mending import mended
@@ -44,7 +45,8 @@ def load(path: Path | None = None, overrides: Overrides = NO_OVERRIDES) -> Loade
     from_variables, problems = from_environment(os.environ)
     apply(overrides.over(from_variables), result.ours)
     config, changed = _validated(result.ours, [*result.problems, *problems], source)
-    return Loaded(config, [*notices, *result.notices, *changed, *without_effect(config), *differences(config)], source)
+    notices += [*result.notices, *changed, *without_effect(config), *differences(config)]
+    return Loaded(config, [*notices, *map(str, exposures(config, source))], source)
 
 
 def _source(path: Path | None) -> Path | None:

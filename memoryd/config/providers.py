@@ -1,10 +1,11 @@
 """Who makes the embeddings: a remote endpoint or the local model; and `models`, where the keys stand."""
 
 from typing import Annotated, Final, Literal
+from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
 
-from memoryd.config.secret import SecretValue
+from memoryd.config.secret import ForeignSecret, Secret, SecretValue, masked, parse_foreign_secret
 from memoryd.config.section import Section, SharedSection, Text
 
 Provider = Literal["local", "none", "auto", "openai", "gemini", "voyage", "mistral", "ollama"]
@@ -13,14 +14,46 @@ Fallback = Literal["none", "local", "openai", "gemini", "voyage", "mistral", "ol
 DEFAULT_MODEL: Final = "hf:ggml-org/embeddinggemma-300m-qat-q8_0-GGUF/embeddinggemma-300m-qat-Q8_0.gguf"
 
 
+READ_PROVIDERS: Final = frozenset({"openai", "google", "gemini", "voyage", "mistral", "ollama"})
+"""Whose entries below `models.providers` are read; the others are none of our business."""
+NOT_AN_ADDRESS: Final = "invalid:"
+"""Stands for an address of another program's section that is none, until somebody wants to use it."""
+ADDRESS_EXPECTED: Final = "must be an address that starts with http:// or https://"
+
+
 def _address(text: str) -> str:
-    if not text.lower().startswith(("http://", "https://")):
-        raise ValueError("must be an address that starts with http:// or https://")
+    try:
+        parts = urlsplit(text)
+    except ValueError as error:
+        raise ValueError(ADDRESS_EXPECTED) from error
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError(ADDRESS_EXPECTED)
     return text
+
+
+def _foreign_address(value: object) -> str | None:
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return None
+    try:
+        return _address(value.strip()) if isinstance(value, str) else NOT_AN_ADDRESS
+    except ValueError:
+        return NOT_AN_ADDRESS
+
+
+def _foreign_headers(value: object) -> dict[str, Secret]:
+    pairs = value.items() if isinstance(value, dict) else [("", value)] if value is not None else []
+    return {str(name): secret for name, held in pairs if (secret := parse_foreign_secret(held)) is not None}
 
 
 Address = Annotated[Text, AfterValidator(_address)]
 Headers = dict[Text, SecretValue]
+ForeignAddress = Annotated[str | None, PlainValidator(_foreign_address), WithJsonSchema({})]
+ForeignHeaders = Annotated[
+    dict[str, Secret],
+    PlainValidator(_foreign_headers),
+    PlainSerializer(lambda headers: {name: masked(secret) for name, secret in headers.items()}),
+    WithJsonSchema({}),
+]
 
 
 def _auto_is_unset(value: object) -> object:
@@ -71,11 +104,11 @@ class Local(Section):
 
 
 class ProviderEntry(SharedSection):
-    """What is known of one provider of models."""
+    """What is known of one provider of models; what is wrong with it is told when it is used."""
 
-    api_key: SecretValue | None = None
-    base_url: Address | None = None
-    headers: Headers = Field(default_factory=dict)
+    api_key: ForeignSecret = None
+    base_url: ForeignAddress = None
+    headers: ForeignHeaders = Field(default_factory=dict)
 
 
 class Models(SharedSection):

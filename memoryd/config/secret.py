@@ -17,9 +17,12 @@ VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """A secret that no repr, log line or dump shows; a reference shows what it points to."""
+    """A secret that no repr, log line or dump shows; a reference shows what it points to.
 
-    kind: Literal["text", "file", "env"]
+    Of kind `unread` it is one that only another program can open; its content says what stands there.
+    """
+
+    kind: Literal["text", "file", "env", "unread"]
     content: SecretStr
 
     def __repr__(self) -> str:
@@ -28,9 +31,11 @@ class Secret:
     def reveal(self) -> str:
         """Return the secret itself, reading the file or the variable now.
 
-        Raises ConfigError if there is none.
+        Raises ConfigError if there is none, or if it is not for us to open.
         """
         content = self.content.get_secret_value()
+        if self.kind == "unread":
+            raise ConfigError([f"{content}, which memoryd cannot open; it {EXPECTED}"])
         if self.kind == "text":
             return content
         found = os.environ.get(content, "") if self.kind == "env" else _first_line(content)
@@ -47,9 +52,10 @@ def masked(secret: Secret) -> str | dict[str, str]:
 
 
 def parse_secret(value: object) -> Secret:
-    """Read the three spellings, and two of OpenClaw's: `"${NAME}"` and `{source: "env", id: "NAME"}`.
+    """Read the three spellings, and OpenClaw's: `"${NAME}"` and `{source: "env", id: "NAME"}`.
 
-    Raises ValueError, which never quotes the value.
+    Its references to files and programs have rules of their own, and are an error only when somebody wants to read
+    them. Raises ValueError, which never quotes the value.
     """
     match value:
         case Secret():
@@ -63,7 +69,19 @@ def parse_secret(value: object) -> Secret:
             return Secret("file", SecretStr(path))
         case {"source": "env", "id": str(name)} if name:
             return Secret("env", SecretStr(name))
+        case {"source": "file" | "exec" as source, "id": str()}:
+            return Secret("unread", SecretStr(f"is a reference of OpenClaw to a secret of source {source}"))
     raise ValueError(EXPECTED)
+
+
+def parse_foreign_secret(value: object) -> Secret | None:
+    """Read what stands in a section of another program: nothing there is an error before it is used."""
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return None
+    try:
+        return parse_secret(value)
+    except ValueError:
+        return Secret("unread", SecretStr("is no text and no reference"))
 
 
 def _first_line(path: str) -> str:
@@ -85,7 +103,14 @@ SecretValue = Annotated[
                 {"type": "string", "minLength": 1},
                 {"type": "object", "properties": {"file": {"type": "string"}}, "required": ["file"]},
                 {"type": "object", "properties": {"env": {"type": "string"}}, "required": ["env"]},
+                {"type": "object", "properties": {"source": {"type": "string"}}, "required": ["source", "id"]},
             ]
         }
     ),
+]
+ForeignSecret = Annotated[
+    Secret | None,
+    PlainValidator(parse_foreign_secret),
+    PlainSerializer(lambda secret: None if secret is None else masked(secret)),
+    WithJsonSchema({}),
 ]

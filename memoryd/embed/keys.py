@@ -63,7 +63,7 @@ class KeySources:
         leads nowhere: its owner means that one, not the next that is found.
         """
         for origin, secret in self._configured(provider, own, address):
-            return Key(origin, SecretStr(_revealed(origin, secret)))
+            return Key(origin, SecretStr(revealed(origin, secret)))
         if address is not Address.USUAL:
             return None
         return self._in_profiles(provider) or self._in_environment(provider)
@@ -115,7 +115,8 @@ def _names(provider: str) -> tuple[str, ...]:
     return ENTRIES.get(provider, (provider,))
 
 
-def _revealed(origin: str, secret: Secret) -> str:
+def revealed(origin: str, secret: Secret) -> str:
+    """Read a secret; raises ConfigError that says where the one stands that cannot be read."""
     try:
         return secret.reveal()
     except ConfigError as exc:

@@ -13,11 +13,11 @@ from urllib.parse import urlsplit
 
 import structlog
 
-from memoryd.config.providers import Batch
+from memoryd.config.providers import ADDRESS_EXPECTED, NOT_AN_ADDRESS, Batch
 from memoryd.config.secret import Secret
 from memoryd.domain.breaker import Breaker, BreakerRule, Circuit
 from memoryd.embed.budget import Ledger, MeteredEmbedder
-from memoryd.embed.keys import Address, KeySources, hint
+from memoryd.embed.keys import Address, KeySources, hint, revealed
 from memoryd.embed.remote.build import RemoteSettings, open_remote
 from memoryd.embed.remote.catalogue import PROVIDERS
 from memoryd.embed.remote.gate import Gate, Lane
@@ -72,6 +72,8 @@ def resolved(wish: RemoteWish, keys: KeySources, rule: BreakerRule) -> RemoteSet
 
     Raises ConfigError for a reference that leads nowhere, ModelError when the provider needs a key and there is none.
     """
+    if wish.base_url == NOT_AN_ADDRESS:
+        raise ConfigError([f"models.providers: the baseUrl of {wish.provider} {ADDRESS_EXPECTED}"])
     key = keys.find(wish.provider, wish.key, wish.address)
     if key is None and PROVIDERS[wish.provider].needs_key and wish.address is Address.USUAL:
         raise ModelError(f"there is no key for {wish.provider}", hint=hint(wish.provider))
@@ -80,7 +82,7 @@ def resolved(wish: RemoteWish, keys: KeySources, rule: BreakerRule) -> RemoteSet
         model=wish.model,
         base_url=wish.base_url,
         api_key="" if key is None else key.reveal(),
-        headers={name: secret.reveal() for name, secret in wish.headers},
+        headers={name: revealed(f"the header {name}", secret) for name, secret in wish.headers},
         dimensions=wish.dimensions,
         query_instruction=wish.query_instruction,
         document_instruction=wish.document_instruction,

@@ -10,8 +10,10 @@ from typing import Any
 from memoryd.client import Client
 from memoryd.domain.tokens import estimate
 from memoryd.replies import AgentStatus, SearchReply
+from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, eventually, write_config
 from tests.embedding_endpoint import TEXT_REFUSAL, Endpoint
+from tests.system.test_memoryctl import ask as ask_memoryctl
 
 NOTES = 900
 KEY = "sk-secret-of-the-test-4711"
@@ -330,3 +332,49 @@ def test_text_that_the_endpoint_refuses_is_found_by_words_and_told(
         assert TEXT_REFUSAL in skipped["reason"]
         assert "unspeakable" not in skipped["reason"]
         assert ask(daemon, "unspeakable")["results"][0]["path"] == "memory/odd.md"
+
+
+def test_key_that_only_openclaw_can_open_is_told_where_it_is_used(tmp_path: Path, workspace: Path) -> None:
+    reference = {"source": "exec", "provider": "vault", "id": "mistral"}
+    models = {"providers": {"mistral": {"apiKey": reference}, "anthropic": {"apiKey": "", "baseUrl": 3}}}
+    config = write_config(tmp_path, workspace, None, search={"provider": "mistral"}, models=models)
+    with RunningDaemon(tmp_path, config, workspace) as daemon:
+        daemon.client().sync(wait="indexed")
+        eventually(lambda: agent_of(daemon)["embedder"]["state"] == "failed")
+        told = {part["part"]: part["reason"] for part in agent_of(daemon)["degraded"]}
+        assert "models.providers.mistral.apiKey: is a reference of OpenClaw" in told["embedder"]
+        assert "source exec" in told["embedder"]
+        assert ask(daemon)["results"], "words go on answering"
+    nobody = write_config(tmp_path, workspace, None, search={"provider": "none"}, models=models)
+    with RunningDaemon(tmp_path, nobody, workspace) as daemon:
+        assert agent_of(daemon)["degraded"] == []
+
+
+def test_address_of_another_program_that_is_none_sends_nothing(tmp_path: Path, workspace: Path) -> None:
+    models = {"providers": {"openai": {"apiKey": KEY, "baseUrl": "proxy.internal/v1"}}}
+    config = write_config(tmp_path, workspace, None, search={"provider": "openai"}, models=models)
+    with RunningDaemon(tmp_path, config, workspace) as daemon:
+        eventually(lambda: agent_of(daemon)["embedder"]["state"] == "failed")
+        assert "baseUrl of openai must be an address" in str(agent_of(daemon)["embedder"]["reason"])
+        assert KEY not in daemon.log.read_text()
+
+
+def test_open_key_and_open_way_are_told_at_the_start_and_by_the_doctor(tmp_path: Path, workspace: Path) -> None:
+    key = tmp_path / "key"
+    key.write_text(KEY)
+    key.chmod(0o666)
+    access = {"baseUrl": "http://models.invalid/v1", "apiKey": {"file": str(key)}, "headers": {"X-Team": KEY}}
+    config = write_config(tmp_path, workspace, None, search={"provider": "openai", "remote": access})
+    config.chmod(0o644)
+    expected = [f"chmod 600 {key}", f"chmod 600 {config}", "go to models.invalid unencrypted"]
+    with RunningDaemon(tmp_path, config, workspace) as daemon:
+        with Client(daemon.socket) as client:
+            notices = client.status()["config"]["notices"]
+        checks = ask_memoryctl(daemon, ["doctor"], Exit.ERROR)["checks"]
+        log = daemon.log.read_text()
+    opened = [check for check in checks if check["state"] == "open"]
+    for phrase in expected:
+        assert any(phrase in notice for notice in notices)
+        assert any(phrase in f"{check['message']} {check['hint']}" for check in opened)
+        assert phrase in log
+    assert KEY not in f"{notices} {checks} {log}"

@@ -363,6 +363,39 @@ def test_sections_of_other_programs_are_ignored_with_one_notice(write: Write) ->
     ]
 
 
+FOREIGN_PROVIDERS = """{ models: { providers: {
+    anthropic: { apiKey: { source: "exec", provider: "vault", id: "a" }, baseUrl: 7, apikey: "slip", headers: [] },
+    "my proxy": "anything",
+    openai: { apiKey: "", baseUrl: "", headers: { "X-Team": { source: "file", provider: "f", id: "/x" }, "X-No": "" } },
+    google: { apiKey: { source: "exec", provider: "vault", id: "value" }, baseUrl: "proxy.internal" },
+    mistral: { apiKey: { nobody: "knows" }, headers: "none" },
+    voyage: { apiKey: { source: "env", provider: "default", id: "VOYAGE_API_KEY" } },
+} } }"""
+
+
+def test_providers_of_another_program_stop_nothing_before_they_are_used(write: Write) -> None:
+    write(FOREIGN_PROVIDERS)
+    loaded = load()
+    assert loaded.notices == ["ignored, not memoryd's: models.providers.anthropic, models.providers.my proxy"]
+    held = loaded.config.models.providers
+    assert (held["openai"].api_key, held["openai"].base_url, list(held["openai"].headers)) == (None, None, ["X-Team"])
+    for name in ("google", "mistral"):
+        key = held[name].api_key
+        assert key is not None
+        with pytest.raises(ConfigError, match="which memoryd cannot open; it must be a text"):
+            key.reveal()
+    assert "knows" not in f"{loaded.config!r} {loaded.config.model_dump_json()}"
+    voyage = held["voyage"].api_key
+    assert voyage is not None
+    assert voyage.kind == "env"
+
+
+@pytest.mark.parametrize("address", ["'http://'", "'https://['", "'ftp://x'"])
+def test_address_without_a_host_is_a_problem(write: Write, address: str) -> None:
+    write(f"{{ agents: {{ defaults: {{ memorySearch: {{ remote: {{ baseUrl: {address} }} }} }} }} }}")
+    assert "baseUrl: must be an address that starts with" in problems_of()[0]
+
+
 def test_key_without_effect_is_noticed_only_when_it_differs(write: Write) -> None:
     write("""{
         memory: { backend: "builtin", qmd: { update: { interval: "300s" } } },

@@ -1,0 +1,93 @@
+"""What of a configuration other people could read: keys in files that are open to them, notes sent in the clear."""
+
+import ipaddress
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from memoryd.config.models import Agent, Config
+from memoryd.config.providers import READ_PROVIDERS
+from memoryd.config.secret import Secret
+
+HERE: Final = frozenset({"local", "none"})
+OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
+READERS: Final = stat.S_IRGRP | stat.S_IROTH
+ENTRIES: Final[Mapping[str, frozenset[str]]] = {"auto": READ_PROVIDERS, "gemini": frozenset({"google", "gemini"})}
+"""Entries of `models.providers` that a provider may take its address from; the others have one of their own name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exposure:
+    """What is open, and one sentence that says what to do."""
+
+    message: str
+    hint: str
+
+    def __str__(self) -> str:
+        return f"{self.message}: {self.hint}"
+
+
+def exposures(config: Config, source: Path | None) -> list[Exposure]:
+    """Look at the modes of the files and at where the notes of each agent go."""
+    found = [*_open_files(config), *_plain_keys(config, source)]
+    for agent in config.resolved_agents():
+        found += _in_the_clear(agent, config)
+    return list(dict.fromkeys(found))
+
+
+def _secrets(config: Config) -> Iterator[tuple[str, Secret]]:
+    """Yield each key with where it stands."""
+    for agent in config.resolved_agents():
+        remote = agent.memory_search.remote
+        held = {**remote.headers, **({"apiKey": remote.api_key} if remote.api_key else {})}
+        yield from ((f"memorySearch.remote of agent {agent.id}", secret) for secret in held.values())
+    for name, entry in config.models.providers.items():
+        held = {**entry.headers, **({"apiKey": entry.api_key} if entry.api_key else {})}
+        yield from ((f"models.providers.{name}", secret) for secret in held.values())
+
+
+def _open_files(config: Config) -> Iterator[Exposure]:
+    for _, secret in _secrets(config):
+        if secret.kind == "file" and (mode := _mode(path := Path(secret.content.get_secret_value()).expanduser())):
+            what = "changed" if mode & (stat.S_IWGRP | stat.S_IWOTH) else "read"
+            yield Exposure(f"the key in {path} can be {what} by other users", f"chmod 600 {path}")
+
+
+def _plain_keys(config: Config, source: Path | None) -> Iterator[Exposure]:
+    plain = next((where for where, secret in _secrets(config) if secret.kind == "text"), None)
+    if source is not None and plain is not None and _mode(source) & READERS:
+        hint = f'chmod 600 {source}, or give the key as {{file: "/absolute/path"}} or {{env: "NAME"}}'
+        yield Exposure(f"{source} holds a key ({plain}) and can be read by other users", hint)
+
+
+def _mode(path: Path) -> int:
+    """Return what others may do with a file; nothing if it is not there, which is told when it is used."""
+    try:
+        return path.stat().st_mode & OTHERS
+    except (OSError, RuntimeError):
+        return 0
+
+
+def _in_the_clear(agent: Agent, config: Config) -> Iterator[Exposure]:
+    search = agent.memory_search
+    used = {search.provider, search.fallback} - HERE
+    names = {name for provider in used for name in ENTRIES.get(provider, {provider})}
+    addresses = [search.remote.base_url] if used else []
+    addresses += [entry.base_url for name, entry in config.models.providers.items() if name in names]
+    for address in addresses:
+        host = urlsplit(address or "").hostname or ""
+        if address and urlsplit(address).scheme == "http" and not _is_here(host):
+            yield Exposure(
+                f"notes of agent {agent.id}, and the key, if there is one, go to {host} unencrypted",
+                "use https://, or a tunnel that begins on this machine",
+            )
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
