@@ -13,7 +13,17 @@ from fastapi import Query, Request
 from memoryd.api import sockets
 from memoryd.api.connection import peer_of
 from memoryd.config.models import Agent
-from memoryd.domain.access import OWNER, AccessRules, Binding, Decision, Who, decide, why_not_agent, why_not_call
+from memoryd.domain.access import (
+    OWNER,
+    AccessRules,
+    Binding,
+    Decision,
+    Who,
+    decide,
+    folded_id,
+    why_not_agent,
+    why_not_call,
+)
 from memoryd.errors import Denied, UnknownAgent
 
 log = structlog.get_logger(__name__)
@@ -85,9 +95,9 @@ class Gate:
         binding = self.binding_of(socket)
         if reason := why_not_agent(binding, agent):
             self._deny(reason, socket, None)
-        if agent is not None and agent.lower() not in self._agents:
+        if agent is not None and folded_id(agent) not in self._agents:
             raise UnknownAgent(f"no agent {agent!r}", hint=f"configured agents: {', '.join(self._agents)}")
-        return binding.agent if agent is None else agent.lower()
+        return binding.agent if agent is None else folded_id(agent)
 
     def admit(self, socket: str, agent: str | None, session_key: str | None) -> Admitted:
         """Let a request in, or raise Denied or UnknownAgent. A key that belongs to an agent names it, too."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from memoryd.api.access import Admitted
 from memoryd.config.models import Agent
+from memoryd.domain.access import folded_id
 from memoryd.embed.choice import Embedding
 from memoryd.embed.slot import EmbedderSlot
 from memoryd.errors import Disabled, UnknownAgent
@@ -46,7 +47,7 @@ class AgentTable:
     def find(self, agent_id: str | None) -> Served:
         """Return the named agent, the default one for None; raises UnknownAgent."""
         for served in self.served:
-            if served.agent.is_default if agent_id is None else served.agent.id == agent_id.lower():
+            if served.agent.is_default if agent_id is None else served.agent.id == folded_id(agent_id):
                 return served
         known = ", ".join(served.agent.id for served in self.served)
         raise UnknownAgent(f"no agent {agent_id!r}", hint=f"configured agents: {known}")

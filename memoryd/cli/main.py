@@ -54,7 +54,7 @@ def memoryctl() -> None:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Runs one command line and returns its exit code."""
     settings = Settings()
-    settings.agent = os.environ.get("MEMORYD_AGENT_ID") or None
+    settings.name_agent(os.environ.get("MEMORYD_AGENT_ID"))
     try:
         code = memoryctl.main(arguments, prog_name="memoryctl", standalone_mode=False, obj=settings)
     except click.Abort:

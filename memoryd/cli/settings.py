@@ -8,6 +8,7 @@ import click
 
 from memoryd.cli import terminal
 from memoryd.client import Client
+from memoryd.domain.access import folded_id
 from memoryd.errors import UnknownAgent
 from memoryd.replies import AgentStatus, Status
 
@@ -22,6 +23,10 @@ class Settings:
         self.is_json = False
         self.socket: Path | None = None
         self.agent: str | None = None
+
+    def name_agent(self, name: str | None) -> None:
+        """Ask as this agent from now on; nobody named leaves it as it is."""
+        self.agent = folded_id(name) if name else self.agent
 
     def client(self, timeout: float = 30) -> Client:
         """A client of the daemon that was asked for; `timeout` in seconds of silence."""
@@ -54,8 +59,7 @@ def _socket_given(context: click.Context, _parameter: click.Parameter, value: Pa
 
 
 def _agent_given(context: click.Context, _parameter: click.Parameter, value: str | None) -> None:
-    settings = _settings(context)
-    settings.agent = value or settings.agent
+    _settings(context).name_agent(value)
 
 
 json_option = click.option(

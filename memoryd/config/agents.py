@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field
 from memoryd.config.embedder import AgentMemory
 from memoryd.config.memory_search import MemorySearch
 from memoryd.config.section import Section, SharedSection, Text
-from memoryd.domain.access import read_key
+from memoryd.domain.access import folded_id, read_key
 
 DEFAULT_AGENT: Final = "main"
 DEFAULT_WORKSPACE: Final = "~/.openclaw/workspace"
@@ -18,7 +18,7 @@ AnySection = TypeVar("AnySection", bound=Section)
 
 
 def _agent_id(text: str) -> str:
-    lowered = text.strip().lower()
+    lowered = folded_id(text)
     if not AGENT_ID.fullmatch(lowered):
         raise ValueError("must be 1 to 64 letters, digits, - or _, starting with a letter or digit")
     return lowered

@@ -62,8 +62,9 @@ def set_foreign_aside(raw: Raw) -> Sorted:
 def _set_providers_aside(raw: Raw, result: Sorted) -> None:
     """Take out the providers that embed nothing for us: whatever stands there cannot stop us."""
     holder = value_at(raw, ("models", "providers"))
-    for name in [name for name in (holder if isinstance(holder, dict) else ()) if name not in READ_PROVIDERS]:
-        del holder[name]
+    providers = holder if isinstance(holder, dict) else {}
+    for name in [name for name in providers if name not in READ_PROVIDERS]:
+        del providers[name]
         result.foreign.append(dotted(("models", "providers", name)))
 
 

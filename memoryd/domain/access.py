@@ -182,7 +182,7 @@ def decide(rules: AccessRules, binding: Binding, session_key: str | None, agents
 
 def why_not_agent(binding: Binding, agent: str | None) -> str:
     """Say why a request on this socket may not name `agent`; empty if it may."""
-    if binding.is_owners or agent is None or agent.lower() == binding.agent:
+    if binding.is_owners or agent is None or folded_id(agent) == binding.agent:
         return ""
     return "this socket is bound to another agent"
 
@@ -233,6 +233,11 @@ def _chat_type(parts: Sequence[str]) -> ChatType:
 
 def _prefixed(key: SessionKey, prefix: str) -> bool:
     return (key.raw if prefix.startswith(_AGENT_PREFIX) else key.normalised).startswith(prefix)
+
+
+def folded_id(text: str) -> str:
+    """Return the name of an agent as all sides compare it, however somebody wrote it."""
+    return _plain(text)
 
 
 def _plain(text: str) -> str:

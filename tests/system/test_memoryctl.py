@@ -196,3 +196,14 @@ def save_and_sync(daemon: RunningDaemon) -> None:
         for number in range(20):
             path.write_text(f"# Events\n\nnumber {number}\n")
             client.sync()
+
+
+def test_agent_is_the_same_however_it_is_written(daemon: RunningDaemon, note: Path) -> None:
+    for written in ("main", "MAIN", " Main "):
+        assert [agent["id"] for agent in ask(daemon, ["status", "--agent", written])["agents"]] == ["main"]
+        assert ask(daemon, ["search", "Aldebaran", "--agent", written])["results"]
+        for without_daemon in (["models", "list"], ["index", "--dry-run"], ["qmd", "env"]):
+            done = memoryctl(daemon, "--agent", written, *without_daemon)
+            assert done.returncode == Exit.DONE, done.stderr
+        assert memoryctl(daemon, "status", MEMORYD_AGENT_ID=written).returncode == Exit.DONE
+    assert memoryctl(daemon, "status", "--agent", "other").returncode == Exit.ERROR

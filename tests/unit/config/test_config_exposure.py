@@ -26,11 +26,11 @@ def test_key_file_that_is_open_to_others_is_told(tmp_path: Path, mode: int, what
     key.write_text("sk-1")
     key.chmod(mode)
     reference = {"file": str(key)}
-    config = {
+    config: dict[str, object] = {
         "remote": searching(remote={"apiKey": reference}),
         "header": searching(remote={"headers": {"Authorization": reference}}),
         "provider": {"models": {"providers": {"openai": {"apiKey": reference}}}},
-    }[place]
+    }[place]  # type: ignore[assignment]
     expected = [f"the key in {key} can be {what} by other users: chmod 600 {key}"] if what else []
     assert told(config) == expected
 
