@@ -228,7 +228,8 @@ class BuiltinSearch:
         limit, held = asked.query.limit, merged.held
         steps = self._settings.steps(limit)
         bar = Bar(asked.query.min_score, held.vector_floor if held else float("-inf"), merged.evidence.noise)
-        order = sorted(merged.fused, key=lambda chunk: (-merged.fused[chunk], chunk))
+        # the latest of equals comes first, so that of many copies the newest is among those that are looked at
+        order = sorted(merged.fused, key=lambda chunk: (-merged.fused[chunk], -chunk))
         places = ranks(merged.evidence, order)
         admitted = [chunk for chunk in order if merged.admits(chunk, bar)]
         refused = [chunk for chunk in order if not merged.admits(chunk, bar)][:limit]

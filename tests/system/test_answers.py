@@ -119,6 +119,15 @@ def test_many_copies_fold_into_one_with_a_count(start: Start) -> None:
     assert list(counts.values()) == [299]
 
 
+THE_SAME = """\
+The rest of the page was copied from last month: the hedge is cut twice a year, the chimney swept in autumn, and whoever
+borrows the wheelbarrow brings it back before dark. The neighbours lend us their ladder when the gutter must be cleaned.
+
+其余的内容和上个月一样：院子里的树每年修剪两次，烟囱秋天打扫，谁借了手推车谁就在天黑之前还回来。清理屋檐的时候，邻居会把梯子借给我们用。
+大家轮流打扫楼梯，垃圾放在后门旁边的绿色箱子里，收到的包裹先放在门房，晚上回家以后再去拿。
+"""
+
+
 @pytest.mark.parametrize(
     ("older", "newer", "question"),
     [
@@ -140,8 +149,8 @@ def test_many_copies_fold_into_one_with_a_count(start: Start) -> None:
     ],
 )
 def test_newer_fact_does_not_vanish_into_an_older_one(start: Start, older: str, newer: str, question: str) -> None:
-    daemon = start({"memory/older.md": f"# Note\n\n{older}\n", **FILLER})
-    (daemon.workspace / "memory/newer.md").write_text(f"# Note\n\n{newer}\n")
+    daemon = start({"memory/older.md": f"# Note\n\n{older}\n\n{THE_SAME}", **FILLER})
+    (daemon.workspace / "memory/newer.md").write_text(f"# Note\n\n{newer}\n\n{THE_SAME}")
     daemon.client().sync(wait="indexed")
     for limit in (2, 6):
         reply = ask(daemon, question, maxResults=limit)
@@ -163,6 +172,18 @@ def test_copies_fold_into_the_newest_which_cites_them(start: Start) -> None:
     reply = ask(daemon, "cellar key", explain=True)
     assert paths(reply) == ["bank/quoted.md"], "written today"
     assert cited_copies(reply) == set(dates)
+
+
+def test_newest_of_many_copies_leads_among_many_other_hits(start: Start) -> None:
+    told = "# Cellar\n\nA key of the cellar hangs behind the grey fuse box.\n"
+    others = {
+        f"memory/key-{part}.md": f"# Cellar key\n\nCellar key: {part}.\n" for part in ("oak", "tin", "ash", "elm")
+    }
+    daemon = start({f"bank/copy-{number:02}.md": told for number in range(60)} | others | FILLER)
+    (daemon.workspace / "bank/copy-60.md").write_text(told)
+    daemon.client().sync(wait="indexed")
+    reply = ask(daemon, "cellar key", maxResults=5)
+    assert set(paths(reply)) == {*others, "bank/copy-60.md"}
 
 
 def cited_copies(reply: Any) -> set[str]:
