@@ -1,21 +1,27 @@
 """The invariants, checked from outside: the index equals a rebuild, is sound inside, and the notes are untouched."""
 
+import asyncio
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import apsw
 
 from memoryd.client import Client
-from memoryd.domain.entries import content_hash
+from memoryd.config.limits import Limits
+from memoryd.config.memory_search import Chunking
+from memoryd.domain.entries import ChunkSettings, content_hash
 from memoryd.store.index_schema import check_words, problems
 from tests.daemon import RunningDaemon, write_config
 from tests.fault.model import Oracle, markers
+from tests.integration.indexing import QUICK, staged
 
 SYNC_MS = 60_000
+CHUNKING = Chunking()
+AS_CONFIGURED = replace(QUICK, chunks=ChunkSettings(CHUNKING.tokens, CHUNKING.overlap))
 
 _DUMP = """
 SELECT f.path, hex(f.sha256), c.ordinal, c.start_line, c.end_line, c.heading, c.text
@@ -97,7 +103,20 @@ def check_inside(index: Path, *, is_embedded: bool = False) -> None:
             _check_vectors(copy)
 
 
-def rebuilt(daemon: RunningDaemon, folder: Path) -> list[ChunkLine]:
+def rebuilt_here(daemon: RunningDaemon, folder: Path) -> list[ChunkLine]:
+    """Return the dump of an index that this process makes of the same workspace."""
+
+    async def rebuild() -> None:
+        async with staged(
+            daemon.workspace, folder, settings=AS_CONFIGURED, max_file_bytes=Limits().max_file_bytes
+        ) as stage:
+            await stage.sync(seconds=SYNC_MS / 1000)
+
+    asyncio.run(rebuild())
+    return dump(folder / "index.sqlite")
+
+
+def rebuilt_by_daemon(daemon: RunningDaemon, folder: Path) -> list[ChunkLine]:
     """Return the dump of a second daemon that starts with nothing over the same workspace; words only."""
     folder.mkdir()
     config = write_config(folder, daemon.workspace, None, search={"sync": {"watch": False}})
@@ -113,7 +132,13 @@ def sync(client: Client, *, embedded: bool = False) -> None:
         raise ViolationError(f"I1: no quiet within {SYNC_MS / 1000:g} s: {reply}; {client.status()}")
 
 
-def check_converged(daemon: RunningDaemon, folder: Path, *, is_embedded: bool = False) -> list[ChunkLine]:
+def check_converged(
+    daemon: RunningDaemon,
+    folder: Path,
+    *,
+    is_embedded: bool = False,
+    rebuilt: Callable[[RunningDaemon, Path], list[ChunkLine]] = rebuilt_here,
+) -> list[ChunkLine]:
     """Check I1, I3 and I4 of a quiet workspace, `folder` being free for the rebuild; return the dump."""
     before = manifest(daemon.workspace)
     with daemon.client() as client:
@@ -152,7 +177,7 @@ def check_oracle(oracle: Oracle, workspace: Path, lines: list[ChunkLine]) -> Non
     on_disk = {path: (workspace / path).read_bytes() for path in oracle.files}
     if wrong := [path for path, data in oracle.files.items() if on_disk[path] != data]:
         raise ViolationError(f"I4: bytes changed: {wrong}")
-    hashes = {path: hashlib.sha256(data).hexdigest().upper() for path, data in oracle.files.items()}
+    hashes = {path: hashlib.sha256(data).hexdigest().upper() for path, data in oracle.public().items()}
     indexed = {line.path: line.sha256 for line in lines}
     if indexed != hashes:
         raise ViolationError(f"I1: index and oracle differ in {sorted(set(indexed.items()) ^ set(hashes.items()))[:6]}")
@@ -168,6 +193,19 @@ def check_answers(client: Client, live: Mapping[str, str], dead: set[str]) -> No
         for hit in client.search(word, max_results=3)["results"]:
             if word in hit["snippet"]:
                 raise ViolationError(f"I1: {word} is gone and found in {hit['path']}")
+
+
+def check_secrets(oracle: Oracle, daemon: RunningDaemon) -> None:
+    """Check that nothing below the state directory holds a word of a private document, nor the index as a term."""
+    secrets = oracle.secrets()
+    for path in daemon.state.rglob("*"):
+        if path.is_file() and (found := secrets & markers(path.read_bytes())):
+            raise ViolationError(f"I7: {sorted(found)[:5]} of private notes in {path}")
+    with snapshot(index_of(daemon)) as copy:
+        copy.execute("CREATE VIRTUAL TABLE temp.terms USING fts5vocab('main', 'chunk_words', 'row')")
+        terms = {str(row[0]) for row in copy.execute("SELECT term FROM temp.terms")}
+    if found := secrets & terms:
+        raise ViolationError(f"I7: {sorted(found)[:5]} of private notes are terms of the word index")
 
 
 def _chunk_line(row: tuple[object, ...]) -> ChunkLine:

@@ -2,13 +2,14 @@
 
 import os
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.fault.faults import has_strace
+from tests.fault.faults import has_strace, limited
 from tests.fault.stage import Stage
 
 
@@ -35,6 +36,13 @@ def strace() -> None:
     """Skip where system calls cannot be traced."""
     if not has_strace():
         pytest.skip("strace is missing or may not trace")
+
+
+@pytest.fixture
+def user_namespace() -> None:
+    """Skip where a process cannot have limits of its own."""
+    if subprocess.run([*limited(max_inotify_watches=9), "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("user namespaces are missing or forbidden")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -9,11 +9,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.fault import editors
-from tests.fault.model import Oracle, document, paragraph
+from tests.fault.model import ALWAYS_HIDDEN, AT_TIMES_HIDDEN, HUSHED, Oracle, document, of_size, paragraph
 
 MAX_FILES = 80
 MAX_BYTES = 60_000
-FOLDERS = ("memory", "memory/daily", "memory/projects", "bank", "bank/entities")
+FOLDERS = ("memory", "memory/daily", "memory/projects", "bank", AT_TIMES_HIDDEN[:-1], ALWAYS_HIDDEN[:-1])
+IGNORE_FILE = ".memoryignore"
+MAX_TRIES = 50
+"""How many files are made in the hope of getting a certain inode."""
 
 
 class Editor:
@@ -22,6 +25,8 @@ class Editor:
     def __init__(self, workspace: Path, outside: Path, rnd: random.Random, log: Callable[[str], None]) -> None:
         self.oracle = Oracle()
         self.actions: dict[str, int] = {}
+        self.reused = 0
+        """How often a new file got the inode of one that was just removed."""
         self._workspace = workspace
         self._outside = outside
         self._rnd = rnd
@@ -32,6 +37,7 @@ class Editor:
     def fill(self, files: int) -> None:
         """Make the first documents."""
         self._outside.mkdir(parents=True, exist_ok=True)
+        (self._workspace / IGNORE_FILE).write_bytes(_ignoring(self.oracle.hidden))
         self._save("MEMORY.md", document(self._rnd), editors.mkdirp_write)
         for _ in range(files - 1):
             self._save(self._new_path(), document(self._rnd), editors.mkdirp_write)
@@ -145,6 +151,89 @@ class Editor:
         self.oracle.wrote(path, data)
         other.unlink()
 
+    def impostor(self) -> None:
+        """Put another text where nothing but its name or its content tells it from a document that is gone."""
+        old = self._some_path()
+        self._replace(old, old if self._rnd.random() < 0.5 else self._new_path())
+
+    def unpack(self) -> None:
+        """Replace a folder by another with files of the same names, sizes and times, as out of an archive."""
+        folder = f"{self._rnd.choice(FOLDERS)}/"
+        for path in [path for path in self.oracle.files if path.startswith(folder)][:4]:
+            self._replace(path, path)
+
+    def retouch(self) -> None:
+        """Overwrite a document by a text of its size, and give it back its time."""
+        path = self._some_path()
+        target = self._workspace / path
+        before = target.stat()
+        data = of_size(document(self._rnd), before.st_size)
+        self._log(f"retouch {path}")
+        self.oracle.announce(path, data)
+        with target.open("r+b") as file:
+            file.write(data)
+        os.utime(target, ns=(before.st_atime_ns, before.st_mtime_ns))
+        self.oracle.wrote(path, data)
+
+    def hush(self) -> None:
+        """Make a document private by its own word."""
+        path = self._some_path()
+        self._save(path, HUSHED + self.oracle.files[path], self._rnd.choice(list(editors.SAVES.values())))
+
+    def ignore(self) -> None:
+        """Leave other folders out, in the way in which some editor saves a file."""
+        hidden = self._rnd.choice(((ALWAYS_HIDDEN,), (ALWAYS_HIDDEN, AT_TIMES_HIDDEN)))
+        self._log(f"ignore {hidden}")
+        if len(hidden) < len(self.oracle.hidden):
+            # what is let out may be seen from the first byte of the save on
+            self.oracle.hide(hidden)
+        self._rnd.choice(list(editors.SAVES.values()))(self._workspace / IGNORE_FILE, _ignoring(hidden), self.pause)
+        self.oracle.hide(hidden)
+
+    def ignore_moved(self) -> None:
+        """Take the ignore file away for a moment, or put what cannot be read in its place."""
+        path, aside = self._workspace / IGNORE_FILE, self._outside / "ignore"
+        harm = self._rnd.choice(("gone", "folder", "fifo", "rubbish"))
+        self._log(f"ignore file {harm}")
+        path.rename(aside)
+        if harm == "folder":
+            path.mkdir()
+        elif harm == "fifo":
+            os.mkfifo(path)
+        elif harm == "rubbish":
+            path.write_bytes(b"\xff\xfe\xd8" + self._rnd.randbytes(31))
+        self.pause()
+        if harm == "folder":
+            path.rmdir()
+        aside.rename(path)
+
+    def _replace(self, old: str, new: str) -> None:
+        """Remove `old` and give `new` another text of its size, its time and, where the disk allows, its inode."""
+        before = (self._workspace / old).stat()
+        data = of_size(document(self._rnd), before.st_size)
+        self._log(f"replace {old} by {new}")
+        self.oracle.announce(new, data)
+        (self._workspace / old).unlink()
+        self.oracle.removed(old)
+        made = self._with_inode(before.st_ino, data)
+        os.utime(made, ns=(before.st_atime_ns, before.st_mtime_ns))
+        self.reused += made.stat().st_ino == before.st_ino
+        (self._workspace / new).parent.mkdir(parents=True, exist_ok=True)
+        made.rename(self._workspace / new)
+        self.oracle.wrote(new, data)
+
+    def _with_inode(self, inode: int, data: bytes) -> Path:
+        """Write a file outside, with the inode if the disk gives it away again soon."""
+        tries = []
+        for number in range(MAX_TRIES):
+            tries.append(self._outside / f"try{number}")
+            tries[-1].write_bytes(data)
+            if tries[-1].stat().st_ino == inode:
+                break
+        for path in tries[:-1]:
+            path.unlink()
+        return tries[-1]
+
     def _save(self, path: str, data: bytes, save: editors.Save) -> None:
         self._log(f"{save.__name__} {path} {len(data)}")
         self.oracle.announce(path, data)
@@ -182,8 +271,18 @@ _WEIGHTS = {
     "noise": 4,
     "chmod": 3,
     "hard_link": 3,
+    "impostor": 6,
+    "unpack": 2,
+    "retouch": 3,
+    "hush": 2,
+    "ignore": 3,
+    "ignore_moved": 3,
 }
 _ACTIONS: dict[str, Callable[[Editor], None]] = {name: getattr(Editor, name) for name in _WEIGHTS}
+
+
+def _ignoring(prefixes: tuple[str, ...]) -> bytes:
+    return "".join(f"/{prefix}\n" for prefix in prefixes).encode()
 
 
 class EditorThread(threading.Thread):

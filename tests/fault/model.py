@@ -5,6 +5,7 @@ Each version of a document carries marker words of its own, so that a hit can be
 
 import random
 import re
+import time
 from collections import defaultdict
 from dataclasses import dataclass, field
 
@@ -31,6 +32,11 @@ def paragraph(rnd: random.Random, words: int) -> str:
     return " ".join([*rnd.choices(VOCABULARY, k=words), new_marker(rnd)]) + ".\n"
 
 
+def of_size(data: bytes, size: int) -> bytes:
+    """Return a text cut or filled up to a number of bytes."""
+    return data[:size].decode(errors="ignore").encode().ljust(size, b"\n")
+
+
 def document(rnd: random.Random, paragraphs: int | None = None) -> bytes:
     """Return a new document of a few paragraphs, now and then a long one."""
     count = paragraphs or rnd.choice((1, 2, 3, 5, 8, 60))
@@ -42,37 +48,80 @@ def document(rnd: random.Random, paragraphs: int | None = None) -> bytes:
     return "\n".join(parts).encode()
 
 
+ALWAYS_HIDDEN, AT_TIMES_HIDDEN = "memory/private/", "bank/entities/"
+"""Folders that every version, or some versions, of the ignore file name."""
+HUSHED = b"---\nmemory: false\n---\n"
+"""The head of a document that is private by its own word."""
+
+
 @dataclass
 class Oracle:
-    """`files` maps each document's path, relative to the workspace, to its bytes."""
+    """`files` maps each document's path, relative to the workspace, to its bytes, the private ones among them."""
 
     files: dict[str, bytes] = field(default_factory=dict)
+    hidden: tuple[str, ...] = (ALWAYS_HIDDEN,)
+    """Prefixes of the paths that the ignore file leaves out."""
     ever: set[str] = field(default_factory=set)
+    """All markers that were to be found at some time; what is only private is never among them."""
     ever_at: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    retired: dict[tuple[str, str], float] = field(default_factory=dict)
+    """When (monotonic seconds) a path lost a marker for good."""
 
     def announce(self, path: str, data: bytes) -> None:
         """Note a text before it is written: parts of it may be seen before the save is over."""
+        if self.is_private(path, data):
+            return
         words = markers(data)
         self.ever |= words
         self.ever_at[path] |= words
+        for word in words:
+            self.retired.pop((path, word), None)
 
     def wrote(self, path: str, data: bytes) -> None:
         """Note that a save is over."""
         self.announce(path, data)
+        self._retire(path, keep=set() if self.is_private(path, data) else markers(data))
         self.files[path] = data
 
     def moved(self, old: str, new: str) -> None:
         """Note a rename; announce the text at the new path first."""
-        self.files[new] = self.files.pop(old)
+        data = self.files[old]
+        self.removed(old)
+        self.wrote(new, data)
 
     def removed(self, path: str) -> None:
         """Note a deletion."""
+        self._retire(path, keep=set())
         del self.files[path]
+
+    def hide(self, prefixes: tuple[str, ...]) -> None:
+        """Note which folders the ignore file leaves out from now on."""
+        self.hidden = prefixes
+        for path, data in self.files.items():
+            self.wrote(path, data)
+
+    def is_private(self, path: str, data: bytes) -> bool:
+        """Tell whether a document must stay unknown."""
+        return path.startswith(self.hidden) or data.startswith(HUSHED)
+
+    def public(self) -> dict[str, bytes]:
+        """Return the documents that must be indexed."""
+        return {path: data for path, data in self.files.items() if not self.is_private(path, data)}
 
     def live(self) -> dict[str, str]:
         """Return the markers that a search must find, with the path of a document that holds each."""
-        return {word: path for path, data in self.files.items() for word in markers(data)}
+        return {word: path for path, data in self.public().items() for word in markers(data)}
 
     def dead(self) -> set[str]:
-        """Return the markers that no document holds any more."""
+        """Return the markers that no document tells any more."""
         return self.ever - self.live().keys()
+
+    def secrets(self) -> set[str]:
+        """Return the markers that only private documents hold now."""
+        private = (data for path, data in self.files.items() if self.is_private(path, data))
+        return {word for data in private for word in markers(data)} - self.live().keys()
+
+    def _retire(self, path: str, *, keep: set[str]) -> None:
+        now = time.monotonic()
+        for word in markers(self.files.get(path, b"")) - keep:
+            self.retired.setdefault((path, word), now)

@@ -25,9 +25,9 @@ from tests.fault.faults import (
     EventCounter,
     fired,
     injected,
+    limited,
     mounted,
     overflow_events,
-    sysctl,
     unmount,
 )
 from tests.fault.stage import EVENTS_ONLY, NEITHER, QUICK, SCAN_ONLY, Stage
@@ -198,17 +198,16 @@ def test_f009_folder_on_a_disk_of_its_own_loses_notes_at_once(stage: Stage) -> N
         assert not stage.finds("poplar")
 
 
-@pytest.mark.root
-def test_f010_no_watches_left_at_the_start_means_scanning(stage: Stage) -> None:
+def test_f010_no_watches_left_at_the_start_means_scanning(stage: Stage, user_namespace: None) -> None:
     for number in range(8):
         stage.write(f"memory/d{number}/n.md", f"n{number}")
-    with sysctl("fs.inotify.max_user_watches", 3):
-        stage.start()
-        eventually(lambda: "watcher" in stage.degraded())
-        assert stage.status()["watcher"]["mode"] == "scan"
-        stage.write("memory/d3/new.md", "found by a scan: willow")
-        stage.eventually_finds("willow")
-        stage.converges()
+    stage.prepare().prefix = limited(max_inotify_watches=3)
+    stage.daemon.start()
+    eventually(lambda: "watcher" in stage.degraded())
+    assert stage.status()["watcher"]["mode"] == "scan"
+    stage.write("memory/d3/new.md", "found by a scan: willow")
+    stage.eventually_finds("willow")
+    stage.converges()
 
 
 @pytest.mark.root
@@ -224,14 +223,13 @@ def test_f011_no_watches_left_at_run_time_means_scanning(stage: Stage, strace: N
     stage.converges()
 
 
-@pytest.mark.root
-def test_f012_no_event_queue_left_means_scanning(stage: Stage) -> None:
-    with sysctl("fs.inotify.max_user_instances", 0):
-        stage.start()
-        eventually(lambda: "watcher" in stage.degraded())
-        stage.write("memory/new.md", "found by a scan: willow")
-        stage.eventually_finds("willow")
-        stage.converges()
+def test_f012_no_event_queue_left_means_scanning(stage: Stage, user_namespace: None) -> None:
+    stage.prepare().prefix = limited(max_inotify_instances=0)
+    stage.daemon.start()
+    eventually(lambda: "watcher" in stage.degraded())
+    stage.write("memory/new.md", "found by a scan: willow")
+    stage.eventually_finds("willow")
+    stage.converges()
 
 
 def test_f013_name_that_is_not_utf8_stops_nobody(stage: Stage) -> None:

@@ -7,6 +7,7 @@ and `actions.log`, and says where. Modelled on RocksDB's db_crashtest: blackbox 
 (kill at the n-th system call of a kind, by strace).
 """
 
+import asyncio
 import contextlib
 import random
 import shutil
@@ -21,7 +22,9 @@ from pathlib import Path
 import click
 import psutil
 
-from tests.daemon import eventually, write_config
+from memoryd.config.paths import models_dir
+from memoryd.embed.model_store import ModelStore
+from tests.daemon import STARTER, eventually, write_config
 from tests.fault import check
 from tests.fault.check import ViolationError
 from tests.fault.editing import Editor, EditorThread
@@ -37,13 +40,15 @@ from tests.fault.faults import (
 )
 from tests.fault.searching import SearchThread
 
-SYNC = {"watchDebounceMs": 40, "settleMs": 20, "deleteGraceMs": 150, "rootGraceSeconds": 1, "reconcileSeconds": 1}
+SYNC = {"watchDebounceMs": 40, "settleMs": 20, "deleteGraceMs": 400, "rootGraceSeconds": 1, "reconcileSeconds": 1}
 """Times that let a round take tenths of a second."""
 VERIFY_EVERY = 5
 CALLS = ("pwrite64", "fdatasync", "ftruncate", "openat", "unlink")
 """The calls at which a crash is interesting; a kill at one of them is swept over its count in a start and a stop."""
 RUNNING_CALLS = {"pwrite64": 40, "openat": 40, "fdatasync": 4, "ftruncate": 4}
 """How far a kill is swept in a daemon at work."""
+MAX_UNLUCKY = 20
+"""How many impostors may be made before one must have got the inode of a file that is gone."""
 MORE_FDS, MORE_RSS_MB = 16, 120
 """How much more than at first a quiet daemon may hold later."""
 
@@ -89,6 +94,7 @@ class Torture:
         self.daemon.start()
         editing = EditorThread(self.editor, rates, self._plan.rate)
         searching = SearchThread(self.daemon, self.editor.oracle, random.Random(f"{self._plan.seed}-search"))
+        searching.up_since = time.monotonic()
         editing.start()
         searching.start()
         try:
@@ -106,8 +112,10 @@ class Torture:
                 break
             editing.resume()
             time.sleep(min(2.0, self._rnd.expovariate(1 / 0.25)))
+            searching.up_since = float("inf")
             self._fault(number)
             self._ensure_running()
+            searching.up_since = time.monotonic()
             if number % VERIFY_EVERY == VERIFY_EVERY - 1:
                 editing.hold()
                 self._verify()
@@ -247,8 +255,9 @@ class Torture:
         self._log("-- verify")
         rebuild = self.folder / f"rebuild{self.verified}"
         oracle, has_model = self.editor.oracle, self._plan.model is not None
-        lines = check.check_converged(self.daemon, rebuild, is_embedded=has_model)
+        lines = check.check_converged(self.daemon, rebuild, is_embedded=has_model, rebuilt=check.rebuilt_by_daemon)
         check.check_oracle(oracle, self.daemon.workspace, lines)
+        check.check_secrets(oracle, self.daemon)
         live, dead = oracle.live(), sorted(oracle.dead())
         some = dict(self._rnd.sample(sorted(live.items()), min(25, len(live))))
         with self.daemon.client() as client:
@@ -267,6 +276,8 @@ class Torture:
 
     def _check_fired(self) -> None:
         """Check that the faults took effect: all of them, and a third of those that wait for a system call."""
+        if self.editor.actions.get("impostor", 0) > MAX_UNLUCKY and not self.editor.reused:
+            raise ViolationError("no new file ever got the inode of one that was removed")
         for name, chosen in self.chosen.items():
             least = chosen // 3 if name.startswith("strace") else chosen
             if self.fired[name] < least:
@@ -275,7 +286,7 @@ class Torture:
     def _end(self) -> None:
         if self.daemon.is_running():
             self.daemon.stop()
-        self._log(f"fired {dict(self.fired)}, verified {self.verified} times")
+        self._log(f"fired {dict(self.fired)}, verified {self.verified} times, inodes reused {self.editor.reused} times")
         self._log_file.close()
         log = self.daemon.log.read_text(errors="replace")
         if "Traceback" in log:
@@ -325,10 +336,12 @@ def torture(plan: Plan, folder: Path) -> Torture:
 @click.option("--seconds", default=float("inf"), help="Stop after this time.")
 @click.option("--seed", type=int, default=None, help="Default: a new one, which is printed.")
 @click.option("--model", type=click.Path(path_type=Path, exists=True), help="A GGUF file to embed with.")
+@click.option("--embed", is_flag=True, help="Embed with the starter model.")
 @click.option("--no-watch", is_flag=True, help="Scan only.")
-def main(rounds: int, seconds: float, seed: int | None, model: Path | None, no_watch: bool) -> None:
+def main(rounds: int, seconds: float, seed: int | None, model: Path | None, embed: bool, no_watch: bool) -> None:
     """Torture the daemon; the exit code is 1 at the first violation."""
     seed = random.SystemRandom().randrange(1_000_000) if seed is None else seed
+    model = asyncio.run(ModelStore(models_dir()).fetch(STARTER, lambda _progress: None)) if embed else model
     folder = Path(tempfile.mkdtemp(prefix=f"torture-{seed}-", dir="/var/tmp"))
     click.echo(f"seed {seed}, {rounds} rounds, in {folder}")
     started = time.monotonic()
