@@ -353,6 +353,7 @@ def main(rounds: int, seconds: float, seed: int | None, model: Path | None, embe
     shutil.rmtree(folder)
     took = time.monotonic() - started
     click.echo(f"seed {seed}: {run.verified} checks, 0 violations in {took:.0f} s; fired {dict(run.fired)}")
+    click.echo(f"edits {run.editor.actions}, inodes reused {run.editor.reused}")
 
 
 if __name__ == "__main__":
