@@ -15,6 +15,8 @@ MAX_FILES = 80
 MAX_BYTES = 60_000
 FOLDERS = ("memory", "memory/daily", "memory/projects", "bank", AT_TIMES_HIDDEN[:-1], ALWAYS_HIDDEN[:-1])
 IGNORE_FILE = ".memoryignore"
+QUIET, QUIET_FILES, CALM_SECONDS = "memory/quiet", 20, 4.0
+"""Where documents rest until their times are no longer too young to be trusted."""
 MAX_TRIES = 50
 """How many files are made in the hope of getting a certain inode."""
 
@@ -32,7 +34,8 @@ class Editor:
         self._rnd = rnd
         self._log = log
         self._serial = 0
-        self._parked: list[str] = []
+        self._calm_since: dict[str, float] = {}
+        """Since when (monotonic seconds) each document of the quiet folder has been left alone."""
 
     def fill(self, files: int) -> None:
         """Make the first documents."""
@@ -41,6 +44,9 @@ class Editor:
         self._save("MEMORY.md", document(self._rnd), editors.mkdirp_write)
         for _ in range(files - 1):
             self._save(self._new_path(), document(self._rnd), editors.mkdirp_write)
+        for number in range(QUIET_FILES):
+            self._save(f"{QUIET}/{number}.md", document(self._rnd), editors.mkdirp_write)
+            self._calm_since[f"{QUIET}/{number}.md"] = time.monotonic()
 
     def act(self) -> None:
         """Do one random edit."""
@@ -152,19 +158,19 @@ class Editor:
         other.unlink()
 
     def impostor(self) -> None:
-        """Put another text where nothing but its name or its content tells it from a document that is gone."""
-        old = self._some_path()
-        self._replace(old, old if self._rnd.random() < 0.5 else self._new_path())
+        """Put another text, under another name, where all else is as it was of a document that is gone."""
+        if old := self._quiet():
+            self._serial += 1
+            self._replace(old, f"{QUIET}/note{self._serial}.md")
 
     def unpack(self) -> None:
-        """Replace a folder by another with files of the same names, sizes and times, as out of an archive."""
-        folder = f"{self._rnd.choice(FOLDERS)}/"
-        for path in [path for path in self.oracle.files if path.startswith(folder)][:4]:
+        """Replace a document by another text of its name, size and time, as out of an archive."""
+        if path := self._quiet():
             self._replace(path, path)
 
     def retouch(self) -> None:
         """Overwrite a document by a text of its size, and give it back its time."""
-        path = self._some_path()
+        path = self._quiet() or self._some_path()
         target = self._workspace / path
         before = target.stat()
         data = of_size(document(self._rnd), before.st_size)
@@ -174,6 +180,8 @@ class Editor:
             file.write(data)
         os.utime(target, ns=(before.st_atime_ns, before.st_mtime_ns))
         self.oracle.wrote(path, data)
+        if path.startswith(QUIET):
+            self._calm_since[path] = time.monotonic()
 
     def hush(self) -> None:
         """Make a document private by its own word."""
@@ -221,6 +229,7 @@ class Editor:
         (self._workspace / new).parent.mkdir(parents=True, exist_ok=True)
         made.rename(self._workspace / new)
         self.oracle.wrote(new, data)
+        self._calm_since[new] = time.monotonic()
 
     def _with_inode(self, inode: int, data: bytes) -> Path:
         """Write a file outside, with the inode if the disk gives it away again soon."""
@@ -250,10 +259,17 @@ class Editor:
         self.oracle.moved(old, new)
 
     def _some_path(self) -> str:
-        return self._rnd.choice(list(self.oracle.files))
+        return self._rnd.choice([path for path in self.oracle.files if path not in self._calm_since])
+
+    def _quiet(self) -> str | None:
+        """Return a document that nobody touched for so long that its times are trusted, if there is one."""
+        calm = [path for path, since in self._calm_since.items() if time.monotonic() - since > CALM_SECONDS]
+        path = self._rnd.choice(calm) if calm else None
+        self._calm_since.pop(path or "", None)
+        return path
 
     def _new_path(self) -> str:
-        if len(self.oracle.files) >= MAX_FILES:
+        if len(self.oracle.files) >= MAX_FILES + QUIET_FILES:
             return self._some_path()
         self._serial += 1
         return f"{self._rnd.choice(FOLDERS)}/note{self._serial}.md"
