@@ -57,8 +57,9 @@ qmd:
 	    >/dev/null && touch '$(QMD)/.installed' || echo 'qmd cannot be had: its tests are left out'; \
 	fi
 
-torture: .venv/.test
-	for seed in 1 2 3; do $(BIN)/python -m tests.fault.torture --rounds 500 --seed $$seed $(ARGS) || exit 1; done
+torture: .venv/.test .venv/.model
+	for seed in 1 2 3; do $(BIN)/python -m tests.fault.torture --rounds 500 --seed $$seed --embed --files 15 --rate 15 $(ARGS) || exit 1; done
+	$(BIN)/python -m tests.fault.torture --rounds 200 --seed 5 $(ARGS)
 	$(BIN)/python -m tests.fault.torture --rounds 200 --seed 4 --no-watch $(ARGS)
 
 faults: .venv/.test

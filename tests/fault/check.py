@@ -19,7 +19,7 @@ from tests.daemon import RunningDaemon, write_config
 from tests.fault.model import Oracle, markers
 from tests.integration.indexing import QUICK, staged
 
-SYNC_MS = 60_000
+SYNC_MS = 180_000
 CHUNKING = Chunking()
 AS_CONFIGURED = replace(QUICK, chunks=ChunkSettings(CHUNKING.tokens, CHUNKING.overlap))
 

@@ -15,7 +15,7 @@ MAX_FILES = 80
 MAX_BYTES = 60_000
 FOLDERS = ("memory", "memory/daily", "memory/projects", "bank", AT_TIMES_HIDDEN[:-1], ALWAYS_HIDDEN[:-1])
 IGNORE_FILE = ".memoryignore"
-QUIET, QUIET_FILES, CALM_SECONDS = "memory/quiet", 20, 4.0
+QUIET, CALM_SECONDS = "memory/quiet", 4.0
 """Where documents rest until their times are no longer too young to be trusted."""
 MAX_TRIES = 50
 """How many files are made in the hope of getting a certain inode."""
@@ -38,13 +38,13 @@ class Editor:
         """Since when (monotonic seconds) each document of the quiet folder has been left alone."""
 
     def fill(self, files: int) -> None:
-        """Make the first documents."""
+        """Make the first documents, and half as many that are left alone at first."""
         self._outside.mkdir(parents=True, exist_ok=True)
         (self._workspace / IGNORE_FILE).write_bytes(_ignoring(self.oracle.hidden))
         self._save("MEMORY.md", document(self._rnd), editors.mkdirp_write)
         for _ in range(files - 1):
             self._save(self._new_path(), document(self._rnd), editors.mkdirp_write)
-        for number in range(QUIET_FILES):
+        for number in range(files // 2):
             self._save(f"{QUIET}/{number}.md", document(self._rnd), editors.mkdirp_write)
             self._calm_since[f"{QUIET}/{number}.md"] = time.monotonic()
 
@@ -269,7 +269,7 @@ class Editor:
         return path
 
     def _new_path(self) -> str:
-        if len(self.oracle.files) >= MAX_FILES + QUIET_FILES:
+        if len(self.oracle.files) >= MAX_FILES:
             return self._some_path()
         self._serial += 1
         return f"{self._rnd.choice(FOLDERS)}/note{self._serial}.md"

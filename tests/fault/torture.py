@@ -337,8 +337,19 @@ def torture(plan: Plan, folder: Path) -> Torture:
 @click.option("--seed", type=int, default=None, help="Default: a new one, which is printed.")
 @click.option("--model", type=click.Path(path_type=Path, exists=True), help="A GGUF file to embed with.")
 @click.option("--embed", is_flag=True, help="Embed with the starter model.")
+@click.option("--files", default=40, show_default=True)
+@click.option("--rate", default=50.0, show_default=True, help="Edits a second.")
 @click.option("--no-watch", is_flag=True, help="Scan only.")
-def main(rounds: int, seconds: float, seed: int | None, model: Path | None, embed: bool, no_watch: bool) -> None:
+def main(
+    rounds: int,
+    seconds: float,
+    seed: int | None,
+    model: Path | None,
+    embed: bool,
+    files: int,
+    rate: float,
+    no_watch: bool,
+) -> None:
     """Torture the daemon; the exit code is 1 at the first violation."""
     seed = random.SystemRandom().randrange(1_000_000) if seed is None else seed
     model = asyncio.run(ModelStore(models_dir()).fetch(STARTER, lambda _progress: None)) if embed else model
@@ -346,7 +357,7 @@ def main(rounds: int, seconds: float, seed: int | None, model: Path | None, embe
     click.echo(f"seed {seed}, {rounds} rounds, in {folder}")
     started = time.monotonic()
     try:
-        run = torture(Plan(seed, rounds, seconds, watch=not no_watch, model=model), folder)
+        run = torture(Plan(seed, rounds, seconds, not no_watch, model, files, rate), folder)
     except BaseException:
         click.echo(f"seed {seed} failed; everything is left in {folder}", err=True)
         raise
