@@ -59,6 +59,7 @@ class FakeEmbedder:
     """
 
     name: str = "fake"
+    provider: str = "fake"
     deadly: frozenset[str] = frozenset()
     unfit: frozenset[str] = frozenset()
     is_down: bool = False
@@ -77,7 +78,7 @@ class FakeEmbedder:
 
     @property
     def identity(self) -> EmbedderIdentity:
-        return EmbedderIdentity("fake", self.name, "", "", DIMENSIONS, "mean", "{text}", "{text}")
+        return EmbedderIdentity(self.provider, self.name, "", "", DIMENSIONS, "mean", "{text}", "{text}")
 
     async def embed_query(self, text: str) -> Vector:
         if not text.strip():

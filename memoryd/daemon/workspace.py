@@ -18,6 +18,7 @@ from memoryd.daemon.qmd import AgentQmd, Standing
 from memoryd.domain.documents import Skipped
 from memoryd.domain.entries import ChunkSettings
 from memoryd.domain.fusion import Weights
+from memoryd.domain.provider_choice import Choice
 from memoryd.domain.syncplan import Grace
 from memoryd.embed.choice import Embedding, media_rules
 from memoryd.embed.slot import EmbedderSlot
@@ -119,7 +120,7 @@ class Workspace:
             database=self.database,
             spaces=self._spaces,
             slot=self.slot,
-            settings=_lane_settings(self._settings),
+            settings=_lane_settings(self._settings, self.embedding.plan.choice),
             lookup=self._around.lookup,
             publish=self._publish,
             on_removed=self._on_vectors_removed,
@@ -292,9 +293,11 @@ def _made_ignore(workspace: Path, agent: Agent) -> IgnoreFile:
     )
 
 
-def _lane_settings(settings: MemorySearch) -> LaneSettings:
+def _lane_settings(settings: MemorySearch, choice: Choice) -> LaneSettings:
     usual = LaneSettings(
-        max_unused=settings.cache.max_entries if settings.cache.enabled else 0, is_paused=settings.sync.paused
+        max_unused=settings.cache.max_entries if settings.cache.enabled else 0,
+        providers=tuple(filter(None, (choice.provider, choice.fallback))),
+        is_paused=settings.sync.paused,
     )
     batch = settings.remote.batch
     if not batch.enabled:

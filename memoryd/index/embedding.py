@@ -25,11 +25,13 @@ from memoryd.store.vectors import (
     PendingFile,
     PendingPassage,
     count_pending,
+    count_unused,
     drop_space,
     evict_unused,
     pending,
     put_rejected,
     put_vectors,
+    spaces_of,
     used,
 )
 from memoryd.wire import Event
@@ -46,6 +48,8 @@ DEADLY_TRIES = 3
 """How often one text may end the worker before it is set aside."""
 PAUSED = "memorySearch.sync.paused is true: notes get vectors only when asked for (memoryctl index)"
 NEEDLESS = "another engine answers: vectors for the builtin index are made only when their owner asks for them"
+SPARE_SHARE = 20
+"""Of the unused vectors that may be kept, one in so many goes beforehand."""
 LOOK_SECONDS = 1.0
 """How often whoever waits for vectors looks whether any will come."""
 
@@ -64,6 +68,8 @@ class LaneSettings:
     hold: float = 10.0
     """Seconds until a picture or sound is tried again that could not be read or sent."""
     max_unused: int = 50_000
+    providers: tuple[str, ...] = ()
+    """Those that are configured: what their spaces hold for the passages is no cache, even while another embeds."""
     is_paused: bool = False
     """Vectors are made only when somebody asks for them."""
 
@@ -124,6 +130,8 @@ class EmbeddingLane:
         self._queue: deque[PendingPassage] = deque()
         self._deaths: dict[bytes, int] = {}
         self._done = 0
+        self._is_unbounded = True
+        """Whether there may be more unused vectors than at the last look."""
         self._reset = False
         self._space: int | None = None
         slot.subscribe(self.wake)
@@ -149,7 +157,8 @@ class EmbeddingLane:
         return self.lacking - self.pending
 
     def wake(self) -> None:
-        """Say that there may be new passages."""
+        """Say that there may be new passages, or fewer."""
+        self._is_unbounded = True
         self._wake.set()
 
     def recall(self) -> None:
@@ -235,6 +244,8 @@ class EmbeddingLane:
             async with self._progress:
                 self._progress.notify_all()
             if pause != 0.0:
+                if self._is_unbounded:
+                    await self._bound_cache()
                 await self._sleep(pause)
 
     async def _without_embedder(self) -> None:
@@ -273,7 +284,7 @@ class EmbeddingLane:
             return False
         batch = self._next_batch(self._settings.remote_batch if embedder.identity.endpoint else self._settings.batch)
         if not batch:
-            await self._finish(space)
+            await self._finish()
             return False
         await self._embed_unless_recalled(embedder, space, batch)
         self._publish(Event.EMBEDDING, {"pending": self.pending, "done": self._done})
@@ -316,16 +327,31 @@ class EmbeddingLane:
         waiting = await self._database.read(lambda db: pending(db, space, ahead, without=held)) if self.lacking else ()
         self._queue = deque(waiting)
 
-    async def _finish(self, space: int) -> None:
+    async def _finish(self) -> None:
         if self._done:
-            keep = self._settings.max_unused
-            dropped = await self._database.write(lambda db: evict_unused(db, space, keep))
-            if dropped:
-                self._on_removed()
-            log.info("embedding done", passages=self._done, dropped=dropped)
+            log.info("embedding done", passages=self._done)
         self._done = 0
         if not self._wake.is_set() and not self._held:
             self._is_asked = False
+
+    async def _bound_cache(self) -> None:
+        """Drop the vectors that have been unused longest, if there are more than may be kept."""
+        # before the first await: what is removed meanwhile asks for another look
+        self._is_unbounded = False
+        embedder, keep = self._slot.embedder, self._settings.max_unused
+        try:
+            current = set() if embedder is None else {await self._spaces.of(embedder)}
+            in_use = current | await self._database.read(lambda db: spaces_of(db, self._settings.providers))
+            if await self._database.read(lambda db: count_unused(db, in_use)) <= keep:
+                return
+            # some more than must go, for whoever holds vectors in memory has to load them anew each time
+            room = keep - keep // SPARE_SHARE
+            dropped = await self._database.write(lambda db: evict_unused(db, in_use, room))
+        except StoreError:
+            self._is_unbounded = True
+            return
+        self._on_removed()
+        log.info("vectors dropped that nothing uses", dropped=dropped)
 
     async def _embed(self, embedder: Embedder, space: int, batch: Sequence[PendingPassage]) -> None:
         found = await self._lookup(embedder.identity.fingerprint, [item.hash for item in batch])

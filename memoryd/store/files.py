@@ -63,6 +63,11 @@ _INSERT_CHUNK_WORDS = "INSERT INTO chunk_words (rowid, body, heading, path, part
 _INSERT_PASSAGE = "INSERT INTO passages (chunk_id, start, stop, hash) VALUES (?, ?, ?, ?)"
 _DELETE_CHUNK_WORDS = "DELETE FROM chunk_words WHERE rowid = ?"
 _DELETE_CHUNK = "DELETE FROM chunks WHERE id = ?"
+# the spaces are named so that the (space_id, hash) index serves
+_NOTE_LAST_USE = """
+UPDATE vectors SET used_at = unixepoch('subsec')
+WHERE space_id IN (SELECT id FROM spaces) AND hash IN (SELECT hash FROM passages WHERE chunk_id = ?)
+"""
 _SELECT_HASHES = """
 SELECT DISTINCT p.hash FROM passages p JOIN chunks c ON c.id = p.chunk_id JOIN files f ON f.id = c.file_id
 WHERE f.path IN (SELECT value FROM json_each(?))
@@ -186,6 +191,7 @@ def _insert_words(db: apsw.Connection, chunk_id: int, words: ChunkWords, path: R
 def _delete_chunks(db: apsw.Connection, chunk_ids: Sequence[int]) -> None:
     for chunk_id in chunk_ids:
         db.execute(_DELETE_CHUNK_WORDS, (chunk_id,))
+        db.execute(_NOTE_LAST_USE, (chunk_id,))
         db.execute(_DELETE_CHUNK, (chunk_id,))
 
 

@@ -63,7 +63,7 @@ class VectorBatch:
 
 _INSERT_SPACE = """
 INSERT INTO spaces (fingerprint, provider, model, dimensions, created_at) VALUES (?, ?, ?, ?, ?)
-ON CONFLICT (fingerprint) DO UPDATE SET fingerprint = excluded.fingerprint RETURNING id
+ON CONFLICT (fingerprint) DO UPDATE SET created_at = excluded.created_at RETURNING id
 """
 _PENDING = """
 FROM passages p
@@ -106,11 +106,17 @@ SELECT f.path, c.start_line, c.end_line, p.stop = 0, r.reason FROM rejected r JO
 JOIN passages p ON p.hash = r.hash JOIN chunks c ON c.id = p.chunk_id JOIN files f ON f.id = c.file_id
 WHERE s.fingerprint = ? ORDER BY f.path, c.start_line
 """
-_EVICT = """
-DELETE FROM vectors WHERE id IN (
-    SELECT v.id FROM vectors v
-    WHERE v.space_id <> ? OR NOT EXISTS (SELECT 1 FROM passages p WHERE p.hash = v.hash)
-    ORDER BY v.used_at DESC, v.id DESC LIMIT -1 OFFSET ?)
+_SPACES_OF = """
+SELECT id FROM spaces s WHERE provider IN (SELECT value FROM json_each(?))
+  AND created_at = (SELECT max(created_at) FROM spaces WHERE provider = s.provider)
+"""
+_UNUSED = """
+FROM vectors v WHERE v.space_id NOT IN (SELECT value FROM json_each(:spaces))
+  OR NOT EXISTS (SELECT 1 FROM passages p WHERE p.hash = v.hash)
+"""
+_COUNT_UNUSED = f"SELECT count(*) {_UNUSED}"
+_EVICT = f"""
+DELETE FROM vectors WHERE id IN (SELECT v.id {_UNUSED} ORDER BY v.used_at DESC, v.id DESC LIMIT -1 OFFSET :keep)
 """
 
 
@@ -121,7 +127,10 @@ def find_space(db: apsw.Connection, fingerprint: str) -> int | None:
 
 
 def open_space(db: apsw.Connection, *, fingerprint: str, provider: str, model: str, dimensions: int, now: float) -> int:
-    """Return the id of the vector space of this fingerprint, made if it is new. `now` is Unix time."""
+    """Return the id of the vector space of this fingerprint, made if it is new, and note that it is in use.
+
+    `now` is Unix time.
+    """
     space: int = db.execute(_INSERT_SPACE, (fingerprint, provider, model, dimensions, now)).get
     return space
 
@@ -208,7 +217,18 @@ def ids_of_files(db: apsw.Connection, space: int, file_ids: Sequence[int]) -> ND
     return np.fromiter((row[0] for row in rows), np.int64, len(rows))
 
 
-def evict_unused(db: apsw.Connection, space: int, keep: int) -> int:
-    """Drop all but the `keep` newest vectors that no passage uses in this space; return how many went."""
-    db.execute(_EVICT, (space, keep))
+def spaces_of(db: apsw.Connection, providers: Collection[str]) -> set[int]:
+    """Return the space that each of these providers was last at work in, whether or not it can be asked now."""
+    return {row[0] for row in db.execute(_SPACES_OF, (json.dumps(list(providers)),))}
+
+
+def count_unused(db: apsw.Connection, spaces: Collection[int]) -> int:
+    """Count the vectors that no passage uses in these spaces."""
+    count: int = db.execute(_COUNT_UNUSED, {"spaces": json.dumps(list(spaces))}).get
+    return count
+
+
+def evict_unused(db: apsw.Connection, spaces: Collection[int], keep: int) -> int:
+    """Drop all but the `keep` last used vectors that no passage uses in these spaces; return how many went."""
+    db.execute(_EVICT, {"spaces": json.dumps(list(spaces)), "keep": keep})
     return db.changes()

@@ -104,6 +104,7 @@ async def staged(
     max_file_bytes: int = 1 << 20,
     follow_symlinks: bool = False,
     media: MediaRules | None = None,
+    max_unused: int = 50_000,
     lookup: Callable[[str, Sequence[bytes]], Mapping[bytes, Matrix]] = lambda _fingerprint, _hashes: {},
     mounts: Callable[[], str] = read_mounts,
 ) -> AsyncIterator[Stage]:
@@ -159,7 +160,9 @@ async def staged(
             database=database,
             spaces=spaces,
             slot=slot,
-            settings=LaneSettings(batch=4, read_ahead=16, retry=0.02, hold=0.05),
+            settings=LaneSettings(
+                batch=4, read_ahead=16, retry=0.02, hold=0.05, max_unused=max_unused, providers=("fake", "spare")
+            ),
             lookup=found_elsewhere,
             publish=lambda event, data: events.append((event, data)),
             on_removed=search.forget_vectors,

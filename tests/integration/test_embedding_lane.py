@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.embed.slot import EmbedderPhase
+from memoryd.store.chunks import counts
 from memoryd.wire import Event
 from tests.fakes import FakeEmbedder, vector_of
 from tests.integration.indexing import Stage, eventually, staged
@@ -156,6 +157,63 @@ async def test_new_model_embeds_all_anew_while_the_notes_stay_findable(tmp_path:
         await stage.embed()
         assert sorted(second.embedded) == sorted(stage.embedder.embedded)
         await stage.dump()
+
+
+async def vectors(stage: Stage) -> int:
+    return (await stage.database.read(counts)).vectors
+
+
+async def test_vectors_of_the_first_provider_outlive_its_outage_without_a_cache(
+    tmp_path: Path, workspace: Path
+) -> None:
+    first, spare = FakeEmbedder(), FakeEmbedder(name="other", provider="spare")
+    async with staged(workspace, tmp_path / "state", embedder=first, max_unused=0) as stage:
+        await stage.embed()
+        once = len(first.embedded)
+        await stage.slot.become(EmbedderPhase.READY, embedder=spare)
+        await stage.embed()
+        assert len(spare.embedded) == once
+    # the second life begins while the first provider is still away
+    async with staged(workspace, tmp_path / "state", embedder=spare, max_unused=0) as stage:
+        stage.write("memory/gone.md", "The quetzal.\n").unlink()
+        await stage.embed()
+        await stage.slot.become(EmbedderPhase.READY, embedder=first)
+        await stage.embed()
+    assert len(first.embedded) == once, "nothing is paid for twice"
+    assert len(spare.embedded) == once
+
+
+async def test_unused_vectors_are_bounded_when_notes_go_though_nothing_is_embedded(
+    tmp_path: Path, workspace: Path
+) -> None:
+    async with staged(workspace, tmp_path / "state", max_unused=5) as stage:
+        note = stage.write("memory/long.md", pieces("quetzal"))
+        await stage.embed()
+        used = await vectors(stage)
+        note.unlink()
+        await stage.embed()
+        passages = (await stage.database.read(counts)).passages
+        assert used > passages + 5
+        async with asyncio.timeout(10):
+            while await vectors(stage) != passages + 5:  # noqa: ASYNC110  the condition is the lane's
+                await asyncio.sleep(0.01)
+
+
+async def test_unused_vectors_are_bounded_at_the_start_though_nothing_is_embedded(
+    tmp_path: Path, workspace: Path
+) -> None:
+    async with staged(workspace, tmp_path / "state") as stage:
+        note = stage.write("memory/long.md", pieces("quetzal"))
+        await stage.embed()
+        note.unlink()
+        await stage.embed()
+        passages = (await stage.database.read(counts)).passages
+        assert await vectors(stage) > passages + 5
+    async with staged(workspace, tmp_path / "state", max_unused=5) as stage:
+        async with asyncio.timeout(10):
+            while await vectors(stage) != passages + 5:  # noqa: ASYNC110  the condition is the lane's
+                await asyncio.sleep(0.01)
+        assert not stage.embedder.embedded
 
 
 async def test_start_over_makes_every_vector_again(tmp_path: Path, workspace: Path) -> None:

@@ -11,6 +11,7 @@ from memoryd.store.files import purge_files, remove_files
 from memoryd.store.vectors import (
     Matrix,
     count_pending,
+    count_unused,
     drop_space,
     evict_unused,
     ids_of_files,
@@ -19,9 +20,11 @@ from memoryd.store.vectors import (
     pending,
     put_rejected,
     put_vectors,
+    spaces_of,
     vectors_after,
     vectors_of,
 )
+from tests.daemon import eventually
 from tests.store.consistency import check_consistency
 from tests.store.rows import note, put
 
@@ -30,8 +33,8 @@ SIZE = 8
 ALL = 1_000
 
 
-def space_of(db: apsw.Connection, fingerprint: str = "space-1") -> int:
-    return open_space(db, fingerprint=fingerprint, provider="fake", model="fake", dimensions=SIZE, now=1.0)
+def space_of(db: apsw.Connection, fingerprint: str = "space-1", *, provider: str = "fake", now: float = 1.0) -> int:
+    return open_space(db, fingerprint=fingerprint, provider=provider, model="fake", dimensions=SIZE, now=now)
 
 
 def vector_for(key: bytes) -> Matrix:
@@ -132,15 +135,49 @@ async def test_unused_vectors_are_kept_up_to_a_bound_least_recent_out(database: 
     used = (await database.read(counts)).vectors
     attic = await database.read(lambda db: ids_of_files(db, space, [2]).tolist())
     await database.write(lambda db: remove_files(db, [A, B]))
-    assert await database.write(lambda db: evict_unused(db, space, len(attic))) == used - len(attic)
+    assert await database.write(lambda db: evict_unused(db, [space], len(attic))) == used - len(attic)
     left = await database.read(lambda db: vectors_after(db, space, 0, SIZE, ALL))
     assert left.ids.tolist() == attic
 
 
 async def test_vectors_in_use_are_never_evicted(database: Database, space: int) -> None:
     await database.write(lambda db: embed_all(db, space))
-    assert await database.write(lambda db: evict_unused(db, space, 0)) == 0
+    assert await database.write(lambda db: evict_unused(db, [space], 0)) == 0
     assert await database.read(lambda db: count_pending(db, space)) == 0
+
+
+async def test_vector_whose_text_went_last_stays_longest(database: Database, space: int) -> None:
+    await database.write(lambda db: embed_all(db, space, now=1.0))
+    await database.write(lambda db: put(db, B, note("attic")))
+    await database.write(lambda db: embed_all(db, space, now=2.0))
+    rent = await database.read(lambda db: ids_of_files(db, space, [1]).tolist())
+    await database.write(lambda db: remove_files(db, [B]))
+    gone = time.time()
+    eventually(lambda: time.time() > gone + 0.01)
+    await database.write(lambda db: remove_files(db, [A]))
+    await database.write(lambda db: evict_unused(db, [space], len(rent)))
+    left = await database.read(lambda db: vectors_after(db, space, 0, SIZE, ALL))
+    assert left.ids.tolist() == rent, "made first, but used last"
+
+
+async def test_spaces_of_other_providers_in_use_are_no_cache(database: Database, space: int) -> None:
+    await database.write(lambda db: embed_all(db, space))
+    held = (await database.read(counts)).vectors
+    fallback = await database.write(lambda db: space_of(db, "space-2", provider="spare", now=2.0))
+    await database.write(lambda db: embed_all(db, fallback))
+    in_use = await database.read(lambda db: spaces_of(db, ["fake", "spare"]))
+    assert in_use == {space, fallback}
+    assert await database.read(lambda db: count_unused(db, in_use)) == 0
+    assert await database.write(lambda db: evict_unused(db, in_use, 0)) == 0
+    only = await database.read(lambda db: spaces_of(db, ["spare"]))
+    assert await database.read(lambda db: count_unused(db, only)) == held
+
+
+async def test_space_of_a_provider_that_is_in_use_is_the_one_opened_last(database: Database, space: int) -> None:
+    other = await database.write(lambda db: space_of(db, "space-2", now=2.0))
+    assert await database.read(lambda db: spaces_of(db, ["fake"])) == {other}
+    await database.write(lambda db: space_of(db, now=3.0))
+    assert await database.read(lambda db: spaces_of(db, ["fake"])) == {space}
 
 
 async def test_purge_takes_the_vectors_that_only_the_purged_note_used(database: Database, space: int) -> None:

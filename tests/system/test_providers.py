@@ -292,6 +292,33 @@ def test_vector_extension_that_its_owner_switched_off_is_no_trouble(
         assert ask(daemon)["mode"] == "hybrid"
 
 
+def test_vectors_that_nothing_uses_are_bounded_at_the_start_while_the_provider_is_away(
+    tmp_path: Path, workspace: Path, endpoint: Endpoint
+) -> None:
+    write_notes(workspace, 20)
+    with running(tmp_path, workspace, remote(endpoint)) as daemon:
+        eventually(lambda: is_embedded(daemon), seconds=30)
+        for note in (workspace / "memory").glob("note-*.md"):
+            note.unlink()
+        eventually(lambda: agent_of(daemon)["files"] == 3, seconds=20)
+        assert entries_of(daemon) == agent_of(daemon)["passages"] + 20
+    endpoint.kill()
+    with running(tmp_path, workspace, remote(endpoint) | {"cache": {"maxEntries": 4}}) as daemon:
+        eventually(lambda: entries_of(daemon) == agent_of(daemon)["passages"] + 4)
+    sent = len(endpoint.texts())
+    endpoint.start()
+    with running(tmp_path, workspace, remote(endpoint) | {"cache": {"enabled": False}}) as daemon:
+        eventually(lambda: is_embedded(daemon), seconds=30)
+        eventually(lambda: entries_of(daemon) == agent_of(daemon)["passages"])
+        assert not [text for text in endpoint.texts()[sent:] if "\n" in text], "what is in use was kept"
+
+
+def entries_of(daemon: RunningDaemon) -> int:
+    agent: Any = agent_of(daemon)
+    entries: int = agent["cache"]["entries"]
+    return entries
+
+
 def test_nothing_is_sent_when_no_provider_is_named(tmp_path: Path, workspace: Path, endpoint: Endpoint) -> None:
     config = tmp_path / "config.json5"
     search = {"local": {"modelPath": str(tmp_path / "none.gguf")}, "remote": {"baseUrl": endpoint.url, "apiKey": KEY}}

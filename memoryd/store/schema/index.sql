@@ -47,7 +47,7 @@ CREATE TABLE spaces (
     provider TEXT NOT NULL,
     model TEXT NOT NULL,
     dimensions INTEGER NOT NULL,
-    created_at REAL NOT NULL
+    created_at REAL NOT NULL            -- when it was last opened: of a provider's, the latest is in use
 ) STRICT;
 
 CREATE TABLE vectors (
@@ -55,7 +55,7 @@ CREATE TABLE vectors (
     space_id INTEGER NOT NULL REFERENCES spaces ON DELETE CASCADE,
     hash BLOB NOT NULL,
     vector BLOB NOT NULL,               -- float32, little endian, length 1
-    used_at REAL NOT NULL,
+    used_at REAL NOT NULL,              -- when it was made, or a passage that used it went
     UNIQUE (space_id, hash)
 ) STRICT;
 
