@@ -1,0 +1,82 @@
+"""The same programs as in one process, done to the real daemon with a provider of embeddings on loopback: no private
+text may be in any byte of its folders, in its log, or be sent.
+
+MEMORYD_PRIVACY_EXAMPLES says how many programs are tried.
+"""
+
+import os
+import tempfile
+import time
+from pathlib import Path
+
+from hypothesis import Phase, given, settings
+
+from tests.daemon import RunningDaemon, write_config
+from tests.embedding_endpoint import Endpoint
+from tests.private_world import PrivateWorld, Restart, Step, all_bytes, held, programs
+
+EXAMPLES = int(os.environ.get("MEMORYD_PRIVACY_EXAMPLES", "20")) // 10
+SYNC = {"watch": False, "settleMs": 20, "deleteGraceMs": 50}
+
+
+def _start(folder: Path, workspace: Path, endpoint: Endpoint) -> RunningDaemon:
+    remote = {"baseUrl": endpoint.url, "apiKey": "none"}
+    search = {"provider": "openai", "model": "bag-of-words", "remote": remote, "sync": SYNC}
+    config = write_config(folder, workspace, None, search=search)
+    daemon = RunningDaemon(folder, config, workspace, environment={"MEMORYD_LOG_LEVEL": "INFO"})
+    daemon.start()
+    return daemon
+
+
+def _again(daemon: RunningDaemon, how: str) -> None:
+    """Start the daemon again after an orderly end, a crash, or a crash that damaged the index."""
+    if how == "stop":
+        assert daemon.stop() == 0
+    else:
+        daemon.kill()
+    if how == "spoil":
+        for index in daemon.state.rglob("index.sqlite"):
+            index.write_bytes(bytes(16) + index.read_bytes()[16:])
+    daemon.start()
+
+
+def _follow(daemon: RunningDaemon, world: PrivateWorld, endpoint: Endpoint) -> None:
+    sent = len(endpoint.texts())
+    client = daemon.client()
+    client.sync(wait="indexed")
+    forbidden = world.settle()
+    if world.public:
+        client.sync(wait="embedded", timeout_ms=30_000)
+    end = time.monotonic() + 10
+    while found := held(forbidden, all_bytes(daemon.state)):
+        assert time.monotonic() < end, f"left behind: {found}"
+        time.sleep(0.1)
+    assert held(forbidden, daemon.log.read_bytes()) == set()
+    texts = endpoint.texts()
+    assert held(forbidden, "\n".join(texts[sent:]).encode()) == set()
+    assert held(world.never_public, "\n".join(texts).encode()) == set()
+    for word in world.public:
+        assert client.search(word)["results"], f"{word} is public and not found"
+
+
+def _run(program: list[list[Step]], folder: Path) -> None:
+    workspace = folder / "workspace"
+    world = PrivateWorld(workspace, seed=len(program))
+    with Endpoint(folder) as endpoint:
+        daemon = _start(folder, workspace, endpoint)
+        try:
+            for steps in program:
+                for step in steps:
+                    world.do(step)
+                for how in {step.how for step in steps if isinstance(step, Restart)}:
+                    _again(daemon, how)
+                _follow(daemon, world, endpoint)
+        finally:
+            assert daemon.stop() == 0
+
+
+@settings(max_examples=max(1, EXAMPLES), phases=[Phase.generate])
+@given(programs)
+def test_no_program_makes_a_private_text_known_to_anybody(program: list[list[Step]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        _run(program, Path(folder))
