@@ -12,6 +12,7 @@ from memoryd.domain.filters import Filters
 from memoryd.search.backend import SearchBackend
 from memoryd.search.fallback import FallbackSearch
 from memoryd.search.query import Found, Query
+from memoryd.sidecar.qmd_server import Phase
 from tests.integration.composed import Composed, composed, eventually
 from tests.integration.qmd_standin import StandIn
 from tests.real_qmd import real_qmd
@@ -33,6 +34,8 @@ async def running(request: pytest.FixtureRequest, tmp_path: Path, workspace: Pat
     update = {"debounceMs": 100}
     async with composed(tmp_path, workspace, {"command": command, "update": update}) as found:
         await eventually(lambda: found.sidecar.qmd.upkeep.is_current, seconds=30)
+        if request.param == "qmd":
+            await eventually(lambda: found.sidecar.qmd.server.phase is Phase.READY, seconds=60)
         yield found
 
 
@@ -136,7 +139,7 @@ async def test_saved_note_is_found_at_once_and_forgotten_text_no_more(
 async def test_engine_names_itself(backend: SearchBackend, request: pytest.FixtureRequest) -> None:
     found = await ask(backend, "heron")
     kind = next(value for value in request.node.callspec.params.values() if value in KINDS)
-    assert found.engine.name == ("qmd" if kind == "qmd" else "builtin")
+    assert found.engine.name == ("qmd" if kind == "qmd" else "builtin"), found.fallback
     assert (found.fallback is not None) == (kind == "fallback")
     if isinstance(backend, FallbackSearch):
         assert (backend.fallback is not None) == (kind == "fallback")
