@@ -200,6 +200,14 @@ class Skipped(TypedDict):
     reason: str
 
 
+class Outside(TypedDict):
+    """Markdown files of the workspace where nobody looks; `more`: there are more than `files`."""
+
+    files: int
+    more: bool
+    hint: str
+
+
 class QmdStatus(TypedDict):
     """`version` is null until the program has been found, `reason` says why it does not work."""
 
@@ -238,6 +246,7 @@ class AgentStatus(TypedDict):
     roots: list[Root]
     skipped: list[Skipped]
     skippedCount: int
+    outside: NotRequired[Outside | None]
 
 
 class ConfigStatus(TypedDict):

@@ -94,6 +94,14 @@ class SkippedReply(Reply):
     reason: str
 
 
+class OutsideReply(Reply):
+    """Markdown files of the workspace where nobody looks; `more`: there are more than were counted."""
+
+    files: int
+    more: bool
+    hint: str
+
+
 class DegradedReply(Reply):
     """A part that does less than it should."""
 
@@ -159,6 +167,7 @@ class AgentStatus(Reply):
     roots: list[RootReply]
     skipped: list[SkippedReply]
     skipped_count: int
+    outside: OutsideReply | None
 
 
 class ConfigReply(Reply):

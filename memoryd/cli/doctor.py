@@ -18,7 +18,7 @@ from memoryd.config.load import load
 from memoryd.config.models import Config
 from memoryd.wire import Exit
 
-SECTIONS = ("embedder", "qmd")
+SECTIONS = ("notes", "embedder", "qmd")
 """`memoryd.cli.doctor_<section>`; imported when asked for, since they reach what other commands do without."""
 MARKS = {"ok": ("green", "ok"), "off": ("white", "off"), "open": ("yellow", "open"), "wrong": ("red", "wrong")}
 

@@ -110,6 +110,7 @@ def _agent_rows(agent: AgentStatus, now: datetime) -> Iterator[Row]:
     yield "watcher", _text(watcher["mode"], state, watcher.get("reason") or "", style=_warn(not watcher["ok"]))
     yield "last scan", _text(ago(agent["lastScanAt"], now), f"last change {ago(agent['lastSyncAt'], now)}")
     yield "database", _text(size(agent["database"]["bytes"]), agent["database"]["path"])
+    yield from _outside_rows(agent)
     yield from _trouble_rows(agent, now)
 
 
@@ -170,6 +171,14 @@ def _index_rows(agent: AgentStatus) -> Iterator[Row]:
     state = "off" if not vector["enabled"] else "" if vector["available"] else "not available"
     is_bad = vector["enabled"] and not vector["available"]
     yield "vectors", _text(vector["engine"] or "", dimensions, state, vector.get("reason") or "", style=_warn(is_bad))
+
+
+def _outside_rows(agent: AgentStatus) -> Iterator[Row]:
+    outside = agent.get("outside")
+    if outside:
+        more = "more than " if outside["more"] else ""
+        found = f"{more}{count(outside['files'], 'Markdown file')} in other places"
+        yield "not indexed", _text(found, outside["hint"], style=_warn(not agent["files"]))
 
 
 def _trouble_rows(agent: AgentStatus, now: datetime) -> Iterator[Row]:

@@ -15,19 +15,22 @@ from memoryd.config.paths import expand
 from memoryd.config.raw import Raw, value_at
 
 YES: Final = frozenset({"1", "true", "yes", "on"})
+WHOLE_WORKSPACE: Final = "."
 NO: Final = frozenset({"", "0", "false", "no", "off"})
 
 
 @dataclass(frozen=True, slots=True)
 class Overrides:
-    """Values that win over the file; None (or False for `offline`) leaves the file's.
+    """Values that win over the file; None (or False) leaves the file's.
 
-    `workspace` is that of the default agent, and of every agent that names none of its own.
+    `workspace` is that of the default agent, and of every agent that names none of its own. With `all_markdown`
+    every agent's extra paths have its whole workspace among them.
     """
 
     workspace: Path | None = None
     log_level: str | None = None
     offline: bool = False
+    all_markdown: bool = False
 
     def over(self, other: "Overrides") -> "Overrides":
         """Return both, with these winning."""
@@ -35,6 +38,7 @@ class Overrides:
             workspace=self.workspace or other.workspace,
             log_level=self.log_level or other.log_level,
             offline=self.offline or other.offline,
+            all_markdown=self.all_markdown or other.all_markdown,
         )
 
 
@@ -69,6 +73,11 @@ def apply(overrides: Overrides, raw: Raw) -> None:
     if overrides.offline:
         for holder in (_section(raw, ("agents", "defaults")), *entries):
             _put(holder, ("memorySearch", "local", "download"), False)
+    if overrides.all_markdown:
+        search = _section(raw, ("agents", "defaults", "memorySearch"))
+        extra = search.setdefault("extraPaths", [])
+        if isinstance(extra, list):
+            extra.append(WHOLE_WORKSPACE)
 
 
 def _entries(raw: Raw) -> list[object]:

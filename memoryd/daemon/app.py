@@ -174,6 +174,7 @@ class Daemon:
             loops.append((f"embedding {name}", workspace.lane.run))
             loops.append((f"interval {name}", workspace.run_interval))
             loops.append((f"stand-in {name}", workspace.run_stand_in))
+            loops.append((f"outside {name}", workspace.run_outside))
             for agent, sidecar in workspace.qmds.items():
                 loops.append((f"qmd upkeep {agent}", sidecar.qmd.upkeep.run))
                 loops.append((f"qmd server {agent}", sidecar.qmd.server.run))

@@ -31,12 +31,13 @@ FILES = 4096
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--config", type=click.Path(path_type=Path), help="Configuration file (JSON5).")
 @click.option("--workspace", type=click.Path(path_type=Path), help="Workspace of the default agent.")
+@click.option("--all", "all_markdown", is_flag=True, help="Index every Markdown file below the workspace.")
 @click.option("--log-level", help="DEBUG, INFO, WARNING or ERROR.")
 @click.version_option(__version__, prog_name="memoryd")
-def main(config: Path | None, workspace: Path | None, log_level: str | None) -> None:
+def main(config: Path | None, workspace: Path | None, all_markdown: bool, log_level: str | None) -> None:
     """Serve the memory of AI agents: index Markdown notes and answer questions on a Unix socket."""
     try:
-        loaded = load(config, Overrides(workspace=workspace, log_level=log_level))
+        loaded = load(config, Overrides(workspace=workspace, all_markdown=all_markdown, log_level=log_level))
         _serve(loaded)
     except MemorydError as exc:
         _say(exc)

@@ -19,6 +19,7 @@ from memoryd.api.status import (
     DegradedReply,
     EmbedderReply,
     FtsReply,
+    OutsideReply,
     ProgressReply,
     QmdCollectionReply,
     QmdReply,
@@ -31,6 +32,7 @@ from memoryd.api.status import (
 )
 from memoryd.config.load import Loaded
 from memoryd.daemon.workspace import Workspace
+from memoryd.domain.documents import INDEX_ALL, Outside
 from memoryd.domain.media import MODELS
 from memoryd.embed.slot import EmbedderPhase
 from memoryd.index.scanner import RootState
@@ -126,7 +128,12 @@ class Reporter:
             ],
             skipped=[SkippedReply(path=it.path, reason=it.reason) for it in skipped[:SKIPPED_SHOWN]],
             skipped_count=len(skipped),
+            outside=_outside(workspace.outside),
         )
+
+
+def _outside(found: Outside) -> OutsideReply | None:
+    return OutsideReply(files=found.files, more=found.is_more, hint=INDEX_ALL) if found.files else None
 
 
 def _watcher(served: Served) -> WatcherReply:

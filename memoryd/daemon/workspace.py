@@ -15,7 +15,7 @@ from memoryd.config.memory_search import MemorySearch
 from memoryd.config.models import Agent
 from memoryd.config.paths import state_dir
 from memoryd.daemon.qmd import AgentQmd, Standing
-from memoryd.domain.documents import Skipped
+from memoryd.domain.documents import Outside, Skipped
 from memoryd.domain.entries import ChunkSettings
 from memoryd.domain.fusion import Weights
 from memoryd.domain.provider_choice import Choice
@@ -28,6 +28,7 @@ from memoryd.index.ignore import IgnoreFile, Patience
 from memoryd.index.indexer import Indexer, IndexSettings
 from memoryd.index.keeper import Keeper
 from memoryd.index.media import MediaReader
+from memoryd.index.outside import count_outside
 from memoryd.index.roots import workspace_roots
 from memoryd.index.scanner import Root, Rules, Scan
 from memoryd.index.spaces import Spaces
@@ -46,6 +47,8 @@ BATCH_PASSAGES = 1000
 """Of one job of a provider's batch interface."""
 OUTAGE_SECONDS = 60.0
 """After so long without qmd the builtin index is given vectors of its own."""
+OUTSIDE_SHARE = 0.01
+"""Of the time may be spent on counting what is not indexed."""
 EMPTY = Counts(0, 0, 0, 0, 0)
 
 
@@ -78,12 +81,14 @@ class Workspace:
         """Passages without a vector."""
         self.unseen: list[Skipped] = []
         """Pictures and sounds that are found by their names only, and why."""
+        self.outside = Outside()
         self._around = around
         self._settings = agents[0].memory_search
         self._media = media_rules(self._settings, embedding.plan)
         self._path = Path(os.path.realpath(agents[0].workspace))
         self._ignore = _made_ignore(self._path, agents[0])
         self._searched_at = 0.0
+        self._scanned: asyncio.Queue[Scan] = asyncio.Queue(maxsize=1)
         self.counts = EMPTY
         self.database = Database(
             path=agents[0].index_path,
@@ -207,6 +212,16 @@ class Workspace:
             await asyncio.sleep(seconds)
             self.indexer.demand()
 
+    async def run_outside(self, share: float = OUTSIDE_SHARE) -> None:
+        """After a scan count the Markdown files where nobody looks, for at most a `share` of the time."""
+        while True:
+            seen = await self._scanned.get()
+            began = time.monotonic()
+            self.outside = await asyncio.get_running_loop().run_in_executor(
+                self._around.executor, lambda seen: count_outside(seen, self._look()[1]), seen
+            )
+            await asyncio.sleep((time.monotonic() - began) / share)
+
     async def run_stand_in(self, outage_seconds: float = OUTAGE_SECONDS, look_seconds: float = 1.0) -> None:
         """Make vectors for the builtin index while qmd is out for longer than a moment, and no more of them after."""
         healthy_at = time.monotonic()
@@ -240,6 +255,9 @@ class Workspace:
         )
 
     def _on_scan(self, seen: Scan) -> None:
+        if self._scanned.full():
+            self._scanned.get_nowait()
+        self._scanned.put_nowait(seen)
         if self._around.watcher is not None:
             self._around.watcher.watch(str(self.database.path), seen.above | seen.folders, self.indexer.hint)
 
@@ -256,6 +274,7 @@ class Workspace:
             pending_files=state.pending_files if state.last_sync_at else max(1, state.pending_files),
             pending_embeddings=self.lane.pending,
             is_dirty=state.is_dirty,
+            outside=self.outside,
         )
 
     def _hold(self) -> str:

@@ -39,6 +39,25 @@ class Skipped:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """How many Markdown files of a workspace lie where nobody looks; `is_more` if counting stopped there."""
+
+    files: int = 0
+    is_more: bool = False
+
+    def __str__(self) -> str:
+        return f"{'more than ' if self.is_more else ''}{self.files:,} Markdown file{'' if self.files == 1 else 's'}"
+
+    @property
+    def verb(self) -> str:
+        return "is" if self.files == 1 else "are"
+
+
+INDEX_ALL = 'start memoryd with --all, or set memorySearch.extraPaths to ["."]'
+"""What to do about them."""
+
+
 def is_hidden(name: str) -> bool:
     """Tell whether a file or folder name is left out as hidden (`.git`, `.#note.md`, `.note.md.swp`)."""
     return name.startswith(".")

@@ -43,7 +43,7 @@ def unreadable_files(seen: Scan, known: Mapping[RelativePath, Known], workspace:
     for report in seen.roots:
         if report.state is not RootState.OK:
             at = os.path.relpath(report.root.path, workspace)
-            folders.append(at + "/")
+            folders.append(f"{at}/".removeprefix("./"))
             listed |= set() if report.root.is_optional else {at}
     under = tuple(folders)
 

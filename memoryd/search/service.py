@@ -2,10 +2,11 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from memoryd.domain.citations import cited, with_footer
+from memoryd.domain.documents import INDEX_ALL, Outside
 from memoryd.domain.flags import Flag, text_flags
 from memoryd.domain.fusion import text_score
 from memoryd.domain.questions import Question
@@ -26,6 +27,7 @@ class Freshness:
     pending_files: int
     pending_embeddings: int
     is_dirty: bool
+    outside: Outside = field(default_factory=Outside)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +196,8 @@ def _why_empty(found: Found, freshness: Freshness, query: Query) -> str:
     if freshness.pending_files:
         return f"still indexing: {freshness.pending_files} files are not read yet"
     if not freshness.files:
-        return "nothing is indexed: the workspace holds no MEMORY.md, memory/ or bank/ notes"
+        nothing = "nothing is indexed: the workspace holds no MEMORY.md, memory/ or bank/ notes"
+        return f"{nothing}, but {freshness.outside} elsewhere: {INDEX_ALL}" if freshness.outside.files else nothing
     if found.misses and found.reason:
         return f"nothing but noise: of the nearest hit, {found.reason}"
     if found.misses:
@@ -203,7 +206,8 @@ def _why_empty(found: Found, freshness: Freshness, query: Query) -> str:
         return "nothing matches within the given sources, paths, dates, phrases and excluded words"
     if not found.terms:
         return "the question has no words to look for"
-    return "nothing in the notes matches"
+    nothing, outside = "nothing in the notes matches", freshness.outside
+    return f"{nothing}; {outside} of the workspace {outside.verb} not among them" if outside.files else nothing
 
 
 def _with_pending(arms: Mapping[str, Arm], freshness: Freshness) -> dict[str, Arm]:

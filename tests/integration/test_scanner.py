@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from memoryd.domain.documents import FileStat, RelativePath
+from memoryd.domain.syncplan import Known
 from memoryd.index.ignore import IgnoreFile, Patience
-from memoryd.index.roots import base_of, workspace_roots
-from memoryd.index.scanner import RootState, Rules, Scan, scan
+from memoryd.index.roots import base_of, unreadable_files, workspace_roots
+from memoryd.index.scanner import Root, RootReport, RootState, Rules, Scan, scan
 
 
 def look(workspace: Path, *, extra: tuple[str, ...] = (), exclude: tuple[str, ...] = (), depth: int = 64) -> Scan:
@@ -122,3 +124,11 @@ def test_every_listed_note_can_be_reached_from_its_root(tmp_path: Path) -> None:
 def test_listed_folders_are_those_to_watch(tmp_path: Path) -> None:
     make(tmp_path, "memory/deep/b.md", "memory/.git/x.md")
     assert set(look(tmp_path).folders) == {str(tmp_path / "memory"), str(tmp_path / "memory" / "deep")}
+
+
+@pytest.mark.parametrize("state", [RootState.MISSING, RootState.UNREADABLE])
+def test_whole_workspace_that_cannot_be_listed_proves_no_note_gone(tmp_path: Path, state: RootState) -> None:
+    device = tmp_path.stat().st_dev
+    known = {RelativePath("note.md"): Known(FileStat(device, 1, 2, 3, 4), 5, b"")}
+    seen = Scan(roots=[RootReport(Root(tmp_path), state, 0)], workspace_device=device)
+    assert unreadable_files(seen, known, tmp_path) == {"note.md"}

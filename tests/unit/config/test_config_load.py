@@ -102,6 +102,16 @@ def test_workspace_override_reaches_the_default_agent_only(write: Write) -> None
     assert [str(agent.workspace) for agent in agents] == ["/a", "/flag", "/flag"]
 
 
+def test_all_markdown_adds_the_whole_workspace_of_every_agent(write: Write) -> None:
+    write(
+        "{ agents: { defaults: { memorySearch: { extraPaths: ['~/docs'] } },"
+        " list: [{id: 'a', memorySearch: {extraPaths: ['more']}}, {id: 'b'}] } }"
+    )
+    agents = load(overrides=Overrides(all_markdown=True)).config.resolved_agents()
+    assert [agent.memory_search.extra_paths for agent in agents] == [("~/docs", ".", "more"), ("~/docs", ".")]
+    assert load(overrides=Overrides()).config.resolved_agents()[1].memory_search.extra_paths == ("~/docs",)
+
+
 def test_offline_forbids_downloads_of_every_agent(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     write("{ agents: { list: [{id: 'a', memorySearch: {local: {download: true}}}, {id: 'b'}] } }")
     monkeypatch.setenv("MEMORYD_OFFLINE", "0")

@@ -1,0 +1,59 @@
+"""The part of `memoryctl doctor` about the notes: is there a workspace, and is what lies in it indexed."""
+
+import asyncio
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from memoryd.cli.doctor import Check
+from memoryd.cli.terminal import count
+from memoryd.client import Client
+from memoryd.config.models import Agent, Config
+from memoryd.domain.documents import INDEX_ALL, Outside
+from memoryd.errors import MemorydError
+from memoryd.index.ignore import IgnoreFile, Patience
+from memoryd.index.outside import count_outside
+from memoryd.index.roots import workspace_roots
+from memoryd.index.scanner import Rules, scan
+
+
+async def checks(config: Config) -> Sequence[Check]:
+    """Ask the daemon, which may have been started with --all; without one look at the disk."""
+    try:
+        return await asyncio.to_thread(lambda: list(_told()))
+    except MemorydError:
+        return await asyncio.to_thread(lambda: [_looked_at(agent, config) for agent in config.resolved_agents()])
+
+
+def _told() -> Iterator[Check]:
+    with Client() as client:
+        for agent in client.status()["agents"]:
+            found = agent.get("outside")
+            outside = Outside(found["files"], is_more=found["more"]) if found else Outside()
+            yield _check(agent["id"], Path(agent["workspace"]), agent["files"], outside)
+
+
+def _looked_at(agent: Agent, config: Config) -> Check:
+    search, workspace = agent.memory_search, Path(os.path.realpath(agent.workspace))
+    now = Patience(settle=0, grace=0)
+    ruling = IgnoreFile(workspace, exclude=search.exclude, patience=now, follow_symlinks=search.follow_symlinks).look()
+    rules = Rules(
+        workspace=workspace,
+        is_ignored=ruling.is_ignored,
+        hold=ruling.hold,
+        excluded_folder=agent.index_path.parent,
+        max_file_bytes=config.limits.max_file_bytes,
+        follow_symlinks=search.follow_symlinks,
+    )
+    seen = scan(workspace_roots(workspace, search.extra_paths), rules)
+    return _check(agent.id, agent.workspace, len(seen.files), count_outside(seen, rules))
+
+
+def _check(agent: str, workspace: Path, files: int, outside: Outside) -> Check:
+    part = f"notes of {agent}"
+    if not workspace.is_dir():
+        return Check(part, "wrong", f"there is no folder {workspace}", "make it, or start memoryd with --workspace DIR")
+    found = f"{count(files, 'note')} in {workspace}"
+    if not outside.files:
+        return Check(part, "ok", found)
+    return Check(part, "ok" if files else "wrong", f"{found}; {outside} in other places not indexed", INDEX_ALL)

@@ -1,0 +1,127 @@
+"""A folder of Markdown that was not made for memoryd: what the README types, and what is said without `--all`."""
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memoryd.client import Client
+from memoryd.wire import Exit
+from tests.daemon import RunningDaemon, eventually, write_config
+from tests.system.test_memoryctl import ask, memoryctl
+
+README = Path(__file__).parents[2] / "README.md"
+PROGRAMS = Path(sys.executable).parent
+SAY = "start memoryd with --all"
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    """Notes in places of their owner's choice."""
+    folder = tmp_path / "home" / "notes"
+    (folder / "projects").mkdir(parents=True)
+    (folder / "gateway.md").write_text("# Gateway\n\nThe gateway uses port 18789.\n")
+    (folder / "projects" / "boat.md").write_text("# Boat\n\nThe boat is painted in ultramarine.\n")
+    (folder / "diary.md").write_text("---\nmemory: false\n---\n# Private\n")
+    return folder
+
+
+@contextmanager
+def daemon_over(notes: Path, *arguments: str, **search: object) -> Iterator[RunningDaemon]:
+    """Run the daemon as a person does, with these arguments."""
+    home = notes.parents[1]
+    daemon = RunningDaemon(home, write_config(home, notes, None, search=search), notes)
+    daemon.process = daemon.spawn(*arguments)
+    try:
+        eventually(daemon.answers, seconds=20)
+        daemon.client().sync()
+        yield daemon
+    finally:
+        daemon.stop()
+
+
+def test_what_the_readme_types_finds_a_note(notes: Path) -> None:
+    block = re.search(r"## Use it on your notes\n\n```sh\n(.*?)```", README.read_text(), re.DOTALL)
+    assert block
+    install, start, *questions = block[1].splitlines()
+    assert install.startswith("pipx install")
+    assert start.endswith(" &")
+    arguments = [word.replace("~", str(notes.parent), 1) for word in shlex.split(start.removesuffix(" &"))[1:]]
+    with daemon_over(notes, *arguments) as daemon:
+        for question in questions:
+            environment = {**daemon.env, "PATH": f"{PROGRAMS}:{daemon.env['PATH']}"}
+            done = subprocess.run(["sh", "-c", question], capture_output=True, text=True, env=environment, check=False)
+            assert done.returncode == Exit.DONE, done.stderr
+            assert "gateway.md#L1-L3" in done.stdout
+
+
+@pytest.mark.parametrize(("arguments", "search"), [(["--all"], {}), ([], {"extraPaths": ["."]})])
+def test_every_markdown_file_is_indexed_if_asked_for(
+    notes: Path, arguments: list[str], search: dict[str, object]
+) -> None:
+    with daemon_over(notes, *arguments, **search) as daemon:
+        agent: Any = daemon.client().status()["agents"][0]
+        assert (agent["files"], agent["outside"]) == (2, None)
+        for question, path in (("port", "gateway.md"), ("ultramarine", "projects/boat.md")):
+            assert [hit["path"] for hit in daemon.client().search(question)["results"]] == [path]
+        (notes / "new").mkdir()
+        (notes / "new" / "late.md").write_text("# Late\n\nThe heron nests by the sluice.\n")
+        daemon.client().sync()
+        assert daemon.client().get("new/late.md")["totalLines"] == 3
+        assert not daemon.client().search("Private")["results"]
+
+
+def test_notes_that_lie_elsewhere_are_counted_and_it_is_said_what_to_type(notes: Path) -> None:
+    with daemon_over(notes) as daemon:
+        client = daemon.client()
+        eventually(lambda: client.status()["agents"][0].get("outside"))
+        agent: Any = client.status()["agents"][0]
+        assert agent["files"] == 0
+        assert (agent["outside"]["files"], agent["outside"]["more"]) == (2, False)
+        assert SAY in agent["outside"]["hint"]
+        done = memoryctl(daemon, "search", "port")
+        assert done.returncode == Exit.NOTHING_FOUND
+        assert "nothing is indexed" in done.stderr
+        assert f"2 Markdown files elsewhere: {SAY}" in done.stderr
+        shown = " ".join(memoryctl(daemon, "status").stdout.split())
+        assert "not indexed 2 Markdown files in other places" in shown
+        assert SAY in shown
+        assert said_by_doctor(daemon) == ("wrong", True)
+    assert said_by_doctor(daemon) == ("wrong", True), "without a daemon, too"
+
+
+def test_notes_elsewhere_are_mentioned_beside_those_that_are_indexed(notes: Path) -> None:
+    (notes / "MEMORY.md").write_text("# Memory\n\nThe kettle is blue.\n")
+    with daemon_over(notes) as daemon:
+        client = daemon.client()
+        eventually(lambda: client.status()["agents"][0].get("outside"))
+        assert client.search("kettle")["results"]
+        reason = client.search("ultramarine")["reason"]
+        assert reason == "nothing in the notes matches; 2 Markdown files of the workspace are not among them"
+        assert said_by_doctor(daemon) == ("ok", True)
+
+
+def said_by_doctor(daemon: RunningDaemon) -> tuple[str, bool]:
+    """What doctor thinks of the notes, and whether it says what to type."""
+    done = memoryctl(daemon, "doctor", "--json")
+    check = next(check for check in json.loads(done.stdout)["checks"] if check["part"] == "notes of main")
+    assert "2 Markdown files" in check["message"]
+    return check["state"], SAY in check["hint"]
+
+
+def test_workspace_that_goes_away_keeps_notes_at_its_top(notes: Path) -> None:
+    with daemon_over(notes, "--all", sync={"rootGraceSeconds": 600, "deleteGraceMs": 100}) as daemon:
+        notes.rename(notes.with_name("moved"))
+        daemon.client().sync(timeout_ms=3000)
+        assert ask(daemon, ["search", "ultramarine"])["results"][0]["path"] == "projects/boat.md"
+        notes.with_name("moved").rename(notes)
+        with Client(daemon.socket) as client:
+            assert client.sync().get("complete")
+            assert client.search("port")["results"][0]["path"] == "gateway.md"
