@@ -208,6 +208,19 @@ class Outside(TypedDict):
     hint: str
 
 
+class Flagged(TypedDict):
+    path: str
+    flags: str
+
+
+class MassRemoval(TypedDict):
+    """More than half of the notes went at once; `left` stayed."""
+
+    at: str
+    files: int
+    left: int
+
+
 class QmdStatus(TypedDict):
     """`version` is null until the program has been found, `reason` says why it does not work."""
 
@@ -247,11 +260,27 @@ class AgentStatus(TypedDict):
     skipped: list[Skipped]
     skippedCount: int
     outside: NotRequired[Outside | None]
+    flagged: NotRequired[list[Flagged]]
+    massRemoval: NotRequired[MassRemoval | None]
 
 
 class ConfigStatus(TypedDict):
     source: str | None
     notices: list[str]
+
+
+class Connections(TypedDict):
+    """`refused` counts those turned away since the start, by reason."""
+
+    open: int
+    refused: dict[str, int]
+
+
+class Unreachable(TypedDict):
+    """A socket whose path does not lead to the daemon."""
+
+    socket: str
+    reason: str
 
 
 class Status(TypedDict):
@@ -261,6 +290,8 @@ class Status(TypedDict):
     socket: str
     rssBytes: int
     config: ConfigStatus
+    connections: NotRequired[Connections | None]
+    unreachable: NotRequired[list[Unreachable]]
     agents: list[AgentStatus]
 
 

@@ -94,6 +94,21 @@ class SkippedReply(Reply):
     reason: str
 
 
+class FlaggedReply(Reply):
+    """A document that was not read quite as it is, has another name, or is the copy of a conflict."""
+
+    path: str
+    flags: str
+
+
+class MassRemovalReply(Reply):
+    """More than half of the notes went at once; `left` stayed."""
+
+    at: datetime
+    files: int
+    left: int
+
+
 class OutsideReply(Reply):
     """Markdown files of the workspace where nobody looks; `more`: there are more than were counted."""
 
@@ -168,6 +183,8 @@ class AgentStatus(Reply):
     skipped: list[SkippedReply]
     skipped_count: int
     outside: OutsideReply | None
+    flagged: list[FlaggedReply]
+    mass_removal: MassRemovalReply | None
 
 
 class ConfigReply(Reply):
@@ -177,8 +194,22 @@ class ConfigReply(Reply):
     notices: list[str]
 
 
+class ConnectionsReply(Reply):
+    """Open connections, and how many were turned away since the start, by reason."""
+
+    open: int
+    refused: dict[str, int]
+
+
+class UnreachableReply(Reply):
+    """A socket whose path does not lead to this daemon."""
+
+    socket: str
+    reason: str
+
+
 class StatusReply(Reply):
-    """The daemon and its agents."""
+    """The daemon and its agents; what is told of connections and sockets is the owner's."""
 
     version: str
     pid: int
@@ -186,6 +217,8 @@ class StatusReply(Reply):
     socket: str
     rss_bytes: int
     config: ConfigReply
+    connections: ConnectionsReply | None
+    unreachable: list[UnreachableReply]
     agents: list[AgentStatus]
 
 
@@ -211,4 +244,5 @@ def _visible(reply: StatusReply, caller: Caller) -> StatusReply:
         return reply
     own = [agent for agent in reply.agents if agent.id == caller.binding.agent]
     config = ConfigReply(source=None, notices=[])
-    return reply.model_copy(update={"agents": own, "config": config, "socket": caller.socket})
+    hidden: dict[str, object] = {"connections": None, "unreachable": []}
+    return reply.model_copy(update={"agents": own, "config": config, "socket": caller.socket, **hidden})

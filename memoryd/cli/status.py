@@ -94,6 +94,11 @@ def _daemon_rows(status: Status) -> Iterator[Row]:
     yield "memoryd", _text(status["version"], f"pid {status['pid']}", up, size(status["rssBytes"]))
     yield "socket", _text(status["socket"])
     yield "config", _text(status["config"]["source"] or "defaults, there is no file")
+    connections = status.get("connections")
+    if connections:
+        refused = [f"{count(number, 'time')}: {why}" for why, number in connections["refused"].items()]
+        more = f"refused {'; '.join(refused)}" if refused else ""
+        yield "connections", _text(f"{connections['open']} open", more, style=_warn(bool(refused)))
     for notice in status["config"]["notices"]:
         yield "", _text(notice, style="yellow")
 
@@ -191,6 +196,11 @@ def _trouble_rows(agent: AgentStatus, now: datetime) -> Iterator[Row]:
     for part in agent["degraded"]:
         reason = _text(part["part"], part["reason"], f"for {_since(part['since'], now)}", style="red")
         yield "degraded", reason
+    if removal := agent.get("massRemoval"):
+        left = f"{count(removal['files'], 'note')} of {removal['files'] + removal['left']:,} went at once"
+        yield "deleted", _text(left, ago(removal["at"], now), style="yellow")
+    for flagged in agent.get("flagged", []):
+        yield "flagged", _text(flagged["path"], flagged["flags"], style="yellow")
     if agent["skippedCount"]:
         yield "skipped", _text(count(agent["skippedCount"], "file"), style="yellow")
     for skipped in agent["skipped"]:

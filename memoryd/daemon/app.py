@@ -79,6 +79,7 @@ class Daemon:
             socket=str(self._socket),
             workspaces=self._workspaces,
             failing=self._supervisor.failing,
+            publish=self._bus.publish,
         )
 
     def stop(self) -> None:
@@ -113,6 +114,7 @@ class Daemon:
                 # also where the server never runs, since a loop beside it failed at once
                 stack.callback(listener.close)
             server = Server(app=app, listeners=listeners, limits=self._connection_limits(), on_stopping=self._bus.close)
+            self._reporter.server = server
             await self._run_parts(server)
         if self._successor is not None:
             raise self._successor
@@ -165,7 +167,7 @@ class Daemon:
                 trouble = str(exc)
 
     def _optional(self) -> list[tuple[str, Callable[[], Loop]]]:
-        loops: list[tuple[str, Callable[[], Loop]]] = []
+        loops: list[tuple[str, Callable[[], Loop]]] = [("reporter", self._reporter.run)]
         if self._watcher is not None:
             loops += [("watcher", self._watcher.run), ("probe", self._watcher.run_probe)]
         loops += [("embedder", found.source.run) for found in self._embeddings.values() if found.source is not None]

@@ -1,5 +1,6 @@
 """What `status` says: the facts of each part, gathered; nothing here decides."""
 
+import asyncio
 import os
 import time
 from collections.abc import Mapping, Sequence
@@ -11,14 +12,19 @@ from memoryd import __version__
 from memoryd.api.agents import Served
 from memoryd.api.embedding_status import EmbeddingReply, OutstandingReply, RemoteReply
 from memoryd.api.models import FallbackReply, fallback_reply
+from memoryd.api.server import Server
+from memoryd.api.sockets import OWNER
 from memoryd.api.status import (
     AgentStatus,
     CacheReply,
     ConfigReply,
+    ConnectionsReply,
     DatabaseReply,
     DegradedReply,
     EmbedderReply,
+    FlaggedReply,
     FtsReply,
+    MassRemovalReply,
     OutsideReply,
     ProgressReply,
     QmdCollectionReply,
@@ -26,6 +32,7 @@ from memoryd.api.status import (
     RootReply,
     SkippedReply,
     StatusReply,
+    UnreachableReply,
     VectorReply,
     WatcherReply,
     WorkerReply,
@@ -35,41 +42,64 @@ from memoryd.daemon.workspace import Workspace
 from memoryd.domain.documents import INDEX_ALL, Outside
 from memoryd.domain.media import MODELS
 from memoryd.embed.slot import EmbedderPhase
+from memoryd.index.progress import MassRemoval, Publish
 from memoryd.index.scanner import RootState
 from memoryd.search.qmd import Sidecar
+from memoryd.wire import Event
 
 SKIPPED_SHOWN = 50
+LOOK_SECONDS = 1.0
 
 
 class Degradations:
-    """Remembers since when each part has been degraded."""
+    """Remembers since when each part has been degraded, and publishes each beginning and end."""
 
-    def __init__(self) -> None:
+    def __init__(self, publish: Publish) -> None:
         self._since: dict[tuple[str, str], datetime] = {}
+        self._publish = publish
 
     def of(self, agent: str, parts: Sequence[tuple[str, str]]) -> list[DegradedReply]:
         """Return the parts that are degraded now, each with the time it began."""
         now = datetime.now(UTC)
-        present = {(agent, part) for part, _ in parts}
-        self._since = {key: at for key, at in self._since.items() if key[0] != agent or key in present}
-        return [
-            DegradedReply(part=part, reason=reason, since=self._since.setdefault((agent, part), now))
-            for part, reason in parts
-        ]
+        present = {(agent, part): reason for part, reason in parts}
+        for key in [key for key in self._since if key[0] == agent and key not in present]:
+            since = self._since.pop(key)
+            self._publish(Event.RECOVERED, {"agent": agent, "part": key[1], "since": since.isoformat()})
+        for key, reason in present.items():
+            if key not in self._since:
+                self._since[key] = now
+                self._publish(Event.DEGRADED, {"agent": agent, "part": key[1], "reason": reason})
+        return [DegradedReply(part=part, reason=reason, since=self._since[agent, part]) for part, reason in parts]
 
 
 class Reporter:
     """Gathers the status of the daemon."""
 
     def __init__(
-        self, *, loaded: Loaded, socket: str, workspaces: Sequence[Workspace], failing: Mapping[str, str]
+        self,
+        *,
+        loaded: Loaded,
+        socket: str,
+        workspaces: Sequence[Workspace],
+        failing: Mapping[str, str],
+        publish: Publish,
     ) -> None:
         self._loaded = loaded
         self._socket = socket
         self._workspaces = workspaces
         self._failing = failing
         self._started = time.monotonic()
-        self._degradations = Degradations()
+        self._degradations = Degradations(publish)
+        self.server: Server | None = None
+        """Set once there is one."""
+
+    async def run(self, look_seconds: float = LOOK_SECONDS) -> None:
+        """Look again and again what is degraded, so that whoever listens hears of it without asking."""
+        while True:
+            for workspace in self._workspaces:
+                for served in workspace.served:
+                    self._degraded_of(served)
+            await asyncio.sleep(look_seconds)
 
     async def status(self) -> StatusReply:
         """Describe the daemon now."""
@@ -78,6 +108,7 @@ class Reporter:
             await workspace.refresh_counts()
             await workspace.refresh_lacking()
             await workspace.refresh_cost()
+            await workspace.refresh_flagged()
             await workspace.refresh_unseen()
             agents += [self._agent(workspace, served) for served in workspace.served]
         return StatusReply(
@@ -89,8 +120,29 @@ class Reporter:
             config=ConfigReply(
                 source=str(self._loaded.source) if self._loaded.source else None, notices=self._loaded.notices
             ),
+            connections=self._connections(),
+            unreachable=[UnreachableReply(socket=name, reason=why) for name, why in self._unreachable().items()],
             agents=agents,
         )
+
+    def _connections(self) -> ConnectionsReply | None:
+        if self.server is None:
+            return None
+        found = self.server.connections
+        return ConnectionsReply(open=found.open, refused=dict(found.refused))
+
+    def _unreachable(self) -> Mapping[str, str]:
+        return {} if self.server is None else self.server.unreachable
+
+    def _degraded_of(self, served: Served) -> list[DegradedReply]:
+        """Return what is degraded for an agent now; the owner's socket is everybody's."""
+        agent = served.agent.id
+        sockets = [
+            (f"socket {name}", reason)
+            for name, reason in self._unreachable().items()
+            if name == OWNER or name.startswith(f"agent:{agent}:")
+        ]
+        return self._degradations.of(agent, [*_degraded(served), *self._failing.items(), *sockets])
 
     def _agent(self, workspace: Workspace, served: Served) -> AgentStatus:
         state, held, qmd = served.indexer.state, workspace.counts, served.qmd
@@ -120,7 +172,7 @@ class Reporter:
             database=DatabaseReply(path=str(served.database.path), bytes=held.bytes),
             qmd=None if qmd is None else _qmd(qmd),
             fallback=_fallback(served),
-            degraded=self._degradations.of(served.agent.id, [*_degraded(served), *self._failing.items()]),
+            degraded=self._degraded_of(served),
             roots=[
                 RootReply(path=str(root.root.path), state=root.state, files=root.files, reason=root.reason or None)
                 for root in state.roots
@@ -129,7 +181,13 @@ class Reporter:
             skipped=[SkippedReply(path=it.path, reason=it.reason) for it in skipped[:SKIPPED_SHOWN]],
             skipped_count=len(skipped),
             outside=_outside(workspace.outside),
+            flagged=[FlaggedReply(path=path, flags=flags) for path, flags in workspace.flagged],
+            mass_removal=_mass_removal(state.mass_removal),
         )
+
+
+def _mass_removal(found: MassRemoval | None) -> MassRemovalReply | None:
+    return None if found is None else MassRemovalReply(at=found.at, files=found.files, left=found.left)
 
 
 def _outside(found: Outside) -> OutsideReply | None:

@@ -38,6 +38,7 @@ from memoryd.search.service import Freshness, SearchService
 from memoryd.store.chunks import Counts, counts
 from memoryd.store.cost import PendingCost, pending_cost
 from memoryd.store.database import Database
+from memoryd.store.files import flagged_files
 from memoryd.store.vectors import Rejected, rejected
 from memoryd.wire import Event
 
@@ -47,6 +48,7 @@ BATCH_PASSAGES = 1000
 """Of one job of a provider's batch interface."""
 OUTAGE_SECONDS = 60.0
 """After so long without qmd the builtin index is given vectors of its own."""
+FLAGGED_SHOWN = 50
 OUTSIDE_SHARE = 0.01
 """Of the time may be spent on counting what is not indexed."""
 EMPTY = Counts(0, 0, 0, 0, 0)
@@ -81,6 +83,8 @@ class Workspace:
         """Passages without a vector."""
         self.unseen: list[Skipped] = []
         """Pictures and sounds that are found by their names only, and why."""
+        self.flagged: list[tuple[str, str]] = []
+        """Path and flags of the first documents that have any."""
         self.outside = Outside()
         self._around = around
         self._settings = agents[0].memory_search
@@ -194,6 +198,11 @@ class Workspace:
         fingerprint = embedder.identity.fingerprint
         with contextlib.suppress(StoreError):
             self.unseen = [_unseen(one) for one in await self.database.read(lambda db: rejected(db, fingerprint))]
+
+    async def refresh_flagged(self) -> None:
+        """Ask which documents were not read as they are, or are copies of a conflict."""
+        with contextlib.suppress(StoreError):
+            self.flagged = await self.database.read(lambda db: flagged_files(db, FLAGGED_SHOWN))
 
     async def refresh_cost(self) -> None:
         """Count what is still to be sent to a remote provider; None if nothing is sent anywhere."""

@@ -71,6 +71,15 @@ def is_document_name(name: str) -> bool:
     return name.lower().endswith(SUFFIX) and len(name) > len(SUFFIX) and not is_hidden(name) and name[0] != "#"
 
 
+CONFLICT_MARKS = ("sync-conflict", "conflicted copy")
+"""What Syncthing, and Dropbox, Nextcloud and others, put into the name of the copy that lost."""
+
+
+def is_conflict_copy(path: str) -> bool:
+    """Tell whether a file of this name is what a synchronising program made of two changes at once."""
+    return any(mark in path.lower() for mark in CONFLICT_MARKS)
+
+
 def is_utf8_name(name: str) -> bool:
     """Tell whether a name that the file system gave is valid UTF-8 (no surrogate escapes)."""
     try:

@@ -11,6 +11,7 @@ from memoryd.domain.media import modality_of
 
 RACY_WINDOW_NS = 2_000_000_000
 """A file read this soon after its change may change again within one clock tick (git's racy rule)."""
+MASS_FILES = 10
 MAX_SETTLES = 5
 """How many settle times a file that keeps changing is waited for."""
 
@@ -80,6 +81,11 @@ class Plan:
     @property
     def is_empty(self) -> bool:
         return not (self.read or self.rename or self.remove)
+
+
+def is_mass_removal(removed: int, left: int) -> bool:
+    """Tell whether so many files went at once that their owner should be told: more than half, and not a handful."""
+    return removed >= MASS_FILES and removed > left
 
 
 def plan(seen: Observation, index: Mapping[RelativePath, Known], grace: Grace) -> Plan:

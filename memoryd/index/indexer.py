@@ -20,10 +20,10 @@ from memoryd.domain.debounce import Debounce
 from memoryd.domain.documents import RelativePath, Skipped, Source
 from memoryd.domain.entries import MEDIA_CHUNKER, ChunkSettings
 from memoryd.domain.media import modality_of
-from memoryd.domain.syncplan import Grace, Known, Observation, Plan, plan
+from memoryd.domain.syncplan import Grace, Known, Observation, Plan, is_mass_removal, plan
 from memoryd.errors import StoreError
 from memoryd.index.mounts import ReadMounts, read_mounts, remote_reason
-from memoryd.index.progress import Publish, SyncState
+from memoryd.index.progress import MassRemoval, Publish, SyncState
 from memoryd.index.reading import Reader, Reading, Verdict
 from memoryd.index.roots import unreadable_files, vanished_roots
 from memoryd.index.scanner import Root, Rules, Scan, scan
@@ -432,6 +432,13 @@ class Indexer:
                 files=len(self._known),
             )
             self._publish(Event.SYNC, {"state": "finished", "pendingFiles": len(again)})
+        if is_mass_removal(len(todo.remove), len(self._known)):
+            self._note_mass_removal(MassRemoval(datetime.now(UTC), len(todo.remove), len(self._known)))
+
+    def _note_mass_removal(self, removal: MassRemoval) -> None:
+        log.warning("most notes were deleted", files=removal.files, left=removal.left)
+        self._update(mass_removal=removal)
+        self._publish(Event.SYNC, {"state": "mass removal", "files": removal.files, "left": removal.left})
 
     def _note_commit(self) -> None:
         self._update(generation=self.state.generation + 1)

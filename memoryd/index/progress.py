@@ -14,6 +14,15 @@ Publish = Callable[[Event, Mapping[str, object]], None]
 
 
 @dataclass(frozen=True, slots=True)
+class MassRemoval:
+    """Most files went at once: `files` of them, and `left` stayed."""
+
+    at: datetime
+    files: int
+    left: int
+
+
+@dataclass(frozen=True, slots=True)
 class SyncState:
     """How near the index of one workspace is to its disk."""
 
@@ -27,6 +36,8 @@ class SyncState:
     skipped: tuple[Skipped, ...] = field(default=())
     remote: str = ""
     """Why scans alone tell what changes: other machines write to the disk. Empty if they do not."""
+    mass_removal: MassRemoval | None = None
+    """The last one since the start."""
     trouble: str | None = None
     """Why the last sync could not finish."""
     hold: Hold | None = None

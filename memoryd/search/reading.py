@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.flags import Flag, text_flags
+from memoryd.domain.flags import Flag, path_flags, text_flags
 from memoryd.domain.privacy import HEAD_CHARS, is_private
 from memoryd.errors import NotFound, NotNow
 from memoryd.index.beneath import open_beneath
@@ -100,7 +100,7 @@ def _read_once(place: Place, wanted: Wanted, max_bytes: int, follow_symlinks: bo
         os.close(descriptor)
     lines = window.lines()
     linked = (Flag.HARD_LINK,) if before.st_nlink > 1 else ()
-    return Excerpt(lines, digest, (*text_flags(lines.text), *linked))
+    return Excerpt(lines, digest, (*text_flags(lines.text), *path_flags(place.relative), *linked))
 
 
 def _stream(descriptor: int, window: Window, size: int) -> str:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from memoryd.domain.citations import cited, with_footer
 from memoryd.domain.documents import INDEX_ALL, Outside
-from memoryd.domain.flags import Flag, text_flags
+from memoryd.domain.flags import Flag, path_flags, text_flags
 from memoryd.domain.fusion import text_score
 from memoryd.domain.questions import Question
 from memoryd.domain.snippets import snippet
@@ -167,7 +167,7 @@ def _answered(hit: Scored, terms: tuple[str, ...], limit: int, *, has_footer: bo
         heading=hit.chunk.heading,
         source=hit.chunk.source,
         citation=str(citation),
-        flags=text_flags(part.text),
+        flags=(*text_flags(part.text), *path_flags(hit.chunk.path)),
         copies=tuple(str(cited(copy.path, copy.start_line, copy.end_line)) for copy in hit.copies),
         why=hit.why,
     )

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import apsw
 
-from memoryd.domain.documents import FileStat, RelativePath, Source
+from memoryd.domain.documents import CONFLICT_MARKS, FileStat, RelativePath, Source
 from memoryd.domain.entries import MEDIA_CHUNKER, ChunkEntry, ChunkWords, chunk_words
+from memoryd.domain.flags import path_flags
 from memoryd.domain.syncplan import Known
 from memoryd.domain.words import index_text
 
@@ -51,6 +52,10 @@ RETURNING id
 _SELECT_KNOWN = """
 SELECT path, device, inode, size, mtime_ns, ctime_ns, read_at_ns, sha256, chunker NOT IN (?, ?) FROM files
 """
+_SELECT_FLAGGED = """
+SELECT path, flags FROM files
+WHERE flags <> '' OR path LIKE '%' || ? || '%' OR path LIKE '%' || ? || '%' ORDER BY path LIMIT ?
+"""
 _UPDATE_STAT = """
 UPDATE files SET device = ?, inode = ?, size = ?, mtime_ns = ?, ctime_ns = ?, read_at_ns = ? WHERE path = ?
 """
@@ -78,6 +83,12 @@ DELETE FROM vectors WHERE hash = ? AND NOT EXISTS (SELECT 1 FROM passages WHERE 
 _DELETE_UNUSED_REJECTION = """
 DELETE FROM rejected WHERE hash = ? AND NOT EXISTS (SELECT 1 FROM passages WHERE hash = ?)
 """
+
+
+def flagged_files(db: apsw.Connection, limit: int) -> list[tuple[str, str]]:
+    """Return path and flags of the first files that were not read as they are, or are copies of a conflict."""
+    rows = db.execute(_SELECT_FLAGGED, (*CONFLICT_MARKS, limit))
+    return [(path, ", ".join(filter(None, (flags, *path_flags(path))))) for path, flags in rows]
 
 
 def known_files(db: apsw.Connection, chunker: str) -> dict[RelativePath, Known]:

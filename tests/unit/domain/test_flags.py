@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.flags import Flag, text_flags
+from memoryd.domain.flags import Flag, path_flags, text_flags
 
 
 @pytest.mark.parametrize(
@@ -40,3 +40,14 @@ def test_words_about_a_source_are_not() -> None:
 @given(st.text())
 def test_any_text_has_flags_of_the_closed_list(text: str) -> None:
     assert set(text_flags(text)) <= set(Flag)
+
+
+def test_copy_of_a_conflict_is_known_by_its_name() -> None:
+    for name in ("x.sync-conflict-20260101-120000-ABCDEFG.md", "memory/x (Ada's conflicted copy 2026-01-01).md"):
+        assert path_flags(name) == (Flag.CONFLICT,)
+    assert path_flags("memory/conflict.md") == ()
+
+
+def test_bytes_that_were_no_text_are_flagged() -> None:
+    assert text_flags("caf\ufffd") == (Flag.REPLACED,)
+    assert text_flags("café") == ()

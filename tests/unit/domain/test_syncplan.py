@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from memoryd.domain.documents import FileStat, RelativePath
-from memoryd.domain.syncplan import RACY_WINDOW_NS, Grace, Known, Observation, plan
+from memoryd.domain.syncplan import RACY_WINDOW_NS, Grace, Known, Observation, is_mass_removal, plan
 
 GRACE = Grace(file=2, root=60)
 OLD = 10**18
@@ -360,3 +360,10 @@ def test_after_all_grace_the_plan_accounts_for_every_difference(
     after |= {path: disk[path] for path in todo.read}
     assert after == disk
     assert not todo.missing_since
+
+
+def test_removal_of_most_files_is_a_mass_removal_and_of_a_handful_is_none() -> None:
+    assert is_mass_removal(10, 9)
+    assert not is_mass_removal(10, 10)
+    assert not is_mass_removal(9, 0)
+    assert is_mass_removal(25, 0)
