@@ -87,7 +87,9 @@ class Embedding:
         state = self.slot.state
         if state.phase is EmbedderPhase.OFF:
             return state.reason
-        if state.phase in (EmbedderPhase.READY, EmbedderPhase.FAILED):
+        is_settled = state.phase in (EmbedderPhase.READY, EmbedderPhase.FAILED)
+        # while the first is fetched, the second may be at work in a moment
+        if is_settled or isinstance(self.source, FallbackEmbedding):
             return None if self.source is None else self.source.trouble()
         return state.reason if state.is_out_of_reach else None
 

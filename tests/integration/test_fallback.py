@@ -13,9 +13,12 @@ import pytest
 from memoryd.config.providers import Models
 from memoryd.config.secret import parse_secret
 from memoryd.domain.breaker import BreakerRule
+from memoryd.domain.provider_choice import Choice
 from memoryd.embed.budget import Ledger
+from memoryd.embed.choice import Embedding, Plan
 from memoryd.embed.fallback import FallbackEmbedding
 from memoryd.embed.keys import Address, KeySources
+from memoryd.embed.progress import Progress
 from memoryd.embed.protocol import Embedder, EmbedderIdentity, Passage, Rejected, Vector
 from memoryd.embed.remote_source import RemoteEmbedding, RemoteWish
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
@@ -171,6 +174,17 @@ async def test_endpoint_that_asks_to_be_left_alone_is_not_asked_again_while_it_i
             "Bearer first-key",
             "Bearer another-key",
         ]
+
+
+async def test_model_out_of_reach_ends_a_wait_unless_another_may_stand_in(scene: Scene) -> None:
+    progress = Progress(0, None, "waiting", "cannot reach the hub")
+    alone = EmbedderSlot(lambda _: None)
+    for slot in (alone, scene.slot):
+        await slot.become(EmbedderPhase.DOWNLOADING, "fetching a model")
+        slot.note_progress(progress, progress.trouble)
+    plan = Plan(Choice("local", "spare", ""), None, None, ())
+    assert Embedding(plan, alone, scene.spare).obstacle() == "cannot reach the hub"
+    assert Embedding(plan, scene.slot, scene.both).obstacle() is None
 
 
 async def test_second_is_not_started_while_the_first_works(tmp_path: Path) -> None:

@@ -39,6 +39,7 @@ def test_sandbox_cannot_have_notes_embedded_that_are_paused(
             sandbox.search("gateway")
         pending = sandbox.sync("embedded", timeout_ms=60_000)
         assert not pending.get("complete")
+        assert "memorySearch.sync.paused is true" in (pending.get("reason") or "")
         for force, embeddings in ((False, True), (True, False), (False, False)):
             with pytest.raises(Denied) as refused:
                 sandbox.reindex(force=force, embeddings=embeddings)
