@@ -33,6 +33,8 @@ _PART = re.compile(
 _QUESTION_MARK = re.compile("[?？]")
 _SPACE = re.compile(r"\s+")
 _SOURCES = frozenset({"memory", "sessions"})
+MAX_COMPLETE_TERMS = 16
+"""Of a question that a chunk may hold in full."""
 MAX_EXCLUDED_WORDS = 16
 """Of one minus sign, as the index cuts it: pairs of characters where a script has no spaces."""
 
@@ -62,7 +64,12 @@ class Question:
 
     @property
     def complete(self) -> tuple[str, ...]:
-        """What the keyword index finds in chunks with all terms: with each as it is given, and at least begun so."""
+        """What the keyword index finds in chunks with all terms: with each as it is given, and at least begun so.
+
+        Nothing for a question of many terms, which would cost twice as much and is seldom met in full.
+        """
+        if len(self.terms) > MAX_COMPLETE_TERMS:
+            return ()
         each = ([whole_expression(term) for term in self.terms], [term_expression(term) for term in self.terms])
         found = dict.fromkeys(" AND ".join(expressions) for expressions in each)
         return tuple(found) if len(self.terms) > 1 or len(found) > 1 else ()

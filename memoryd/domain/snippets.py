@@ -1,11 +1,22 @@
 """Snippets: the part of a chunk that shows why it was found, exact text with true line numbers."""
 
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from memoryd.domain.words import normalised
 
 SNIPPET_CHARS = 700
+LINE_SHARE = 0.25
+"""Of a term's weight counts for each line that holds it; once in the whole window it counts in full."""
+HEADING_SHARE = 0.75
+"""Of a term's weight counts in a heading: what tells is the text below."""
+LEAST_WEIGHT = 0.1
+"""Counts a term that stands in most chunks, so that it is shown where nothing else is."""
+_DIGITS = 9
+_HEADING = re.compile(r" {0,3}#{1,6}[ \t]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,16 +28,35 @@ class Snippet:
     last_line: int
 
 
-def snippet(text: str, terms: Sequence[str], limit: int = SNIPPET_CHARS) -> Snippet:
-    """Return at most `limit` characters of `text`, whole lines where they fit, around the lines richest in terms."""
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """How long a line is, and what each term weighs in it."""
+
+    size: int
+    weights: Mapping[str, float]
+    is_heading: bool
+    is_text: bool
+
+
+def snippet(text: str, weights: Mapping[str, float], limit: int = SNIPPET_CHARS) -> Snippet:
+    """Return at most `limit` characters of `text`, whole lines where they fit, around those that tell most.
+
+    `weights` say how telling each term is. The lines are those that hold the most telling terms together; a line
+    after and a line before are added in turn while they fit. What follows a heading comes first, in part if need be.
+    """
     lines = [f"{line}\n" for line in text.split("\n")]
     lines[-1] = lines[-1][:-1]
-    looked_for = [(term, _stem(term)) for term in terms]
-    weights = [_weight(line, looked_for) for line in _folded(text).split("\n")]
-    start, stop = _best_window([len(line) for line in lines], weights, limit)
+    table = list(_table(lines, _folded(text).split("\n"), weights))
+    start, stop = _richest(table, limit)
+    if table[start].is_heading:
+        stop = _down(table, start, stop, limit)
+    if stop < len(table) and not any(line.is_text for line in table[start:stop]):
+        body = "".join(lines[start : stop + 1])[:limit].rstrip()
+        return Snippet(body, start, start + body.count("\n"))
+    start, stop = _widened(table, start, stop, limit)
     body = "".join(lines[start:stop])
     if len(body) > limit:
-        return Snippet(_cut(body, terms, limit), start, start)
+        return Snippet(_cut(body, list(weights), limit), start, start)
     while stop - start > 1 and not lines[start].strip():
         start += 1
     while stop - start > 1 and not lines[stop - 1].strip():
@@ -39,8 +69,13 @@ def _folded(text: str) -> str:
     return normalised(text).lower()
 
 
-def _weight(line: str, terms: Sequence[tuple[str, str]]) -> float:
-    return float(sum(len(term) for term, stem in terms if stem in line))
+def _table(lines: Sequence[str], folded: Sequence[str], weights: Mapping[str, float]) -> Iterator[_Line]:
+    looked_for = [(_stem(term), max(weight, LEAST_WEIGHT)) for term, weight in weights.items()]
+    for line, plain in zip(lines, folded, strict=True):
+        is_heading = bool(_HEADING.match(line))
+        share = HEADING_SHARE if is_heading else 1.0
+        held = {stem: share * weight for stem, weight in looked_for if stem in plain}
+        yield _Line(len(line), held, is_heading, not is_heading and bool(line.strip()))
 
 
 def _stem(term: str) -> str:
@@ -48,31 +83,55 @@ def _stem(term: str) -> str:
     return term[:-1] if len(term) > 4 and term.isascii() else term
 
 
-def _best_window(sizes: Sequence[int], weights: Sequence[float], limit: int) -> tuple[int, int]:
-    """Return the run of lines within `limit` characters that holds most weight, the first at a tie."""
-    best, best_weight = (0, 1), -1.0
-    start, size, weight = 0, 0, 0.0
-    for stop in range(1, len(sizes) + 1):
-        size += sizes[stop - 1]
-        weight += weights[stop - 1]
-        while size > limit and start < stop - 1:
-            size -= sizes[start]
-            weight -= weights[start]
-            start += 1
-        if weight > best_weight:
-            best, best_weight = (start, stop), weight
-    return _widened(best, sizes, limit)
+def _richest(table: Sequence[_Line], limit: int) -> tuple[int, int]:
+    """Return the run of lines within `limit` that tells most, the shorter one at a tie, then the first.
+
+    A longer run never tells less than what it holds; so for each end the longest that fits is looked at, without the
+    lines at its edges that tell nothing.
+    """
+    sums = [0, *accumulate(line.size for line in table)]
+    telling = [at for at, line in enumerate(table) if line.weights]
+    held: Counter[tuple[str, float]] = Counter()
+    best, best_rank = (0, 1), (0.0, 0)
+    first = 0
+    for last in telling:
+        held.update(dict.fromkeys(table[last].weights.items(), 1))
+        while telling[first] < last and sums[last + 1] - sums[telling[first]] > limit:
+            held.subtract(dict.fromkeys(table[telling[first]].weights.items(), 1))
+            first += 1
+        rank = (_told(held), sums[telling[first]] - sums[last + 1])
+        if rank > best_rank:
+            best, best_rank = (telling[first], last + 1), rank
+    return best
 
 
-def _widened(window: tuple[int, int], sizes: Sequence[int], limit: int) -> tuple[int, int]:
-    start, stop = window
-    size = sum(sizes[start:stop])
-    while stop < len(sizes) and size + sizes[stop] <= limit:
-        size += sizes[stop]
-        stop += 1
-    while start > 0 and size + sizes[start - 1] <= limit:
-        start -= 1
-        size += sizes[start]
+def _told(held: Mapping[tuple[str, float], int]) -> float:
+    """Return what a run tells, by the lines for each term and weight: each term once, and a share for each line."""
+    once: dict[str, float] = {}
+    for (term, weight), lines in held.items():
+        if lines:
+            once[term] = max(weight, once.get(term, 0.0))
+    repeated = sum(weight * lines for (_, weight), lines in held.items())
+    return round(sum(once.values()) + LINE_SHARE * repeated, _DIGITS)
+
+
+def _down(table: Sequence[_Line], start: int, stop: int, limit: int) -> int:
+    """Return where a run ends with all the lines below it that fit."""
+    sizes = accumulate(line.size for line in table[start:])
+    return max(stop, start + sum(size <= limit for size in sizes))
+
+
+def _widened(table: Sequence[_Line], start: int, stop: int, limit: int) -> tuple[int, int]:
+    room = limit - sum(line.size for line in table[start:stop])
+    before = -1
+    while before != room:
+        before = room
+        if stop < len(table) and table[stop].size <= room:
+            room -= table[stop].size
+            stop += 1
+        if start > 0 and table[start - 1].size <= room:
+            start -= 1
+            room -= table[start].size
     return start, stop
 
 

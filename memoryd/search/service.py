@@ -114,8 +114,13 @@ class SearchService:
 
 
 def _told(hits: Sequence[Scored], found: Found, *, has_footer: bool) -> tuple[Answered, ...]:
-    limit = found.engine.snippet_chars
-    return tuple(_answered(hit, found.terms, limit, has_footer=has_footer) for hit in hits)
+    limit, weights = found.engine.snippet_chars, _weights(found)
+    return tuple(_answered(hit, weights, limit, has_footer=has_footer) for hit in hits)
+
+
+def _weights(found: Found) -> Mapping[str, float]:
+    """Return how telling each term is; all the same where the engine does not know."""
+    return dict.fromkeys(found.terms, 1.0) if found.floors is None else found.floors.idf.weights
 
 
 def _within(found: Found, *, has_footer: bool) -> tuple[Answered, ...]:
@@ -127,19 +132,21 @@ def _within(found: Found, *, has_footer: bool) -> tuple[Answered, ...]:
     fitting: list[Answered] = []
     for hit, whole in zip(found.hits, told, strict=True):
         if len(whole.snippet) > left:
-            return (*fitting, *_cut(hit, found.terms, left, has_footer=has_footer, is_first=not fitting))
+            return (*fitting, *_cut(hit, _weights(found), left, has_footer=has_footer, is_first=not fitting))
         fitting.append(whole)
         left -= len(whole.snippet)
     return tuple(fitting)
 
 
-def _cut(hit: Scored, terms: tuple[str, ...], room: int, *, has_footer: bool, is_first: bool) -> Iterator[Answered]:
+def _cut(
+    hit: Scored, weights: Mapping[str, float], room: int, *, has_footer: bool, is_first: bool
+) -> Iterator[Answered]:
     """Yield a hit within `room` characters with its footer; where that leaves none for text, only the first, bare."""
     footer = len(with_footer("", cited(hit.chunk.path, hit.chunk.start_line, hit.chunk.end_line))) if has_footer else 0
     if room > footer:
-        yield _answered(hit, terms, room - footer, has_footer=has_footer)
+        yield _answered(hit, weights, room - footer, has_footer=has_footer)
     elif is_first:
-        yield _answered(hit, terms, room, has_footer=False)
+        yield _answered(hit, weights, room, has_footer=False)
 
 
 def _owed(freshness: Freshness, engine: Engine) -> Freshness:
@@ -149,8 +156,8 @@ def _owed(freshness: Freshness, engine: Engine) -> Freshness:
     return replace(freshness, pending_embeddings=engine.pending_embeddings)
 
 
-def _answered(hit: Scored, terms: tuple[str, ...], limit: int, *, has_footer: bool) -> Answered:
-    part = snippet(hit.chunk.text, terms, limit)
+def _answered(hit: Scored, weights: Mapping[str, float], limit: int, *, has_footer: bool) -> Answered:
+    part = snippet(hit.chunk.text, weights, limit)
     first = hit.chunk.start_line + part.first_line
     citation = cited(hit.chunk.path, hit.chunk.start_line, hit.chunk.end_line)
     return Answered(

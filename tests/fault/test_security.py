@@ -12,9 +12,10 @@ import re
 import signal
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from statistics import median
 
 import psutil
 import pytest
@@ -32,11 +33,11 @@ MARKER = "kreuzspinne"
 QUICK = {"watchDebounceMs": 30, "settleMs": 20, "deleteGraceMs": 100, "reconcileSeconds": 0.5}
 
 
-def start(home: Path, **environment: str) -> RunningDaemon:
-    """Return a daemon by words only over `home/workspace`, not started."""
+def start(home: Path, search: Mapping[str, object] | None = None, **environment: str) -> RunningDaemon:
+    """Return a daemon by words only over `home/workspace`, with `search` over memorySearch; it is not started."""
     workspace = home / "workspace"
     (workspace / "memory").mkdir(parents=True, exist_ok=True)
-    config = write_config(home, workspace, None, search={"sync": QUICK})
+    config = write_config(home, workspace, None, search={"provider": "none", "sync": QUICK, **(search or {})})
     return RunningDaemon(home, config, workspace, environment=environment)
 
 
@@ -120,9 +121,39 @@ def test_f113_costly_questions_end_in_time_and_hold_up_nobody(tmp_path: Path) ->
         assert sorted(waits)[-2] < 1.0
 
 
-def _timed(running: RunningDaemon, query: str, results: int = 50) -> float:
+def test_f113_phrases_and_excluded_words_cost_about_what_plain_questions_do(tmp_path: Path) -> None:
+    """Over ten thousand chunks, most of which hold the words of the phrase and not the phrase."""
+    running = start(tmp_path, {"chunking": {"tokens": 40, "overlap": 0}})
+    common = " ".join(f"w{at}" for at in range(30))
+    for number in range(100):
+        begun = (
+            f"## Part {number} {at}\n\nThe pump of hall{at} was a second-process kind{at % 7}" for at in range(105)
+        )
+        text = "\n\n".join(f"{part} {common}." for part in begun)
+        (running.workspace / "memory" / f"{number:03}.md").write_text(text)
+    (running.workspace / "memory" / "exact.md").write_text("# Exact\n\nThe pump is a second process of its own.\n")
+    with running:
+        client = running.client()
+        assert client.sync(timeout_ms=300_000)["complete"]
+        assert client.status()["agents"][0]["chunks"] > 10_000
+        plain, *narrowed = ["hall17 hall18", 'hall17 "was a second" -kind9', "hall17 hall18 -kind4"]
+        took: dict[str, list[float]] = {query: [] for query in [plain, *narrowed]}
+        for query in [*took] * 5:
+            took[query].append(_timed(running, query, 6))
+        assert all(median(took[query]) < 5 * median(took[plain]) + 0.02 for query in narrowed)
+        assert client.search('"second process"')["results"][0]["path"] == "memory/exact.md"
+        assert "kind4" not in str(client.search("hall17 hall18 -kind4", max_results=50)["results"])
+        phrases = " ".join(f'"w{at} w{at}"' for at in range(400))
+        attacks = ['"second process" "second of"', f'"{"w3 " * 1300}" pump', phrases]
+        for query in [*attacks, "pump " + "-w3x " * 700, f"pump -{'漢' * 1300}"]:
+            assert _timed(running, query[:4000]) < 4.0
+        assert _timed(running, '"process second"', deadline_ms=20) < 1.0
+
+
+def _timed(running: RunningDaemon, query: str, results: int = 50, deadline_ms: int = 2000) -> float:
     began = time.monotonic()
-    send(running.socket, "POST", "/v1/search", {"query": query, "maxResults": results, "deadlineMs": 2000})
+    asked = {"query": query, "maxResults": results, "deadlineMs": deadline_ms}
+    assert send(running.socket, "POST", "/v1/search", asked).status == 200
     return time.monotonic() - began
 
 

@@ -377,6 +377,19 @@ def test_snippet_shows_the_match_in_its_own_lines(start: Start) -> None:
     assert len(body) <= 700
 
 
+def test_snippet_shows_what_stands_around_the_match_and_below_a_heading(start: Start) -> None:
+    lines = [f"- line {number} about nothing much at all, as on most days of that year" for number in range(18)]
+    section = ["", "## Boiler warranty", "", "It ends in May, says the plumber.", "", *lines[:4]]
+    middle = [*lines[:9], "- the safe opens with 4711", *lines[9:]]
+    notes = {"memory/heading.md": "\n".join([*lines, *section]), "memory/middle.md": "\n".join(middle)}
+    daemon = start(notes | FILLER)
+    below = ask(daemon, "boiler warranty", maxResults=1)["results"][0]["snippet"]
+    assert "## Boiler warranty\n\nIt ends in May, says the plumber." in below
+    around = ask(daemon, "safe 4711", maxResults=1)["results"][0]["snippet"].split("\n\nSource: ")[0].split("\n")
+    place = next(at for at, line in enumerate(around) if "4711" in line)
+    assert 3 <= place <= len(around) - 4
+
+
 def test_explanation_adds_up(start: Start, starter_model: Path) -> None:
     daemon = start({"memory/boiler.md": "# Boiler\n\nThe boiler was serviced by Quentin.\n", **FILLER}, starter_model)
     reply = ask(daemon, "boiler service", explain=True)
