@@ -39,6 +39,7 @@ def _make_vocabulary() -> list[str]:
     return list(dict.fromkeys(words))[:_SIZE]
 
 
+_FUNCTION_WORDS = frozenset(_FUNCTION.split())
 VOCABULARY = _make_vocabulary()
 """The words by rank, the most frequent first."""
 _WORDS = np.array(VOCABULARY, dtype=object)
@@ -79,6 +80,13 @@ class Writer:
     def question(self, terms: int = 4) -> str:
         """Return a question with words as frequent as those of the notes."""
         return f"where is the {' '.join(self.words(terms))}"
+
+    def keywords(self, count: int) -> list[str]:
+        """Return words of three letters and more as frequent as those of the notes, none of them function words."""
+        words: list[str] = []
+        while len(words) < count:
+            words += [word for word in self.words(count) if len(word) > 2 and word not in _FUNCTION_WORDS]
+        return words[:count]
 
     def stranger(self) -> str:
         """Return a question without any word of the notes."""

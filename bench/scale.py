@@ -10,6 +10,7 @@ from bench.measurement import Aim, Bench, Row
 from bench.questions import ask
 from bench.stage import agent, running, settle
 from bench.standin import make_model
+from bench.timing import median
 from bench.vectors import NOTE, fill, model_identity
 from memoryd.client import Client
 from tests.daemon import RunningDaemon, write_config
@@ -19,6 +20,10 @@ CLIENTS = 16
 AIM_CHUNKS = 10_000
 WORDS_AIM, HYBRID_AIM = Aim(3), Aim(10)
 """Milliseconds at 10,000 chunks and one client."""
+NARROWED = {"a phrase and -word": '"{0} {1}" {2} {3} -{4}', "-word": "{0} {1} {2} {3} -{4}"}
+PLAIN = "{0} {1} {2} {3}"
+NARROWED_AIM = Aim(3)
+"""Times what the same words take alone, at 10,000 chunks."""
 STANDIN = "one-layer stand-in model, about 1 ms a question"
 
 
@@ -39,14 +44,25 @@ def _size(bench: Bench, chunks: int) -> Iterator[Row]:
         settle(daemon.client())
         status = agent(daemon.client())
         note = f"{status['chunks']} chunks, {status['passages']} passages"
-        aim = WORDS_AIM if chunks == AIM_CHUNKS else None
-        yield from _ask(daemon, f"{title}, words", questions, aim, note)
+        is_aim = chunks == AIM_CHUNKS
+        yield from _ask(daemon, f"{title}, words", questions, WORDS_AIM if is_aim else None, note)
+        keywords = [writer.keywords(5) for _ in range(bench.pick(48, 24))]
+        yield from _narrowed(daemon, title, keywords, NARROWED_AIM if is_aim else None)
     index = Path(status["database"]["path"])
     bare = shutil.copyfile(index, bench.folder / f"index-{chunks}.sqlite")
     for dimensions in DIMENSIONS[:1] if bench.is_quick else DIMENSIONS:
         yield from _vectors(bench, daemon, index, dimensions, title, (questions, strangers))
         shutil.copyfile(bare, index)
     bare.unlink()
+
+
+def _narrowed(daemon: RunningDaemon, title: str, asked: Sequence[Sequence[str]], aim: Aim | None) -> Iterator[Row]:
+    """Yield how much longer keywords take when they are narrowed, each form asked right after the other."""
+    for name, form in NARROWED.items():
+        wall = ask(daemon, [text.format(*words) for words in asked for text in (PLAIN, form)]).wall
+        plain, narrowed = median(wall[::2]), median(wall[1::2])
+        note = f"{narrowed:.1f} ms against {plain:.1f} ms"
+        yield Row(f"{title}, words with {name}: p50", narrowed / plain, "times", aim, note)
 
 
 def _vectors(
