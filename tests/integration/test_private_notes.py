@@ -1,6 +1,7 @@
 """What is private stays private whatever becomes of the file that says so, and leaves nothing behind."""
 
 import asyncio
+import gc
 import os
 import socket
 from collections.abc import AsyncIterator, Callable
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from memoryd.domain.gitignore import Patterns
 from memoryd.domain.syncplan import Grace
 from tests.integration.indexing import QUICK, Stage, eventually, staged
 
@@ -290,3 +292,17 @@ async def test_rules_that_change_while_notes_are_read_count_for_them(stage: Stag
             stage.write(f"memory/secret-{number}.md", f"The {SECRET} number {number}.\n")
             await stage.sync()
             assert await stage.found(SECRET) == []
+
+
+async def test_rules_that_were_replaced_are_not_kept(stage: Stage) -> None:
+    def alive() -> int:
+        gc.collect()
+        return sum(isinstance(it, Patterns) for it in gc.get_objects())
+
+    ignore_file(stage.workspace).write_text(RULES)
+    await stage.sync()
+    before = alive()
+    for number in range(10):
+        ignore_file(stage.workspace).write_text(f"{RULES}draft-{number}.md\n")
+        await stage.sync()
+    assert alive() <= before + 1
