@@ -13,7 +13,7 @@ from memoryd.store.vectors import HASH, Hashes, Matrix, VectorBatch
 Rows = TypeVar("Rows", bound=NDArray[np.generic])
 
 GROWTH = 1.5
-"""By this the room grows when it is full, so that each vector is copied but a few times."""
+"""By this the room for ids and hashes grows when it is full."""
 
 
 class VectorRows:
@@ -58,14 +58,26 @@ class VectorRows:
         if not len(batch.ids):
             return 0
         total = self.count + len(batch.ids)
-        if total * self._dimensions * self._vectors.itemsize > self._limit:
+        if total * self._dimensions * self._vectors.itemsize > self._limit or not self._has_room():
             self._map(batch.vectors)
         else:
-            self._vectors = _with(self._vectors, self.count, batch.vectors)
+            self._vectors[self.count : total] = batch.vectors
         self._ids = _with(self._ids, self.count, batch.ids)
         self._hashes = _with(self._hashes, self.count, batch.hashes)
         self.count = total
         return len(batch.ids)
+
+    def _has_room(self) -> bool:
+        """Tell whether memory may be used, and take all of it: the system gives a page only when it is written to.
+
+        To grow by copying would need the old room and a larger new one at once.
+        """
+        if self._file is None and not len(self._vectors):
+            try:
+                self._vectors = np.empty((self._limit // (self._dimensions * 4), self._dimensions), np.float32)
+            except MemoryError:
+                return False
+        return self._file is None
 
     def _map(self, added: Matrix) -> None:
         if self._file is None:

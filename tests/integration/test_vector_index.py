@@ -1,5 +1,7 @@
 """The nearest vectors of a space, whichever engine computes them."""
 
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -139,3 +141,30 @@ def test_what_rows_gave_before_they_grew_stays(tmp_path: Path) -> None:
         assert np.array_equal(vectors, np.concatenate(batches[:number]))
     assert rows.is_mapped
     assert list(tmp_path.iterdir()) == []
+
+
+PEAK = """
+import resource, sys
+from pathlib import Path
+import numpy as np
+from memoryd.search.vector_rows import VectorRows
+from memoryd.store.vectors import HASH, VectorBatch
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+COUNT, DIMENSIONS = 4_096, 256
+rows = VectorRows(DIMENSIONS, limit=int(sys.argv[1]), folder=Path("."))
+batch = np.ones((COUNT, DIMENSIONS), np.float32)
+before = peak()
+for first in range(1, 60_000, COUNT):
+    rows.append(VectorBatch(np.arange(first, first + COUNT), np.zeros(COUNT, HASH), batch))
+assert rows.count == 61_440 and not rows.is_mapped
+print(peak() - before)
+"""
+
+
+def test_memory_limit_holds_while_the_matrix_grows(tmp_path: Path) -> None:
+    limit = 64 * 2**20
+    ran = subprocess.run([sys.executable, "-c", PEAK, str(limit)], cwd=tmp_path, capture_output=True, check=True)
+    assert int(ran.stdout) < 1.1 * limit
