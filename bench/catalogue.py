@@ -1,6 +1,6 @@
 """Every measurement by name, in the order in which they run."""
 
-from bench import bulk, commands, embedding, idle, indexing, latency, qmd, save, scale, scanning, start
+from bench import bulk, commands, embedding, idle, indexing, large, latency, qmd, save, scale, scanning, start
 from bench.measurement import Measurement
 
 MEASUREMENTS = (
@@ -12,6 +12,7 @@ MEASUREMENTS = (
     Measurement("commands", "memoryctl at the prompt", commands.rows),
     Measurement("indexing", "the first index of 500 files, and its size", indexing.first_index),
     Measurement("edit", "one line on top of a long note", indexing.edit),
+    Measurement("large", "one note of 64 MiB, and small ones behind one of 25", large.rows),
     Measurement("scanning", "a scan of 10,000 unchanged files", scanning.rows),
     Measurement("scale", "search by size, width, arm and number of clients", scale.rows),
     Measurement("qmd", "the same questions to qmd and to the builtin index", qmd.rows),

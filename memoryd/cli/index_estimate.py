@@ -1,6 +1,7 @@
 """What a first indexing would send, counted on disk without a daemon. Reads and cuts notes, and sends nothing."""
 
 import os
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,7 +84,9 @@ def _readings(agent: Agent, config: Config, plan: Plan) -> Iterator[Reading]:
         media=media_rules(search, plan),
     )
     disk = scan(roots, rules).files
-    reader = Reader(roots, rules, ChunkSettings(search.chunking.tokens, search.chunking.overlap), disk)
+    reader = Reader(
+        roots, rules, ChunkSettings(search.chunking.tokens, search.chunking.overlap), disk, Path(tempfile.gettempdir())
+    )
     for path in disk:
         reading = reader.read(path, None)
         if reading.verdict is Verdict.CHANGED:
@@ -91,7 +94,7 @@ def _readings(agent: Agent, config: Config, plan: Plan) -> Iterator[Reading]:
 
 
 def _costs(reading: Reading) -> Iterator[tuple[bytes, _Cost]]:
-    size = reading.content.stat.size if reading.content else 0
+    size = reading.stamp.stat.size if reading.stamp else 0
     modality = modality_of(reading.path)
     for chunk in reading.chunks:
         for passage in chunk.passages:

@@ -5,17 +5,18 @@ previous one; the own parts tile the document. Passages tile the own part.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
 
 from memoryd.domain.anchors import divide
-from memoryd.domain.lines import IndexArray, split
-from memoryd.domain.markdown import Outline, front_matter
+from memoryd.domain.lines import PADDING, padded, tabulate
+from memoryd.domain.markdown import FRONT_MATTER_CHARS, Outline, front_matter
 from memoryd.domain.segments import RANK_SHIFT, pieces, sums
 from memoryd.domain.structure import Rank, analyse
-from memoryd.domain.tokens import UNIT
+from memoryd.domain.tokens import UNIT, ByteArray
 
 CHUNKER_VERSION = 1
 """Part of a chunk's identity: goes up whenever the same text would be cut differently."""
@@ -28,7 +29,7 @@ _HEADING, _LINE, _GLUED = int(Rank.HEADING_6), int(Rank.INSIDE), int(Rank.GLUED)
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Character offsets into the document, end exclusive."""
+    """Offsets into the document, end exclusive."""
 
     start: int
     end: int
@@ -36,7 +37,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A slice of a document: offsets in characters, end exclusive; lines from 1, both inclusive."""
+    """A slice of a document: offsets end-exclusive, in characters or bytes; lines from 1, both inclusive."""
 
     start: int
     end: int
@@ -50,21 +51,23 @@ class Chunk:
 
 
 def chunk(text: str, *, tokens: int = 400, overlap: int = 80, passage_tokens: int = 100) -> list[Chunk]:
-    """Return all that `each_chunk` yields."""
-    return list(each_chunk(text, tokens=tokens, overlap=overlap, passage_tokens=passage_tokens))
+    """Return the chunks of a document as `each_chunk` cuts them, with offsets in characters."""
+    data = padded(text)
+    cut = list(each_chunk(data, tokens=tokens, overlap=overlap, passage_tokens=passage_tokens))
+    return cut if data.isascii() else _in_characters(cut, data)
 
 
-def each_chunk(text: str, *, tokens: int = 400, overlap: int = 80, passage_tokens: int = 100) -> Iterator[Chunk]:
-    """Cut a document into chunks of at most `tokens` estimated tokens.
+def each_chunk(data: bytes, *, tokens: int = 400, overlap: int = 80, passage_tokens: int = 100) -> Iterator[Chunk]:
+    """Cut a document, UTF-8 that ends in `PADDING`, into chunks of at most `tokens` estimated tokens; offsets in bytes.
 
     A chunk's own part has at most `tokens - overlap` of them (a document that fits is one chunk) and its passages
     at most `passage_tokens` each; only a single character may exceed a limit. `overlap` is clamped to half of
     `tokens`. Chunks that would hold nothing but white space are left out.
     """
-    if not text or text.isspace():
+    if len(data) == len(PADDING):
         return
     overlap = min(max(overlap, 0), tokens // 2)
-    document = _Document(text, max(min(tokens - overlap, passage_tokens), 1))
+    document = _Document(data, max(min(tokens - overlap, passage_tokens), 1))
     whole = document.cost() <= tokens * UNIT
     parts = [0] if whole else document.divide(0, document.size, max(tokens - overlap, 1))
     yield from _chunks(document, parts, overlap * UNIT, max(passage_tokens, 1))
@@ -73,14 +76,14 @@ def each_chunk(text: str, *, tokens: int = 400, overlap: int = 80, passage_token
 class _Document:
     """A text with its structure and its pieces; places in it are numbers of pieces."""
 
-    def __init__(self, text: str, finest_budget: int) -> None:
-        self.text = text
-        self._front_matter = len(text[: front_matter(text).end].encode("utf-8", "surrogatepass"))
-        self._lines = split(text)
-        structure = analyse(self._lines, self._front_matter)
+    def __init__(self, data: bytes, finest_budget: int) -> None:
+        self._data = data
+        self._front_matter = _front_matter_bytes(data)
+        structure = analyse(tabulate(data), self._front_matter)
+        behind = int(np.searchsorted(structure.lines.starts, self._front_matter))
+        self._first_line = next(iter(structure.lines.starts[behind : behind + 1].tolist()), None)
         self._outline = Outline(structure)
         self._pieces = pieces(structure, max(int(PIECE_SHARE * finest_budget * UNIT), 1))
-        self._characters = _character_offsets(self._lines.data, self._pieces.starts)
         self._ranks = (self._pieces.keys >> np.uint64(RANK_SHIFT)).astype(np.uint8).tobytes()
         self.size = len(self._ranks)
 
@@ -91,17 +94,17 @@ class _Document:
         costs, keys = self._pieces.costs[first : last + 1], self._pieces.keys[first:last]
         return [first + at for at in divide(costs, keys, tokens * UNIT)]
 
-    def character(self, at: int) -> int:
-        return int(self._characters[at])
+    def offset(self, at: int) -> int:
+        return int(self._pieces.starts[at])
 
     def line_ends(self, first: int, last: int) -> int:
-        return self._lines.data.count(b"\n", int(self._pieces.starts[first]), int(self._pieces.starts[last]))
+        return self._data.count(b"\n", self.offset(first), self.offset(last))
 
     def is_blank(self, first: int, last: int) -> bool:
-        return self.text[self.character(first) : self.character(last)].isspace()
+        return self._data[self.offset(first) : self.offset(last)].decode("utf-8", "surrogatepass").isspace()
 
     def ends_line(self, at: int) -> bool:
-        return self.text[self.character(at) - 1] == "\n"
+        return self._data[self.offset(at) - 1] == ord("\n")
 
     def overlap_start(self, previous: int, start: int, room: int) -> int:
         """Find where the end of the previous part begins that fits into `room`, best at a line or a heading.
@@ -121,18 +124,49 @@ class _Document:
     def heading(self, at: int) -> str:
         """Give the path of headings at a place; the front matter counts as part of what follows it."""
         offset = int(self._pieces.starts[at])
-        if not offset or offset < self._front_matter:
-            line = int(np.searchsorted(self._lines.starts, self._front_matter))
-            offset = int(self._lines.starts[line]) if line < len(self._lines.starts) else offset
+        if self._first_line is not None and (not offset or offset < self._front_matter):
+            offset = self._first_line
         return self._outline.path(offset)
 
 
-def _character_offsets(data: bytes, starts: IndexArray) -> IndexArray:
-    """Turn byte offsets into character offsets; the first is 0."""
-    if data.isascii():
-        return starts
-    begins = (np.frombuffer(data, np.uint8)[: starts[-1]] & 0xC0 != 0x80).view(np.uint8)
-    return np.insert(np.cumsum(sums(begins, starts[:-1])), 0, 0)
+def _front_matter_bytes(data: bytes) -> int:
+    """Return where the front matter ends."""
+    # a character has four bytes at the most, and is not to be cut in two
+    end = min(4 * FRONT_MATTER_CHARS + 4, len(data) - len(PADDING))
+    while data[end] & 0xC0 == 0x80:
+        end -= 1
+    head = data[:end].decode("utf-8", "surrogatepass")
+    return len(head[: front_matter(head).end].encode("utf-8", "surrogatepass"))
+
+
+def _in_characters(cut: list[Chunk], data: bytes) -> list[Chunk]:
+    """Turn byte offsets, which begin characters, into character offsets."""
+    edges = np.unique(
+        [at for part in cut for at in (part.start, *(it for span in part.passages for it in _ends(span)))]
+    )
+    counts = np.insert(np.cumsum(sums(partial(_begun, data), edges, len(data))), 0, 0)
+    first = len(data[: int(edges[0])].decode("utf-8", "surrogatepass")) if len(edges) else 0
+    at = dict(zip(edges.tolist(), (first + counts).tolist(), strict=False))
+    return [
+        replace(
+            part,
+            start=at[part.start],
+            end=at[part.end],
+            own_start=at[part.own_start],
+            passages=tuple(Span(at[span.start], at[span.end]) for span in part.passages),
+        )
+        for part in cut
+    ]
+
+
+def _ends(span: Span) -> tuple[int, int]:
+    return span.start, span.end
+
+
+def _begun(data: bytes, start: int, stop: int) -> ByteArray:
+    """Mark the bytes that begin a character."""
+    begins: ByteArray = (np.frombuffer(data[start:stop], np.uint8) & 0xC0 != 0x80).view(np.uint8)
+    return begins
 
 
 def _chunks(document: _Document, parts: list[int], overlap: int, passage_tokens: int) -> Iterator[Chunk]:
@@ -143,12 +177,12 @@ def _chunks(document: _Document, parts: list[int], overlap: int, passage_tokens:
         if not document.is_blank(own, end):
             passages = [*document.divide(own, end, passage_tokens), end]
             yield Chunk(
-                start=document.character(start),
-                end=document.character(end),
+                start=document.offset(start),
+                end=document.offset(end),
                 start_line=line - document.line_ends(start, own),
                 end_line=next_line - document.ends_line(end),
                 heading=document.heading(own),
-                passages=tuple(Span(*map(document.character, span)) for span in pairwise(passages)),
-                own_start=document.character(own),
+                passages=tuple(Span(*map(document.offset, span)) for span in pairwise(passages)),
+                own_start=document.offset(own),
             )
         previous, line = own, next_line

@@ -6,6 +6,7 @@ from hashlib import sha256
 from typing import Final
 
 from memoryd.domain.chunking import CHUNKER_VERSION, Chunk, each_chunk
+from memoryd.domain.lines import padded
 from memoryd.domain.media import Media, label
 from memoryd.domain.privacy import LAW_VERSION
 from memoryd.domain.words import identifier_parts, index_text
@@ -68,14 +69,14 @@ def chunk_words(heading: str, text: str) -> ChunkWords:
 
 
 def chunk_entries(text: str, settings: ChunkSettings) -> tuple[ChunkEntry, ...]:
-    """Return all that `each_entry` yields."""
-    return tuple(each_entry(text, settings))
+    """Return the entries of a text."""
+    return tuple(each_entry(padded(text), settings))
 
 
-def each_entry(text: str, settings: ChunkSettings) -> Iterator[ChunkEntry]:
-    """Cut a document's text into the entries that the index keeps of it."""
-    for cut in each_chunk(text, tokens=settings.tokens + settings.overlap, overlap=settings.overlap):
-        yield _chunk_entry(text, cut)
+def each_entry(data: bytes, settings: ChunkSettings) -> Iterator[ChunkEntry]:
+    """Cut a document, UTF-8 that ends in `PADDING`, into the entries that the index keeps of it."""
+    for cut in each_chunk(data, tokens=settings.tokens + settings.overlap, overlap=settings.overlap):
+        yield _chunk_entry(data, cut)
 
 
 def media_entries(path: str, media: Media, digest: bytes) -> tuple[ChunkEntry, ...]:
@@ -111,17 +112,9 @@ def chunk_hash(heading: str, text: str, spans: str) -> bytes:
     return content_hash(f"{spans}\0{heading}", text)
 
 
-def _chunk_entry(text: str, cut: Chunk) -> ChunkEntry:
-    body = text[cut.start : cut.end]
-    passages = tuple(
-        PassageEntry(
-            span.start - cut.start,
-            span.end - cut.start,
-            content_hash(cut.heading, text[span.start : span.end]),
-        )
-        for span in cut.passages
-        if text[span.start : span.end].strip()
-    )
+def _chunk_entry(data: bytes, cut: Chunk) -> ChunkEntry:
+    body = _decoded(data, cut.start, cut.end)
+    passages = tuple(_passages(data, cut))
     return ChunkEntry(
         start_line=cut.start_line,
         end_line=cut.end_line,
@@ -131,3 +124,17 @@ def _chunk_entry(text: str, cut: Chunk) -> ChunkEntry:
         passages=passages,
         words=chunk_words(cut.heading, body),
     )
+
+
+def _passages(data: bytes, cut: Chunk) -> Iterator[PassageEntry]:
+    """Yield the passages that say something, with their places in the chunk's text."""
+    stop = len(_decoded(data, cut.start, cut.own_start))
+    for span in cut.passages:
+        text = _decoded(data, span.start, span.end)
+        start, stop = stop, stop + len(text)
+        if text.strip():
+            yield PassageEntry(start, stop, content_hash(cut.heading, text))
+
+
+def _decoded(data: bytes, start: int, end: int) -> str:
+    return data[start:end].decode("utf-8", "surrogatepass")

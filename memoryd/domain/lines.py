@@ -51,9 +51,18 @@ class Lines:
         return self.data[begin : self.data.index(b"\n", begin)].rstrip()
 
 
+def padded(text: str) -> bytes:
+    """Encode a text as the tables want it. Any `str` is accepted, lone surrogates too."""
+    return text.encode("utf-8", "surrogatepass") + PADDING
+
+
 def split(text: str) -> Lines:
-    """Tabulate the non-blank lines of a text. Any `str` is accepted, lone surrogates too."""
-    data = text.encode("utf-8", "surrogatepass") + PADDING
+    """Tabulate the non-blank lines of a text."""
+    return tabulate(padded(text))
+
+
+def tabulate(data: bytes) -> Lines:
+    """Tabulate the non-blank lines of UTF-8 that ends in `PADDING`."""
     starts, numbers = _non_empty_lines(data)
     texts, indents = _skip_blanks(data, starts)
     kept = ~np.isin(np.frombuffer(data, np.uint8)[texts], (10, 13))

@@ -1,8 +1,8 @@
 """What stands around the text of a Markdown file: its front matter, and the headings above any place in it."""
 
-from bisect import bisect_right
 from dataclasses import dataclass
 
+import numpy as np
 import yaml
 
 from memoryd.domain.structure import Structure
@@ -105,10 +105,11 @@ class Outline:
     """The headings of a text as a tree."""
 
     def __init__(self, structure: Structure) -> None:
-        self._lines = structure.lines
-        self._indices = structure.headings().tolist()
-        self._starts = structure.lines.starts[self._indices].tolist()
-        self._parents = _parents(structure.levels[self._indices].tolist())
+        lines, headings = structure.lines, structure.headings()
+        self._data = lines.data
+        self._titles = lines.text[headings]
+        self._starts = lines.starts[headings]
+        self._parents = _parents(structure.levels[headings].tolist())
 
     def path(self, offset: int) -> str:
         """Join the titles of the headings that enclose a byte offset with " > ", outermost first.
@@ -117,10 +118,10 @@ class Outline:
         where the path would be longer than 240.
         """
         titles: list[str] = []
-        at = bisect_right(self._starts, offset) - 1
+        at = int(np.searchsorted(self._starts, offset, "right")) - 1
         room = PATH_CHARS
         while at >= 0:
-            title = self._title(self._indices[at])
+            title = self._title(int(self._titles[at]))
             room -= len(title) + len(_SEPARATOR)
             if room < 0:
                 break
@@ -128,9 +129,8 @@ class Outline:
             at = self._parents[at]
         return _SEPARATOR.join(reversed([title for title in titles if title]))
 
-    def _title(self, index: int) -> str:
-        begin = int(self._lines.text[index])
-        line = self._lines.data[begin : begin + 8 * TITLE_CHARS].split(b"\n", 1)[0]
+    def _title(self, begin: int) -> str:
+        line = self._data[begin : begin + 8 * TITLE_CHARS].split(b"\n", 1)[0]
         title = line.decode("utf-8", "replace").strip()
         if title.startswith("#"):
             title = title.lstrip("#").strip()

@@ -59,31 +59,33 @@ def pieces(structure: Structure, limit: int) -> Pieces:
     """Cut a non-empty text into pieces that weigh at most `limit` (units of 1/64 token) where that can be had."""
     data = structure.lines.data
     size = len(data) - len(PADDING)
-    weights = weigh(data)[:size]
+    weights = partial(weigh, data)
     starts, ranks = structure.lines.starts, structure.ranks
     if not len(starts) or starts[0] > 0:
         starts, ranks = np.insert(starts, 0, 0), np.insert(ranks, 0, Rank.LINE)
     for rank, cuts in _LEVELS:
-        long = np.flatnonzero(sums(weights, starts) > limit)
+        long = np.flatnonzero(sums(weights, starts, size) > limit)
         if not len(long):
             break
         ends = np.append(starts[1:], size)
         found = [at for i in long.tolist() for at in cuts(data, int(starts[i]), int(ends[i]))]
         starts, ranks = _insert(data, starts, ranks, np.array(found, np.int64), rank)
-    costs = np.insert(np.cumsum(sums(weights, starts)), 0, 0)
-    del weights
+    costs = np.insert(np.cumsum(sums(weights, starts, size)), 0, 0)
     starts = np.append(starts, size)
     return Pieces(starts, costs, _keys(data, starts, ranks))
 
 
-def sums(values: ByteArray, starts: IndexArray) -> IndexArray:
-    """Add up the values from each start to the next, the last one to the end; in blocks, since they are widened."""
+def sums(values: Callable[[int, int], ByteArray], starts: IndexArray, size: int) -> IndexArray:
+    """Add up from each start to the next, the last one to `size`, what `values` gives for a stretch of bytes.
+
+    In blocks, since that is as much as the text, and is widened.
+    """
     result = np.empty(len(starts), np.int64)
     base = 0
     while base < len(starts):
         end = max(int(np.searchsorted(starts, starts[base] + _BLOCK)), base + 1)
-        stop = starts[end] if end < len(starts) else len(values)
-        block = values[starts[base] : stop]
+        stop = int(starts[end]) if end < len(starts) else size
+        block = values(int(starts[base]), stop)
         result[base:end] = np.add.reduceat(block, starts[base:end] - starts[base], dtype=np.int64)
         base = end
     return result

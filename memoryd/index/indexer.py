@@ -6,6 +6,7 @@ One loop owns all of it. Hints and demands only say when to look; what to do fol
 import asyncio
 import contextlib
 import os
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Executor
@@ -18,18 +19,27 @@ import structlog
 
 from memoryd.domain.debounce import Debounce
 from memoryd.domain.documents import RelativePath, Skipped, Source
-from memoryd.domain.entries import MEDIA_CHUNKER, ChunkSettings
+from memoryd.domain.entries import MEDIA_CHUNKER, ChunkEntry, ChunkSettings
 from memoryd.domain.media import modality_of
 from memoryd.domain.syncplan import Grace, Known, Observation, Plan, is_mass_removal, plan
 from memoryd.errors import StoreError
 from memoryd.index.mounts import ReadMounts, read_mounts, remote_reason
 from memoryd.index.progress import MassRemoval, Publish, SyncState
-from memoryd.index.reading import Reader, Reading, Verdict
+from memoryd.index.reading import LARGE_BYTES, Reader, Reading, Verdict
 from memoryd.index.roots import unreadable_files, vanished_roots
 from memoryd.index.scanner import Root, Rules, Scan, scan
 from memoryd.index.turns import in_turns
 from memoryd.store.database import Connection, Database
-from memoryd.store.files import FileRow, known_files, purge_files, put_file, remove_files, rename_file, touch_file
+from memoryd.store.files import (
+    Entries,
+    FileRow,
+    known_files,
+    purge_files,
+    put_file,
+    remove_files,
+    rename_file,
+    touch_file,
+)
 from memoryd.store.index_schema import drop_deleted_words
 from memoryd.wire import Event
 
@@ -37,8 +47,10 @@ log = structlog.get_logger(__name__)
 
 Result = TypeVar("Result")
 
-READ_AHEAD_FILES, READ_AHEAD_BYTES = 128, 2 * 2**20
+READ_AHEAD_FILES, READ_AHEAD_BYTES = 128, LARGE_BYTES
 """How much is read, cut and committed in one go."""
+MAX_YIELDS = 3
+"""So often the commit of a large note is put off for smaller ones; then they wait for it."""
 NEVER = float("inf")
 
 
@@ -68,11 +80,46 @@ class _Work:
     """The old path of each file that may be a renamed one."""
     afresh: bool
 
+    def is_large(self, path: RelativePath) -> bool:
+        """Tell whether a file is to be cut aside."""
+        return self.seen.files[path].size > LARGE_BYTES and modality_of(path) is None
+
     def is_move(self, reading: Reading) -> bool:
         """Tell whether a file that may be a renamed one holds what the old one held."""
         if reading.path not in self.came_from or reading.verdict not in (Verdict.SAME, Verdict.CHANGED):
             return False
-        return reading.read_content.sha256 == self.held[reading.path].digest
+        return reading.read_stamp.sha256 == self.held[reading.path].digest
+
+
+@dataclass(slots=True)
+class _Large:
+    """A large note that is read and cut aside."""
+
+    path: RelativePath
+    work: _Work
+    readings: "asyncio.Future[list[Reading]]"
+    yields: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Stoppable:
+    """Entries whose commit can be broken off."""
+
+    entries: Entries
+    stop: threading.Event
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __iter__(self) -> Iterator[ChunkEntry]:
+        for entry in self.entries:
+            if self.stop.is_set():
+                raise _PutOffError
+            yield entry
+
+
+class _PutOffError(Exception):
+    """The commit of a large note was broken off, since smaller ones came."""
 
 
 class Indexer:
@@ -121,6 +168,10 @@ class Indexer:
         self._force = False
         self._trusts_times = True
         self._epoch = 0
+        self._ticket = 0
+        self._large: _Large | None = None
+        self._queue: dict[RelativePath, bool] = {}
+        """The large notes that are to be read, and whether they are to be cut anew whatever they hold."""
         self._progress = asyncio.Condition()
 
     @property
@@ -163,12 +214,13 @@ class Indexer:
     async def run(self) -> None:
         """Follow the disk until cancelled; trouble with the store is noted and tried again."""
         while True:
-            ticket = self._asked
+            ticket = self._ticket = self._asked
             self._debounce.clear()
             try:
                 retry_in, is_settled = await self._sync()
             except StoreError as exc:
                 retry_in, is_settled = self._settings.retry, False
+                self._large = None
                 self._note_trouble(exc)
             if is_settled:
                 await self._serve(ticket)
@@ -180,17 +232,21 @@ class Indexer:
             self._progress.notify_all()
 
     async def _wait(self, ticket: int, retry_in: float) -> None:
-        """Sleep until a demand, the end of a debounce, a retry, or the reconciling scan."""
+        """Sleep until a demand, the end of a debounce, a retry, the reconciling scan, or until a large note is cut."""
         until = time.monotonic() + min(retry_in, self._pause)
-        while self._asked <= ticket:
+        while self._asked <= ticket and not (self._large and self._large.readings.done()):
             due = min(until, self._debounce.due or NEVER)
             left = due - time.monotonic()
             if left <= 0:
                 return
-            self._wake.clear()
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(None if due == NEVER else left):
-                    await self._wake.wait()
+            await self._woken(due)
+
+    async def _woken(self, due: float) -> None:
+        """Sleep until something happens, or until then."""
+        self._wake.clear()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(None if due == NEVER else max(due - time.monotonic(), 0)):
+                await self._wake.wait()
 
     @property
     def _pause(self) -> float:
@@ -208,16 +264,18 @@ class Indexer:
         self._update(remote=remote)
         self._on_scan(seen)
         observed, todo = await self._in_thread(lambda: self._plan(seen, rules, force=force))
-        self._missing_since = dict(todo.missing_since)
+        self._missing_since, self._trusts_times = dict(todo.missing_since), True
         self._note_rules(rules)
         self._note_scan(seen, todo)
-        again = await self._execute(todo, seen, Reader(roots, rules, self._settings.chunks, seen.files), force=force)
+        reader = Reader(roots, rules, self._settings.chunks, seen.files, self._database.path.parent)
+        again = await self._execute(todo, seen, reader, force=force)
         self._note_done(seen, todo, again, held=len(observed.unreadable & todo.missing_since.keys()))
         if not self._is_current():
             return self._settings.retry, False
         hold_ends_in = None if rules.hold is None else rules.hold.ends_in
         soon = min((it for it in (todo.retry_in, hold_ends_in) if it is not None), default=None)
-        return (self._settings.settle if again else soon), todo.is_settled and hold_ends_in is None and not again
+        retry_in = self._settings.settle if again else soon
+        return retry_in, todo.is_settled and hold_ends_in is None and not again and not self._queue
 
     def _is_current(self) -> bool:
         """Whether what is known of the index still holds: it may have been found damaged or lost meanwhile."""
@@ -235,8 +293,8 @@ class Indexer:
     def _observation(self, seen: Scan, rules: Rules) -> Observation:
         seen.roots += vanished_roots(seen, self._known, rules.workspace)
         lost = unreadable_files(seen, self._known, rules.workspace)
-        trusts, self._trusts_times = self._trusts_times, True
-        return Observation(seen.files, lost, self._missing_since, time.monotonic(), time.time_ns(), trusts)
+        now, wall_ns = time.monotonic(), time.time_ns()
+        return Observation(seen.files, lost, self._missing_since, now, wall_ns, self._trusts_times)
 
     def _plan(self, seen: Scan, rules: Rules, *, force: bool) -> tuple[Observation, Plan]:
         """Compare disk and index; in a thread, since 100,000 files take a while."""
@@ -257,9 +315,90 @@ class Indexer:
         again = await self._read_all(list(came_from), work)
         again += [old for old in came_from.values() if old in self._known or old in self._left_out]
         await self._remove(todo.remove)
-        again += await self._read_all(todo.read, work)
+        self._queue = {path: afresh for path, afresh in self._queue.items() if path in seen.files}
+        self._queue |= {path: force for path in todo.read if work.is_large(path) and not self._queue.get(path)}
+        again += await self._read_all([path for path in todo.read if path not in self._queue], work)
+        again += await self._read_large(work)
         await self._drop_words()
         return again
+
+    async def _read_large(self, work: "_Work") -> list[RelativePath]:
+        """Have one large note read and cut aside, or commit one that is; return it if it changed while it was read.
+
+        So the loop goes on meanwhile, and a small note that is saved is found within moments.
+        """
+        large, again = self._large, []
+        if large is not None and self._queue.get(large.path) == large.work.afresh:
+            if not large.readings.done():
+                return []
+            if large.work.reader.rules.is_current():
+                (reading,) = await large.readings
+                if not await self._commit_large(reading, large):
+                    large.yields += 1
+                    return []
+                again = [large.path] if reading.verdict is Verdict.AGAIN else []
+                # it may have been saved again while it was cut
+                if reading.stamp is None or reading.stamp.stat == work.seen.files[large.path]:
+                    del self._queue[large.path]
+        self._large = None
+        if self._queue:
+            self._large = self._begun(min(self._queue, key=lambda path: work.seen.files[path].size), work)
+        return again
+
+    def _begun(self, path: RelativePath, work: "_Work") -> _Large:
+        """Begin to read a large note."""
+        afresh, known = self._queue[path], work.held.get(path)
+        held = {path: replace(known, is_stale=known.is_stale or afresh)} if known is not None else {}
+        aside = replace(work, held=held, came_from={}, afresh=afresh)
+        readings = asyncio.get_running_loop().run_in_executor(
+            self._executor, lambda: _read_under_the_rules(aside, [path])
+        )
+        readings.add_done_callback(lambda _: self._wake.set())
+        return _Large(path, aside, readings)
+
+    async def _commit_large(self, reading: Reading, large: _Large) -> bool:
+        """Commit a large note wholly, or, if small ones come before that is done, not at all; tell which."""
+        stop, is_over = threading.Event(), asyncio.Event()
+
+        async def commit() -> bool:
+            try:
+                await self._commit_all([replace(reading, chunks=_Stoppable(reading.chunks, stop))], large.work)
+            except _PutOffError:
+                return False
+            finally:
+                is_over.set()
+                self._wake.set()
+            return True
+
+        async def look_out() -> None:
+            asked, has_looked = self._ticket, False
+            try:
+                while not is_over.is_set():
+                    is_due = self._asked > asked or (self._debounce.due or NEVER) <= time.monotonic()
+                    if is_due and large.yields < MAX_YIELDS:
+                        asked, has_looked = self._asked, True
+                        self._debounce.clear()
+                        if await self._has_newcomers():
+                            return
+                        # the commit may have ended meanwhile, and called in vain
+                        continue
+                    await self._woken(NEVER if large.yields >= MAX_YIELDS else self._debounce.due or NEVER)
+            finally:
+                stop.set()
+                if has_looked:
+                    self.hint()
+
+        is_done, _ = await asyncio.gather(commit(), look_out())
+        return is_done
+
+    async def _has_newcomers(self) -> bool:
+        """Tell whether anything but large notes is to be done."""
+        roots, rules = await self._in_thread(self._look)
+        seen = await self._in_thread(lambda: scan(roots, rules))
+        _, todo = await self._in_thread(lambda: self._plan(seen, rules, force=False))
+        self._missing_since = dict(todo.missing_since)
+        small = [path for path in todo.read if seen.files[path].size <= LARGE_BYTES]
+        return bool(small or todo.rename or todo.remove)
 
     async def _read_all(self, paths: Sequence[RelativePath], work: "_Work") -> list[RelativePath]:
         """Read files and commit what they hold; return those that changed meanwhile."""
@@ -418,8 +557,8 @@ class Indexer:
         reasons = {path: why for path, (_, why) in (self._left_out | self._failed).items()} | self._held
         self._update(
             skipped=(*seen.skipped, *(Skipped(path, why) for path, why in reasons.items())),
-            pending_files=len(again),
-            is_dirty=bool(again) or not todo.is_settled,
+            pending_files=len(again) + len(self._queue),
+            is_dirty=bool(again or self._queue) or not todo.is_settled,
             last_sync_at=datetime.now(UTC),
             trouble=_held_back(held, self._settings.grace) if held else None,
         )
@@ -431,7 +570,7 @@ class Indexer:
                 removed=len(todo.remove),
                 files=len(self._known),
             )
-            self._publish(Event.SYNC, {"state": "finished", "pendingFiles": len(again)})
+            self._publish(Event.SYNC, {"state": "finished", "pendingFiles": self.state.pending_files})
         if is_mass_removal(len(todo.remove), len(self._known)):
             self._note_mass_removal(MassRemoval(datetime.now(UTC), len(todo.remove), len(self._known)))
 
@@ -488,19 +627,19 @@ def _under_new_name(known: Known, new: RelativePath) -> Known:
 
 
 def _known_as(reading: Reading) -> Known:
-    content = reading.read_content
-    return Known(content.stat, content.read_at_ns, content.sha256)
+    stamp = reading.read_stamp
+    return Known(stamp.stat, stamp.read_at_ns, stamp.sha256)
 
 
 def _file_row(reading: Reading, settings: ChunkSettings) -> FileRow:
-    content = reading.read_content
+    stamp = reading.read_stamp
     return FileRow(
         path=reading.path,
         source=Source.MEMORY,
-        stat=content.stat,
-        read_at_ns=content.read_at_ns,
-        sha256=content.sha256,
-        lines=content.text.count("\n") + (content.text != "" and not content.text.endswith("\n")),
+        stat=stamp.stat,
+        read_at_ns=stamp.read_at_ns,
+        sha256=stamp.sha256,
+        lines=reading.lines,
         chunker=settings.fingerprint if modality_of(reading.path) is None else MEDIA_CHUNKER,
-        flags=content.flags,
+        flags=stamp.flags,
     )

@@ -4,15 +4,18 @@ import codecs
 import os
 import stat as stat_module
 import time
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
 from memoryd.domain.documents import FileStat
+from memoryd.domain.lines import PADDING
 from memoryd.domain.media import HEAD_BYTES, Media, checked, label
 from memoryd.index.beneath import open_beneath
 
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+_BLOCK = 1 << 20
 HARD_LINK = "has another name (hard link)"
 
 
@@ -28,23 +31,35 @@ class NotReadableError(Exception):
 class Octets:
     """All bytes of a file at one instant."""
 
-    data: bytes
+    padded: bytes
+    """Ended by `PADDING`, so that a large note need not be copied to be cut."""
     sha256: bytes
     stat: FileStat
     read_at_ns: int
     is_linked: bool
     """Whether the file has another name, too."""
 
+    @property
+    def data(self) -> bytes:
+        """The bytes alone: a copy."""
+        return self.padded[: -len(PADDING)]
+
 
 @dataclass(frozen=True, slots=True)
-class Content:
-    """A document as it was on disk at one instant."""
+class Stamp:
+    """What names the state of a document at one instant."""
 
-    text: str
     sha256: bytes
     stat: FileStat
     read_at_ns: int
     flags: str
+
+
+@dataclass(frozen=True, slots=True)
+class Content(Stamp):
+    """A document as it was on disk at one instant."""
+
+    text: str
 
 
 def read_document(base: Path, relative: str, *, max_bytes: int, follow_symlinks: bool = False) -> Content:
@@ -53,10 +68,16 @@ def read_document(base: Path, relative: str, *, max_bytes: int, follow_symlinks:
     return content_of(octets, *decode(octets.data))
 
 
-def content_of(octets: Octets, text: str, flags: str) -> Content:
-    """Return what is kept of a file that was read; `text` stands for its bytes, and `flags` says how it was got."""
+def stamp_of(octets: Octets, flags: str) -> Stamp:
+    """Return what names a file that was read; `flags` says how its text was got."""
     flags = ", ".join(filter(None, (flags, HARD_LINK if octets.is_linked else "")))
-    return Content(text, octets.sha256, octets.stat, octets.read_at_ns, flags)
+    return Stamp(octets.sha256, octets.stat, octets.read_at_ns, flags)
+
+
+def content_of(octets: Octets, text: str, flags: str) -> Content:
+    """Return what is kept of a file that was read; `text` stands for its bytes."""
+    stamp = stamp_of(octets, flags)
+    return Content(stamp.sha256, stamp.stat, stamp.read_at_ns, stamp.flags, text)
 
 
 def media_content(path: str, octets: Octets) -> tuple[Content, Media | None]:
@@ -76,14 +97,18 @@ def read_octets(base: Path, relative: str, *, max_bytes: int, follow_symlinks: b
         before = os.fstat(descriptor)
         if not stat_module.S_ISREG(before.st_mode):
             raise NotReadableError("not a regular file")
-        data = _read_all(descriptor, max_bytes)
+        pieces = _read_all(descriptor, max_bytes)
         read_at_ns = time.time_ns()
         after = os.fstat(descriptor)
     finally:
         os.close(descriptor)
-    if file_stat(before) != file_stat(after) or len(data) != after.st_size:
+    if file_stat(before) != file_stat(after) or sum(map(len, pieces)) != after.st_size:
         raise TornReadError(relative)
-    return Octets(data, sha256(data).digest(), file_stat(after), read_at_ns, after.st_nlink > 1)
+    digest = sha256()
+    for piece in pieces:
+        digest.update(piece)
+    padded = b"".join([*pieces, PADDING])
+    return Octets(padded, digest.digest(), file_stat(after), read_at_ns, after.st_nlink > 1)
 
 
 def encoding_of(head: bytes) -> str:
@@ -100,14 +125,39 @@ def decode(data: bytes) -> tuple[str, str]:
         return data.decode(encoding, "replace"), f"not valid {encoding}"
 
 
-def _read_all(descriptor: int, max_bytes: int) -> bytes:
+def utf8_of(octets: Octets) -> tuple[bytes, str]:
+    """Return the text that `decode` gives, in UTF-8 and ended by `PADDING`, and its note; makes no large string."""
+    encoding = encoding_of(octets.padded)
+    try:
+        for _ in _decoded(octets, encoding, "strict"):
+            pass
+    except UnicodeDecodeError:
+        return _joined(_decoded(octets, encoding, "replace")), f"not valid {encoding}"
+    if encoding == "utf-8":
+        return octets.padded, ""
+    return _joined(_decoded(octets, encoding, "strict")), encoding
+
+
+def _decoded(octets: Octets, encoding: str, errors: str) -> Iterator[str]:
+    decoder = codecs.getincrementaldecoder(encoding)(errors)
+    size = len(octets.padded) - len(PADDING)
+    for base in range(0, size, _BLOCK):
+        end = min(base + _BLOCK, size)
+        yield decoder.decode(octets.padded[base:end], end == size)
+
+
+def _joined(texts: Iterable[str]) -> bytes:
+    return b"".join([*(text.encode("utf-8", "surrogatepass") for text in texts), PADDING])
+
+
+def _read_all(descriptor: int, max_bytes: int) -> list[bytes]:
     pieces, total = [], 0
     while piece := os.read(descriptor, 1 << 20):
         total += len(piece)
         if total > max_bytes:
             raise NotReadableError(f"larger than maxFileBytes ({max_bytes} bytes)")
         pieces.append(piece)
-    return b"".join(pieces)
+    return pieces
 
 
 def file_stat(info: os.stat_result) -> FileStat:

@@ -3,26 +3,34 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from pathlib import Path
 
 import structlog
 
 from memoryd.domain.documents import FileStat, RelativePath
-from memoryd.domain.entries import ChunkEntry, ChunkSettings, each_entry, media_entries
+from memoryd.domain.entries import ChunkSettings, each_entry, media_entries
+from memoryd.domain.lines import PADDING
 from memoryd.domain.media import LABELS, Media, Modality, modality_of
-from memoryd.domain.privacy import why_private
+from memoryd.domain.privacy import HEAD_CHARS, why_private
 from memoryd.domain.syncplan import Known
 from memoryd.index.reader import (
-    Content,
     NotReadableError,
+    Octets,
+    Stamp,
     TornReadError,
-    content_of,
-    decode,
     media_content,
     read_octets,
+    stamp_of,
+    utf8_of,
 )
 from memoryd.index.roots import base_of
 from memoryd.index.scanner import Root, Rules
+from memoryd.index.spool import Spool
 from memoryd.index.turns import in_turns
+from memoryd.store.files import Entries
+
+LARGE_BYTES = 2 * 2**20
+"""A note of more is cut aside, while smaller ones are read and committed."""
 
 log = structlog.get_logger(__name__)
 
@@ -41,20 +49,21 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One file as it was read: `content` unless it could not be, `chunks` if it changed, else the reason."""
+    """One file as it was read: `stamp` unless it could not be, `chunks` if it changed, else the reason."""
 
     path: RelativePath
     verdict: Verdict
-    content: Content | None = None
-    chunks: tuple[ChunkEntry, ...] = ()
+    stamp: Stamp | None = None
+    chunks: Entries = ()
     reason: str = ""
+    lines: int = 1
 
     @property
-    def read_content(self) -> Content:
-        """The content; only for a file that could be read."""
-        if self.content is None:
+    def read_stamp(self) -> Stamp:
+        """The stamp; only for a file that could be read."""
+        if self.stamp is None:
             raise ValueError(f"{self.path} was not read")
-        return self.content
+        return self.stamp
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +74,15 @@ class Reader:
     rules: Rules
     settings: ChunkSettings
     disk: Mapping[RelativePath, FileStat]
+    spool: Path
+    """The folder for what is cut of large notes."""
 
     def read(self, path: RelativePath, known: Known | None) -> Reading:
         """Read one file; never raises for what a file or a disk may do."""
         if known is None and self.rules.hold is not None:
             return Reading(path, Verdict.HELD, reason=self.rules.hold.reason)
         try:
-            content, media = self._content(path)
+            octets = self._octets(path)
         except (FileNotFoundError, TornReadError):
             return Reading(path, Verdict.AGAIN)
         except NotReadableError as exc:
@@ -79,37 +90,43 @@ class Reader:
         except OSError as exc:
             return Reading(path, Verdict.FAILED, reason=f"cannot be read: {exc.strerror}")
         # Of the devices only the folder's is compared: on an overlay each file may name another one.
-        stat = replace(content.stat, device=self.disk[path].device)
+        stat = replace(octets.stat, device=self.disk[path].device)
         try:
-            return self._judge(path, replace(content, stat=stat), media, known)
+            return self._judge(path, replace(octets, stat=stat), known)
         except Exception as exc:
             # one note that trips a bug of ours must not keep the others out of the index
             log.error("note cannot be indexed", path=path, exc_info=exc)
             return Reading(path, Verdict.FAILED, reason=f"cannot be indexed ({type(exc).__name__}); the log has it")
 
-    def _content(self, path: RelativePath) -> tuple[Content, Media | None]:
-        """Read what the index keeps of a file; its bytes are let go before the text is cut."""
+    def _octets(self, path: RelativePath) -> Octets:
         base, relative = base_of(path, self.rules.workspace, self.roots)
         limit, _ = self.rules.limit(path)
-        octets = read_octets(base, relative, max_bytes=limit, follow_symlinks=self.rules.follow_symlinks)
-        if modality_of(path) is not None:
-            return media_content(path, octets)
-        return content_of(octets, *decode(octets.data)), None
+        return read_octets(base, relative, max_bytes=limit, follow_symlinks=self.rules.follow_symlinks)
 
-    def _judge(self, path: RelativePath, content: Content, media: Media | None, known: Known | None) -> Reading:
-        if known is not None and not known.is_stale and known.digest == content.sha256:
-            return Reading(path, Verdict.SAME, content)
-        if (modality := modality_of(path)) and self.rules.hold is None:
-            return _judge_media(path, modality, content, media)
-        if reason := why_private(content.text):
-            return Reading(path, Verdict.LEFT_OUT, content, reason=reason)
+    def _judge(self, path: RelativePath, octets: Octets, known: Known | None) -> Reading:
+        modality = modality_of(path)
+        if known is not None and not known.is_stale and known.digest == octets.sha256:
+            return Reading(path, Verdict.SAME, stamp_of(octets, ""))
+        if modality and self.rules.hold is None:
+            return _judge_media(path, modality, *media_content(path, octets))
+        return self._judge_note(path, octets)
+
+    def _judge_note(self, path: RelativePath, octets: Octets) -> Reading:
+        data, flags = utf8_of(octets)
+        stamp, size = stamp_of(octets, flags), len(data) - len(PADDING)
+        # a character has four bytes at the most
+        if reason := why_private(data[: min(size, 4 * HEAD_CHARS)].decode("utf-8", "replace")):
+            return Reading(path, Verdict.LEFT_OUT, stamp, reason=reason)
         if self.rules.hold is not None:
             return Reading(path, Verdict.HELD, reason=self.rules.hold.reason)
-        return Reading(path, Verdict.CHANGED, content, tuple(in_turns(each_entry(content.text, self.settings))))
+        entries = in_turns(each_entry(data, self.settings))
+        chunks = Spool(entries, self.spool) if size > LARGE_BYTES else tuple(entries)
+        lines = data.count(b"\n", 0, size) + (size > 0 and data[size - 1] != ord("\n"))
+        return Reading(path, Verdict.CHANGED, stamp, chunks, lines=lines)
 
 
-def _judge_media(path: RelativePath, modality: Modality, content: Content, media: Media | None) -> Reading:
+def _judge_media(path: RelativePath, modality: Modality, stamp: Stamp, media: Media | None) -> Reading:
     if media is None:
         reason = f"its bytes are not those of an {LABELS[modality].lower()} of a known kind"
-        return Reading(path, Verdict.LEFT_OUT, content, reason=reason)
-    return Reading(path, Verdict.CHANGED, content, media_entries(path, media, content.sha256))
+        return Reading(path, Verdict.LEFT_OUT, stamp, reason=reason)
+    return Reading(path, Verdict.CHANGED, stamp, media_entries(path, media, stamp.sha256))

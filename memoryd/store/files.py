@@ -1,8 +1,9 @@
 """The rows of a document: written as one unit, read as what the index knows of the disk."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import apsw
 
@@ -34,6 +35,14 @@ class Indexed:
     kept: int
     added: int
     removed: int
+
+
+class Entries(Protocol):
+    """The chunks of a document in their order; they may lie elsewhere than in memory."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[ChunkEntry]: ...
 
 
 _MAX_INTEGER = 2**63 - 1
@@ -102,7 +111,7 @@ def is_indexed(db: apsw.Connection, path: str) -> bool:
     return bool(db.execute("SELECT EXISTS (SELECT 1 FROM files WHERE path = ?)", (path,)).get)
 
 
-def put_file(db: apsw.Connection, row: FileRow, chunks: Sequence[ChunkEntry], *, afresh: bool = False) -> Indexed:
+def put_file(db: apsw.Connection, row: FileRow, chunks: Entries, *, afresh: bool = False) -> Indexed:
     """Make the index hold this file with these chunks.
 
     A chunk whose hash stays keeps its row and its words, unless `afresh` asks for new ones.

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.entries import ChunkEntry, ChunkSettings, chunk_entries
+from memoryd.domain.entries import ChunkEntry, ChunkSettings, each_entry
 from memoryd.domain.syncplan import RACY_WINDOW_NS, Grace
 from memoryd.index.reader import file_stat
 from memoryd.store.files import touch_file
@@ -210,8 +210,8 @@ async def test_any_content_is_indexed_and_none_stops_the_rest(stage: Stage, cont
 
 
 async def test_note_that_trips_a_bug_costs_only_itself(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    def cut(text: str, settings: ChunkSettings) -> tuple[ChunkEntry, ...]:
-        return blow_up() if "cursed" in text else chunk_entries(text, settings)
+    def cut(data: bytes, settings: ChunkSettings) -> tuple[ChunkEntry, ...]:
+        return blow_up() if b"cursed" in data else tuple(each_entry(data, settings))
 
     monkeypatch.setattr("memoryd.index.reading.each_entry", cut)
     stage.write("memory/cursed.md", "A cursed note.\n")

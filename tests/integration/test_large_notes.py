@@ -1,0 +1,175 @@
+"""Large notes: cut aside and committed wholly or not at all, while small ones are served."""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from memoryd.index.indexer import Indexer
+from memoryd.index.spool import Spool
+from memoryd.store.chunks import counts
+from tests.integration.indexing import QUICK, Stage, eventually, rebuilt, staged
+
+LARGE_BYTES = 200_000
+LARGE = "memory/large.md"
+
+
+def sections(size: int, word: str) -> str:
+    """Return a note of sections; the word stands in the first and in the last one."""
+    count = size // 240 + 1
+    body = "".join(
+        f"## Section {number}\n\n"
+        + f"- item {number} of the chronicle costs {number * 7} crowns and is paid on day {number % 31}.\n" * 3
+        for number in range(count)
+    )
+    return f"# {word}first\n\n{body}\n## End\n\n{word}last\n"
+
+
+@pytest.fixture(autouse=True)
+def small_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a tenth of what counts as large suffice."""
+    for place in ("reading", "indexer"):
+        monkeypatch.setattr(f"memoryd.index.{place}.LARGE_BYTES", LARGE_BYTES)
+
+
+@pytest.fixture
+def note() -> str:
+    return sections(2 * LARGE_BYTES, "quetzal")
+
+
+async def both_ends(stage: Stage, word: str) -> list[bool]:
+    return [await stage.found(f"{word}{end}") == [LARGE] for end in ("first", "last")]
+
+
+async def test_large_note_is_found_and_equals_a_rebuild(tmp_path: Path, workspace: Path, note: str) -> None:
+    async with staged(workspace, tmp_path / "state") as stage:
+        stage.write(LARGE, note)
+        await stage.sync(seconds=120)
+        assert await both_ends(stage, "quetzal") == [True, True]
+        stage.write(LARGE, note.replace("Section 7\n", "Section seven, of the ibex\n"))
+        await stage.sync(seconds=120)
+        assert await stage.found("ibex") == [LARGE]
+        assert await both_ends(stage, "quetzal") == [True, True]
+        stage.write(LARGE, "The yak.\n")
+        await stage.sync(seconds=120)
+        assert await stage.found("yak") == [LARGE]
+        assert await both_ends(stage, "quetzal") == [False, False]
+        assert await stage.dump() == await rebuilt(workspace, tmp_path / "fresh")
+
+
+async def test_small_note_is_found_while_a_large_one_is_cut(
+    tmp_path: Path, workspace: Path, note: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_go_on = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    class SlowSpool(Spool):
+        def __init__(self, entries: Iterator[object], folder: Path) -> None:
+            asyncio.run_coroutine_threadsafe(may_go_on.wait(), loop).result()
+            super().__init__(entries, folder)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("memoryd.index.reading.Spool", SlowSpool)
+    async with staged(workspace, tmp_path / "state") as stage:
+        await stage.sync()
+        stage.write(LARGE, note)
+        stage.indexer.hint()
+        await eventually(lambda: stage.indexer.state.pending_files == 1, 60)
+        for number in range(3):
+            stage.write(f"memory/small-{number}.md", f"The ibex number{number}.\n")
+            stage.indexer.hint()
+            await eventually(lambda: f"memory/small-{number}.md" in stage.files, 60)  # noqa: B023
+            assert await stage.found(f"number{number}") == [f"memory/small-{number}.md"]
+        assert LARGE not in stage.files
+        with pytest.raises(TimeoutError):
+            await stage.sync(seconds=0.2)
+        may_go_on.set()
+        await stage.sync(seconds=120)
+        assert await both_ends(stage, "quetzal") == [True, True]
+
+
+async def test_commit_of_a_large_note_is_put_off_for_small_ones_and_never_halved(
+    tmp_path: Path, workspace: Path, note: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    put_off: list[bool] = []
+
+    class WatchedSpool(Spool):
+        def __iter__(self) -> Iterator[object]:  # type: ignore[override]
+            for number, entry in enumerate(super().__iter__()):
+                if number == 200:
+                    loop.call_soon_threadsafe(begun.set)
+                    # as long as the commit of a far larger one takes
+                    asyncio.run_coroutine_threadsafe(asyncio.sleep(1.5), loop).result()
+                yield entry
+
+    real = Indexer._commit_large
+
+    async def counted(self: Indexer, *arguments: object) -> bool:
+        is_done = await real(self, *arguments)  # type: ignore[arg-type]
+        put_off.append(not is_done)
+        return is_done
+
+    monkeypatch.setattr("memoryd.index.reading.Spool", WatchedSpool)
+    monkeypatch.setattr(Indexer, "_commit_large", counted)
+    settings = replace(QUICK, debounce=0.02)
+    async with staged(workspace, tmp_path / "state", settings=settings) as stage:
+        await stage.sync()
+        stage.write(LARGE, note)
+        stage.indexer.hint()
+        for number in range(5):
+            await asyncio.wait_for(begun.wait(), 60)
+            begun.clear()
+            stage.write(f"memory/small-{number}.md", f"The ibex number{number}.\n")
+            stage.indexer.hint()
+            await eventually(lambda: f"memory/small-{number}.md" in stage.files, 60)  # noqa: B023
+            held = (await stage.database.read(counts)).chunks
+            if LARGE in stage.files:
+                break
+            assert held < 20, "part of the large note is in the index"
+        await stage.sync(seconds=120)
+        # and it is read once more, since it was written within the last two seconds
+        assert put_off[:4] == [True, True, True, False]
+        assert await both_ends(stage, "quetzal") == [True, True]
+    assert await dump_of(workspace, tmp_path / "state") == await dump_of(workspace, tmp_path / "fresh")
+
+
+async def dump_of(workspace: Path, state: Path) -> object:
+    async with staged(workspace, state) as stage:
+        await stage.sync(seconds=120)
+        return await stage.dump()
+
+
+async def test_large_note_that_goes_or_becomes_private_while_it_is_cut_leaves_nothing(
+    tmp_path: Path, workspace: Path, note: str
+) -> None:
+    async with staged(workspace, tmp_path / "state") as stage:
+        await stage.sync()
+        path = stage.write(LARGE, note)
+        stage.indexer.hint()
+        await eventually(lambda: stage.indexer.state.pending_files == 1, 60)
+        path.unlink()
+        await stage.sync(seconds=60)
+        assert LARGE not in stage.files
+        path.write_text(note)
+        stage.indexer.hint()
+        await eventually(lambda: stage.indexer.state.pending_files == 1, 60)
+        path.write_text(f"---\nmemory: false\n---\n{note}")
+        await stage.sync(seconds=120)
+        assert LARGE not in stage.files
+        assert await both_ends(stage, "quetzal") == [False, False]
+
+
+async def test_all_of_several_large_notes_are_read_anew_when_asked(tmp_path: Path, workspace: Path, note: str) -> None:
+    async with staged(workspace, tmp_path / "state") as stage:
+        for name in ("a", "b"):
+            stage.write(f"memory/{name}.md", note)
+        await stage.sync(seconds=240)
+        await stage.database.write(lambda db: db.execute("UPDATE chunks SET heading = 'wrong' WHERE ordinal = 3"))
+        await stage.sync(force=True, seconds=240)
+        wrong = await stage.database.read(
+            lambda db: db.execute("SELECT count(*) FROM chunks WHERE heading = 'wrong'").get
+        )
+        assert wrong == 0
