@@ -98,6 +98,7 @@ class _Large:
     path: RelativePath
     work: _Work
     readings: "asyncio.Future[list[Reading]]"
+    give_up: threading.Event
     yields: int = 0
 
 
@@ -213,18 +214,24 @@ class Indexer:
 
     async def run(self) -> None:
         """Follow the disk until cancelled; trouble with the store is noted and tried again."""
-        while True:
-            ticket = self._ticket = self._asked
-            self._debounce.clear()
-            try:
-                retry_in, is_settled = await self._sync()
-            except StoreError as exc:
-                retry_in, is_settled = self._settings.retry, False
-                self._large = None
-                self._note_trouble(exc)
-            if is_settled:
-                await self._serve(ticket)
-            await self._wait(ticket, NEVER if retry_in is None else retry_in)
+        try:
+            while True:
+                await self._turn()
+        finally:
+            self._drop_large()
+
+    async def _turn(self) -> None:
+        ticket = self._ticket = self._asked
+        self._debounce.clear()
+        try:
+            retry_in, is_settled = await self._sync()
+        except StoreError as exc:
+            retry_in, is_settled = self._settings.retry, False
+            self._drop_large()
+            self._note_trouble(exc)
+        if is_settled:
+            await self._serve(ticket)
+        await self._wait(ticket, NEVER if retry_in is None else retry_in)
 
     async def _serve(self, ticket: int) -> None:
         async with self._progress:
@@ -340,21 +347,29 @@ class Indexer:
                 # it may have been saved again while it was cut
                 if reading.stamp is None or reading.stamp.stat == work.seen.files[large.path]:
                     del self._queue[large.path]
-        self._large = None
+        self._drop_large()
         if self._queue:
             self._large = self._begun(min(self._queue, key=lambda path: work.seen.files[path].size), work)
         return again
+
+    def _drop_large(self) -> None:
+        """Let go of what is cut, or is being cut."""
+        if self._large is not None:
+            self._large.give_up.set()
+        self._large = None
 
     def _begun(self, path: RelativePath, work: "_Work") -> _Large:
         """Begin to read a large note."""
         afresh, known = self._queue[path], work.held.get(path)
         held = {path: replace(known, is_stale=known.is_stale or afresh)} if known is not None else {}
-        aside = replace(work, held=held, came_from={}, afresh=afresh)
+        give_up = threading.Event()
+        reader = replace(work.reader, is_given_up=give_up.is_set)
+        aside = replace(work, reader=reader, held=held, came_from={}, afresh=afresh)
         readings = asyncio.get_running_loop().run_in_executor(
             self._executor, lambda: _read_under_the_rules(aside, [path])
         )
         readings.add_done_callback(lambda _: self._wake.set())
-        return _Large(path, aside, readings)
+        return _Large(path, aside, readings, give_up)
 
     async def _commit_large(self, reading: Reading, large: _Large) -> bool:
         """Commit a large note wholly, or, if small ones come before that is done, not at all; tell which."""

@@ -1,6 +1,6 @@
 """From a suspect path to what the index shall hold of it. Blocking work without decisions about the store."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -8,7 +8,7 @@ from pathlib import Path
 import structlog
 
 from memoryd.domain.documents import FileStat, RelativePath
-from memoryd.domain.entries import ChunkSettings, each_entry, media_entries
+from memoryd.domain.entries import ChunkEntry, ChunkSettings, each_entry, media_entries
 from memoryd.domain.lines import PADDING
 from memoryd.domain.media import LABELS, Media, Modality, modality_of
 from memoryd.domain.privacy import HEAD_CHARS, why_private
@@ -76,6 +76,8 @@ class Reader:
     disk: Mapping[RelativePath, FileStat]
     spool: Path
     """The folder for what is cut of large notes."""
+    is_given_up: Callable[[], bool] = lambda: False
+    """Asked again and again while a large note is cut."""
 
     def read(self, path: RelativePath, known: Known | None) -> Reading:
         """Read one file; never raises for what a file or a disk may do."""
@@ -93,6 +95,8 @@ class Reader:
         stat = replace(octets.stat, device=self.disk[path].device)
         try:
             return self._judge(path, replace(octets, stat=stat), known)
+        except GivenUpError:
+            return Reading(path, Verdict.AGAIN)
         except Exception as exc:
             # one note that trips a bug of ours must not keep the others out of the index
             log.error("note cannot be indexed", path=path, exc_info=exc)
@@ -120,9 +124,19 @@ class Reader:
         if self.rules.hold is not None:
             return Reading(path, Verdict.HELD, reason=self.rules.hold.reason)
         entries = in_turns(each_entry(data, self.settings))
-        chunks = Spool(entries, self.spool) if size > LARGE_BYTES else tuple(entries)
+        chunks = Spool(self._wanted(entries), self.spool) if size > LARGE_BYTES else tuple(entries)
         lines = data.count(b"\n", 0, size) + (size > 0 and data[size - 1] != ord("\n"))
         return Reading(path, Verdict.CHANGED, stamp, chunks, lines=lines)
+
+    def _wanted(self, entries: Iterable[ChunkEntry]) -> Iterator[ChunkEntry]:
+        for entry in entries:
+            if self.is_given_up():
+                raise GivenUpError
+            yield entry
+
+
+class GivenUpError(Exception):
+    """Nobody wants the note any more that is being cut."""
 
 
 def _judge_media(path: RelativePath, modality: Modality, stamp: Stamp, media: Media | None) -> Reading:

@@ -1,12 +1,14 @@
 """Large notes: cut aside and committed wholly or not at all, while small ones are served."""
 
 import asyncio
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from memoryd.domain.entries import ChunkEntry
 from memoryd.index.indexer import Indexer
 from memoryd.index.spool import Spool
 from memoryd.store.chunks import counts
@@ -173,3 +175,29 @@ async def test_all_of_several_large_notes_are_read_anew_when_asked(tmp_path: Pat
             lambda db: db.execute("SELECT count(*) FROM chunks WHERE heading = 'wrong'").get
         )
         assert wrong == 0
+
+
+async def test_stop_does_not_wait_until_a_large_note_is_cut(
+    tmp_path: Path, workspace: Path, note: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut = 0
+
+    class SlowSpool(Spool):
+        def __init__(self, entries: Iterator[ChunkEntry], folder: Path) -> None:
+            super().__init__(self._slowly(entries), folder)
+
+        def _slowly(self, entries: Iterator[ChunkEntry]) -> Iterator[ChunkEntry]:
+            nonlocal cut
+            for entry in entries:
+                cut += 1
+                time.sleep(0.1)
+                yield entry
+
+    monkeypatch.setattr("memoryd.index.reading.Spool", SlowSpool)
+    async with staged(workspace, tmp_path / "state") as stage:
+        await stage.sync()
+        stage.write(LARGE, note)
+        stage.indexer.hint()
+        await eventually(lambda: cut, 60)
+        stopped_at = cut
+    assert cut < stopped_at + 100
