@@ -317,10 +317,19 @@ def test_f039_what_editors_leave_about_is_no_note(stage: Stage) -> None:
     ):
         stage.write(f"memory/{name}", "litter: hemlock")
     (stage.memory / ".#x.md").symlink_to("user@host.1234")
-    stage.write("memory/x.sync-conflict-20260101-120000-ABCDEFG.md", "a second opinion: hornbeam")
+    copies = {
+        "memory/x.sync-conflict-20260101-120000-ABCDEFG.md": "hornbeam",
+        "memory/x (ann's conflicted copy 2026-01-01).md": "whitebeam",
+    }
+    for name, word in copies.items():
+        stage.write(name, f"a second opinion: {word}")
     stage.sync()
     assert not stage.finds("hemlock")
-    assert stage.places("hornbeam") == ["memory/x.sync-conflict-20260101-120000-ABCDEFG.md"]
+    for name, word in copies.items():
+        (hit,) = stage.client.search(word)["results"]
+        assert (hit["path"], hit["flags"]) == (name, ["conflict-copy"])
+    (first,) = stage.client.search("birch")["results"]
+    assert not first.get("flags")
     stage.converges()
 
 
@@ -366,6 +375,9 @@ def test_f041_mass_deletion_is_followed_after_the_grace(stage: Stage, repository
     assert stage.finds("hemlock")
     stage.sync()
     assert not stage.finds("hemlock")
+    removal = stage.status().get("massRemoval")
+    assert removal is not None
+    assert (removal["files"], removal["left"]) == (300, 202)
     stage.converges()
 
 
