@@ -42,13 +42,16 @@ class Watcher:
         self._retry_seconds = retry_seconds
         self._cookie_seconds = cookie_seconds
         self._folders: dict[str, tuple[Mapping[str, FolderId], Hint]] = {}
+        self._replaced: set[str] = set()
+        """The owners of whose folders one went or came: its inode may be given anew, and tells nothing."""
         self._failures = 0
         self._rearm = asyncio.Event()
         self._cookie_seen = asyncio.Event()
 
     def watch(self, owner: str, folders: Mapping[str, FolderId], hint: Hint) -> None:
         """Watch these folders for `owner`; events call `hint`. Nothing is done if they are watched already."""
-        if owner not in self._folders or self._folders[owner][0] != folders:
+        if owner not in self._folders or self._folders[owner][0] != folders or owner in self._replaced:
+            self._replaced.discard(owner)
             self._folders[owner] = (folders, hint)
             self._rearm.set()
 
@@ -115,9 +118,14 @@ class Watcher:
                     # What changed while nothing was armed had no event: everybody looks once more.
                     is_armed, self.is_ok, self.reason, self._failures = True, True, None, 0
                     self._hint_all()
-                self._on_changes({path for _, path in changes})
+                self._on_changes(changes)
 
-    def _on_changes(self, paths: set[str]) -> None:
+    def _on_changes(self, changes: Iterable[tuple[watchfiles.Change, str]]) -> None:
+        came_or_went = {path for change, path in changes if change is not watchfiles.Change.modified}
+        self._replaced |= {
+            owner for owner, (wanted, _) in self._folders.items() if not wanted.keys().isdisjoint(came_or_went)
+        }
+        paths = {path for _, path in changes}
         parents = {str(Path(path).parent) for path in paths} | paths
         if str(self._probe) in parents:
             self._cookie_seen.set()
