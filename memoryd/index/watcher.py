@@ -2,7 +2,7 @@
 
 It watches exactly the folders that the last scans listed, none recursively, so that no symlink or foreign tree
 adds watches; a new folder shows as an event in its parent, whose scan then adds it. A folder that was replaced is
-another inode to that scan and is watched anew. A cookie file in a folder of our own proves from time to time that
+watched anew with that scan: it is another inode, or its going and coming were events. A cookie file in a folder of our own proves from time to time that
 events still flow. watchfiles hides queue overflow: scans on a timer cover that.
 """
 
