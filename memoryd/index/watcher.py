@@ -2,8 +2,8 @@
 
 It watches exactly the folders that the last scans listed, none recursively, so that no symlink or foreign tree
 adds watches; a new folder shows as an event in its parent, whose scan then adds it. A folder that was replaced is
-watched anew with that scan: it is another inode, or its going and coming were events. A cookie file in a folder of our own proves from time to time that
-events still flow. watchfiles hides queue overflow: scans on a timer cover that.
+watched anew with that scan: it is another inode, or its going and coming were events. A cookie file in a folder of
+our own proves from time to time that events still flow. watchfiles hides queue overflow: scans on a timer cover that.
 """
 
 import asyncio
