@@ -42,7 +42,8 @@ from tests.fault.searching import SearchThread
 
 SYNC = {"watchDebounceMs": 40, "settleMs": 20, "deleteGraceMs": 400, "rootGraceSeconds": 1, "reconcileSeconds": 1}
 """Times that let a round take tenths of a second."""
-VERIFY_EVERY = 5
+VERIFY_EVERY, DAEMON_EVERY = 5, 5
+"""After how many rounds all is checked, and at which of these checks a second daemon makes the index to compare."""
 CALLS = ("pwrite64", "fdatasync", "ftruncate", "openat", "unlink")
 """The calls at which a crash is interesting; a kill at one of them is swept over its count in a start and a stop."""
 RUNNING_CALLS = {"pwrite64": 40, "openat": 40, "fdatasync": 4, "ftruncate": 4}
