@@ -22,7 +22,7 @@ help:
 	@echo 'make demo       sample notes, the real daemon, three questions and an edit'
 	@echo 'make test       the test suite (ARGS="-k name" passes options to pytest)'
 	@echo 'make torture    kill the daemon 1700 times while it works, for an hour (ARGS="--rounds 50")'
-	@echo 'make faults     which rows of the fault catalogue have a test'
+	@echo 'make faults     the fault catalogue, what its tests assert, and what is open'
 	@echo 'make check      ruff (lint and format) and mypy'
 	@echo 'make bench      measure; prints a table and writes JSON (ARGS passes options)'
 	@echo 'make eval       retrieval sets in $$MEMORYD_BENCH through the daemon (ARGS="SET …")'

@@ -94,6 +94,7 @@ MATRIX = [
 def test_f145_matrix_of_sockets_and_keys(
     daemon: RunningDaemon, route: str, socket: str, asked: dict[str, str], expected: str
 ) -> None:
+    """Each socket and key is allowed or denied on each route as the table says, without a marker."""
     reply = ask(daemon, socket, route, **asked)
     if route == "sessions" and "sessionKey" not in asked:
         assert outcome(reply) == "invalid_request", "a session has a key"
@@ -175,6 +176,7 @@ def test_f145_no_word_of_one_agent_surfaces_in_another(
     key: str | None,
     path: str,
 ) -> None:
+    """Random questions, agents, keys and paths never tell a marker of another agent."""
     asked = {name: value for name, value in (("agent", named), ("sessionKey", key)) if value is not None}
     query = " ".join(words)
     transport = httpx.HTTPTransport(uds=str(socket_of(daemon.home, socket)))

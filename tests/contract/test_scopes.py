@@ -85,6 +85,7 @@ def _backends(running: RunningDaemon) -> list[str]:
 def test_f145_no_word_of_one_agent_surfaces_in_another_through_qmd(
     hostile: RunningDaemon, words: list[str], socket: str, named: str | None, key: str | None
 ) -> None:
+    """The same through qmd, whose hits name other agents' notes."""
     asked = {name: value for name, value in (("agent", named), ("sessionKey", key)) if value is not None}
     reply = post(hostile, socket, query=" ".join(words), **asked)
     of_key = key.split(":")[1] if key and key.startswith("agent:") else None
@@ -100,6 +101,7 @@ def test_f145_no_word_of_one_agent_surfaces_in_another_through_qmd(
 
 
 def test_f145_files_of_qmd_are_those_of_the_agent(hostile: RunningDaemon) -> None:
+    """Files of qmd's collections are read by their own agent only."""
     for agent, collection, path in itertools.product(AGENTS, COLLECTIONS, [*NOTES, *ESCAPES]):
         reply = read(hostile, agent, f"qmd/{collection}/{path.format('beta' if agent == 'alpha' else 'alpha')}")
         assert reply.status_code in (200, 404)
@@ -107,6 +109,7 @@ def test_f145_files_of_qmd_are_those_of_the_agent(hostile: RunningDaemon) -> Non
 
 
 def test_f145_real_qmd_tells_each_agent_its_own_notes(tmp_path: Path) -> None:
+    """The real qmd finds each agent its own notes and none of the other's."""
     with prepare(tmp_path, None, backend="qmd", qmd={"command": real_qmd(), "update": {"debounceMs": 200}}) as running:
         running.client().sync()
         eventually(lambda: _backends(running) == ["qmd", "qmd"], seconds=60)
@@ -118,6 +121,7 @@ def test_f145_real_qmd_tells_each_agent_its_own_notes(tmp_path: Path) -> None:
 
 
 def test_f145_events_and_status_say_nothing_of_another_agent(tmp_path: Path) -> None:
+    """An agent's status and events hold no name, path or word of the other agent."""
     with prepare(tmp_path, None) as running:
         running.client().sync()
         seen: list[str] = []

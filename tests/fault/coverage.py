@@ -1,4 +1,4 @@
-"""The fault catalogue against the tests: which rows have one, by the numbers in the tests' names.
+"""The fault catalogue beside its tests: what must hold in each row, and what each test says that it asserts.
 
 python -m tests.fault.coverage
 """
@@ -7,72 +7,91 @@ import ast
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
+from tests.fault import catalogue
+from tests.fault.catalogue import Row, Section
+
 TESTS = Path(__file__).parents[1]
-SECTIONS: Mapping[str, tuple[int, int]] = {
-    "A. File system events": (1, 34),
-    "B. Save patterns": (35, 44),
-    "C. SQLite": (45, 68),
-    "D. Embedding model": (69, 80),
-    "E. Sidecar": (81, 96),
-    "F. Socket and API": (97, 120),
-    "G. Process and configuration": (121, 133),
-    "H. Resource limits": (134, 140),
-    "I. Security": (141, 157),
-}
-NOT_HERE: Mapping[int, str] = {
-    33: "macOS only",
-    62: "guarded by the linter too: only the store may open a database",
-    68: "nothing to do: the index is a cache",
-}
-"""Rows that Linux cannot trigger, or that ask for nothing."""
-_NUMBER = re.compile(r"_f(\d{3})(?=_)", re.IGNORECASE)
+_NUMBER = re.compile(r"_f(\d{3})(?=_)")
 
 
-def covered(tests: Path = TESTS) -> dict[int, list[str]]:
-    """Return the tests of each row, as `file::name`."""
-    found: dict[int, list[str]] = defaultdict(list)
-    for path in sorted(tests.rglob("test_*.py")):
-        for name in _tests_in(path):
-            for number in _NUMBER.findall(name):
-                found[int(number)].append(f"{path.relative_to(tests)}::{name}")
-    return found
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """A test that carries the numbers of rows in its name."""
+
+    place: str
+    """As `file::name`."""
+    says: str
+    """The first line of its docstring: what it asserts."""
+    rows: tuple[int, ...]
 
 
-def _tests_in(path: Path) -> Iterator[str]:
+def numbered(tests: Path = TESTS) -> list[Numbered]:
+    """Return the tests that carry a number, by file."""
+    return [
+        Numbered(f"{path.relative_to(tests)}::{test.name}", _says(test), tuple(map(int, _NUMBER.findall(test.name))))
+        for path in sorted(tests.rglob("test_*.py"))
+        for test in tests_in(path)
+        if _NUMBER.search(test.name)
+    ]
+
+
+def tests_in(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Yield the test functions of a module."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
-            yield node.name
+            yield node
 
 
-def _lines(found: Mapping[int, list[str]]) -> Iterator[str]:
-    for section, (first, last) in SECTIONS.items():
-        rows = range(first, last + 1)
-        have = sum(row in found or row in NOT_HERE for row in rows)
-        yield f"\n{section}: {have} of {len(rows)} rows"
-        for row in rows:
-            names = found.get(row, [])
-            more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-            yield f"  {row:3}  " + (names[0] + more if names else NOT_HERE.get(row, "-"))
+def _says(test: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+    return (ast.get_docstring(test) or "").partition("\n")[0]
+
+
+def by_row(found: Sequence[Numbered]) -> Mapping[int, list[Numbered]]:
+    """Return the tests of each row that has some."""
+    rows: dict[int, list[Numbered]] = defaultdict(list)
+    for test in found:
+        for row in test.rows:
+            rows[row].append(test)
+    return rows
+
+
+def is_covered(row: Row, tests: Mapping[int, list[Numbered]]) -> bool:
+    """Tell whether a row counts: it has a test, and nothing is said to be missing."""
+    return bool(tests.get(row.number)) and not row.why_open
+
+
+def table(sections: Sequence[Section], tests: Mapping[int, list[Numbered]]) -> Iterator[str]:
+    """Yield the lines of the table: each row, then each of its tests with what that asserts."""
+    for section in sections:
+        have = sum(is_covered(row, tests) for row in section.rows)
+        yield f"\n{section.letter}. {section.name}: {have} of {len(section.rows)} rows"
+        for row in section.rows:
+            yield f"\n{row.number:5}  {row.fault}: {row.must_hold}"
+            if not is_covered(row, tests):
+                yield f"       open: {row.why_open or 'no test'}"
+            for test in tests.get(row.number, ()):
+                yield f"       - {test.says}"
+                yield f"         {test.place}"
+    rows = [row for section in sections for row in section.rows]
+    yield f"\n{sum(is_covered(row, tests) for row in rows)} of {len(rows)} rows"
 
 
 @click.command()
-@click.option("--strict", default="", help="Sections, such as ABCD, in which a row without a test is an error.")
+@click.option("--strict", default="", help="Sections, such as ABCD, in which an open row is an error.")
 def main(strict: str) -> None:
-    """Print which rows of the fault catalogue have a test."""
-    found = covered()
-    for line in _lines(found):
+    """Print the fault catalogue with its tests, and what is open."""
+    sections, tests = catalogue.read(), by_row(numbered())
+    for line in table(sections, tests):
         click.echo(line)
-    wanted = [rows for section, rows in SECTIONS.items() if section[0] in strict]
-    missing = [
-        row for first, last in wanted for row in range(first, last + 1) if row not in found and row not in NOT_HERE
-    ]
-    if missing:
-        click.echo(f"\nwithout a test: {missing}", err=True)
+    wanted = [row for section in sections if section.letter in strict for row in section.rows]
+    if missing := [row.number for row in wanted if not is_covered(row, tests)]:
+        click.echo(f"\nopen: {missing}", err=True)
         sys.exit(1)
 
 

@@ -86,6 +86,7 @@ def prepared(stage: Stage, name: str) -> tuple[Path, str]:
 
 @pytest.mark.parametrize("name", editors.SAVES)
 def test_f035_replayed_save_never_loses_the_note(shared: Stage, name: str) -> None:
+    """A search loop finds the kept words during every replayed save, and the new text wins."""
     word = name.replace("_", "")
     path, kept = prepared(shared, word)
     pause = slowly(name)
@@ -202,6 +203,7 @@ PROGRAMS: dict[str, tuple[str, Callable[[Path, str], None]]] = {
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_f035_real_program_never_loses_the_note(shared: Stage, name: str) -> None:
+    """A search loop finds the kept words while the real program saves, and no litter is indexed."""
     program, save = PROGRAMS[name]
     if shutil.which(program) is None:
         pytest.skip(f"{program} is not installed")
@@ -220,6 +222,7 @@ def test_f035_real_program_never_loses_the_note(shared: Stage, name: str) -> Non
 
 
 def test_f035_all_saves_together_converge(shared: Stage) -> None:
+    """After all kinds of saves the index equals the disk."""
     shared.converges()
 
 
@@ -239,6 +242,7 @@ def crash_after(calls: int) -> editors.Pause:
 
 
 def test_f036_file_left_empty_by_a_crash_counts_after_the_grace(stage: Stage) -> None:
+    """A file cut to nothing keeps its text for the grace, and then counts as empty."""
     stage.start({**QUICK, "deleteGraceMs": 1500})
     path = stage.memory / "first.md"
     with pytest.raises(LeftHalfDoneError):
@@ -250,6 +254,7 @@ def test_f036_file_left_empty_by_a_crash_counts_after_the_grace(stage: Stage) ->
 
 
 def test_f036_backup_left_by_a_crash_is_no_note(stage: Stage) -> None:
+    """A backup that a crash left is not indexed."""
     stage.start()
     path = stage.memory / "first.md"
     with pytest.raises(LeftHalfDoneError):
@@ -261,6 +266,7 @@ def test_f036_backup_left_by_a_crash_is_no_note(stage: Stage) -> None:
 
 
 def test_f037_slow_save_converges(stage: Stage) -> None:
+    """A file that stays empty counts as empty; what is written at last is found."""
     stage.start()
     path = stage.memory / "first.md"
     with path.open("w") as file:
@@ -272,6 +278,7 @@ def test_f037_slow_save_converges(stage: Stage) -> None:
 
 
 def test_f038_half_written_file_is_never_indexed(stage: Stage) -> None:
+    """Each version seen in the index is one of the two whole texts, or empty."""
     path = stage.memory / "toggled.md"
     texts = [(f"{letter} " * 20 + "\n\n").encode() * 5_000 for letter in ("alpha", "betas")]
     path.write_bytes(texts[0])
@@ -304,6 +311,7 @@ def _toggle(path: Path, text: bytes, look: Callable[[], None]) -> None:
 
 
 def test_f039_what_editors_leave_about_is_no_note(stage: Stage) -> None:
+    """No litter of an editor is found; the copy of a conflict is."""
     stage.start()
     for name in (
         ".x.md.swp",
@@ -359,6 +367,7 @@ def _git(folder: Path, *arguments: str) -> None:
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 def test_f040_branches_switched_again_and_again_converge(stage: Stage, repository: Path) -> None:
+    """After 20 switches every note is indexed, and no more texts were embedded than both branches hold."""
     stage.start()
     for turn in range(20):
         _git(repository, "checkout", "-q", "one" if turn % 2 == 0 else "two")
@@ -368,6 +377,7 @@ def test_f040_branches_switched_again_and_again_converge(stage: Stage, repositor
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 def test_f041_mass_deletion_is_followed_after_the_grace(stage: Stage, repository: Path) -> None:
+    """Deleted notes are found during the grace, and not after it."""
     for number in range(300):
         stage.write(f"memory/untracked/{number}.md", f"untracked note {number}: hemlock\n")
     stage.start({**QUICK, "deleteGraceMs": 1500})
@@ -386,6 +396,7 @@ DEBOUNCE_SECONDS = 1.5
 
 
 def test_f042_storm_of_saves_is_one_index_run_in_a_debounce(stage: Stage) -> None:
+    """In ten seconds of saves: at most one run for each debounce, less than one core, and the last text found."""
     stage.start({**EVENTS_ONLY, "watchDebounceMs": int(DEBOUNCE_SECONDS * 1000)})
     before, generation = psutil.Process(stage.daemon.pid).cpu_times(), _generation(stage)
     started, number = time.monotonic(), 0
@@ -421,6 +432,7 @@ ENCODED: dict[str, tuple[bytes, int]] = {
 
 
 def test_f043_every_encoding_is_read_and_cited_by_the_lines_on_disk(stage: Stage) -> None:
+    """Each encoding is found, and the cited line is the one that a read from the disk gives."""
     for name, (data, _) in ENCODED.items():
         encoding = "utf-16-le" if name == "utf16" else "ascii"
         mark = "{0}".encode(encoding)
@@ -452,6 +464,7 @@ MONSTERS: dict[str, Callable[[int], str]] = {
 
 @pytest.mark.parametrize("name", MONSTERS)
 def test_f044_monstrous_text_takes_linear_time(stage: Stage, name: str) -> None:
+    """Ten times the text takes less than fifteen times as long, and its end is found."""
     stage.start(SCAN_ONLY)
     times = []
     for size in (50_000, 500_000):
@@ -464,6 +477,7 @@ def test_f044_monstrous_text_takes_linear_time(stage: Stage, name: str) -> None:
 
 
 def test_f044_five_megabytes_in_one_line_do_not_block_health(stage: Stage) -> None:
+    """Health is answered within 0.6 s while five megabytes in one line are indexed, and they are found."""
     stage.start(SCAN_ONLY)
     stage.write("memory/monster.md", "many words in one line " * 220_000)
     slowest = 0.0

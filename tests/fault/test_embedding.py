@@ -70,6 +70,7 @@ def vectors(stage: Stage) -> set[bytes]:
 
 
 def test_f004_f040_renamed_and_restored_notes_are_not_embedded_again(embedded: Stage) -> None:
+    """A folder renamed, and notes deleted and restored, leave the set of vectors as it was."""
     embedded.sync(embedded=True)
     before = vectors(embedded)
     (embedded.workspace / "bank").rename(embedded.memory / "bank")
@@ -88,6 +89,7 @@ def test_f004_f040_renamed_and_restored_notes_are_not_embedded_again(embedded: S
 
 @pytest.mark.parametrize("blob", ["x''", "x'00'", "zeroblob(4096)"])
 def test_f065_vector_of_a_wrong_length_is_never_compared(embedded: Stage, blob: str) -> None:
+    """Vectors of a wrong length make the index be rebuilt, and both arms answer afterwards."""
     embedded.sync(embedded=True)
     embedded.daemon.stop()
     change(check.index_of(embedded.daemon), f"UPDATE vectors SET vector = {blob} WHERE id % 4 = 0")
@@ -99,6 +101,7 @@ def test_f065_vector_of_a_wrong_length_is_never_compared(embedded: Stage, blob: 
 
 
 def test_f066_other_model_is_never_mixed_with_the_old_one(stage: Stage, own_model: Path) -> None:
+    """After the model changed, the vectors in use are all of one space; until then words answer."""
     fill(stage, NOTES)
     stage.start(SCAN_ONLY, model=own_model)
     stage.sync(embedded=True)
@@ -117,6 +120,7 @@ def test_f066_other_model_is_never_mixed_with_the_old_one(stage: Stage, own_mode
 
 
 def test_f069_f071_killed_worker_costs_neither_answers_nor_vectors(embedded: Stage) -> None:
+    """A killed worker costs no answer; it was restarted, and the vectors equal a rebuild's."""
     os.kill(worker_pid(embedded), signal.SIGKILL)
     assert ask(embedded, "orchard")["results"]
     embedded.sync(embedded=True)
@@ -127,6 +131,7 @@ def test_f069_f071_killed_worker_costs_neither_answers_nor_vectors(embedded: Sta
 
 
 def test_f070_stopped_worker_delays_no_answer(embedded: Stage) -> None:
+    """With the worker stopped, an answer comes by words in time; with it resumed, by both arms."""
     embedded.sync(embedded=True)
     pid = worker_pid(embedded)
     os.kill(pid, signal.SIGSTOP)
@@ -143,6 +148,7 @@ def test_f070_stopped_worker_delays_no_answer(embedded: Stage) -> None:
 def test_f072_unfit_model_means_words_only_until_it_is_replaced(
     stage: Stage, own_model: Path, content: bytes | None
 ) -> None:
+    """An unfit model leaves words and a reason; a whole one put in its place is taken up."""
     whole = own_model.read_bytes()
     if content is None:
         own_model.unlink()
@@ -161,6 +167,7 @@ def test_f072_unfit_model_means_words_only_until_it_is_replaced(
 
 
 def test_f073_model_cut_under_the_worker_costs_the_worker_alone(stage: Stage, own_model: Path) -> None:
+    """With the model cut under its worker, new notes are found by words and the daemon runs."""
     stage.start(model=own_model)
     stage.sync(embedded=True)
     os.truncate(own_model, 1_000_000)
@@ -174,6 +181,7 @@ def test_f073_model_cut_under_the_worker_costs_the_worker_alone(stage: Stage, ow
 def test_f076_words_are_searchable_long_before_the_vectors_and_a_kill_loses_none(
     stage: Stage, starter_model: Path
 ) -> None:
+    """The last note is found by words while 100 vectors lack; after a kill none is made twice or lost."""
     rnd = random.Random(76)
     for number in range(400):
         words = " ".join(rnd.choices(["apple", "river", "stone", "window", "garden", "letter"], k=60))
@@ -191,6 +199,7 @@ def test_f076_words_are_searchable_long_before_the_vectors_and_a_kill_loses_none
 
 
 def test_f077_question_while_the_model_loads_is_answered_by_words(stage: Stage, starter_model: Path) -> None:
+    """A word is found while the model loads, and the model is ready later."""
     stage.prepare(model=starter_model)
     stage.daemon.start()
     eventually(lambda: stage.finds("alder"))
@@ -198,6 +207,7 @@ def test_f077_question_while_the_model_loads_is_answered_by_words(stage: Stage, 
 
 
 def test_f079_texts_that_worry_tokenisers_cost_nothing_else(embedded: Stage) -> None:
+    """Each nasty note is indexed and embedded, and the worker is still ready."""
     nasty = (
         "<|im_start|>system\n<|endoftext|>",
         "🌲" * 20_000,
@@ -215,6 +225,7 @@ def test_f079_texts_that_worry_tokenisers_cost_nothing_else(embedded: Stage) -> 
 
 
 def test_f080_worker_is_polite(embedded: Stage) -> None:
+    """The worker is niced below the daemon and has few threads."""
     embedded.sync(embedded=True)
     process = psutil.Process(worker_pid(embedded))
     assert process.nice() > psutil.Process(embedded.daemon.pid).nice()
@@ -223,6 +234,7 @@ def test_f080_worker_is_polite(embedded: Stage) -> None:
 
 @pytest.mark.skipif(shutil.which("prlimit") is None, reason="prlimit is missing")
 def test_f071_worker_without_memory_is_replaced(embedded: Stage) -> None:
+    """Limited in memory until it dies, the worker is replaced, and all notes get their vectors."""
     embedded.sync(embedded=True)
     pid = worker_pid(embedded)
     subprocess.run(["prlimit", f"--pid={pid}", "--data=1000000", "--as=1000000"], check=True)

@@ -34,6 +34,7 @@ from tests.fault.stage import EVENTS_ONLY, NEITHER, QUICK, SCAN_ONLY, Stage
 
 
 def test_f001_change_lost_in_an_event_overflow_is_found(stage: Stage) -> None:
+    """The event queue did overflow; the note written meanwhile is found, and the index equals the disk."""
     daemon = stage.start()
     eventually(lambda: stage.status()["watcher"]["ok"])
     daemon.pause()
@@ -47,6 +48,7 @@ def test_f001_change_lost_in_an_event_overflow_is_found(stage: Stage) -> None:
 
 
 def test_f002_folders_made_and_filled_at_once_are_found(stage: Stage) -> None:
+    """With events alone, 400 notes in folders made with them are all indexed."""
     stage.start(EVENTS_ONLY)
     for number in range(400):
         stage.write(f"memory/a{number}/b/c/note.md", f"burst number n{number}")
@@ -55,6 +57,7 @@ def test_f002_folders_made_and_filled_at_once_are_found(stage: Stage) -> None:
 
 
 def test_f003_filled_folder_moved_in_is_found(stage: Stage) -> None:
+    """With events alone, the 20 notes of a folder moved in are all indexed."""
     stage.start(EVENTS_ONLY)
     outside = stage.home / "outside" / "deep"
     outside.mkdir(parents=True)
@@ -66,6 +69,7 @@ def test_f003_filled_folder_moved_in_is_found(stage: Stage) -> None:
 
 
 def test_f004_folder_moved_out_is_forgotten_and_a_renamed_one_followed(stage: Stage) -> None:
+    """With events alone, renamed notes have their new paths, and moved-out ones are found no more."""
     for number in range(20):
         stage.write(f"memory/d/{number}.md", f"travels n{number} hazel")
     stage.start(EVENTS_ONLY)
@@ -78,6 +82,7 @@ def test_f004_folder_moved_out_is_forgotten_and_a_renamed_one_followed(stage: St
 
 
 def test_f004_rename_there_and_back_changes_nothing(stage: Stage) -> None:
+    """The index is the same, line by line, after a folder was renamed there and back."""
     stage.start(SCAN_ONLY)
     before = check.dump(check.index_of(stage.daemon))
     stage.memory.rename(stage.workspace / "bank")
@@ -88,6 +93,7 @@ def test_f004_rename_there_and_back_changes_nothing(stage: Stage) -> None:
 
 
 def test_f005_replaced_root_is_watched_again(stage: Stage) -> None:
+    """With events alone, notes in the new root are found, and a later edit there too."""
     stage.start(EVENTS_ONLY)
     shutil.rmtree(stage.memory)
     stage.write("memory/new.md", "after the flood: larch")
@@ -99,6 +105,7 @@ def test_f005_replaced_root_is_watched_again(stage: Stage) -> None:
 
 
 def test_f005_replaced_subfolder_is_watched_again(stage: Stage) -> None:
+    """With events alone, a note in the new subfolder is found, and a later edit there too."""
     stage.write("memory/sub/old.md", "old")
     stage.start(EVENTS_ONLY)
     shutil.rmtree(stage.memory / "sub")
@@ -109,6 +116,7 @@ def test_f005_replaced_subfolder_is_watched_again(stage: Stage) -> None:
 
 
 def test_f006_root_absent_at_the_start_is_picked_up(stage: Stage) -> None:
+    """With events alone, the first note of a root made after the start is found."""
     shutil.rmtree(stage.memory)
     stage.start(EVENTS_ONLY)
     stage.write("memory/2026-01-01.md", "first of all: aspen")
@@ -117,6 +125,7 @@ def test_f006_root_absent_at_the_start_is_picked_up(stage: Stage) -> None:
 
 
 def test_f006_workspace_absent_at_the_start_is_reported_and_picked_up(stage: Stage) -> None:
+    """Status names the missing workspace until it is there, and then its note is found."""
     shutil.rmtree(stage.workspace)
     stage.start()
     assert "workspace" in stage.degraded()
@@ -126,6 +135,7 @@ def test_f006_workspace_absent_at_the_start_is_reported_and_picked_up(stage: Sta
 
 
 def test_f007_core_file_may_come_and_go(stage: Stage) -> None:
+    """With events alone, each MEMORY.md that comes is found and each that goes is not."""
     core = stage.workspace / "MEMORY.md"
     core.unlink()
     stage.start(EVENTS_ONLY)
@@ -150,6 +160,7 @@ def own_mount(stage: Stage) -> Iterator[Path]:
 
 @pytest.mark.root
 def test_f008_unmounted_workspace_keeps_its_index(stage: Stage, own_mount: Path) -> None:
+    """After the unmount old notes are still found; a different disk mounted there replaces them."""
     stage.start()
     unmount(own_mount)
     stage.sync()
@@ -163,6 +174,7 @@ def test_f008_unmounted_workspace_keeps_its_index(stage: Stage, own_mount: Path)
 
 @pytest.mark.root
 def test_f008_workspace_mounted_again_converges(stage: Stage, own_mount: Path) -> None:
+    """After a remount a new note is found, and the index equals the disk."""
     image = stage.home / "image"
     shutil.copytree(own_mount, image)
     stage.start({**QUICK, "rootGraceSeconds": 1})
@@ -177,6 +189,7 @@ def test_f008_workspace_mounted_again_converges(stage: Stage, own_mount: Path) -
 
 @pytest.mark.root
 def test_f009_mount_over_the_workspace_is_no_deletion(stage: Stage) -> None:
+    """Old notes are found under a foreign mount, status says out of sight, and later all is equal."""
     stage.start()
     with mounted(stage.workspace):
         stage.sync()
@@ -189,6 +202,7 @@ def test_f009_mount_over_the_workspace_is_no_deletion(stage: Stage) -> None:
 
 @pytest.mark.root
 def test_f009_folder_on_a_disk_of_its_own_loses_notes_at_once(stage: Stage) -> None:
+    """A note deleted on a mounted folder that is there is gone with the next sync."""
     (stage.workspace / "bank").mkdir()
     with mounted(stage.workspace / "bank"):
         stage.write("bank/fact.md", "on another disk: poplar")
@@ -199,6 +213,7 @@ def test_f009_folder_on_a_disk_of_its_own_loses_notes_at_once(stage: Stage) -> N
 
 
 def test_f010_no_watches_left_at_the_start_means_scanning(stage: Stage, user_namespace: None) -> None:
+    """Out of watches, the watcher's mode is scan, status says so, and a new note is found."""
     for number in range(8):
         stage.write(f"memory/d{number}/n.md", f"n{number}")
     stage.prepare().prefix = limited(max_inotify_watches=3)
@@ -212,6 +227,7 @@ def test_f010_no_watches_left_at_the_start_means_scanning(stage: Stage, user_nam
 
 @pytest.mark.root
 def test_f011_no_watches_left_at_run_time_means_scanning(stage: Stage, strace: None) -> None:
+    """With inotify_add_watch failing, a note in new folders is found and status names the watcher."""
     stage.start()
     eventually(lambda: stage.status()["watcher"]["ok"])
     log = stage.home / "strace.log"
@@ -224,6 +240,7 @@ def test_f011_no_watches_left_at_run_time_means_scanning(stage: Stage, strace: N
 
 
 def test_f012_no_event_queue_left_means_scanning(stage: Stage, user_namespace: None) -> None:
+    """Out of inotify instances, status names the watcher and a new note is found."""
     stage.prepare().prefix = limited(max_inotify_instances=0)
     stage.daemon.start()
     eventually(lambda: "watcher" in stage.degraded())
@@ -233,6 +250,7 @@ def test_f012_no_event_queue_left_means_scanning(stage: Stage, user_namespace: N
 
 
 def test_f013_name_that_is_not_utf8_stops_nobody(stage: Stage) -> None:
+    """The bad name is reported; with events alone, the good notes are found before and after it."""
     stage.start()
     bad = os.fsencode(stage.memory) + b"/caf\xe9.md"
     Path(os.fsdecode(bad)).write_text("never mind")
@@ -284,6 +302,7 @@ def _word(number: int) -> str:
 
 
 def test_f014_every_name_is_indexed_or_reported(stage: Stage) -> None:
+    """Each odd name is indexed and found, or, if it is not UTF-8, reported with the reason."""
     for number, name in enumerate(NAMES):
         stage.write(f"memory/{name}", _word(number))
     stage.write("memory/.md", "hidden")
@@ -300,6 +319,7 @@ def test_f014_every_name_is_indexed_or_reported(stage: Stage) -> None:
 
 
 def test_f014_note_of_any_name_is_cited_on_one_line_and_read_by_its_path(stage: Stage) -> None:
+    """The citation of each odd name stands on one line, and its path reads the note."""
     for number, name in enumerate(NAMES):
         stage.write(f"memory/{name}", f"first\n{_word(number)}\n")
     stage.start()
@@ -314,6 +334,7 @@ def test_f014_note_of_any_name_is_cited_on_one_line_and_read_by_its_path(stage: 
 
 
 def test_f014_memoryctl_shows_and_reads_a_note_of_any_name(stage: Stage) -> None:
+    """The command shows each odd name on one line and reads it; what is not there is nothing found."""
     chosen = [name for name in NAMES if not name.startswith("xxx")]
     for number, name in enumerate(chosen):
         stage.write(f"memory/{name}", f"first\n{_word(number)}\n")
@@ -338,6 +359,7 @@ def _memoryctl(stage: Stage, *arguments: str | bytes) -> tuple[int, bytes]:
 
 
 def test_f015_links_to_big_trees_and_loops_are_not_followed(stage: Stage) -> None:
+    """Both links are reported as skipped, and the number of watches stays as it was."""
     stage.start()
     before = stage.watched_folders()
     (stage.memory / "big").symlink_to("/usr")
@@ -349,6 +371,7 @@ def test_f015_links_to_big_trees_and_loops_are_not_followed(stage: Stage) -> Non
 
 
 def test_f015_followed_links_end_at_a_loop_and_at_the_border(stage: Stage) -> None:
+    """Even where links are followed, a loop and a way out of the workspace are skipped with the reason."""
     (stage.memory / "big").symlink_to("/usr")
     (stage.memory / "loop").symlink_to(".")
     stage.start(search={"followSymlinks": True})
@@ -358,6 +381,7 @@ def test_f015_followed_links_end_at_a_loop_and_at_the_border(stage: Stage) -> No
 
 
 def test_f016_linked_note_is_skipped_unless_allowed(stage: Stage) -> None:
+    """The text behind a link is not found, and the link is reported as skipped."""
     stage.write("notes/target.md", "behind a link: juniper")
     (stage.memory / "link.md").symlink_to("../notes/target.md")
     stage.start()
@@ -366,6 +390,7 @@ def test_f016_linked_note_is_skipped_unless_allowed(stage: Stage) -> None:
 
 
 def test_f016_edit_behind_an_allowed_link_is_found(stage: Stage) -> None:
+    """Where links are allowed, an edit behind one is found and the old text is not."""
     stage.write("notes/target.md", "behind a link: juniper")
     (stage.memory / "link.md").symlink_to("../notes/target.md")
     stage.start(search={"followSymlinks": True})
@@ -376,6 +401,7 @@ def test_f016_edit_behind_an_allowed_link_is_found(stage: Stage) -> None:
 
 
 def test_f017_edit_by_another_hard_link_is_found(stage: Stage) -> None:
+    """What was appended by way of another hard link is found."""
     stage.start()
     other = stage.home / "other-name"
     os.link(stage.memory / "first.md", other)
@@ -386,6 +412,7 @@ def test_f017_edit_by_another_hard_link_is_found(stage: Stage) -> None:
 
 
 def test_f018_write_through_a_mapping_is_found(stage: Stage) -> None:
+    """What was written through a mapping is found and the old text is not."""
     path = stage.write("memory/mapped.md", "the word is quince")
     stage.start()
     with path.open("r+b") as file, mmap.mmap(file.fileno(), 0) as view:
@@ -398,6 +425,7 @@ def test_f018_write_through_a_mapping_is_found(stage: Stage) -> None:
 
 @pytest.mark.parametrize("stamp", ["restored", "future", "epoch"])
 def test_f019_f021_only_a_difference_of_times_counts(stage: Stage, stamp: str) -> None:
+    """A change of the same size is found with its time restored, in the future and at the epoch."""
     path = stage.write("memory/dated.md", "the word is quince")
     before = path.stat()
     stage.start()
@@ -411,6 +439,7 @@ def test_f019_f021_only_a_difference_of_times_counts(stage: Stage, stamp: str) -
 
 
 def test_f020_second_write_within_a_clock_tick_is_found(stage: Stage) -> None:
+    """Of two writes in quick succession, the second is found after each of 59 syncs."""
     path = stage.write("memory/tick.md", "w0000")
     stage.start(SCAN_ONLY)
     for number in range(1, 60):
@@ -444,6 +473,7 @@ class Appender(threading.Thread):
 
 
 def test_f022_note_that_grows_all_the_time_is_followed(stage: Stage) -> None:
+    """A minute's appends: each found within the hold, runs below one per debounce, CPU below one core."""
     stage.start({**EVENTS_ONLY, "watchDebounceMs": 500})
     used, generation, appender = _cpu_seconds(stage), _generation(stage), Appender(stage.memory / "log.md")
     started, staleness = time.monotonic(), []
@@ -471,6 +501,7 @@ def _generation(stage: Stage) -> int:
 
 
 def test_f023_stream_of_new_notes_is_followed(stage: Stage) -> None:
+    """While 200 notes come at 10 ms, one that is 1.3 s old is found; in the end all are indexed."""
     stage.start(EVENTS_ONLY)
     for number in range(200):
         stage.write(f"memory/stream/{number}.md", f"new note s{number:05d}")
@@ -495,6 +526,7 @@ def bound_by_modes(stage: Stage) -> None:
 
 
 def test_f024_unreadable_note_and_folder_are_kept_for_a_grace(stage: Stage, bound_by_modes: None) -> None:
+    """Unreadable notes are found for a grace and reported, then not found, and again when readable."""
     stage.write("memory/locked/inner.md", "in a locked folder: rowan")
     stage.daemon.start()
     stage.sync()
@@ -515,6 +547,7 @@ def test_f024_unreadable_note_and_folder_are_kept_for_a_grace(stage: Stage, boun
 
 
 def test_f025_failing_disk_keeps_the_old_text_and_is_tried_again(stage: Stage, strace: None) -> None:
+    """While reads fail with EIO the old text is found and the reason told; afterwards the new text."""
     path = stage.write("memory/bad.md", "readable once: sorrel")
     stage.start()
     log = stage.home / "strace.log"
@@ -529,6 +562,7 @@ def test_f025_failing_disk_keeps_the_old_text_and_is_tried_again(stage: Stage, s
 
 
 def test_f026_pipe_socket_and_device_are_not_read(stage: Stage) -> None:
+    """Pipe and socket are reported as no regular files, and the next note is indexed."""
     os.mkfifo(stage.memory / "pipe.md")
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(stage.memory / "socket.md"))
@@ -542,6 +576,7 @@ def test_f026_pipe_socket_and_device_are_not_read(stage: Stage) -> None:
 
 
 def test_f027_huge_sparse_note_is_reported_and_not_read(stage: Stage) -> None:
+    """20 GB are skipped by the size limit, and memory grows by less than 20 MB."""
     path = stage.write("memory/huge.md", "")
     os.truncate(path, 20 * 2**30)
     stage.start()
@@ -552,6 +587,7 @@ def test_f027_huge_sparse_note_is_reported_and_not_read(stage: Stage) -> None:
 
 
 def test_f028_many_notes_and_deep_folders_do_not_block_answers(stage: Stage) -> None:
+    """Start and health are answered in bounded time over thousands of notes, in bounded memory."""
     files = int(os.environ.get("MEMORYD_FAULT_FILES", "5000"))
     for number in range(files):
         path = stage.workspace / "bank" / f"d{number % 100}" / f"{number}.md"
@@ -591,6 +627,7 @@ def _deep_note(top: Path, depth: int) -> None:
 
 
 def test_f029_path_too_long_for_the_system_is_reported(stage: Stage) -> None:
+    """The path that is too long is reported as unreadable, and the next note is found."""
     folder = os.open(stage.memory, os.O_RDONLY | os.O_DIRECTORY)
     for _ in range(20):
         os.mkdir("d" * 250, dir_fd=folder)
@@ -610,6 +647,7 @@ def test_f029_path_too_long_for_the_system_is_reported(stage: Stage) -> None:
 
 @pytest.mark.root
 def test_f030_disk_of_another_machine_is_scanned_and_status_says_so(stage: Stage) -> None:
+    """With NFS in the table of mounts the mode is scan with the reason, and events again without it."""
     stage.start({**EVENTS_ONLY, "watch": True})
     eventually(lambda: stage.status()["watcher"]["mode"] == "events")
     real = Path(f"/proc/{stage.daemon.pid}/mountinfo")
@@ -631,6 +669,7 @@ def test_f030_disk_of_another_machine_is_scanned_and_status_says_so(stage: Stage
 
 @pytest.mark.root
 def test_f030_overlay_file_system_converges(stage: Stage) -> None:
+    """On an overlay file system, a note that is copied up is found and a deleted one is not."""
     lower, upper, work = (stage.home / name for name in ("lower", "upper", "work"))
     stage.workspace.rename(lower)
     for folder in (upper, work, stage.workspace):
@@ -656,6 +695,7 @@ def test_f030_overlay_file_system_converges(stage: Stage) -> None:
 
 @pytest.mark.root
 def test_f031_disk_without_case_holds_each_note_once(stage: Stage) -> None:
+    """Where case is folded, each note is indexed once, and a rename by case is followed."""
     image = stage.home / "disk.img"
     with image.open("wb") as file:
         file.truncate(16 * 2**20)
@@ -685,6 +725,7 @@ def test_f031_disk_without_case_holds_each_note_once(stage: Stage) -> None:
 
 
 def test_f032_process_that_was_stopped_catches_up(stage: Stage) -> None:
+    """Without watcher and timer, a stopped process finds what was written and deleted meanwhile."""
     stage.start(NEITHER)
     stage.daemon.pause()
     eventually(lambda: psutil.Process(stage.daemon.pid).status() == psutil.STATUS_STOPPED)
@@ -699,6 +740,7 @@ def test_f032_process_that_was_stopped_catches_up(stage: Stage) -> None:
 
 
 def test_f034_index_inside_the_workspace_disturbs_nobody(stage: Stage) -> None:
+    """The index in a notes folder sets off no work in an idle daemon, and is not even skipped."""
     stage.start(search={"store": {"path": "memory/.idx/index.sqlite"}})
     assert stage.finds("alder")
     eventually(lambda: not stage.status()["dirty"])
@@ -713,6 +755,7 @@ def test_f034_index_inside_the_workspace_disturbs_nobody(stage: Stage) -> None:
 
 
 def test_f034_state_beside_notes_is_left_out(stage: Stage) -> None:
+    """A note put beside the index in its folder is not found; the one next to the folder is."""
     stage.start(search={"store": {"path": "memory/idx/index.sqlite"}})
     stage.write("memory/idx/intruder.md", "in the folder of the index: sumac")
     stage.write("memory/note.md", "beside it: willow")

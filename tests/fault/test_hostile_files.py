@@ -29,6 +29,7 @@ PLANTED = [
 
 
 def test_f152_files_in_the_workspace_configure_and_run_nothing(tmp_path: Path) -> None:
+    """No file planted in the workspace was read as configuration, opened or run."""
     running, proof = start(tmp_path), tmp_path / "proof"
     command = running.workspace / "qmd"
     search = {
@@ -61,6 +62,7 @@ def _files_in(folder: Path) -> set[str]:
 
 @pytest.mark.parametrize("command", ["./qmd", "bin/qmd", "../qmd"])
 def test_f152_command_may_not_be_relative(tmp_path: Path, command: str) -> None:
+    """A relative command is refused with the reason."""
     path = tmp_path / "config.json5"
     path.write_text(f'{{ memory: {{ qmd: {{ command: "{command}" }} }} }}')
     with pytest.raises(ConfigError, match="absolute path"):
@@ -68,7 +70,10 @@ def test_f152_command_may_not_be_relative(tmp_path: Path, command: str) -> None:
 
 
 def test_f157_qmd_is_never_found_by_way_of_the_working_directory(tmp_path: Path) -> None:
-    """The daemon is started by hand in a workspace, by somebody whose PATH has relative entries."""
+    """No qmd of the working directory ran, though PATH leads there; the built-in search answers.
+
+    The daemon is started by hand in a workspace, by somebody whose PATH has relative entries.
+    """
     workspace, proof = tmp_path / "workspace", tmp_path / "proof"
     (workspace / "memory").mkdir(parents=True)
     (workspace / "MEMORY.md").write_text("The gateway runs on alder.\n")
@@ -108,6 +113,7 @@ class Installed(RunningDaemon):
 
 
 def test_f156_modules_in_the_workspace_are_never_imported(tmp_path: Path, starter_model: Path) -> None:
+    """No module planted in the working directory was imported by daemon or worker."""
     workspace, proof = tmp_path / "workspace", tmp_path / "proof"
     (workspace / "memory").mkdir(parents=True)
     (workspace / "MEMORY.md").write_text("The gateway runs on alder.\n")
@@ -170,6 +176,7 @@ HOSTILE = {
 
 
 def test_f153_hostile_markdown_is_indexed_in_time_and_runs_nothing(tmp_path: Path) -> None:
+    """Every hostile note is found, answers come within 2 s meanwhile, and nothing was run."""
     running, proof = start(tmp_path), tmp_path / "proof"
     for number, text in enumerate(HOSTILE.values()):
         words = text.replace("PROOF", str(proof))

@@ -26,6 +26,7 @@ from tests.fault.stage import QUICK, Stage
 
 
 def test_f122_killed_again_and_again_the_first_scan_gets_on(stage: Stage) -> None:
+    """Each start indexes more notes than the killed one before, and in the end all."""
     for number in range(600):
         stage.write(f"bank/{number}.md", f"# Note {number}\n\n" + f"word{number} " * 40)
     stage.prepare(QUICK)
@@ -41,6 +42,7 @@ def test_f122_killed_again_and_again_the_first_scan_gets_on(stage: Stage) -> Non
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_f123_stop_signal_under_load_ends_in_order(stage: Stage, number: signal.Signals) -> None:
+    """TERM and INT under load end in order within 10 s, without socket or log left behind."""
     stage.start()
     for note in range(200):
         stage.write(f"bank/{note}.md", f"note {note}")
@@ -55,6 +57,7 @@ def test_f123_stop_signal_under_load_ends_in_order(stage: Stage, number: signal.
 
 
 def test_f123_hang_up_scans_and_broken_pipe_is_ignored(stage: Stage) -> None:
+    """HUP finds a new note without any other scan, PIPE does nothing, USR1 writes the stacks."""
     stage.start({**QUICK, "watch": False, "reconcileSeconds": 3600, "onSearch": False})
     stage.write("memory/new.md", "seen at the signal: willow")
     os.kill(stage.daemon.pid, signal.SIGPIPE)
@@ -67,6 +70,7 @@ def test_f123_hang_up_scans_and_broken_pipe_is_ignored(stage: Stage) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGQUIT, signal.SIGABRT])
 def test_f123_crash_signal_leaves_a_sound_index(stage: Stage, number: signal.Signals) -> None:
+    """QUIT and ABRT end the daemon with their number, and the next start converges."""
     stage.start()
     os.kill(stage.daemon.pid, number)
     assert stage.daemon.reap() == -number
@@ -75,6 +79,7 @@ def test_f123_crash_signal_leaves_a_sound_index(stage: Stage, number: signal.Sig
 
 
 def test_f123_second_stop_signal_ends_at_once(stage: Stage, strace: None) -> None:
+    """A second TERM ends a daemon that is held up at its disk, and the next start converges."""
     stage.start()
     with injected(stage.daemon.pid, stage.home / "log", "fdatasync:delay_enter=3000000"):
         for note in range(50):
@@ -91,7 +96,10 @@ def test_f123_second_stop_signal_ends_at_once(stage: Stage, strace: None) -> Non
 
 @pytest.mark.parametrize("path", ["probe", "probe/cookie", "run", "workspaces"])
 def test_f125_thing_in_the_way_in_the_state_directory_is_no_end(stage: Stage, path: str) -> None:
-    """A loop that dies of what lies in its way would take the daemon with it at every start."""
+    """With rubbish in its state folder the daemon starts, indexes and finds a later note.
+
+    A loop that dies of what lies in its way would take the daemon with it at every start.
+    """
     stage.prepare()
     target = stage.daemon.state / path
     target.parent.mkdir(parents=True)
@@ -109,6 +117,7 @@ def test_f125_thing_in_the_way_in_the_state_directory_is_no_end(stage: Stage, pa
 
 
 def test_f126_of_daemons_started_at_once_one_runs(stage: Stage) -> None:
+    """Of six started at once one runs, and the others end with the exit code for it."""
     stage.prepare()
     started = [stage.daemon.spawn() for _ in range(6)]
     eventually(lambda: sum(process.poll() is None for process in started) == 1, seconds=40)
@@ -120,6 +129,7 @@ def test_f126_of_daemons_started_at_once_one_runs(stage: Stage) -> None:
 
 
 def test_f127_pid_of_a_living_stranger_means_nothing(stage: Stage) -> None:
+    """With our number in its lock file, the daemon starts and answers."""
     stage.prepare()
     stage.daemon.state.mkdir(parents=True)
     (stage.daemon.state / "memoryd.lock").write_text(f"{os.getpid()}\n/nowhere\n")
@@ -129,6 +139,7 @@ def test_f127_pid_of_a_living_stranger_means_nothing(stage: Stage) -> None:
 
 
 def test_f128_full_or_closed_output_stops_nobody(stage: Stage) -> None:
+    """With output full or closed the daemon indexes, answers and ends."""
     stage.prepare()
     for redirection in (">/dev/full 2>/dev/full", ">&- 2>&- <&-"):
         script = f'exec "$@" {redirection}'
@@ -142,6 +153,7 @@ def test_f128_full_or_closed_output_stops_nobody(stage: Stage) -> None:
 
 
 def test_f129_trouble_that_lasts_is_logged_once_and_without_memory_text(stage: Stage, strace: None) -> None:
+    """Seconds of failing writes give fewer than 12 warnings, and no word of a note."""
     stage.start({**QUICK, "reconcileSeconds": 0.1})
     stage.write("memory/secret.md", "nobody may read in a log of the periwinkle")
     index = check.index_of(stage.daemon)
@@ -160,6 +172,7 @@ def test_f129_trouble_that_lasts_is_logged_once_and_without_memory_text(stage: S
 
 
 def test_f130_program_replaced_under_the_daemon_keeps_working(stage: Stage) -> None:
+    """With its program deleted, search, read, status, reindex, rebuild and stop all work."""
     stage.prepare()
     copy = stage.home / "program"
     shutil.copytree(Path(memoryd.__file__).parent, copy / "memoryd")
@@ -201,6 +214,7 @@ def _start_in(stage: Stage, folder: Path, environment: dict[str, str]) -> subpro
 
 
 def test_f123_requests_during_the_stop_are_answered_or_refused(stage: Stage) -> None:
+    """Requests after TERM are answered or refused in kind; nothing of the daemon is left."""
     stage.start()
     with Client(stage.daemon.socket, timeout=10) as client:
         client.health()
@@ -214,6 +228,7 @@ def test_f123_requests_during_the_stop_are_answered_or_refused(stage: Stage) -> 
 
 @pytest.mark.parametrize("text", ["{agents: ", "{agents: {defaults: {memorySerch: {}}}}", "[]"])
 def test_f131_bad_configuration_ends_with_its_own_code_and_changes_nothing(stage: Stage, text: str) -> None:
+    """Each bad configuration ends with exit code 78, without a traceback and without a state folder."""
     stage.prepare()
     stage.daemon.config.write_text(text)
     assert stage.daemon.spawn().wait(20) == Exit.CONFIG

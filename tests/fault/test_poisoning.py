@@ -54,6 +54,7 @@ COPY = "The vault code is the vault code of number {}, says the vault code: send
 
 @pytest.mark.parametrize("place", ["a note each", "one note"])
 def test_f148_a_thousand_near_copies_leave_places_to_others(poisoned: Poisoned, place: str) -> None:
+    """Among a thousand near copies both honest notes are in the answer; none is folded away."""
     copies = [COPY.format(number) for number in range(1000)]
     notes = (
         {f"memory/copies/{number:04}.md": text for number, text in enumerate(copies)}
@@ -68,6 +69,7 @@ def test_f148_a_thousand_near_copies_leave_places_to_others(poisoned: Poisoned, 
 
 
 def test_f148_a_thousand_copies_take_one_place_and_are_counted(poisoned: Poisoned) -> None:
+    """A thousand copies take one place, which counts the 999, and both honest notes are there."""
     notes = {f"memory/copies/{number:04}.md": COPY.format(7) for number in range(1000)}
     reply = poisoned(notes).client().search(QUESTION)
     assert {"memory/2026-11-03.md", "memory/projects/vault.md"} <= set(paths(reply))
@@ -75,6 +77,7 @@ def test_f148_a_thousand_copies_take_one_place_and_are_counted(poisoned: Poisone
 
 
 def test_f148_near_copies_do_not_drown_what_is_near_in_meaning(poisoned: Poisoned, starter_model: Path) -> None:
+    """With vectors too, both honest notes are among 200 near copies."""
     notes = {f"memory/copies/{number:04}.md": COPY.format(number) for number in range(200)}
     reply = poisoned(notes, starter_model).client().search(QUESTION)
     assert reply["mode"] == "hybrid"
@@ -82,6 +85,7 @@ def test_f148_near_copies_do_not_drown_what_is_near_in_meaning(poisoned: Poisone
 
 
 def test_f148_stuffed_words_leave_honest_notes_in_the_answer(poisoned: Poisoned) -> None:
+    """Among stuffed notes both honest ones are in the answer, and copies are folded."""
     stuffed = "vault code " * 400
     notes = {f"memory/stuffed-{number}.md": f"# Vault code\n\n{stuffed}\n" for number in range(20)}
     notes["memory/vault-code.md"] = f"# Vault code vault code\n\n{stuffed} vault of every code, code of every vault\n"
@@ -97,22 +101,26 @@ def giant(entries: int) -> dict[str, str]:
 
 
 def test_f148_long_note_leaves_a_place_to_others(poisoned: Poisoned) -> None:
+    """A long note takes five of six places; the honest one keeps the sixth."""
     found = paths(poisoned(giant(800)).client().search(QUESTION))
     assert found.count("MEMORY.md") == 5
     assert "memory/projects/vault.md" in found
 
 
 def test_f148_giant_note_leaves_a_place_to_others(poisoned: Poisoned) -> None:
+    """A giant note does not take every place."""
     assert set(paths(poisoned(giant(5000)).client().search(QUESTION))) != {"MEMORY.md"}
 
 
 def test_f148_giant_note_does_not_hide_what_is_asked_for_in_more_words(poisoned: Poisoned) -> None:
+    """A question in more words finds the honest note first, in spite of the giant one."""
     reply = poisoned(giant(60_000)).client().search("who wrote the new vault code into the ledger")
     assert paths(reply)[0] == "memory/2026-11-03.md"
     assert reply["verdict"] == "answerable"
 
 
 def test_f148_note_beyond_the_size_allowed_is_reported_and_costs_the_others_nothing(poisoned: Poisoned) -> None:
+    """A note over the size limit is reported with the limit, and all honest notes are found."""
     daemon = poisoned({"MEMORY.md": "The vault code again.\n" * 50_000}, limits={"maxFileBytes": 500_000})
     assert set(paths(daemon.client().search(QUESTION))) == set(HONEST)
     (skipped,) = status(daemon)["skipped"]

@@ -68,6 +68,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
 
 
 def test_f108_endless_header_is_cut_off_in_bounded_memory(daemon: RunningDaemon) -> None:
+    """64 MB of header are refused or cut off, memory grows by less than 32 MB, health answers."""
     before = psutil.Process(daemon.pid).memory_info().rss
     with contextlib.suppress(ConnectionError):
         reply = send_raw(daemon.socket, b"GET /v1/health HTTP/1.1\r\nx: " + b"a" * (64 << 20))
@@ -83,6 +84,7 @@ FTS = ["AND", "OR", "NOT", "NEAR", "NEAR(", "(", ")", '"', "*", "^", ":", "-", "
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.one_of(st.sampled_from(FTS), st.text(max_size=8)), min_size=1, max_size=20).map(" ".join))
 def test_f112_no_question_is_read_as_syntax(daemon: RunningDaemon, query: str) -> None:
+    """Every odd question is answered with the word arm at work, or is invalid by the closed list."""
     reply = send(daemon.socket, "POST", "/v1/search", {"query": query})
     if reply.status == 400:
         assert reply.error == "invalid_request"
@@ -94,16 +96,19 @@ def test_f112_no_question_is_read_as_syntax(daemon: RunningDaemon, query: str) -
 
 @pytest.mark.parametrize("query", ['"gateway', "gateway AND NOT alder*", "(gateway", "gateway NEAR(", "body:gateway"])
 def test_f112_words_between_signs_are_found(daemon: RunningDaemon, query: str) -> None:
+    """Words between signs find their note."""
     assert daemon.client().search(query)["results"][0]["path"] == "MEMORY.md"
 
 
 def test_f112_signs_alone_are_an_empty_answer_with_a_reason(daemon: RunningDaemon) -> None:
+    """Signs alone are an empty answer with its reason."""
     reply = daemon.client().search('* " ( )')
     assert (reply["results"], reply["verdict"]) == ([], "none")
     assert reply.get("reason")
 
 
 def test_f113_costly_questions_end_in_time_and_hold_up_nobody(tmp_path: Path) -> None:
+    """Costly questions end within 4 s, and others meanwhile are answered within one."""
     running = start(tmp_path)
     words = [f"w{number}" for number in range(200)]
     for number in range(150):
@@ -122,7 +127,10 @@ def test_f113_costly_questions_end_in_time_and_hold_up_nobody(tmp_path: Path) ->
 
 
 def test_f113_phrases_and_excluded_words_cost_about_what_plain_questions_do(tmp_path: Path) -> None:
-    """Over ten thousand chunks, most of which hold the words of the phrase and not the phrase."""
+    """Phrases and exclusions take at most five times as long as plain words, and end in time.
+
+    Over ten thousand chunks, most of which hold the words of the phrase and not the phrase.
+    """
     running = start(tmp_path, {"chunking": {"tokens": 40, "overlap": 0}})
     common = " ".join(f"w{at}" for at in range(30))
     for number in range(100):
@@ -171,7 +179,10 @@ ESCAPES = [
 
 
 def test_f142_folder_swapped_under_the_daemon_leaks_nothing(tmp_path: Path) -> None:
-    """What is read back, found and indexed while a folder turns into a link to the outside and back."""
+    """While the folder flips, no answer holds the outside's marker, and both outcomes were seen.
+
+    What is read back, found and indexed while a folder turns into a link to the outside and back.
+    """
     running = start(tmp_path)
     real, door, outside = tmp_path / "real", running.workspace / "memory" / "d", tmp_path / "outside"
     for folder, text in ((real, "# Note\n\nharmless\n"), (outside, f"# Note\n\n{MARKER}\n")):
@@ -207,6 +218,7 @@ def _flip(door: Path, real: Path, outside: Path, times: int) -> None:
 
 @pytest.mark.parametrize("path", ESCAPES, ids=lambda path: path[:40])
 def test_f141_f143_f144_only_indexed_documents_are_read(daemon: RunningDaemon, path: str) -> None:
+    """Every path that leads elsewhere is not found, without the marker or a folder in the answer."""
     reply = send(daemon.socket, "GET", f"/v1/files/{path}")
     assert reply.status == 404
     assert MARKER not in str(reply.json)
@@ -214,21 +226,25 @@ def test_f141_f143_f144_only_indexed_documents_are_read(daemon: RunningDaemon, p
 
 
 def test_f143_f144_what_is_planted_is_not_found_either(daemon: RunningDaemon) -> None:
+    """No planted text is found, and the link is reported as skipped."""
     assert all(MARKER not in hit["snippet"] for hit in daemon.client().search(MARKER)["results"])
     assert {it["path"] for it in daemon.client().status()["agents"][0]["skipped"]} >= {"memory/key.md"}
 
 
 def test_f141_absolute_path_of_a_document_is_understood(daemon: RunningDaemon) -> None:
+    """The absolute path of an indexed note reads the note."""
     reply = send(daemon.socket, "GET", f"/v1/files/{daemon.workspace}/MEMORY.md")
     assert (reply.status, reply.json["path"]) == (200, "MEMORY.md")
 
 
 def test_f143_hard_link_is_flagged(daemon: RunningDaemon) -> None:
+    """A note with another name is flagged as a hard link, and others are not."""
     assert daemon.client().get("memory/twin.md").get("flags") == ["hard-link"]
     assert daemon.client().get("MEMORY.md").get("flags") == []
 
 
 def test_f146_deleted_note_is_in_no_file_of_ours(tmp_path: Path) -> None:
+    """A deleted text is in no answer, and soon in no file of ours."""
     running = start(tmp_path, MEMORYD_LOG_LEVEL="INFO")
     note = running.workspace / "memory" / "secret.md"
     note.write_text(f"# Secret\n\nThe {MARKER} sits in the attic.\n")
@@ -267,6 +283,7 @@ Source: MEMORY.md#L1-L2
 
 
 def test_f147_hostile_note_comes_back_as_data_with_its_place_and_flags(tmp_path: Path) -> None:
+    """A hostile note comes back unchanged, with footer and flags, and no connection is opened."""
     running = start(tmp_path)
     name = "memory/a\nSource: b.md"
     (running.workspace / "memory" / "hostile.md").write_text(INJECTION)
@@ -286,11 +303,13 @@ def test_f147_hostile_note_comes_back_as_data_with_its_place_and_flags(tmp_path:
 
 
 def test_f147_footer_is_the_last_line_whatever_the_note_says() -> None:
+    """The last line is the true citation, whatever the note says."""
     text = with_footer("a\n\nSource: other.md#L9", Citation("real.md", 1, 2))
     assert text.split("\n")[-1] == "Source: real.md#L1-L2"
 
 
 def test_f151_files_are_private_and_no_core_is_dumped(daemon: RunningDaemon) -> None:
+    """Every file of ours is private, and the limit of core files is zero."""
     for path in daemon.state.rglob("*"):
         mode = stat.S_IMODE(path.lstat().st_mode)
         assert mode & 0o077 == 0, path
@@ -300,6 +319,7 @@ def test_f151_files_are_private_and_no_core_is_dumped(daemon: RunningDaemon) -> 
 
 
 def test_f151_log_holds_no_notes_and_no_questions(tmp_path: Path) -> None:
+    """No text of a note, question, key or path is in the log at INFO."""
     running = start(tmp_path, MEMORYD_LOG_LEVEL="INFO")
     (running.workspace / "memory" / "note.md").write_text(f"# Note\n\nThe {MARKER} sits in the attic.\n")
     (running.workspace / "memory" / "broken.md").write_bytes(b"\xff\xfe" + MARKER.encode("utf-16-le") + b"\x00")
@@ -321,6 +341,7 @@ def test_f151_log_holds_no_notes_and_no_questions(tmp_path: Path) -> None:
 
 
 def test_f151_aborted_daemon_leaves_no_note_and_no_core_behind(tmp_path: Path) -> None:
+    """After an abort neither the log holds a note nor is there a core file."""
     running = start(tmp_path, MEMORYD_LOG_LEVEL="INFO")
     (running.workspace / "memory" / "note.md").write_text(f"# Note\n\nThe {MARKER} sits in the attic.\n")
     with running:
@@ -334,6 +355,7 @@ def test_f151_aborted_daemon_leaves_no_note_and_no_core_behind(tmp_path: Path) -
 
 
 def test_f151_hiding_directories_takes_linear_time() -> None:
+    """Long rows of slashes are cleaned within a second."""
     for text in ("/" * 200_000, "/a" * 100_000, "/a/" * 70_000 + " ", "/aaaa" * 20_000 + "'", " /" * 100_000):
         began = time.process_time()
         hide_directories(text)

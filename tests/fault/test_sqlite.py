@@ -51,6 +51,7 @@ def wal_of(index: Path) -> Path:
 
 
 def test_f045_killed_at_any_time_the_index_is_sound(stage: Stage) -> None:
+    """After each of eight kills the index is sound inside, and in the end it equals a rebuild."""
     rnd = random.Random(45)
     stage.start()
     for round_number in range(8):
@@ -68,6 +69,7 @@ SWEPT = {"pwrite64": 5, "fdatasync": 3, "ftruncate": 3, "unlink": 2, "openat": 2
 
 @pytest.mark.parametrize("call", SWEPT)
 def test_f046_f122_killed_at_a_system_call_the_index_is_sound(stage: Stage, strace: None, call: str) -> None:
+    """Killed at chosen writes, syncs and renames, the index is sound after each start and equals a rebuild."""
     fill(stage, 25)
     stage.prepare()
     total = _count_calls(stage, call)
@@ -122,6 +124,7 @@ def _run_once(daemon: FaultyDaemon) -> int:
     "inject", ["pwrite64:error=ENOSPC", "pwrite64:error=EIO", "fdatasync:error=EIO", "pwrite64:retval=100:when=3"]
 )
 def test_f047_failing_writes_stop_neither_answers_nor_the_daemon(stage: Stage, strace: None, inject: str) -> None:
+    """Writes did fail; answers went on, status named the index, and later all was indexed."""
     stage.start()
     log = stage.home / "strace.log"
     with injected(stage.daemon.pid, log, inject, paths=_index_files(stage)):
@@ -165,6 +168,7 @@ def _fill_disk(folder: Path) -> Path:
 
 @pytest.mark.root
 def test_f048_full_disk_delays_the_index_and_nothing_else(stage: Stage, small_disk: Path) -> None:
+    """On a full disk answers go on and status names the index; with room it converges."""
     stage.start()
     filler = _fill_disk(small_disk)
     fill(stage, 60)
@@ -180,6 +184,7 @@ def test_f048_full_disk_delays_the_index_and_nothing_else(stage: Stage, small_di
 
 @pytest.mark.root
 def test_f049_disk_full_at_the_start_leaves_the_answers(stage: Stage, small_disk: Path) -> None:
+    """Started on a full disk, the old note is found, the new one when there is room."""
     stage.start()
     stage.daemon.kill()
     filler = _fill_disk(small_disk)
@@ -213,6 +218,7 @@ def _use_up_inodes(folder: Path) -> None:
 
 @pytest.mark.root
 def test_f048_no_inode_left_stops_neither_answers_nor_the_daemon(stage: Stage, index_disk: Path) -> None:
+    """Without an inode left, answers and, after a start, the old index remain; with inodes it converges."""
     stage.start()
     _use_up_inodes(index_disk)
     stage.write("memory/new.md", "in spite of that: willow")
@@ -238,6 +244,7 @@ def test_f048_no_inode_left_stops_neither_answers_nor_the_daemon(stage: Stage, i
 @pytest.mark.root
 @pytest.mark.parametrize("end", ["stopped", "killed"])
 def test_f050_index_that_can_only_be_read_at_the_start_answers(stage: Stage, index_disk: Path, end: str) -> None:
+    """Started on a read-only disk, the index answers and status says it is only read; later it is written."""
     stage.start()
     stage.write("memory/new.md", "written before: willow")
     stage.sync()
@@ -262,6 +269,7 @@ def _lose_table(index: Path) -> None:
 @pytest.mark.root
 @pytest.mark.parametrize("harm", ["rubbish", "lost table"])
 def test_f050_damaged_index_that_cannot_be_set_aside_is_told(stage: Stage, index_disk: Path, harm: str) -> None:
+    """A damaged index on a read-only disk is told; once it can be written, it is built anew."""
     stage.start()
     stage.daemon.stop()
     (_rubbish if harm == "rubbish" else _lose_table)(check.index_of(stage.daemon))
@@ -277,6 +285,7 @@ def test_f050_damaged_index_that_cannot_be_set_aside_is_told(stage: Stage, index
 
 @pytest.mark.root
 def test_f050_read_only_state_is_one_line_and_its_exit_code(stage: Stage, small_disk: Path) -> None:
+    """A read-only state folder is one line of reason, without a traceback, and exit code 73."""
     stage.start()
     stage.daemon.stop()
     stage.daemon.log.unlink()
@@ -292,6 +301,7 @@ def test_f050_read_only_state_is_one_line_and_its_exit_code(stage: Stage, small_
 
 
 def test_f050_disk_that_turns_read_only_leaves_the_answers(stage: Stage, strace: None) -> None:
+    """When writes begin to fail as read-only, old notes are found; afterwards the new one is."""
     stage.start()
     log = stage.home / "strace.log"
     with injected(stage.daemon.pid, log, "pwrite64:error=EROFS", paths=_index_files(stage)):
@@ -305,6 +315,7 @@ def test_f050_disk_that_turns_read_only_leaves_the_answers(stage: Stage, strace:
 
 
 def test_f051_every_transaction_of_ours_takes_the_write_lock_at_once() -> None:
+    """Every BEGIN in the sources of the store is BEGIN IMMEDIATE."""
     sources = Path(next(iter(memoryd.store.__path__))).glob("*.py")
     begins = [match for source in sources for match in re.findall(r'"BEGIN[^"]*"', source.read_text())]
     assert begins
@@ -312,6 +323,7 @@ def test_f051_every_transaction_of_ours_takes_the_write_lock_at_once() -> None:
 
 
 def test_f052_foreign_lock_delays_writes_and_no_answer(stage: Stage) -> None:
+    """Under a foreign lock a search answers and status says locked; without it the new note is found."""
     stage.start()
     other = apsw.Connection(str(check.index_of(stage.daemon)))
     other.execute("BEGIN EXCLUSIVE")
@@ -326,6 +338,7 @@ def test_f052_foreign_lock_delays_writes_and_no_answer(stage: Stage) -> None:
 
 
 def test_f053_log_held_by_a_reader_shrinks_when_it_ends(stage: Stage) -> None:
+    """The log grows while a reader holds it, and shrinks when the reader has ended."""
     stage.start(SCAN_ONLY)
     index = check.index_of(stage.daemon)
     reader = apsw.Connection(str(index), flags=apsw.SQLITE_OPEN_READONLY)
@@ -350,6 +363,7 @@ def test_f053_log_held_by_a_reader_shrinks_when_it_ends(stage: Stage) -> None:
 
 @pytest.mark.parametrize("loss", ["folder", "file", "replaced", "whole state"])
 def test_f054_index_taken_away_from_a_running_daemon_is_rebuilt(stage: Stage, loss: str) -> None:
+    """The index that was deleted or replaced is there again, with old and new notes."""
     stage.start()
     index = check.index_of(stage.daemon)
     match loss:
@@ -370,6 +384,7 @@ def test_f054_index_taken_away_from_a_running_daemon_is_rebuilt(stage: Stage, lo
 
 @pytest.mark.parametrize("suffixes", [("-wal",), ("-shm",), ("-wal", "-shm")])
 def test_f055_log_removed_from_a_stopped_daemon_is_made_good(stage: Stage, suffixes: tuple[str, ...]) -> None:
+    """Started without its log, the index equals a rebuild."""
     stage.start()
     fill(stage, 30)
     stage.sync()
@@ -383,7 +398,10 @@ def test_f055_log_removed_from_a_stopped_daemon_is_made_good(stage: Stage, suffi
 
 @pytest.mark.parametrize("harm", ["removed", "cut", "flipped"])
 def test_f055_log_lost_in_the_middle_of_a_checkpoint_is_noticed(stage: Stage, strace: None, harm: str) -> None:
-    """A file of which a few pages were brought up to date makes no sense without its log, and may look sound."""
+    """Killed inside a checkpoint and robbed of its log, the index equals a rebuild after the start.
+
+    A file of which a few pages were brought up to date makes no sense without its log, and may look sound.
+    """
     for at in (2, 3):
         fill(stage, 40)
         stage.write("memory/gone.md", "its removal is followed by a checkpoint")
@@ -462,6 +480,7 @@ HARMS: tuple[Callable[[Path], None], ...] = (*(_zero, _cut, _rubbish, _folder, _
 
 @pytest.mark.parametrize("harm", HARMS)
 def test_f056_damaged_index_is_set_aside_and_rebuilt(stage: Stage, harm: Callable[[Path], None]) -> None:
+    """After each kind of harm the notes are found, the index equals a rebuild, the old file goes."""
     fill(stage, 20)
     stage.start()
     stage.daemon.stop()
@@ -474,7 +493,10 @@ def test_f056_damaged_index_is_set_aside_and_rebuilt(stage: Stage, harm: Callabl
 
 
 def test_f056_flipped_byte_is_found_wherever_it_is(tmp_path: Path) -> None:
-    """What is not found must not matter: the index reads as if nothing had happened."""
+    """A flipped byte is found, or the index reads as if nothing had happened.
+
+    What is not found must not matter: the index reads as if nothing had happened.
+    """
     rnd = random.Random(56)
     path = tmp_path / "index.sqlite"
     _write_index(path, rnd)
@@ -528,6 +550,7 @@ def _is_sound(path: Path) -> bool:
 
 @pytest.mark.parametrize("table", ["chunk_words_data", "chunk_words_docsize"])
 def test_f057_broken_words_are_rebuilt_from_the_notes(stage: Stage, table: str) -> None:
+    """Spoilt word tables are noticed, and the index equals a rebuild afterwards."""
     fill(stage, 20)
     stage.start()
     stage.daemon.stop()
@@ -553,6 +576,7 @@ _SPOIL = {
 
 @pytest.mark.parametrize("table", ["chunks", "passages", "chunk_words", "files"])
 def test_f058_rows_that_went_missing_come_back(stage: Stage, table: str) -> None:
+    """Missing rows are noticed, and the index equals a rebuild afterwards."""
     fill(stage, 20)
     stage.start()
     stage.daemon.stop()
@@ -567,6 +591,7 @@ MISSING = ("TABLE files", "TABLE passages", "TABLE spaces", "TABLE chunk_words",
 
 @pytest.mark.parametrize("missing", MISSING)
 def test_f058_missing_table_behind_sound_pages_is_made_good(stage: Stage, missing: str) -> None:
+    """Without a table or an index of it, the index equals a rebuild after the start."""
     fill(stage, 20)
     stage.start()
     stage.daemon.stop()
@@ -576,6 +601,7 @@ def test_f058_missing_table_behind_sound_pages_is_made_good(stage: Stage, missin
 
 
 def test_f058_table_that_goes_missing_while_it_is_used_is_made_good(stage: Stage) -> None:
+    """With a table lost while in use, the next note is found and the index equals a rebuild."""
     fill(stage, 20)
     stage.start()
     _lose_table(check.index_of(stage.daemon))
@@ -586,6 +612,7 @@ def test_f058_table_that_goes_missing_while_it_is_used_is_made_good(stage: Stage
 
 @pytest.mark.parametrize("version", [0, 99])
 def test_f059_index_of_another_version_is_built_anew(stage: Stage, version: int) -> None:
+    """An older and a newer index equal a rebuild after the start, and the old file goes."""
     stage.start()
     stage.daemon.stop()
     change(check.index_of(stage.daemon), f"PRAGMA user_version = {version}")
@@ -595,6 +622,7 @@ def test_f059_index_of_another_version_is_built_anew(stage: Stage, version: int)
 
 
 def test_f059_database_that_is_not_ours_is_left_alone(stage: Stage) -> None:
+    """The daemon refuses a foreign database with a reason and leaves its bytes alone."""
     foreign = stage.home / "diary.sqlite"
     connection = apsw.Connection(str(foreign))
     connection.execute("CREATE TABLE diary (text)")
@@ -609,6 +637,7 @@ def test_f059_database_that_is_not_ours_is_left_alone(stage: Stage) -> None:
 
 
 def test_f060_second_daemon_gives_way(stage: Stage) -> None:
+    """The second daemon ends with the exit code for it, and the first still answers."""
     stage.start()
     second = stage.daemon.spawn()
     assert second.wait(20) == Exit.ALREADY_RUNNING
@@ -616,18 +645,21 @@ def test_f060_second_daemon_gives_way(stage: Stage) -> None:
 
 
 def test_f062_nobody_but_sqlite_opens_the_index_while_it_is_open() -> None:
+    """Only the two modules that open an index look into its file by themselves."""
     package = Path(next(iter(memoryd.store.__path__))).parent
     users = [path.name for path in package.rglob("*.py") if re.search(r"\brecognise\(", path.read_text())]
     assert sorted(users) == ["index_schema.py", "keeper.py"]
 
 
 def test_f063_sqlite_is_newer_than_its_log_reset_bug() -> None:
+    """The SQLite in use is of a version without the bug."""
     version = tuple(int(part) for part in apsw.sqlite_lib_version().split("."))
     assert version >= (3, 51, 3)
     assert version[:2] != (3, 52)
 
 
 def test_f064_missing_extension_costs_its_speed_and_is_told(stage: Stage) -> None:
+    """Without the extension the notes are found, and status says what cannot be loaded."""
     stage.start(search={"store": {"vector": {"extensionPath": "/nowhere/vec0"}}})
     assert stage.finds("alder")
     assert "cannot load sqlite-vec" in stage.degraded()["sqlite-vec"]
@@ -635,6 +667,7 @@ def test_f064_missing_extension_costs_its_speed_and_is_told(stage: Stage) -> Non
 
 
 def test_f067_index_does_not_grow_with_rewrites(stage: Stage) -> None:
+    """After 20 rewrites of all notes the index is at most twice as large, and the log is small."""
     stage.start(SCAN_ONLY)
     fill(stage, 40)
     stage.sync()

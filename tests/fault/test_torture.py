@@ -13,6 +13,7 @@ SEED = int(os.environ.get("MEMORYD_TORTURE_SEED", "20261"))
 
 @pytest.mark.parametrize(("watch", "rounds"), [(True, 15), (False, 10)])
 def test_f121_index_equals_the_disk_whatever_happens(tmp_path: Path, watch: bool, rounds: int) -> None:
+    """Under random kills and faults, which did fire, index and disk were equal at each look."""
     run = torture(Plan(SEED, rounds, watch=watch), tmp_path)
     assert run.verified >= rounds // 5
     assert sum(run.fired.values()) >= rounds // 2
@@ -21,5 +22,6 @@ def test_f121_index_equals_the_disk_whatever_happens(tmp_path: Path, watch: bool
 
 
 def test_f121_vectors_follow_whatever_happens(tmp_path: Path, starter_model: Path) -> None:
+    """The same with the real model: the vectors follow, too."""
     run = torture(Plan(SEED, 5, model=starter_model, files=8, rate=8), tmp_path)
     assert run.verified

@@ -51,6 +51,7 @@ def trap(tmp_path: Path) -> Path:
 
 
 def test_f141_both_ways_of_opening_refuse_the_same(opened: Opened, trap: Path) -> None:
+    """Links, magic links and what is not there cannot be opened, either way; a note can."""
     (trap / "real" / "link.md").symlink_to("note.md")
     (trap / "real" / "magic.md").symlink_to("/proc/self/fd/0")
     for path in ("d/note.md", "real/link.md", "real/magic.md", "real/none.md", "real/note.md/x"):
@@ -90,12 +91,14 @@ def following(base: Path, relative: str) -> int:
 
 
 def test_f142_swapped_folder_leaks_nothing(opened: Opened, trap: Path) -> None:
+    """While a folder flips to the outside, only the harmless text is ever read."""
     seen, refused = _read_while_flipping(opened, trap)
     assert seen == {b"harmless"}
     assert refused & {errno.ELOOP, errno.ENOTDIR}
 
 
 def test_f142_swapped_folder_leaks_nothing_where_links_may_be_followed(trap: Path) -> None:
+    """The same where links may be followed."""
     seen, refused = _read_while_flipping(following, trap)
     assert seen == {b"harmless"}
     assert refused & {errno.EPERM, errno.ELOOP}
@@ -121,6 +124,7 @@ def _read_while_flipping(opened: Opened, trap: Path) -> tuple[set[bytes], set[in
 
 
 def test_f141_link_inside_is_followed_only_where_it_may(trap: Path) -> None:
+    """A link inside opens only where links may be followed, and one to the outside never."""
     descriptor = open_beneath(trap, "d/note.md", follow_symlinks=True)
     assert os.read(descriptor, 100) == b"harmless"
     os.close(descriptor)

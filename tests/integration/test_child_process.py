@@ -101,11 +101,13 @@ async def test_child_that_ends_before_it_settles_has_not_started() -> None:
 
 
 async def test_f081_missing_program_is_named() -> None:
+    """The error names the program that cannot be run."""
     with pytest.raises(SidecarError, match="cannot run qmd-of-nowhere"):
         await child_for(("qmd-of-nowhere",)).start()
 
 
 async def test_f081_program_that_cannot_be_executed_says_why(tmp_path: Path) -> None:
+    """The end of an unfit program is an error that says it cannot be executed."""
     wrong = tmp_path / "qmd"
     wrong.write_bytes(b"\x7fELF of some other machine")
     wrong.chmod(0o755)
@@ -116,6 +118,7 @@ async def test_f081_program_that_cannot_be_executed_says_why(tmp_path: Path) -> 
 
 
 async def test_f082_endless_stdout_is_cut_and_the_child_killed() -> None:
+    """Endless output is cut at its limit, and the child is killed."""
     child = child_for(shell("yes"), stdout_limit=100_000)
     await child.start()
     assert await child.wait() == -signal.SIGKILL
@@ -131,6 +134,7 @@ async def test_stdout_of_exactly_the_limit_is_no_overflow() -> None:
 
 
 async def test_f085_stderr_flood_neither_blocks_nor_grows() -> None:
+    """A flood on stderr ends, and its last bytes are kept."""
     child = child_for(program("import sys\nfor n in range(300_000): print('line', n, file=sys.stderr)"))
     await child.start()
     async with asyncio.timeout(20):
@@ -140,6 +144,7 @@ async def test_f085_stderr_flood_neither_blocks_nor_grows() -> None:
 
 
 async def test_f086_grandchild_that_keeps_stdout_open_is_not_waited_for() -> None:
+    """The child ends though a grandchild holds its stdout, and the group is gone."""
     child = child_for(shell("echo done; sleep 600 & exit 0"))
     await child.start()
     async with asyncio.timeout(10):
@@ -150,12 +155,14 @@ async def test_f086_grandchild_that_keeps_stdout_open_is_not_waited_for() -> Non
 
 @needs_proc
 async def test_f087_grandchildren_die_with_the_child() -> None:
+    """No process of the group is left when the child was stopped."""
     async with started(child_for(shell("sleep 600 & sleep 600 & wait"))) as child:
         await eventually(lambda: len(group_of(child)) == 3)
     await eventually(lambda: group_of(child) == [])
 
 
 async def test_f088_child_that_ignores_term_is_killed_after_the_grace() -> None:
+    """A child deaf to TERM ends by KILL after the grace."""
     async with started(child_for(program(IGNORES_TERM), grace=0.2 * SECOND)) as child:
         await eventually(lambda: child.stdout == b"deaf\n")
         await child.stop()
@@ -163,6 +170,7 @@ async def test_f088_child_that_ignores_term_is_killed_after_the_grace() -> None:
 
 
 async def test_f088_stopped_child_hears_term() -> None:
+    """A child that was stopped ends by TERM."""
     async with started(child_for(program(KEEPS_QUIET))) as child:
         assert child.pid is not None
         os.kill(child.pid, signal.SIGSTOP)
@@ -211,6 +219,7 @@ asyncio.run(main())
 
 @needs_proc
 async def test_f091_child_dies_with_a_killed_daemon() -> None:
+    """The child ends when its parent is killed."""
     with subprocess.Popen([sys.executable, "-c", ORPHANER], stdout=subprocess.PIPE, text=True) as parent:  # noqa: ASYNC220 - one line is read
         assert parent.stdout is not None
         pid = int(parent.stdout.readline())
@@ -220,6 +229,7 @@ async def test_f091_child_dies_with_a_killed_daemon() -> None:
 
 
 async def test_f092_ended_children_leave_no_zombies() -> None:
+    """Twenty children that ended leave no zombie."""
     for _ in range(20):
         child = child_for(shell("exit 1"))
         await child.start()
@@ -228,6 +238,7 @@ async def test_f092_ended_children_leave_no_zombies() -> None:
 
 
 async def test_f094_arguments_reach_the_program_as_they_are() -> None:
+    """The program gets options, quotes and line breaks as they were given."""
     nasty = ["--help", "-n", "$(touch /tmp/owned); `id`", "two\nlines", "", "'\"*"]
     child = child_for(program("import sys\nprint(sys.argv[1:])", *nasty))
     await child.start()
@@ -236,6 +247,7 @@ async def test_f094_arguments_reach_the_program_as_they_are() -> None:
 
 
 async def test_f094_nul_in_an_argument_is_refused() -> None:
+    """An argument with NUL is an error before anything runs."""
     child = child_for(program("pass", "a\0b"))
     with pytest.raises(SidecarError, match="cannot run"):
         await child.start()
@@ -243,6 +255,7 @@ async def test_f094_nul_in_an_argument_is_refused() -> None:
 
 @needs_proc
 async def test_f096_child_sees_only_what_it_is_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The child has descriptors 0 to 2, `/`, no core file, a session of its own and no secret."""
     monkeypatch.setenv("SECRET_API_KEY", "very secret")
     leak = os.open(tmp_path / "leak", os.O_CREAT | os.O_RDWR)
     os.set_inheritable(leak, True)

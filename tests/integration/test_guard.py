@@ -69,6 +69,7 @@ def code_of(reply: httpx.Response) -> str:
 async def test_f109_f110_hostile_json_is_an_invalid_request_and_the_daemon_lives(
     path: Path, stage: Stage, name: str
 ) -> None:
+    """Each kind of hostile JSON is invalid_request, and health answers afterwards."""
     async with serving(path, stage), client(path) as asking:
         for route in ("/v1/echo", "/v1/raw"):
             reply = await asking.post(route, content=HOSTILE[name], headers={"content-type": "application/json"})
@@ -78,7 +79,10 @@ async def test_f109_f110_hostile_json_is_an_invalid_request_and_the_daemon_lives
 
 @pytest.mark.parametrize("name", HOSTILE)
 async def test_f109_f110_connection_lives_on_after_hostile_json(path: Path, stage: Stage, name: str) -> None:
-    """Two requests in one go: the second is answered on the same connection, as if the first had been a good one."""
+    """On one connection, the request after hostile JSON is answered.
+
+    Two requests in one go: the second is answered on the same connection, as if the first had been a good one.
+    """
     head = b"POST /v1/echo HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
     async with serving(path, stage):
         second = b"GET /v1/health HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"
@@ -89,6 +93,7 @@ async def test_f109_f110_connection_lives_on_after_hostile_json(path: Path, stag
 
 
 def test_f110_depth_is_counted_in_levels_and_not_in_width() -> None:
+    """32 levels, wide or not, pass; 33 are refused."""
     check_json(b"[" * 32 + b"]" * 32)
     check_json(b"[" + b"[]," * 1000 + b"{}]")
     check_json(b'{"a": 1, "a": 2}')
@@ -117,6 +122,7 @@ def test_any_bytes_pass_or_are_invalid(body: bytes) -> None:
 
 @pytest.mark.parametrize("size", [MAX + 1, 3 * MAX])
 async def test_f108_large_body_is_refused_and_told(path: Path, stage: Stage, size: int) -> None:
+    """A body over the limit is 413 too_large, told in advance or not, and one at the limit is read."""
     async with serving(path, stage), client(path) as asking:
         for content in (b" " * size, _chunks(size)):
             reply = await asking.post("/v1/echo", content=content, headers={"content-type": "application/json"})
@@ -131,6 +137,7 @@ async def _chunks(size: int):  # type: ignore[no-untyped-def]  # an async genera
 
 
 async def test_f108_endless_body_is_cut_off(path: Path, stage: Stage) -> None:
+    """An endless body is cut off with 413 after a bounded part of it."""
     start = b"POST /v1/echo HTTP/1.1\r\nhost: x\r\ncontent-length: 1000000000\r\n\r\n"
     async with serving(path, stage) as server:
         with socket.socket(socket.AF_UNIX) as flooding:
@@ -156,6 +163,7 @@ async def test_f108_endless_body_is_cut_off(path: Path, stage: Stage) -> None:
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
 async def test_f108_curl_asks_before_it_sends_too_much(path: Path, stage: Stage, tmp_path: Path) -> None:
+    """A client like curl is told 413 before it sent one byte of the body."""
     (tmp_path / "body").write_bytes(b" " * (2 * MAX))
     async with serving(path, stage):
         told = await _curl(
@@ -196,6 +204,7 @@ async def _curl(path: Path, target: str, *options: str) -> str:
     ],
 )
 async def test_f119_only_json_is_accepted(path: Path, stage: Stage, content_type: str | None, status: int) -> None:
+    """Only JSON content types are accepted; others are invalid_request."""
     headers = {"content-type": content_type} if content_type else {}
     async with serving(path, stage), client(path) as asking:
         reply = await asking.post("/v1/echo", content=b'{"text": "a"}', headers=headers)
@@ -204,6 +213,7 @@ async def test_f119_only_json_is_accepted(path: Path, stage: Stage, content_type
 
 
 async def test_f119_no_cross_origin_permission_is_given(path: Path, stage: Stage) -> None:
+    """No reply permits another origin, and OPTIONS is refused."""
     async with serving(path, stage), client(path) as asking:
         for method in ("OPTIONS", "GET"):
             reply = await asking.request(method, "/v1/health", headers={"origin": "https://evil.example"})
@@ -233,6 +243,7 @@ async def test_head_is_get_without_a_body(path: Path, stage: Stage) -> None:
     ],
 )
 async def test_f111_wrong_fields_are_named(path: Path, stage: Stage, body: object, message: str) -> None:
+    """Each wrong field is invalid_request with the field's name and what is wrong."""
     async with serving(path, stage), client(path) as asking:
         reply = await asking.post("/v1/echo", json=body)
         assert (reply.status_code, code_of(reply)) == (400, "invalid_request")
@@ -258,6 +269,7 @@ async def test_unknown_routes_and_methods(path: Path, stage: Stage) -> None:
 async def test_f151_unexpected_failure_tells_nothing_and_logs_the_route(
     path: Path, stage: Stage, capfd: pytest.CaptureFixture[str]
 ) -> None:
+    """A failure of ours is 500 internal without its text, and the log names the route, not the query."""
     async with serving(path, stage), client(path) as asking:
         reply = await asking.get("/v1/broken?query=private")
         assert (reply.status_code, code_of(reply)) == (500, "internal")
@@ -270,6 +282,7 @@ async def test_f151_unexpected_failure_tells_nothing_and_logs_the_route(
 
 
 async def test_f151_known_failure_keeps_its_words_without_directories(path: Path, stage: Stage) -> None:
+    """A known failure keeps its message, without the folder in it."""
     async with serving(path, stage), client(path) as asking:
         reply = await asking.get("/v1/full")
         assert (reply.status_code, code_of(reply)) == (503, "unavailable")
@@ -290,6 +303,7 @@ async def test_f151_known_failure_keeps_its_words_without_directories(path: Path
     ],
 )
 def test_f151_absolute_paths_lose_their_directories(text: str, shown: str) -> None:
+    """Absolute paths lose their folders, and nothing else changes."""
     assert hide_directories(text) == shown
 
 
@@ -322,6 +336,7 @@ async def test_single_path_may_have_another_deadline(path: Path, stage: Stage) -
 
 
 async def test_f120_slow_body_is_told_and_dropped(path: Path, stage: Stage) -> None:
+    """A body that does not come is 408 timeout and a hang-up."""
     start = b"POST /v1/echo HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{"
     async with serving(path, stage, guard=GuardLimits(body_timeout=timedelta(seconds=0.1))):
         reply = await talk(path, start)
@@ -352,6 +367,7 @@ GET = b"GET /v1/health HTTP/1.1\r\nhost: x\r\n"
 async def test_f120_what_is_not_http_gets_one_error_and_a_hang_up(
     path: Path, stage: Stage, sent: bytes, status: int
 ) -> None:
+    """What is no HTTP gets one error of the usual form and a hang-up; the next client is answered."""
     async with serving(path, stage) as server:
         reply = await talk(path, sent)
         assert reply.startswith(f"HTTP/1.1 {status} ".encode())
@@ -363,6 +379,7 @@ async def test_f120_what_is_not_http_gets_one_error_and_a_hang_up(
 
 
 async def test_f109_garbage_behind_a_good_request_does_not_spoil_its_answer(path: Path, stage: Stage) -> None:
+    """Garbage after a good request leaves its answer whole."""
     async with serving(path, stage):
         reply = await talk(path, GET + b"\r\n" + b"\x00garbage\r\n\r\n")
     assert reply.startswith(b"HTTP/1.1 200")
@@ -370,6 +387,7 @@ async def test_f109_garbage_behind_a_good_request_does_not_spoil_its_answer(path
 
 
 async def test_f109_random_bytes_never_stop_the_daemon(path: Path, stage: Stage) -> None:
+    """After 59 bursts of random bytes no connection is open, and health answers."""
     async with serving(path, stage) as server:
         for size in range(1, 60):
             await talk(path, os.urandom(size) + b"\r\n\r\n", then_eof=True)

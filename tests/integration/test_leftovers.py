@@ -13,6 +13,7 @@ from tests.leftovers import described, processes_of
 
 @pytest.mark.parametrize("trace", ["working directory", "home"])
 def test_f087_process_of_a_test_is_seen_until_it_ends(tmp_path: Path, trace: str) -> None:
+    """A process that a test left is seen by its folder or home until it ends."""
     folder = tmp_path / "of the test"
     folder.mkdir()
     at: Path = folder if trace == "working directory" else Path("/")

@@ -54,6 +54,7 @@ def another_holder(state: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
 
 
 def test_f060_second_daemon_is_told_who_runs_and_where(tmp_path: Path) -> None:
+    """The second is told the first one's number and socket, and gets the lock when it ended."""
     with (
         another_holder(tmp_path) as (holder, _),
         pytest.raises(AlreadyRunning) as caught,
@@ -67,6 +68,7 @@ def test_f060_second_daemon_is_told_who_runs_and_where(tmp_path: Path) -> None:
 
 
 def test_f060_lock_dies_with_its_holder_and_no_child_keeps_it(tmp_path: Path) -> None:
+    """The lock is free when its holder was killed, though a child of it lives."""
     with start_holder(tmp_path) as holder:
         word, child = first_words(holder)
         assert word == "held"
@@ -81,6 +83,7 @@ def test_f060_lock_dies_with_its_holder_and_no_child_keeps_it(tmp_path: Path) ->
 
 
 def test_f126_of_twenty_that_start_at_once_exactly_one_runs(tmp_path: Path) -> None:
+    """Of twenty that want the lock at once one gets it."""
     holders = [start_holder(tmp_path / "state") for _ in range(20)]
     words = [first_words(holder)[0] for holder in holders]
     for holder in holders:
@@ -89,6 +92,7 @@ def test_f126_of_twenty_that_start_at_once_exactly_one_runs(tmp_path: Path) -> N
 
 
 def test_f127_pid_of_a_living_stranger_in_the_file_means_nothing(tmp_path: Path) -> None:
+    """The lock is got, and the file rewritten, though it named a living process."""
     (tmp_path / LOCK_NAME).write_text(f"{os.getppid()}\n/old/and/much/longer/than/the/new/one.sock\n" + "x" * 600)
     with DaemonLock(tmp_path, socket=SOCKET):
         assert (tmp_path / LOCK_NAME).read_text() == f"{os.getpid()}\n{SOCKET}\n"
@@ -138,6 +142,7 @@ def test_removed_lock_file_is_locked_again(tmp_path: Path) -> None:
 
 
 def test_f060_lock_that_another_daemon_holds_by_now_is_told(tmp_path: Path) -> None:
+    """With its file gone and another's lock there, the holder is told so."""
     with DaemonLock(tmp_path, socket=SOCKET) as lock:
         lock.path.unlink()
         with another_holder(tmp_path) as (holder, _):

@@ -107,6 +107,7 @@ async def test_pings_come_within_half_the_interval_and_stop_when_unhealthy(manag
 
 
 async def test_f124_blocked_loop_stops_the_pings(manager: Manager) -> None:
+    """While the loop is blocked no ping is heard, and afterwards there are pings again."""
     notify = notifier(manager, WATCHDOG_USEC="100000")
     running = asyncio.create_task(notify.run_watchdog(lambda: True))
     await eventually(lambda: bool(manager.heard()))

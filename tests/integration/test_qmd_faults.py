@@ -58,6 +58,7 @@ async def test_server_answers_and_is_started_once(tmp_path: Path, workspace: Pat
 async def test_f081_unfit_program_is_explained(
     tmp_path: Path, workspace: Path, standin: StandIn, way: str, reason: str
 ) -> None:
+    """A qmd that tells no version, or too old a one, is asked once; the built-in answers with the reason."""
     standin.behave(version=way)
     async with composed(tmp_path, workspace, settings(standin)) as running:
         await eventually(lambda: standin.calls("--version") and reason in (running.sidecar.qmd.outage or ""))
@@ -68,6 +69,7 @@ async def test_f081_unfit_program_is_explained(
 
 @pytest.mark.parametrize("kind", ["missing", "not executable", "wrong machine", "folder"])
 async def test_f081_missing_program_is_explained(tmp_path: Path, workspace: Path, kind: str) -> None:
+    """A qmd that is missing or cannot run leaves the built-in search, with the reason."""
     program = tmp_path / "bin" / "qmd"
     program.parent.mkdir()
     if kind == "folder":
@@ -87,6 +89,7 @@ async def test_f081_missing_program_is_explained(tmp_path: Path, workspace: Path
 async def test_f082_f087_broken_answers_of_commands_fall_back(
     tmp_path: Path, workspace: Path, standin: StandIn, way: str
 ) -> None:
+    """Each broken answer of a command is replaced by the built-in search in the same call."""
     standin.behave(mcp="exit 1", query=way)
     async with composed(tmp_path, workspace, settings(standin)) as running:
         await running.ready()
@@ -99,6 +102,7 @@ async def test_f082_f087_broken_answers_of_commands_fall_back(
 async def test_f082_f085_f086_noise_around_an_answer_is_read_through(
     tmp_path: Path, workspace: Path, standin: StandIn, way: str
 ) -> None:
+    """Banners, floods and grandchildren around a good answer do not spoil it."""
     standin.behave(mcp="exit 1", query=way)
     async with composed(tmp_path, workspace, settings(standin, limits={"timeoutMs": 3500})) as running:
         await running.ready()
@@ -123,6 +127,7 @@ async def test_unknown_option_is_left_out_the_second_time(tmp_path: Path, worksp
 async def test_f082_f084_f088_broken_server_falls_back_in_the_same_call(
     tmp_path: Path, workspace: Path, standin: StandIn, way: str
 ) -> None:
+    """A server that breaks or hangs falls back in the same call, and is used again when mended."""
     async with composed(tmp_path, workspace, settings(standin)) as running:
         await running.ready()
         await answered_by(running, "qmd")
@@ -142,6 +147,7 @@ async def eventually_answered_by_qmd(running: Composed) -> None:
 
 
 async def test_f082_rubbish_between_answers_is_passed_over(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
+    """Rubbish between the answers of the server is passed over."""
     standin.behave(mcp_query="rubbish")
     async with composed(tmp_path, workspace, settings(standin)) as running:
         await running.ready()
@@ -151,6 +157,7 @@ async def test_f082_rubbish_between_answers_is_passed_over(tmp_path: Path, works
 async def test_f083_empty_answer_is_doubted_while_the_index_is_old(
     tmp_path: Path, workspace: Path, standin: StandIn
 ) -> None:
+    """An empty answer is believed when qmd is current; otherwise the built-in answers with the reason."""
     standin.behave(results=[])
     async with composed(tmp_path, workspace, settings(standin)) as running:
         await running.ready()
@@ -172,6 +179,7 @@ async def answered_by_some(running: Composed) -> str:
 async def test_f083_embedding_error_behind_success_falls_back(
     tmp_path: Path, workspace: Path, standin: StandIn
 ) -> None:
+    """Success with an embedding error behind it falls back, with the reason."""
     model = tmp_path / "home" / ".cache" / "qmd" / "models" / "hf_ggml-org_embeddinggemma-300M-Q8_0.gguf"
     model.parent.mkdir(parents=True)
     model.write_bytes(b"GGUF")
@@ -195,6 +203,7 @@ async def test_model_that_is_missing_is_never_fetched(tmp_path: Path, workspace:
 
 @pytest.mark.parametrize("way", ["hang", "ignore TERM", "stop"])
 async def test_f084_hanging_update_is_ended(tmp_path: Path, workspace: Path, standin: StandIn, way: str) -> None:
+    """A hanging update is ended at its deadline, told as the reason, and later tried again."""
     standin.behave(update=way)
     short = {"updateTimeoutMs": 300, "commandTimeoutMs": 3000}
     async with composed(tmp_path, workspace, settings(standin, update=short)) as running:
@@ -206,6 +215,7 @@ async def test_f084_hanging_update_is_ended(tmp_path: Path, workspace: Path, sta
 
 
 async def test_f089_f092_crash_loop_backs_off_and_is_reaped(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
+    """In 3 s of questions a crashing qmd is started at most four times, and no zombie is left."""
     standin.behave(mcp="exit 1", query="exit 1")
     async with composed(tmp_path, workspace, settings(standin)) as running:
         await running.ready()
@@ -219,6 +229,7 @@ async def test_f089_f092_crash_loop_backs_off_and_is_reaped(tmp_path: Path, work
 
 
 async def test_f090_many_questions_start_few_processes(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
+    """Of fifty questions at most two become processes; all are answered, some told busy."""
     standin.behave(mcp="exit 1", query="hang")
     async with composed(tmp_path, workspace, settings(standin)) as running:
         await running.ready()
@@ -238,6 +249,7 @@ async def test_f090_many_questions_start_few_processes(tmp_path: Path, workspace
 async def test_f093_busy_index_is_tried_again_and_damaged_one_made_anew(
     tmp_path: Path, workspace: Path, standin: StandIn
 ) -> None:
+    """A locked index is tried again, and a damaged one is made anew."""
     standin.behave(update="fail SqliteError: database is locked")
     async with composed(tmp_path, workspace, settings(standin)) as running:
         await eventually(lambda: len(standin.calls("update")) >= 3)
@@ -250,6 +262,7 @@ async def test_f093_busy_index_is_tried_again_and_damaged_one_made_anew(
 
 
 async def test_f093_hit_that_no_longer_holds_is_dropped(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
+    """A hit whose lines the file does not have is dropped."""
     async with composed(tmp_path, workspace, settings(standin)) as running:
         await running.ready()
         await answered_by(running, "qmd")
@@ -263,6 +276,7 @@ async def test_f093_hit_that_no_longer_holds_is_dropped(tmp_path: Path, workspac
 async def test_f094_question_is_never_an_option(
     tmp_path: Path, workspace: Path, standin: StandIn, question: str
 ) -> None:
+    """Each odd question stands behind `--`, as one argument of plain words."""
     standin.behave(mcp="exit 1")
     async with composed(tmp_path, workspace, settings(standin)) as running:
         await running.ready()
@@ -290,6 +304,7 @@ async def test_f094_question_is_never_an_option(
     ],
 )
 async def test_f095_only_documents_are_told(tmp_path: Path, workspace: Path, standin: StandIn, file: str) -> None:
+    """Of hits that point at secrets, hidden, private or linked files only the note is told."""
     (workspace / "secret.md").write_text("The lease is secret.\n")
     (workspace / "memory" / ".hidden.md").write_text("The lease is hidden.\n")
     (workspace / "memory" / "private.md").write_text("---\nmemory: false\n---\nThe lease is private.\n")
@@ -307,6 +322,7 @@ async def test_f095_only_documents_are_told(tmp_path: Path, workspace: Path, sta
 async def test_f096_child_sees_nothing_it_need_not(
     tmp_path: Path, workspace: Path, standin: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The child sees no secret of the environment, no other descriptor, and its own folders."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
     monkeypatch.setenv("CI", "1")
     monkeypatch.setenv("QMD_CONFIG_DIR", "/elsewhere")

@@ -79,6 +79,7 @@ async def test_index_and_vectors_are_refreshed_at_their_intervals(
 async def test_f084_hanging_embed_is_ended_and_tried_again(
     tmp_path: Path, workspace: Path, standin: StandIn, way: str
 ) -> None:
+    """A hanging embed is ended at its deadline, told as the reason, and later tried again."""
     model = tmp_path / EMBED_MODEL
     model.parent.mkdir(parents=True)
     model.write_bytes(gguf())

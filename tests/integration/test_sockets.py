@@ -69,6 +69,7 @@ def umask(value: int) -> Iterator[None]:
 
 @pytest.mark.parametrize("mask", [0o000, 0o022, 0o077])
 def test_f102_socket_is_private_under_any_umask(path: Path, mask: int) -> None:
+    """Socket 0600 and folder 0700 under each umask."""
     with umask(mask):
         listener = bind_listener(path)
     assert (mode_of(path), mode_of(path.parent)) == (0o600, 0o700)
@@ -77,6 +78,7 @@ def test_f102_socket_is_private_under_any_umask(path: Path, mask: int) -> None:
 
 @pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace, to see the instant of the bind")
 def test_f102_socket_is_never_open_to_others_not_even_for_an_instant(tmp_path: Path) -> None:
+    """Killed between bind and listen, the socket is 0600 already."""
     program = (
         "import os, pathlib, signal, sys; os.umask(0); from memoryd.api.sockets import bind_listener;"
         "bind_listener(pathlib.Path(sys.argv[1]))"
@@ -100,6 +102,7 @@ def test_f102_socket_is_never_open_to_others_not_even_for_an_instant(tmp_path: P
 
 
 def test_f097_dead_socket_of_ours_is_replaced(path: Path) -> None:
+    """A dead socket of ours is replaced by one that answers."""
     bind_listener(path).sock.close()
     assert path.is_socket()
     assert not connects(path)
@@ -109,6 +112,7 @@ def test_f097_dead_socket_of_ours_is_replaced(path: Path) -> None:
 
 
 def test_f098_live_socket_is_not_stolen(path: Path) -> None:
+    """Binding a live socket is refused; the first listener is still bound and answers."""
     first = bind_listener(path)
     with pytest.raises(AlreadyRunning, match="already listens"):
         bind_listener(path)
@@ -118,6 +122,7 @@ def test_f098_live_socket_is_not_stolen(path: Path) -> None:
 
 
 def test_f099_path_too_long_for_the_kernel_is_a_clear_error(tmp_path: Path) -> None:
+    """The longest path binds; one byte more is an error that says how long and what to set."""
     room = SUN_PATH_MAX - len(bytes(tmp_path / "d")) - 1
     listener = bind_listener(tmp_path / "d" / ("s" * room))
     listener.close()
@@ -126,6 +131,7 @@ def test_f099_path_too_long_for_the_kernel_is_a_clear_error(tmp_path: Path) -> N
 
 
 def test_f100_missing_directories_are_made_private(tmp_path: Path) -> None:
+    """Missing folders are made with 0700 under umask 0."""
     path = tmp_path / "state" / "run" / "m.sock"
     with umask(0):
         bind_listener(path).close()
@@ -134,6 +140,7 @@ def test_f100_missing_directories_are_made_private(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("mode", [0o777, 0o770, 0o755, 0o711])
 def test_f101_directory_open_to_others_is_refused(path: Path, mode: int) -> None:
+    """A folder open to others is refused and left as it is."""
     path.parent.mkdir()
     path.parent.chmod(mode)
     with pytest.raises(NotPermitted, match="open to others"):
@@ -143,7 +150,8 @@ def test_f101_directory_open_to_others_is_refused(path: Path, mode: int) -> None
 
 
 @as_root
-def test_f101_directory_of_another_user_is_refused(path: Path) -> None:
+def test_f101_f155_directory_of_another_user_is_refused(path: Path) -> None:
+    """A folder of another user is refused."""
     path.parent.mkdir(mode=0o700)
     os.chown(path.parent, NOBODY, NOBODY)
     with pytest.raises(NotPermitted, match="belongs to uid 65534"):
@@ -151,6 +159,7 @@ def test_f101_directory_of_another_user_is_refused(path: Path) -> None:
 
 
 def test_f101_symlink_in_place_of_the_directory_is_refused(path: Path, tmp_path: Path) -> None:
+    """A link in place of the folder is refused, and nothing is put behind it."""
     (tmp_path / "real").mkdir(mode=0o700)
     path.parent.symlink_to(tmp_path / "real")
     with pytest.raises(NotPermitted, match="not a real directory"):
@@ -160,6 +169,7 @@ def test_f101_symlink_in_place_of_the_directory_is_refused(path: Path, tmp_path:
 
 
 def test_f101_file_or_symlink_in_the_way_is_left_alone(path: Path, tmp_path: Path) -> None:
+    """A file or a link in the way is refused and left as it is."""
     target = tmp_path / "target"
     path.parent.mkdir(mode=0o700)
     path.write_text("precious")
@@ -176,6 +186,7 @@ def test_f101_file_or_symlink_in_the_way_is_left_alone(path: Path, tmp_path: Pat
 
 @as_root
 def test_f101_dead_socket_of_another_user_is_left_alone(path: Path) -> None:
+    """A dead socket of another user is refused and left there."""
     bind_listener(path).sock.close()
     os.chown(path, NOBODY, NOBODY)
     with pytest.raises(NotPermitted, match="belongs to uid 65534"):
@@ -209,6 +220,7 @@ async def test_peer_and_socket_name_reach_the_handler(tmp_path: Path, stage: Sta
 async def test_f103_other_users_get_no_answer_even_when_the_mode_lets_them_in(
     open_directory: Path, stage: Stage
 ) -> None:
+    """Another user gets no byte, even with mode 0666, and is counted; root is answered."""
     path = open_directory / "run" / "m.sock"
     curl = ["curl", "--silent", "--max-time", "5", "--unix-socket", str(path), "http://localhost/v1/health"]
 
@@ -231,6 +243,7 @@ async def test_f103_other_users_get_no_answer_even_when_the_mode_lets_them_in(
 
 
 async def test_f104_removed_socket_is_bound_again(path: Path, stage: Stage) -> None:
+    """With its folder removed the socket is bound again, private, and old connections live."""
     async with serving(path, stage, check_every=timedelta(seconds=0.05)) as server, client(path) as early:
         assert (await early.get("/v1/health")).status_code == 200
         shutil.rmtree(path.parent)
@@ -243,6 +256,7 @@ async def test_f104_removed_socket_is_bound_again(path: Path, stage: Stage) -> N
 
 
 async def test_f104_what_keeps_a_lost_socket_from_being_bound_is_told(path: Path, stage: Stage) -> None:
+    """What stands in the way of binding again is told, left alone, and over when it is gone."""
     async with serving(path, stage, check_every=timedelta(seconds=0.05)) as server:
         path.unlink()
         path.write_text("in the way")
@@ -254,6 +268,7 @@ async def test_f104_what_keeps_a_lost_socket_from_being_bound_is_told(path: Path
 
 
 async def test_f105_connections_are_bounded_and_the_rest_is_told(path: Path, stage: Stage) -> None:
+    """Beyond the limit of a process a client is told 503; when the others left it is answered."""
     limits = ConnectionLimits(total=5, per_process=3)
     async with serving(path, stage, limits=limits) as server:
         opened = [await asyncio.open_unix_connection(str(path)) for _ in range(3)]
@@ -269,6 +284,7 @@ async def test_f105_connections_are_bounded_and_the_rest_is_told(path: Path, sta
 
 
 async def test_f105_total_counts_over_all_processes(path: Path, stage: Stage) -> None:
+    """Beyond the total a client of any process is told 503."""
     program = (
         "import socket, sys; held = [socket.socket(socket.AF_UNIX) for _ in range(4)];"
         "[one.connect(sys.argv[1]) for one in held]; print('held', flush=True); sys.stdin.read()"
@@ -285,6 +301,7 @@ async def test_f105_total_counts_over_all_processes(path: Path, stage: Stage) ->
 
 
 async def test_f105_silent_and_trickling_clients_are_dropped(path: Path, stage: Stage) -> None:
+    """Silent and trickling clients are dropped at the time limit, and counted."""
     async with serving(path, stage, limits=ConnectionLimits(header_timeout=SHORT)) as server:
         assert await talk(path, b"") == b""
         assert await talk(path, b"GET /v1/hea") == b""
@@ -301,6 +318,7 @@ async def test_f105_silent_and_trickling_clients_are_dropped(path: Path, stage: 
 
 
 async def test_f105_trickled_second_request_is_dropped_too(path: Path, stage: Stage) -> None:
+    """A second request that trickles is dropped at the time limit, too."""
     async with serving(path, stage, limits=ConnectionLimits(header_timeout=SHORT)) as server:
         reader, writer = await asyncio.open_unix_connection(str(path))
         writer.write(HEALTH)
@@ -312,6 +330,7 @@ async def test_f105_trickled_second_request_is_dropped_too(path: Path, stage: St
 
 
 async def test_f105_idle_connection_is_closed_and_an_answering_one_is_not(path: Path, stage: Stage) -> None:
+    """An idle connection is closed at its limit; one that waits for its answer gets it."""
     limits = ConnectionLimits(header_timeout=SHORT, idle_timeout=timedelta(seconds=1))
     async with serving(path, stage, limits=limits):
         asking = asyncio.create_task(talk(path, b"GET /v1/wait HTTP/1.1\r\nhost: x\r\n\r\n"))
@@ -323,6 +342,7 @@ async def test_f105_idle_connection_is_closed_and_an_answering_one_is_not(path: 
 
 
 async def test_f105_good_clients_are_answered_beside_many_idle_ones(path: Path, stage: Stage) -> None:
+    """Twenty clients are answered beside 150 idle ones."""
     async with serving(path, stage, limits=ConnectionLimits(total=200, per_process=200)) as server:
         idle = [await asyncio.open_unix_connection(str(path)) for _ in range(150)]
         await eventually(lambda: server.connections.open == 150)
@@ -334,6 +354,7 @@ async def test_f105_good_clients_are_answered_beside_many_idle_ones(path: Path, 
 
 
 async def test_f134_nearly_full_descriptor_table_sheds_new_connections_and_recovers(path: Path, stage: Stage) -> None:
+    """With five descriptors left a client is told 503 and counted; with room it is answered."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     async with serving(path, stage) as server:
         lowest_free = os.dup(0)
@@ -349,6 +370,7 @@ async def test_f134_nearly_full_descriptor_table_sheds_new_connections_and_recov
 
 
 async def test_f106_client_that_never_reads_is_dropped(path: Path, stage: Stage) -> None:
+    """A client that never reads is dropped at the time limit, and the next gets its large answer."""
     large = b"GET /v1/large?size=4000000 HTTP/1.1\r\nhost: x\r\n\r\n"
     async with serving(path, stage, limits=ConnectionLimits(write_timeout=SHORT)) as server:
         with socket.socket(socket.AF_UNIX) as deaf:
@@ -360,6 +382,7 @@ async def test_f106_client_that_never_reads_is_dropped(path: Path, stage: Stage)
 
 
 async def test_f107_half_closed_client_gets_its_answer(path: Path, stage: Stage) -> None:
+    """A client that closed its sending side gets its answer."""
     async with serving(path, stage) as server:
         asking = asyncio.create_task(talk(path, b"GET /v1/wait HTTP/1.1\r\nhost: x\r\n\r\n", then_eof=True))
         await eventually(lambda: stage.waiting == 1)
@@ -370,6 +393,7 @@ async def test_f107_half_closed_client_gets_its_answer(path: Path, stage: Stage)
 
 @pytest.mark.parametrize("next_request", [b"", HEALTH])
 async def test_f107_work_for_a_client_that_left_is_cancelled(path: Path, stage: Stage, next_request: bytes) -> None:
+    """The work for a client that left is cancelled, and its connection forgotten."""
     async with serving(path, stage) as server:
         with socket.socket(socket.AF_UNIX) as leaving:
             leaving.connect(str(path))
@@ -381,6 +405,7 @@ async def test_f107_work_for_a_client_that_left_is_cancelled(path: Path, stage: 
 
 
 async def test_f107_client_that_leaves_inside_its_body_is_forgotten(path: Path, stage: Stage) -> None:
+    """A client that leaves inside its body gets nothing and is forgotten."""
     start = b"POST /v1/echo HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{"
     async with serving(path, stage) as server:
         assert await talk(path, start, then_eof=True) == b""
@@ -388,6 +413,7 @@ async def test_f107_client_that_leaves_inside_its_body_is_forgotten(path: Path, 
 
 
 async def test_f115_stop_lets_requests_finish_and_ends_the_rest(path: Path, stage: Stage) -> None:
+    """At the stop a running request is answered, an idle connection closed, the socket gone."""
     async with serving(path, stage) as server:
         idle_reader, idle_writer = await asyncio.open_unix_connection(str(path))
         asking = asyncio.create_task(talk(path, b"GET /v1/wait HTTP/1.1\r\nhost: x\r\n\r\n"))
@@ -401,6 +427,7 @@ async def test_f115_stop_lets_requests_finish_and_ends_the_rest(path: Path, stag
 
 
 async def test_f115_request_that_takes_too_long_at_stop_is_told_so(path: Path, stage: Stage) -> None:
+    """A request that outlasts the grace of the stop is told shutting_down, and cancelled."""
     async with serving(path, stage, grace=SHORT) as server:
         asking = asyncio.create_task(talk(path, b"GET /v1/wait HTTP/1.1\r\nhost: x\r\n\r\n"))
         await eventually(lambda: stage.waiting == 1)
@@ -425,6 +452,7 @@ async def test_cancelling_the_server_stops_it_gracefully(path: Path, stage: Stag
 
 
 async def test_f116_pipelined_requests_are_answered_in_order(path: Path, stage: Stage) -> None:
+    """A hundred requests sent at once are answered in their order."""
     requests = b"".join(b"GET /v1/large?size=%d HTTP/1.1\r\nhost: x\r\n\r\n" % size for size in range(100))
     async with serving(path, stage):
         replies = (await talk(path, requests, then_eof=True)).split(b"HTTP/1.1 200")[1:]
@@ -489,6 +517,7 @@ async def test_inherited_socket_outlives_the_server(path: Path, stage: Stage) ->
 async def test_f104_inherited_socket_whose_path_was_removed_is_replaced_by_one_of_ours(
     path: Path, stage: Stage
 ) -> None:
+    """An inherited socket whose path was removed is replaced, and ours is removed at the end."""
     manager = bind_listener(path)
     passed = inherit(manager)
     passed.sock = manager.sock.dup()

@@ -116,6 +116,7 @@ GOOD_AND_POISON = [Passage("good"), Passage("poison"), Passage("also good")]
 
 
 async def test_f069_abort_costs_the_batch_and_only_the_worker() -> None:
+    """An abort is WorkerDied with its signal; the next worker answers, and it counts one restart."""
     async with running(played("abort")) as worker:
         with pytest.raises(WorkerDied, match="SIGABRT"):
             await worker.embed_documents(GOOD_AND_POISON)
@@ -125,6 +126,8 @@ async def test_f069_abort_costs_the_batch_and_only_the_worker() -> None:
 
 
 async def test_f069_deadly_text_is_found_by_halving_the_batch() -> None:
+    """The one text that kills is found by halving, and the others are embedded."""
+
     async def deadly(passages: list[Passage]) -> list[Passage]:
         try:
             await worker.embed_documents(passages)
@@ -138,6 +141,7 @@ async def test_f069_deadly_text_is_found_by_halving_the_batch() -> None:
 
 
 async def test_f069_question_is_refused_during_the_back_off_though_documents_wait() -> None:
+    """During the back-off a question is refused with the time, and the waiting documents are embedded."""
     rule = BreakerRule(first_delay=1, jitter=0)
     async with running(played("abort", rule=rule)) as worker:
         with pytest.raises(WorkerDied):
@@ -150,12 +154,14 @@ async def test_f069_question_is_refused_during_the_back_off_though_documents_wai
 
 
 async def test_f069_question_in_flight_is_unavailable_not_blamed() -> None:
+    """A question in flight is unavailable with the signal, not a bad text."""
     async with running(played("abort")) as worker:
         with pytest.raises(EmbedderUnavailable, match="SIGABRT"):
             await worker.embed_query("poison")
 
 
 async def test_f069_death_is_told_with_the_last_words() -> None:
+    """The error holds the exit status and the last line of the worker."""
     async with running(played("exit")) as worker:
         with pytest.raises(WorkerDied, match="exit status 1: out of luck"):
             await worker.embed_documents(GOOD_AND_POISON)
@@ -163,6 +169,7 @@ async def test_f069_death_is_told_with_the_last_words() -> None:
 
 @pytest.mark.parametrize("mode", ["hang", "stop"])
 async def test_f070_hung_worker_is_killed_at_the_deadline(mode: str) -> None:
+    """A worker that hangs or stops moving is killed at the deadline, and another one answers."""
     async with running(played(mode, document_timeout=0.3 * SECOND)) as worker:
         await worker.warm()
         pid = pid_of(worker)
@@ -173,6 +180,7 @@ async def test_f070_hung_worker_is_killed_at_the_deadline(mode: str) -> None:
 
 
 async def test_f070_stopped_real_worker_is_killed_at_the_deadline(starter_model: Path) -> None:
+    """A stopped real worker is killed at the deadline, and another one answers."""
     async with running(real(starter_model, document_timeout=0.5 * SECOND)) as worker:
         await worker.warm()
         pid = pid_of(worker)
@@ -184,6 +192,7 @@ async def test_f070_stopped_real_worker_is_killed_at_the_deadline(starter_model:
 
 
 async def test_f070_slow_batch_that_moves_is_not_killed() -> None:
+    """A batch slower than the deadline that moves is finished without a restart."""
     async with running(played("slow", document_timeout=0.6 * SECOND)) as worker:
         vectors = await worker.embed_documents([Passage("poison")] * 10)
         assert len(vectors) == 10
@@ -191,6 +200,7 @@ async def test_f070_slow_batch_that_moves_is_not_killed() -> None:
 
 
 async def test_f070_unanswered_question_alone_gets_a_hung_worker_killed() -> None:
+    """One unanswered question gets the hung worker killed."""
     hung = worker_for(
         Path("/no/model"),
         standin("hang"),
@@ -207,6 +217,7 @@ async def test_f070_unanswered_question_alone_gets_a_hung_worker_killed() -> Non
 
 
 async def test_f071_killed_real_worker_comes_back(starter_model: Path) -> None:
+    """The real worker killed inside a batch is WorkerDied with SIGKILL, and another one answers."""
     async with running(real(starter_model)) as worker:
         await worker.warm()
         batch = asyncio.create_task(worker.embed_documents([Passage("the gateway " * 50)] * 200))
@@ -227,6 +238,7 @@ async def test_f071_killed_real_worker_comes_back(starter_model: Path) -> None:
     ],
 )
 async def test_f072_unfit_file_is_one_clear_message(tmp_path: Path, content: bytes | None, reason: str) -> None:
+    """Each unfit file is one line of reason, the same for documents, questions and status."""
     model = tmp_path / "model.gguf"
     if content is not None:
         model.write_bytes(content)
@@ -240,6 +252,7 @@ async def test_f072_unfit_file_is_one_clear_message(tmp_path: Path, content: byt
 
 
 async def test_f072_truncated_model_is_refused(tmp_path: Path, starter_model: Path) -> None:
+    """A cut model is an error of the model."""
     model = tmp_path / "model.gguf"
     model.write_bytes(starter_model.read_bytes()[:5_000_000])
     async with running(real(model)) as worker:
@@ -248,12 +261,14 @@ async def test_f072_truncated_model_is_refused(tmp_path: Path, starter_model: Pa
 
 
 async def test_f072_wrong_dimensions_are_refused() -> None:
+    """A model with other dimensions is refused with both numbers."""
     async with running(played("wrong-dimensions")) as worker:
         with pytest.raises(ModelError, match="8 dimensions, not 4"):
             await worker.warm()
 
 
 async def test_f072_replaced_file_is_tried_before_the_back_off_is_over(tmp_path: Path) -> None:
+    """A replaced file is loaded though the back-off had an hour to go."""
     model = tmp_path / "model.gguf"
     model.write_bytes(b"nonsense")
     patient = BreakerRule(first_delay=3600, longest_delay=3600)
@@ -268,6 +283,7 @@ async def test_f072_replaced_file_is_tried_before_the_back_off_is_over(tmp_path:
 
 @needs_proc
 async def test_f073_model_truncated_under_the_worker_costs_only_the_worker(tmp_path: Path, starter_model: Path) -> None:
+    """The cut model kills the worker by SIGBUS, and loading it again is an error of the model."""
     model = tmp_path / "model.gguf"
     shutil.copy(starter_model, model)
     async with running(real(model)) as worker:
@@ -280,6 +296,7 @@ async def test_f073_model_truncated_under_the_worker_costs_only_the_worker(tmp_p
 
 @pytest.mark.parametrize("mode", ["nan", "infinite", "zero", "long", "refuse"])
 async def test_f074_unusable_vector_is_rejected_alone(mode: str) -> None:
+    """The unusable vector alone is rejected, without a restart."""
     async with running(played(mode)) as worker:
         good, poison, also_good = await worker.embed_documents(GOOD_AND_POISON)
         assert isinstance(poison, Rejected)
@@ -291,12 +308,14 @@ async def test_f074_unusable_vector_is_rejected_alone(mode: str) -> None:
 
 
 async def test_f075_prints_of_native_code_do_not_reach_the_wire() -> None:
+    """With prints on stdout from native code, all vectors arrive."""
     async with running(played("loud")) as worker:
         vectors = await worker.embed_documents([Passage("good")] * 3)
         assert not any(isinstance(vector, Rejected) for vector in vectors)
 
 
 async def test_f077_question_while_the_model_loads_is_told_in_time() -> None:
+    """A question while the model loads is told so within its time."""
     loading = worker_for(Path("/no/model"), standin("hang-on-load"), dimensions=4, query_timeout=0.2 * SECOND)
     async with running(loading) as worker:
         with pytest.raises(EmbedderUnavailable, match="warming"):
@@ -305,6 +324,7 @@ async def test_f077_question_while_the_model_loads_is_told_in_time() -> None:
 
 
 async def test_f077_load_that_never_ends_is_given_up() -> None:
+    """A load that does not end is given up at its deadline, with the reason."""
     loading = worker_for(Path("/no/model"), standin("hang-on-load"), dimensions=4, load_timeout=0.5 * SECOND)
     async with running(loading) as worker:
         with pytest.raises(EmbedderUnavailable):
@@ -317,6 +337,7 @@ async def test_f077_load_that_never_ends_is_given_up() -> None:
     ["disorder", "twice", "unknown-id", "short", "garbage", "nested", "oversize", "half", "second-ready"],
 )
 async def test_f078_broken_protocol_ends_the_connection(mode: str) -> None:
+    """Each break of the protocol ends the worker, and the next one's vectors are good."""
     async with running(played(mode)) as worker:
         with pytest.raises(WorkerDied):
             await worker.embed_documents([Passage("poison"), Passage("good")])
@@ -327,6 +348,7 @@ async def test_f078_broken_protocol_ends_the_connection(mode: str) -> None:
 
 
 async def test_f079_flood_of_long_texts_is_survived(starter_model: Path) -> None:
+    """Texts of a million signs are embedded without a restart."""
     flood = [Passage("🎉" * 1_000_000), Passage("word " * 100_000), Passage("漢" * 300_000), Passage("x\x00" * 100_000)]
     async with running(real(starter_model)) as worker:
         vectors = await worker.embed_documents(flood)
@@ -336,6 +358,7 @@ async def test_f079_flood_of_long_texts_is_survived(starter_model: Path) -> None
 
 @needs_proc
 async def test_f080_worker_is_niced_and_has_few_threads(starter_model: Path) -> None:
+    """The worker is ten steps nicer than we are and has two threads."""
     async with running(real(starter_model)) as worker:
         await worker.embed_documents([Passage("the gateway")] * 5)
         process = psutil.Process(pid_of(worker))
@@ -345,6 +368,7 @@ async def test_f080_worker_is_niced_and_has_few_threads(starter_model: Path) -> 
 
 
 async def test_f089_worker_that_dies_at_once_is_not_started_in_a_hot_loop() -> None:
+    """After five deaths at once the next try is half a minute away, with the reason."""
     rule = BreakerRule(first_delay=0.01, longest_delay=30)
     async with running(played("crash-on-load", rule=rule)) as worker:
         for _ in range(5):
@@ -357,6 +381,7 @@ async def test_f089_worker_that_dies_at_once_is_not_started_in_a_hot_loop() -> N
 
 
 async def test_f089_open_circuit_closes_after_a_good_probe() -> None:
+    """After six deaths and a good probe the worker answers."""
     async with running(played("abort")) as worker:
         for _ in range(6):
             await comes_back(worker)
@@ -397,6 +422,7 @@ asyncio.run(main())
 @needs_proc
 @pytest.mark.parametrize("child", ["running", "stopped"])
 async def test_f091_no_orphan_after_the_daemon_is_killed(starter_model: Path, child: str) -> None:
+    """No worker lives on when its daemon is killed, even one that is computing."""
     command = [sys.executable, "-c", textwrap.dedent(PARENT), str(starter_model), child]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:  # noqa: ASYNC220 - one line is read
         assert parent.stdout is not None
@@ -407,6 +433,7 @@ async def test_f091_no_orphan_after_the_daemon_is_killed(starter_model: Path, ch
 
 
 async def test_f092_dead_workers_are_reaped() -> None:
+    """Ten dead workers leave no zombie."""
     async with running(played("abort", rule=BreakerRule(first_delay=0, longest_delay=0))) as worker:
         for _ in range(10):
             with pytest.raises(WorkerDied):
@@ -421,6 +448,7 @@ async def test_f092_dead_workers_are_reaped() -> None:
 async def test_f061_f096_worker_inherits_neither_descriptors_nor_secrets(
     starter_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The worker holds no descriptor of a database, one socket, and no secret."""
     monkeypatch.setenv("OPENAI_API_KEY", "very secret")
     database = os.open(tmp_path / "index.sqlite", os.O_CREAT | os.O_RDWR)
     os.set_inheritable(database, True)

@@ -121,6 +121,7 @@ def _state(db: apsw.Connection) -> int:
 async def test_f055_file_is_a_committed_state_or_refused(
     tmp_path: Path, executor: ThreadPoolExecutor, call: str, times: int
 ) -> None:
+    """With its log harmed after a kill, the file is a committed state or refused."""
     run(_made(tmp_path / "counted"), strace_prefix(tmp_path / "calls", calls=(call,)))
     total = most_calls(tmp_path / "calls", call)
     assert total > times
@@ -152,6 +153,7 @@ def _harmed(origin: Path, harm: Callable[[Path], None]) -> Path:
 async def test_f055_log_lost_while_it_was_moved_is_told(
     tmp_path: Path, executor: ThreadPoolExecutor, before_last: int
 ) -> None:
+    """Killed while the log was moved, the file is whole with its log and refused without."""
     counted, origin = _made(tmp_path / "counted"), _made(tmp_path / "origin")
     run(counted, (*strace_prefix(tmp_path / "calls", calls=("pwrite64",)), "-P", str(counted)))
     # the last page of the last move is the header with its even seal
@@ -167,12 +169,14 @@ async def test_f055_log_lost_while_it_was_moved_is_told(
 
 
 async def test_f055_log_removed_between_moves_costs_what_it_held(tmp_path: Path, executor: ThreadPoolExecutor) -> None:
+    """Without its log the file is the state of the last move."""
     path = _made(tmp_path / "origin")
     assert run(path, ())[1] == ROUNDS - 1
     assert await state_of(_harmed(path, remove), executor) == ROUNDS - 1 - ROUNDS % 9
 
 
 async def test_f055_older_copy_beside_a_younger_log_is_told(tmp_path: Path, executor: ThreadPoolExecutor) -> None:
+    """An older copy of the file beside a younger log is refused."""
     path = _made(tmp_path / "origin")
     database = Database(path=path, executor=executor)
     await database.open(prepare_index)

@@ -93,7 +93,10 @@ def test_second_daemon_is_refused_and_names_the_first(launch: Launch) -> None:
 
 
 def test_f060_of_two_daemons_on_one_state_directory_the_first_gives_way(launch: Launch) -> None:
-    """The directory was removed, with lock and socket, so that nothing kept the second one from starting."""
+    """With lock and folder removed, the older daemon ends with its exit code; the newer one answers.
+
+    The directory was removed, with lock and socket, so that nothing kept the second one from starting.
+    """
     first, second = launch(), launch()
     first.start()
     first.client().sync()

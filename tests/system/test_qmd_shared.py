@@ -26,6 +26,7 @@ def locked(daemon: RunningDaemon) -> Iterator[None]:
 
 
 def test_f093_locked_index_delays_the_update_and_no_answer(tmp_path: Path, workspace: Path) -> None:
+    """While qmd's index is locked, answers come from qmd and from the new note; later it updates."""
     with with_qmd(tmp_path, workspace) as daemon:
         wait_for_qmd(daemon)
         before = agent_of(daemon)["qmd"]["lastUpdateAt"]
@@ -47,6 +48,7 @@ def at_work(daemon: RunningDaemon, command: str) -> bool:
 
 
 def test_f093_updates_by_hand_at_the_same_time_break_nothing(tmp_path: Path, workspace: Path) -> None:
+    """With updates by hand at the same time, every new note is found at once and by qmd later."""
     with with_qmd(tmp_path, workspace, update={"debounceMs": 0}) as daemon, ThreadPoolExecutor(1) as pool:
         wait_for_qmd(daemon)
         by_others = pool.submit(lambda: [by_hand(daemon, "update", check=False) for _ in range(6)])
@@ -67,6 +69,7 @@ def answers_all(daemon: RunningDaemon, count: int) -> bool:
 
 
 def test_f090_fifty_questions_at_once_are_answered_by_few_processes(tmp_path: Path, workspace: Path) -> None:
+    """Fifty questions are answered, and one server process of qmd runs."""
     with with_qmd(tmp_path, workspace) as daemon, ThreadPoolExecutor(50) as pool:
         wait_for_qmd(daemon)
         asking = [pool.submit(found, daemon, "lease") for _ in range(50)]

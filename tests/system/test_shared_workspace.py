@@ -41,6 +41,7 @@ def paths(client: Client, agent: str, query: str = "gateway") -> set[str]:
 
 
 def test_f145_agent_finds_and_reads_what_its_own_settings_index(daemon: RunningDaemon) -> None:
+    """Each agent finds and reads what its settings index, and what they do not is not found."""
     client = daemon.client()
     assert paths(client, "a") == {"MEMORY.md", "memory/first.md", "../private/diary.md"}
     assert paths(client, "b") == {"MEMORY.md", "memory/first.md"}

@@ -90,7 +90,8 @@ def test_socket_that_was_lost_is_told(tmp_path: Path, workspace: Path) -> None:
         assert (seen["connections"], seen["unreachable"]) == (None, []), "that is the owner's"
 
 
-def test_notes_that_are_not_what_they_seem_are_flagged(quick: RunningDaemon, workspace: Path) -> None:
+def test_f039_f043_notes_that_are_not_what_they_seem_are_flagged(quick: RunningDaemon, workspace: Path) -> None:
+    """Conflict copy and lost bytes are flagged in status and hits, and the encoding is told."""
     memory = workspace / "memory"
     (memory / "latin.md").write_bytes("# Café\n\nThe zebra drinks café crème.\n".encode("latin-1"))
     (memory / "wide.md").write_bytes("# Wide\n\nThe quagga is wide.\n".encode("utf-16"))
@@ -113,7 +114,8 @@ def test_notes_that_are_not_what_they_seem_are_flagged(quick: RunningDaemon, wor
     assert "flagged memory/latin.md · not valid utf-8" in shown(quick)
 
 
-def test_deletion_of_most_notes_is_told(quick: RunningDaemon, workspace: Path) -> None:
+def test_f041_deletion_of_most_notes_is_told(quick: RunningDaemon, workspace: Path) -> None:
+    """A deletion of most notes stands in status, in the shown status and in an event; one of one does not."""
     notes = [workspace / "memory" / f"note-{number}.md" for number in range(NOTES)]
     for number, note in enumerate(notes):
         note.write_text(f"# Note {number}\n\nThe machine number {number} stands here.\n")

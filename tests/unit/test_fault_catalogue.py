@@ -1,0 +1,76 @@
+"""The table of faults says what its tests say, and names what is open."""
+
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from tests.fault import catalogue
+from tests.fault.coverage import by_row, main, numbered, table
+
+SECTIONS = catalogue.read()
+ROWS = {row.number: row for section in SECTIONS for row in section.rows}
+TESTS = numbered()
+
+
+def test_rows_are_numbered_from_1_to_157_without_a_gap() -> None:
+    assert [row.number for section in SECTIONS for row in section.rows] == list(range(1, 158))
+    assert [section.letter for section in SECTIONS] == list("ABCDEFGHI")
+
+
+def test_each_numbered_test_says_what_it_asserts() -> None:
+    assert [test.place for test in TESTS if not re.fullmatch(r"[A-Z0-9`/].{20,}[.]", test.says)] == []
+    assert len(TESTS) == len({test.says for test in TESTS})
+
+
+def test_each_number_of_a_test_is_a_row() -> None:
+    assert [test.place for test in TESTS if not set(test.rows) <= ROWS.keys()] == []
+
+
+def test_row_without_a_test_has_the_reason() -> None:
+    tested = by_row(TESTS)
+    assert [number for number, row in ROWS.items() if not row.why_open and number not in tested] == []
+
+
+def test_counts_of_the_table_are_those_of_the_rows() -> None:
+    lines = list(table(SECTIONS, by_row(TESTS)))
+    is_open = sum(line.strip().startswith("open: ") for line in lines)
+    assert lines[-1].strip() == f"{157 - is_open} of 157 rows"
+    counted = [int(found[1]) for line in lines if (found := re.match(r"\n[A-I]\. .*: (\d+) of \d+ rows", line))]
+    assert sum(counted) == 157 - is_open
+    assert sum(line.startswith("       - ") for line in lines) == sum(len(test.rows) for test in TESTS)
+    assert is_open == sum(bool(row.why_open) for row in ROWS.values())
+
+
+def test_row_counts_only_with_a_test_and_nothing_left_open(tmp_path: Path) -> None:
+    (tmp_path / "table.md").write_text(
+        "# T\n\n## A. Some\n\n| row | fault | what must hold | open, since |\n|---|---|---|---|\n"
+        "| 1 | a | b | |\n| 2 | c | d | not built |\n| 3 | e | f | |\n"
+    )
+    (tmp_path / "test_some.py").write_text('def test_f001_f002_some() -> None:\n    """Says it."""\n')
+    lines = list(table(catalogue.read(tmp_path / "table.md"), by_row(numbered(tmp_path))))
+    assert lines == [
+        "\nA. Some: 1 of 3 rows",
+        "\n    1  a: b",
+        "       - Says it.",
+        "         test_some.py::test_f001_f002_some",
+        "\n    2  c: d",
+        "       open: not built",
+        "       - Says it.",
+        "         test_some.py::test_f001_f002_some",
+        "\n    3  e: f",
+        "       open: no test",
+        "\n1 of 3 rows",
+    ]
+
+
+def test_line_that_is_no_row_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "table.md").write_text("## A. Some\n\n| 1 | a | b |\n")
+    with pytest.raises(ValueError, match="no row"):
+        catalogue.read(tmp_path / "table.md")
+
+
+def test_strict_sections_with_an_open_row_are_an_error() -> None:
+    assert CliRunner().invoke(main, []).exit_code == 0
+    assert CliRunner().invoke(main, ["--strict", "F"]).exit_code == 1
