@@ -58,7 +58,7 @@ qmd:
 	fi
 
 torture: .venv/.test .venv/.model
-	for seed in 1 2 3; do $(BIN)/python -m tests.fault.torture --rounds 500 --seed $$seed --embed --files 15 --rate 15 $(ARGS) || exit 1; done
+	for seed in 1 2 3; do $(BIN)/python -m tests.fault.torture --rounds 500 --seed $$seed --embed --files 10 --rate 3 $(ARGS) || exit 1; done
 	$(BIN)/python -m tests.fault.torture --rounds 200 --seed 5 $(ARGS)
 	$(BIN)/python -m tests.fault.torture --rounds 200 --seed 4 --no-watch $(ARGS)
 

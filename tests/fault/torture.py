@@ -42,6 +42,7 @@ from tests.fault.searching import SearchThread
 
 SYNC = {"watchDebounceMs": 40, "settleMs": 20, "deleteGraceMs": 400, "rootGraceSeconds": 1, "reconcileSeconds": 1}
 """Times that let a round take tenths of a second."""
+QUESTIONS_PER_EDIT = 0.4
 VERIFY_EVERY, DAEMON_EVERY = 5, 5
 """After how many rounds all is checked, and at which of these checks a second daemon makes the index to compare."""
 CALLS = ("pwrite64", "fdatasync", "ftruncate", "openat", "unlink")
@@ -94,7 +95,8 @@ class Torture:
             self._learn_calls()
         self.daemon.start()
         editing = EditorThread(self.editor, rates, self._plan.rate)
-        searching = SearchThread(self.daemon, self.editor.oracle, random.Random(f"{self._plan.seed}-search"))
+        questions = random.Random(f"{self._plan.seed}-search")
+        searching = SearchThread(self.daemon, self.editor.oracle, questions, self._plan.rate * QUESTIONS_PER_EDIT)
         searching.up_since = time.monotonic()
         editing.start()
         searching.start()
