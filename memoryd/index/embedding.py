@@ -261,7 +261,7 @@ class EmbeddingLane:
     def _why_not(self) -> str | None:
         if self._settings.is_paused and self.pending:
             return PAUSED
-        return self._hold() or next((reason for _, reason in self._held.values()), None)
+        return next((reason for _, reason in self._held.values()), None)
 
     async def _sleep(self, seconds: float | None) -> None:
         with contextlib.suppress(TimeoutError):
