@@ -101,17 +101,21 @@ class VectorIndex:
         writes = self._database.writes
         while self._seen != writes and not self._is_unmappable:
             rows = self._rows
-            try:
-                added = await self._database.read(partial(self._load, rows))
-            except OSError as exc:
-                await self._do_without(exc)
+            added = await self._database.read(partial(self._load, rows))
+            if isinstance(added, OSError):
+                await self._do_without(added)
                 return
             if rows is self._rows and added < BATCH:
                 self._seen = writes
                 self._take_sample()
 
-    def _load(self, rows: VectorRows, db: Connection) -> int:
-        return rows.append(vectors_after(db, self.space, rows.last_id, self._dimensions, BATCH))
+    def _load(self, rows: VectorRows, db: Connection) -> int | OSError:
+        """Return how many vectors were added, or why they have no room, which is no trouble of the index."""
+        batch = vectors_after(db, self.space, rows.last_id, self._dimensions, BATCH)
+        try:
+            return rows.append(batch)
+        except OSError as exc:
+            return exc
 
     async def _do_without(self, trouble: OSError) -> None:
         """Leave the matrix, which neither memory nor disk may hold, for the slower rows of the index."""

@@ -94,6 +94,13 @@ async def test_documents_and_questions_get_unit_vectors_in_order(server: Embeddi
     assert same(question, unit("who mended the boiler"))
 
 
+async def test_question_to_a_provider_that_was_closed_meanwhile_costs_its_arm_only(server: EmbeddingServer) -> None:
+    async with opened(server) as embedder:
+        await embedder.aclose()
+        with pytest.raises(EmbeddingError, match="opened anew"):
+            await embedder.embed_query("who mended the boiler")
+
+
 async def test_identity_names_model_and_place_and_no_secret(server: EmbeddingServer) -> None:
     async with opened(server, headers={"X-Team": "geheim-4711"}) as embedder:
         identity = embedder.identity

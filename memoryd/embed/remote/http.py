@@ -174,6 +174,9 @@ class Endpoint:
     async def _followed(self, request: httpx.Request) -> AsyncIterator[httpx.Response]:
         """The answer at the end of redirects: within the origin, or a file elsewhere that is asked for bare."""
         for _ in range(REDIRECTS):
+            if self._client.is_closed:
+                # a question may have waited for its turn while the provider was opened anew, with another key
+                raise CallError(Kind.OUTAGE, "it is being opened anew")
             response = await self._client.send(request, stream=True)
             try:
                 if response.next_request is None:
