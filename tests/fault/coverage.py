@@ -36,12 +36,12 @@ def numbered(tests: Path = TESTS) -> list[Numbered]:
     return [
         Numbered(f"{path.relative_to(tests)}::{test.name}", _says(test), tuple(map(int, _NUMBER.findall(test.name))))
         for path in sorted(tests.rglob("test_*.py"))
-        for test in tests_in(path)
+        for test in functions_of(path)
         if _NUMBER.search(test.name)
     ]
 
 
-def tests_in(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+def functions_of(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
     """Yield the test functions of a module."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):

@@ -75,15 +75,19 @@ def spawn_behind(
     env: Mapping[str, str] | None = None,
 ) -> subprocess.Popen[bytes]:
     """Start the daemon's program behind a command that ends in executing it."""
+    return _spawn(daemon, [*prefix, sys.executable, "-m", "memoryd.daemon.main", *arguments], env or daemon.env)
+
+
+def spawn_program(daemon: RunningDaemon, *arguments: str) -> subprocess.Popen[bytes]:
+    """Start Python with these arguments in the place of the daemon."""
+    return _spawn(daemon, [sys.executable, *arguments], daemon.env)
+
+
+def _spawn(daemon: RunningDaemon, command: Sequence[str], env: Mapping[str, str]) -> subprocess.Popen[bytes]:
     (daemon.home / "home").mkdir(exist_ok=True)
     with daemon.log.open("ab") as log:
         return subprocess.Popen(
-            [*prefix, sys.executable, "-m", "memoryd.daemon.main", *arguments],
-            env=dict(env or daemon.env),
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
+            command, env=dict(env), stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
         )
 
 

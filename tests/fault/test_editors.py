@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -18,6 +19,7 @@ import pytest
 
 from memoryd.client import Client
 from tests.daemon import eventually
+from tests.embedding_endpoint import Endpoint
 from tests.fault import check, editors
 from tests.fault.stage import EVENTS_ONLY, QUICK, SCAN_ONLY, Stage
 
@@ -343,16 +345,16 @@ def test_f039_what_editors_leave_about_is_no_note(stage: Stage) -> None:
 
 @pytest.fixture
 def repository(stage: Stage) -> Path:
-    """A workspace under git with two branches, of which half of 200 notes differ."""
-    for number in range(200):
+    """A workspace under git with two branches, of which more than half of 500 notes differ."""
+    for number in range(500):
         stage.write(f"bank/{number}.md", f"common note {number}\n")
     _git(stage.workspace, "init", "-q", "-b", "one")
     _git(stage.workspace, "add", ".")
     _git(stage.workspace, "commit", "-qm", "one")
     _git(stage.workspace, "checkout", "-q", "-b", "two")
-    for number in range(100):
+    for number in range(250):
         stage.write(f"bank/{number}.md", f"another note {number} of branch two\n")
-    for number in range(150, 200):
+    for number in range(450, 500):
         (stage.workspace / "bank" / f"{number}.md").unlink()
         stage.write(f"bank/new/{number}.md", f"moved note {number}\n")
     _git(stage.workspace, "add", ".")
@@ -367,18 +369,34 @@ def _git(folder: Path, *arguments: str) -> None:
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 def test_f040_branches_switched_again_and_again_converge(stage: Stage, repository: Path) -> None:
-    """After 20 switches every note is indexed, and no more texts were embedded than both branches hold."""
-    stage.start()
-    for turn in range(20):
-        _git(repository, "checkout", "-q", "one" if turn % 2 == 0 else "two")
-    stage.converges()
-    assert stage.status()["files"] == 202
+    """After 20 switches every note is indexed, and no text of either branch was embedded twice."""
+    with Endpoint(stage.home) as endpoint:
+        access = {"baseUrl": endpoint.url, "apiKey": "sk-of-the-test"}
+        stage.start(search={"provider": "openai", "model": "test-model", "remote": access})
+        for turn in range(20):
+            _git(repository, "checkout", "-q", "one" if turn % 2 == 0 else "two")
+            seen = len(endpoint.texts())
+            # so that most branches are embedded in part, and some not at all
+            if turn < 6:
+                eventually(lambda seen=seen: len(endpoint.texts()) > seen or _has_all(stage))  # type: ignore[misc]
+        stage.sync(embedded=True)
+        stage.converges()
+        assert stage.status()["files"] == 502
+        notes = Counter(text for text in endpoint.texts() if " note " in text)
+        assert [text for text, count in notes.items() if count > 1] == []
+        assert 500 < len(notes) <= 800
+        stage.end()
+
+
+def _has_all(stage: Stage) -> bool:
+    status = stage.status()
+    return not status["pendingFiles"] and status["embedded"] == status["passages"]
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 def test_f041_mass_deletion_is_followed_after_the_grace(stage: Stage, repository: Path) -> None:
     """Deleted notes are found during the grace, and not after it."""
-    for number in range(300):
+    for number in range(600):
         stage.write(f"memory/untracked/{number}.md", f"untracked note {number}: hemlock\n")
     stage.start({**QUICK, "deleteGraceMs": 1500})
     _git(repository, "clean", "-fdxq")
@@ -387,7 +405,7 @@ def test_f041_mass_deletion_is_followed_after_the_grace(stage: Stage, repository
     assert not stage.finds("hemlock")
     removal = stage.status().get("massRemoval")
     assert removal is not None
-    assert (removal["files"], removal["left"]) == (300, 202)
+    assert (removal["files"], removal["left"]) == (600, 502)
     stage.converges()
 
 

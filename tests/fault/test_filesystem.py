@@ -251,7 +251,7 @@ def test_f012_no_event_queue_left_means_scanning(stage: Stage, user_namespace: N
 
 def test_f013_name_that_is_not_utf8_stops_nobody(stage: Stage) -> None:
     """The bad name is reported; with events alone, the good notes are found before and after it."""
-    stage.start()
+    stage.start(EVENTS_ONLY)
     bad = os.fsencode(stage.memory) + b"/caf\xe9.md"
     Path(os.fsdecode(bad)).write_text("never mind")
     stage.write("memory/good.md", "all others: willow")

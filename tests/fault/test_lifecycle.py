@@ -21,8 +21,8 @@ from memoryd.errors import DaemonNotRunning, NotNow
 from memoryd.wire import Exit
 from tests.daemon import eventually
 from tests.fault import check
-from tests.fault.faults import injected, spawn_behind
-from tests.fault.stage import QUICK, Stage
+from tests.fault.faults import fired, injected, spawn_behind, spawn_program, strace_prefix
+from tests.fault.stage import EVENTS_ONLY, QUICK, Stage
 
 
 def test_f122_killed_again_and_again_the_first_scan_gets_on(stage: Stage) -> None:
@@ -114,6 +114,160 @@ def test_f125_thing_in_the_way_in_the_state_directory_is_no_end(stage: Stage, pa
     stage.sync()
     stage.write("memory/new.md", "all the same: willow")
     stage.eventually_finds("willow")
+
+
+FAULTY = """
+import asyncio, importlib, sys
+from pathlib import Path
+
+module, name, method = sys.argv.pop(1).split()
+where = importlib.import_module(module)
+owner = where if name == "-" else getattr(where, name)
+real, fault = getattr(owner, method), Path(sys.argv.pop(1))
+
+async def dies(*arguments):
+    living = asyncio.ensure_future(real(*arguments))
+    try:
+        while not living.done():
+            await asyncio.sleep(0.02)
+            if fault.exists():
+                fault.unlink()
+                raise ValueError("a fault of ours")
+        return living.result()
+    finally:
+        living.cancel()
+
+setattr(owner, method, dies)
+importlib.import_module("memoryd.daemon.main").main()
+"""
+"""The daemon with one loop that dies when a file is there."""
+ESSENTIAL = [
+    "memoryd.index.indexer Indexer run",
+    "memoryd.index.keeper Keeper run",
+    "memoryd.daemon.clock ClockWatch run",
+    "memoryd.daemon.collector - collect_when_quiet",
+    "memoryd.api.server Server run",
+]
+OPTIONAL = {
+    "watcher": "memoryd.index.watcher Watcher run",
+    "probe": "memoryd.index.watcher Watcher run_probe",
+    "embedding main": "memoryd.index.embedding EmbeddingLane run",
+    "outside main": "memoryd.daemon.workspace Workspace run_outside",
+}
+
+
+def _start_faulty(stage: Stage, loop: str, fault: Path) -> None:
+    stage.daemon.process = spawn_program(stage.daemon, "-c", FAULTY, loop, str(fault))
+    eventually(lambda: stage.daemon.answers() or not stage.daemon.is_running(), seconds=30)
+    stage.sync()
+
+
+@pytest.mark.parametrize("loop", ESSENTIAL)
+def test_f125_essential_loop_that_dies_ends_the_daemon(stage: Stage, loop: str) -> None:
+    """The daemon ends with an error and a reason when an essential loop dies, and starts again whole."""
+    stage.prepare()
+    fault = stage.home / "fault"
+    _start_faulty(stage, loop, fault)
+    fault.touch()
+    eventually(lambda: not stage.daemon.is_running(), seconds=20)
+    assert stage.daemon.reap() > 0
+    assert "a fault of ours" in stage.daemon.log.read_text()
+    assert not stage.daemon.socket.exists()
+    stage.write("memory/new.md", "after the fault: willow")
+    stage.daemon.start()
+    stage.sync()
+    assert stage.finds("willow")
+
+
+@pytest.mark.parametrize("name", OPTIONAL)
+def test_f125_optional_loop_that_dies_is_told_and_started_again(stage: Stage, name: str) -> None:
+    """A loop that dies is named in status and started again, and the daemon goes on answering."""
+    stage.prepare(EVENTS_ONLY)
+    fault = stage.home / "fault"
+    _start_faulty(stage, OPTIONAL[name], fault)
+    fault.touch()
+    eventually(lambda: "a fault of ours" in stage.degraded().get(name, ""))
+    assert stage.finds("alder")
+    eventually(lambda: name not in stage.degraded(), seconds=20)
+    stage.write("memory/new.md", "after the fault: willow")
+    stage.eventually_finds("willow")
+    assert stage.daemon.stop() == 0
+
+
+@pytest.mark.parametrize("at", range(1, 9))
+def test_f125_f136_thread_that_cannot_be_started_leaves_nothing_half_dead(stage: Stage, strace: None, at: int) -> None:
+    """Each thread that cannot be started ends the daemon with an error, or leaves it whole; then it converges."""
+    log = stage.home / "strace.log"
+    stage.prepare().prefix = strace_prefix(log, f"clone3:error=EAGAIN:when={at}")
+    stage.daemon.process = stage.daemon.spawn()
+    eventually(lambda: fired(log) and (_is_ready(stage) or not stage.daemon.is_running()), seconds=40)
+    stage.write("memory/new.md", "after the fault: willow")
+    if stage.daemon.is_running():
+        stage.eventually_finds("willow", seconds=30)
+        assert stage.daemon.stop() == 0
+    else:
+        assert stage.daemon.reap() != 0
+    stage.daemon.prefix = ()
+    stage.daemon.start()
+    stage.converges()
+
+
+def _is_ready(stage: Stage) -> bool:
+    with contextlib.suppress(DaemonNotRunning, NotNow), Client(stage.daemon.socket, timeout=5) as client:
+        return client.health()["ready"]
+    return False
+
+
+@pytest.mark.parametrize("bare", [{"LANG": "C", "LC_ALL": "C"}, {"LANG": "de_DE.ISO-8859-1", "PYTHONUTF8": "0"}])
+def test_f133_bare_environment_reads_notes_as_utf8(stage: Stage, bare: dict[str, str]) -> None:
+    """With no HOME and the C locale, a note with accents is indexed, found and read."""
+    stage.write("memory/größe.md", "Die Größe: 漢字 weißdorn\n")
+    stage.prepare(environment=bare)
+    for name in ("HOME", "PATH", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
+        stage.daemon.env.pop(name)
+    stage.daemon.start()
+    stage.sync()
+    assert stage.places("weißdorn") == ["memory/größe.md"]
+    with stage.client as client:
+        assert client.get("memory/größe.md")["text"] == "Die Größe: 漢字 weißdorn\n"
+    stage.converges()
+
+
+def test_f138_slow_disk_holds_up_no_answer(stage: Stage, strace: None) -> None:
+    """While every sync of the disk takes seconds, answers come in their usual time."""
+    stage.start()
+    log = stage.home / "strace.log"
+    took: list[float] = []
+
+    def is_delayed() -> bool:
+        # what a removed note held is moved out of the log, with a sync of the disk
+        stage.write(f"bank/{len(took)}.md", f"note {len(took)}")
+        (stage.workspace / "bank" / f"{len(took) - 20}.md").unlink(missing_ok=True)
+        started = time.monotonic()
+        assert stage.finds("alder")
+        took.append(time.monotonic() - started)
+        return log.read_text().count("DELAYED") > 2
+
+    with injected(stage.daemon.pid, log, "fdatasync,fsync:delay_enter=2000000"):
+        eventually(is_delayed, seconds=60)
+    assert max(took) < 2
+    stage.converges()
+
+
+def test_f140_storm_of_signals_and_interrupted_calls_changes_nothing(stage: Stage, strace: None) -> None:
+    """Through a storm of signals and interrupted calls notes are found and the index converges."""
+    stage.start()
+    log = stage.home / "strace.log"
+    with injected(stage.daemon.pid, log, "read,pread64,openat,fdatasync:error=EINTR:when=3+7"):
+        for number in range(60):
+            os.kill(stage.daemon.pid, signal.SIGCHLD)
+            os.kill(stage.daemon.pid, signal.SIGWINCH)
+            os.kill(stage.daemon.pid, signal.SIGURG)
+            stage.write(f"bank/{number}.md", f"note {number}")
+            assert stage.finds("alder")
+        assert fired(log)
+    assert stage.daemon.is_running()
+    stage.converges()
 
 
 def test_f126_of_daemons_started_at_once_one_runs(stage: Stage) -> None:

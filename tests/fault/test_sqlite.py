@@ -6,6 +6,8 @@ import random
 import re
 import shutil
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -649,6 +651,36 @@ def test_f062_nobody_but_sqlite_opens_the_index_while_it_is_open() -> None:
     package = Path(next(iter(memoryd.store.__path__))).parent
     users = [path.name for path in package.rglob("*.py") if re.search(r"\brecognise\(", path.read_text())]
     assert sorted(users) == ["index_schema.py", "keeper.py"]
+
+
+def test_f062_locks_on_the_index_outlast_all_work(stage: Stage) -> None:
+    """A daemon at work keeps all its locks on the index, whatever it is asked to do."""
+    stage.start()
+    index = check.index_of(stage.daemon)
+    held = _locks(stage, index)
+    assert held, "the daemon holds no lock that could be lost"
+    fill(stage, 10)
+    stage.sync()
+    with stage.client as client:
+        client.reindex(force=True)
+        client.search("alder", explain=True)
+        client.status()
+    subprocess.run(
+        [sys.executable, "-m", "memoryd.cli.main", "doctor"],
+        env=stage.daemon.env,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        check=False,
+    )
+    stage.sync()
+    assert _locks(stage, index) == held
+
+
+def _locks(stage: Stage, path: Path) -> list[str]:
+    """Return what locks of the daemon there are on a file, by kind and bytes."""
+    lines = (line.split() for line in Path("/proc/locks").read_text().splitlines())
+    ours = (line for line in lines if line[-4] == str(stage.daemon.pid))
+    return sorted(" ".join((*line[1:4], *line[-2:])) for line in ours if line[-3].endswith(f":{path.stat().st_ino}"))
 
 
 def test_f063_sqlite_is_newer_than_its_log_reset_bug() -> None:

@@ -140,6 +140,7 @@ def test_absent_or_dead_manager_does_not_matter(address: str | None) -> None:
     notify.ready()
     notify.status("still here")
     notify.stopping()
+    assert environ == {}, "no child is told of it"
 
 
 def test_manager_that_does_not_listen_fast_enough_never_blocks_us(manager: Manager) -> None:

@@ -34,7 +34,7 @@ async def _follow(stage: Stage, world: PrivateWorld, state: Path) -> None:
         assert await stage.found(word), f"{word} is public and not found"
 
 
-async def _run(program: list[list[Step]], folder: Path) -> None:
+async def assert_kept_private(program: list[list[Step]], folder: Path) -> None:
     workspace, state, embedder = folder / "workspace", folder / "state", FakeEmbedder()
     world = PrivateWorld(workspace, seed=len(program))
     async with AsyncExitStack() as stack:
@@ -53,4 +53,4 @@ async def _run(program: list[list[Step]], folder: Path) -> None:
 @given(programs)
 def test_no_program_makes_a_private_text_known(program: list[list[Step]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(_run(program, Path(folder)))
+        asyncio.run(assert_kept_private(program, Path(folder)))

@@ -151,7 +151,7 @@ async def test_f082_rubbish_between_answers_is_passed_over(tmp_path: Path, works
     standin.behave(mcp_query="rubbish")
     async with composed(tmp_path, workspace, settings(standin)) as running:
         await running.ready()
-        await answered_by(running, "qmd")
+        assert await answered_by(running, "qmd") == "", "no fallback"
 
 
 async def test_f083_empty_answer_is_doubted_while_the_index_is_old(

@@ -14,6 +14,7 @@ WHY = "the disk is read-only"
 
 
 async def test_f050_index_that_is_only_read_answers_with_its_vectors(tmp_path: Path, workspace: Path) -> None:
+    """An index opened only to be read answers by words and by its vectors."""
     async with staged(workspace, tmp_path / "state") as stage:
         await stage.embed()
         await stage.database.close()
@@ -25,6 +26,7 @@ async def test_f050_index_that_is_only_read_answers_with_its_vectors(tmp_path: P
 
 
 async def test_f050_nothing_is_embedded_that_cannot_be_kept(tmp_path: Path, workspace: Path) -> None:
+    """Over such an index nothing is sent to be embedded, and the reason is told; once it is written, it is."""
     async with staged(workspace, tmp_path / "state") as stage:
         await stage.embed()
         stage.write("memory/new.md", "The quetzal is on the roof.\n")
@@ -45,6 +47,7 @@ async def test_f050_nothing_is_embedded_that_cannot_be_kept(tmp_path: Path, work
 
 
 async def test_f050_write_to_an_index_that_is_only_read_names_the_reason(tmp_path: Path, workspace: Path) -> None:
+    """A write to such an index names the reason and changes no byte; once it is open again, it is done."""
     async with staged(workspace, tmp_path / "state") as stage:
         await stage.sync()
         await stage.database.close()

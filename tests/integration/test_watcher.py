@@ -1,7 +1,10 @@
 """The real watcher: a save is noticed without being asked for, wherever and however it is made."""
 
 import asyncio
+import contextlib
+import ctypes
 import os
+import re
 import shutil
 import threading
 from collections.abc import AsyncIterator
@@ -70,6 +73,42 @@ async def test_name_that_is_no_utf8_does_not_end_the_watch(stage: Stage) -> None
         stage.write(f"memory/after-{number}.md", "The quetzal.\n")
         await eventually(lambda number=number: holds(stage, f"memory/after-{number}.md"))  # type: ignore[misc]
     assert any("not UTF-8" in reason for reason in stage.skipped.values())
+
+
+async def test_watch_that_went_deaf_is_noticed_by_its_cookie_and_armed_anew(workspace: Path, tmp_path: Path) -> None:
+    watcher = Watcher(probe=tmp_path / "probe", step_ms=10, retry_seconds=0.1, cookie_seconds=0.5)
+    async with staged(workspace, tmp_path / "state", watcher=watcher) as running:
+        probing = asyncio.create_task(watcher.run_probe(every_seconds=0.1))
+        await running.sync()
+        for turn in range(2):
+            await eventually(lambda: watcher.is_ok)
+            await running.sync()
+            assert _deafen()
+            running.write(f"memory/unheard-{turn}.md", "The quetzal.\n")
+            await eventually(lambda turn=turn: holds(running, f"memory/unheard-{turn}.md"))  # type: ignore[misc]
+            await eventually(lambda: watcher.is_ok and _watches())
+            running.write(f"memory/heard-{turn}.md", "The ibex.\n")
+            await eventually(lambda turn=turn: holds(running, f"memory/heard-{turn}.md"))  # type: ignore[misc]
+        probing.cancel()
+        await asyncio.wait([probing])
+
+
+def _watches() -> list[tuple[int, int]]:
+    """Return the watches of this process, each with its instance."""
+    found = []
+    for info in Path("/proc/self/fdinfo").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            found += [(int(info.name), int(wd, 16)) for wd in re.findall(r"inotify wd:([0-9a-f]+)", info.read_text())]
+    return found
+
+
+def _deafen() -> int:
+    """Take every watch away behind the watcher's back, as the kernel does when a disk goes; return how many."""
+    libc = ctypes.CDLL(None)
+    watches = _watches()
+    for descriptor, watch in watches:
+        libc.inotify_rm_watch(descriptor, watch)
+    return len(watches)
 
 
 async def test_stop_while_it_waits_to_try_again_is_an_orderly_end(tmp_path: Path) -> None:

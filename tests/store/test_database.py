@@ -81,6 +81,27 @@ async def test_cancelled_write_is_whole_or_nothing(database: Database) -> None:
             async with asyncio.timeout(0.001 * (number % 4)):
                 await database.write(lambda db, number=number: put(db, f"memory/{number}.md", note("rent", "attic")))  # type: ignore[misc]
     await database.write(check_consistency)
+    assert await database.read(files_in) <= {f"memory/{number}.md" for number in range(20)}
+
+
+async def test_f051_nobody_writes_between_what_a_transaction_read_and_what_it_writes(database: Database) -> None:
+    """A foreign writer is refused between what our transaction read and what it writes."""
+    other = apsw.Connection(str(database.path))
+    refused = []
+
+    def count_and_write(db: apsw.Connection) -> None:
+        before = len(files_in(db))
+        with pytest.raises(apsw.BusyError) as told:
+            other.execute("BEGIN IMMEDIATE")
+        refused.append(told.value)
+        put(db, f"memory/{before}.md", note("rent"))
+
+    for _ in range(3):
+        await database.write(count_and_write)
+        other.execute("BEGIN IMMEDIATE; COMMIT").fetchall()
+    other.close()
+    assert len(refused) == 3
+    assert await database.read(files_in) == {"memory/0.md", "memory/1.md", "memory/2.md"}
 
 
 async def test_closing_stops_running_questions(tmp_path: Path, executor: ThreadPoolExecutor) -> None:

@@ -59,7 +59,7 @@ def _follow(daemon: RunningDaemon, world: PrivateWorld, endpoint: Endpoint) -> N
         assert client.search(word)["results"], f"{word} is public and not found"
 
 
-def _run(program: list[list[Step]], folder: Path) -> None:
+def assert_kept_private(program: list[list[Step]], folder: Path) -> None:
     workspace = folder / "workspace"
     world = PrivateWorld(workspace, seed=len(program))
     with Endpoint(folder) as endpoint:
@@ -79,4 +79,4 @@ def _run(program: list[list[Step]], folder: Path) -> None:
 @given(programs)
 def test_no_program_makes_a_private_text_known_to_anybody(program: list[list[Step]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        _run(program, Path(folder))
+        assert_kept_private(program, Path(folder))

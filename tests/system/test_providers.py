@@ -405,3 +405,20 @@ def test_open_key_and_open_way_are_told_at_the_start_and_by_the_doctor(tmp_path:
         assert any(phrase in f"{check['message']} {check['hint']}" for check in opened)
         assert phrase in log
     assert KEY not in f"{notices} {checks} {log}"
+
+
+def test_added_path_embeds_nothing_again(tmp_path: Path, workspace: Path, endpoint: Endpoint) -> None:
+    more = tmp_path / "more"
+    more.mkdir()
+    (more / "new.md").write_text("# New\n\nThe heron nests by the sluice.\n")
+    (more / "copy.md").write_text((workspace / "MEMORY.md").read_text())
+    with running(tmp_path, workspace, remote(endpoint)) as daemon:
+        eventually(lambda: is_embedded(daemon), seconds=30)
+        files = agent_of(daemon)["files"]
+    sent = len(endpoint.texts())
+    with running(tmp_path, workspace, {**remote(endpoint), "extraPaths": [str(more)]}) as daemon:
+        eventually(lambda: agent_of(daemon)["files"] == files + 2 and is_embedded(daemon), seconds=30)
+        notes = [text for text in endpoint.texts()[sent:] if "\n" in text or "heron" in text]
+        assert len(notes) == 1
+        assert "The heron nests by the sluice." in notes[0]
+        assert ask(daemon, "heron sluice")["results"][0]["path"].endswith("new.md")

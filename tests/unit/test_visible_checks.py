@@ -1,0 +1,34 @@
+"""Each test says what it checks: one that only runs would pass whatever the program did."""
+
+import ast
+
+from tests.fault.coverage import TESTS, functions_of
+
+HELPERS = {"raises", "eventually", "eventually_finds", "converges"}
+"""Functions that fail a test, besides those whose name begins with `assert_`."""
+
+
+def test_each_test_has_a_visible_check() -> None:
+    found = [(path, test) for path in sorted(TESTS.rglob("test_*.py")) for test in functions_of(path)]
+    assert len(found) > 1000
+    assert [f"{path.relative_to(TESTS)}::{test.name}" for path, test in found if not _checks(test)] == []
+
+
+def test_test_that_only_runs_something_is_seen() -> None:
+    for nothing in ("run()", "check.run(stage)", "try: run()\n    except ValueError: return"):
+        assert not _checks(ast.parse(f"def test_a():\n    {nothing}"))
+    for check in ("assert run()", "with pytest.raises(ValueError): run()", "stage.converges()", "assert_sound(run())"):
+        assert _checks(ast.parse(f"def test_a():\n    {check}"))
+
+
+def _checks(test: ast.AST) -> bool:
+    return any(
+        isinstance(node, ast.Assert) or (isinstance(node, ast.Call) and _fails(node.func)) for node in ast.walk(test)
+    )
+
+
+def _fails(called: ast.expr) -> bool:
+    match called:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name in HELPERS or name.startswith("assert_")
+    return False
