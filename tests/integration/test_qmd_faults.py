@@ -15,6 +15,7 @@ from memoryd.domain.qmd_output import FLOOR
 from memoryd.sidecar.qmd_server import Phase
 from tests.integration.composed import Composed, composed, eventually
 from tests.integration.qmd_standin import ANSWER, LEASE, QUESTION, StandIn
+from tests.integration.tiny_gguf import gguf
 
 needs_proc = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
@@ -182,7 +183,7 @@ async def test_f083_embedding_error_behind_success_falls_back(
     """Success with an embedding error behind it falls back, with the reason."""
     model = tmp_path / "home" / ".cache" / "qmd" / "models" / "hf_ggml-org_embeddinggemma-300M-Q8_0.gguf"
     model.parent.mkdir(parents=True)
-    model.write_bytes(b"GGUF")
+    model.write_bytes(gguf())
     standin.behave(results=[], mcp_query="warn Embedding error: Error: No model file found")
     async with composed(tmp_path, workspace, settings(standin, searchMode="vsearch")) as running:
         await running.ready()
@@ -196,9 +197,10 @@ async def test_model_that_is_missing_is_never_fetched(tmp_path: Path, workspace:
         await eventually(lambda: "no embedding model" in (running.sidecar.qmd.outage or ""))
         assert "no embedding model" in await answered_by(running, "builtin")
         assert not standin.calls("embed")
-        written = running.sidecar.qmd.home.config_file.read_text()
+        home = running.sidecar.qmd.home
+        written = home.config_file.read_text()
         assert "hf:" not in written
-        assert written.count(f"{tmp_path}/home/.cache/qmd/models/") == 3
+        assert written.count(f"{home.models}/") == 3
 
 
 @pytest.mark.parametrize("way", ["hang", "ignore TERM", "stop"])
@@ -349,7 +351,7 @@ async def test_kill_9_in_the_middle_is_answered_by_the_builtin_index(
 ) -> None:
     model = tmp_path / "home" / ".cache" / "qmd" / "models" / "hf_ggml-org_embeddinggemma-300M-Q8_0.gguf"
     model.parent.mkdir(parents=True)
-    model.write_bytes(b"GGUF")
+    model.write_bytes(gguf())
     mode = "query" if command == "embed" else "search"
     standin.behave(**{command: "hang"}, mcp="exit 1")
     async with composed(tmp_path, workspace, settings(standin, searchMode=mode)) as running:
