@@ -33,6 +33,7 @@ from memoryd.daemon import collector
 from memoryd.daemon.clock import ClockWatch
 from memoryd.daemon.lock import DaemonLock
 from memoryd.daemon.notify import Notifier
+from memoryd.daemon.qmd import forget_unused
 from memoryd.daemon.report import Reporter
 from memoryd.daemon.supervise import Loop, Supervisor
 from memoryd.daemon.workspace import Surroundings, Workspace
@@ -108,6 +109,7 @@ class Daemon:
             for workspace in self._workspaces:
                 await workspace.keeper.open()
                 stack.push_async_callback(workspace.database.close)
+            await asyncio.to_thread(forget_unused, self._loaded.config.resolved_agents())
             app = self._app()
             listeners = listen()
             for listener in listeners:

@@ -2,11 +2,13 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import structlog
+
 from memoryd.config.models import Agent
-from memoryd.config.paths import qmd_home
+from memoryd.config.paths import qmd_home, state_dir
 from memoryd.config.qmd import Qmd as QmdConfig
 from memoryd.config.qmd import QmdPath
 from memoryd.daemon.qmd_models import QmdModelFiles
@@ -20,10 +22,13 @@ from memoryd.index.scanner import Root
 from memoryd.search.backend import SearchBackend
 from memoryd.search.fallback import ChangedSince, FallbackSearch
 from memoryd.search.qmd import NAME, QmdLimits, QmdSearch, Sidecar
+from memoryd.search.qmd_copies import QmdCopies
 from memoryd.search.qmd_files import QmdFiles
 from memoryd.sidecar.qmd import Qmd, QmdSettings
 from memoryd.sidecar.qmd_home import QmdHome
 from memoryd.sidecar.qmd_upkeep import UpkeepTimes
+
+log = structlog.get_logger(__name__)
 
 MARKDOWN = "**/*.{md,MD}"
 
@@ -56,6 +61,14 @@ class AgentQmd:
             settings=_settings(config),
             models=QmdModelFiles(agent, home, os.environ).find,
             collections=self._collections,
+            show=QmdCopies(
+                folder=home.notes,
+                workspace=standing.workspace,
+                apart=state_dir(),
+                rule=self._ruling,
+                max_bytes=standing.max_file_bytes,
+                on_withdraw=lambda: home.note_clean(False),
+            ).refresh,
             on_change=self._on_change,
             on_ready=self._on_ready,
         )
@@ -91,9 +104,14 @@ class AgentQmd:
         """Whether it answers, as far as is known, or will when the vectors are made that it is busy with."""
         return self.qmd.upkeep.is_embedding or (self.qmd.outage is None and self.search.fallback is None)
 
-    def _is_ignored(self, path: str) -> bool:
+    def _ruling(self) -> Ruling:
+        """Return the rules of the workspace and of this agent."""
         ruling = self._standing.ruling()
-        return ruling.hold is not None or ruling.is_ignored(path) or self._exclude.hides(path)
+        return replace(ruling, is_ignored=lambda path: ruling.is_ignored(path) or self._exclude.hides(path))
+
+    def _is_ignored(self, path: str) -> bool:
+        ruling = self._ruling()
+        return ruling.hold is not None or ruling.is_ignored(path)
 
     def _on_change(self) -> None:
         outage = self.qmd.outage
@@ -121,6 +139,18 @@ class AgentQmd:
     @property
     def _more_paths(self) -> tuple[QmdPath, ...]:
         return (*self._agent.memory.qmd.paths, *self._agent.memory_search.qmd.extra_collections)
+
+
+def forget_unused(agents: Sequence[Agent]) -> None:
+    """Delete what qmd keeps for agents that it answers no more: nobody would take from it what becomes private."""
+    used = {qmd_home(agent.id) for agent in agents if agent.memory.backend == "qmd"}
+    for folder in (state_dir() / "agents").glob("*/qmd"):
+        home = QmdHome(folder)
+        if folder not in used and (home.index_file.exists() or home.notes.exists()):
+            try:
+                home.remove_notes()
+            except OSError as exc:
+                log.warning("what qmd kept cannot be deleted", path=str(folder), reason=exc.strerror)
 
 
 def _settings(config: QmdConfig) -> QmdSettings:
@@ -161,7 +191,8 @@ def _default_collections(agent: str, workspace: Path, roots: Sequence[Root]) -> 
 
 def _configured(agent: str, workspace: Path, paths: Sequence[QmdPath]) -> Iterator[Collection]:
     for number, one in enumerate(paths):
-        path = Path(os.path.normpath(workspace / Path(one.path).expanduser()))
+        # by its real name, since the rules name the notes of the workspace by theirs
+        path = Path(os.path.realpath(workspace / Path(one.path).expanduser()))
         yield _at(path, one.name or f"custom-{number}-{agent}", one.pattern, is_default=False)
 
 

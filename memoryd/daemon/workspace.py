@@ -293,6 +293,8 @@ class Workspace:
     def _on_purge(self) -> None:
         self.builtin.forget_vectors()
         self.lane.recall()
+        for qmd in self.qmds.values():
+            qmd.qmd.upkeep.demand()
 
     def _on_vectors_removed(self) -> None:
         self.builtin.forget_vectors()

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 NEVER_INDEXED: Final = frozenset({"node_modules", "vendor", "dist", "build"})
@@ -29,6 +30,13 @@ class Collection:
         if any(part in ("", ".", "..") or part.startswith(".") for part in parts):
             return False
         return not NEVER_INDEXED.intersection(parts[:-1]) and matches(self.pattern, relative)
+
+    def may_hold_below(self, folder: str) -> bool:
+        """Tell whether a path below this folder, given without a `/` at its end, may belong to the collection."""
+        parts = folder.split("/")
+        if any(part.startswith(".") for part in parts) or not NEVER_INDEXED.isdisjoint(parts):
+            return False
+        return any(_may_begin(one.removeprefix("./"), parts[0]) for one in _alternatives(self.pattern))
 
 
 def sanitised(name: str) -> str:
@@ -63,7 +71,14 @@ def matches(pattern: str, relative: str) -> bool:
     return any(re.fullmatch(_expression(one), relative) for one in _alternatives(pattern))
 
 
-def _alternatives(pattern: str) -> list[str]:
+def _may_begin(glob: str, top: str) -> bool:
+    """Tell whether a path that matches a glob may begin with this folder."""
+    first, slash, _ = glob.partition("/")
+    return (first == top or _SPECIAL.search(first) is not None) if slash else "**" in first
+
+
+@lru_cache(maxsize=256)
+def _alternatives(pattern: str) -> tuple[str, ...]:
     """Write out braces, then split at the commas that are left."""
     todo: list[str] = [pattern]
     done: list[str] = []
@@ -75,9 +90,10 @@ def _alternatives(pattern: str) -> list[str]:
         else:
             before, after = one[: braces.start()], one[braces.end() :]
             todo += [f"{before}{choice}{after}" for choice in braces[1].split(",")]
-    return done
+    return tuple(done)
 
 
+@lru_cache(maxsize=256)
 def _expression(glob: str) -> str:
     return "".join(_piece(found) for found in _PIECES.findall(glob.removeprefix("./")))
 

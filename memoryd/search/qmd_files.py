@@ -53,7 +53,7 @@ class QmdFiles:
         inside = os.path.relpath(os.path.join(found.root, relative), self._workspace)  # noqa: PTH118  text is enough
         if inside in self._known():
             return Place(Path(found.root), relative, inside)
-        if found.is_default or (not inside.startswith("../") and self._is_ignored(inside)):
+        if found.is_default or self._is_ignored(inside):
             return None
         return Place(Path(found.root), relative, f"{PREFIX}{collection}/{relative}")
 

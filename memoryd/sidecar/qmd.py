@@ -62,6 +62,7 @@ class Qmd:
         settings: QmdSettings,
         models: Callable[[], QmdModels],
         collections: Callable[[], Sequence[Collection]],
+        show: Callable[[Sequence[Collection]], bool],
         on_change: Callable[[], None],
         on_ready: Callable[[], None],
     ) -> None:
@@ -72,6 +73,7 @@ class Qmd:
             installation=self.installation,
             collections=collections,
             models=models,
+            show=show,
             has_vectors=settings.has_vectors,
             times=settings.times,
             on_change=on_change,

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -39,7 +40,7 @@ class QmdModels:
 
 
 class QmdHome:
-    """Below `root`: `xdg-config/qmd/index.yml`, `xdg-cache/qmd/index.sqlite`, links to models, an empty folder."""
+    """Below `root`: `xdg-config/qmd/index.yml`, `xdg-cache/qmd/index.sqlite`, models, notes, an empty folder."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -48,12 +49,14 @@ class QmdHome:
         self.config_file = self.config_home / "qmd" / "index.yml"
         self.index_file = self.cache_home / "qmd" / "index.sqlite"
         self.models = root / "models"
+        self.notes = root / "notes"
+        """What it reads: a folder for each collection."""
         self.directory = root / "empty"
         """Where it runs."""
 
     def prepare(self) -> None:
         """Make the folders, open to their owner alone."""
-        for folder in (self.config_file.parent, self.index_file.parent, self.directory):
+        for folder in (self.config_file.parent, self.index_file.parent, self.notes, self.directory):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.root.chmod(0o700)
 
@@ -83,7 +86,7 @@ class QmdHome:
 
     def write_config(self, collections: Sequence[Collection], models: QmdModels) -> bool:
         """Write the configuration whole, unless it is as it should be; return whether it was written."""
-        wanted = _yaml(collections, models)
+        wanted = _yaml(self.notes, collections, models)
         with contextlib.suppress(OSError):
             if self.config_file.read_bytes() == wanted:
                 return False
@@ -109,7 +112,12 @@ class QmdHome:
         """Delete the index, which can be made again from the notes."""
         for path in self.index_file.parent.glob(f"{self.index_file.name}*"):
             path.unlink(missing_ok=True)
-        self.note_update(None)
+        self._remember(updatedAt=None, isClean=True)
+
+    def remove_notes(self) -> None:
+        """Delete all that qmd reads or keeps of the notes."""
+        self.remove_index()
+        shutil.rmtree(self.notes, ignore_errors=True)
 
     def index_identity(self) -> tuple[int, int] | None:
         """Return which file the index is, by device and inode; None if there is none."""
@@ -121,15 +129,36 @@ class QmdHome:
 
     def updated_at(self) -> float | None:
         """Return when the last update that succeeded began, in seconds of the system's clock."""
+        held = self._remembered().get("updatedAt")
+        return float(held) if isinstance(held, int | float) and self.index_file.exists() else None
+
+    def note_update(self, began: float) -> None:
+        """Remember when an update began that succeeded."""
+        self._remember(updatedAt=began)
+
+    def is_clean(self) -> bool:
+        """Tell whether the index holds nothing that was withdrawn from it; in doubt it does."""
+        return self._remembered().get("isClean") is True or not self.index_file.exists()
+
+    def note_new(self) -> None:
+        """Remember of an index that is to be made that it begins with nothing."""
+        if not self.index_file.exists():
+            self.note_clean(True)
+
+    def note_clean(self, is_clean: bool) -> None:
+        """Remember that something is to be withdrawn from the index, or that all of it is gone from its bytes."""
+        if is_clean != self._remembered().get("isClean"):
+            self._remember(isClean=is_clean)
+
+    def _remembered(self) -> dict[str, object]:
         try:
             held = json.loads((self.root / MARKER).read_text(encoding="utf-8"))
-            return float(held["updatedAt"]) if self.index_file.exists() else None
-        except (OSError, ValueError, TypeError, KeyError):
-            return None
+        except (OSError, ValueError):
+            return {}
+        return held if isinstance(held, dict) else {}
 
-    def note_update(self, began: float | None) -> None:
-        """Remember when an update began that succeeded; None forgets it."""
-        _write(self.root / MARKER, json.dumps({"updatedAt": began}).encode())
+    def _remember(self, **news: object) -> None:
+        _write(self.root / MARKER, json.dumps(self._remembered() | news).encode())
 
 
 def variables(root: Path) -> dict[str, str]:
@@ -137,9 +166,9 @@ def variables(root: Path) -> dict[str, str]:
     return {"XDG_CONFIG_HOME": str(root / "xdg-config"), "XDG_CACHE_HOME": str(root / "xdg-cache")}
 
 
-def _yaml(collections: Sequence[Collection], models: QmdModels) -> bytes:
+def _yaml(notes: Path, collections: Sequence[Collection], models: QmdModels) -> bytes:
     held = {
-        "collections": {one.name: {"path": one.root, "pattern": one.pattern} for one in collections},
+        "collections": {one.name: {"path": str(notes / one.name), "pattern": one.pattern} for one in collections},
         "models": {role: str(getattr(models, role).path) for role in ROLES},
     }
     text: str = yaml.safe_dump(held, sort_keys=False, allow_unicode=True, width=10_000)

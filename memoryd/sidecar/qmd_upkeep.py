@@ -19,6 +19,7 @@ from memoryd.errors import SidecarError
 from memoryd.sidecar.qmd_command import Outcome
 from memoryd.sidecar.qmd_home import QmdModels
 from memoryd.sidecar.qmd_installation import QmdInstallation
+from memoryd.store.foreign import cut_log
 
 log = structlog.get_logger(__name__)
 
@@ -26,6 +27,9 @@ BUSY_TRIES = 3
 BUSY_PAUSE = 0.5
 REBUILD_EVERY = 3600.0
 """Seconds between two times that a damaged index is thrown away."""
+CLEAN_TRIES = 3
+"""So often qmd is asked to clean its index of what became private; then the index is deleted."""
+CUT_SECONDS = 5.0
 EMBED_RETRY = (5.0, 3600.0)
 """Seconds until a failed embedding is tried again: first, and at most."""
 
@@ -56,6 +60,7 @@ class QmdUpkeep:
         installation: QmdInstallation,
         collections: Callable[[], Sequence[Collection]],
         models: Callable[[], QmdModels],
+        show: Callable[[Sequence[Collection]], bool],
         has_vectors: bool,
         times: UpkeepTimes,
         on_change: Callable[[], None],
@@ -74,6 +79,7 @@ class QmdUpkeep:
         self._installation = installation
         self._collections = collections
         self._find_models = models
+        self._show = show
         self._has_vectors = has_vectors
         self._times = times
         self._on_change = on_change
@@ -84,6 +90,7 @@ class QmdUpkeep:
         self._wake = asyncio.Event()
         self._tried_at = time.monotonic()
         self._rebuilt_at = float("-inf")
+        self._failures_to_clean = 0
         self._is_demanded = times.boot_delay is not None
         self._embed_at = 0.0
         self._is_embed_demanded = False
@@ -152,7 +159,10 @@ class QmdUpkeep:
         return is_done()
 
     async def run(self) -> None:
-        """Keep the index fresh until cancelled; what fails is noted and tried again after the back-off."""
+        """Keep the index fresh until cancelled; what fails is noted and tried again after the back-off.
+
+        What was withdrawn from the notes of qmd goes from its bytes too, with the whole index if there is no other way.
+        """
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._times.boot_delay or 0):
                 await self._called.wait()
@@ -168,10 +178,15 @@ class QmdUpkeep:
             await self._sleep(self._next_wait())
 
     async def _work(self) -> None:
-        installation = self._installation
-        if installation.program is None:
+        if self._installation.program is None:
+            # what became private goes, whether qmd is there or not
+            if await asyncio.to_thread(self._installation.home.notes.is_dir):
+                await self._look()
             await self._first_contact()
         await self._configure()
+        await self._look()
+        is_clean = await asyncio.to_thread(self._installation.home.is_clean)
+        self._is_demanded = self._is_demanded or not is_clean
         if self._update_wait() <= 0:
             await self._update()
         if self._embed_wait() <= 0:
@@ -187,6 +202,7 @@ class QmdUpkeep:
         try:
             await asyncio.to_thread(home.prepare)
             await self._configure()
+            await asyncio.to_thread(home.note_new)
             status = await self._writing("status", seconds=self._times.command)
         except (SidecarError, OSError):
             self._installation.forget()
@@ -212,6 +228,8 @@ class QmdUpkeep:
     async def _update(self) -> None:
         self._tried_at, began = time.monotonic(), time.time()
         self._is_demanded = self._has_changes = False
+        # what changed since the last look, and may be counted as read by this update
+        await self._look()
         try:
             await self._writing("update", seconds=self._times.update)
         except SidecarError:
@@ -220,7 +238,25 @@ class QmdUpkeep:
         await self._note_index()
         self.updated_at = began
         await asyncio.to_thread(self._installation.home.note_update, began)
+        await self._clean()
         self._on_change()
+
+    async def _look(self) -> None:
+        """Bring what qmd reads to what is public now."""
+        is_whole = await asyncio.to_thread(lambda: self._show(self._collections()))
+        self._has_changes = self._has_changes or not is_whole
+
+    async def _clean(self) -> None:
+        """Take from the bytes of the index what an update has only marked as gone: words, texts and vectors."""
+        home = self._installation.home
+        if await asyncio.to_thread(home.is_clean):
+            return
+        await self._writing("cleanup", seconds=self._times.update)
+        # the server may be reading, and the log would keep what the file has lost
+        if not await asyncio.to_thread(cut_log, home.index_file, busy_seconds=CUT_SECONDS):
+            raise SidecarError("the index of qmd is in use, and cannot be cleaned of what became private")
+        await asyncio.to_thread(home.note_clean, True)
+        self._failures_to_clean = 0
 
     async def _note_index(self) -> None:
         """See whether the index is another file than before: then a server reads the old one, and vectors are lost."""
@@ -291,11 +327,27 @@ class QmdUpkeep:
             return False
         self._rebuilt_at = time.monotonic()
         log.warning("the index of qmd is damaged and is made anew", reason=first_error(reason))
-        await asyncio.to_thread(self._installation.home.remove_index)
-        self.updated_at, self._is_demanded, self._embed_at = None, True, 0.0
+        await self._remove_index()
         return True
 
+    async def _remove_index(self) -> None:
+        await asyncio.to_thread(self._installation.home.remove_index)
+        self.updated_at, self._is_demanded, self._embed_at = None, True, 0.0
+
+    async def _give_up_cleaning(self) -> None:
+        """Delete an index that holds what became private, and that qmd does not clean."""
+        home = self._installation.home
+        if await asyncio.to_thread(home.is_clean):
+            return
+        self._failures_to_clean += 1
+        if self._installation.program is None or self._failures_to_clean >= CLEAN_TRIES:
+            log.warning("the index of qmd held what became private and is deleted", home=str(home.root))
+            self._failures_to_clean = 0
+            await self._remove_index()
+            self._on_new_index()
+
     async def _failed(self, exc: Exception) -> None:
+        await self._give_up_cleaning()
         self._breaker = self._breaker.failed(time.monotonic(), random.random())
         self.hint = exc.hint if isinstance(exc, SidecarError) else ""
         if str(exc) != self.trouble:

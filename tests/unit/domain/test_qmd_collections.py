@@ -62,3 +62,23 @@ def test_paths_that_qmd_never_indexes_are_held_by_nothing(path: str) -> None:
 
 def test_many_braces_end() -> None:
     assert not matches("{a,b}" * 40, "x")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "folder", "is_possible"),
+    [
+        ("**/*.md", "a", True),
+        ("**/*.md", "a/b", True),
+        ("**/*.md", "node_modules", False),
+        ("**/*.md", "a/.git", False),
+        ("*.md", "a", False),
+        ("guide \\(1\\).md", "a", False),
+        ("{MEMORY}.md,{memory,bank}/**/*.md", "memory/a", True),
+        ("{MEMORY}.md,{memory,bank}/**/*.md", "other", False),
+        ("./memory/*.md", "memory", True),
+        ("not?s/*.md", "notes", True),
+        ("**", "a", True),
+    ],
+)
+def test_folders_in_which_nothing_can_match_are_told(pattern: str, folder: str, is_possible: bool) -> None:
+    assert Collection("all", "/", pattern).may_hold_below(folder) is is_possible

@@ -1,0 +1,163 @@
+"""The real daemon with the real qmd: what is private lies in no byte that either keeps."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import apsw
+import pytest
+
+from tests.daemon import RunningDaemon, eventually, write_config
+from tests.real_qmd import real_qmd
+from tests.system.qmd_daemon import (
+    agent_of,
+    daemon_for,
+    found,
+    paths,
+    processes_below,
+    wait_for_qmd,
+    with_qmd,
+)
+
+PRIVATE = "---\nmemory: false\n---\n"
+ALL = [{"path": ".", "name": "all"}]
+QUICK = {"debounceMs": 50, "interval": "1s"}
+
+
+def kept(daemon: RunningDaemon, *words: str) -> set[str]:
+    """Return which of the words lie in a file below the state folder."""
+    held = b"".join(path.read_bytes() for path in below(daemon.state))
+    return {word for word in words if word.encode() in held}
+
+
+def below(folder: Path) -> Iterator[Path]:
+    return (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+
+
+def note(daemon: RunningDaemon, name: str, text: str) -> Path:
+    path = daemon.workspace / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def reads(daemon: RunningDaemon, word: str, *expected: str) -> None:
+    """Wait until qmd itself answers the word with these documents."""
+    eventually(lambda: (found(daemon, word)["backend"], paths(found(daemon, word))) == ("qmd", list(expected)))
+
+
+def test_private_notes_are_kept_nowhere(tmp_path: Path, workspace: Path) -> None:
+    backend = {"backend": "qmd", "qmd": {"command": real_qmd(), "paths": ALL, "update": QUICK}}
+    config = write_config(tmp_path, workspace, None, search={"exclude": ["*.secret.md"]}, memory=backend)
+    daemon = RunningDaemon(tmp_path, config, workspace)
+    (workspace / ".memoryignore").write_text("diary/\n/memory/[[]a] {b,c} !(d) \\\\*.md\n")
+    note(daemon, "memory/front.md", f"{PRIVATE}The ocelotfront.\n")
+    note(daemon, "memory/diary/rule.md", "The ocelotrule.\n")
+    note(daemon, "memory/[a] {b,c} !(d) \\x.md", "The ocelotglob.\n")
+    note(daemon, "memory/an.secret.md", "The ocelotexclude.\n")
+    note(daemon, "elsewhere/front.md", f"{PRIVATE}The ocelotelsewhere.\n")
+    note(daemon, "elsewhere/open.md", "The margayopen.\n")
+    note(daemon, "memory/{x} [y] (z).md", "The margaysigns.\n")
+    with daemon:
+        wait_for_qmd(daemon)
+        reads(daemon, "margaysigns", "memory/{x} [y] (z).md")
+        reads(daemon, "margayopen", "qmd/all/elsewhere/open.md")
+        secrets = ("ocelotfront", "ocelotrule", "ocelotglob", "ocelotexclude", "ocelotelsewhere")
+        assert kept(daemon, "margaysigns", "margayopen", *secrets) == {"margaysigns", "margayopen"}
+    eventually(lambda: not processes_below(tmp_path))
+
+
+def test_note_that_becomes_private_leaves_qmd(tmp_path: Path, workspace: Path) -> None:
+    names = ("front", "rule", "moved", "outside")
+    with with_qmd(tmp_path, workspace, paths=ALL, update=QUICK) as daemon:
+        for name in names:
+            folder = "elsewhere" if name == "outside" else "memory"
+            note(daemon, f"{folder}/{name}.md", f"The {name}ocelot.\n")
+        note(daemon, "memory/open.md", "The margay.\n")
+        words = tuple(f"{name}ocelot" for name in names)
+        daemon.client().sync(wait="indexed")
+        wait_for_qmd(daemon)
+        reads(daemon, "outsideocelot", "qmd/all/elsewhere/outside.md")
+        reads(daemon, "ruleocelot", "memory/rule.md")
+        assert kept(daemon, *words) == set(words)
+
+        note(daemon, "memory/front.md", f"{PRIVATE}The frontocelot.\n")
+        note(daemon, "elsewhere/outside.md", f"{PRIVATE}The outsideocelot.\n")
+        (workspace / ".memoryignore").write_text("rule.md\ndrafts/\n")
+        (workspace / "memory" / "drafts").mkdir()
+        (workspace / "memory" / "moved.md").rename(workspace / "memory" / "drafts" / "moved.md")
+        eventually(lambda: not kept(daemon, *words), seconds=30)
+        reads(daemon, "margay", "memory/open.md")
+
+        (workspace / ".memoryignore").unlink()
+        reads(daemon, "ruleocelot", "memory/rule.md")
+        reads(daemon, "movedocelot", "memory/drafts/moved.md")
+
+
+def test_nothing_new_reaches_qmd_while_nobody_knows_the_rules(tmp_path: Path, workspace: Path) -> None:
+    (workspace / ".memoryignore").mkdir()
+    (workspace / "memory" / "diary.md").write_text("The ocelot.\n")
+    with with_qmd(tmp_path, workspace, paths=ALL, update=QUICK) as daemon:
+        before = agent_of(daemon)["qmd"]["lastUpdateAt"]
+        eventually(lambda: agent_of(daemon)["qmd"]["lastUpdateAt"] not in (None, before), seconds=30)
+        assert kept(daemon, "ocelot") == set()
+        (workspace / ".memoryignore").rmdir()
+        reads(daemon, "ocelot", "memory/diary.md")
+
+
+def test_vectors_of_a_private_note_go_with_it(tmp_path: Path, workspace: Path, starter_model: Path) -> None:
+    with with_qmd(tmp_path, workspace, starter_model, searchMode="vsearch", paths=ALL, update=QUICK) as daemon:
+        note(daemon, "memory/diary.md", "The ocelot.\n")
+        assert daemon.client().sync(wait="embedded", timeout_ms=60_000)["complete"]
+        home = Path(agent_of(daemon)["qmd"]["home"])
+        vector = vector_of(home, "ocelot")
+        assert holds_part_of(vector, home)
+        note(daemon, "memory/diary.md", f"{PRIVATE}The ocelot.\n")
+        eventually(lambda: not kept(daemon, "ocelot") and not holds_part_of(vector, home), seconds=30)
+
+
+def vector_of(home: Path, word: str) -> bytes:
+    """Return the vector that qmd has of the text with this word."""
+    database = apsw.Connection(str(home / "xdg-cache" / "qmd" / "index.sqlite"), flags=apsw.SQLITE_OPEN_READONLY)
+    rows = database.execute(
+        "SELECT c.vectors, r.chunk_offset FROM vectors_vec_rowids AS r, vectors_vec_vector_chunks00 AS c, content AS t"
+        " WHERE c.rowid = r.chunk_id AND r.id LIKE t.hash || '%' AND t.doc LIKE ?",
+        (f"%{word}%",),
+    )
+    blob, offset = next(iter(rows))
+    size = len(blob) // 1024
+    database.close()
+    return bytes(blob[offset * size : (offset + 1) * size])
+
+
+def holds_part_of(vector: bytes, home: Path) -> bool:
+    """Tell whether a part of it lies in a file; the whole may lie on two pages."""
+    held = b"".join(path.read_bytes() for path in below(home))
+    return any(vector[at : at + 64] in held for at in range(0, len(vector), 64))
+
+
+@pytest.mark.parametrize("how", ["qmd is gone", "another backend"])
+def test_qmd_that_runs_no_more_keeps_nothing_that_became_private(tmp_path: Path, workspace: Path, how: str) -> None:
+    with with_qmd(tmp_path, workspace, paths=ALL, update=QUICK) as daemon:
+        note(daemon, "memory/diary.md", "The ocelot.\n")
+        daemon.client().sync(wait="indexed")
+        reads(daemon, "ocelot", "memory/diary.md")
+    note(daemon, "memory/diary.md", f"{PRIVATE}The ocelot.\n")
+    if how == "another backend":
+        changed = RunningDaemon(tmp_path, write_config(tmp_path, workspace, None), workspace)
+    else:
+        changed = daemon_for(tmp_path, workspace, command="/nowhere/qmd", paths=ALL, update=QUICK)
+    with changed:
+        changed.client().sync(wait="indexed")
+        eventually(lambda: not kept(changed, "ocelot"))
+
+
+def test_index_that_an_older_version_left_is_cleaned(tmp_path: Path, workspace: Path) -> None:
+    with with_qmd(tmp_path, workspace, paths=ALL, update=QUICK) as daemon:
+        note(daemon, "memory/diary.md", "The ocelot.\n")
+        daemon.client().sync(wait="indexed")
+        reads(daemon, "ocelot", "memory/diary.md")
+        home = Path(agent_of(daemon)["qmd"]["home"])
+    (home / "memoryd.json").write_text('{"updatedAt": 1790000000.0}')
+    note(daemon, "memory/diary.md", f"{PRIVATE}The ocelot.\n")
+    with with_qmd(tmp_path, workspace, paths=ALL, update=QUICK) as daemon:
+        eventually(lambda: not kept(daemon, "ocelot"), seconds=30)
