@@ -176,7 +176,8 @@ class Qmd:
         """Return a question that loads what this mode needs, None while there are no vectors to ask."""
         if not self.settings.has_vectors or self.upkeep.vector_trouble:
             return None
-        return self._arguments((SubQuery("vec", "memory"),), 1, self.reranks)
+        # one that was asked before would be ranked from the cache of qmd, without a model
+        return self._arguments((SubQuery("vec", f"memory {time.time_ns()}"),), 1, self.reranks)
 
     async def _ask_command(
         self, searches: Sequence[SubQuery], limit: int, reranks: bool, end: float

@@ -121,7 +121,11 @@ def test_both_are_searched_and_reranked(tmp_path: Path, workspace: Path, starter
         reply = found(daemon, "who holds the lease")
         assert (reply["mode"], reply["health"]["complete"]) == ("hybrid", True)
         assert "memory/2026-10-06.md" in paths(reply)
-        assert has_mapped(agent_of(daemon)["qmd"]["pid"], ranker)
+        pid = agent_of(daemon)["qmd"]["pid"]
+        assert has_mapped(pid, ranker)
+        os.kill(pid, signal.SIGKILL)
+        eventually(partial(is_served_by_another, daemon, pid), seconds=60)
+        eventually(lambda: has_mapped(agent_of(daemon)["qmd"]["pid"], ranker), seconds=30)
 
 
 def has_mapped(pid: int, path: Path) -> bool:
