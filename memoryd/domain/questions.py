@@ -1,4 +1,4 @@
-"""What a question asks for beside its words: `path:memory/2026* since:30d "exact phrase" -word`.
+"""What a question asks for beside its words: `path:memory/2026* since:30d "exact phrase" -word -"two words"`.
 
 What does not read as a filter stays a word of the question, so that no question is an error. Phrases and minus signs
 bind in keyword queries alone. In a sentence quotes name something (`who wrote "The Mayor"?`): there a phrase lifts what
@@ -26,7 +26,8 @@ from memoryd.domain.words import (
 )
 
 _PART = re.compile(
-    r'(?P<quoted>"[^"]*"|\u201c[^\u201d]*\u201d)'
+    r'(?<!\S)-(?P<unwanted>"[^"]*"|\u201c[^\u201d]*\u201d)'
+    r'|(?P<quoted>"[^"]*"|\u201c[^\u201d]*\u201d)'
     r'|(?<!\S)(?P<key>path|source|since|until):(?P<value>"[^"]*"|[^\s"]+)'
     r"|(?<!\S)-(?P<excluded>[^\W\d_]\w{2,}|[^\W\d_\x00-\u2e7f]\w*)(?!\S)"
 )
@@ -41,7 +42,10 @@ MAX_EXCLUDED_WORDS = 16
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question taken apart. `terms` and `joined` are looked for, `phrases` required, `excluded` forbidden."""
+    """A question taken apart. `terms` and `joined` are looked for, `phrases` required, `excluded` forbidden.
+
+    Of several words, those are forbidden where they follow each other, whatever signs are between.
+    """
 
     text: str
     terms: tuple[str, ...] = ()
@@ -107,9 +111,9 @@ def parse_question(text: str, filters: Filters, now: datetime, *, limit: int = 6
     """Take a question apart; its filters narrow `filters`. `limit` is the most terms that are looked for.
 
     There are no more phrases either, and no more exclusions: what is beyond stays text. `path:` may be given several
-    times, and any of them may hold. Quotes need a word between them, and a minus sign three letters behind it (one, in
-    scripts without spaces), so that `-5` and `ls -l` stay what they are. Minus signs count only beside something to
-    look for.
+    times, and any of them may hold. Quotes need a word between them, and a minus sign quotes or three letters behind it
+    (one, in scripts without spaces), so that `-5` and `ls -l` stay what they are. Minus signs count only beside
+    something to look for.
     """
     is_keyword_query = _is_keyword_query(text)
     parts = _Parts(limit=limit, can_exclude=is_keyword_query)
@@ -156,8 +160,8 @@ class _Parts:
         """Keep what was matched; False if it is no filter after all."""
         if match["quoted"]:
             return self._take_phrase(match["quoted"][1:-1].strip())
-        if match["excluded"]:
-            return self._take_excluded(match["excluded"])
+        if match["excluded"] or match["unwanted"]:
+            return self._take_excluded(match["excluded"] or match["unwanted"][1:-1].strip())
         return self._take_value(match["key"], match["value"].strip('"'), now)
 
     def _take_phrase(self, phrase: str) -> bool:
@@ -169,7 +173,7 @@ class _Parts:
     def _take_excluded(self, word: str) -> bool:
         if not self._can_exclude or len(self.excluded) == self._limit:
             return False
-        if len(phrase_words(word)) > MAX_EXCLUDED_WORDS:
+        if not 0 < len(phrase_words(word)) <= MAX_EXCLUDED_WORDS:
             return False
         self.excluded.append(word)
         return True

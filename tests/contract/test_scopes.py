@@ -164,6 +164,7 @@ def test_excluded_words_and_phrases_hold_for_qmd_too(hostile: RunningDaemon) -> 
     for query, backend, found in (
         ("lantern", "qmd", {"MEMORY.md", "memory/2026-11-18.md"}),
         ("lantern -wet", "qmd", {"MEMORY.md"}),
+        ('lantern -"wet day"', "qmd", {"MEMORY.md"}),
         ('lantern "wet day"', "qmd", {"memory/2026-11-18.md"}),
         # of what it tells nothing is left, and there may be more that it does not tell
         ("lantern -zinnober", "builtin", set()),

@@ -235,6 +235,19 @@ def test_minus_binds_in_keywords_and_is_text_in_a_sentence(start: Start) -> None
     assert paths(ask(daemon, "rsync -archive")) == ["memory/other.md"]
 
 
+def test_phrase_behind_a_minus_leaves_out_what_holds_it(start: Start) -> None:
+    notes = {
+        "memory/saturday.md": "# 会议\n\n会议在星期六上午，在老地方。\n",
+        "memory/monday.md": "# 会议\n\n会议在星期一上午，在老地方。\n",
+        "memory/together.md": "# Ferry\n\nThe ferry sails from pier one two times a day.\n",
+        "memory/apart.md": "# Ferry\n\nThe ferry has two decks and one mast.\n",
+    }
+    daemon = start(notes | FILLER)
+    assert paths(ask(daemon, '会议 -"星期六"')) == ["memory/monday.md"]
+    assert paths(ask(daemon, 'ferry -"one two"')) == ["memory/apart.md"]
+    assert set(paths(ask(daemon, 'what about the ferry -"one two"?'))) >= {"memory/together.md", "memory/apart.md"}
+
+
 def test_beginning_of_an_identifier_finds_it_behind_the_whole(start: Start) -> None:
     notes: dict[str, str] = {}
     numbers = {"12345": "12345678", "202610": "20261018", "deadb": "deadbeefcafe"}

@@ -55,6 +55,36 @@ def test_minus_counts_only_beside_something_to_look_for() -> None:
     assert asked("会议 -周末").excluded == ("周末",)
 
 
+@pytest.mark.parametrize(
+    ("text", "excluded"),
+    [
+        ('lease -"one two"', "one two"),
+        ("lease -\u201cone two\u201d", "one two"),
+        ('会议 -"星期六"', "星期六"),
+        ('lease -"the mayor of it"', "the mayor of it"),
+        ('lease -"GW-4172"', "GW-4172"),
+    ],
+)
+def test_quotes_behind_a_minus_exclude_and_are_never_required(text: str, excluded: str) -> None:
+    question = asked(text)
+    assert (question.excluded, question.phrases, question.joined) == ((excluded,), (), ())
+    assert question.text == text.split()[0]
+    assert not question.allows([f"so {excluded} it is"])
+    assert question.allows(["one of two, the 会议"])
+
+
+@pytest.mark.parametrize("text", ['what is -"one two"', 'lease -"one two"?', f'lease -"{"w1 " * 17}"', 'lease -""'])
+def test_quotes_behind_a_minus_are_text_in_a_sentence_and_where_they_are_too_much(text: str) -> None:
+    question = asked(text)
+    assert question.text == text
+    assert not question.is_narrowed
+
+
+def test_quotes_behind_a_minus_alone_are_looked_for() -> None:
+    assert asked('-"oak elm"').terms == ("oak", "elm")
+    assert not asked('-"oak elm"').is_narrowed
+
+
 @pytest.mark.parametrize("text", ['who wrote "The Mayor"', 'notes on "The Mayor"?', "“市长”是什么？"])
 def test_quotes_in_a_sentence_exclude_nothing(text: str) -> None:
     assert asked(text).phrases == ()
