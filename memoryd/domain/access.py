@@ -5,6 +5,7 @@ without a key, or with one that says too little, is stricter here.
 """
 
 import re
+import unicodedata
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,7 +14,10 @@ _AGENT_KEY = re.compile(r"agent:(?P<agent>[a-z0-9][a-z0-9_-]{0,63}):(?P<rest>.+)
 _AGENT_PREFIX = "agent:"
 _SUBAGENT = "subagent"
 _MAIN = "main"
-_CHAT_WORDS = frozenset({"direct", "dm", "group", "channel"})
+_DIRECT_WORDS = frozenset({"direct", "dm"})
+_CHAT_WORDS = _DIRECT_WORDS | {"group", "channel"}
+_NO_CHANNELS = frozenset({_MAIN, "cron", "hook", "acp"})
+"""What an agent's key begins with that is of no channel: what follows is no chat type."""
 
 
 class ChatType(StrEnum):
@@ -46,7 +50,7 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SessionKey:
-    """A session key as read: both spellings in lower case, and what they say of the chat, None where nothing."""
+    """A session key as read: both spellings folded, and what they say of the chat, None where nothing."""
 
     raw: str
     normalised: str
@@ -71,10 +75,10 @@ class Match:
     def fits(self, key: SessionKey) -> bool:
         """Tell whether every field that is given fits; a `key_prefix` of `agent:…` is held against the raw key."""
         return (
-            (self.channel is None or _plain(self.channel) == key.channel)
+            (self.channel is None or _folded(self.channel) == key.channel)
             and (self.chat_type is None or self.chat_type == key.chat_type)
-            and (self.raw_key_prefix is None or key.raw.startswith(_plain(self.raw_key_prefix)))
-            and (self.key_prefix is None or _prefixed(key, _plain(self.key_prefix)))
+            and (self.raw_key_prefix is None or _begins(key.raw, _folded(self.raw_key_prefix)))
+            and (self.key_prefix is None or _prefixed(key, _folded(self.key_prefix)))
         )
 
 
@@ -145,18 +149,19 @@ class Decision:
 def read_key(text: str) -> SessionKey:
     """Read a session key. The chat type is None for what is not understood: blank, damaged, of a sub-agent or foreign.
 
-    Understood are `main`, every key below `agent:<id>:`, and every other key that has direct, dm, group or channel
-    as one of its parts. The channel is the part before such a word, where that is the second part. A key that says
-    both is of the wider chat.
+    Understood are `main`, an agent's keys of one part or of no channel (`cron:…`), and every key that has group or
+    channel among its parts, or direct or dm where a chat type stands: first, second, or third behind an account. The
+    channel is the part before such a word, where that is the second part. A key that says both is of the wider chat.
     """
-    raw = _plain(text)
+    raw = _folded(text)
     found = _AGENT_KEY.fullmatch(raw)
     agent, rest = (found["agent"], found["rest"]) if found else (None, raw)
     parts = rest.split(":")
-    if _says_nothing(parts, is_of_agent=found is not None):
+    if _says_nothing(parts):
         return SessionKey(raw, rest, agent, None, None)
     has_channel = len(parts) > 1 and parts[1] in _CHAT_WORDS
-    return SessionKey(raw, rest, agent, parts[0] if has_channel else None, _chat_type(parts))
+    chat_type = _chat_type(parts, is_of_agent=found is not None)
+    return SessionKey(raw, rest, agent, parts[0] if has_channel and chat_type else None, chat_type)
 
 
 def why_not_call(binding: Binding, who: Who) -> str:
@@ -171,7 +176,7 @@ def decide(rules: AccessRules, binding: Binding, session_key: str | None, agents
     to none of the configured `agents`.
     """
     if binding.session_key is not None:
-        if session_key is not None and _plain(session_key) != _plain(binding.session_key):
+        if session_key is not None and _folded(session_key) != _folded(binding.session_key):
             return Decision(read_key(session_key), "this socket is bound to another session key")
         session_key = binding.session_key
     if session_key is None:
@@ -219,20 +224,32 @@ def _names(match: Match, key: SessionKey) -> bool:
     return bool(match.key_prefix or match.raw_key_prefix) and match.fits(key)
 
 
-def _says_nothing(parts: Sequence[str], *, is_of_agent: bool) -> bool:
-    if _SUBAGENT in parts or parts[0] in ("", "agent") or not any(parts):
-        return True
-    return not is_of_agent and parts != [_MAIN] and not _CHAT_WORDS & set(parts)
+def _says_nothing(parts: Sequence[str]) -> bool:
+    return _SUBAGENT in parts or parts[0] in ("", "agent") or not any(parts)
 
 
-def _chat_type(parts: Sequence[str]) -> ChatType:
+def _chat_type(parts: Sequence[str], *, is_of_agent: bool) -> ChatType | None:
+    """Return the widest chat that the parts name; what names none is direct only where nobody else can listen."""
     if "group" in parts:
         return ChatType.GROUP
-    return ChatType.CHANNEL if "channel" in parts else ChatType.DIRECT
+    if "channel" in parts:
+        return ChatType.CHANNEL
+    is_without_chat = parts == [_MAIN] or (is_of_agent and (len(parts) == 1 or parts[0] in _NO_CHANNELS))
+    return ChatType.DIRECT if is_without_chat or _says_direct(parts) else None
+
+
+def _says_direct(parts: Sequence[str]) -> bool:
+    """Whether the chat type is direct: behind an account only before a peer, lest a peer's name be taken for it."""
+    return bool(_DIRECT_WORDS & set(parts[:2])) or (len(parts) > 3 and parts[2] in _DIRECT_WORDS)
 
 
 def _prefixed(key: SessionKey, prefix: str) -> bool:
-    return (key.raw if prefix.startswith(_AGENT_PREFIX) else key.normalised).startswith(prefix)
+    return _begins(key.raw if prefix.startswith(_AGENT_PREFIX) else key.normalised, prefix)
+
+
+def _begins(key: str, prefix: str) -> bool:
+    """Whether the key begins so; a prefix of which nothing is to be seen names no key, rather than all of them."""
+    return bool(prefix) and key.startswith(prefix)
 
 
 def folded_id(text: str) -> str:
@@ -242,3 +259,12 @@ def folded_id(text: str) -> str:
 
 def _plain(text: str) -> str:
     return text.strip().lower()
+
+
+def _folded(text: str) -> str:
+    """Return a key, or the beginning of one, as it is compared: no letter that nobody sees makes another word of one.
+
+    Format characters and the spaces around each part go, and compatibility forms (NFKC) are one with the usual ones.
+    """
+    seen = "".join(letter for letter in text if unicodedata.category(letter) != "Cf")
+    return ":".join(_plain(part) for part in unicodedata.normalize("NFKC", seen).split(":"))

@@ -82,6 +82,8 @@ MATRIX = [
     ("beta", {"agent": "nobody", "sessionKey": DIRECT.format("beta")}, "denied"),
     ("beta", {"sessionKey": GROUP.format("beta")}, "denied"),
     ("beta", {"sessionKey": "agent:beta:subagent:x"}, "denied"),
+    ("beta", {"sessionKey": "agent:beta:telegram:gr\u200boup:7"}, "denied"),
+    ("beta", {"sessionKey": "agent:beta:telegram:supergroup:7"}, "denied"),
     ("beta-fixed", {}, "ok"),
     ("beta-fixed", {"sessionKey": DIRECT.format("beta")}, "ok"),
     ("beta-fixed", {"sessionKey": "agent:beta:other"}, "denied"),

@@ -40,6 +40,36 @@ def test_key_that_says_too_little_is_denied_even_where_everybody_may_ask(text: s
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "agent:main:tele:sub\u200bagent:1", "agent:main:telegram:direct:1: subagent :2", "agent:main:ｓubagent:x",
+        "agent:main:telegram:supergroup:1", "agent:main:telegram:gr\u043eup:1", "agent:main:telegram:42",
+        "agent:main:telegram:supergroup:1:direct", "agent:main:telegram:supergroup:direct", "telegram:supergroup:1:dm",
+        "agent:main:telegram::42", "\u200b", "agent:main:\u200b", "agent:main:sub\u00adagent：x",
+    ],
+)  # fmt: skip
+def test_key_whose_words_only_look_like_others_is_denied(text: str) -> None:
+    assert not decide(EVERYBODY, OWNER, text, AGENTS).is_allowed
+    assert not decide(EVERYBODY, SANDBOX, text, AGENTS).is_allowed
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "agent:main:telegram:group\u200b:1", "agent:main:telegram: group :1", "agent:main:telegram:ｇｒｏｕｐ:1",
+        "agent：main：telegram：group：1", "agent:main:telegram\ufeff:\u00a0gr\u00adoup\u2060:1",
+        "agent:main:telegram:direct:1:gr\u200doup", "ag\u200bent:main:telegram:Group:1",
+    ],
+)  # fmt: skip
+def test_group_is_a_group_however_it_is_spelled(text: str) -> None:
+    key = read_key(text)
+    assert (key.agent, key.channel, key.chat_type) == ("main", "telegram", ChatType.GROUP)
+    assert not decide(AccessRules(), SANDBOX, text, AGENTS).is_allowed
+    no_groups = RuleList((Rule(Action.DENY, Match(key_prefix="Telegram :g\u200broup")),), Action.ALLOW)
+    assert decide(AccessRules((no_groups,)), OWNER, text, AGENTS).is_allowed == ("direct" in text)
+
+
+@pytest.mark.parametrize(
     ("text", "channel", "chat_type"),
     [
         (DIRECT, None, "direct"),
@@ -55,6 +85,8 @@ def test_key_that_says_too_little_is_denied_even_where_everybody_may_ask(text: s
         ("agent:main:discord:channel:c:group", "discord", "group"),
         ("agent:main:slack:direct:u:channel", "slack", "channel"),
         ("agent:main:cron:job:run:1", None, "direct"),
+        ("agent:main:main:thread:7", None, "direct"),
+        ("agent:main:home", None, "direct"),
     ],
 )
 def test_channel_and_chat_type_are_read_from_the_key(text: str, channel: str | None, chat_type: str) -> None:
@@ -143,6 +175,11 @@ def test_foreign_key_is_let_in_only_by_a_rule_that_names_it() -> None:
     assert not decide(named, OWNER, "other:7", AGENTS).is_allowed
     assert not decide(named, OWNER, "myapp:subagent:7", AGENTS).is_allowed
     assert not decide(AccessRules((RuleList((Rule(Action.ALLOW),)),)), OWNER, "myapp:7", AGENTS).is_allowed
+
+
+@pytest.mark.parametrize("match", [Match(key_prefix="\u200b"), Match(raw_key_prefix=" \ufeff")])
+def test_prefix_of_which_nothing_is_seen_names_nobody(match: Match) -> None:
+    assert not decide(AccessRules((RuleList((Rule(Action.ALLOW, match),)),)), OWNER, "myapp:7", AGENTS).is_allowed
 
 
 @pytest.mark.parametrize("key", ["agent:ghöst:main", "agent:main", "agent:main:agent:work:main", "agent:ghost"])
