@@ -41,6 +41,7 @@ from memoryd.store.files import (
     touch_file,
 )
 from memoryd.store.index_schema import drop_deleted_words
+from memoryd.store.vectors import drop_unused
 from memoryd.wire import Event
 
 log = structlog.get_logger(__name__)
@@ -160,7 +161,7 @@ class Indexer:
         self._failed: dict[RelativePath, tuple[float, str]] = {}
         self._held: dict[RelativePath, str] = {}
         self._has_patterns = False
-        self._owes_words = False
+        self._owes_purge = False
         self._missing_since: dict[RelativePath, float] = {}
         self._debounce = Debounce(settings.debounce, settings.max_hold)
         self._wake = asyncio.Event()
@@ -326,7 +327,7 @@ class Indexer:
         self._queue |= {path: force for path in todo.read if work.is_large(path) and not self._queue.get(path)}
         again += await self._read_all([path for path in todo.read if path not in self._queue], work)
         again += await self._read_large(work)
-        await self._drop_words()
+        await self._drop_remains()
         return again
 
     async def _read_large(self, work: "_Work") -> list[RelativePath]:
@@ -491,7 +492,7 @@ class Indexer:
         hidden = set(await self._in_thread(lambda: [path for path in indexed if self._may_be_private(path)]))
         gone = [path for path in indexed if path not in hidden]
         await self._database.write(lambda db: (purge_files(db, list(hidden)), remove_files(db, gone)))
-        self._owes_words = self._owes_words or bool(hidden)
+        self._owes_purge = self._owes_purge or bool(hidden)
         if hidden:
             self._on_purge()
         else:
@@ -505,18 +506,24 @@ class Indexer:
         is_out_of_sight = path.startswith("../") and not os.path.lexists(full.parent)
         return (self._has_patterns or bool(self._left_out)) and not is_out_of_sight
 
-    async def _drop_words(self) -> None:
-        """Rewrite the keyword index without what was purged, once for all of it, and cut the log that had it."""
-        if self._owes_words:
-            await self._database.write(drop_deleted_words)
+    async def _drop_remains(self) -> None:
+        """Rewrite the keyword index without what was purged, once for all of it, and cut the log that had it.
+
+        Vectors of texts that no note holds any more go too: they may be of an earlier version of what is private now.
+        """
+        if self._owes_purge:
+            await self._database.write(lambda db: (drop_deleted_words(db), drop_unused(db)))
+            self._on_purge()
             await self._database.checkpoint()
-            self._owes_words = False
+            self._owes_purge = False
 
     async def _commit(self, reading: Reading) -> None:
         match reading:
             case Reading(path, Verdict.FAILED, _, _, reason):
                 await self._fail(path, reason)
             case Reading(path, Verdict.LEFT_OUT, _, _, reason):
+                # its text may have been indexed before, under another name or before it was away for a while
+                self._owes_purge = self._owes_purge or path not in self._left_out
                 self._left_out[path] = (_known_as(reading), reason)
             case Reading(path, Verdict.SAME):
                 await self._touch(path, _known_as(reading))
@@ -572,7 +579,7 @@ class Indexer:
         reasons = {path: why for path, (_, why) in (self._left_out | self._failed).items()} | self._held
         self._update(
             skipped=(*seen.skipped, *(Skipped(path, why) for path, why in reasons.items())),
-            pending_files=len(again) + len(self._queue),
+            pending_files=len(again) + len(self._queue) + len(self._held),
             is_dirty=bool(again or self._queue) or not todo.is_settled,
             last_sync_at=datetime.now(UTC),
             trouble=_held_back(held, self._settings.grace) if held else None,

@@ -115,6 +115,9 @@ FROM vectors v WHERE v.space_id NOT IN (SELECT value FROM json_each(:spaces))
   OR NOT EXISTS (SELECT 1 FROM passages p WHERE p.hash = v.hash)
 """
 _COUNT_UNUSED = f"SELECT count(*) {_UNUSED}"
+_DROP_UNUSED = """
+DELETE FROM {table} WHERE NOT EXISTS (SELECT 1 FROM passages p WHERE p.hash = {table}.hash)
+"""
 _EVICT = f"""
 DELETE FROM vectors WHERE id IN (SELECT v.id {_UNUSED} ORDER BY v.used_at DESC, v.id DESC LIMIT -1 OFFSET :keep)
 """
@@ -226,6 +229,12 @@ def count_unused(db: apsw.Connection, spaces: Collection[int]) -> int:
     """Count the vectors that no passage uses in these spaces."""
     count: int = db.execute(_COUNT_UNUSED, {"spaces": json.dumps(list(spaces))}).get
     return count
+
+
+def drop_unused(db: apsw.Connection) -> None:
+    """Drop every vector, and every refusal of a model, of a text that no document holds any more."""
+    db.execute(_DROP_UNUSED.format(table="vectors"))
+    db.execute(_DROP_UNUSED.format(table="rejected"))
 
 
 def evict_unused(db: apsw.Connection, spaces: Collection[int], keep: int) -> int:

@@ -248,6 +248,31 @@ async def test_note_that_becomes_private_leaves_nothing_behind(
     assert await stage.found("GW-4172") == ["memory/2026-10-06.md"]
 
 
+async def test_earlier_version_of_what_is_private_leaves_nothing_behind(stage: Stage, tmp_path: Path) -> None:
+    stage.write("memory/secret.md", f"The {SECRET} sleeps.\n")
+    await stage.embed()
+    (earlier,) = await vectors(stage) - await vectors_without(stage, "memory/secret.md")
+    stage.write("memory/secret.md", "Somebody sleeps.\n")
+    await stage.embed()
+    _by_word(stage.workspace)
+    await stage.sync()
+    assert earlier not in await vectors(stage)
+    assert SECRET[3:12].encode() not in left_in(tmp_path / "state").lower()
+
+
+async def test_note_that_comes_back_as_private_leaves_nothing_behind(stage: Stage, tmp_path: Path) -> None:
+    note = stage.write("memory/secret.md", f"The {SECRET} sleeps.\n")
+    await stage.embed()
+    (secret,) = await vectors(stage) - await vectors_without(stage, "memory/secret.md")
+    note.rename(tmp_path / "away.md")
+    await stage.sync()
+    (tmp_path / "away.md").rename(note)
+    _by_word(stage.workspace)
+    await stage.sync()
+    assert secret not in await vectors(stage)
+    assert SECRET[3:12].encode() not in left_in(tmp_path / "state").lower()
+
+
 async def vectors(stage: Stage) -> set[bytes]:
     return await stage.database.read(lambda db: {row[0] for row in db.execute("SELECT vector FROM vectors")})
 
