@@ -61,17 +61,20 @@ async def _waited(chosen: Sequence[Served], wait: str, seconds: float, *, is_ask
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await asyncio.gather(*(served.indexer.settled(ticket) for served, ticket in tickets))
-            if wait == "embedded":
-                each = await asyncio.gather(*(_embedded(served, is_asking=is_asking) for served in chosen))
-            else:
-                each = await asyncio.gather(*(_worded(served) for served in chosen))
-            return _joined(chosen, each)
+            return _joined(chosen, await asyncio.gather(*(_reached(served, wait, is_asking) for served in chosen)))
     return _Reached(False)
 
 
 def _joined(chosen: Sequence[Served], each: Sequence[_Reached]) -> _Reached:
     reasons = [f"{served.agent.id}: {one.reason}" for served, one in zip(chosen, each, strict=True) if one.reason]
     return _Reached(all(one.is_complete for one in each), "; ".join(reasons))
+
+
+async def _reached(served: Served, wait: str, is_asking: bool) -> _Reached:
+    state = served.indexer.state
+    if state.hold is not None and state.pending_files:
+        return _Reached(False, state.hold.reason)
+    return await (_embedded(served, is_asking=is_asking) if wait == "embedded" else _worded(served))
 
 
 async def _worded(served: Served) -> _Reached:

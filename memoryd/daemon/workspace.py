@@ -283,6 +283,7 @@ class Workspace:
             pending_files=state.pending_files if state.last_sync_at else max(1, state.pending_files),
             pending_embeddings=self.lane.pending,
             is_dirty=state.is_dirty,
+            hold=self._hold() if state.pending_files else "",
             outside=self.outside,
         )
 

@@ -27,6 +27,8 @@ class Freshness:
     pending_files: int
     pending_embeddings: int
     is_dirty: bool
+    hold: str = ""
+    """Why pending files are not read, since nobody can say what is private."""
     outside: Outside = field(default_factory=Outside)
 
 
@@ -102,7 +104,7 @@ class SearchService:
             misses=_told(found.misses if is_explained else (), found, has_footer=has_footer),
             mode=_mode(found),
             verdict=_verdict(found),
-            reason=(found.reason or None) if hits else _why_empty(found, freshness, query),
+            reason=(found.reason or freshness.hold or None) if hits else _why_empty(found, freshness, query),
             arms=_with_pending(found.arms, freshness),
             freshness=freshness,
             engine=found.engine,
@@ -200,6 +202,8 @@ def _why_empty(found: Found, freshness: Freshness, query: Query) -> str:
     if not any(arm.took_part for arm in found.arms.values()):
         reasons = dict.fromkeys(arm.reason for arm in found.arms.values())
         return "no arm of the search could answer: " + "; ".join(reasons)
+    if freshness.pending_files and freshness.hold:
+        return f"{freshness.pending_files} files are held back: {freshness.hold}"
     if freshness.pending_files:
         return f"still indexing: {freshness.pending_files} files are not read yet"
     if not freshness.files:

@@ -55,9 +55,13 @@ def test_rules_that_cannot_be_read_are_told_and_nothing_new_is_found(
     rules = daemon.workspace / ".memoryignore"
     harm(rules)
     (daemon.workspace / "memory" / "diary.md").write_text(f"The {SECRET}.\n")
-    daemon.client().sync(wait="indexed")
+    reached = daemon.client().sync(wait="indexed")
+    assert (reached["complete"], reached["pendingFiles"]) == (False, 1)
+    assert ".memoryignore" in str(reached["reason"])
     assert ".memoryignore" in degraded(daemon)["privacy"]
-    assert not daemon.client().search(SECRET)["results"]
+    told = daemon.client().search(SECRET)
+    assert (told["results"], told["health"]["complete"]) == ([], False)
+    assert "held back" in str(told["reason"])
     assert daemon.client().search("GW-4172")["results"]
     rules.unlink()
     daemon.client().sync(wait="indexed")
