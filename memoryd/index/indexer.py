@@ -512,7 +512,7 @@ class Indexer:
         Vectors of texts that no note holds any more go too: they may be of an earlier version of what is private now.
         """
         if self._owes_purge:
-            await self._database.write(lambda db: (drop_deleted_words(db), drop_unused(db)))
+            await self._database.write(_drop_remains)
             self._on_purge()
             await self._database.checkpoint()
             self._owes_purge = False
@@ -615,6 +615,11 @@ class Indexer:
 
     async def _in_thread(self, function: Callable[[], Result]) -> Result:
         return await asyncio.get_running_loop().run_in_executor(self._executor, function)
+
+
+def _drop_remains(db: Connection) -> None:
+    drop_deleted_words(db)
+    drop_unused(db)
 
 
 def _held_back(count: int, grace: Grace) -> str:
