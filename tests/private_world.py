@@ -50,7 +50,7 @@ class Delete:
 
 @dataclass(frozen=True)
 class SetRules:
-    """None: the file is deleted."""
+    """None: the file is deleted, and what it said last holds."""
 
     text: str | None
     encoding: str = "utf-8"
@@ -93,7 +93,7 @@ class PrivateWorld:
     def __init__(self, workspace: Path, seed: int) -> None:
         self.workspace = workspace
         self._words: dict[str, tuple[str, bool]] = {}
-        self._rules = ""
+        self._rules: str | None = None
         self._broken: str | None = None
         self._good: str | None = None
         self._forbidden: set[str] = set()
@@ -123,7 +123,8 @@ class PrivateWorld:
 
     def settle(self) -> set[str]:
         """Take it that the daemon has seen the disk as it is; return the words that it may not hold or send."""
-        if self._broken is None:
+        is_gone = self._rules is None and Patterns((self._good or "").split("\n"))
+        if self._broken is None and not is_gone:
             self._good = self._rules
         hiding = [Patterns(text.split("\n")) for text in (self._good, self._broken) if text]
         for name, (word, is_private) in self._words.items():
@@ -157,7 +158,7 @@ class PrivateWorld:
         self._clear()
         if text is not None:
             self._path(".memoryignore").write_bytes(text.encode(encoding))
-        self._rules, self._broken = text or "", None
+        self._rules, self._broken = text, None
 
     def _clear(self) -> None:
         path = self._path(".memoryignore")

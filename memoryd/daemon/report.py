@@ -328,14 +328,20 @@ def _embedding_trouble(served: Served) -> list[tuple[str, str]]:
     return parts
 
 
+def _doubt_about_privacy(served: Served) -> str:
+    hold = served.indexer.state.hold
+    is_lasting = hold is not None and hold.ends_in is None and served.agent.workspace.is_dir()
+    return hold.reason if hold is not None and is_lasting else served.indexer.state.notice
+
+
 def _degraded(served: Served) -> list[tuple[str, str]]:
     """Return (part, reason) of everything that does less than the configuration asks for."""
     state = served.indexer.state
     parts = []
     if trouble := served.keeper.trouble or state.trouble:
         parts.append(("index", trouble))
-    if state.hold is not None and state.hold.ends_in is None and served.agent.workspace.is_dir():
-        parts.append(("privacy", state.hold.reason))
+    if in_doubt := _doubt_about_privacy(served):
+        parts.append(("privacy", in_doubt))
     parts += _embedding_trouble(served)
     plan = served.embedding.plan
     if served.agent.memory_search.multimodal.enabled and not plan.takes_media:

@@ -256,6 +256,7 @@ class Workspace:
             is_ignored=ruling.is_ignored,
             has_patterns=ruling.has_rules,
             hold=ruling.hold,
+            notice=ruling.notice,
             is_current=ruling.is_current,
             excluded_folder=self.database.path.parent,
             max_file_bytes=self._around.limits.max_file_bytes,

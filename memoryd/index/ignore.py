@@ -1,7 +1,8 @@
 """What is kept out of the index by name: the `.memoryignore` of the workspace and the `exclude` globs.
 
 In doubt a note is private. While nobody can say what the rules are (the file is no text, no regular file, too
-large, half written, unreadable, suddenly gone), the last good ones hold and nothing new may be indexed.
+large, half written, unreadable), the last good ones hold and nothing new may be indexed. A file that is gone says
+nothing at all: the last good rules hold until another one stands there.
 """
 
 import codecs
@@ -24,6 +25,7 @@ log = structlog.get_logger(__name__)
 IGNORE_FILE = ".memoryignore"
 MAX_IGNORE_BYTES = 65_536
 _ADVICE = "until that is mended its last good rules hold, and no new or changed note is indexed"
+_GONE = f"{IGNORE_FILE} is gone; its last rules hold: put it back, or save an empty one to let all notes in"
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
 
@@ -44,11 +46,13 @@ class Ruling:
     hold: Hold | None
     is_current: Callable[[], bool]
     """Whether the file is still what this was read from; blocks for one small read."""
+    notice: str = ""
+    """What the owner is to know though nothing is held up."""
 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """Seconds: how long the file must lie still, and how long rules hold that are gone from it."""
+    """Seconds: how long the file must lie still, and how long rules hold that were taken out of it."""
 
     settle: float = 0.2
     grace: float = 2.0
@@ -62,6 +66,11 @@ class _Seen:
     trouble: str = ""
     is_torn: bool = False
     changed_at: float = 0.0
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the workspace is there, and no such file in it."""
+        return self.data is None and not self.trouble and not self.is_torn
 
 
 class IgnoreFile:
@@ -100,12 +109,14 @@ class IgnoreFile:
                 self._seen, self._seen_since = seen, time.monotonic()
             rules, hold = self._judge(seen)
             hold = hold or self._excluded()
-            self._tell(hold)
+            notice = _GONE if hold is None and seen.is_gone and self._good else ""
+            self._tell(hold, notice)
             return Ruling(
                 lambda path: any(one.hides(path) for one in rules),
                 any(rules),
                 hold,
                 lambda: _is_same(seen, self._read()),
+                notice,
             )
 
     def _judge(self, seen: _Seen) -> tuple[tuple[Patterns, ...], Hold | None]:
@@ -119,6 +130,8 @@ class IgnoreFile:
             text = _decoded(seen)
         except ValueError as exc:
             return last, Hold(f"{IGNORE_FILE} {exc}: {_ADVICE}")
+        if seen.is_gone and self._good:
+            return last, None
         if text != self._new_text:
             self._new_text, self._new = text, Patterns(_lines(text))
         if self._new.refused:
@@ -167,10 +180,10 @@ class IgnoreFile:
             return _Seen(None, f"cannot be read, {os.strerror(exc.errno or 0).lower()}")
         return _Seen(octets.data, changed_at=octets.stat.ctime_ns / 1e9)
 
-    def _tell(self, hold: Hold | None) -> None:
-        reason = "" if hold is None or hold.ends_in is not None else hold.reason
+    def _tell(self, hold: Hold | None, notice: str) -> None:
+        reason = notice if hold is None else hold.reason if hold.ends_in is None else ""
         if reason and reason != self._told:
-            log.warning("indexing is held", reason=reason)
+            log.warning("privacy rules are in doubt", reason=reason)
         self._told = reason
 
 

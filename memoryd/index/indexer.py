@@ -560,6 +560,7 @@ class Indexer:
 
     def _note_rules(self, rules: Rules) -> None:
         self._has_patterns, self._held = rules.has_patterns, {}
+        self._update(notice=rules.notice)
         if rules.hold != self.state.hold:
             self._update(hold=rules.hold)
             self._on_commit()

@@ -42,3 +42,5 @@ class SyncState:
     """Why the last sync could not finish."""
     hold: Hold | None = None
     """Why nothing new may be indexed or embedded now, since nobody can say what is private."""
+    notice: str = ""
+    """What the owner is to know of the privacy rules though nothing is held up."""

@@ -88,6 +88,8 @@ class Rules:
     """Whether there is a name that is left out, so that what is gone may have been moved out of sight on purpose."""
     hold: Hold | None = None
     """Why nothing new may be indexed now, since nobody can say what is private."""
+    notice: str = ""
+    """What the owner is to know of the privacy rules though nothing is held up."""
     is_current: Callable[[], bool] = field(default=lambda: True)
     """Whether the privacy rules are still those of this value; blocks."""
 

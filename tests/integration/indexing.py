@@ -131,6 +131,7 @@ async def staged(
             is_ignored=ruling.is_ignored,
             has_patterns=ruling.has_rules,
             hold=ruling.hold,
+            notice=ruling.notice,
             is_current=ruling.is_current,
             max_file_bytes=max_file_bytes,
             follow_symlinks=follow_symlinks,

@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import os
+import shutil
 import socket
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
@@ -166,15 +167,66 @@ async def test_rules_that_vanish_hold_for_a_while(tmp_path: Path, workspace: Pat
         assert "memory/private/old.md" not in stage.files
 
 
-@pytest.mark.parametrize("text", [None, "", "other/\n"])
-async def test_rules_that_stay_away_are_believed_to_be_gone(stage: Stage, text: str | None) -> None:
+@pytest.mark.parametrize("text", ["", "other/\n"])
+async def test_rules_that_stay_away_are_believed_to_be_gone(stage: Stage, text: str) -> None:
     rules = ignore_file(stage.workspace)
     rules.write_text(RULES)
     stage.write("memory/private/old.md", f"The {SECRET} sleeps.\n")
     await stage.sync()
-    rules.unlink() if text is None else rules.write_text(text)
+    rules.write_text(text)
     await stage.sync()
     assert await stage.found(SECRET) == ["memory/private/old.md"]
+
+
+def _by_deleting(workspace: Path) -> None:
+    ignore_file(workspace).unlink()
+
+
+def _by_another_folder(workspace: Path) -> None:
+    """Put another folder in the place of the workspace, with the notes and without names that begin with a dot."""
+    workspace.rename(workspace.with_name("before"))
+    shutil.copytree(workspace.with_name("before"), workspace, ignore=shutil.ignore_patterns(".*"))
+
+
+LOSSES = [_by_deleting, _by_another_folder]
+
+
+@pytest.mark.parametrize("lose", LOSSES)
+async def test_rules_whose_file_is_gone_hold_until_another_stands_there(
+    stage: Stage, lose: Callable[[Path], None]
+) -> None:
+    ignore_file(stage.workspace).write_text(RULES)
+    stage.write("memory/private/old.md", f"The {SECRET} sleeps.\n")
+    await stage.sync()
+    lose(stage.workspace)
+    for number in range(3):
+        await asyncio.sleep(QUICK.grace.file)
+        stage.write(f"memory/private/new{number}.md", f"The {SECRET} wakes.\n")
+        stage.write(f"memory/open{number}.md", f"The axolotl {number} swims.\n")
+        await stage.sync()
+        assert await stage.found(SECRET) == []
+        assert f"memory/open{number}.md" in await stage.found("axolotl")
+    assert "gone" in stage.indexer.state.notice
+    ignore_file(stage.workspace).write_text("")
+    await stage.sync()
+    assert "memory/private/old.md" in await stage.found(SECRET)
+    assert stage.indexer.state.notice == ""
+
+
+@pytest.mark.parametrize("lose", LOSSES)
+async def test_rules_that_vanish_while_nobody_looks_hold(
+    tmp_path: Path, workspace: Path, lose: Callable[[Path], None]
+) -> None:
+    ignore_file(workspace).write_text("memory/2026-10-06.md\n")
+    async with staged(workspace, tmp_path / "state") as stage:
+        await stage.sync()
+    lose(workspace)
+    for _ in range(2):
+        async with staged(workspace, tmp_path / "state") as stage:
+            await stage.sync()
+            assert stage.files == {"MEMORY.md", "memory/2026-10-18.md"}
+            assert await stage.found("GW-4172") == []
+            assert "gone" in stage.indexer.state.notice
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])

@@ -69,6 +69,26 @@ def test_rules_that_cannot_be_read_are_told_and_nothing_new_is_found(
     assert daemon.client().search(SECRET)["results"]
 
 
+def test_rules_that_are_gone_hold_and_are_told(daemon: RunningDaemon) -> None:
+    rules = daemon.workspace / ".memoryignore"
+    rules.write_text("diary.md\n")
+    (daemon.workspace / "memory" / "diary.md").write_text(f"The {SECRET}.\n")
+    daemon.start()
+    daemon.client().sync(wait="indexed")
+    daemon.stop()
+    rules.unlink()
+    (daemon.workspace / "memory" / "new.md").write_text("The axolotl.\n")
+    daemon.start()
+    daemon.client().sync(wait="indexed")
+    assert ".memoryignore is gone" in degraded(daemon)["privacy"]
+    assert not daemon.client().search(SECRET)["results"]
+    assert daemon.client().search("axolotl")["results"]
+    rules.write_text("")
+    daemon.client().sync(wait="indexed")
+    assert degraded(daemon) == {}
+    assert daemon.client().search(SECRET)["results"]
+
+
 def test_note_is_private_from_the_moment_it_says_so(daemon: RunningDaemon) -> None:
     note = daemon.workspace / "memory" / "diary.md"
     note.write_text(f"The {SECRET}.\n")

@@ -88,7 +88,7 @@ def test_note_that_becomes_private_leaves_qmd(tmp_path: Path, workspace: Path) -
         eventually(lambda: not kept(daemon, *words), seconds=30)
         reads(daemon, "margay", "memory/open.md")
 
-        (workspace / ".memoryignore").unlink()
+        (workspace / ".memoryignore").write_text("")
         reads(daemon, "ruleocelot", "memory/rule.md")
         reads(daemon, "movedocelot", "memory/drafts/moved.md")
 
