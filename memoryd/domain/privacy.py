@@ -1,27 +1,64 @@
 """Whether a note says of itself that it is private: `memory: false` in its first block. In doubt, it is.
 
-This is looser than reading front matter: what a person may have meant by it counts, also where YAML has slips.
+This is looser than reading front matter: what a person may have meant by it counts, also where YAML has slips,
+characters are wide or invisible, or lines end in a way that few programs know. What ends the block is read strictly.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from memoryd.domain.markdown import FRONT_MATTER_CHARS, front_matter
 
-LAW_VERSION = 2
+LAW_VERSION = 3
 """Counts the changes of this rule: what was indexed under another one is read again."""
 HEAD_CHARS = 2**20
 """So much of a note is looked at; a first block is far shorter."""
 SAYS_FALSE = "its front matter says memory: false"
 UNCLEAR = "its front matter says memory: but neither true nor false, so that it counts as private"
 
-_LEADING = "\ufeff\ufffe\ufffd\u200b\u2060 \t\n"
-_OPENING = re.compile(r"-{3,}(?!\S)")
-_CLOSING = re.compile(r"^(?:-{3,}|\.{3,})[^\S\n]*(?:#.*)?$", re.MULTILINE)
-_KEY = re.compile(r"""(?:^|[{,\[])[^\S\n]*(?:[-?][^\S\n]+)*["']*memory["']*[^\S\n]*[:=\uff1a](.*)""", re.M | re.I)
+_OPENING = re.compile(r"-{3,}(?:(?!\S)|\w{2,16}[^\S\n]*$|[{\[&!?\"'])", re.MULTILINE)
+"""Behind the dashes may stand the name of a language, or what YAML would read."""
+_OPENING_CHARS = 64
+_CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE)
+_KEY = re.compile(
+    r"""(?:^|[{,\[])[^\S\n]*(?:(?:[-?]|[&!]\S{0,64})[^\S\n]+){0,8}"""
+    r"""(?:["'`*_“”‘’]*memory["'`*_“”‘’]*|\*[^\s,:]{1,64}[^\S\n])\s*[:=]"""
+    r"""(?:[^\S\n]*(?:\#[^\n]*)?\n)*[^\S\n]*(?=([^\n]{0,200}))""",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""A key of that name, or an alias that may mean it, and the first line of its value, which may stand below it."""
+_PROPERTY = re.compile(r"(?:[!&]\S*\s+)+")
+_ESCAPED = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U000([01][0-9a-fA-F]{4}))")
 _TRUE = frozenset({"true", "yes", "on", "y", "t", "1"})
 _FALSE = frozenset({"false", "no", "off", "n", "f", "0"})
 _WRAPPING = " \t\"'`,}]"
+_ENDS_OF_LINES = "\v\f\x1c\x1d\x1e\x85\u2028\u2029"
+_FILLERS = "\u115f\u1160\u2800\u3164\uffa0\ufffd"
+"""Letters and signs that show nothing, and what stands for bytes that are no text."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What stands behind one `memory:`; `is_top` if the key stands at the very left, `is_early` above the first gap."""
+
+    value: str
+    is_top: bool
+    is_early: bool
+
+    @property
+    def is_false(self) -> bool:
+        word = re.match(r"[\W_]*([^\W_]+)", self.value)
+        return word is not None and word[1].lower() in _FALSE
+
+    @property
+    def is_true(self) -> bool:
+        return _bare(re.split(r"(?:^|\s)#|[,}\]]", self.value, maxsplit=1)[0]) in _TRUE
+
+    @property
+    def may_be_prose(self) -> bool:
+        return not self.is_early and len(self.value.split()) > 1
 
 
 def is_private(text: str) -> bool:
@@ -32,38 +69,72 @@ def is_private(text: str) -> bool:
 def why_private(text: str) -> str:
     """Return why a note is private, empty if it is not.
 
-    Its first block begins with `---` on the first line that is not blank and ends at the next such line or `...`.
-    A `memory` in it that is false at any depth makes the note private, and so does one at the top that is not true.
-    Of a block that nobody closed only what is plainly false counts, since it may be text below a ruler.
+    Its first block begins with `---` on the first line that shows anything and ends at the next line that is exactly
+    `---` or `...`, unless nothing stands in between. A `memory` in it that is false at any depth makes the note
+    private, and so does one at the top that is not true. Of a block that nobody closed, which may be text below a
+    ruler, a sentence does not count that only begins like the key.
     """
-    head = text[:HEAD_CHARS].replace("\0", "").replace("\r\n", "\n").replace("\r", "\n").lstrip(_LEADING)
-    opening = _OPENING.match(head)
-    if opening is None:
+    raw = text[:HEAD_CHARS].replace("\0", "").replace("\r\n", "\n").replace("\r", "\n")
+    begin = next((at for at, character in enumerate(raw) if not _is_blank(character)), len(raw))
+    if not _OPENING.match(_loose(raw[begin : begin + _OPENING_CHARS])):
         return ""
-    closing = _CLOSING.search(head, opening.end())
-    block = head[opening.end() : closing.start() if closing else len(head)]
-    said = [_cleaned(found) for found in _KEY.finditer(block)]
-    if any(value in _FALSE for _, value in said):
+    end = _end(raw, begin)
+    block = _loose(raw[begin : len(raw) if end is None else end]).lstrip("-")
+    said = list(_each_said(block))
+    if any(one.is_false for one in said):
         return SAYS_FALSE
-    if closing is None:
-        return ""
-    if any(is_top and value not in _TRUE for is_top, value in said):
+    if any(not one.is_true and one.is_top and not (end is None and one.may_be_prose) for one in said):
         return UNCLEAR
-    return _why_by_yaml(block) if len(block) < FRONT_MATTER_CHARS - 16 else ""
+    if any(one.value.startswith("*") for one in said):
+        return UNCLEAR
+    return _why_by_yaml(block) if end is not None and len(block) < FRONT_MATTER_CHARS - 16 else ""
 
 
-def _cleaned(found: re.Match[str]) -> tuple[bool, str]:
-    """Return whether the key stands at the very left, and its value in lower case without quotes and comment."""
-    value = re.split(r"(?:^|\s)#|[,}\]]", found[1], maxsplit=1)[0]
-    return found[0][0] in "mM\"'", re.sub(r"^\s*![^\s]*\s", "", value).strip(_WRAPPING).lower()
+def _is_blank(character: str) -> bool:
+    """Whether nothing is seen of it: white space, a control, a format mark, a lone accent."""
+    return unicodedata.category(character)[0] in "ZCM" or character in _FILLERS
+
+
+def _loose(text: str) -> str:
+    """Return the text with plain characters for wide ones, `\n` for each end of a line, and nothing for the unseen."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
+    unseen = {ord(one): None for one in set(text) if not one.isspace() and _is_blank(one)}
+    ends = dict.fromkeys(map(ord, _ENDS_OF_LINES), "\n")
+    # programs that write for people make one long dash of three
+    text = text.translate({**unseen, **ends, ord("—"): "---"})
+    return _ESCAPED.sub(lambda found: chr(int(found[1] or found[2] or found[3], 16)), text)
+
+
+def _end(raw: str, begin: int) -> int | None:
+    """Return where the line begins that closes the block, None if nobody closed it."""
+    inside = raw.find("\n", begin)
+    if inside < 0:
+        return None
+    for closing in _CLOSING.finditer(raw, inside):
+        if not all(map(_is_blank, raw[inside : closing.start()].replace("---", ""))):
+            return closing.start()
+        inside = closing.end()
+    return None
+
+
+def _each_said(block: str) -> Iterator[_Said]:
+    gap = re.search(r"\n[^\S\n]*\n", block)
+    for found in _KEY.finditer(block):
+        is_top = found[0][0] not in "{,[-" and not found[0][0].isspace()
+        is_early = gap is None or found.start() < gap.start()
+        yield _Said(_PROPERTY.sub("", found[1], count=1) if found[1][:1] in "!&" else found[1], is_top, is_early)
+
+
+def _bare(value: object) -> str:
+    return str(value).strip(_WRAPPING).lower()
 
 
 def _why_by_yaml(block: str) -> str:
     values = list(_of_memory(front_matter(f"---\n{block.strip()}\n---\n").values, is_top=True))
-    if any(value is False or str(value).strip(_WRAPPING).lower() in _FALSE for _, value in values):
+    if any(value is False or _bare(value) in _FALSE for _, value in values):
         return SAYS_FALSE
-    is_unclear = any(is_top and str(value).strip(_WRAPPING).lower() not in _TRUE for is_top, value in values)
-    return UNCLEAR if is_unclear else ""
+    return UNCLEAR if any(is_top and _bare(value) not in _TRUE for is_top, value in values) else ""
 
 
 def _of_memory(value: object, *, is_top: bool = False) -> Iterable[tuple[bool, object]]:

@@ -1,4 +1,5 @@
 import re
+import time
 
 import pytest
 from hypothesis import given
@@ -57,6 +58,55 @@ PRIVATE = {
     "null": "---\nmemory: ~\n---\nbody",
     "slip of the key": "---\nmemory: flase\n---\nbody",
     "comment behind a quote": "---\nmemory: 'false' # x\n---\nbody",
+    "closed by three dashes only": "---\ntitle: x\n-----\nmemory: false\n---\nbody",
+    "closed by three dots only": "---\ntitle: x\n....\nmemory: false\n---\nbody",
+    "not closed by an indented ruler": "---\ntitle: x\n ---\nmemory: false\n---\nbody",
+    "an indented ruler behind it": "---\nmemory: private\n ---\nbody",
+    "not closed by one sign of dots": "---\ntitle: x\n…\nmemory: false\n---\nbody",
+    "not closed by wide dashes": "---\ntitle: x\n－－－\nmemory: false\n---\nbody",
+    "behind an empty block": "---\n---\nmemory: false\n---\nbody",
+    "behind dots that close nothing": "---\n...\nmemory: false",
+    "ideographic space before": "\u3000---\nmemory: false\n---\nbody",
+    "no-break space before": "\xa0\n\xa0---\nmemory: false\n---\nbody",
+    "vertical tab before": "\x0b---\nmemory: false\n---\nbody",
+    "form feed before": "\x0c---\nmemory: false\n---\nbody",
+    "invisible before": "\u200b\u200d\u2060\u00ad\u200e---\nmemory: false\n---\nbody",
+    "control before": "\x01\x7f---\nmemory: false\n---\nbody",
+    "filler before": "\u3164---\nmemory: false\n---\nbody",
+    "invisible in the ruler": "-\u200b--\nmemory: false\n---\nbody",
+    "wide dashes": "－－－\nmemory: false\n－－－\nbody",
+    "one long dash": "—\nmemory: false\n—\nbody",
+    "anchor at the key": "---\n&a memory: false\n---\nbody",
+    "tag at the key": "---\n!!str memory: false\n---\nbody",
+    "anchor at the value": "---\ntool:\n  memory: &a false\n---\nbody",
+    "long tag": "---\ntool:\n  memory: !<tag:yaml.org,2002:bool> false\n---\nbody",
+    "alias as the value": "---\na: &a false\ntool:\n  memory: *a\n---\nbody",
+    "alias as the key": "---\na: &a memory\n*a : false\n---\nbody",
+    "escaped key beside an anchor": '---\na: &a 1\n"mem\\u006fry": false\n---\nbody',
+    "named language": "---yaml\nmemory: false\n---\nbody",
+    "value on the line of the ruler": "---{memory: false}\n---\nbody",
+    "semicolon": "---\nmemory: false;\n---\nbody",
+    "semicolon, nested": "---\ntool:\n  memory: false;\n---\nbody",
+    "comment of another language": "---\nmemory: false // do not index\n---\nbody",
+    "comment of another language, nested": "---\ntool:\n  memory: false // do not index\n---\nbody",
+    "typographic quotes": "---\n“memory”: “false”\n---\nbody",
+    "unclosed, a word": "---\nmemory: private\n\nbody",
+    "unclosed, words": "---\nmemory: keep this out\n\nbody",
+    "unclosed, comment of another language": "---\nmemory: false // x\nbody",
+    "unclosed, on the next line": "---\nmemory:\n  false\nbody",
+    "nested, below a comment": "---\ntool: [\n  memory: # now\n    false\n---\nbody",
+    "unclosed, explicit key": "---\n? memory\n: false\nbody",
+    "wide letters": "---\nｍｅｍｏｒｙ: false\n---\nbody",
+    "wide value": "---\ntool:\n  memory: ｆａｌｓｅ\n---\nbody",
+    "invisible in the key": "---\nmem\u200bory: false\n---\nbody",
+    "invisible before the key": "---\n\u200bmemory: false\n---\nbody",
+    "invisible in the value": "---\ntool:\n  memory: fal\u00adse\n---\nbody",
+    "line separator": "---\u2028memory: false\u2028---\u2028body",
+    "next line": "---\x85memory: false\x85---\x85body",
+    "line separator inside": "---\ntitle: x\u2028memory: false\n---\nbody",
+    "ruler behind a line separator": "---\ntitle: x\u2028---\u2028memory: false\n---\nbody",
+    "cr, a word": "---\rmemory: private\r---\rbody",
+    "twice in a broken flow": "---\n{title: [x, memory: true, memory: false\n---\nbody",
 }
 PUBLIC = {
     "no block": "# Title\n\nbody",
@@ -71,6 +121,12 @@ PUBLIC = {
     "in a fence": "```\n---\nmemory: false\n---\n```\n",
     "in a quoted title": '---\ntitle: "what memory: false means"\n---\nbody',
     "in a sentence below an unclosed ruler": "---\n\nSaying memory: false hides it.\nMemory: what a word.\n",
+    "below a heading and paragraphs": "# T\n\nSome words.\n\nmemory: false\n\nMore.\n\nmemory: private\n",
+    "below a paragraph": "Some words.\n---\nmemory: false\n---\n",
+    "below a ruler of other dashes": "- - -\n\nmemory: false\n",
+    "a sentence below a ruler and a heading": "---\n\n# Machine\n\nMemory: 16 GB of it.\n",
+    "below a block with dots": "---\ntitle: x\n...\n\nmemory: false\n",
+    "nested, another word": "---\ntool:\n  memory: 16 GB\n---\nbody",
     "three dashes in a line": "---x\nmemory: false\n---\nbody",
 }
 
@@ -95,3 +151,10 @@ def test_no_slip_around_it_makes_a_private_note_public(before: str, after: str) 
 def test_any_text_is_judged(text: str) -> None:
     assert is_private(f"---\nmemory: false\n{text}")
     assert not is_private(f"x{text}\nmemory: false\n")
+
+
+@pytest.mark.parametrize("piece", ["&[ ", ",memory:", "memory\n", "[- ", "---\n", "'", "\u200b", "!a ", "memory: x,"])
+def test_a_long_block_of_anything_is_judged_in_bounded_time(piece: str) -> None:
+    begun = time.process_time()
+    is_private("---\ntitle: x\n" + piece * (2**20 // len(piece)))
+    assert time.process_time() - begun < 20
