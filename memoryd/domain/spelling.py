@@ -1,6 +1,6 @@
-"""One way of writing for what is often written in several: widths, quotation marks, case, emphasis.
+"""One way of writing for what is often written in several: widths, quotation marks, wrapped lines, emphasis.
 
-What might be a fact stays as it is: accents, signs, digits, units, identifiers, passwords.
+What might be a fact stays as it is: case, accents, signs, digits, passwords.
 """
 
 import re
@@ -10,19 +10,9 @@ HAN = "\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\
 """Chinese and Japanese, which wrap without a space: for use between brackets of a pattern."""
 _SECRETS = (
     *("password", "passphrase", "passcode", "passwd", "secret", "token", "login", "log-in", "wifi", "wi-fi", "ssid"),
-    *(
-        "api key",
-        "license key",
-        "licence key",
-        "private key",
-        "密码",
-        "密碼",
-        "口令",
-        "密钥",
-        "暗号",
-        "パスワード",
-        "пароль",
-    ),
+    *("api key", "license key", "licence key", "private key", "code word", "codeword", "pin", "username", "user name"),
+    *("passwort", "kennwort", "mot de passe", "contraseña", "senha", "lösenord", "пароль"),
+    *("密码", "密碼", "口令", "密钥", "暗号", "パスワード"),
 )
 _WIDE = {
     code: unicodedata.normalize("NFKC", chr(code))
@@ -42,10 +32,6 @@ _IDLE_SPACE = re.compile(
     rf"(?<=[{HAN}])[ {WRAP}](?=[A-Za-z0-9,.;:!?()])|(?<=[A-Za-z0-9,.;:!?()。、])[ {WRAP}](?=[{HAN}])"
     rf"|(?<=[{HAN}]){WRAP}(?=[{HAN}])"
 )
-_EDGES = "\"'()[]{},.;:!?*…、。"
-_WORD = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*\Z")
-_LONGEST_UNIT = 3
-_SHOUTED_WORDS = 4
 _LETTERS_OF_A_WORD = 2
 
 
@@ -55,7 +41,7 @@ def one_sign(text: str) -> str:
 
 
 def is_secret(text: str) -> bool:
-    """Tell whether a text speaks of passwords and the like, so that each sign and its case may matter."""
+    """Tell whether a text speaks of passwords and the like, so that each sign may matter."""
     folded = text.lower()
     return any(word in folded for word in _SECRETS)
 
@@ -69,31 +55,6 @@ def without_emphasis(text: str) -> str:
 def unwrapped(text: str) -> str:
     """Return the text with a space at each WRAP, and with none where Chinese wraps or meets another script."""
     return (text if text.isascii() else _IDLE_SPACE.sub("", text)).replace(WRAP, " ")
-
-
-def one_case(text: str) -> str:
-    """Return the text with its plain words in lower case; units, acronyms, letters and identifiers keep theirs."""
-    words = text.split(" ")
-    is_shouted = text == text.upper() and sum(any(map(str.isalpha, word)) for word in words) >= _SHOUTED_WORDS
-    before = ["", *words]
-    return " ".join(
-        _in_one_case(word, is_unit=last[-1:].isdigit(), is_shouted=is_shouted)
-        for last, word in zip(before, words, strict=False)
-    )
-
-
-def _in_one_case(word: str, *, is_unit: bool, is_shouted: bool) -> str:
-    if word == word.lower():
-        return word
-    core = word.strip(_EDGES)
-    if not _WORD.match(core) or (is_unit and len(core) <= _LONGEST_UNIT):
-        return word
-    is_plain = is_shouted or core in ("A", "I") or (len(core) > 1 and all(map(_is_plain, re.split("['-]", core))))
-    return word.lower() if is_plain else word
-
-
-def _is_plain(part: str) -> bool:
-    return part[1:] == part[1:].lower()
 
 
 def _inner(match: re.Match[str]) -> str:
