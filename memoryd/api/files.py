@@ -74,7 +74,8 @@ async def _find(path: str, served: Served) -> tuple[str, Place]:
     name = indexed_name(path, served.agent.workspace)
     modality = modality_of(name)
     is_document = modality is not None or is_document_name(name.rpartition("/")[2])
-    if is_document and await served.database.read(lambda db: is_indexed(db, name)):
+    is_withdrawn = name in served.indexer.withdrawn
+    if is_document and not is_withdrawn and await served.database.read(lambda db: is_indexed(db, name)):
         if modality is not None:
             kind = LABELS[modality].lower()
             raise InvalidRequest(f"{path!r} is an {kind}: it is found by search and has no lines", hint=NO_BYTES)

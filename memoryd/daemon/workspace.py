@@ -51,6 +51,7 @@ OUTAGE_SECONDS = 60.0
 FLAGGED_SHOWN = 50
 OUTSIDE_SHARE = 0.01
 """Of the time may be spent on counting what is not indexed."""
+PURGE_OWED = "private notes are still to be removed from the index, which cannot be written"
 EMPTY = Counts(0, 0, 0, 0, 0)
 
 
@@ -158,6 +159,7 @@ class Workspace:
             executor=self._around.executor,
             slot=slot,
             settings=_search_settings(self._settings, self._around.limits.max_vector_bytes),
+            withdrawn=self.indexer.withdrawn,
         )
 
     def _served(self, agent: Agent, embedding: Embedding) -> Served:
@@ -290,6 +292,8 @@ class Workspace:
 
     def _hold(self) -> str:
         hold = self.indexer.state.hold
+        if hold is None and self.indexer.is_withholding:
+            return PURGE_OWED
         return "" if hold is None else hold.reason
 
     def _on_purge(self) -> None:

@@ -29,6 +29,7 @@ from memoryd.index.reading import LARGE_BYTES, Reader, Reading, Verdict
 from memoryd.index.roots import unreadable_files, vanished_roots
 from memoryd.index.scanner import Root, Rules, Scan, scan
 from memoryd.index.turns import in_turns
+from memoryd.index.withdrawn import Withdrawn
 from memoryd.store.database import Connection, Database
 from memoryd.store.files import (
     Entries,
@@ -146,6 +147,7 @@ class Indexer:
         mounts: ReadMounts = read_mounts,
     ) -> None:
         self.state = SyncState()
+        self.withdrawn = Withdrawn()
         self._database = database
         self._executor = executor
         self._workspace = workspace
@@ -178,8 +180,13 @@ class Indexer:
 
     @property
     def known_paths(self) -> Set[RelativePath]:
-        """The paths of the indexed files."""
-        return self._known.keys()
+        """The paths of the indexed files, save those that nobody may be told of."""
+        return self._known.keys() - self.withdrawn.paths if self.withdrawn else self._known.keys()
+
+    @property
+    def is_withholding(self) -> bool:
+        """Whether texts that are to be purged are still in the index, which cannot be written."""
+        return bool(self.withdrawn) and self.state.trouble is not None
 
     @property
     def is_settled(self) -> bool:
@@ -276,8 +283,16 @@ class Indexer:
         self._note_rules(rules)
         self._note_scan(seen, todo)
         reader = Reader(roots, rules, self._settings.chunks, seen.files, self._database.path.parent)
-        again = await self._execute(todo, seen, reader, force=force)
+        was_withholding = self.is_withholding
+        self.withdrawn.keep({*todo.read, *todo.remove, *(old for old, _ in todo.rename), *todo.missing_since})
+        try:
+            again = await self._execute(todo, seen, reader, force=force)
+        except StoreError:
+            await self._withdraw(todo, reader)
+            raise
         self._note_done(seen, todo, again, held=len(observed.unreadable & todo.missing_since.keys()))
+        if was_withholding and not self.is_withholding:
+            self._on_commit()
         if not self._is_current():
             return self._settings.retry, False
         hold_ends_in = None if rules.hold is None else rules.hold.ends_in
@@ -296,6 +311,7 @@ class Indexer:
             chunker = self._settings.chunks.fingerprint
             self._known = await self._database.read(lambda db: known_files(db, chunker))
             self._left_out, self._failed = {}, {}
+            self.withdrawn.keep(self._known)
             self._epoch = self._database.epoch
 
     def _observation(self, seen: Scan, rules: Rules) -> Observation:
@@ -329,6 +345,14 @@ class Indexer:
         again += await self._read_large(work)
         await self._drop_remains()
         return again
+
+    async def _withdraw(self, todo: Plan, reader: Reader) -> None:
+        """Let nobody be told of what is private now, though the index cannot be written."""
+        known = [(path, path) for path in todo.read] + [(old, new) for old, new in todo.rename]
+        held = [(old, new) for old, new in known if old in self._known]
+        private = await self._in_thread(lambda: [old for old, new in in_turns(held) if reader.says_private(new)])
+        if self.withdrawn.add([*private, *(path for path in todo.remove if path in self._known)]):
+            self._on_purge()
 
     async def _read_large(self, work: "_Work") -> list[RelativePath]:
         """Have one large note read and cut aside, or commit one that is; return it if it changed while it was read.
@@ -476,7 +500,9 @@ class Indexer:
     async def _remove(self, paths: Sequence[RelativePath]) -> None:
         indexed = [path for path in paths if path in self._known]
         if indexed:
+            self.withdrawn.add(indexed)
             await self._erase(indexed)
+            self.withdrawn.release(indexed)
             self._note_commit()
             log.debug("files removed", count=len(indexed), first=indexed[0])
         for path in paths:
@@ -535,6 +561,7 @@ class Indexer:
         else:
             await self._database.write(lambda db: touch_file(db, path, known.stat, known.read_at_ns))
             self._known[path] = known
+            self.withdrawn.release([path])
 
     async def _put(self, changed: Sequence[Reading], *, afresh: bool) -> None:
         rows = [_file_row(reading, self._settings.chunks) for reading in changed]
@@ -548,6 +575,7 @@ class Indexer:
             self._known[row.path] = Known(row.stat, row.read_at_ns, row.sha256)
             self._left_out.pop(row.path, None)
             self._failed.pop(row.path, None)
+            self.withdrawn.release([row.path])
             log.debug("file indexed", path=row.path, **asdict(indexed))
         self._note_commit()
 

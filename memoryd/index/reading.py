@@ -102,6 +102,14 @@ class Reader:
             log.error("note cannot be indexed", path=path, exc_info=exc)
             return Reading(path, Verdict.FAILED, reason=f"cannot be indexed ({type(exc).__name__}); the log has it")
 
+    def says_private(self, path: RelativePath) -> bool:
+        """Tell whether a note can be read and says of itself that it is private."""
+        try:
+            data, _ = utf8_of(self._octets(path))
+        except (OSError, NotReadableError, TornReadError):
+            return False
+        return modality_of(path) is None and bool(_why_private(data))
+
     def _octets(self, path: RelativePath) -> Octets:
         base, relative = base_of(path, self.rules.workspace, self.roots)
         limit, _ = self.rules.limit(path)
@@ -118,8 +126,7 @@ class Reader:
     def _judge_note(self, path: RelativePath, octets: Octets) -> Reading:
         data, flags = utf8_of(octets)
         stamp, size = stamp_of(octets, flags), len(data) - len(PADDING)
-        # a character has four bytes at the most
-        if reason := why_private(data[: min(size, 4 * HEAD_CHARS)].decode("utf-8", "replace")):
+        if reason := _why_private(data):
             return Reading(path, Verdict.LEFT_OUT, stamp, reason=reason)
         if self.rules.hold is not None:
             return Reading(path, Verdict.HELD, reason=self.rules.hold.reason)
@@ -133,6 +140,11 @@ class Reader:
             if self.is_given_up():
                 raise GivenUpError
             yield entry
+
+
+def _why_private(data: bytes) -> str:
+    # a character has four bytes at the most
+    return why_private(data[: min(len(data) - len(PADDING), 4 * HEAD_CHARS)].decode("utf-8", "replace"))
 
 
 class GivenUpError(Exception):

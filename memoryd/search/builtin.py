@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import time
+from collections.abc import Container
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import partial
@@ -114,8 +115,11 @@ class BuiltinSearch:
         executor: Executor,
         slot: EmbedderSlot,
         settings: SearchSettings,
+        withdrawn: Container[str] = frozenset(),
     ) -> None:
         self._database = database
+        self._withdrawn = withdrawn
+        """The notes that nobody may be told of."""
         self._slot = slot
         self._settings = settings
         self._arms = Arms(
@@ -239,7 +243,7 @@ class BuiltinSearch:
             rows = await self._database.read(partial(chunk_rows, ids=wanted))
             if len(rows) < len(set(wanted)) and not asked.is_last:
                 raise _ReplacedError
-            known = [rows[chunk] for chunk in wanted if chunk in rows]
+            known = [rows[chunk] for chunk in wanted if chunk in rows and rows[chunk].path not in self._withdrawn]
             candidates = [scored(row, merged.fused[row.id], merged.evidence, places, merged.standing) for row in known]
             selected = select(candidates, limit, steps=steps, bar=bar, now=asked.query.now)
             is_enough = len(selected.hits) >= limit and selected.crowd is None and not selected.has_room

@@ -19,7 +19,7 @@ import memoryd.store
 from memoryd.client import Client
 from memoryd.domain.documents import FileStat, RelativePath, Source
 from memoryd.domain.entries import ChunkSettings, chunk_entries
-from memoryd.errors import DaemonNotRunning, NotNow
+from memoryd.errors import DaemonNotRunning, MemorydError, NotNow
 from memoryd.store.checksums import checksum_vfs
 from memoryd.store.files import FileRow, put_file
 from memoryd.store.index_schema import FileKind, check_words, prepare_index, problems, recognise
@@ -182,6 +182,30 @@ def test_f048_full_disk_delays_the_index_and_nothing_else(stage: Stage, small_di
     eventually(lambda: "index" not in stage.degraded(), seconds=20)
     stage.converges()
     filler.unlink()
+
+
+def _is_read(client: Client, path: str) -> bool:
+    try:
+        return bool(client.get(path)["lines"])
+    except MemorydError:
+        return False
+
+
+@pytest.mark.root
+def test_f048_note_made_private_on_a_full_disk_is_not_told(stage: Stage, small_disk: Path) -> None:
+    """On a full disk a note that becomes private is neither found nor read, and purged when there is room."""
+    note = stage.write("memory/diary.md", "in the garden: quetzal")
+    stage.start()
+    stage.eventually_finds("quetzal")
+    filler = _fill_disk(small_disk)
+    note.write_text(f"---\nmemory: false\n---\n{note.read_text()}")
+    stage.write(".memoryignore", "MEMORY.md\n")
+    eventually(lambda: not stage.finds("quetzal"), seconds=20)
+    with stage.client as client:
+        assert all(hit["path"] != "memory/diary.md" for hit in client.search("in the garden")["results"])
+        eventually(lambda: not _is_read(client, "MEMORY.md"), seconds=20)
+    filler.unlink()
+    stage.converges()
 
 
 @pytest.mark.root

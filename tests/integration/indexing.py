@@ -154,9 +154,6 @@ async def staged(
         database = Database(path=state / "index.sqlite", executor=executor)
         await database.open(prepare_index)
         spaces = Spaces(database)
-        search = BuiltinSearch(
-            database=database, spaces=spaces, executor=executor, slot=slot, settings=SearchSettings()
-        )
         lane = EmbeddingLane(
             database=database,
             spaces=spaces,
@@ -166,9 +163,9 @@ async def staged(
             ),
             lookup=found_elsewhere,
             publish=lambda event, data: events.append((event, data)),
-            on_removed=search.forget_vectors,
+            on_removed=lambda: search.forget_vectors(),
             attach=MediaReader(executor=executor, look=look).attach,
-            hold=lambda: indexer.state.hold.reason if indexer.state.hold else "",
+            hold=lambda: indexer.state.hold.reason if indexer.state.hold else "owed" if indexer.is_withholding else "",
         )
         indexer = Indexer(
             database=database,
@@ -181,6 +178,14 @@ async def staged(
             on_purge=on_purge,
             publish=lambda event, data: events.append((event, data)),
             mounts=mounts,
+        )
+        search = BuiltinSearch(
+            database=database,
+            spaces=spaces,
+            executor=executor,
+            slot=slot,
+            settings=SearchSettings(),
+            withdrawn=indexer.withdrawn,
         )
         stage = Stage(workspace, database, fake, slot, indexer, lane, search, events)
         loops = [indexer.run(), lane.run(), *([watcher.run()] if watcher else [])]

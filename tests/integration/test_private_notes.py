@@ -13,6 +13,7 @@ import pytest
 
 from memoryd.domain.gitignore import Patterns
 from memoryd.domain.syncplan import Grace
+from memoryd.store.index_schema import check_tables, prepare_index
 from tests.integration.indexing import QUICK, Stage, eventually, staged
 
 RULES = "private/\n"
@@ -323,6 +324,50 @@ async def test_note_that_comes_back_as_private_leaves_nothing_behind(stage: Stag
     await stage.sync()
     assert secret not in await vectors(stage)
     assert SECRET[3:12].encode() not in left_in(tmp_path / "state").lower()
+
+
+@pytest.mark.parametrize("hide", [_by_moving, _by_moving_its_folder, _by_rule, _by_word, _by_word_and_a_new_name])
+async def test_note_that_becomes_private_is_not_told_while_the_index_cannot_be_written(
+    stage: Stage, tmp_path: Path, hide: Callable[[Path], None]
+) -> None:
+    name = "memory/topics/secret.md" if hide is _by_moving_its_folder else "memory/secret.md"
+    ignore_file(stage.workspace).write_text(RULES)
+    stage.write(name, f"The {SECRET} sleeps.\n")
+    await stage.embed()
+    await stage.database.close()
+    await stage.database.open_to_read(check_tables, why="the disk is read-only")
+    assert await stage.found(SECRET) == [name]
+    hide(stage.workspace)
+    stage.write("MEMORY.md", "# Memory\n\nAnother text that cannot be written.\n")
+    stage.indexer.demand()
+    await eventually(lambda: name in stage.indexer.withdrawn)
+    assert all(hit.chunk.path != name for hit in (await stage.ask(f"the {SECRET} sleeps")).hits)
+    assert name not in stage.files
+    assert await stage.found("GW-4172") == ["memory/2026-10-06.md"]
+    await stage.database.close()
+    await stage.database.open(prepare_index)
+    await stage.sync()
+    await eventually(lambda: not stage.indexer.withdrawn)
+    assert SECRET[3:12].encode() not in left_in(tmp_path / "state").lower()
+
+
+async def test_note_that_is_public_again_is_told_though_the_index_could_not_be_written(stage: Stage) -> None:
+    note = stage.write("memory/secret.md", f"The {SECRET} sleeps.\n")
+    before = note.read_bytes()
+    await stage.sync()
+    await stage.database.close()
+    await stage.database.open_to_read(check_tables, why="the disk is read-only")
+    _by_rule(stage.workspace)
+    _by_word(stage.workspace)
+    stage.indexer.demand()
+    await eventually(lambda: "memory/secret.md" in stage.indexer.withdrawn)
+    note.write_bytes(before)
+    ignore_file(stage.workspace).write_text("")
+    await stage.database.close()
+    await stage.database.open(prepare_index)
+    await stage.sync()
+    assert await stage.found(SECRET) == ["memory/secret.md"]
+    assert stage.files >= {"memory/secret.md"}
 
 
 async def vectors(stage: Stage) -> set[bytes]:
