@@ -11,7 +11,7 @@ from memoryd.domain.layout import HEADING, blocks_of
 from memoryd.domain.spelling import is_secret, one_sign, unwrapped, without_emphasis
 
 _BEGINNING = 400
-_NO_DIGITS = re.compile("[^0-9]+")
+_DIGITS = re.compile("[0-9]+")
 _HOLD = "\ue000"
 """Stands for a piece of code while the text around it is laid out."""
 _FENCE = re.compile(r"^ {0,3}(?:`{3,}|~{3,})", re.MULTILINE)
@@ -33,8 +33,8 @@ def gist(text: str, headings: str = "") -> str:
     plain = _unquoted(text.replace("\r\n", "\n").strip("\n"))
     if _HOLD in plain or len(_FENCE.findall(plain)) % 2:
         return f"{headings}\n{text}"
-    codes = [match[0] for match in _CODE.finditer(plain)]
-    held = one_sign(_CODE.sub(_HOLD, plain))
+    codes = [match[0] for match in _CODE.finditer(plain)] if "`" in plain or "~~~" in plain else []
+    held = one_sign(_CODE.sub(_HOLD, plain) if codes else plain)
     said = unwrapped("\n".join(blocks_of(held)))
     if not is_secret(held):
         said = without_emphasis(said)
@@ -47,8 +47,9 @@ def gist(text: str, headings: str = "") -> str:
 
 def outline(text: str) -> tuple[str, str]:
     """Return what texts of one gist have in common and what is quickly had: their digits, and how they begin."""
-    begin = islice(filter(str.isalnum, one_sign(text[:_BEGINNING])), 2)
-    return "".join(begin).lower(), _NO_DIGITS.sub("", one_sign(text))
+    told = one_sign(text)
+    begin = islice(filter(str.isalnum, told[:_BEGINNING]), 2)
+    return "".join(begin).lower(), "".join(_DIGITS.findall(told))
 
 
 def _stands_in(title: str, text: str) -> bool:

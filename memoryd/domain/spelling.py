@@ -21,23 +21,27 @@ _WIDE = {
 }
 _QUOTES = dict.fromkeys(map(ord, "“”„‟«»"), '"') | dict.fromkeys(map(ord, "‘’‚‛"), "'")
 _INVISIBLE = dict.fromkeys((0xAD, 0x200B, 0x2060, 0xFEFF))
-_ONE_SIGN = _WIDE | _QUOTES | _INVISIBLE | {0x3000: " "}
+_ONE_SIGN = {chr(code): sign or "" for code, sign in (_WIDE | _QUOTES | _INVISIBLE | {0x3000: " "}).items()}
+_OTHER_SIGN = re.compile(f"[{''.join(_ONE_SIGN)}]")
 
 _MARK_BEFORE, _MARK_AFTER = rf"(?<![^\s\"'(\[{HAN}、。])", rf"(?![^\s\"')\],.;:!?{HAN}、。])"
 _STARS = re.compile(rf"{_MARK_BEFORE}(\*{{1,3}})(?=[^\W_]|[\"'(\[{HAN}])([^*\n]*[^\s*])\1{_MARK_AFTER}")
 _UNDERLINES = re.compile(rf"{_MARK_BEFORE}(_{{1,3}})(?=[^\W_])([^_\n]*\s[^_\n]*[^\s_])\1{_MARK_AFTER}")
 WRAP = "\v"
 """Stands where a line is wrapped."""
+_SPACE = f"[ {WRAP}]"
 _IDLE_SPACE = re.compile(
-    rf"(?<=[{HAN}])[ {WRAP}](?=[A-Za-z0-9,.;:!?()])|(?<=[A-Za-z0-9,.;:!?()。、])[ {WRAP}](?=[{HAN}])"
-    rf"|(?<=[{HAN}]){WRAP}(?=[{HAN}])"
+    rf"{_SPACE}(?:(?<=[{HAN}]{_SPACE})(?=[A-Za-z0-9,.;:!?()])|(?<=[A-Za-z0-9,.;:!?()。、]{_SPACE})(?=[{HAN}]))"
+    rf"|{WRAP}(?<=[{HAN}]{WRAP})(?=[{HAN}])"
 )
 _LETTERS_OF_A_WORD = 2
 
 
 def one_sign(text: str) -> str:
     """Return the text with plain widths and quotation marks, composed, without invisible signs."""
-    return text if text.isascii() else unicodedata.normalize("NFC", text.translate(_ONE_SIGN))
+    if text.isascii():
+        return text
+    return unicodedata.normalize("NFC", _OTHER_SIGN.sub(lambda match: _ONE_SIGN[match[0]], text))
 
 
 def is_secret(text: str) -> bool:
