@@ -360,11 +360,15 @@ class Indexer:
         So the loop goes on meanwhile, and a small note that is saved is found within moments.
         """
         large, again = self._large, []
-        if large is not None and self._queue.get(large.path) == large.work.afresh:
+        if large is not None:
+            is_wanted = not large.give_up.is_set() and self._queue.get(large.path) == large.work.afresh
+            if not is_wanted:
+                large.give_up.set()
             if not large.readings.done():
+                # also one that nobody wants is waited for: two at once would hold two large notes in memory
                 return []
-            if large.work.reader.rules.is_current():
-                (reading,) = await large.readings
+            (reading,) = await large.readings
+            if is_wanted and await self._in_thread(lambda: _may_follow(reading, large.work)):
                 if not await self._commit_large(reading, large):
                     large.yields += 1
                     return []
@@ -378,10 +382,11 @@ class Indexer:
         return again
 
     def _drop_large(self) -> None:
-        """Let go of what is cut, or is being cut."""
+        """Let go of what is cut, and have the cutting end."""
         if self._large is not None:
             self._large.give_up.set()
-        self._large = None
+            if self._large.readings.done():
+                self._large = None
 
     def _begun(self, path: RelativePath, work: "_Work") -> _Large:
         """Begin to read a large note."""
@@ -661,6 +666,12 @@ def _read_under_the_rules(work: "_Work", batch: Sequence[RelativePath]) -> list[
     if not batch or work.reader.rules.is_current():
         return readings
     return [replace(reading, verdict=Verdict.AGAIN) for reading in readings]
+
+
+def _may_follow(reading: Reading, work: "_Work") -> bool:
+    """Tell whether what was read a while ago may be done still; what is to be kept may have become private."""
+    reader = work.reader
+    return reader.is_still_public(reading.path) if reading.verdict is Verdict.CHANGED else reader.rules.is_current()
 
 
 def _batches(paths: Sequence[RelativePath], seen: Scan) -> Iterator[list[RelativePath]]:

@@ -111,6 +111,16 @@ def read_octets(base: Path, relative: str, *, max_bytes: int, follow_symlinks: b
     return Octets(padded, digest.digest(), file_stat(after), read_at_ns, after.st_nlink > 1)
 
 
+def read_head(base: Path, relative: str, count: int, *, follow_symlinks: bool = False) -> str:
+    """Read the first `count` bytes of `base/relative` as text; raises OSError when it is gone or cannot be read."""
+    descriptor = open_beneath(base, relative, follow_symlinks=follow_symlinks)
+    try:
+        head = os.read(descriptor, count)
+    finally:
+        os.close(descriptor)
+    return codecs.getincrementaldecoder(encoding_of(head))("replace").decode(head)
+
+
 def encoding_of(head: bytes) -> str:
     """Return the encoding that the first bytes of a file announce; UTF-8 if they announce none."""
     return next((name for mark, name in _MARKS if head.startswith(mark)), "utf-8")

@@ -19,6 +19,7 @@ from memoryd.index.reader import (
     Stamp,
     TornReadError,
     media_content,
+    read_head,
     read_octets,
     stamp_of,
     utf8_of,
@@ -109,6 +110,15 @@ class Reader:
         except (OSError, NotReadableError, TornReadError):
             return False
         return modality_of(path) is None and bool(_why_private(data))
+
+    def is_still_public(self, path: RelativePath) -> bool:
+        """Tell whether the rules are those of the scan, and the file, as it is now, says nothing against it; blocks."""
+        base, relative = base_of(path, self.rules.workspace, self.roots)
+        try:
+            head = read_head(base, relative, 4 * HEAD_CHARS, follow_symlinks=self.rules.follow_symlinks)
+        except OSError:
+            return False
+        return self.rules.is_current() and not why_private(head)
 
     def _octets(self, path: RelativePath) -> Octets:
         base, relative = base_of(path, self.rules.workspace, self.roots)

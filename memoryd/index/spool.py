@@ -1,12 +1,14 @@
 """What was cut of a large document, kept on disk until it is committed: in memory it is a multiple of the text."""
 
-import pickle
+import marshal
 import tempfile
 import weakref
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from memoryd.domain.entries import ChunkEntry
+from memoryd.domain.entries import ChunkEntry, ChunkWords, PassageEntry
+
+_Plain = tuple[int, int, str, str, bytes, tuple[tuple[int, int, bytes], ...], tuple[str, str, str]]
 
 
 class Spool:
@@ -17,7 +19,8 @@ class Spool:
         weakref.finalize(self, self._file.close)
         self._count = 0
         for entry in entries:
-            pickle.dump(entry, self._file, pickle.HIGHEST_PROTOCOL)
+            data = marshal.dumps(_plain(entry))
+            self._file.write(len(data).to_bytes(8, "little") + data)
             self._count += 1
 
     def __len__(self) -> int:
@@ -26,5 +29,18 @@ class Spool:
     def __iter__(self) -> Iterator[ChunkEntry]:
         self._file.seek(0)
         for _ in range(self._count):
-            entry: ChunkEntry = pickle.load(self._file)
-            yield entry
+            size = int.from_bytes(self._file.read(8), "little")
+            yield _entry(marshal.loads(self._file.read(size)))
+
+
+def _plain(entry: ChunkEntry) -> _Plain:
+    """Return the values of an entry: a transaction waits while they are read back, and classes cost most of that."""
+    passages = tuple((it.start, it.stop, it.hash) for it in entry.passages)
+    words = (entry.words.body, entry.words.heading, entry.words.parts)
+    return entry.start_line, entry.end_line, entry.heading, entry.text, entry.hash, passages, words
+
+
+def _entry(plain: _Plain) -> ChunkEntry:
+    start_line, end_line, heading, text, digest, spans, words = plain
+    passages = tuple(PassageEntry(*span) for span in spans)
+    return ChunkEntry(start_line, end_line, heading, text, digest, passages, ChunkWords(*words))

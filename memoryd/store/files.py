@@ -68,7 +68,7 @@ WHERE flags <> '' OR path LIKE '%' || ? || '%' OR path LIKE '%' || ? || '%' ORDE
 _UPDATE_STAT = """
 UPDATE files SET device = ?, inode = ?, size = ?, mtime_ns = ?, ctime_ns = ?, read_at_ns = ? WHERE path = ?
 """
-_SELECT_CHUNKS = "SELECT id, hash FROM chunks WHERE file_id = ? ORDER BY ordinal"
+_SELECT_CHUNKS = "SELECT hash, id, ordinal, start_line, end_line FROM chunks WHERE file_id = ? ORDER BY ordinal"
 _MOVE_CHUNK = "UPDATE chunks SET ordinal = ?, start_line = ?, end_line = ? WHERE id = ?"
 _INSERT_CHUNK = """
 INSERT INTO chunks (file_id, ordinal, start_line, end_line, heading, text, hash) VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -119,18 +119,21 @@ def put_file(db: apsw.Connection, row: FileRow, chunks: Entries, *, afresh: bool
     if afresh:
         remove_files(db, [row.path])
     file_id = db.execute(_UPSERT_FILE, _file_values(row, len(chunks))).get
-    old: dict[bytes, list[int]] = {}
-    for chunk_id, chunk_hash in db.execute(_SELECT_CHUNKS, (file_id,)):
-        old.setdefault(chunk_hash, []).append(chunk_id)
+    old: dict[bytes, list[tuple[int, ...]]] = {}
+    for chunk_hash, *held in db.execute(_SELECT_CHUNKS, (file_id,)):
+        old.setdefault(chunk_hash, []).append(tuple(held))
     kept = added = 0
     for ordinal, entry in enumerate(chunks):
         if same := old.get(entry.hash):
-            db.execute(_MOVE_CHUNK, (ordinal, entry.start_line, entry.end_line, same.pop(0)))
+            chunk_id, *place = same.pop(0)
+            # the row holds the text: to write it where nothing moved costs as much as the note is large
+            if place != [ordinal, entry.start_line, entry.end_line]:
+                db.execute(_MOVE_CHUNK, (ordinal, entry.start_line, entry.end_line, chunk_id))
             kept += 1
         else:
             _insert_chunk(db, file_id, ordinal, entry, row.path)
             added += 1
-    gone = [chunk_id for ids in old.values() for chunk_id in ids]
+    gone = [chunk_id for rows in old.values() for chunk_id, *_ in rows]
     _delete_chunks(db, gone)
     return Indexed(kept, added, len(gone))
 

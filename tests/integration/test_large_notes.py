@@ -1,8 +1,9 @@
 """Large notes: cut aside and committed wholly or not at all, while small ones are served."""
 
 import asyncio
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from memoryd.domain.entries import ChunkEntry
 from memoryd.index.indexer import Indexer
+from memoryd.index.reading import Reading
 from memoryd.index.spool import Spool
 from memoryd.store.chunks import counts
 from tests.integration.indexing import QUICK, Stage, eventually, rebuilt, staged
@@ -162,6 +164,100 @@ async def test_large_note_that_goes_or_becomes_private_while_it_is_cut_leaves_no
         await stage.sync(seconds=120)
         assert LARGE not in stage.files
         assert await both_ends(stage, "quetzal") == [False, False]
+
+
+class GatedSpool(Spool):
+    """A spool that is full only when the test opens the gate."""
+
+    gate: threading.Event
+    cutting: list[int]
+    """How many are cut at once, each time one begins."""
+    at_work = 0
+
+    def __init__(self, entries: Iterator[ChunkEntry], folder: Path) -> None:
+        kind = type(self)
+        kind.at_work += 1
+        kind.cutting.append(kind.at_work)
+        try:
+            super().__init__(entries, folder)
+            kind.gate.wait(60)
+        finally:
+            kind.at_work -= 1
+
+
+@pytest.fixture
+def gated(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[GatedSpool]]:
+    class Gated(GatedSpool):
+        gate = threading.Event()
+        cutting: list[int] = []  # noqa: RUF012 - of this test alone
+
+    monkeypatch.setattr("memoryd.index.reading.Spool", Gated)
+    yield Gated
+    Gated.gate.set()
+
+
+async def test_large_note_that_became_private_since_it_was_cut_is_never_held(
+    tmp_path: Path, workspace: Path, note: str, gated: type[GatedSpool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put: list[str] = []
+    real = Indexer._put
+
+    async def watched(self: Indexer, changed: Sequence[Reading], *, afresh: bool) -> None:
+        put.extend(reading.path for reading in changed)
+        await real(self, changed, afresh=afresh)
+
+    monkeypatch.setattr(Indexer, "_put", watched)
+    async with staged(workspace, tmp_path / "state") as stage:
+        await stage.sync()
+        path = stage.write(LARGE, note)
+        stage.indexer.hint()
+        await eventually(lambda: gated.cutting, 60)
+        path.write_text(f"---\nmemory: false\n---\n{note}")
+        gated.gate.set()
+        await stage.sync(seconds=120)
+        assert LARGE not in put
+        assert stage.skipped[LARGE]
+
+
+async def test_large_note_that_is_appended_to_is_found_as_it_was_cut_and_then_anew(
+    tmp_path: Path, workspace: Path, note: str, gated: type[GatedSpool]
+) -> None:
+    async with staged(workspace, tmp_path / "state") as stage:
+        await stage.sync()
+        path = stage.write(LARGE, note)
+        for word in ("ibex", "yak"):
+            stage.indexer.hint()
+            await eventually(lambda: gated.at_work, 60)
+            with path.open("a") as appended:
+                appended.write(f"\n## App\n\nThe {word}.\n")
+            gated.gate.set()
+            await eventually(lambda: LARGE in stage.files, 60)
+            assert await both_ends(stage, "quetzal") == [True, True]
+            gated.gate.clear()
+        gated.gate.set()
+        await stage.sync(seconds=120)
+        assert await stage.found("ibex") == await stage.found("yak") == [LARGE]
+
+
+async def test_cutting_that_nobody_wants_ends_before_the_next_begins(
+    tmp_path: Path, workspace: Path, note: str, gated: type[GatedSpool]
+) -> None:
+    async with staged(workspace, tmp_path / "state") as stage:
+        await stage.sync()
+        path = stage.write(LARGE, note)
+        stage.indexer.hint()
+        await eventually(lambda: gated.cutting, 60)
+        path.unlink()
+        stage.write("memory/other.md", note)
+        stage.write("memory/small.md", "The ibex.\n")
+        stage.indexer.hint()
+        await eventually(lambda: "memory/small.md" in stage.files, 60)
+        with pytest.raises(TimeoutError):
+            await stage.sync(seconds=0.5)
+        gated.gate.set()
+        await stage.sync(seconds=120)
+        assert await stage.found("quetzalfirst") == ["memory/other.md"]
+        assert set(gated.cutting) == {1}
 
 
 async def test_all_of_several_large_notes_are_read_anew_when_asked(tmp_path: Path, workspace: Path, note: str) -> None:
