@@ -2,13 +2,16 @@
 
 A pattern is run over all places of a path at once: the places reached so far are the bits of one number, and each
 character, `?`, class or star of the pattern moves them with a few operations. What matches is what git matches
-(gitignore(5), and wildmatch where the manual is silent), save that characters count, not bytes, and that names
-which look the same (Unicode NFC) are the same.
+(gitignore(5), and wildmatch where the manual is silent), save that characters count, not bytes, that names
+which look the same (Unicode NFC) are the same, and that a line which would hide nothing for a slip of the pen
+(`Patterns`) hides what was meant as well.
 """
 
+import re
 import string
 import unicodedata
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,6 +21,11 @@ _REMEMBERED = 100_000
 """Paths whose answer is kept; then all are forgotten."""
 
 _UNFINISHED = "it ends in the middle of a class, or with a backslash"
+_UNSEEN = "\ufeff\u200b\u200c\u200d\u2060\u00ad"
+_QUOTES = ('""', "''", "``", "“”", "‘’", "„“", "«»")
+_TAIL = re.compile(rf"[\s{_UNSEEN}]+$")
+_LEAD = re.compile(rf"^[\s{_UNSEEN}]+")
+_COMMENT = re.compile(r"\s+#.*$")
 _SPECIAL = frozenset("*?[\\")
 _BLANKS, _CONTROLS = " \t", "".join(map(chr, (*range(32), 127)))
 _CLASSES = {
@@ -150,17 +158,25 @@ class _Pattern:
 
 
 class Patterns:
-    """The lines of an ignore file: the last one that matches decides, and below a hidden folder all is hidden."""
+    """The lines of an ignore file: the last one that matches decides, and below a hidden folder all is hidden.
 
-    def __init__(self, lines: Sequence[str]) -> None:
-        self._patterns: list[_Pattern] = []
+    A line that git reads to the letter, and that so hides nothing, may have been meant otherwise: `./x`, `a//b`, `"x"`,
+    `x # why`, `x` with an invisible tail, or the path in `folder`, where the file lies. It hides what either
+    reading hides.
+    """
+
+    def __init__(self, lines: Sequence[str], *, folder: str = "") -> None:
+        self._patterns: list[tuple[_Pattern, ...]] = []
+        """Of each line, all that it may mean."""
         refused: list[Refused] = []
         for number, line in enumerate(lines, 1):
-            pattern = _trimmed(line)
+            pattern = _trimmed(line.lstrip("\ufeff"))
             if not pattern or pattern.startswith("#"):
                 continue
             try:
-                self._patterns.append(self._parsed(pattern))
+                if len(self._patterns) >= MAX_PATTERNS:
+                    raise _MalformedError(f"more than {MAX_PATTERNS} patterns")
+                self._patterns.append(tuple(_parsed(pattern, folder)))
             except _MalformedError as exc:
                 # one that was to bring something back hides no less by matching nothing
                 if not pattern.startswith("!"):
@@ -193,19 +209,12 @@ class Patterns:
         if name in ("", "..", "."):
             return False
         in_whole, in_name = Places(whole), Places(name)
-        for pattern in reversed(self._patterns):
+        for pattern in (one for line in reversed(self._patterns) for one in line):
             if pattern.is_folder and not path.endswith("/"):
                 continue
             if pattern.matches(in_name if pattern.is_name else in_whole):
                 return not pattern.is_negated
         return False
-
-    def _parsed(self, pattern: str) -> _Pattern:
-        if len(pattern) > MAX_PATTERN_CHARS:
-            raise _MalformedError(f"longer than {MAX_PATTERN_CHARS} characters")
-        if len(self._patterns) >= MAX_PATTERNS:
-            raise _MalformedError(f"more than {MAX_PATTERNS} patterns")
-        return _parse(unicodedata.normalize("NFC", pattern))
 
 
 def _from_the_top(path: str) -> Iterator[str]:
@@ -223,6 +232,48 @@ def _trimmed(line: str) -> str:
     bare = line.rstrip(" ")
     slashes = len(bare) - len(bare.rstrip("\\"))
     return bare + " " if slashes % 2 and bare != line else bare
+
+
+def _parsed(pattern: str, folder: str) -> Iterator[_Pattern]:
+    if len(pattern) > MAX_PATTERN_CHARS:
+        raise _MalformedError(f"longer than {MAX_PATTERN_CHARS} characters")
+    yield _parse(unicodedata.normalize("NFC", pattern))
+    for other in _other_readings(pattern, folder):
+        with suppress(_MalformedError):
+            yield _parse(unicodedata.normalize("NFC", other))
+
+
+def _other_readings(pattern: str, folder: str) -> list[str]:
+    """Return what may have been meant besides the letter; what brings something back is taken by the letter alone."""
+    if pattern.startswith("!"):
+        return []
+    meant = [pattern]
+    for change in (_without_ends, _without_comment, _without_ends, _without_quotes, _with_plain_slashes):
+        meant += [changed for one in meant if (changed := change(one)) not in meant]
+    meant += [one.removeprefix(folder) for one in meant if folder and one.startswith(f"{folder}/")]
+    return [one for one in meant[1:] if one.strip("/") and one[0] not in "!#"]
+
+
+def _without_ends(pattern: str) -> str:
+    """Take off blanks and invisible characters at both ends, unless a backslash keeps the last."""
+    bare = _TAIL.sub("", pattern)
+    slashes = len(bare) - len(bare.rstrip("\\"))
+    return _LEAD.sub("", pattern if slashes % 2 else bare)
+
+
+def _without_comment(pattern: str) -> str:
+    return _COMMENT.sub("", pattern)
+
+
+def _without_quotes(pattern: str) -> str:
+    is_quoted = len(pattern) > 2 and pattern[0] + pattern[-1] in _QUOTES
+    return pattern[1:-1] if is_quoted else pattern
+
+
+def _with_plain_slashes(pattern: str) -> str:
+    """Write full-width slashes as slashes, several as one, and a leading `./` as `/`."""
+    plain = re.sub("/{2,}", "/", pattern.replace("\uff0f", "/"))
+    return re.sub(r"^(?:\./)+", "/", re.sub(r"/(?:\./)+", "/", plain))
 
 
 def _parse(pattern: str) -> _Pattern:

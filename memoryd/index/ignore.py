@@ -7,6 +7,7 @@ nothing at all: the last good rules hold until another one stands there.
 
 import codecs
 import os
+import re
 import tempfile
 import threading
 import time
@@ -26,6 +27,7 @@ IGNORE_FILE = ".memoryignore"
 MAX_IGNORE_BYTES = 65_536
 _ADVICE = "until that is mended its last good rules hold, and no new or changed note is indexed"
 _GONE = f"{IGNORE_FILE} is gone; its last rules hold: put it back, or save an empty one to let all notes in"
+_LINE_END = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
 
@@ -95,7 +97,7 @@ class IgnoreFile:
         self._follow_symlinks = follow_symlinks
         self._lock = threading.Lock()
         self._good_text = _remembered(memory)
-        self._good = Patterns(_lines(self._good_text))
+        self._good = Patterns(_lines(self._good_text), folder=str(workspace))
         self._new_text, self._new = self._good_text, self._good
         self._seen: _Seen | None = None
         self._seen_since = 0.0
@@ -133,7 +135,7 @@ class IgnoreFile:
         if seen.is_gone and self._good:
             return last, None
         if text != self._new_text:
-            self._new_text, self._new = text, Patterns(_lines(text))
+            self._new_text, self._new = text, Patterns(_lines(text), folder=str(self._workspace))
         if self._new.refused:
             one = self._new.refused[0]
             return (*last, self._new), Hold(f"{IGNORE_FILE} line {one.line} ({one.pattern}): {one.reason}; {_ADVICE}")
@@ -207,7 +209,7 @@ def _decoded(seen: _Seen) -> str:
 
 
 def _lines(text: str | None) -> list[str]:
-    return (text or "").split("\n")
+    return _LINE_END.split(text or "")
 
 
 def _remembered(memory: Path | None) -> str | None:

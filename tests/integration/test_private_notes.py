@@ -231,7 +231,9 @@ async def test_rules_that_vanish_while_nobody_looks_hold(
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    "end", ["\n", "\r\n", "\r", "\x85", "\u2028", "\u2029", "\u00a0\n", " # mine\n", "\ufeff\n\ufeff"]
+)
 async def test_marks_and_line_ends_of_other_editors_are_understood(stage: Stage, encoding: str, end: str) -> None:
     ignore_file(stage.workspace).write_bytes(f"private/{end}# x{end}geheim-ü.md{end}".encode(encoding))
     for name in ("memory/private/a.md", "memory/geheim-ü.md", "memory/geheim-u\u0308.md"):

@@ -33,6 +33,42 @@ def test_last_match_decides_and_nothing_comes_back_from_a_hidden_folder(
     assert Patterns(lines).hides(path) == is_hidden
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("./memory/private/", "memory//private/", "/memory/./private", "private//", "memory\uff0fprivate\uff0f"),
+        *('"private/"', "'private/'", "`private`", "“private/”", "private/ # my own", "private/\t# my own"),
+        *('"memory//private/" # my own', "  private/", "\ufeffprivate/", "\u200bprivate/"),
+        *(f"private/{tail}" for tail in "\t\v\f\u00a0\u3000\u200b\u2060\ufeff\u00ad"),
+        *("/home/me/notes/memory/private/", '"/home/me/notes/memory/private/" # mine', "private/\u00a0 \t"),
+    ],
+)
+def test_slip_of_the_pen_hides_what_was_meant(line: str) -> None:
+    rules = Patterns([line], folder="/home/me/notes")
+    assert rules.hides("memory/private/a.md")
+    assert not rules.hides("memory/public/a.md")
+    assert rules.refused == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "path"), [("a #b.md", "a #b.md"), ('"a".md', '"a".md'), (" a.md", " a.md"), ("a.md\u00a0", "a.md\u00a0")]
+)
+def test_letter_of_a_pattern_counts_too(line: str, path: str) -> None:
+    assert Patterns([line]).hides(path)
+
+
+@pytest.mark.parametrize("line", ['"!a.md"', " !a.md", "!a.md # b", "!./a.md", "!a.md\u00a0"])
+def test_slip_of_the_pen_brings_nothing_back(line: str) -> None:
+    assert Patterns(["*.md", line]).hides("a.md")
+
+
+@pytest.mark.parametrize("line", ["./", "//", "# a // b", " # a.md", "\\#a.md", "a\\ # b"])
+def test_slip_of_the_pen_hides_not_all(line: str) -> None:
+    rules = Patterns([line])
+    assert not rules.hides("a.md")
+    assert rules.refused == ()
+
+
 @pytest.mark.parametrize("pattern", ["[a", "a\\", "[[:what:]]", "[[:alpha:", "x" * (MAX_PATTERN_CHARS + 1)])
 def test_pattern_without_a_meaning_is_named_with_its_line(pattern: str) -> None:
     (refused,) = Patterns(["# first", "drafts/", pattern]).refused
