@@ -37,7 +37,7 @@ _OWNERS_HINT = "ask on the owner's socket; an agent's socket may ask for a sync 
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """A request that may see memory text: of this agent (None: nobody was named), in a direct chat or another."""
+    """A request that may see memory text: of this agent (None: the owner named nobody), in a direct chat or another."""
 
     agent: str | None
     is_direct: bool
@@ -46,9 +46,17 @@ class Admitted:
 class Gate:
     """Decides by the socket that a request came in on, the agent it names and its session key."""
 
-    def __init__(self, *, rules: AccessRules, agents: Sequence[str], bindings: Mapping[str, Binding]) -> None:
+    def __init__(
+        self,
+        *,
+        rules: AccessRules,
+        agents: Sequence[str],
+        bindings: Mapping[str, Binding],
+        default: str | None = None,
+    ) -> None:
         self._rules = rules
         self._agents = list(agents)
+        self._default = default
         self._bindings = {sockets.OWNER: OWNER, **bindings}
 
     @classmethod
@@ -59,7 +67,12 @@ class Gate:
             for agent in agents
             for number, socket in enumerate(agent.sockets)
         }
-        return cls(rules=agents[0].memory.access_rules(), agents=[agent.id for agent in agents], bindings=bindings)
+        return cls(
+            rules=agents[0].memory.access_rules(),
+            agents=[agent.id for agent in agents],
+            bindings=bindings,
+            default=next((agent.id for agent in agents if agent.is_default), None),
+        )
 
     def guard(self, rows: Mapping[tuple[str, str], Who]) -> Callable[[Request], Awaitable[None]]:
         """For FastAPI's `Depends`: what refuses a request whose method and path are no row, or not for its socket."""
@@ -100,7 +113,10 @@ class Gate:
         return binding.agent if agent is None else folded_id(agent)
 
     def admit(self, socket: str, agent: str | None, session_key: str | None) -> Admitted:
-        """Let a request in, or raise Denied or UnknownAgent. A key that belongs to an agent names it, too."""
+        """Let a request in, or raise Denied or UnknownAgent.
+
+        A key that belongs to an agent names it, too; any other is a session of the default agent.
+        """
         named = self.agent_of(socket, agent)
         decision = decide(self._rules, self.binding_of(socket), session_key, self._agents)
         if not decision.is_allowed:
@@ -108,7 +124,8 @@ class Gate:
         owner = decision.key.agent if decision.key else None
         if named is not None and owner not in (None, named):
             self._deny("the session key is of another agent", socket, decision)
-        return Admitted(named or owner, decision.is_direct)
+        meant = named or owner or (None if decision.key is None else self._default)
+        return Admitted(meant, decision.is_direct)
 
     def _deny(self, reason: str, socket: str, decision: Decision | None, *, hint: str = _HINT) -> None:
         key = decision.key if decision else None

@@ -115,7 +115,10 @@ def router(bus: EventBus, gate: Gate, *, keep_alive: timedelta = KEEP_ALIVE) -> 
 
     @routes.get(f"{API}/events", response_class=EventStream, status_code=200)
     async def events(admitted: Annotated[Admitted, Depends(gate.from_query)]) -> EventStream:
-        """Follow indexing, embedding, model and degradation events as they happen, of all agents if none is named."""
+        """Follow indexing, embedding, model and degradation events as they happen.
+
+        Without an agent and a session key they are those of all agents.
+        """
         return EventStream(bus, agent=admitted.agent, keep_alive=keep_alive)
 
     return routes

@@ -62,7 +62,7 @@ async def _waited(chosen: Sequence[Served], wait: str, seconds: float, *, is_ask
         async with asyncio.timeout(seconds):
             await asyncio.gather(*(served.indexer.settled(ticket) for served, ticket in tickets))
             return _joined(chosen, await asyncio.gather(*(_reached(served, wait, is_asking) for served in chosen)))
-    return _Reached(False)
+    return _joined(chosen, [_unsettled(served) for served in chosen])
 
 
 def _joined(chosen: Sequence[Served], each: Sequence[_Reached]) -> _Reached:
@@ -75,6 +75,12 @@ async def _reached(served: Served, wait: str, is_asking: bool) -> _Reached:
     if state.hold is not None and state.pending_files:
         return _Reached(False, state.hold.reason)
     return await (_embedded(served, is_asking=is_asking) if wait == "embedded" else _worded(served))
+
+
+def _unsettled(served: Served) -> _Reached:
+    """Tell what keeps the index from being written; without a reason it is merely not done yet."""
+    trouble = served.keeper.trouble or served.indexer.state.trouble
+    return _Reached(False, f"the index does not follow the notes: {trouble}" if trouble else "")
 
 
 async def _worded(served: Served) -> _Reached:

@@ -121,6 +121,20 @@ def test_key_of_an_agent_names_it(daemon: RunningDaemon) -> None:
     assert all("ultramarin" in hit["snippet"] for hit in hits)
 
 
+def test_events_for_a_key_without_an_agent_are_those_of_the_default_agent(tmp_path: Path) -> None:
+    with prepare(tmp_path, None) as running:
+        running.client().sync()
+        asked = {"sessionKey": "telegram:direct:42"}
+        with client_of(running, "owner") as client, client.stream("GET", "/v1/events", params=asked) as reply:
+            lines = reply.iter_lines()
+            assert next(lines) == ": connected"
+            for agent in ("beta", "alpha"):
+                (tmp_path / agent / "memory" / "new.md").write_text("# New\n\nSaved.\n")
+                running.client().sync(agent=agent)
+            heard = next(line for line in lines if line.startswith("data:"))
+        assert '"alpha"' in heard
+
+
 def test_socket_of_an_agent_shows_that_agent_alone(daemon: RunningDaemon) -> None:
     transport = httpx.HTTPTransport(uds=str(socket_of(daemon.home, "beta")))
     with httpx.Client(transport=transport, base_url="http://memoryd", timeout=PATIENCE) as client:

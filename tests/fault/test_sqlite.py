@@ -209,6 +209,19 @@ def test_f048_note_made_private_on_a_full_disk_is_not_told(stage: Stage, small_d
 
 
 @pytest.mark.root
+def test_f048_sync_that_a_full_disk_stops_says_why(stage: Stage, small_disk: Path) -> None:
+    """Whoever waits for the index is told what keeps it from being written, and so is who asks for the status next."""
+    stage.start()
+    _fill_disk(small_disk)
+    fill(stage, 60)
+    with stage.client as client:
+        reply = client.sync(timeout_ms=5000)
+    assert not reply["complete"]
+    assert "index" in stage.degraded()
+    assert "full" in (reply.get("reason") or "")
+
+
+@pytest.mark.root
 def test_f049_disk_full_at_the_start_leaves_the_answers(stage: Stage, small_disk: Path) -> None:
     """Started on a full disk, the old note is found, the new one when there is room."""
     stage.start()
