@@ -1,4 +1,4 @@
-"""Names that both ends of the socket share: paths, error codes, exit codes. Imports nothing of ours."""
+"""Names and bounds that both ends of the socket share: paths, error codes, exit codes. Imports nothing of ours."""
 
 from enum import IntEnum, StrEnum
 
@@ -6,6 +6,11 @@ API = "/v1"
 SOCKET_NAME = "memoryd.sock"
 SUN_PATH_MAX = 107
 """Bytes of a Unix socket path that Linux accepts (macOS: 103)."""
+RESULTS_MAX = 200
+DEADLINE_MS_MAX = 600_000
+LINES_MAX = 5_000
+POSITION_MAX = 2**31
+"""What a request may ask for at most: hits, time for the answer, lines at once, and the number of a line or column."""
 
 
 class ErrorCode(StrEnum):

@@ -15,7 +15,6 @@ from memoryd.domain.media import LABELS, modality_of
 from memoryd.errors import InvalidRequest, NotFound
 from memoryd.search.reading import (
     DEFAULT_LINES,
-    MAX_LINES,
     QMD_PREFIX,
     Excerpt,
     Place,
@@ -25,9 +24,8 @@ from memoryd.search.reading import (
     read_lines,
 )
 from memoryd.store.files import is_indexed
-from memoryd.wire import API
+from memoryd.wire import API, LINES_MAX, POSITION_MAX
 
-_MAX_NUMBER = 2**31
 NO_BYTES = "memoryd returns no bytes of pictures and sounds; open the file itself"
 
 
@@ -52,9 +50,9 @@ def router(agents: AgentTable, gate: Gate, limits: Limits) -> APIRouter:
     async def get_file(
         path: str,
         admitted: Annotated[Admitted, Depends(gate.from_query)],
-        from_: Annotated[int, Query(alias="from", ge=1, le=_MAX_NUMBER)] = 1,
-        lines: Annotated[int, Query(ge=1, le=MAX_LINES)] = DEFAULT_LINES,
-        column: Annotated[int, Query(ge=1, le=_MAX_NUMBER)] = 1,
+        from_: Annotated[int, Query(alias="from", ge=1, le=POSITION_MAX)] = 1,
+        lines: Annotated[int, Query(ge=1, le=LINES_MAX)] = DEFAULT_LINES,
+        column: Annotated[int, Query(ge=1, le=POSITION_MAX)] = 1,
     ) -> FileReply:
         """Read lines of a document; only what is indexed can be read."""
         served = agents.enabled(admitted)

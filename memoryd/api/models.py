@@ -8,7 +8,7 @@ from pydantic.alias_generators import to_camel
 
 from memoryd.domain.flags import Flag
 from memoryd.search.query import Fallback
-from memoryd.wire import ErrorCode
+from memoryd.wire import DEADLINE_MS_MAX, RESULTS_MAX, ErrorCode
 
 AgentId = Annotated[str, Field(max_length=64, description="agent to ask; the default agent if absent")]
 
@@ -59,14 +59,14 @@ class SearchRequest(Request):
 
     query: Annotated[str, Field(min_length=1)]
     agent: AgentId | None = None
-    max_results: Annotated[Whole, Field(ge=1, le=200)] | None = None
+    max_results: Annotated[Whole, Field(ge=1, le=RESULTS_MAX)] | None = None
     min_score: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
     session_key: Annotated[str, Field(max_length=512)] | None = None
     sources: Annotated[list[Literal["memory", "sessions"]], Field(max_length=2)] | None = None
     since: Annotated[str, Field(max_length=64)] | None = None
     until: Annotated[str, Field(max_length=64)] | None = None
     paths: Annotated[list[Annotated[str, Field(max_length=1024)]], Field(max_length=64)] | None = None
-    deadline_ms: Annotated[Whole, Field(ge=1, le=600_000)] | None = None
+    deadline_ms: Annotated[Whole, Field(ge=1, le=DEADLINE_MS_MAX)] | None = None
     explain: bool = False
 
 

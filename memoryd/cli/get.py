@@ -8,14 +8,16 @@ from memoryd.cli.settings import HELP, Settings, shared
 from memoryd.cli.terminal import count, harmless, is_terminal, note
 from memoryd.domain.citations import Citation, parse
 from memoryd.replies import FileReply
-from memoryd.wire import Exit
+from memoryd.wire import LINES_MAX, POSITION_MAX, Exit
 
 
 @click.command("get", context_settings=HELP)
 @click.argument("path", metavar="PATH[#L10-L20]")
-@click.option("--from", "start", type=click.IntRange(min=1), metavar="LINE", help="First line, counted from 1.")
-@click.option("--lines", type=click.IntRange(min=1), metavar="N", help="How many lines at most.")
-@click.option("--column", type=click.IntRange(min=1), metavar="N", help="First character of that line.")
+@click.option(
+    "--from", "start", type=click.IntRange(1, POSITION_MAX), metavar="LINE", help="First line, counted from 1."
+)
+@click.option("--lines", type=click.IntRange(1, LINES_MAX), metavar="N", help="How many lines at most.")
+@click.option("--column", type=click.IntRange(1, POSITION_MAX), metavar="N", help="First character of that line.")
 @click.option("--session-key", metavar="KEY", help="The session that asks.")
 @shared
 @click.pass_obj
@@ -42,6 +44,8 @@ def command(
 
 
 def _citation(text: str) -> Citation:
+    if not text.strip():
+        raise click.UsageError("no document: memoryctl get MEMORY.md")
     if "#L" not in text:
         return Citation(text)  # a file name may hold a #
     try:

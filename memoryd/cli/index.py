@@ -5,6 +5,7 @@ from typing import TypedDict
 
 import click
 
+from memoryd.cli.number import Number
 from memoryd.cli.outstanding import cost
 from memoryd.cli.settings import HELP, Settings, shared
 from memoryd.cli.terminal import count, harmless_line, note
@@ -36,7 +37,7 @@ class Prospect(TypedDict):
 )
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0),
+    type=Number(min=0),
     default=TIMEOUT_SECONDS,
     show_default=True,
     metavar="S",

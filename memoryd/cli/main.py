@@ -1,10 +1,12 @@
 """memoryctl: finds the command, runs it, and turns what goes wrong into one sentence and an exit code."""
 
+import contextlib
 import itertools
 import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import NoReturn
 
 import click
@@ -77,7 +79,24 @@ def main() -> NoReturn:
         # a terminal in another encoding, or a note with half a surrogate pair, must not end in a traceback
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    sys.exit(run())
+    try:
+        code = run()
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError as exc:
+        if exc.filename is not None:
+            raise  # of a file that was opened, not of the stream
+        code = _report_unwritten(exc)
+    sys.exit(code)
+
+
+def _report_unwritten(error: OSError) -> int:
+    """Say on stderr that the answer is not whole, and let go of the rest, which would be tried again at the end."""
+    with contextlib.suppress(OSError):
+        click.echo(f"memoryctl: the answer cannot be written to standard output: {error.strerror or error}", err=True)
+    with Path(os.devnull).open("wb") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
+    return Exit.ERROR
 
 
 def _report(error: MemorydError, settings: Settings) -> int:

@@ -2,6 +2,7 @@
 
 import click
 
+from memoryd.cli.number import Number
 from memoryd.cli.settings import HELP, Settings, shared
 from memoryd.cli.waiting import TIMEOUT_SECONDS, reach, report
 from memoryd.client import Wait
@@ -14,7 +15,7 @@ from memoryd.wire import Exit
 @click.option("--wait/--no-wait", "is_waiting", default=True, help="Wait until it is done (default) or not.")
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0),
+    type=Number(min=0),
     default=TIMEOUT_SECONDS,
     show_default=True,
     metavar="S",

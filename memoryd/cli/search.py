@@ -5,11 +5,12 @@ from collections.abc import Iterator
 
 import click
 
+from memoryd.cli.number import Number
 from memoryd.cli.settings import HELP, Settings, shared
 from memoryd.cli.terminal import count, harmless, harmless_line, note, styled
 from memoryd.domain.citations import cited, one_line
 from memoryd.replies import AnswerHealth, Hit, SearchReply
-from memoryd.wire import Exit
+from memoryd.wire import DEADLINE_MS_MAX, RESULTS_MAX, Exit
 
 INDENT = "   "
 ARM_STATES = {
@@ -29,10 +30,10 @@ ARM_STATES = {
     "--limit",
     "--max-results",
     "max_results",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, RESULTS_MAX),
     help="How many hits at most.",
 )
-@click.option("--min-score", type=click.FloatRange(0, 1), help="Leave out weaker hits.")
+@click.option("--min-score", type=Number(0, 1), help="Leave out weaker hits.")
 @click.option("--since", metavar="DATE", help="Only what is of this date or later.")
 @click.option("--until", metavar="DATE", help="Only what is of this date or earlier.")
 @click.option("--path", "--paths", "paths", multiple=True, metavar="GLOB", help="Only these documents; repeatable.")
@@ -45,7 +46,9 @@ ARM_STATES = {
     help="Only this source; repeatable.",
 )
 @click.option("--session-key", metavar="KEY", help="The session that asks.")
-@click.option("--deadline-ms", type=click.IntRange(min=1), help="Answer with what is there after this time.")
+@click.option(
+    "--deadline-ms", type=click.IntRange(1, DEADLINE_MS_MAX), help="Answer with what is there after this time."
+)
 @click.option("--explain", is_flag=True, help="Show how each score came about.")
 @click.option("--strict", is_flag=True, help="Exit with 4 if a configured part did not take part in the answer.")
 @shared

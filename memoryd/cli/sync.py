@@ -4,6 +4,7 @@ from typing import get_args
 
 import click
 
+from memoryd.cli.number import Number
 from memoryd.cli.settings import HELP, Settings, shared
 from memoryd.cli.waiting import TIMEOUT_SECONDS, reach, report
 from memoryd.client import Wait
@@ -21,7 +22,7 @@ from memoryd.wire import Exit
 )
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0),
+    type=Number(min=0),
     default=TIMEOUT_SECONDS,
     show_default=True,
     metavar="S",

@@ -19,7 +19,6 @@ from memoryd.index.scanner import Root
 from memoryd.search.excerpt import Lines, Window
 
 DEFAULT_LINES = 120
-MAX_LINES = 5_000
 MAX_CHARS = 12_000
 QMD_PREFIX = "qmd/"
 _PIECE_BYTES = 256 * 1024

@@ -101,6 +101,15 @@ def test_search_reads_the_question_from_standard_input(contract: Contract, monke
         ["search", "a", "--query", "b"],
         ["search", "a", "-k", "0"],
         ["nonsense"],
+        ["search", "a", "-k", "99999999999999999999"],
+        ["search", "a", "--min-score", "nan"],
+        ["search", "a", "--min-score", "inf"],
+        ["search", "a", "--deadline-ms", "99999999999999999999"],
+        ["sync", "--timeout", "nan"],
+        ["get", ""],
+        ["get", " "],
+        ["get", "a.md", "--from", "99999999999999999999"],
+        ["get", "a.md", "--lines", "99999999999999999999"],
         ["get", "a.md#L0"],
         ["get", "a.md#L9-L2"],
         ["get", "a.md#L1", "--from", "2"],
@@ -433,6 +442,16 @@ def test_reader_that_leaves_is_no_error(contract: Contract) -> None:
     assert child.stderr.read() == b""
     child.stderr.close()
     child.wait(20)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["search", "port"], ["get", "memory/2026-01-05.md"], ["--json", "status"], ["--help"]]
+)
+def test_answer_that_cannot_be_written_is_one_sentence(contract: Contract, arguments: list[str]) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run([*PROGRAM, *arguments], stdout=full, stderr=subprocess.PIPE, check=False, text=True)
+    assert done.returncode == Exit.ERROR
+    assert done.stderr == "memoryctl: the answer cannot be written to standard output: No space left on device\n"
 
 
 def test_help_names_every_command(capsys: Captured) -> None:
