@@ -82,12 +82,16 @@ class _Layout:
             self._start(item, "\t" * self._depth(indent))
         elif told.startswith("|"):
             self._start(told, "")
-        elif "\t" in line or (indent >= 4 and not self._open and not self._indents):
-            # columns, or code
+        elif "\t" in line or self._is_code(indent):
             self._close()
             self._tell(line.rstrip(" "))
         else:
             self._continue(told, indent)
+
+    def _is_code(self, indent: int) -> bool:
+        """Tell whether a line begins so far in that it is code, also within an item, whose mark takes two places."""
+        within = max((each + 2 for each in self._indents if each < indent), default=0)
+        return not self._open and indent >= within + 4
 
     def _continue(self, told: str, indent: int) -> None:
         """Add a line of a paragraph, which belongs to the items that it is indented below."""
