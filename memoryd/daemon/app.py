@@ -74,6 +74,8 @@ class Daemon:
         self._embeddings: dict[Runnable, Embedding] = {}
         self._ledger = Ledger(state_dir() / "spending.json")
         self._workspaces = [self._workspace(group) for group in _grouped(agents)]
+        for workspace in self._workspaces:
+            workspace.heed(self._workspaces)
         self._socket = socket_path()
         self._reporter = Reporter(
             loaded=loaded,

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,14 +24,16 @@ from memoryd.embed.choice import Embedding, media_rules
 from memoryd.embed.slot import EmbedderSlot
 from memoryd.errors import StoreError
 from memoryd.index.embedding import EmbeddingLane, LaneSettings, Lookup
-from memoryd.index.ignore import IgnoreFile, Patience
+from memoryd.index.ignore import IgnoreFile, Patience, Ruling
 from memoryd.index.indexer import Indexer, IndexSettings
 from memoryd.index.keeper import Keeper
 from memoryd.index.media import MediaReader
+from memoryd.index.neighbours import joined, related
 from memoryd.index.outside import count_outside
 from memoryd.index.roots import workspace_roots
 from memoryd.index.scanner import Root, Rules, Scan
 from memoryd.index.spaces import Spaces
+from memoryd.index.spellings import RealPaths
 from memoryd.index.watcher import Watcher
 from memoryd.search.builtin import BuiltinSearch, SearchSettings
 from memoryd.search.service import Freshness, SearchService
@@ -92,6 +94,7 @@ class Workspace:
         self._media = media_rules(self._settings, embedding.plan)
         self._path = Path(os.path.realpath(agents[0].workspace))
         self._ignore = _made_ignore(self._path, agents[0])
+        self._neighbours: list[tuple[Path, IgnoreFile]] = []
         self._searched_at = 0.0
         self._scanned: asyncio.Queue[Scan] = asyncio.Queue(maxsize=1)
         self.counts = EMPTY
@@ -117,7 +120,7 @@ class Workspace:
             words=self._made_search(EmbedderSlot(lambda _state: None)),
             known=lambda: self.indexer.known_paths,
             changed_since=self.indexer.read_since,
-            ruling=self._ignore.look,
+            ruling=self._ruling,
             roots=self._roots,
             max_file_bytes=around.limits.max_file_bytes,
         )
@@ -251,8 +254,23 @@ class Workspace:
     def _roots(self) -> list[Root]:
         return workspace_roots(self._path, self._settings.extra_paths)
 
+    def heed(self, others: Iterable["Workspace"]) -> None:
+        """Keep the ignore files of other workspaces, too, for what is listed of their folders."""
+        settings = self._settings.sync
+        patience = Patience(settle=settings.settle_ms / 1000, grace=settings.delete_grace_ms / 1000)
+        paths = {other._path for other in others} - {self._path}
+        self._neighbours = [(path, IgnoreFile(path, patience=patience)) for path in sorted(paths)]
+
+    def _ruling(self) -> Ruling:
+        own = self._ignore.look()
+        if not self._neighbours:
+            return own
+        tops = [root.path for root in self._roots()]
+        others = [(path, file.look()) for path, file in self._neighbours if related(path, tops)]
+        return joined(own, RealPaths(self._path, follow_symlinks=self._settings.follow_symlinks), others)
+
     def _look(self) -> tuple[list[Root], Rules]:
-        ruling = self._ignore.look()
+        ruling = self._ruling()
         return self._roots(), Rules(
             workspace=self._path,
             is_ignored=ruling.is_ignored,

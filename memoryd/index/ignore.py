@@ -20,6 +20,7 @@ import structlog
 
 from memoryd.domain.gitignore import Patterns
 from memoryd.index.reader import NotReadableError, TornReadError, read_octets
+from memoryd.index.spellings import RealPaths, under_each_name
 
 log = structlog.get_logger(__name__)
 
@@ -114,12 +115,16 @@ class IgnoreFile:
             notice = _GONE if hold is None and seen.is_gone and self._good else ""
             self._tell(hold, notice)
             return Ruling(
-                lambda path: any(one.hides(path) for one in rules),
+                self._everywhere(rules),
                 any(rules),
                 hold,
                 lambda: _is_same(seen, self._read()),
                 notice,
             )
+
+    def _everywhere(self, rules: Sequence[Patterns]) -> Callable[[str], bool]:
+        real_paths = RealPaths(self._workspace, follow_symlinks=self._follow_symlinks)
+        return under_each_name(lambda path: any(one.hides(path) for one in rules), real_paths)
 
     def _judge(self, seen: _Seen) -> tuple[tuple[Patterns, ...], Hold | None]:
         """Return the rules that hold, and why they are not simply those of the file."""

@@ -18,6 +18,11 @@ def look(workspace: Path, *, extra: tuple[str, ...] = (), exclude: tuple[str, ..
     return scan(workspace_roots(workspace, extra), rules)
 
 
+def followed(workspace: Path) -> Scan:
+    ruling = IgnoreFile(workspace, patience=Patience(settle=0, grace=0), follow_symlinks=True).look()
+    return scan(workspace_roots(workspace, []), Rules(workspace, ruling.is_ignored, follow_symlinks=True))
+
+
 def states(seen: Scan) -> dict[str, RootState]:
     return {report.root.path.name: report.state for report in seen.roots}
 
@@ -132,3 +137,21 @@ def test_whole_workspace_that_cannot_be_listed_proves_no_note_gone(tmp_path: Pat
     known = {RelativePath("note.md"): Known(FileStat(device, 1, 2, 3, 4), 5, b"")}
     seen = Scan(roots=[RootReport(Root(tmp_path), state, 0)], workspace_device=device)
     assert unreadable_files(seen, known, tmp_path) == {"note.md"}
+
+
+def test_rules_hold_for_a_folder_that_is_listed_under_another_name(tmp_path: Path) -> None:
+    workspace = tmp_path / "home" / "ws"
+    make(workspace, "notes/private/a.md", "notes/b.md")
+    (tmp_path / "link").symlink_to(tmp_path / "home", target_is_directory=True)
+    (workspace / ".memoryignore").write_text("/notes/private/\n")
+    seen = look(workspace, extra=(str(tmp_path / "link" / "ws" / "notes"),))
+    assert seen.files.keys() == {"../../link/ws/notes/b.md"}
+
+
+@pytest.mark.parametrize("target", ["notes/private/a.md", "notes/private"])
+def test_followed_link_to_what_a_rule_hides_is_hidden(tmp_path: Path, target: str) -> None:
+    make(tmp_path, "notes/private/a.md", "notes/b.md", "memory/c.md")
+    (tmp_path / "memory" / "open.md").symlink_to(tmp_path / "notes" / "b.md")
+    (tmp_path / "memory" / ("link" if target.endswith("private") else "link.md")).symlink_to(tmp_path / target)
+    (tmp_path / ".memoryignore").write_text("/notes/private/\n")
+    assert followed(tmp_path).files.keys() == {"memory/c.md", "memory/open.md"}

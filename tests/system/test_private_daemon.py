@@ -1,5 +1,6 @@
 """Privacy rules of the real daemon: whatever `.memoryignore` is, it answers, tells what is wrong, ends when told."""
 
+import json
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -117,3 +118,30 @@ def test_what_was_set_aside_is_deleted_when_the_rebuild_stands(daemon: RunningDa
     daemon.client().sync(wait="indexed")
     eventually(lambda: SECRET.encode() not in b"".join(it.read_bytes() for it in daemon.state.rglob("*.sqlite*")))
     assert not list(daemon.state.rglob("*.corrupt-*"))
+
+
+@pytest.mark.parametrize("outer", ["", "inner"])
+def test_rules_of_a_workspace_hold_for_whoever_lists_its_folders(tmp_path: Path, workspace: Path, outer: str) -> None:
+    inner = workspace / "inner"
+    (inner / "memory" / "private").mkdir(parents=True)
+    (inner / "memory" / "private" / "q.md").write_text(f"The {SECRET}.\n")
+    (inner / "memory" / "open.md").write_text("The pterodactyl.\n")
+    (inner / ".memoryignore").write_text("private/\n")
+    lister = workspace / "inner" / "memory" / "deep" if outer else workspace
+    lister.mkdir(exist_ok=True)
+    listed = [{"id": "a", "workspace": str(lister), "memorySearch": {"extraPaths": [".." if outer else "."]}}]
+    config = write_config(tmp_path, inner, None)
+    agents = {
+        "defaults": {"memorySearch": {"provider": "none"}},
+        "list": [*listed, {"id": "b", "workspace": str(inner)}],
+    }
+    config.write_text(json.dumps({"agents": agents}))
+    daemon = RunningDaemon(tmp_path, config, lister)
+    daemon.start()
+    try:
+        client = daemon.client()
+        client.sync(wait="indexed", agent="a")
+        assert client.search("pterodactyl", agent="a")["results"]
+        assert not client.search(SECRET, agent="a")["results"]
+    finally:
+        assert daemon.stop() == 0

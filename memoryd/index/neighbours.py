@@ -1,0 +1,41 @@
+"""The rules of other workspaces: a folder of theirs keeps its secrets from whoever lists it."""
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from memoryd.index.ignore import Ruling
+from memoryd.index.spellings import RealPaths
+
+
+def related(workspace: Path, tops: Iterable[Path]) -> bool:
+    """Tell whether a workspace lies in or around one of the folders."""
+    one = Path(os.path.realpath(workspace))
+    reals = [Path(os.path.realpath(top)) for top in tops]
+    return any(one.is_relative_to(top) or top.is_relative_to(one) for top in reals)
+
+
+def joined(own: Ruling, real_paths: RealPaths, others: Sequence[tuple[Path, Ruling]]) -> Ruling:
+    """Return a ruling that hides what any of them hides, the others below their workspaces; each one may hold."""
+    if not others:
+        return own
+    neighbours = [(f"{os.path.realpath(path)}/", ruling) for path, ruling in others]
+
+    def is_ignored(at: str) -> bool:
+        if own.is_ignored(at):
+            return True
+        real = real_paths.of(at)
+        return any(
+            real.startswith(top) and real != top and ruling.is_ignored(real.removeprefix(top))
+            for top, ruling in neighbours
+        )
+
+    holds = (replace(ruling.hold, reason=f"{top}{ruling.hold.reason}") for top, ruling in neighbours if ruling.hold)
+    return replace(
+        own,
+        is_ignored=is_ignored,
+        has_rules=own.has_rules or any(ruling.has_rules for _, ruling in neighbours),
+        hold=own.hold or next(holds, None),
+        is_current=lambda: own.is_current() and all(ruling.is_current() for _, ruling in neighbours),
+    )
