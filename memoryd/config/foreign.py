@@ -7,10 +7,11 @@ from typing import Final
 
 from memoryd.config.agents import AgentDefaults, AgentEntry
 from memoryd.config.embedder import AgentMemory, Embedder, LocalEmbedder, RemoteEmbedder
+from memoryd.config.included import INCLUDE
 from memoryd.config.keys import dotted, own_keys
 from memoryd.config.models import Config
 from memoryd.config.problems import unknown_key
-from memoryd.config.providers import READ_PROVIDERS, Models, ProviderEntry
+from memoryd.config.providers import NOT_AN_ENTRY, READ_PROVIDERS, Models, ProviderEntry
 from memoryd.config.raw import Location, Raw, value_at
 from memoryd.config.section import Section
 
@@ -60,7 +61,13 @@ def set_foreign_aside(raw: Raw) -> Sorted:
 
 
 def _set_providers_aside(raw: Raw, result: Sorted) -> None:
-    """Take out the providers that embed nothing for us: whatever stands there cannot stop us."""
+    """Take out what is no section of providers, and the providers that embed nothing for us: it cannot stop us."""
+    _mark_included(raw)
+    for location in (("models",), ("models", "providers")):
+        holder = value_at(raw, location[:-1])
+        if isinstance(holder, dict) and not isinstance(holder.get(location[-1], {}), dict):
+            del holder[location[-1]]
+            result.foreign.append(dotted(location))
     holder = value_at(raw, ("models", "providers"))
     providers = holder if isinstance(holder, dict) else {}
     for name in [name for name in providers if name not in READ_PROVIDERS]:
@@ -68,9 +75,21 @@ def _set_providers_aside(raw: Raw, result: Sorted) -> None:
         result.foreign.append(dotted(("models", "providers", name)))
 
 
+def _mark_included(raw: Raw) -> None:
+    """Let providers that another file describes be told when one is used: an address may stand there."""
+    models, holder = value_at(raw, ("models",)), value_at(raw, ("models", "providers"))
+    providers = holder if isinstance(holder, dict) else {}
+    if isinstance(models, dict) and (INCLUDE in models or INCLUDE in providers):
+        models.pop(INCLUDE, None)
+        models["providers"] = dict.fromkeys(sorted(READ_PROVIDERS), NOT_AN_ENTRY)
+    for name, entry in providers.items():
+        if isinstance(entry, dict) and INCLUDE in entry:
+            providers[name] = NOT_AN_ENTRY
+
+
 def _sort(location: Location, holder: Raw, section: type[Section], result: Sorted) -> None:
     known = own_keys(section)
-    for key in [key for key in holder if key not in known]:
+    for key in [key for key in holder if key not in known and key != INCLUDE]:
         here = (*location, key)
         del holder[key]
         if difflib.get_close_matches(key.replace("_", "").lower(), [name.lower() for name in known], 1, TYPING_SLIP):

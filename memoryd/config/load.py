@@ -12,6 +12,7 @@ from memoryd.config.consistency import adjusted, contradictions
 from memoryd.config.exposure import exposures
 from memoryd.config.file import read
 from memoryd.config.foreign import set_foreign_aside
+from memoryd.config.included import includes
 from memoryd.config.mending import mended
 from memoryd.config.models import Config
 from memoryd.config.not_yet import differences, without_effect
@@ -36,11 +37,13 @@ def load(path: Path | None = None, overrides: Overrides = NO_OVERRIDES) -> Loade
     """Load `path`, else `$MEMORYD_CONFIG`, else the user's file, which may be missing.
 
     Relative paths in the file start at its folder. Raises ConfigError with all problems of file and environment
-    at once; a syntax error hides the rest.
+    at once; a syntax error hides the rest, and so does what stands in another file.
     """
     source = _source(path)
     raw, notices = read(source) if source is not None else ({}, [])
     result = set_foreign_aside(raw)
+    if unread := includes(result.ours):
+        raise ConfigError(unread, source=str(source or ""))
     anchor(result.ours, source.absolute().parent if source is not None else Path.home())
     from_variables, problems = from_environment(os.environ)
     apply(overrides.over(from_variables), result.ours)

@@ -18,6 +18,8 @@ READ_PROVIDERS: Final = frozenset({"openai", "google", "gemini", "voyage", "mist
 """Whose entries below `models.providers` are read; the others are none of our business."""
 NOT_AN_ADDRESS: Final = "invalid:"
 """Stands for an address of another program's section that is none, until somebody wants to use it."""
+NOT_AN_ENTRY: Final = "invalid:entry"
+"""Stands for the address of an entry that is no object of this file, until somebody wants to use it."""
 ADDRESS_EXPECTED: Final = "must be an address that starts with http:// or https://"
 
 
@@ -32,6 +34,8 @@ def _address(text: str) -> str:
 
 
 def _foreign_address(value: object) -> str | None:
+    if value == NOT_AN_ENTRY:
+        return NOT_AN_ENTRY
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
     try:
@@ -111,7 +115,14 @@ class ProviderEntry(SharedSection):
     headers: ForeignHeaders = Field(default_factory=dict)
 
 
+def _foreign_entry(value: object) -> object:
+    return value if isinstance(value, dict | ProviderEntry) else ProviderEntry(base_url=NOT_AN_ENTRY)
+
+
+ForeignEntry = Annotated[ProviderEntry, BeforeValidator(_foreign_entry)]
+
+
 class Models(SharedSection):
     """Providers of models, by name."""
 
-    providers: dict[Text, ProviderEntry] = Field(default_factory=dict)
+    providers: dict[Text, ForeignEntry] = Field(default_factory=dict)

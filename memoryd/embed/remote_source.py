@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import structlog
 
-from memoryd.config.providers import ADDRESS_EXPECTED, NOT_AN_ADDRESS, Batch
+from memoryd.config.providers import ADDRESS_EXPECTED, NOT_AN_ADDRESS, NOT_AN_ENTRY, Batch
 from memoryd.config.secret import Secret
 from memoryd.domain.breaker import Breaker, BreakerRule, Circuit
 from memoryd.embed.budget import Ledger, MeteredEmbedder
@@ -72,6 +72,8 @@ def resolved(wish: RemoteWish, keys: KeySources, rule: BreakerRule) -> RemoteSet
 
     Raises ConfigError for a reference that leads nowhere, ModelError when the provider needs a key and there is none.
     """
+    if wish.base_url == NOT_AN_ENTRY:
+        raise ConfigError([f"models.providers: the entry of {wish.provider} must be an object {{ … }} in this file"])
     if wish.base_url == NOT_AN_ADDRESS:
         raise ConfigError([f"models.providers: the baseUrl of {wish.provider} {ADDRESS_EXPECTED}"])
     key = keys.find(wish.provider, wish.key, wish.address)

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from memoryd.client import Client
 from memoryd.domain.tokens import estimate
 from memoryd.replies import AgentStatus, SearchReply
@@ -375,6 +377,24 @@ def test_key_that_only_openclaw_can_open_is_told_where_it_is_used(tmp_path: Path
     nobody = write_config(tmp_path, workspace, None, search={"provider": "none"}, models=models)
     with RunningDaemon(tmp_path, nobody, workspace) as daemon:
         assert agent_of(daemon)["degraded"] == []
+
+
+@pytest.mark.parametrize(
+    "models",
+    [
+        {"providers": {"openai": None}},
+        {"providers": {"openai": "x"}},
+        {"providers": {"$include": "./providers.json5"}},
+    ],
+)
+def test_entry_that_is_none_costs_its_provider(tmp_path: Path, workspace: Path, models: Mapping[str, Any]) -> None:
+    config = write_config(tmp_path, workspace, None, search={"provider": "openai"}, models=models)
+    with RunningDaemon(tmp_path, config, workspace, environment={"OPENAI_API_KEY": KEY}) as daemon:
+        eventually(lambda: agent_of(daemon)["embedder"]["state"] == "failed")
+        assert "entry of openai must be an object" in str(agent_of(daemon)["embedder"]["reason"])
+        daemon.client().sync(wait="indexed")
+        assert ask(daemon)["results"], "words go on answering"
+        assert KEY not in daemon.log.read_text()
 
 
 def test_address_of_another_program_that_is_none_sends_nothing(tmp_path: Path, workspace: Path) -> None:

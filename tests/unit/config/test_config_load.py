@@ -400,6 +400,45 @@ def test_providers_of_another_program_stop_nothing_before_they_are_used(write: W
     assert voyage.kind == "env"
 
 
+@pytest.mark.parametrize(
+    ("text", "notices"),
+    [
+        ("{ models: null }", ["ignored, not memoryd's: models"]),
+        ("{ models: [] }", ["ignored, not memoryd's: models"]),
+        ("{ models: 'x' }", ["ignored, not memoryd's: models"]),
+        ("{ models: { providers: [] } }", ["ignored, not memoryd's: models.providers"]),
+        ("{ models: { providers: { openai: null, google: 'x', mistral: [], x: null } } }",
+         ["ignored, not memoryd's: models.providers.x"]),
+        ("{ models: { $include: './models.json5' } }", []),
+        ("{ models: { providers: { openai: { $include: './openai.json5', apiKey: 'k' } } } }", []),
+        ("{ channels: { $include: './channels.json5' }, agents: { defaults: { tools: { $include: './t.json5' } } } }",
+         ["ignored, not memoryd's: channels, agents.defaults.tools"]),
+    ],
+)  # fmt: skip
+def test_sections_of_another_program_may_be_anything(write: Write, text: str, notices: list[str]) -> None:
+    write(text)
+    assert load().notices == notices
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("{ $include: ['./a.json5'], nonsense: 1 }", ["$include"]),
+        ("{ agents: { $include: './agents.json5' } }", ["agents.$include"]),
+        ("{ agents: { list: { $include: './list.json5' } } }", ["agents.list.$include"]),
+        ("{ agents: { defaults: { $include: 'd' }, list: [{ $include: 'a' }] } }",
+         ["agents.defaults.$include", "agents.list[0].$include"]),
+        ("{ agents: { defaults: { memorySearch: { query: { $include: 'q' } } } } }",
+         ["agents.defaults.memorySearch.query.$include"]),
+        ("{ memory: { scope: { $include: 's' }, backend: 7 } }", ["memory.scope.$include"]),
+    ],
+)  # fmt: skip
+def test_included_file_is_told_since_what_it_hides_would_be_open(write: Write, text: str, places: list[str]) -> None:
+    write(text)
+    told = "memoryd reads no included file; put the keys that it holds for memoryd into this one"
+    assert problems_of() == [f"{place}: {told}" for place in places]
+
+
 @pytest.mark.parametrize("address", ["'http://'", "'https://['", "'ftp://x'"])
 def test_address_without_a_host_is_a_problem(write: Write, address: str) -> None:
     write(f"{{ agents: {{ defaults: {{ memorySearch: {{ remote: {{ baseUrl: {address} }} }} }} }} }}")
