@@ -6,9 +6,8 @@ One loop owns all of it. Hints and demands only say when to look; what to do fol
 import asyncio
 import contextlib
 import os
-import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -19,10 +18,11 @@ import structlog
 
 from memoryd.domain.debounce import Debounce
 from memoryd.domain.documents import RelativePath, Skipped, Source
-from memoryd.domain.entries import MEDIA_CHUNKER, ChunkEntry, ChunkSettings
+from memoryd.domain.entries import MEDIA_CHUNKER, ChunkSettings
 from memoryd.domain.media import modality_of
 from memoryd.domain.syncplan import Grace, Known, Observation, Plan, is_mass_removal, plan
 from memoryd.errors import StoreError
+from memoryd.index.large import Cut, LargeNotes, PutOffError, Stoppable
 from memoryd.index.mounts import ReadMounts, read_mounts, remote_reason
 from memoryd.index.progress import MassRemoval, Publish, SyncState
 from memoryd.index.reading import LARGE_BYTES, Reader, Reading, Verdict
@@ -30,9 +30,9 @@ from memoryd.index.roots import unreadable_files, vanished_roots
 from memoryd.index.scanner import Root, Rules, Scan, scan
 from memoryd.index.turns import in_turns
 from memoryd.index.withdrawn import Withdrawn
+from memoryd.index.work import Work, read_under_the_rules
 from memoryd.store.database import Connection, Database
 from memoryd.store.files import (
-    Entries,
     FileRow,
     known_files,
     purge_files,
@@ -69,60 +69,6 @@ class IndexSettings:
     remote_reconcile: float = 10.0
     """At most so long between scans where other machines write to the disk."""
     retry: float = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class _Work:
-    """What one round reads under: the scan, and what is held of each file, of a renamed one under its new name."""
-
-    seen: Scan
-    reader: Reader
-    held: Mapping[RelativePath, Known]
-    came_from: Mapping[RelativePath, RelativePath]
-    """The old path of each file that may be a renamed one."""
-    afresh: bool
-
-    def is_large(self, path: RelativePath) -> bool:
-        """Tell whether a file is to be cut aside."""
-        return self.seen.files[path].size > LARGE_BYTES and modality_of(path) is None
-
-    def is_move(self, reading: Reading) -> bool:
-        """Tell whether a file that may be a renamed one holds what the old one held."""
-        if reading.path not in self.came_from or reading.verdict not in (Verdict.SAME, Verdict.CHANGED):
-            return False
-        return reading.read_stamp.sha256 == self.held[reading.path].digest
-
-
-@dataclass(slots=True)
-class _Large:
-    """A large note that is read and cut aside."""
-
-    path: RelativePath
-    work: _Work
-    readings: "asyncio.Future[list[Reading]]"
-    give_up: threading.Event
-    yields: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class _Stoppable:
-    """Entries whose commit can be broken off."""
-
-    entries: Entries
-    stop: threading.Event
-
-    def __len__(self) -> int:
-        return len(self.entries)
-
-    def __iter__(self) -> Iterator[ChunkEntry]:
-        for entry in self.entries:
-            if self.stop.is_set():
-                raise _PutOffError
-            yield entry
-
-
-class _PutOffError(Exception):
-    """The commit of a large note was broken off, since smaller ones came."""
 
 
 class Indexer:
@@ -173,9 +119,7 @@ class Indexer:
         self._trusts_times = True
         self._epoch = 0
         self._ticket = 0
-        self._large: _Large | None = None
-        self._queue: dict[RelativePath, bool] = {}
-        """The large notes that are to be read, and whether they are to be cut anew whatever they hold."""
+        self._large = LargeNotes(executor=executor, commit=self._commit_large, on_cut=self._wake.set)
         self._progress = asyncio.Condition()
 
     @property
@@ -226,7 +170,7 @@ class Indexer:
             while True:
                 await self._turn()
         finally:
-            self._drop_large()
+            self._large.drop()
 
     async def _turn(self) -> None:
         ticket = self._ticket = self._asked
@@ -235,7 +179,7 @@ class Indexer:
             retry_in, is_settled = await self._sync()
         except StoreError as exc:
             retry_in, is_settled = self._settings.retry, False
-            self._drop_large()
+            self._large.drop()
             self._note_trouble(exc)
         if is_settled:
             await self._serve(ticket)
@@ -249,7 +193,7 @@ class Indexer:
     async def _wait(self, ticket: int, retry_in: float) -> None:
         """Sleep until a demand, the end of a debounce, a retry, the reconciling scan, or until a large note is cut."""
         until = time.monotonic() + min(retry_in, self._pause)
-        while self._asked <= ticket and not (self._large and self._large.readings.done()):
+        while self._asked <= ticket and not self._large.is_cut:
             due = min(until, self._debounce.due or NEVER)
             left = due - time.monotonic()
             if left <= 0:
@@ -298,7 +242,7 @@ class Indexer:
         hold_ends_in = None if rules.hold is None else rules.hold.ends_in
         soon = min((it for it in (todo.retry_in, hold_ends_in) if it is not None), default=None)
         retry_in = self._settings.settle if again else soon
-        return retry_in, todo.is_settled and hold_ends_in is None and not again and not self._queue
+        return retry_in, todo.is_settled and hold_ends_in is None and not again and not self._large.queued
 
     def _is_current(self) -> bool:
         """Whether what is known of the index still holds: it may have been found damaged or lost meanwhile."""
@@ -335,14 +279,13 @@ class Indexer:
         # under rules that nobody knows, the new name may be private; the old one goes when its grace has passed
         came_from = {new: old for old, new in todo.rename} if reader.rules.hold is None else {}
         held |= {new: _under_new_name(held[old], new) for new, old in came_from.items()}
-        work = _Work(seen, reader, held, came_from, afresh=force)
+        work = Work(seen, reader, held, came_from, afresh=force)
         again = await self._read_all(list(came_from), work)
         again += [old for old in came_from.values() if old in self._known or old in self._left_out]
         await self._remove(todo.remove)
-        self._queue = {path: afresh for path, afresh in self._queue.items() if path in seen.files}
-        self._queue |= {path: force for path in todo.read if work.is_large(path) and not self._queue.get(path)}
-        again += await self._read_all([path for path in todo.read if path not in self._queue], work)
-        again += await self._read_large(work)
+        self._large.queue(todo.read, work)
+        again += await self._read_all([path for path in todo.read if path not in self._large.queued], work)
+        again += await self._large.advance(work)
         await self._drop_remains()
         return again
 
@@ -354,61 +297,14 @@ class Indexer:
         if self.withdrawn.add([*private, *(path for path in todo.remove if path in self._known)]):
             self._on_purge()
 
-    async def _read_large(self, work: "_Work") -> list[RelativePath]:
-        """Have one large note read and cut aside, or commit one that is; return it if it changed while it was read.
-
-        So the loop goes on meanwhile, and a small note that is saved is found within moments.
-        """
-        large, again = self._large, []
-        if large is not None:
-            is_wanted = not large.give_up.is_set() and self._queue.get(large.path) == large.work.afresh
-            if not is_wanted:
-                large.give_up.set()
-            if not large.readings.done():
-                # also one that nobody wants is waited for: two at once would hold two large notes in memory
-                return []
-            (reading,) = await large.readings
-            if is_wanted and await self._in_thread(lambda: _may_follow(reading, large.work)):
-                if not await self._commit_large(reading, large):
-                    large.yields += 1
-                    return []
-                again = [large.path] if reading.verdict is Verdict.AGAIN else []
-                # it may have been saved again while it was cut
-                if reading.stamp is None or reading.stamp.stat == work.seen.files[large.path]:
-                    del self._queue[large.path]
-        self._drop_large()
-        if self._queue:
-            self._large = self._begun(min(self._queue, key=lambda path: work.seen.files[path].size), work)
-        return again
-
-    def _drop_large(self) -> None:
-        """Let go of what is cut, and have the cutting end."""
-        if self._large is not None:
-            self._large.give_up.set()
-            if self._large.readings.done():
-                self._large = None
-
-    def _begun(self, path: RelativePath, work: "_Work") -> _Large:
-        """Begin to read a large note."""
-        afresh, known = self._queue[path], work.held.get(path)
-        held = {path: replace(known, is_stale=known.is_stale or afresh)} if known is not None else {}
-        give_up = threading.Event()
-        reader = replace(work.reader, is_given_up=give_up.is_set)
-        aside = replace(work, reader=reader, held=held, came_from={}, afresh=afresh)
-        readings = asyncio.get_running_loop().run_in_executor(
-            self._executor, lambda: _read_under_the_rules(aside, [path])
-        )
-        readings.add_done_callback(lambda _: self._wake.set())
-        return _Large(path, aside, readings, give_up)
-
-    async def _commit_large(self, reading: Reading, large: _Large) -> bool:
+    async def _commit_large(self, reading: Reading, cut: Cut) -> bool:
         """Commit a large note wholly, or, if small ones come before that is done, not at all; tell which."""
-        stop, is_over = threading.Event(), asyncio.Event()
+        entries, is_over = Stoppable(reading.chunks), asyncio.Event()
 
         async def commit() -> bool:
             try:
-                await self._commit_all([replace(reading, chunks=_Stoppable(reading.chunks, stop))], large.work)
-            except _PutOffError:
+                await self._commit_all([replace(reading, chunks=entries)], cut.work)
+            except PutOffError:
                 return False
             finally:
                 is_over.set()
@@ -420,16 +316,16 @@ class Indexer:
             try:
                 while not is_over.is_set():
                     is_due = self._asked > asked or (self._debounce.due or NEVER) <= time.monotonic()
-                    if is_due and large.yields < MAX_YIELDS:
+                    if is_due and cut.yields < MAX_YIELDS:
                         asked, has_looked = self._asked, True
                         self._debounce.clear()
                         if await self._has_newcomers():
                             return
                         # the commit may have ended meanwhile, and called in vain
                         continue
-                    await self._woken(NEVER if large.yields >= MAX_YIELDS else self._debounce.due or NEVER)
+                    await self._woken(NEVER if cut.yields >= MAX_YIELDS else self._debounce.due or NEVER)
             finally:
-                stop.set()
+                entries.stop.set()
                 if has_looked:
                     self.hint()
 
@@ -445,7 +341,7 @@ class Indexer:
         small = [path for path in todo.read if seen.files[path].size <= LARGE_BYTES]
         return bool(small or todo.rename or todo.remove)
 
-    async def _read_all(self, paths: Sequence[RelativePath], work: "_Work") -> list[RelativePath]:
+    async def _read_all(self, paths: Sequence[RelativePath], work: Work) -> list[RelativePath]:
         """Read files and commit what they hold; return those that changed meanwhile."""
         again: list[RelativePath] = []
         batches = list(_batches(paths, work.seen))
@@ -459,10 +355,10 @@ class Indexer:
             readings = ahead
         return again
 
-    async def _read(self, work: "_Work", batch: Sequence[RelativePath]) -> list[Reading]:
-        return await self._in_thread(lambda: _read_under_the_rules(work, batch))
+    async def _read(self, work: Work, batch: Sequence[RelativePath]) -> list[Reading]:
+        return await self._in_thread(lambda: read_under_the_rules(work, batch))
 
-    async def _commit_all(self, readings: Sequence[Reading], work: "_Work") -> None:
+    async def _commit_all(self, readings: Sequence[Reading], work: Work) -> None:
         """Do what the readings say; what is alike is written in one transaction, which costs a third of many."""
         moved = [(work.came_from[reading.path], reading) for reading in readings if work.is_move(reading)]
         if moved:
@@ -613,8 +509,8 @@ class Indexer:
         reasons = {path: why for path, (_, why) in (self._left_out | self._failed).items()} | self._held
         self._update(
             skipped=(*seen.skipped, *(Skipped(path, why) for path, why in reasons.items())),
-            pending_files=len(again) + len(self._queue) + len(self._held),
-            is_dirty=bool(again or self._queue) or not todo.is_settled,
+            pending_files=len(again) + len(self._large.queued) + len(self._held),
+            is_dirty=bool(again or self._large.queued) or not todo.is_settled,
             last_sync_at=datetime.now(UTC),
             trouble=_held_back(held, self._settings.grace) if held else None,
         )
@@ -658,20 +554,6 @@ def _drop_remains(db: Connection) -> None:
 
 def _held_back(count: int, grace: Grace) -> str:
     return f"{count} notes are out of sight with their folder or disk; they stay in the index for {grace.root:g} s"
-
-
-def _read_under_the_rules(work: "_Work", batch: Sequence[RelativePath]) -> list[Reading]:
-    """Read files; if the privacy rules changed before that was done, nothing may follow from it."""
-    readings = [work.reader.read(path, work.held.get(path)) for path in in_turns(batch)]
-    if not batch or work.reader.rules.is_current():
-        return readings
-    return [replace(reading, verdict=Verdict.AGAIN) for reading in readings]
-
-
-def _may_follow(reading: Reading, work: "_Work") -> bool:
-    """Tell whether what was read a while ago may be done still; what is to be kept may have become private."""
-    reader = work.reader
-    return reader.is_still_public(reading.path) if reading.verdict is Verdict.CHANGED else reader.rules.is_current()
 
 
 def _batches(paths: Sequence[RelativePath], seen: Scan) -> Iterator[list[RelativePath]]:

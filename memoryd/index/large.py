@@ -1,0 +1,132 @@
+"""Large notes: read and cut aside, one at a time, and committed between the rounds of the indexer."""
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Set
+from concurrent.futures import Executor
+from dataclasses import dataclass, field, replace
+
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.entries import ChunkEntry
+from memoryd.index.reading import Reading, Verdict
+from memoryd.index.work import Work, may_follow, read_under_the_rules
+from memoryd.store.files import Entries
+
+
+@dataclass(slots=True)
+class Cut:
+    """A large note that is read and cut aside."""
+
+    path: RelativePath
+    work: Work
+    readings: "asyncio.Future[list[Reading]]"
+    give_up: threading.Event
+    yields: int = 0
+    """How often its commit was put off."""
+
+
+class PutOffError(Exception):
+    """The commit of a large note was broken off, since smaller ones came."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stoppable:
+    """Entries whose commit can be broken off; raises PutOffError then."""
+
+    entries: Entries
+    stop: threading.Event = field(default_factory=threading.Event)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __iter__(self) -> Iterator[ChunkEntry]:
+        for entry in self.entries:
+            if self.stop.is_set():
+                raise PutOffError
+            yield entry
+
+
+class LargeNotes:
+    """The large notes that are to be read, and the one that is being cut.
+
+    `commit` commits one wholly or not at all and tells which; `on_cut` is called when one is cut.
+    """
+
+    def __init__(
+        self,
+        *,
+        executor: Executor,
+        commit: Callable[[Reading, Cut], Awaitable[bool]],
+        on_cut: Callable[[], None],
+    ) -> None:
+        self._executor = executor
+        self._commit = commit
+        self._on_cut = on_cut
+        self._cut: Cut | None = None
+        self._queue: dict[RelativePath, bool] = {}
+        """Those that are to be read, and whether they are to be cut anew whatever they hold."""
+
+    @property
+    def queued(self) -> Set[RelativePath]:
+        """The paths of those that are to be read."""
+        return self._queue.keys()
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether one is cut, or its cutting has ended."""
+        return self._cut is not None and self._cut.readings.done()
+
+    def queue(self, paths: Iterable[RelativePath], work: Work) -> None:
+        """Have those of the paths that are large read, and forget what is no longer on disk."""
+        self._queue = {path: afresh for path, afresh in self._queue.items() if path in work.seen.files}
+        self._queue |= {path: work.afresh for path in paths if work.is_large(path) and not self._queue.get(path)}
+
+    def drop(self) -> None:
+        """Let go of what is cut, and have the cutting end."""
+        if self._cut is not None:
+            self._cut.give_up.set()
+            if self._cut.readings.done():
+                self._cut = None
+
+    async def advance(self, work: Work) -> list[RelativePath]:
+        """Have one note read and cut aside, or commit one that is; return it if it changed while it was read.
+
+        So the loop goes on meanwhile, and a small note that is saved is found within moments.
+        """
+        cut, again = self._cut, []
+        if cut is not None:
+            is_wanted = not cut.give_up.is_set() and self._queue.get(cut.path) == cut.work.afresh
+            if not is_wanted:
+                cut.give_up.set()
+            if not cut.readings.done():
+                # also one that nobody wants is waited for: two at once would hold two large notes in memory
+                return []
+            (reading,) = await cut.readings
+            if is_wanted and await self._may_follow(reading, cut.work):
+                if not await self._commit(reading, cut):
+                    cut.yields += 1
+                    return []
+                again = [cut.path] if reading.verdict is Verdict.AGAIN else []
+                # it may have been saved again while it was cut
+                if reading.stamp is None or reading.stamp.stat == work.seen.files[cut.path]:
+                    del self._queue[cut.path]
+        self.drop()
+        if self._queue:
+            self._cut = self._begun(min(self._queue, key=lambda path: work.seen.files[path].size), work)
+        return again
+
+    async def _may_follow(self, reading: Reading, work: Work) -> bool:
+        return await asyncio.get_running_loop().run_in_executor(self._executor, may_follow, reading, work)
+
+    def _begun(self, path: RelativePath, work: Work) -> Cut:
+        """Begin to read a large note."""
+        afresh, known = self._queue[path], work.held.get(path)
+        held = {path: replace(known, is_stale=known.is_stale or afresh)} if known is not None else {}
+        give_up = threading.Event()
+        reader = replace(work.reader, is_given_up=give_up.is_set)
+        aside = replace(work, reader=reader, held=held, came_from={}, afresh=afresh)
+        readings = asyncio.get_running_loop().run_in_executor(
+            self._executor, lambda: read_under_the_rules(aside, [path])
+        )
+        readings.add_done_callback(lambda _: self._on_cut())
+        return Cut(path, aside, readings, give_up)
