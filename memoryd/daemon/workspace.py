@@ -265,8 +265,8 @@ class Workspace:
         own = self._ignore.look()
         if not self._neighbours:
             return own
-        tops = [root.path for root in self._roots()]
-        others = [(path, file.look()) for path, file in self._neighbours if related(path, tops)]
+        near = related((path for path, _ in self._neighbours), (root.path for root in self._roots()))
+        others = [(path, file.look()) for path, file in self._neighbours if path in near]
         return joined(own, RealPaths(self._path, follow_symlinks=self._settings.follow_symlinks), others)
 
     def _look(self) -> tuple[list[Root], Rules]:

@@ -9,11 +9,11 @@ from memoryd.index.ignore import Ruling
 from memoryd.index.spellings import RealPaths
 
 
-def related(workspace: Path, tops: Iterable[Path]) -> bool:
-    """Tell whether a workspace lies in or around one of the folders."""
-    one = Path(os.path.realpath(workspace))
-    reals = [Path(os.path.realpath(top)) for top in tops]
-    return any(one.is_relative_to(top) or top.is_relative_to(one) for top in reals)
+def related(workspaces: Iterable[Path], tops: Iterable[Path]) -> set[Path]:
+    """Return the workspaces, given by their real paths, that lie in or around one of the folders."""
+    reals = [f"{os.path.realpath(top)}/" for top in tops]
+    above = {real[:at] for real in reals for at, character in enumerate(real) if character == "/"}
+    return {one for one in workspaces if str(one) in above or f"{one}/".startswith(tuple(reals))}
 
 
 def joined(own: Ruling, real_paths: RealPaths, others: Sequence[tuple[Path, Ruling]]) -> Ruling:
