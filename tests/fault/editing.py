@@ -5,13 +5,15 @@ import random
 import shutil
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tests.fault import editors
 from tests.fault.model import ALWAYS_HIDDEN, AT_TIMES_HIDDEN, HUSHED, Oracle, document, of_size, paragraph
 
 MAX_FILES = 80
+LENGTHS, SHORT = (1, 2, 3, 5, 8, 60), (1, 2, 3)
+"""Of documents, in paragraphs; short ones where a model has to keep up."""
 MAX_BYTES = 60_000
 FOLDERS = ("memory", "memory/daily", "memory/projects", "bank", AT_TIMES_HIDDEN[:-1], ALWAYS_HIDDEN[:-1])
 IGNORE_FILE = ".memoryignore"
@@ -24,7 +26,14 @@ MAX_TRIES = 50
 class Editor:
     """Does one random edit after another; `actions` remembers their names, `rnd` decides all."""
 
-    def __init__(self, workspace: Path, outside: Path, rnd: random.Random, log: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        workspace: Path,
+        outside: Path,
+        rnd: random.Random,
+        log: Callable[[str], None],
+        lengths: Sequence[int] = LENGTHS,
+    ) -> None:
         self.oracle = Oracle()
         self.actions: dict[str, int] = {}
         self.reused = 0
@@ -33,6 +42,7 @@ class Editor:
         self._outside = outside
         self._rnd = rnd
         self._log = log
+        self._lengths = lengths
         self._serial = 0
         self._calm_since: dict[str, float] = {}
         """Since when (monotonic seconds) each document of the quiet folder has been left alone."""
@@ -41,11 +51,11 @@ class Editor:
         """Make the first documents, and half as many that are left alone at first."""
         self._outside.mkdir(parents=True, exist_ok=True)
         (self._workspace / IGNORE_FILE).write_bytes(_ignoring(self.oracle.hidden))
-        self._save("MEMORY.md", document(self._rnd), editors.mkdirp_write)
+        self._save("MEMORY.md", self._document(), editors.mkdirp_write)
         for _ in range(files - 1):
-            self._save(self._new_path(), document(self._rnd), editors.mkdirp_write)
+            self._save(self._new_path(), self._document(), editors.mkdirp_write)
         for number in range(files // 2):
-            self._save(f"{QUIET}/{number}.md", document(self._rnd), editors.mkdirp_write)
+            self._save(f"{QUIET}/{number}.md", self._document(), editors.mkdirp_write)
             self._calm_since[f"{QUIET}/{number}.md"] = time.monotonic()
 
     def act(self) -> None:
@@ -61,7 +71,7 @@ class Editor:
     def save(self) -> None:
         """Save a document, old or new, in the way of some editor."""
         path = self._some_path() if self._rnd.random() < 0.8 else self._new_path()
-        data = document(self._rnd)
+        data = self._document()
         self._save(path, data, self._rnd.choice(list(editors.SAVES.values())))
 
     def append(self) -> None:
@@ -150,7 +160,7 @@ class Editor:
         other = self._outside / "other-name"
         other.unlink(missing_ok=True)
         os.link(self._workspace / path, other)
-        data = document(self._rnd)
+        data = self._document()
         self._log(f"hard link {path}")
         self.oracle.announce(path, data)
         other.write_bytes(data)
@@ -173,7 +183,7 @@ class Editor:
         path = self._quiet() or self._some_path()
         target = self._workspace / path
         before = target.stat()
-        data = of_size(document(self._rnd), before.st_size)
+        data = of_size(self._document(), before.st_size)
         self._log(f"retouch {path}")
         self.oracle.announce(path, data)
         with target.open("r+b") as file:
@@ -218,7 +228,7 @@ class Editor:
     def _replace(self, old: str, new: str) -> None:
         """Remove `old` and give `new` another text of its size, its time and, where the disk allows, its inode."""
         before = (self._workspace / old).stat()
-        data = of_size(document(self._rnd), before.st_size)
+        data = of_size(self._document(), before.st_size)
         self._log(f"replace {old} by {new}")
         self.oracle.announce(new, data)
         (self._workspace / old).unlink()
@@ -257,6 +267,9 @@ class Editor:
         (self._workspace / new).parent.mkdir(parents=True, exist_ok=True)
         (self._workspace / old).rename(self._workspace / new)
         self.oracle.moved(old, new)
+
+    def _document(self) -> bytes:
+        return document(self._rnd, self._rnd.choice(self._lengths))
 
     def _some_path(self) -> str:
         return self._rnd.choice([path for path in self.oracle.files if path not in self._calm_since])

@@ -39,7 +39,7 @@ def of_size(data: bytes, size: int) -> bytes:
 
 def document(rnd: random.Random, paragraphs: int | None = None) -> bytes:
     """Return a new document of a few paragraphs, now and then a long one."""
-    count = paragraphs or rnd.choice((1, 2, 3, 5, 8, 60))
+    count = paragraphs or rnd.choice((1, 2, 3, 5, 8))
     parts = [f"# {rnd.choice(VOCABULARY)} {new_marker(rnd)}\n"]
     for number in range(count):
         if number % 4 == 3:

@@ -27,7 +27,7 @@ from memoryd.embed.model_store import ModelStore
 from tests.daemon import STARTER, eventually, write_config
 from tests.fault import check
 from tests.fault.check import ViolationError
-from tests.fault.editing import Editor, EditorThread
+from tests.fault.editing import LENGTHS, SHORT, Editor, EditorThread
 from tests.fault.faults import (
     EventCounter,
     FaultyDaemon,
@@ -83,7 +83,13 @@ class Torture:
         self._held: tuple[int, float] | None = None
         workspace = folder / "workspace"
         workspace.mkdir()
-        self.editor = Editor(workspace, folder / "outside", random.Random(f"{plan.seed}-editor"), self._log)
+        self.editor = Editor(
+            workspace,
+            folder / "outside",
+            random.Random(f"{plan.seed}-editor"),
+            self._log,
+            SHORT if plan.model else LENGTHS,
+        )
         search = {"sync": SYNC | {"watch": plan.watch}}
         self.daemon = FaultyDaemon(folder, write_config(folder, workspace, plan.model, search=search), workspace)
 
