@@ -27,7 +27,8 @@ log = structlog.get_logger(__name__)
 IGNORE_FILE = ".memoryignore"
 MAX_IGNORE_BYTES = 65_536
 _ADVICE = "until that is mended its last good rules hold, and no new or changed note is indexed"
-_GONE = f"{IGNORE_FILE} is gone; its last rules hold: put it back, or save an empty one to let all notes in"
+_PUT_BACK = "put it back, or save an empty one to let all notes in"
+_GONE = f"{IGNORE_FILE} is gone; its last rules hold: {_PUT_BACK}"
 _LINE_END = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
@@ -97,7 +98,7 @@ class IgnoreFile:
         self._patience = patience or Patience()
         self._follow_symlinks = follow_symlinks
         self._lock = threading.Lock()
-        self._good_text = _remembered(memory)
+        self._good_text, self._is_forgotten = _remembered(memory)
         self._good = Patterns(_lines(self._good_text), folder=str(workspace))
         self._new_text, self._new = self._good_text, self._good
         self._seen: _Seen | None = None
@@ -137,6 +138,8 @@ class IgnoreFile:
             text = _decoded(seen)
         except ValueError as exc:
             return last, Hold(f"{IGNORE_FILE} {exc}: {_ADVICE}")
+        if seen.is_gone and self._is_forgotten:
+            return last, Hold(f"{IGNORE_FILE} is gone, and so is what was kept of its last rules: {_PUT_BACK}")
         if seen.is_gone and self._good:
             return last, None
         if text != self._new_text:
@@ -158,6 +161,7 @@ class IgnoreFile:
         return bool(self._good) and not set(_lines(self._good_text)) <= set(_lines(text))
 
     def _accept(self, text: str) -> None:
+        self._is_forgotten = False
         if text != self._good_text:
             self._good_text, self._good = text, self._new
             if self._memory is not None and (text or self._memory.exists()):
@@ -217,13 +221,16 @@ def _lines(text: str | None) -> list[str]:
     return _LINE_END.split(text or "")
 
 
-def _remembered(memory: Path | None) -> str | None:
+def _remembered(memory: Path | None) -> tuple[str | None, bool]:
+    """Return the text of the last good rules, and whether there were some that cannot be read now."""
     if memory is None:
-        return None
+        return None, False
     try:
-        return memory.read_bytes().decode()
+        return memory.read_bytes().decode(), False
+    except FileNotFoundError:
+        return None, False
     except (OSError, ValueError):
-        return None
+        return None, True
 
 
 def _write(path: Path, text: str) -> None:

@@ -230,6 +230,23 @@ async def test_rules_that_vanish_while_nobody_looks_hold(
             assert "gone" in stage.indexer.state.notice
 
 
+async def test_nothing_is_indexed_while_neither_the_rules_nor_what_was_kept_of_them_can_be_read(
+    tmp_path: Path, workspace: Path
+) -> None:
+    ignore_file(workspace).write_text("memory/2026-10-06.md\n")
+    async with staged(workspace, tmp_path / "state") as stage:
+        await stage.sync()
+    ignore_file(workspace).unlink()
+    (tmp_path / "state" / "index.sqlite-ignore").write_bytes(b"\xff")
+    async with staged(workspace, tmp_path / "state") as stage:
+        await stage.sync()
+        assert "memory/2026-10-06.md" not in stage.files
+        assert stage.indexer.state.hold is not None
+        ignore_file(workspace).write_text("memory/2026-10-18.md\n")
+        await stage.sync()
+        assert stage.files == {"MEMORY.md", "memory/2026-10-06.md"}
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 @pytest.mark.parametrize(
     "end", ["\n", "\r\n", "\r", "\x85", "\u2028", "\u2029", "\u00a0\n", " # mine\n", "\ufeff\n\ufeff"]
