@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,12 +13,14 @@ from memoryd.config import paths
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A home folder with a short name: below a long one the socket lies elsewhere."""
     for name in list(os.environ):
         if name.startswith(("MEMORYD_", "XDG_")):
             monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    return tmp_path
+    with tempfile.TemporaryDirectory(prefix="home-") as folder:
+        monkeypatch.setenv("HOME", folder)
+        yield Path(folder)
 
 
 def test_defaults_lie_under_the_home_folder(home: Path) -> None:
