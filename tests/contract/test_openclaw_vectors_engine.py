@@ -80,10 +80,13 @@ def configured(tmp_path: Path) -> dict[str, Any]:
         eventually(lambda: list(daemon.state.rglob("index.yml")), seconds=20)
         (file,) = daemon.state.rglob("index.yml")
         found: dict[str, Any] = yaml.safe_load(file.read_text())["collections"]
+        told: Any = daemon.client().status()["agents"][0]["qmd"]
+        # qmd reads copies; where they are of, the status says
+        places = {one["name"]: one["path"] for one in told["collections"]}
     eventually(lambda: not program.alive())
     shown = {str(workspace): "<ws>", str(workspace / "memory"): "<ws>/memory", str(workspace / "notes"): "<ws>/notes"}
     shown[str(extra)] = "<ext>"
-    return {name: [shown[one["path"]], one["pattern"]] for name, one in found.items()}
+    return {name: [shown[places[name]], one["pattern"]] for name, one in found.items()}
 
 
 def test_collections_of_a_configuration(configured: dict[str, Any]) -> None:
