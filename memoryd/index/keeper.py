@@ -106,12 +106,12 @@ class Keeper:
             await self._start_anew(self._database.damage)
         elif self._database.trouble is not None or await asyncio.to_thread(self._database.is_replaced):
             self._note(self._database.trouble or "the index file was removed or replaced")
-            await self._database.close()
-            await self.open()
+            async with self._database.reopening():
+                await self.open()
         elif self._database.why_read_only is not None:
             if await asyncio.to_thread(_is_writable, self._database.path):
-                await self._database.close()
-                await self.open()
+                async with self._database.reopening():
+                    await self.open()
         elif time.monotonic() - self._checked_at >= CHECK_SECONDS:
             self._checked_at = time.monotonic()
             await self._check()

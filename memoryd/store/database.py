@@ -5,10 +5,12 @@ All databases of the daemon share one small thread pool.
 """
 
 import asyncio
+import contextlib
 import functools
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import Executor
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote
@@ -30,6 +32,8 @@ PAGE_BYTES = 8_192
 """Five vectors of 384 numbers fit into such a page, two into one of half the size."""
 PAGE_CACHE_KIB = 16_384
 WAL_LIMIT_BYTES = 64 * 2**20
+REOPEN_SECONDS = 5.0
+"""How long a question waits at most for a file that is being opened anew."""
 INTERRUPT_SECONDS = 0.05
 """How often a query is interrupted until it ends: one that has not begun yet does not notice."""
 
@@ -71,6 +75,9 @@ class Database:
         self._writer: apsw.Connection | None = None
         self._write_lock = asyncio.Lock()
         self._is_open = False
+        self._is_settled = asyncio.Event()
+        """Cleared while the file is being opened anew: whoever asks meanwhile waits for the outcome."""
+        self._is_settled.set()
         self._readers: list[apsw.Connection] = []
         self._asked: list[apsw.Connection] = []
         self._reading = asyncio.Semaphore(READERS)
@@ -85,6 +92,16 @@ class Database:
         """Open the file, let `prepare` bring its schema up to date, then open the readers."""
         await self._run(self._open, prepare)
         self._note_open(None)
+
+    @asynccontextmanager
+    async def reopening(self) -> AsyncIterator[None]:
+        """Close the file; questions wait until the end of the block, which is to open it in some way."""
+        self._is_settled.clear()
+        try:
+            await self.close()
+            yield
+        finally:
+            self._is_settled.set()
 
     async def open_to_read(self, check: Callable[[apsw.Connection], None], *, why: str) -> None:
         """Open a file that `check` finds sound and that cannot be written now, `why` being the reason."""
@@ -142,16 +159,27 @@ class Database:
 
     async def read(self, work: Callable[[apsw.Connection], Result]) -> Result:
         """Run `work` on a read-only connection; when the caller is cancelled, the query is interrupted."""
-        async with self._reading:
-            if not self._is_open:
-                raise StoreUnavailable(self._why_closed())
-            reader = self._readers.pop()
-            self._asked.append(reader)
-            try:
-                return await self._run(work, reader, interrupt=reader.interrupt)
-            finally:
-                self._asked.remove(reader)
-                self._readers.append(reader)
+        end = time.monotonic() + REOPEN_SECONDS
+        while True:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(end - time.monotonic()):
+                    await self._is_settled.wait()
+            async with self._reading:
+                # It may have begun to be opened anew in between. Nobody waits for that within a turn: closing waits
+                # until all turns are over.
+                if self._is_open or self._is_settled.is_set() or time.monotonic() >= end:
+                    return await self._read(work)
+
+    async def _read(self, work: Callable[[apsw.Connection], Result]) -> Result:
+        if not self._is_open:
+            raise StoreUnavailable(self._why_closed())
+        reader = self._readers.pop()
+        self._asked.append(reader)
+        try:
+            return await self._run(work, reader, interrupt=reader.interrupt)
+        finally:
+            self._asked.remove(reader)
+            self._readers.append(reader)
 
     def _why_closed(self) -> str:
         is_read_only = self._is_open and self.why_read_only is not None
