@@ -226,3 +226,12 @@ async def test_writes_do_not_block_the_event_loop(database: Database) -> None:
             beats += 1
             await asyncio.sleep(0.01)
     assert beats > 5
+
+
+async def test_question_waits_while_the_file_is_opened_anew(database: Database) -> None:
+    async with database.reopening():
+        asking = asyncio.create_task(database.read(lambda db: db.execute("SELECT 1").get))
+        await asyncio.sleep(0)
+        assert not asking.done()
+        await database.open(lambda _: None)
+    assert await asking == 1
