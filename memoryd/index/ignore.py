@@ -8,7 +8,6 @@ nothing at all: the last good rules hold until another one stands there.
 import codecs
 import os
 import re
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -19,6 +18,7 @@ from pathlib import Path
 import structlog
 
 from memoryd.domain.gitignore import Patterns
+from memoryd.files.writing import replace_file
 from memoryd.index.reader import NotReadableError, TornReadError, read_octets
 from memoryd.index.spellings import RealPaths, under_each_name
 
@@ -167,7 +167,7 @@ class IgnoreFile:
             if self._memory is not None and (text or self._memory.exists()):
                 # what cannot be kept is missed only if the file is unreadable at the next start
                 with suppress(OSError):
-                    _write(self._memory, text)
+                    replace_file(self._memory, text.encode())
 
     def _excluded(self) -> Hold | None:
         if not self._exclude.refused:
@@ -231,15 +231,3 @@ def _remembered(memory: Path | None) -> tuple[str | None, bool]:
         return None, False
     except (OSError, ValueError):
         return None, True
-
-
-def _write(path: Path, text: str) -> None:
-    """Write the file whole; mkstemp gives it to its owner alone."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-        Path(name).replace(path)
-    except OSError:
-        Path(name).unlink(missing_ok=True)
-        raise

@@ -7,7 +7,6 @@ shown it cannot keep, and a note that turns private while qmd reads is not in it
 import contextlib
 import errno
 import os
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from memoryd.domain.documents import FileStat, is_utf8_name
 from memoryd.domain.privacy import is_private
 from memoryd.domain.qmd_collections import Collection
 from memoryd.domain.syncplan import Known
+from memoryd.files.writing import replace_file
 from memoryd.index.ignore import Ruling
 from memoryd.index.reader import NotReadableError, TornReadError, decode, file_stat, read_octets
 
@@ -152,7 +152,7 @@ def _copy(target: Path, data: bytes) -> None:
             if target.read_bytes() == data:
                 return
         target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        _write(target, data)
+        replace_file(target, data)
     except OSError as exc:
         if exc.errno not in _UNNAMEABLE:
             raise
@@ -178,15 +178,3 @@ def _identity(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Write a file whole; mkstemp gives it to its owner alone."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-        Path(name).replace(path)
-    except OSError:
-        Path(name).unlink(missing_ok=True)
-        raise

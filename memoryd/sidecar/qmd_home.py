@@ -2,9 +2,7 @@
 
 import contextlib
 import json
-import os
 import shutil
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +11,7 @@ from typing import Final
 import yaml
 
 from memoryd.domain.qmd_collections import Collection
+from memoryd.files.writing import replace_file
 from memoryd.sidecar.process import allowed_environment
 
 MARKER: Final = "memoryd.json"
@@ -90,7 +89,7 @@ class QmdHome:
         with contextlib.suppress(OSError):
             if self.config_file.read_bytes() == wanted:
                 return False
-        _write(self.config_file, wanted)
+        replace_file(self.config_file, wanted)
         return True
 
     def show_model(self, role: str, model: Path, trouble: str | None) -> QmdModel:
@@ -158,7 +157,7 @@ class QmdHome:
         return held if isinstance(held, dict) else {}
 
     def _remember(self, **news: object) -> None:
-        _write(self.root / MARKER, json.dumps(self._remembered() | news).encode())
+        replace_file(self.root / MARKER, json.dumps(self._remembered() | news).encode())
 
 
 def variables(root: Path) -> dict[str, str]:
@@ -173,14 +172,3 @@ def _yaml(notes: Path, collections: Sequence[Collection], models: QmdModels) -> 
     }
     text: str = yaml.safe_dump(held, sort_keys=False, allow_unicode=True, width=10_000)
     return text.encode()
-
-
-def _write(path: Path, data: bytes) -> None:
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-        Path(name).replace(path)
-    except OSError:
-        Path(name).unlink(missing_ok=True)
-        raise

@@ -7,8 +7,8 @@ from pathlib import Path
 import memoryd
 
 ROOT = Path(memoryd.__file__).parent
-ORDER = ["errors", "log", "wire", "domain", "config", "store", "sidecar", "embed", "index", "search", "sessions"]
-ORDER += ["memory", "api", "daemon"]
+ORDER = ["errors", "log", "wire", "domain", "config", "files", "store", "sidecar", "embed", "index", "search"]
+ORDER += ["sessions", "memory", "api", "daemon"]
 OTHER_SIDE = {"client", "replies", "mcp", "service", "cli"}
 ABOVE_OTHER_SIDE = {"errors", "wire", "config", "domain"}
 ALLOWED = {("errors", "wire")}

@@ -1,0 +1,1 @@
+"""Touching files safely."""
