@@ -1,7 +1,6 @@
 """The part of `memoryctl doctor` about the notes: is there a workspace, and is what lies in it indexed."""
 
 import asyncio
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -11,10 +10,9 @@ from memoryd.client import Client
 from memoryd.config.models import Agent, Config
 from memoryd.domain.documents import INDEX_ALL, Outside
 from memoryd.errors import MemorydError
-from memoryd.index.ignore import IgnoreFile, Patience
+from memoryd.index.glance import roots_and_rules
 from memoryd.index.outside import count_outside
-from memoryd.index.roots import workspace_roots
-from memoryd.index.scanner import Rules, scan
+from memoryd.index.scanner import scan
 
 
 async def checks(config: Config) -> Sequence[Check]:
@@ -34,18 +32,8 @@ def _told() -> Iterator[Check]:
 
 
 def _looked_at(agent: Agent, config: Config) -> Check:
-    search, workspace = agent.memory_search, Path(os.path.realpath(agent.workspace))
-    now = Patience(settle=0, grace=0)
-    ruling = IgnoreFile(workspace, exclude=search.exclude, patience=now, follow_symlinks=search.follow_symlinks).look()
-    rules = Rules(
-        workspace=workspace,
-        is_ignored=ruling.is_ignored,
-        hold=ruling.hold,
-        excluded_folder=agent.index_path.parent,
-        max_file_bytes=config.limits.max_file_bytes,
-        follow_symlinks=search.follow_symlinks,
-    )
-    seen = scan(workspace_roots(workspace, search.extra_paths), rules)
+    roots, rules = roots_and_rules(agent, max_file_bytes=config.limits.max_file_bytes)
+    seen = scan(roots, rules)
     return _check(agent.id, agent.workspace, len(seen.files), count_outside(seen, rules))
 
 

@@ -18,10 +18,9 @@ from memoryd.embed.choice import Plan, media_rules, plan_for
 from memoryd.embed.model_store import ModelStore
 from memoryd.embed.remote_source import RemoteWish
 from memoryd.errors import UnknownAgent
-from memoryd.index.ignore import IgnoreFile, Patience
+from memoryd.index.glance import roots_and_rules
 from memoryd.index.reading import Reader, Reading, Verdict
-from memoryd.index.roots import workspace_roots
-from memoryd.index.scanner import Rules, scan
+from memoryd.index.scanner import scan
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,19 +69,8 @@ def _prospect(agent: Agent, config: Config) -> Prospect:
 
 def _readings(agent: Agent, config: Config, plan: Plan) -> Iterator[Reading]:
     search = agent.memory_search
-    workspace = Path(os.path.realpath(agent.workspace))
-    roots = workspace_roots(workspace, search.extra_paths)
-    now = Patience(settle=0, grace=0)
-    ruling = IgnoreFile(workspace, exclude=search.exclude, patience=now, follow_symlinks=search.follow_symlinks).look()
-    rules = Rules(
-        workspace=workspace,
-        is_ignored=ruling.is_ignored,
-        hold=ruling.hold,
-        excluded_folder=agent.index_path.parent,
-        max_file_bytes=config.limits.max_file_bytes,
-        follow_symlinks=search.follow_symlinks,
-        media=media_rules(search, plan),
-    )
+    media = media_rules(search, plan)
+    roots, rules = roots_and_rules(agent, max_file_bytes=config.limits.max_file_bytes, media=media)
     disk = scan(roots, rules).files
     reader = Reader(
         roots, rules, ChunkSettings(search.chunking.tokens, search.chunking.overlap), disk, Path(tempfile.gettempdir())
