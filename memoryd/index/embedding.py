@@ -165,7 +165,8 @@ class EmbeddingLane:
         """Say that texts were purged: what is on its way is broken off, since it may be theirs."""
         self._wake.set()
         self._queue.clear()
-        if self._sending is not None:
+        # what was broken off takes a moment to end, and may be called back again meanwhile
+        if self._sending is not None and not self._sending.expired():
             self._sending.reschedule(asyncio.get_running_loop().time())
 
     def pause(self, is_paused: bool) -> None:

@@ -246,3 +246,34 @@ async def test_keyword_search_never_waits_for_the_embedder(tmp_path: Path, works
         await stage.slot.become(EmbedderPhase.WARMING, "loading")
         assert await stage.found("quetzal") == ["memory/new.md"]
         embedder.goes_on.set()
+
+
+class SlowToEnd(FakeEmbedder):
+    """Takes until `may_end` to end when it is broken off."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.may_end = asyncio.Event()
+        self.is_ending = False
+
+    async def _available(self) -> None:
+        try:
+            await super()._available()
+        except asyncio.CancelledError:
+            self.is_ending = True
+            await self.may_end.wait()
+            raise
+
+
+async def test_text_may_be_called_back_again_while_it_is_being_called_back(tmp_path: Path, workspace: Path) -> None:
+    slow = SlowToEnd()
+    slow.goes_on.clear()
+    async with staged(workspace, tmp_path / "state", embedder=slow) as stage:
+        await eventually(lambda: slow.batches)
+        stage.lane.recall()
+        await eventually(lambda: slow.is_ending)
+        stage.lane.recall()
+        slow.may_end.set()
+        slow.goes_on.set()
+        await stage.embed()
+        assert slow.embedded
