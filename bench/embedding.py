@@ -20,7 +20,7 @@ from bench.stage import running, settle
 from bench.timing import Stopwatch, median
 from bench.vectors import model_identity
 from memoryd.client import Client
-from memoryd.domain.entries import ChunkSettings, chunk_entries
+from memoryd.domain.text.entries import ChunkSettings, chunk_entries
 from memoryd.embed.families import family_of
 from memoryd.embed.gguf_header import inspect
 from memoryd.embed.llama import NICENESS

@@ -20,7 +20,7 @@ import psutil
 
 from memoryd.client import Client
 from memoryd.config.paths import cache_dir
-from memoryd.domain.words import query_terms
+from memoryd.domain.text.words import query_terms
 from memoryd.errors import DaemonNotRunning, NotNow
 from memoryd.replies import Hit, SearchReply
 

@@ -11,9 +11,9 @@ from memoryd.cli.settings import Settings
 from memoryd.config.load import load
 from memoryd.config.models import Agent, Config
 from memoryd.config.paths import models_dir
-from memoryd.domain.entries import ChunkSettings
 from memoryd.domain.media import modality_of, token_estimate
-from memoryd.domain.tokens import estimate
+from memoryd.domain.text.entries import ChunkSettings
+from memoryd.domain.text.tokens import estimate
 from memoryd.embed.choice import Plan, media_rules, plan_for
 from memoryd.embed.model_store import ModelStore
 from memoryd.embed.remote_source import RemoteWish

@@ -13,10 +13,10 @@ from memoryd.config.qmd import Qmd as QmdConfig
 from memoryd.config.qmd import QmdPath
 from memoryd.daemon.qmd_models import QmdModelFiles
 from memoryd.domain.documents import CORE_FILES, ROOT_FILES, ROOT_FOLDERS, RelativePath
-from memoryd.domain.entries import ChunkSettings
 from memoryd.domain.gitignore import Patterns
 from memoryd.domain.media import modality_of
 from memoryd.domain.qmd_collections import Collection, distinct, escaped
+from memoryd.domain.text.entries import ChunkSettings
 from memoryd.index.ignore import Ruling
 from memoryd.index.scanner import Root
 from memoryd.search.backend import SearchBackend

@@ -16,10 +16,10 @@ from memoryd.config.models import Agent
 from memoryd.config.paths import state_dir
 from memoryd.daemon.qmd import AgentQmd, Standing
 from memoryd.domain.documents import Outside, Skipped
-from memoryd.domain.entries import ChunkSettings
 from memoryd.domain.fusion import Weights
 from memoryd.domain.provider_choice import Choice
 from memoryd.domain.syncplan import Grace
+from memoryd.domain.text.entries import ChunkSettings
 from memoryd.embed.choice import Embedding, media_rules
 from memoryd.embed.slot import EmbedderSlot
 from memoryd.errors import StoreError

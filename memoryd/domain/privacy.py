@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from memoryd.domain.markdown import FRONT_MATTER_CHARS, front_matter
+from memoryd.domain.text.markdown import FRONT_MATTER_CHARS, front_matter
 
 LAW_VERSION = 3
 """Counts the changes of this rule: what was indexed under another one is read again."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from memoryd.domain.filters import Filters, parse_instant
-from memoryd.domain.words import (
+from memoryd.domain.text.words import (
     MAX_PHRASE_WORDS,
     STOP_WORDS,
     joined_phrases,

@@ -7,7 +7,7 @@ that are not written in Latin letters, which OpenClaw 2026.7 takes for empty tex
 import re
 from collections.abc import Set
 
-from memoryd.domain.words import UNSPACED, normalised
+from memoryd.domain.text.words import UNSPACED, normalised
 
 Tokens = frozenset[str]
 

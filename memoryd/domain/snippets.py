@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from memoryd.domain.words import normalised
+from memoryd.domain.text.words import normalised
 
 SNIPPET_CHARS = 700
 LINE_SHARE = 0.25

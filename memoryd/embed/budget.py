@@ -14,7 +14,7 @@ from typing import Final
 import structlog
 
 from memoryd.domain.media import Media, token_estimate
-from memoryd.domain.tokens import estimate
+from memoryd.domain.text.tokens import estimate
 from memoryd.embed.protocol import Embedder, EmbedderIdentity, Passage, Rejected, Vector
 from memoryd.errors import BudgetSpent, EmbedderUnavailable
 

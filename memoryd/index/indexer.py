@@ -18,9 +18,9 @@ import structlog
 
 from memoryd.domain.debounce import Debounce
 from memoryd.domain.documents import RelativePath, Skipped, Source
-from memoryd.domain.entries import MEDIA_CHUNKER, ChunkSettings
 from memoryd.domain.media import modality_of
 from memoryd.domain.syncplan import Grace, Known, Observation, Plan, is_mass_removal, plan
+from memoryd.domain.text.entries import MEDIA_CHUNKER, ChunkSettings
 from memoryd.errors import StoreError
 from memoryd.index.large import Cut, LargeNotes, PutOffError, Stoppable
 from memoryd.index.mounts import ReadMounts, read_mounts, remote_reason

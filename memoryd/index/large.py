@@ -7,7 +7,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.entries import ChunkEntry
+from memoryd.domain.text.entries import ChunkEntry
 from memoryd.index.reading import Reading, Verdict
 from memoryd.index.work import Work, may_follow, read_under_the_rules
 from memoryd.store.files import Entries

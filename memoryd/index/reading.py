@@ -8,11 +8,11 @@ from pathlib import Path
 import structlog
 
 from memoryd.domain.documents import FileStat, RelativePath
-from memoryd.domain.entries import ChunkEntry, ChunkSettings, each_entry, media_entries
-from memoryd.domain.lines import PADDING
 from memoryd.domain.media import LABELS, Media, Modality, modality_of
 from memoryd.domain.privacy import HEAD_CHARS, why_private
 from memoryd.domain.syncplan import Known
+from memoryd.domain.text.entries import ChunkEntry, ChunkSettings, each_entry, media_entries
+from memoryd.domain.text.lines import PADDING
 from memoryd.index.reader import (
     NotReadableError,
     Octets,

@@ -15,7 +15,7 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.floors import Idf, idf
 from memoryd.domain.fusion import Noise, Scores
 from memoryd.domain.questions import Question
-from memoryd.domain.words import term_expression
+from memoryd.domain.text.words import term_expression
 from memoryd.embed.protocol import Embedder
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot, EmbedderState
 from memoryd.errors import EmbeddingError, StoreError, StoreUnavailable

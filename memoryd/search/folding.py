@@ -6,8 +6,8 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, tzinfo
 
 from memoryd.domain.filters import date_in_name
-from memoryd.domain.gist import gist, outline
 from memoryd.domain.media import modality_of
+from memoryd.domain.text.gist import gist, outline
 from memoryd.search.query import Scored
 
 

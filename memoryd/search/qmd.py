@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from datetime import UTC
 from typing import Final
 
-from memoryd.domain.chunking import Chunk, chunk
 from memoryd.domain.documents import RelativePath, Source
-from memoryd.domain.entries import ChunkSettings
 from memoryd.domain.filters import Filters
 from memoryd.domain.qmd_output import QmdHit
 from memoryd.domain.qmd_query import MAX_LISTED, MAX_SEARCHES, sub_queries
 from memoryd.domain.questions import Question
-from memoryd.domain.words import query_terms
+from memoryd.domain.text.chunking import Chunk, chunk
+from memoryd.domain.text.entries import ChunkSettings
+from memoryd.domain.text.words import query_terms
 from memoryd.index.reader import Content
 from memoryd.search.arms import LEXICAL, VECTOR
 from memoryd.search.fallback import FallbackSearch

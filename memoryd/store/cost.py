@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import apsw
 
 from memoryd.domain.media import modality_of, token_estimate
-from memoryd.domain.tokens import estimate
+from memoryd.domain.text.tokens import estimate
 
 
 @dataclass(frozen=True, slots=True)

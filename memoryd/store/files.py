@@ -8,10 +8,10 @@ from typing import Protocol
 import apsw
 
 from memoryd.domain.documents import CONFLICT_MARKS, FileStat, RelativePath, Source
-from memoryd.domain.entries import MEDIA_CHUNKER, ChunkEntry, ChunkWords, chunk_words
 from memoryd.domain.flags import path_flags
 from memoryd.domain.syncplan import Known
-from memoryd.domain.words import index_text
+from memoryd.domain.text.entries import MEDIA_CHUNKER, ChunkEntry, ChunkWords, chunk_words
+from memoryd.domain.text.words import index_text
 
 
 @dataclass(frozen=True, slots=True)

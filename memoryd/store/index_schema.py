@@ -7,7 +7,7 @@ from pathlib import Path
 
 import apsw
 
-from memoryd.domain.entries import chunk_hash
+from memoryd.domain.text.entries import chunk_hash
 from memoryd.errors import DamagedDatabase
 from memoryd.store.header import read_header, version_of
 

@@ -14,7 +14,7 @@ from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.fusion import Evidence, Weights, text_score, weighted
 from memoryd.domain.ranking import Weighed, mmr
 from memoryd.domain.similarity import tokens
-from memoryd.domain.words import query_terms
+from memoryd.domain.text.words import query_terms
 from memoryd.search.query import Scored
 from memoryd.search.selection import Bar, Selected, Steps, select
 from memoryd.store.chunks import ChunkRow

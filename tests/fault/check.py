@@ -13,7 +13,7 @@ import apsw
 from memoryd.client import Client
 from memoryd.config.limits import Limits
 from memoryd.config.memory_search import Chunking
-from memoryd.domain.entries import ChunkSettings, content_hash
+from memoryd.domain.text.entries import ChunkSettings, content_hash
 from memoryd.store.index_schema import check_words, problems
 from tests.daemon import RunningDaemon, write_config
 from tests.fault.model import Oracle, markers

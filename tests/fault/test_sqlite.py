@@ -18,7 +18,7 @@ import pytest
 import memoryd.store
 from memoryd.client import Client
 from memoryd.domain.documents import FileStat, RelativePath, Source
-from memoryd.domain.entries import ChunkSettings, chunk_entries
+from memoryd.domain.text.entries import ChunkSettings, chunk_entries
 from memoryd.errors import DaemonNotRunning, MemorydError, NotNow
 from memoryd.store.checksums import checksum_vfs
 from memoryd.store.files import FileRow, put_file

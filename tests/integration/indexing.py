@@ -7,10 +7,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from memoryd.domain.entries import ChunkSettings
 from memoryd.domain.filters import Filters
 from memoryd.domain.media import MediaRules
 from memoryd.domain.syncplan import Grace
+from memoryd.domain.text.entries import ChunkSettings
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
 from memoryd.index.embedding import EmbeddingLane, LaneSettings
 from memoryd.index.ignore import IgnoreFile, Patience

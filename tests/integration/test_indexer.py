@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.entries import ChunkEntry, ChunkSettings, each_entry
 from memoryd.domain.syncplan import RACY_WINDOW_NS, Grace
+from memoryd.domain.text.entries import ChunkEntry, ChunkSettings, each_entry
 from memoryd.index.reader import file_stat
 from memoryd.store.files import touch_file
 from memoryd.wire import Event

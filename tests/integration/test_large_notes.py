@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.domain.entries import ChunkEntry
+from memoryd.domain.text.entries import ChunkEntry
 from memoryd.index.indexer import Indexer
 from memoryd.index.reading import Reading
 from memoryd.index.spool import Spool

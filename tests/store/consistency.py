@@ -8,8 +8,8 @@ import apsw
 import numpy as np
 
 from memoryd.domain.documents import FileStat, Source
-from memoryd.domain.entries import ChunkEntry, PassageEntry, chunk_words, content_hash
 from memoryd.domain.media import modality_of
+from memoryd.domain.text.entries import ChunkEntry, PassageEntry, chunk_words, content_hash
 from memoryd.store.files import FileRow, put_file
 
 Dump = list[tuple[object, ...]]

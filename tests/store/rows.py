@@ -5,7 +5,7 @@ from hashlib import sha256
 import apsw
 
 from memoryd.domain.documents import FileStat, RelativePath, Source
-from memoryd.domain.entries import ChunkSettings, chunk_entries
+from memoryd.domain.text.entries import ChunkSettings, chunk_entries
 from memoryd.store.files import FileRow, Indexed, put_file
 
 SETTINGS = ChunkSettings(tokens=60, overlap=15)

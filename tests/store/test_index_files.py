@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memoryd.domain.documents import FileStat, RelativePath
-from memoryd.domain.words import match_expression, query_terms
+from memoryd.domain.text.words import match_expression, query_terms
 from memoryd.store.database import Database
 from memoryd.store.files import is_indexed, known_files, purge_files, remove_files, rename_file, touch_file
 from memoryd.store.index_schema import drop_deleted_words, prepare_index

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memoryd.domain.words import STOP_WORDS
+from memoryd.domain.text.words import STOP_WORDS
 from tests.daemon import RunningDaemon, write_config
 from tests.system.over_socket import send
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import memoryd
-from memoryd.domain.entries import ChunkSettings, chunk_entries
-from memoryd.domain.tokens import estimate
+from memoryd.domain.text.entries import ChunkSettings, chunk_entries
+from memoryd.domain.text.tokens import estimate
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
 from tests.embedding_endpoint import Endpoint

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memoryd.client import Client
-from memoryd.domain.tokens import estimate
+from memoryd.domain.text.tokens import estimate
 from memoryd.replies import AgentStatus, SearchReply
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, eventually, write_config

@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Final
 
-from memoryd.domain.tokens import estimate
+from memoryd.domain.text.tokens import estimate
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Rejected, Vector
 from memoryd.embed.remote.api import Input, Row
 from memoryd.embed.remote.catalogue import ESTIMATE_MARGIN

@@ -5,7 +5,7 @@ from typing import Final
 
 import structlog
 
-from memoryd.domain.tokens import estimate
+from memoryd.domain.text.tokens import estimate
 from memoryd.embed.protocol import Rejected, Vector
 from memoryd.embed.remote.api import Input, Row
 from memoryd.embed.remote.catalogue import BUSY_ITEMS

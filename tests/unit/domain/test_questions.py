@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from memoryd.domain.filters import Filters
 from memoryd.domain.questions import Question, parse_question
-from memoryd.domain.words import index_text
-from tests.unit.domain.test_words import TOKENIZER
+from memoryd.domain.text.words import index_text
+from tests.unit.domain.text.test_words import TOKENIZER
 
 NOW = datetime(2026, 10, 18, 12, tzinfo=UTC)
 NOISE = st.text(st.sampled_from('ab -"“”:*path:since:30d until source:memory\x00漢字()'), max_size=60)

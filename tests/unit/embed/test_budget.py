@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memoryd.domain.tokens import estimate
+from memoryd.domain.text.tokens import estimate
 from memoryd.embed.budget import Ledger, MeteredEmbedder
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Rejected, Vector
 from memoryd.errors import BudgetSpent, EmbedderUnavailable

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from memoryd.domain.tokens import ByteArray
+from memoryd.domain.text.tokens import ByteArray
 
 IndexArray = NDArray[np.int64]
 Mask = NDArray[np.bool_]

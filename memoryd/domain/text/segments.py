@@ -14,9 +14,9 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from memoryd.domain.lines import PADDING, IndexArray, Mask
-from memoryd.domain.structure import Rank, RankArray, Structure
-from memoryd.domain.tokens import ByteArray, weigh
+from memoryd.domain.text.lines import PADDING, IndexArray, Mask
+from memoryd.domain.text.structure import Rank, RankArray, Structure
+from memoryd.domain.text.tokens import ByteArray, weigh
 
 KeyArray = NDArray[np.uint64]
 

@@ -7,8 +7,8 @@ two texts are two: case, digits and signs, tabs, lists and their nesting, boxes 
 import re
 from itertools import islice
 
-from memoryd.domain.layout import HEADING, blocks_of
-from memoryd.domain.spelling import is_secret, one_sign, unwrapped, without_emphasis
+from memoryd.domain.text.layout import HEADING, blocks_of
+from memoryd.domain.text.spelling import is_secret, one_sign, unwrapped, without_emphasis
 
 _BEGINNING = 400
 _DIGITS = re.compile("[0-9]+")

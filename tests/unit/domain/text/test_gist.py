@@ -6,9 +6,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from memoryd.domain.gist import gist, outline
+from memoryd.domain.text.gist import gist, outline
 
-FOLDER = Path(__file__).parents[2] / "data" / "similarity"
+FOLDER = Path(__file__).parents[3] / "data" / "similarity"
 NOTE = (FOLDER / "note.md").read_text()
 """A note of the length of a chunk, with a place for a sentence."""
 

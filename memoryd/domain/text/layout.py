@@ -6,7 +6,7 @@ is told from the shallowest of the text, and any bullet is one mark.
 
 import re
 
-from memoryd.domain.spelling import WRAP
+from memoryd.domain.text.spelling import WRAP
 
 HEADING = re.compile(r"#{1,6}\s+")
 _ITEM = re.compile(r"(?P<mark>[-*+•])\s+(?P<is_word>(?:\[[ xX]\]\s+)?[*_\"'(\[~]*[^\W\d_])?|[0-9]{1,9}[.)]\s")

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
 
-from memoryd.domain.chunking import CHUNKER_VERSION, Chunk, each_chunk
-from memoryd.domain.lines import padded
 from memoryd.domain.media import Media, label
 from memoryd.domain.privacy import LAW_VERSION
-from memoryd.domain.words import identifier_parts, index_text
+from memoryd.domain.text.chunking import CHUNKER_VERSION, Chunk, each_chunk
+from memoryd.domain.text.lines import padded
+from memoryd.domain.text.words import identifier_parts, index_text
 
 MEDIA_CHUNKER: Final = "media:1"
 """Stands for the cut of a picture or sound: one chunk, whose text names the file."""

@@ -11,12 +11,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from memoryd.domain.anchors import divide
-from memoryd.domain.lines import PADDING, padded, tabulate
-from memoryd.domain.markdown import FRONT_MATTER_CHARS, Outline, front_matter
-from memoryd.domain.segments import RANK_SHIFT, pieces, sums
-from memoryd.domain.structure import Rank, analyse
-from memoryd.domain.tokens import UNIT, ByteArray
+from memoryd.domain.text.anchors import divide
+from memoryd.domain.text.lines import PADDING, padded, tabulate
+from memoryd.domain.text.markdown import FRONT_MATTER_CHARS, Outline, front_matter
+from memoryd.domain.text.segments import RANK_SHIFT, pieces, sums
+from memoryd.domain.text.structure import Rank, analyse
+from memoryd.domain.text.tokens import UNIT, ByteArray
 
 CHUNKER_VERSION = 1
 """Part of a chunk's identity: goes up whenever the same text would be cut differently."""

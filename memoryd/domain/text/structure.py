@@ -12,7 +12,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from memoryd.domain.lines import IndexArray, Lines, Mask
+from memoryd.domain.text.lines import IndexArray, Lines, Mask
 
 RankArray = NDArray[np.uint8]
 

@@ -1,8 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.entries import ChunkSettings, chunk_entries, content_hash, media_entries
 from memoryd.domain.media import Media
+from memoryd.domain.text.entries import ChunkSettings, chunk_entries, content_hash, media_entries
 
 SMALL = ChunkSettings(tokens=40, overlap=10)
 TEXTS = st.lists(

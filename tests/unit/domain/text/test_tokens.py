@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.tokens import UNIT, estimate, weigh
+from memoryd.domain.text.tokens import UNIT, estimate, weigh
 
 ENGLISH = (
     "Caroline took the first step towards becoming a mother: she applied to several adoption agencies, and a local "

@@ -1,7 +1,7 @@
 import pytest
 
-from memoryd.domain.chunking import Chunk, chunk
-from memoryd.domain.tokens import estimate
+from memoryd.domain.text.chunking import Chunk, chunk
+from memoryd.domain.text.tokens import estimate
 from tests.unit.markdown_texts import HABITS, document
 
 

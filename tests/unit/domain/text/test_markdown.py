@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.lines import split
-from memoryd.domain.markdown import FRONT_MATTER_CHARS, PATH_CHARS, FrontMatter, Outline, front_matter
-from memoryd.domain.structure import Rank, analyse
+from memoryd.domain.text.lines import split
+from memoryd.domain.text.markdown import FRONT_MATTER_CHARS, PATH_CHARS, FrontMatter, Outline, front_matter
+from memoryd.domain.text.structure import Rank, analyse
 
 
 def ranks(text: str) -> dict[str, Rank | int]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import yaml
 
-from memoryd.domain.structure import Structure
+from memoryd.domain.text.structure import Structure
 
 FRONT_MATTER_CHARS = 16 * 1024
 """A front matter block that is not closed within this many characters is ordinary text."""

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from memoryd.domain.lines import IndexArray
-from memoryd.domain.segments import RANK_SHIFT, KeyArray
-from memoryd.domain.structure import Rank
+from memoryd.domain.text.lines import IndexArray
+from memoryd.domain.text.segments import RANK_SHIFT, KeyArray
+from memoryd.domain.text.structure import Rank
 
 MARGIN = 0.2
 """Least size of a part at first, as a share of the budget. More would fill the parts better, but then a new cut

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.words import identifier_parts, index_text, joined_phrases, match_expression, query_terms
+from memoryd.domain.text.words import identifier_parts, index_text, joined_phrases, match_expression, query_terms
 
 TOKENIZER = "porter unicode61 remove_diacritics 2 categories 'L* N* Co M*'"
 
