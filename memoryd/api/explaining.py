@@ -1,7 +1,7 @@
 """How an answer came about, as the API tells it."""
 
 from memoryd.api.models import FloorsExplanation, HitExplanation, QuestionExplanation, SearchExplanation
-from memoryd.domain.questions import Question
+from memoryd.domain.ranking.questions import Question
 from memoryd.search.query import Floors
 from memoryd.search.service import Answer, Answered
 

@@ -11,8 +11,8 @@ from memoryd.api.agents import AgentTable, Served
 from memoryd.api.explaining import answer_explanation, hit_explanation
 from memoryd.api.models import ArmReply, HitReply, SearchHealth, SearchReply, SearchRequest, fallback_reply
 from memoryd.config.limits import Limits
-from memoryd.domain.filters import Filters, parse_instant
-from memoryd.domain.questions import parse_question
+from memoryd.domain.ranking.filters import Filters, parse_instant
+from memoryd.domain.ranking.questions import parse_question
 from memoryd.errors import InvalidRequest
 from memoryd.search.query import Query
 from memoryd.search.service import Answer, Answered

@@ -16,8 +16,8 @@ from memoryd.config.models import Agent
 from memoryd.config.paths import state_dir
 from memoryd.daemon.qmd import AgentQmd, Standing
 from memoryd.domain.documents import Outside, Skipped
-from memoryd.domain.fusion import Weights
 from memoryd.domain.provider_choice import Choice
+from memoryd.domain.ranking.fusion import Weights
 from memoryd.domain.syncplan import Grace
 from memoryd.domain.text.entries import ChunkSettings
 from memoryd.embed.choice import Embedding, media_rules

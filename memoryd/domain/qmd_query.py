@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from memoryd.domain.questions import Question
+from memoryd.domain.ranking.questions import Question
 
 Mode = Literal["search", "vsearch", "query"]
 

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.floors import Idf, idf
-from memoryd.domain.fusion import Noise, Scores
-from memoryd.domain.questions import Question
+from memoryd.domain.ranking.floors import Idf, idf
+from memoryd.domain.ranking.fusion import Noise, Scores
+from memoryd.domain.ranking.questions import Question
 from memoryd.domain.text.words import term_expression
 from memoryd.embed.protocol import Embedder
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot, EmbedderState

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.fusion import Evidence, Weights, relative, weighted
-from memoryd.domain.questions import Question
+from memoryd.domain.ranking.fusion import Evidence, Weights, relative, weighted
+from memoryd.domain.ranking.questions import Question
 from memoryd.embed.slot import EmbedderSlot
 from memoryd.errors import StoreError
 from memoryd.index.spaces import Spaces

@@ -5,8 +5,8 @@ from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, tzinfo
 
-from memoryd.domain.filters import date_in_name
 from memoryd.domain.media import modality_of
+from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.text.gist import gist, outline
 from memoryd.search.query import Scored
 

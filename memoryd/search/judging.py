@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memoryd.domain.floors import CLEAR_MARGIN, FULL_SHARE, Verdict, clear_floor, deviations, vector_floor
-from memoryd.domain.fusion import Evidence, Scores, standout
+from memoryd.domain.ranking.floors import CLEAR_MARGIN, FULL_SHARE, Verdict, clear_floor, deviations, vector_floor
+from memoryd.domain.ranking.fusion import Evidence, Scores, standout
 from memoryd.search.arms import Standing
 from memoryd.search.query import Floors, Scored, Why
 from memoryd.store.chunks import ChunkRow

@@ -7,10 +7,10 @@ from datetime import UTC
 from typing import Final
 
 from memoryd.domain.documents import RelativePath, Source
-from memoryd.domain.filters import Filters
 from memoryd.domain.qmd_output import QmdHit
 from memoryd.domain.qmd_query import MAX_LISTED, MAX_SEARCHES, sub_queries
-from memoryd.domain.questions import Question
+from memoryd.domain.ranking.filters import Filters
+from memoryd.domain.ranking.questions import Question
 from memoryd.domain.text.chunking import Chunk, chunk
 from memoryd.domain.text.entries import ChunkSettings
 from memoryd.domain.text.words import query_terms

@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Literal
 
-from memoryd.domain.filters import Filters
-from memoryd.domain.floors import Idf, Verdict
-from memoryd.domain.fusion import Noise
-from memoryd.domain.questions import Question, parse_question
-from memoryd.domain.snippets import SNIPPET_CHARS
+from memoryd.domain.ranking.filters import Filters
+from memoryd.domain.ranking.floors import Idf, Verdict
+from memoryd.domain.ranking.fusion import Noise
+from memoryd.domain.ranking.questions import Question, parse_question
+from memoryd.domain.ranking.snippets import SNIPPET_CHARS
 from memoryd.store.chunks import ChunkRow
 
 

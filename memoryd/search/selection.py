@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from memoryd.domain.decay import age_in_days, decay_day, decay_factor
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.floors import deviations
-from memoryd.domain.fusion import Noise
 from memoryd.domain.media import modality_of
-from memoryd.domain.ranking import Place, Weighed, family_share, file_share, mmr, shared, with_literal
-from memoryd.domain.similarity import Tokens, is_alike, tokens
+from memoryd.domain.ranking.decay import age_in_days, decay_day, decay_factor
+from memoryd.domain.ranking.diversity import Place, Weighed, family_share, file_share, mmr, shared, with_literal
+from memoryd.domain.ranking.floors import deviations
+from memoryd.domain.ranking.fusion import Noise
+from memoryd.domain.ranking.similarity import Tokens, is_alike, tokens
 from memoryd.search.folding import folded
 from memoryd.search.query import Scored, Why
 

@@ -8,9 +8,9 @@ from typing import Literal
 from memoryd.domain.citations import cited, with_footer
 from memoryd.domain.documents import INDEX_ALL, Outside
 from memoryd.domain.flags import Flag, path_flags, text_flags
-from memoryd.domain.fusion import text_score
-from memoryd.domain.questions import Question
-from memoryd.domain.snippets import snippet
+from memoryd.domain.ranking.fusion import text_score
+from memoryd.domain.ranking.questions import Question
+from memoryd.domain.ranking.snippets import snippet
 from memoryd.search.arms import LEXICAL, VECTOR
 from memoryd.search.backend import SearchBackend
 from memoryd.search.query import Arm, ArmState, Engine, Fallback, Floors, Found, Query, Scored, Why

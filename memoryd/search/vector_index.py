@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from memoryd.domain.fusion import Noise
+from memoryd.domain.ranking.fusion import Noise
 from memoryd.errors import StoreUnavailable
 from memoryd.search.vector_rows import VectorRows
 from memoryd.store.database import Connection, Database

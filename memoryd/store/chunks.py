@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import apsw
 
 from memoryd.domain.documents import RelativePath, Source
-from memoryd.domain.filters import Filters
+from memoryd.domain.ranking.filters import Filters
 
 
 @dataclass(frozen=True, slots=True)

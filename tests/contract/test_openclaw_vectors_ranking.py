@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from memoryd.config.query import Hybrid
-from memoryd.domain.decay import age_in_days, decay_day, decay_factor
 from memoryd.domain.documents import RelativePath, Source
-from memoryd.domain.fusion import Evidence, Weights, text_score, weighted
-from memoryd.domain.ranking import Weighed, mmr
-from memoryd.domain.similarity import tokens
+from memoryd.domain.ranking.decay import age_in_days, decay_day, decay_factor
+from memoryd.domain.ranking.diversity import Weighed, mmr
+from memoryd.domain.ranking.fusion import Evidence, Weights, text_score, weighted
+from memoryd.domain.ranking.similarity import tokens
 from memoryd.domain.text.words import query_terms
 from memoryd.search.query import Scored
 from memoryd.search.selection import Bar, Selected, Steps, select

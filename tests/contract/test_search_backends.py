@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.domain.filters import Filters
+from memoryd.domain.ranking.filters import Filters
 from memoryd.search.backend import SearchBackend
 from memoryd.search.fallback import FallbackSearch
 from memoryd.search.query import Found, Query

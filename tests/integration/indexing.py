@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from memoryd.domain.filters import Filters
 from memoryd.domain.media import MediaRules
+from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.syncplan import Grace
 from memoryd.domain.text.entries import ChunkSettings
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.domain.filters import Filters
+from memoryd.domain.ranking.filters import Filters
 from memoryd.embed.slot import EmbedderPhase
 from memoryd.search.query import ArmState, Query
 from tests.fakes import FakeEmbedder

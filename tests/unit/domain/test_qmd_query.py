@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.filters import Filters
 from memoryd.domain.qmd_query import MAX_SEARCHES, Mode, SubQuery, document, sub_queries
-from memoryd.domain.questions import Question, parse_question
+from memoryd.domain.ranking.filters import Filters
+from memoryd.domain.ranking.questions import Question, parse_question
 from memoryd.domain.text.words import query_terms
 
 NOW = datetime(2026, 10, 18, tzinfo=UTC)

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.filters import Filters
-from memoryd.domain.questions import Question, parse_question
+from memoryd.domain.ranking.filters import Filters
+from memoryd.domain.ranking.questions import Question, parse_question
 from memoryd.domain.text.words import index_text
 from tests.unit.domain.text.test_words import TOKENIZER
 

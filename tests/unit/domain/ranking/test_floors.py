@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.floors import clear_floor, deviations, idf, stranger_floor, vector_floor
-from memoryd.domain.fusion import Noise
+from memoryd.domain.ranking.floors import clear_floor, deviations, idf, stranger_floor, vector_floor
+from memoryd.domain.ranking.fusion import Noise
 
 COUNTS = st.dictionaries(st.sampled_from(["lease", "gateway", "the", "gw"]), st.integers(0, 500), max_size=4)
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from memoryd.domain.filters import Filters, parse_instant
+from memoryd.domain.ranking.filters import Filters, parse_instant
 from memoryd.domain.text.words import (
     MAX_PHRASE_WORDS,
     STOP_WORDS,

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memoryd.domain.similarity import Tokens, jaccard
+from memoryd.domain.ranking.similarity import Tokens, jaccard
 
 FILE_SHARE = 5 / 6
 """Most of an answer that one document may fill while others match too: five of six hits."""

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.fusion import Evidence, Noise, Weights, relative, standout, text_score, weighted
+from memoryd.domain.ranking.fusion import Evidence, Noise, Weights, relative, standout, text_score, weighted
 
 IDS = st.integers(1, 12)
 WORDS = st.dictionaries(IDS, st.floats(1e-6, 60), max_size=10)

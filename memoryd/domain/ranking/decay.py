@@ -7,7 +7,7 @@ import math
 from datetime import UTC, date, datetime, tzinfo
 
 from memoryd.domain.documents import CORE_FILES, Source
-from memoryd.domain.filters import date_in_name
+from memoryd.domain.ranking.filters import date_in_name
 
 EVERGREEN_FOLDER = "bank/"
 

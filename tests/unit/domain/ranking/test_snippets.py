@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.snippets import snippet
+from memoryd.domain.ranking.snippets import snippet
 
 LINE = st.text(st.sampled_from("abc lease 海边 \tİß"), max_size=40)
 TEXTS = st.lists(LINE, min_size=1, max_size=30).map("\n".join)

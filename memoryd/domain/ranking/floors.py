@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from memoryd.domain.fusion import Noise
+from memoryd.domain.ranking.fusion import Noise
 
 FULL_SHARE = 0.5
 """So much of a question's weight in one chunk answers it."""

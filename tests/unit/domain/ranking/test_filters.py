@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.filters import Filters, date_in_name, document_span, parse_instant
+from memoryd.domain.ranking.filters import Filters, date_in_name, document_span, parse_instant
 
 NOW = datetime(2026, 10, 18, 12, tzinfo=UTC)
 CHINA, NEW_YORK = timezone(timedelta(hours=8)), timezone(timedelta(hours=-5))
