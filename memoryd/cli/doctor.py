@@ -13,8 +13,8 @@ import click
 
 from memoryd.cli.settings import HELP, Settings, shared
 from memoryd.cli.terminal import harmless_line, styled
-from memoryd.config.exposure import exposures
-from memoryd.config.load import load
+from memoryd.config.loading.exposure import exposures
+from memoryd.config.loading.load import load
 from memoryd.config.models import Config
 from memoryd.wire import Exit
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from memoryd.cli.index import Prospect
 from memoryd.cli.settings import Settings
-from memoryd.config.load import load
+from memoryd.config.loading.load import load
 from memoryd.config.models import Agent, Config
 from memoryd.config.paths import models_dir
 from memoryd.domain.media import modality_of, token_estimate

@@ -15,7 +15,7 @@ import click
 from memoryd import log
 from memoryd.cli.settings import HELP, Settings, agent_option, json_option
 from memoryd.cli.terminal import harmless_line, is_terminal, note, size, styled
-from memoryd.config.load import load
+from memoryd.config.loading.load import load
 from memoryd.config.models import Agent
 from memoryd.config.paths import models_dir
 from memoryd.embed.model_store import ModelStore, Progress, StoredModel

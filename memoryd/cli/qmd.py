@@ -5,7 +5,7 @@ import shlex
 import click
 
 from memoryd.cli.settings import HELP, Settings, shared
-from memoryd.config.load import load
+from memoryd.config.loading.load import load
 from memoryd.config.models import Agent
 from memoryd.config.paths import qmd_home
 from memoryd.errors import UnknownAgent

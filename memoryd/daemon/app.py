@@ -26,7 +26,7 @@ from memoryd.api.guard import Guard, GuardLimits
 from memoryd.api.models import HealthReply
 from memoryd.api.server import Server
 from memoryd.api.sockets import Listener, bind_listener, take_inherited
-from memoryd.config.load import Loaded
+from memoryd.config.loading.load import Loaded
 from memoryd.config.models import Agent
 from memoryd.config.paths import models_dir, socket_path, state_dir
 from memoryd.daemon import collector

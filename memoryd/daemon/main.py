@@ -13,8 +13,8 @@ import click
 import structlog
 
 from memoryd import __version__, log
-from memoryd.config.load import Loaded, load
-from memoryd.config.overrides import Overrides
+from memoryd.config.loading.load import Loaded, load
+from memoryd.config.loading.overrides import Overrides
 from memoryd.config.paths import socket_path, state_dir
 from memoryd.daemon.app import Daemon, listen
 from memoryd.daemon.lock import DaemonLock

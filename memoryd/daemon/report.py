@@ -37,7 +37,7 @@ from memoryd.api.status import (
     WatcherReply,
     WorkerReply,
 )
-from memoryd.config.load import Loaded
+from memoryd.config.loading.load import Loaded
 from memoryd.daemon.workspace import Workspace
 from memoryd.domain.documents import INDEX_ALL, Outside
 from memoryd.domain.media import MODELS

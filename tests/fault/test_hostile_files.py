@@ -16,7 +16,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from memoryd.config.load import load
+from memoryd.config.loading.load import load
 from memoryd.errors import ConfigError, MemorydError
 from tests.daemon import RunningDaemon, write_config
 from tests.fault.test_security import start

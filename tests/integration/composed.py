@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from memoryd.api.agents import Served
-from memoryd.config.load import load
+from memoryd.config.loading.load import load
 from memoryd.daemon.qmd import AgentQmd
 from memoryd.daemon.workspace import Surroundings, Workspace
 from memoryd.embed.choice import Embedding, plan_for

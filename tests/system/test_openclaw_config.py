@@ -7,7 +7,7 @@ from pathlib import Path
 import json5
 import pytest
 
-from memoryd.config.load import load
+from memoryd.config.loading.load import load
 from memoryd.errors import Disabled
 from tests.daemon import RunningDaemon
 from tests.unit.config.test_config_example import keys_in

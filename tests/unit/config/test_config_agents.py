@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from memoryd.config.consistency import contradictions
-from memoryd.config.load import load
+from memoryd.config.loading.consistency import contradictions
+from memoryd.config.loading.load import load
 from memoryd.config.models import Agent, Config
 from memoryd.config.paths import workspace_state_dir
 from memoryd.domain.access import read_key

@@ -8,10 +8,10 @@ import json5
 import pytest
 from pydantic import ValidationError
 
-from memoryd.config.keys import all_keys
-from memoryd.config.load import load
+from memoryd.config.loading.keys import all_keys
+from memoryd.config.loading.load import load
+from memoryd.config.loading.problems import explain
 from memoryd.config.models import Config
-from memoryd.config.problems import explain
 from memoryd.config.schema import json_schema
 
 ROOT = Path(__file__).parents[3]

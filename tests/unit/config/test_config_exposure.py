@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.config.exposure import exposures
+from memoryd.config.loading.exposure import exposures
 from memoryd.config.models import Config
 
 

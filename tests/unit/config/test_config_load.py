@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.config.load import Loaded, load
-from memoryd.config.overrides import Overrides
+from memoryd.config.loading.load import Loaded, load
+from memoryd.config.loading.overrides import Overrides
 from memoryd.errors import ConfigError
 
 Write = Callable[[str], Path]

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from memoryd.config.keys import own_keys, section_at
+from memoryd.config.loading.keys import own_keys, section_at
+from memoryd.config.loading.not_yet import NEVER, NOT_YET
 from memoryd.config.models import Config
-from memoryd.config.not_yet import NEVER, NOT_YET
 from memoryd.config.section import Section
 
 SOURCES = Path(__file__).parents[3] / "memoryd"

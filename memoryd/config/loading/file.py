@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import json5
 
-from memoryd.config.raw import Raw
+from memoryd.config.loading.raw import Raw
 from memoryd.errors import ConfigError
 
 FILE_BYTES_MAX: Final = 1024 * 1024

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
-from memoryd.config.keys import dotted
-from memoryd.config.raw import Location, Raw
+from memoryd.config.loading.keys import dotted
+from memoryd.config.loading.raw import Location, Raw
 
 INCLUDE: Final = "$include"
 

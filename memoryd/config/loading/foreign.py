@@ -7,12 +7,12 @@ from typing import Final
 
 from memoryd.config.agents import AgentDefaults, AgentEntry
 from memoryd.config.embedder import AgentMemory, Embedder, LocalEmbedder, RemoteEmbedder
-from memoryd.config.included import INCLUDE
-from memoryd.config.keys import dotted, own_keys
+from memoryd.config.loading.included import INCLUDE
+from memoryd.config.loading.keys import dotted, own_keys
+from memoryd.config.loading.problems import unknown_key
+from memoryd.config.loading.raw import Location, Raw, value_at
 from memoryd.config.models import Config
-from memoryd.config.problems import unknown_key
 from memoryd.config.providers import NOT_AN_ENTRY, READ_PROVIDERS, Models, ProviderEntry
-from memoryd.config.raw import Location, Raw, value_at
 from memoryd.config.section import Section
 
 TYPING_SLIP: Final = 0.8

@@ -7,10 +7,10 @@ from typing import Final
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from memoryd.config.loading.problems import explain
+from memoryd.config.loading.range import brought_into_range
+from memoryd.config.loading.raw import Location, Raw, value_at
 from memoryd.config.models import Config
-from memoryd.config.problems import explain
-from memoryd.config.range import brought_into_range
-from memoryd.config.raw import Location, Raw, value_at
 
 PASSES: Final = 8
 REQUIRED: Final = {"id": "unnamed-{}", "path": "/nowhere/{}", "action": "deny"}

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Final
 
 from memoryd.config.agents import overlay
+from memoryd.config.loading.raw import Location, of_agent
 from memoryd.config.memory_search import MemorySearch
 from memoryd.config.models import Agent, Config
 from memoryd.config.paths import socket_path
-from memoryd.config.raw import Location, of_agent
 from memoryd.domain.access import read_key
 from memoryd.domain.media import MODELS, PROVIDER, embeds_media
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from memoryd.config.loading.raw import Raw
 from memoryd.config.paths import expand
-from memoryd.config.raw import Raw
 
 ANCHORED: Final = (
     ("workspace",),

@@ -7,18 +7,18 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from memoryd.config.anchor import anchor
-from memoryd.config.consistency import adjusted, contradictions
-from memoryd.config.exposure import exposures
-from memoryd.config.file import read
-from memoryd.config.foreign import set_foreign_aside
-from memoryd.config.included import includes
-from memoryd.config.mending import mended
+from memoryd.config.loading.anchor import anchor
+from memoryd.config.loading.consistency import adjusted, contradictions
+from memoryd.config.loading.exposure import exposures
+from memoryd.config.loading.file import read
+from memoryd.config.loading.foreign import set_foreign_aside
+from memoryd.config.loading.included import includes
+from memoryd.config.loading.mending import mended
+from memoryd.config.loading.not_yet import differences, without_effect
+from memoryd.config.loading.overrides import Overrides, apply, from_environment
+from memoryd.config.loading.raw import Raw
 from memoryd.config.models import Config
-from memoryd.config.not_yet import differences, without_effect
-from memoryd.config.overrides import Overrides, apply, from_environment
 from memoryd.config.paths import config_file
-from memoryd.config.raw import Raw
 from memoryd.errors import ConfigError
 
 NO_OVERRIDES = Overrides()

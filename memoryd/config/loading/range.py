@@ -10,8 +10,8 @@ from typing import Final
 
 from pydantic_core import ErrorDetails
 
-from memoryd.config.keys import dotted
-from memoryd.config.raw import Location, Raw, of_agent, value_at
+from memoryd.config.loading.keys import dotted
+from memoryd.config.loading.raw import Location, Raw, of_agent, value_at
 
 NEAREST: Final = frozenset(
     {

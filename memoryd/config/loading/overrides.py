@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final, get_args
 
 from memoryd.config.limits import LogLevel
+from memoryd.config.loading.raw import Raw, value_at
 from memoryd.config.paths import expand
-from memoryd.config.raw import Raw, value_at
 
 YES: Final = frozenset({"1", "true", "yes", "on"})
 WHOLE_WORKSPACE: Final = "."

@@ -6,9 +6,9 @@ from typing import Final
 
 from pydantic.alias_generators import to_camel
 
-from memoryd.config.keys import dotted
+from memoryd.config.loading.keys import dotted
+from memoryd.config.loading.raw import Location, value_at
 from memoryd.config.models import Config
-from memoryd.config.raw import Location, value_at
 from memoryd.domain.provider_choice import AUTO, INPUT_TYPES, REMOTE
 
 NEVER: Final[Mapping[str, str]] = {
