@@ -8,9 +8,9 @@ from bench.measurement import Aim, Bench, Row
 from bench.stage import agent, asking_health, cpu_seconds, running, settle
 from bench.timing import median, timed
 from memoryd.client import Client
-from memoryd.index.ignore import IgnoreFile
-from memoryd.index.roots import workspace_roots
-from memoryd.index.scanner import Rules, scan
+from memoryd.files.ignore import IgnoreFile
+from memoryd.files.roots import workspace_roots
+from memoryd.files.scanner import Rules, scan
 
 AIM = Aim(100)
 NOTE_BYTES = 120

@@ -13,7 +13,7 @@ from memoryd.config.limits import Limits
 from memoryd.domain.documents import is_document_name
 from memoryd.domain.media import LABELS, modality_of
 from memoryd.errors import InvalidRequest, NotFound
-from memoryd.search.reading import (
+from memoryd.files.excerpts import (
     DEFAULT_LINES,
     QMD_PREFIX,
     Excerpt,

@@ -10,9 +10,9 @@ from memoryd.client import Client
 from memoryd.config.models import Agent, Config
 from memoryd.domain.documents import INDEX_ALL, Outside
 from memoryd.errors import MemorydError
-from memoryd.index.glance import roots_and_rules
-from memoryd.index.outside import count_outside
-from memoryd.index.scanner import scan
+from memoryd.files.glance import roots_and_rules
+from memoryd.files.outside import count_outside
+from memoryd.files.scanner import scan
 
 
 async def checks(config: Config) -> Sequence[Check]:

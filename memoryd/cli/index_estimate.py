@@ -18,9 +18,9 @@ from memoryd.embed.choice import Plan, media_rules, plan_for
 from memoryd.embed.model_store import ModelStore
 from memoryd.embed.remote_source import RemoteWish
 from memoryd.errors import UnknownAgent
-from memoryd.index.glance import roots_and_rules
+from memoryd.files.glance import roots_and_rules
+from memoryd.files.scanner import scan
 from memoryd.index.reading import Reader, Reading, Verdict
-from memoryd.index.scanner import scan
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,8 @@ from memoryd.domain.gitignore import Patterns
 from memoryd.domain.media import modality_of
 from memoryd.domain.qmd_collections import Collection, distinct, escaped
 from memoryd.domain.text.entries import ChunkSettings
-from memoryd.index.ignore import Ruling
-from memoryd.index.scanner import Root
+from memoryd.files.ignore import Ruling
+from memoryd.files.scanner import Root
 from memoryd.search.backend import SearchBackend
 from memoryd.search.fallback import ChangedSince, FallbackSearch
 from memoryd.search.qmd import NAME, QmdLimits, QmdSearch, Sidecar

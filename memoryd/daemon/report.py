@@ -42,8 +42,8 @@ from memoryd.daemon.workspace import Workspace
 from memoryd.domain.documents import INDEX_ALL, Outside
 from memoryd.domain.media import MODELS
 from memoryd.embed.slot import EmbedderPhase
+from memoryd.files.scanner import RootState
 from memoryd.index.progress import MassRemoval, Publish
-from memoryd.index.scanner import RootState
 from memoryd.search.qmd import Sidecar
 from memoryd.wire import Event
 

@@ -23,17 +23,17 @@ from memoryd.domain.text.entries import ChunkSettings
 from memoryd.embed.choice import Embedding, media_rules
 from memoryd.embed.slot import EmbedderSlot
 from memoryd.errors import StoreError
+from memoryd.files.ignore import IgnoreFile, Patience, Ruling
+from memoryd.files.neighbours import joined, related
+from memoryd.files.outside import count_outside
+from memoryd.files.roots import workspace_roots
+from memoryd.files.scanner import Root, Rules, Scan
+from memoryd.files.spellings import RealPaths
 from memoryd.index.embedding import EmbeddingLane, LaneSettings, Lookup
-from memoryd.index.ignore import IgnoreFile, Patience, Ruling
 from memoryd.index.indexer import Indexer, IndexSettings
 from memoryd.index.keeper import Keeper
 from memoryd.index.media import MediaReader
-from memoryd.index.neighbours import joined, related
-from memoryd.index.outside import count_outside
-from memoryd.index.roots import workspace_roots
-from memoryd.index.scanner import Root, Rules, Scan
 from memoryd.index.spaces import Spaces
-from memoryd.index.spellings import RealPaths
 from memoryd.index.watcher import Watcher
 from memoryd.search.builtin import BuiltinSearch, SearchSettings
 from memoryd.search.service import Freshness, SearchService

@@ -15,8 +15,8 @@ import structlog
 from memoryd.embed.protocol import Attachment, Embedder, Passage, Rejected, Vector
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
 from memoryd.errors import BudgetSpent, EmbedderUnavailable, StoreError, WorkerDied
+from memoryd.files.octets import NotReadableError
 from memoryd.index.progress import Publish
-from memoryd.index.reader import NotReadableError
 from memoryd.index.spaces import Spaces
 from memoryd.store.database import Connection, Database
 from memoryd.store.vectors import (

@@ -22,12 +22,12 @@ from memoryd.domain.media import modality_of
 from memoryd.domain.syncplan import Grace, Known, Observation, Plan, is_mass_removal, plan
 from memoryd.domain.text.entries import MEDIA_CHUNKER, ChunkSettings
 from memoryd.errors import StoreError
+from memoryd.files.mounts import ReadMounts, read_mounts, remote_reason
+from memoryd.files.roots import unreadable_files, vanished_roots
+from memoryd.files.scanner import Root, Rules, Scan, scan
 from memoryd.index.large import Cut, LargeNotes, PutOffError, Stoppable
-from memoryd.index.mounts import ReadMounts, read_mounts, remote_reason
 from memoryd.index.progress import MassRemoval, Publish, SyncState
 from memoryd.index.reading import LARGE_BYTES, Reader, Reading, Verdict
-from memoryd.index.roots import unreadable_files, vanished_roots
-from memoryd.index.scanner import Root, Rules, Scan, scan
 from memoryd.index.turns import in_turns
 from memoryd.index.withdrawn import Withdrawn
 from memoryd.index.work import Work, read_under_the_rules

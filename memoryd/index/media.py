@@ -6,9 +6,9 @@ from concurrent.futures import Executor
 
 from memoryd.domain.media import HEAD_BYTES, checked
 from memoryd.embed.protocol import Attachment
-from memoryd.index.reader import NotReadableError, TornReadError, read_octets
-from memoryd.index.roots import base_of
-from memoryd.index.scanner import Root, Rules
+from memoryd.files.octets import NotReadableError, TornReadError, read_octets
+from memoryd.files.roots import base_of
+from memoryd.files.scanner import Root, Rules
 from memoryd.store.vectors import PendingFile
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from memoryd.domain.documents import Skipped
-from memoryd.index.ignore import Hold
-from memoryd.index.scanner import RootReport
+from memoryd.files.ignore import Hold
+from memoryd.files.scanner import RootReport
 from memoryd.wire import Event
 
 Publish = Callable[[Event, Mapping[str, object]], None]

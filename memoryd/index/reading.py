@@ -13,7 +13,7 @@ from memoryd.domain.privacy import HEAD_CHARS, why_private
 from memoryd.domain.syncplan import Known
 from memoryd.domain.text.entries import ChunkEntry, ChunkSettings, each_entry, media_entries
 from memoryd.domain.text.lines import PADDING
-from memoryd.index.reader import (
+from memoryd.files.octets import (
     NotReadableError,
     Octets,
     Stamp,
@@ -24,8 +24,8 @@ from memoryd.index.reader import (
     stamp_of,
     utf8_of,
 )
-from memoryd.index.roots import base_of
-from memoryd.index.scanner import Root, Rules
+from memoryd.files.roots import base_of
+from memoryd.files.scanner import Root, Rules
 from memoryd.index.spool import Spool
 from memoryd.index.turns import in_turns
 from memoryd.store.files import Entries

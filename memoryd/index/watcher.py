@@ -15,7 +15,7 @@ from pathlib import Path
 import structlog
 import watchfiles
 
-from memoryd.index.scanner import FolderId
+from memoryd.files.scanner import FolderId
 
 log = structlog.get_logger(__name__)
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.media import modality_of
 from memoryd.domain.syncplan import Known
+from memoryd.files.scanner import Scan
 from memoryd.index.reading import LARGE_BYTES, Reader, Reading, Verdict
-from memoryd.index.scanner import Scan
 from memoryd.index.turns import in_turns
 
 

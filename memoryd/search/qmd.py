@@ -14,7 +14,7 @@ from memoryd.domain.ranking.questions import Question
 from memoryd.domain.text.chunking import Chunk, chunk
 from memoryd.domain.text.entries import ChunkSettings
 from memoryd.domain.text.words import query_terms
-from memoryd.index.reader import Content
+from memoryd.files.octets import Content
 from memoryd.search.arms import LEXICAL, VECTOR
 from memoryd.search.fallback import FallbackSearch
 from memoryd.search.folding import folded

@@ -12,13 +12,13 @@ from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.syncplan import Grace
 from memoryd.domain.text.entries import ChunkSettings
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
+from memoryd.files.ignore import IgnoreFile, Patience
+from memoryd.files.mounts import read_mounts
+from memoryd.files.roots import workspace_roots
+from memoryd.files.scanner import Root, Rules, Scan
 from memoryd.index.embedding import EmbeddingLane, LaneSettings
-from memoryd.index.ignore import IgnoreFile, Patience
 from memoryd.index.indexer import Indexer, IndexSettings
 from memoryd.index.media import MediaReader
-from memoryd.index.mounts import read_mounts
-from memoryd.index.roots import workspace_roots
-from memoryd.index.scanner import Root, Rules, Scan
 from memoryd.index.spaces import Spaces
 from memoryd.index.watcher import Watcher
 from memoryd.search.builtin import BuiltinSearch, SearchSettings

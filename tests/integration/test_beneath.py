@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from memoryd.errors import NotFound
-from memoryd.index import beneath
-from memoryd.index.beneath import has_openat2, open_beneath, walk
-from memoryd.search.reading import Place, Wanted, read_lines
+from memoryd.files import beneath
+from memoryd.files.beneath import has_openat2, open_beneath, walk
+from memoryd.files.excerpts import Place, Wanted, read_lines
 
 MARKER = b"kreuzspinne"
 """What stands only outside the folder."""
@@ -153,7 +153,7 @@ def test_large_document_is_read_in_little_memory(tmp_path: Path) -> None:
             file.write(f"{number} ".encode() + b"z" * (1 << 20) + b"\n")
     script = (
         "import resource, sys; from pathlib import Path;"
-        "from memoryd.search.reading import Place, Wanted, read_lines;"
+        "from memoryd.files.excerpts import Place, Wanted, read_lines;"
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss;"
         f"found = read_lines(Place(Path({str(tmp_path)!r}), 'large.md'), Wanted(59), max_bytes=1 << 30,"
         " follow_symlinks=False);"

@@ -15,7 +15,7 @@ from memoryd.api.agents import AgentTable
 from memoryd.api.sockets import OWNER, Peer
 from memoryd.config.limits import Limits
 from memoryd.domain.access import AccessRules
-from memoryd.index.scanner import Root
+from memoryd.files.scanner import Root
 from tests.integration.composed import composed
 
 

@@ -4,10 +4,10 @@ import os
 from pathlib import Path
 
 from memoryd.domain.documents import Outside
-from memoryd.index.ignore import IgnoreFile, Patience
-from memoryd.index.outside import count_outside
-from memoryd.index.roots import workspace_roots
-from memoryd.index.scanner import Rules, scan
+from memoryd.files.ignore import IgnoreFile, Patience
+from memoryd.files.outside import count_outside
+from memoryd.files.roots import workspace_roots
+from memoryd.files.scanner import Rules, scan
 
 
 def counted(workspace: Path, *extra: str, max_files: int = 1000, max_entries: int = 20_000) -> Outside:

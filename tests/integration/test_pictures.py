@@ -12,10 +12,10 @@ import pytest
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.media import MediaRules, Modality
+from memoryd.files.octets import NotReadableError
+from memoryd.files.roots import workspace_roots
+from memoryd.files.scanner import Rules
 from memoryd.index.media import MediaReader
-from memoryd.index.reader import NotReadableError
-from memoryd.index.roots import workspace_roots
-from memoryd.index.scanner import Rules
 from memoryd.store.index_schema import problems
 from memoryd.store.vectors import PendingFile
 from tests.fakes import FakeEmbedder

@@ -7,9 +7,9 @@ import pytest
 
 from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.domain.syncplan import Known
-from memoryd.index.ignore import IgnoreFile, Patience
-from memoryd.index.roots import base_of, unreadable_files, workspace_roots
-from memoryd.index.scanner import Root, RootReport, RootState, Rules, Scan, scan
+from memoryd.files.ignore import IgnoreFile, Patience
+from memoryd.files.roots import base_of, unreadable_files, workspace_roots
+from memoryd.files.scanner import Root, RootReport, RootState, Rules, Scan, scan
 
 
 def look(workspace: Path, *, extra: tuple[str, ...] = (), exclude: tuple[str, ...] = (), depth: int = 64) -> Scan:

@@ -18,8 +18,8 @@ REACHES_MODELS = {
     "cli/model_check.py": {"embed"},
     "cli/doctor_qmd.py": {"sidecar"},
     "cli/doctor_embedder.py": {"embed"},
-    "cli/doctor_notes.py": {"index"},
-    "cli/index_estimate.py": {"embed", "index"},
+    "cli/doctor_notes.py": {"files"},
+    "cli/index_estimate.py": {"embed", "files", "index"},
 }
 """Commands that work without a daemon; nothing else of the command line loads these."""
 MAKES_TASKS = {"cli/model_check.py"}

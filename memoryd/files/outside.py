@@ -7,9 +7,9 @@ from itertools import islice
 
 from memoryd.domain.documents import ROOT_FOLDERS, Outside, RelativePath, is_document_name, is_hidden, is_utf8_name
 from memoryd.domain.privacy import is_private
-from memoryd.index.beneath import open_beneath
-from memoryd.index.reader import decode
-from memoryd.index.scanner import Rules, Scan
+from memoryd.files.beneath import open_beneath
+from memoryd.files.octets import decode
+from memoryd.files.scanner import Rules, Scan
 
 MAX_FILES = 1000
 MAX_ENTRIES = 20_000

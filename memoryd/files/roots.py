@@ -8,7 +8,7 @@ from pathlib import Path
 from memoryd.domain.documents import ROOT_FILES, ROOT_FOLDERS, RelativePath
 from memoryd.domain.globs import is_glob, matches
 from memoryd.domain.syncplan import Known
-from memoryd.index.scanner import Root, RootReport, RootState, Scan
+from memoryd.files.scanner import Root, RootReport, RootState, Scan
 
 
 def workspace_roots(workspace: Path, extra_paths: Iterable[str]) -> list[Root]:

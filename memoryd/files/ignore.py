@@ -18,9 +18,9 @@ from pathlib import Path
 import structlog
 
 from memoryd.domain.gitignore import Patterns
+from memoryd.files.octets import NotReadableError, TornReadError, read_octets
+from memoryd.files.spellings import RealPaths, under_each_name
 from memoryd.files.writing import replace_file
-from memoryd.index.reader import NotReadableError, TornReadError, read_octets
-from memoryd.index.spellings import RealPaths, under_each_name
 
 log = structlog.get_logger(__name__)
 

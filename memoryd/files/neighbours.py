@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from memoryd.index.ignore import Ruling
-from memoryd.index.spellings import RealPaths
+from memoryd.files.ignore import Ruling
+from memoryd.files.spellings import RealPaths
 
 
 def related(workspaces: Iterable[Path], tops: Iterable[Path]) -> set[Path]:

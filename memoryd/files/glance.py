@@ -5,9 +5,9 @@ from pathlib import Path
 
 from memoryd.config.models import Agent
 from memoryd.domain.media import MediaRules
-from memoryd.index.ignore import IgnoreFile, Patience
-from memoryd.index.roots import workspace_roots
-from memoryd.index.scanner import Root, Rules
+from memoryd.files.ignore import IgnoreFile, Patience
+from memoryd.files.roots import workspace_roots
+from memoryd.files.scanner import Root, Rules
 
 
 def roots_and_rules(agent: Agent, *, max_file_bytes: int, media: MediaRules | None = None) -> tuple[list[Root], Rules]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from memoryd.domain.documents import FileStat
 from memoryd.domain.media import HEAD_BYTES, Media, checked, label
 from memoryd.domain.text.lines import PADDING
-from memoryd.index.beneath import open_beneath
+from memoryd.files.beneath import open_beneath
 
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _BLOCK = 1 << 20

@@ -12,11 +12,11 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.flags import Flag, path_flags, text_flags
 from memoryd.domain.privacy import HEAD_CHARS, is_private
 from memoryd.errors import NotFound, NotNow
-from memoryd.index.beneath import open_beneath
-from memoryd.index.reader import encoding_of, file_stat
-from memoryd.index.roots import base_of
-from memoryd.index.scanner import Root
-from memoryd.search.excerpt import Lines, Window
+from memoryd.files.beneath import open_beneath
+from memoryd.files.octets import encoding_of, file_stat
+from memoryd.files.roots import base_of
+from memoryd.files.scanner import Root
+from memoryd.files.window import Lines, Window
 
 DEFAULT_LINES = 120
 MAX_CHARS = 12_000

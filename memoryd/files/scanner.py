@@ -25,7 +25,7 @@ from memoryd.domain.documents import (
 )
 from memoryd.domain.globs import fixed_part
 from memoryd.domain.media import MediaRules, modality_of
-from memoryd.index.ignore import Hold
+from memoryd.files.ignore import Hold
 
 _OWN_FOLDERS = tuple(f"{name}/" for name in ROOT_FOLDERS)
 
