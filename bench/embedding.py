@@ -21,11 +21,11 @@ from bench.timing import Stopwatch, median
 from bench.vectors import model_identity
 from memoryd.client import Client
 from memoryd.domain.text.entries import ChunkSettings, chunk_entries
-from memoryd.embed.families import family_of
-from memoryd.embed.gguf_header import inspect
 from memoryd.embed.llama import NICENESS
 from memoryd.embed.protocol import Passage
 from memoryd.embed.worker import LlamaWorker
+from memoryd.models.families import family_of
+from memoryd.models.gguf_header import inspect
 
 SETTINGS = ChunkSettings(tokens=400, overlap=80)
 BATCH = 16

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from memoryd.config.paths import models_dir
-from memoryd.embed.model_store import ModelStore
+from memoryd.models.store import ModelStore
 from tests.daemon import STARTER
 
 

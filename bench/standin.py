@@ -6,7 +6,7 @@ import numpy as np
 from safetensors.numpy import save_file
 
 from bench.corpus import VOCABULARY
-from memoryd.embed.convert import CONTROL_TOKENS, BertShape, convert
+from memoryd.models.convert import CONTROL_TOKENS, BertShape, convert
 from memoryd.store.vectors import Matrix
 
 FEED_FORWARD = 32

@@ -9,10 +9,10 @@ from pathlib import Path
 import apsw
 import numpy as np
 
-from memoryd.embed.families import family_of
-from memoryd.embed.gguf_header import inspect
 from memoryd.embed.identity import identity_of
 from memoryd.embed.protocol import EmbedderIdentity
+from memoryd.models.families import family_of
+from memoryd.models.gguf_header import inspect
 from memoryd.store.database import Database
 from memoryd.store.index_schema import prepare_index
 from memoryd.store.vectors import Matrix, open_space, pending, put_vectors

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import settings
 
 from memoryd.config.paths import models_dir
-from memoryd.embed.model_store import ModelStore
+from memoryd.models.store import ModelStore
 from tests.daemon import STARTER, RunningDaemon, eventually, write_config
 from tests.leftovers import described, processes_of
 

@@ -18,7 +18,7 @@ from bench.retrieval.scores import DEPTH, Scores, mean, score
 from bench.retrieval.sets import Lines, Question, QuestionSet, question_sets
 from memoryd.client import Client
 from memoryd.config.paths import models_dir
-from memoryd.embed.model_store import ModelStore
+from memoryd.models.store import ModelStore
 from tests.daemon import STARTER, RunningDaemon, write_config
 
 MODES: dict[str, dict[str, object]] = {

@@ -19,12 +19,12 @@ from memoryd.domain.breaker import BreakerRule
 from memoryd.embed.choice import Plan, plan_for
 from memoryd.embed.keys import KeySources
 from memoryd.embed.local import NO_LLAMA, LocalSettings, model_file
-from memoryd.embed.model_store import ModelStore
 from memoryd.embed.protocol import Embedder
 from memoryd.embed.remote.build import open_remote
 from memoryd.embed.remote_source import RemoteWish, resolved
 from memoryd.embed.verify import verify
 from memoryd.errors import MemorydError
+from memoryd.models.store import ModelStore
 
 QUESTIONS: Final = ("where is the key?", "who was at the meeting?", "what does the cat eat?")
 SLOW_MS: Final = 1500.0

@@ -18,8 +18,8 @@ from memoryd.cli.terminal import harmless_line, is_terminal, note, size, styled
 from memoryd.config.loading.load import load
 from memoryd.config.models import Agent
 from memoryd.config.paths import models_dir
-from memoryd.embed.model_store import ModelStore, Progress, StoredModel
 from memoryd.errors import ModelError, UnknownAgent
+from memoryd.models.store import ModelStore, Progress, StoredModel
 from memoryd.wire import Exit
 
 

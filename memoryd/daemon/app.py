@@ -40,10 +40,10 @@ from memoryd.daemon.workspace import Surroundings, Workspace
 from memoryd.domain.clocks import Jump
 from memoryd.embed.budget import Ledger
 from memoryd.embed.choice import Embedding, Runnable, build, plan_for
-from memoryd.embed.model_store import ModelStore
 from memoryd.embed.slot import EmbedderSlot, EmbedderState
 from memoryd.errors import AlreadyRunning, NotPermitted, StoreError, StoreUnavailable
 from memoryd.index.watcher import Watcher
+from memoryd.models.store import ModelStore
 from memoryd.store.vectors import Matrix, vectors_of
 from memoryd.wire import Event
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from memoryd.config.models import Agent
 from memoryd.config.paths import models_dir
-from memoryd.embed.gguf_header import read_header
 from memoryd.embed.local import model_file
-from memoryd.embed.model_store import ModelStore
 from memoryd.errors import MemorydError, ModelError
+from memoryd.models.gguf_header import read_header
+from memoryd.models.store import ModelStore
 from memoryd.sidecar.qmd_home import QmdHome, QmdModel, QmdModels
 
 EMBED_MODEL = "hf_ggml-org_embeddinggemma-300M-Q8_0.gguf"

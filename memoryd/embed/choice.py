@@ -19,12 +19,12 @@ from memoryd.embed.budget import Ledger
 from memoryd.embed.fallback import FallbackEmbedding
 from memoryd.embed.keys import Address, KeySources, entry_of, profile_files
 from memoryd.embed.local import LocalEmbedding, LocalSettings, model_file
-from memoryd.embed.model_store import ModelStore
 from memoryd.embed.remote.catalogue import PROVIDERS
 from memoryd.embed.remote_source import RemoteEmbedding, RemoteWish
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot, EmbedderState
 from memoryd.embed.source import Source
 from memoryd.errors import ConfigError, MemorydError
+from memoryd.models.store import ModelStore
 
 CREDENTIALS: Final = frozenset({"authorization", "api-key", "x-api-key", "x-goog-api-key"})
 """Headers that carry a key."""

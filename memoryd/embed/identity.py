@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Final
 
-from memoryd.embed.content_hash import content_hash
-from memoryd.embed.families import ModelFamily, ModelMetadata
 from memoryd.embed.protocol import EmbedderIdentity
+from memoryd.models.content_hash import content_hash
+from memoryd.models.families import ModelFamily, ModelMetadata
 
 REVISION_DIGITS: Final = 16
 

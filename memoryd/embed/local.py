@@ -13,13 +13,13 @@ from typing import Final
 import structlog
 
 from memoryd.domain.breaker import Breaker
-from memoryd.embed.families import ModelFamily, family_of
-from memoryd.embed.gguf_header import inspect
 from memoryd.embed.identity import identity_of
-from memoryd.embed.model_store import ModelStore
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
 from memoryd.embed.worker import LlamaWorker
 from memoryd.errors import DownloadError, MemorydError, ModelError
+from memoryd.models.families import ModelFamily, family_of
+from memoryd.models.gguf_header import inspect
+from memoryd.models.store import ModelStore
 
 log = structlog.get_logger(__name__)
 

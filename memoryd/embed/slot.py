@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 
-from memoryd.embed.progress import Progress
 from memoryd.embed.protocol import Embedder
+from memoryd.models.progress import Progress
 
 
 class EmbedderPhase(StrEnum):

@@ -22,10 +22,10 @@ import structlog
 
 from memoryd.domain.breaker import Breaker, BreakerRule, Circuit
 from memoryd.embed.connection import Connection, Reply
-from memoryd.embed.families import ModelFamily
 from memoryd.embed.frames import TEXT_CHARACTERS, Lane, Load
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Rejected, Vector
 from memoryd.errors import EmbedderUnavailable, EmbeddingError, MemorydError, ModelError, SidecarError, WorkerDied
+from memoryd.models.families import ModelFamily
 from memoryd.sidecar.process import Child, ChildSpec, allowed_environment
 
 log = structlog.get_logger()

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memoryd.embed.families import family_of
-from memoryd.embed.gguf_header import inspect
 from memoryd.embed.identity import identity_of
 from memoryd.embed.protocol import Embedder, Passage, Rejected, Vector
 from memoryd.embed.worker import LlamaWorker
 from memoryd.errors import EmbedderUnavailable, EmbeddingError
+from memoryd.models.families import family_of
+from memoryd.models.gguf_header import inspect
 from tests.fakes import FakeEmbedder
 
 NASTY = [

@@ -10,10 +10,10 @@ import numpy as np
 import psutil
 import pytest
 
-from memoryd.embed.families import ModelFamily
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Rejected, Vector
 from memoryd.embed.worker import LlamaWorker, Phase
 from memoryd.errors import EmbedderUnavailable, EmbeddingError
+from memoryd.models.families import ModelFamily
 
 PLAIN = ModelFamily("minilm", "{text}", "{text}", "mean", 512)
 HOST = "Mac Studio gateway host"

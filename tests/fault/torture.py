@@ -23,7 +23,7 @@ import click
 import psutil
 
 from memoryd.config.paths import models_dir
-from memoryd.embed.model_store import ModelStore
+from memoryd.models.store import ModelStore
 from tests.daemon import STARTER, eventually, write_config
 from tests.fault import check
 from tests.fault.check import ViolationError

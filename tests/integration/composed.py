@@ -11,8 +11,8 @@ from memoryd.config.loading.load import load
 from memoryd.daemon.qmd import AgentQmd
 from memoryd.daemon.workspace import Surroundings, Workspace
 from memoryd.embed.choice import Embedding, plan_for
-from memoryd.embed.model_store import ModelStore
 from memoryd.embed.slot import EmbedderSlot
+from memoryd.models.store import ModelStore
 from memoryd.search.qmd import Sidecar
 from memoryd.search.query import Found, Query
 from memoryd.store.vectors import Matrix

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.embed.download import download
-from memoryd.embed.order import Patience, Wanted
-from memoryd.embed.progress import Progress
 from memoryd.errors import DownloadError, ModelError
+from memoryd.models.download import download
+from memoryd.models.order import Patience, Wanted
+from memoryd.models.progress import Progress
 from tests.integration.model_server import Answer, ModelServer
 
 CONTENT = b"GGUF" + random.Random(7).randbytes(3_000_000)

@@ -18,11 +18,11 @@ from memoryd.embed.budget import Ledger
 from memoryd.embed.choice import Embedding, Plan
 from memoryd.embed.fallback import FallbackEmbedding
 from memoryd.embed.keys import Address, KeySources
-from memoryd.embed.progress import Progress
 from memoryd.embed.protocol import Embedder, EmbedderIdentity, Passage, Rejected, Vector
 from memoryd.embed.remote_source import RemoteEmbedding, RemoteWish
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
 from memoryd.errors import EmbedderUnavailable
+from memoryd.models.progress import Progress
 from tests.contract.embedding_server import DIALECTS, EmbeddingServer
 from tests.embedding_endpoint import Endpoint
 from tests.integration.serving import eventually

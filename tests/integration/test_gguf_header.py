@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memoryd.embed.gguf_header import inspect, read_header
 from memoryd.errors import ModelError
+from memoryd.models.gguf_header import inspect, read_header
 from tests.integration.tiny_gguf import BERT, gguf, text
 
 

@@ -14,18 +14,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memoryd.embed import packaged
-from memoryd.embed.content_hash import MEMO_NAME, content_hash
-from memoryd.embed.families import family_of
-from memoryd.embed.gguf_header import inspect
 from memoryd.embed.identity import identity_of
-from memoryd.embed.model_store import ModelStore
-from memoryd.embed.order import Patience
-from memoryd.embed.progress import Progress
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Rejected, Vector
 from memoryd.embed.verify import CHINESE, ENGLISH, verify
 from memoryd.embed.worker import LlamaWorker
 from memoryd.errors import DownloadError, ModelError
+from memoryd.models import packaged
+from memoryd.models.content_hash import MEMO_NAME, content_hash
+from memoryd.models.families import family_of
+from memoryd.models.gguf_header import inspect
+from memoryd.models.order import Patience
+from memoryd.models.progress import Progress
+from memoryd.models.store import ModelStore
 from tests.integration.model_server import Answer, ModelServer
 from tests.integration.tiny_gguf import BERT, gguf
 

@@ -16,10 +16,10 @@ import psutil
 import pytest
 
 from memoryd.domain.breaker import BreakerRule
-from memoryd.embed.families import ModelFamily
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Rejected
 from memoryd.embed.worker import LlamaWorker, Phase, worker_command
 from memoryd.errors import EmbedderUnavailable, EmbeddingError, ModelError, WorkerDied
+from memoryd.models.families import ModelFamily
 
 STANDIN = Path(__file__).parents[1] / "data" / "workers" / "standin.py"
 FAMILY = ModelFamily("plain", "{text}", "{text}", "mean", 512)
@@ -395,7 +395,7 @@ PARENT = """
 import asyncio, os, signal, sys
 from datetime import timedelta
 from pathlib import Path
-from memoryd.embed.families import ModelFamily
+from memoryd.models.families import ModelFamily
 from memoryd.embed.protocol import EmbedderIdentity
 from memoryd.embed.worker import LlamaWorker
 

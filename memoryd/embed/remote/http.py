@@ -16,10 +16,10 @@ from typing import Any, Final, TypeVar
 import httpx
 
 from memoryd import __version__
-from memoryd.embed.model_source import LOOPBACK
 from memoryd.embed.remote.failures import CallError, Kind, meaning, redacted
 from memoryd.embed.remote.gate import Gate, Lane
 from memoryd.embed.remote.settings import Patience
+from memoryd.models.source import LOOPBACK
 
 ANSWER_BYTES: Final = 96 << 20
 ERROR_BYTES: Final = 64 << 10

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from memoryd.embed.families import NO_TITLE, ModelMetadata, family_of
+from memoryd.models.families import NO_TITLE, ModelMetadata, family_of
 
 PLAIN: Final = "{text}"
 TITLE: Final = "{title}"

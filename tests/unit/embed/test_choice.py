@@ -11,10 +11,10 @@ from memoryd.domain.breaker import BreakerRule
 from memoryd.embed.choice import Plan, plan_for
 from memoryd.embed.keys import Address, KeySources
 from memoryd.embed.local import LocalSettings, model_file
-from memoryd.embed.model_store import ModelStore
 from memoryd.embed.remote.build import RemoteSettings
 from memoryd.embed.remote_source import RemoteWish, resolved
 from memoryd.errors import ModelError
+from memoryd.models.store import ModelStore
 
 ENTRY = {"openai": {"apiKey": "of-entry", "headers": {"X-Org": "entry", "Authorization": "Bearer entry"}}}
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memoryd.embed.families import ModelFamily, ModelMetadata, family_of, names_embedding
+from memoryd.models.families import ModelFamily, ModelMetadata, family_of, names_embedding
 
 EN = "Represent this sentence for searching relevant passages: "
 WEB = "Given a web search query, retrieve relevant passages that answer the query"

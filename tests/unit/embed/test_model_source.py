@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.embed.model_source import FileSource, HubSource, PackageSource, UrlSource, parse
 from memoryd.errors import ModelError
+from memoryd.models.source import FileSource, HubSource, PackageSource, UrlSource, parse
 
 HUB = "https://huggingface.co"
 DIGEST = "0" * 63 + "a"

@@ -6,8 +6,8 @@ from email.utils import format_datetime
 import httpx
 import pytest
 
-from memoryd.embed import transfer
-from memoryd.embed.progress import Progress, Throttle
+from memoryd.models import transfer
+from memoryd.models.progress import Progress, Throttle
 
 DIGEST = "ab" * 32
 

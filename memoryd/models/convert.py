@@ -1,6 +1,6 @@
 """A published BERT encoder (safetensors + vocab.txt) written as a Q8_0 GGUF that llama.cpp loads.
 
-Run as a child (`python -m memoryd.embed.convert NAME CONFIG WEIGHTS VOCAB OUT`), so that the daemon neither
+Run as a child (`python -m memoryd.models.convert NAME CONFIG WEIGHTS VOCAB OUT`), so that the daemon neither
 imports the converters nor keeps their memory. Names and vocabulary marks follow llama.cpp's reading of `bert`
 models: https://github.com/ggml-org/llama.cpp/blob/master/src/llama-vocab.cpp (WPM).
 """

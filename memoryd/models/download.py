@@ -16,13 +16,13 @@ from typing import Final
 import httpx
 
 from memoryd import __version__
-from memoryd.embed import transfer
-from memoryd.embed.content_hash import hash_file
-from memoryd.embed.gguf_header import what_instead
-from memoryd.embed.order import Patience, Wanted
-from memoryd.embed.part_file import PartFile, PartNote
-from memoryd.embed.progress import Progress, Report
 from memoryd.errors import DownloadError, ModelError
+from memoryd.models import transfer
+from memoryd.models.content_hash import hash_file
+from memoryd.models.gguf_header import what_instead
+from memoryd.models.order import Patience, Wanted
+from memoryd.models.part_file import PartFile, PartNote
+from memoryd.models.progress import Progress, Report
 
 BLOCK: Final = 256 << 10
 SPARE_BYTES: Final = 64 << 20

@@ -9,8 +9,8 @@ from typing import Final
 
 import httpx
 
-from memoryd.embed.model_source import LOOPBACK
 from memoryd.errors import DownloadError
+from memoryd.models.source import LOOPBACK
 
 REDIRECTS_MAX: Final = 10
 SHA256: Final = re.compile(r'"?([0-9a-f]{64})"?')

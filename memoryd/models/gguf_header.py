@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from memoryd.embed.families import ModelMetadata, names_embedding
 from memoryd.errors import ModelError
+from memoryd.models.families import ModelMetadata, names_embedding
 
 MAGIC: Final = b"GGUF"
 VERSIONS: Final = frozenset({2, 3})
