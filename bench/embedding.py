@@ -21,9 +21,9 @@ from bench.timing import Stopwatch, median
 from bench.vectors import model_identity
 from memoryd.client import Client
 from memoryd.domain.text.entries import ChunkSettings, chunk_entries
-from memoryd.embed.llama import NICENESS
+from memoryd.embed.local.llama import NICENESS
+from memoryd.embed.local.worker import LlamaWorker
 from memoryd.embed.protocol import Passage
-from memoryd.embed.worker import LlamaWorker
 from memoryd.models.families import family_of
 from memoryd.models.gguf_header import inspect
 

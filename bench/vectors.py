@@ -9,7 +9,7 @@ from pathlib import Path
 import apsw
 import numpy as np
 
-from memoryd.embed.identity import identity_of
+from memoryd.embed.local.identity import identity_of
 from memoryd.embed.protocol import EmbedderIdentity
 from memoryd.models.families import family_of
 from memoryd.models.gguf_header import inspect

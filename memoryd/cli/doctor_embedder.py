@@ -17,11 +17,11 @@ from memoryd.config.paths import models_dir
 from memoryd.config.providers import Models
 from memoryd.domain.breaker import BreakerRule
 from memoryd.embed.choice import Plan, plan_for
-from memoryd.embed.keys import KeySources
-from memoryd.embed.local import NO_LLAMA, LocalSettings, model_file
+from memoryd.embed.local.source import NO_LLAMA, LocalSettings, model_file
 from memoryd.embed.protocol import Embedder
 from memoryd.embed.remote.build import open_remote
-from memoryd.embed.remote_source import RemoteWish, resolved
+from memoryd.embed.remote.keys import KeySources
+from memoryd.embed.remote.source import RemoteWish, resolved
 from memoryd.embed.verify import verify
 from memoryd.errors import MemorydError
 from memoryd.models.store import ModelStore

@@ -15,7 +15,7 @@ from memoryd.domain.media import modality_of, token_estimate
 from memoryd.domain.text.entries import ChunkSettings
 from memoryd.domain.text.tokens import estimate
 from memoryd.embed.choice import Plan, media_rules, plan_for
-from memoryd.embed.remote_source import RemoteWish
+from memoryd.embed.remote.source import RemoteWish
 from memoryd.errors import UnknownAgent
 from memoryd.files.glance import roots_and_rules
 from memoryd.files.scanner import scan

@@ -11,10 +11,10 @@ import click
 from memoryd.cli.settings import Settings
 from memoryd.cli.terminal import styled
 from memoryd.config.providers import Local
-from memoryd.embed.identity import identity_of
+from memoryd.embed.local.identity import identity_of
+from memoryd.embed.local.worker import LlamaWorker
 from memoryd.embed.verify import Pair, Verification
 from memoryd.embed.verify import verify as embed_known_pairs
-from memoryd.embed.worker import LlamaWorker
 from memoryd.errors import MemorydError
 from memoryd.models.families import family_of
 from memoryd.models.gguf_header import inspect

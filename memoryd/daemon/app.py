@@ -38,8 +38,8 @@ from memoryd.daemon.report import Reporter
 from memoryd.daemon.supervise import Loop, Supervisor
 from memoryd.daemon.workspace import Surroundings, Workspace
 from memoryd.domain.clocks import Jump
-from memoryd.embed.budget import Ledger
 from memoryd.embed.choice import Embedding, Runnable, build, plan_for
+from memoryd.embed.remote.spending import Ledger
 from memoryd.embed.slot import EmbedderSlot, EmbedderState
 from memoryd.errors import AlreadyRunning, NotPermitted, StoreError, StoreUnavailable
 from memoryd.index.watcher import Watcher

@@ -15,12 +15,12 @@ from memoryd.config.providers import Models
 from memoryd.config.secret import Secret
 from memoryd.domain.media import MediaRules, embeds_media, modalities_of
 from memoryd.domain.provider_choice import BY_KEY, LOCAL, NONE, Choice, Wish, choose
-from memoryd.embed.budget import Ledger
 from memoryd.embed.fallback import FallbackEmbedding
-from memoryd.embed.keys import Address, KeySources, entry_of, profile_files
-from memoryd.embed.local import LocalEmbedding, LocalSettings, model_file
+from memoryd.embed.local.source import LocalEmbedding, LocalSettings, model_file
 from memoryd.embed.remote.catalogue import PROVIDERS
-from memoryd.embed.remote_source import RemoteEmbedding, RemoteWish
+from memoryd.embed.remote.keys import Address, KeySources, entry_of, profile_files
+from memoryd.embed.remote.source import RemoteEmbedding, RemoteWish
+from memoryd.embed.remote.spending import Ledger
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot, EmbedderState
 from memoryd.embed.source import Source
 from memoryd.errors import ConfigError, MemorydError

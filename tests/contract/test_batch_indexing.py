@@ -13,7 +13,7 @@ import pytest
 
 from memoryd.domain.breaker import BreakerRule
 from memoryd.embed.protocol import Attachment, Passage, Rejected, Vector
-from memoryd.embed.remote.batch import BatchEmbedder, BatchSettings
+from memoryd.embed.remote.batch.embedder import BatchEmbedder, BatchSettings
 from memoryd.embed.remote.build import Patience, RemoteSettings, open_remote
 from memoryd.errors import EmbedderUnavailable
 from tests.contract.batch_server import BatchBackend
@@ -185,7 +185,7 @@ async def test_without_waiting_the_call_says_that_jobs_run(backend: BatchBackend
 async def test_no_more_jobs_at_once_than_allowed(
     backend: BatchBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memoryd.embed.remote.batch.TEXTS_PER_JOB", 4)
+    monkeypatch.setattr("memoryd.embed.remote.batch.embedder.TEXTS_PER_JOB", 4)
     most = 0
 
     def count(_asked: Asked) -> None:

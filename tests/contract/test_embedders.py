@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memoryd.embed.identity import identity_of
+from memoryd.embed.local.identity import identity_of
+from memoryd.embed.local.worker import LlamaWorker
 from memoryd.embed.protocol import Embedder, Passage, Rejected, Vector
-from memoryd.embed.worker import LlamaWorker
 from memoryd.errors import EmbedderUnavailable, EmbeddingError
 from memoryd.models.families import family_of
 from memoryd.models.gguf_header import inspect

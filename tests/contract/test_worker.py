@@ -10,8 +10,8 @@ import numpy as np
 import psutil
 import pytest
 
+from memoryd.embed.local.worker import LlamaWorker, Phase
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Rejected, Vector
-from memoryd.embed.worker import LlamaWorker, Phase
 from memoryd.errors import EmbedderUnavailable, EmbeddingError
 from memoryd.models.families import ModelFamily
 

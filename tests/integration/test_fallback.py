@@ -14,12 +14,12 @@ from memoryd.config.providers import Models
 from memoryd.config.secret import parse_secret
 from memoryd.domain.breaker import BreakerRule
 from memoryd.domain.provider_choice import Choice
-from memoryd.embed.budget import Ledger
 from memoryd.embed.choice import Embedding, Plan
 from memoryd.embed.fallback import FallbackEmbedding
-from memoryd.embed.keys import Address, KeySources
 from memoryd.embed.protocol import Embedder, EmbedderIdentity, Passage, Rejected, Vector
-from memoryd.embed.remote_source import RemoteEmbedding, RemoteWish
+from memoryd.embed.remote.keys import Address, KeySources
+from memoryd.embed.remote.source import RemoteEmbedding, RemoteWish
+from memoryd.embed.remote.spending import Ledger
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
 from memoryd.errors import EmbedderUnavailable
 from memoryd.models.progress import Progress

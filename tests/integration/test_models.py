@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memoryd.embed.identity import identity_of
+from memoryd.embed.local.identity import identity_of
+from memoryd.embed.local.worker import LlamaWorker
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Rejected, Vector
 from memoryd.embed.verify import CHINESE, ENGLISH, verify
-from memoryd.embed.worker import LlamaWorker
 from memoryd.errors import DownloadError, ModelError
 from memoryd.models import packaged
 from memoryd.models.content_hash import MEMO_NAME, content_hash

@@ -16,8 +16,8 @@ import psutil
 import pytest
 
 from memoryd.domain.breaker import BreakerRule
+from memoryd.embed.local.worker import LlamaWorker, Phase, worker_command
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Rejected
-from memoryd.embed.worker import LlamaWorker, Phase, worker_command
 from memoryd.errors import EmbedderUnavailable, EmbeddingError, ModelError, WorkerDied
 from memoryd.models.families import ModelFamily
 
@@ -397,7 +397,7 @@ from datetime import timedelta
 from pathlib import Path
 from memoryd.models.families import ModelFamily
 from memoryd.embed.protocol import EmbedderIdentity
-from memoryd.embed.worker import LlamaWorker
+from memoryd.embed.local.worker import LlamaWorker
 
 async def main():
     worker = LlamaWorker(

@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from memoryd.embed.frames import Embed, Embedded, Failed, Load, Ready, Refused, encode, receive, send
+from memoryd.embed.local.frames import Embed, Embedded, Failed, Load, Ready, Refused, encode, receive, send
 
 DIMENSIONS = 4
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from memoryd.domain.text.tokens import estimate
-from memoryd.embed.budget import Ledger, MeteredEmbedder
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Rejected, Vector
+from memoryd.embed.remote.spending import Ledger, MeteredEmbedder
 from memoryd.errors import BudgetSpent, EmbedderUnavailable
 
 HOST = "api.example.com"

@@ -9,10 +9,10 @@ import pytest
 from memoryd.config.models import Config
 from memoryd.domain.breaker import BreakerRule
 from memoryd.embed.choice import Plan, plan_for
-from memoryd.embed.keys import Address, KeySources
-from memoryd.embed.local import LocalSettings, model_file
+from memoryd.embed.local.source import LocalSettings, model_file
 from memoryd.embed.remote.build import RemoteSettings
-from memoryd.embed.remote_source import RemoteWish, resolved
+from memoryd.embed.remote.keys import Address, KeySources
+from memoryd.embed.remote.source import RemoteWish, resolved
 from memoryd.errors import ModelError
 from memoryd.models.store import ModelStore
 

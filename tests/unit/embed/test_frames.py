@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.embed.frames import (
+from memoryd.embed.local.frames import (
     HEADER_BYTES,
     TEXT_CHARACTERS,
     Cancel,

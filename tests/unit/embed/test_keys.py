@@ -8,7 +8,7 @@ from pydantic import SecretStr
 
 from memoryd.config.providers import Models, ProviderEntry
 from memoryd.config.secret import Secret, parse_secret
-from memoryd.embed.keys import Address, KeySources, hint, profile_files
+from memoryd.embed.remote.keys import Address, KeySources, hint, profile_files
 from memoryd.errors import ConfigError
 
 KEY = "sk-very-secret-0815"

@@ -7,7 +7,7 @@ import pytest
 
 from memoryd.domain.breaker import BreakerRule
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Rejected, Vector
-from memoryd.embed.watched import WatchedEmbedder
+from memoryd.embed.remote.watched import WatchedEmbedder
 from memoryd.errors import EmbedderUnavailable, EmbeddingError
 
 AT_ONCE = BreakerRule(first_delay=0.0, longest_delay=0.0, failures_to_open=3)

@@ -13,9 +13,9 @@ from typing import Final
 import structlog
 
 from memoryd.domain.breaker import Breaker
-from memoryd.embed.identity import identity_of
+from memoryd.embed.local.identity import identity_of
+from memoryd.embed.local.worker import LlamaWorker
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
-from memoryd.embed.worker import LlamaWorker
 from memoryd.errors import DownloadError, MemorydError, ModelError
 from memoryd.models.families import ModelFamily, family_of
 from memoryd.models.gguf_header import inspect

@@ -1,6 +1,7 @@
 """The embedding worker: a child process that loads one GGUF with llama.cpp and turns texts into vectors.
 
-Run as `python -m memoryd.embed.llama FD`, FD being one end of a socket pair; it ends when the other end does. Texts
+Run as `python -m memoryd.embed.local.llama FD`, FD being one end of a socket pair; it ends when the other end does.
+Texts
 are computed one at a time: several sequences in one decode are slower, since attention spans the whole batch. It calls
 llama.cpp's C functions itself: llama-cpp-python's own `Llama.embed` turns flash attention off, which halves the speed
 of long passages, and copies tokens one by one.
@@ -20,7 +21,19 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from memoryd.embed.frames import Cancel, Embed, Embedded, Failed, Lane, Load, Message, Ready, Refused, receive, send
+from memoryd.embed.local.frames import (
+    Cancel,
+    Embed,
+    Embedded,
+    Failed,
+    Lane,
+    Load,
+    Message,
+    Ready,
+    Refused,
+    receive,
+    send,
+)
 
 NICENESS: Final = 10
 CHARACTERS_PER_TOKEN: Final = 32

@@ -21,8 +21,8 @@ import psutil
 import structlog
 
 from memoryd.domain.breaker import Breaker, BreakerRule, Circuit
-from memoryd.embed.connection import Connection, Reply
-from memoryd.embed.frames import TEXT_CHARACTERS, Lane, Load
+from memoryd.embed.local.connection import Connection, Reply
+from memoryd.embed.local.frames import TEXT_CHARACTERS, Lane, Load
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Rejected, Vector
 from memoryd.errors import EmbedderUnavailable, EmbeddingError, MemorydError, ModelError, SidecarError, WorkerDied
 from memoryd.models.families import ModelFamily
@@ -64,7 +64,7 @@ def worker_command(descriptor: int) -> tuple[str, ...]:
     -E and -P: neither the environment nor the working directory chooses its modules. Not -I, which would also hide a
     memoryd that is installed for one user.
     """
-    return (sys.executable, "-E", "-P", "-m", "memoryd.embed.llama", str(descriptor))
+    return (sys.executable, "-E", "-P", "-m", "memoryd.embed.local.llama", str(descriptor))
 
 
 class LlamaWorker:

@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from memoryd.embed.frames import Cancel, Embed, Embedded, Failed, Lane, Load, Ready, Refused, encode, read
+from memoryd.embed.local.frames import Cancel, Embed, Embedded, Failed, Lane, Load, Ready, Refused, encode, read
 from memoryd.embed.protocol import Rejected, Vector
 from memoryd.errors import EmbedderUnavailable, EmbeddingError, ModelError, WorkerDied
 

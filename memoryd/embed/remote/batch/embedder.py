@@ -20,8 +20,8 @@ import structlog
 
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Rejected, Vector
 from memoryd.embed.remote.api import Input
-from memoryd.embed.remote.batch_api import JobState, Step, batch_api
-from memoryd.embed.remote.batch_file import BatchJob, JobFolder, Stage
+from memoryd.embed.remote.batch.api import JobState, Step, batch_api
+from memoryd.embed.remote.batch.file import BatchJob, JobFolder, Stage
 from memoryd.embed.remote.embedder import RemoteEmbedder, unavailable
 from memoryd.embed.remote.failures import CallError, Kind
 from memoryd.embed.remote.gate import Lane

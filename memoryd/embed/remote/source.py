@@ -16,14 +16,14 @@ import structlog
 from memoryd.config.providers import ADDRESS_EXPECTED, NOT_AN_ADDRESS, NOT_AN_ENTRY, Batch
 from memoryd.config.secret import Secret
 from memoryd.domain.breaker import Breaker, BreakerRule, Circuit
-from memoryd.embed.budget import Ledger, MeteredEmbedder
-from memoryd.embed.keys import Address, KeySources, hint, revealed
 from memoryd.embed.remote.build import RemoteSettings, open_remote
 from memoryd.embed.remote.catalogue import PROVIDERS
 from memoryd.embed.remote.gate import Gate, Lane
+from memoryd.embed.remote.keys import Address, KeySources, hint, revealed
 from memoryd.embed.remote.settings import Patience
+from memoryd.embed.remote.spending import Ledger, MeteredEmbedder
+from memoryd.embed.remote.watched import WatchedEmbedder
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
-from memoryd.embed.watched import WatchedEmbedder
 from memoryd.errors import ConfigError, EmbeddingError, MemorydError, ModelError
 
 if TYPE_CHECKING:
@@ -206,7 +206,7 @@ class RemoteEmbedding:
         if self.wish.batch is None:
             return WatchedEmbedder(embedder, self._rule)
         # with it comes the HTTP client, which a daemon with a local model never needs
-        from memoryd.embed.remote.batch import BatchEmbedder, BatchSettings
+        from memoryd.embed.remote.batch.embedder import BatchEmbedder, BatchSettings
 
         batch = self.wish.batch
         settings = BatchSettings(
