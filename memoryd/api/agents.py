@@ -10,9 +10,9 @@ from memoryd.embed.choice import Embedding
 from memoryd.embed.slot import EmbedderSlot
 from memoryd.errors import Disabled, UnknownAgent
 from memoryd.files.scanner import Root
-from memoryd.index.embedding import EmbeddingLane
 from memoryd.index.indexer import Indexer
 from memoryd.index.keeper import Keeper
+from memoryd.index.lane import EmbeddingLane
 from memoryd.index.watcher import Watcher
 from memoryd.search.builtin import BuiltinSearch
 from memoryd.search.qmd import Sidecar

@@ -29,9 +29,9 @@ from memoryd.files.outside import count_outside
 from memoryd.files.roots import workspace_roots
 from memoryd.files.scanner import Root, Rules, Scan
 from memoryd.files.spellings import RealPaths
-from memoryd.index.embedding import EmbeddingLane, LaneSettings, Lookup
 from memoryd.index.indexer import Indexer, IndexSettings
 from memoryd.index.keeper import Keeper
+from memoryd.index.lane import EmbeddingLane, LaneSettings, Lookup
 from memoryd.index.media import MediaReader
 from memoryd.index.spaces import Spaces
 from memoryd.index.watcher import Watcher

@@ -28,9 +28,9 @@ from memoryd.files.scanner import Root, Rules, Scan, scan
 from memoryd.index.large import Cut, LargeNotes, PutOffError, Stoppable
 from memoryd.index.progress import MassRemoval, Publish, SyncState
 from memoryd.index.reading import LARGE_BYTES, Reader, Reading, Verdict
-from memoryd.index.turns import in_turns
 from memoryd.index.withdrawn import Withdrawn
 from memoryd.index.work import Work, read_under_the_rules
+from memoryd.index.yielding import in_turns
 from memoryd.store.database import Connection, Database
 from memoryd.store.files import (
     FileRow,

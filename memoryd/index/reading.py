@@ -27,7 +27,7 @@ from memoryd.files.octets import (
 from memoryd.files.roots import base_of
 from memoryd.files.scanner import Root, Rules
 from memoryd.index.spool import Spool
-from memoryd.index.turns import in_turns
+from memoryd.index.yielding import in_turns
 from memoryd.store.files import Entries
 
 LARGE_BYTES = 2 * 2**20

@@ -8,7 +8,7 @@ from memoryd.domain.media import modality_of
 from memoryd.domain.syncplan import Known
 from memoryd.files.scanner import Scan
 from memoryd.index.reading import LARGE_BYTES, Reader, Reading, Verdict
-from memoryd.index.turns import in_turns
+from memoryd.index.yielding import in_turns
 
 
 @dataclass(frozen=True, slots=True)

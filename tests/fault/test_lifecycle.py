@@ -151,7 +151,7 @@ ESSENTIAL = [
 OPTIONAL = {
     "watcher": "memoryd.index.watcher Watcher run",
     "probe": "memoryd.index.watcher Watcher run_probe",
-    "embedding main": "memoryd.index.embedding EmbeddingLane run",
+    "embedding main": "memoryd.index.lane EmbeddingLane run",
     "outside main": "memoryd.daemon.workspace Workspace run_outside",
 }
 

@@ -16,8 +16,8 @@ from memoryd.files.ignore import IgnoreFile, Patience
 from memoryd.files.mounts import read_mounts
 from memoryd.files.roots import workspace_roots
 from memoryd.files.scanner import Root, Rules, Scan
-from memoryd.index.embedding import EmbeddingLane, LaneSettings
 from memoryd.index.indexer import Indexer, IndexSettings
+from memoryd.index.lane import EmbeddingLane, LaneSettings
 from memoryd.index.media import MediaReader
 from memoryd.index.spaces import Spaces
 from memoryd.index.watcher import Watcher

@@ -2,8 +2,8 @@
 
 import pytest
 
-from memoryd.index import turns
-from memoryd.index.turns import PAUSE_SECONDS, WORK_SECONDS, in_turns
+from memoryd.index import yielding as turns
+from memoryd.index.yielding import PAUSE_SECONDS, WORK_SECONDS, in_turns
 
 
 class Clock:
