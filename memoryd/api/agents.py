@@ -14,8 +14,8 @@ from memoryd.index.indexer import Indexer
 from memoryd.index.keeper import Keeper
 from memoryd.index.lane import EmbeddingLane
 from memoryd.index.watcher import Watcher
+from memoryd.qmd.engine import Sidecar
 from memoryd.search.builtin import BuiltinSearch
-from memoryd.search.qmd import Sidecar
 from memoryd.search.service import SearchService
 from memoryd.store.database import Database
 

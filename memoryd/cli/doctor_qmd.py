@@ -7,10 +7,10 @@ from pathlib import Path
 
 from memoryd.cli.doctor import Check
 from memoryd.config.models import Config
-from memoryd.domain.qmd_output import first_error
 from memoryd.errors import SidecarError
-from memoryd.sidecar.qmd_home import QmdHome
-from memoryd.sidecar.qmd_installation import QmdInstallation
+from memoryd.qmd.home import QmdHome
+from memoryd.qmd.installation import QmdInstallation
+from memoryd.qmd.output import first_error
 
 SECONDS = 30.0
 

@@ -33,7 +33,6 @@ from memoryd.daemon import collector
 from memoryd.daemon.clock import ClockWatch
 from memoryd.daemon.lock import DaemonLock
 from memoryd.daemon.notify import Notifier
-from memoryd.daemon.qmd import forget_unused
 from memoryd.daemon.report import Reporter
 from memoryd.daemon.supervise import Loop, Supervisor
 from memoryd.daemon.workspace import Surroundings, Workspace
@@ -44,6 +43,7 @@ from memoryd.embed.slot import EmbedderSlot, EmbedderState
 from memoryd.errors import AlreadyRunning, NotPermitted, StoreError, StoreUnavailable
 from memoryd.index.watcher import Watcher
 from memoryd.models.store import ModelStore
+from memoryd.qmd.agent import forget_unused
 from memoryd.store.vectors import Matrix, vectors_of
 from memoryd.wire import Event
 

@@ -44,7 +44,7 @@ from memoryd.domain.media import MODELS
 from memoryd.embed.slot import EmbedderPhase
 from memoryd.files.scanner import RootState
 from memoryd.index.progress import MassRemoval, Publish
-from memoryd.search.qmd import Sidecar
+from memoryd.qmd.engine import Sidecar
 from memoryd.wire import Event
 
 SKIPPED_SHOWN = 50

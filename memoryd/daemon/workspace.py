@@ -14,7 +14,6 @@ from memoryd.config.limits import Limits
 from memoryd.config.memory_search import MemorySearch
 from memoryd.config.models import Agent
 from memoryd.config.paths import state_dir
-from memoryd.daemon.qmd import AgentQmd, Standing
 from memoryd.domain.documents import Outside, Skipped
 from memoryd.domain.provider_choice import Choice
 from memoryd.domain.ranking.fusion import Weights
@@ -35,6 +34,7 @@ from memoryd.index.lane import EmbeddingLane, LaneSettings, Lookup
 from memoryd.index.media import MediaReader
 from memoryd.index.spaces import Spaces
 from memoryd.index.watcher import Watcher
+from memoryd.qmd.agent import AgentQmd, Standing
 from memoryd.search.builtin import BuiltinSearch, SearchSettings
 from memoryd.search.service import Freshness, SearchService
 from memoryd.store.chunks import Counts, counts

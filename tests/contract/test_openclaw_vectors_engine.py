@@ -12,9 +12,9 @@ import pytest
 import yaml
 
 from memoryd.config.models import Config
-from memoryd.domain.qmd_output import Complaint, complaint_of, hits_in
 from memoryd.domain.text.chunking import chunk
 from memoryd.domain.text.tokens import estimate
+from memoryd.qmd.output import Complaint, complaint_of, hits_in
 from tests.daemon import RunningDaemon, eventually, write_config
 from tests.integration.qmd_standin import StandIn
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from memoryd.domain.ranking.filters import Filters
+from memoryd.qmd.server import Phase
 from memoryd.search.backend import SearchBackend
 from memoryd.search.fallback import FallbackSearch
 from memoryd.search.query import Found, Query
-from memoryd.sidecar.qmd_server import Phase
 from tests.integration.composed import Composed, composed, eventually
 from tests.integration.qmd_standin import StandIn
 from tests.real_qmd import real_qmd

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from memoryd.api.agents import Served
 from memoryd.config.loading.load import load
-from memoryd.daemon.qmd import AgentQmd
 from memoryd.daemon.workspace import Surroundings, Workspace
 from memoryd.embed.choice import Embedding, plan_for
 from memoryd.embed.slot import EmbedderSlot
 from memoryd.models.store import ModelStore
-from memoryd.search.qmd import Sidecar
+from memoryd.qmd.agent import AgentQmd
+from memoryd.qmd.engine import Sidecar
 from memoryd.search.query import Found, Query
 from memoryd.store.vectors import Matrix
 from tests.daemon import write_config

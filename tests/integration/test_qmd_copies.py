@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.domain.qmd_collections import Collection
 from memoryd.files.ignore import IgnoreFile, Patience, Ruling
-from memoryd.search.qmd_copies import QmdCopies
+from memoryd.qmd.collections import Collection
+from memoryd.qmd.copies import QmdCopies
 from tests.integration.composed import composed, eventually
 from tests.integration.qmd_standin import StandIn
 

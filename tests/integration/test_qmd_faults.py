@@ -11,8 +11,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from memoryd.domain.qmd_output import FLOOR
-from memoryd.sidecar.qmd_server import Phase
+from memoryd.qmd.output import FLOOR
+from memoryd.qmd.server import Phase
 from tests.integration.composed import Composed, composed, eventually
 from tests.integration.qmd_standin import ANSWER, LEASE, QUESTION, StandIn
 from tests.integration.tiny_gguf import gguf

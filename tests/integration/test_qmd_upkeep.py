@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from memoryd.embed.slot import EmbedderPhase
+from memoryd.qmd.server import Phase, QmdServer, ServerTimes
 from memoryd.sidecar.process import ChildSpec, allowed_environment
-from memoryd.sidecar.qmd_server import Phase, QmdServer, ServerTimes
 from tests.fakes import FakeEmbedder
 from tests.integration.composed import Composed, composed, eventually
 from tests.integration.qmd_standin import ANSWER, QUESTION, StandIn

@@ -16,7 +16,7 @@ ALLOWED = {("errors", "wire")}
 REACHES_MODELS = {
     "cli/models.py": {"embed", "log", "models"},
     "cli/model_check.py": {"embed", "models"},
-    "cli/doctor_qmd.py": {"sidecar"},
+    "cli/doctor_qmd.py": {"qmd"},
     "cli/doctor_embedder.py": {"embed", "models"},
     "cli/doctor_notes.py": {"files"},
     "cli/index_estimate.py": {"embed", "files", "index", "models"},

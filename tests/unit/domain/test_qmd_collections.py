@@ -2,7 +2,7 @@
 
 import pytest
 
-from memoryd.domain.qmd_collections import Collection, distinct, escaped, matches, sanitised
+from memoryd.qmd.collections import Collection, distinct, escaped, matches, sanitised
 
 NOTES = "{MEMORY,memory,SOUL}.md,{memory,bank}/**/*.{md,MD}"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.domain.qmd_output import (
+from memoryd.qmd.output import (
     Complaint,
     QmdHit,
     complaint_of,

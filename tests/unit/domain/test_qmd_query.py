@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.qmd_query import MAX_SEARCHES, Mode, SubQuery, document, sub_queries
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.questions import Question, parse_question
 from memoryd.domain.text.words import query_terms
+from memoryd.qmd.query import MAX_SEARCHES, Mode, SubQuery, document, sub_queries
 
 NOW = datetime(2026, 10, 18, tzinfo=UTC)
 

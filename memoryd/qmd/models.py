@@ -10,7 +10,7 @@ from memoryd.embed.local.source import model_file
 from memoryd.errors import MemorydError, ModelError
 from memoryd.models.gguf_header import read_header
 from memoryd.models.store import ModelStore
-from memoryd.sidecar.qmd_home import QmdHome, QmdModel, QmdModels
+from memoryd.qmd.home import QmdHome, QmdModel, QmdModels
 
 EMBED_MODEL = "hf_ggml-org_embeddinggemma-300M-Q8_0.gguf"
 GENERATE_MODEL = "hf_tobil_qmd-query-expansion-1.7B-q4_k_m.gguf"

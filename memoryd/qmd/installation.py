@@ -5,10 +5,10 @@ import shutil
 from datetime import timedelta
 
 from memoryd.errors import SidecarError
+from memoryd.qmd.command import Outcome, run_command
+from memoryd.qmd.home import QmdHome
+from memoryd.qmd.program import Program, find_program
 from memoryd.sidecar.process import ChildSpec
-from memoryd.sidecar.qmd_command import Outcome, run_command
-from memoryd.sidecar.qmd_home import QmdHome
-from memoryd.sidecar.qmd_program import Program, find_program
 
 BUSY_SECONDS = 10.0
 """How long a command that writes waits for another writer."""

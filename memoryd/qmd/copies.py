@@ -15,11 +15,11 @@ from pathlib import Path
 
 from memoryd.domain.documents import FileStat, is_utf8_name
 from memoryd.domain.privacy import is_private
-from memoryd.domain.qmd_collections import Collection
 from memoryd.domain.syncplan import Known
 from memoryd.files.ignore import Ruling
 from memoryd.files.octets import NotReadableError, TornReadError, decode, file_stat, read_octets
 from memoryd.files.writing import replace_file
+from memoryd.qmd.collections import Collection
 
 _UNNAMEABLE = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR)
 

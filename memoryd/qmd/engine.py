@@ -7,20 +7,20 @@ from datetime import UTC
 from typing import Final
 
 from memoryd.domain.documents import RelativePath, Source
-from memoryd.domain.qmd_output import QmdHit
-from memoryd.domain.qmd_query import MAX_LISTED, MAX_SEARCHES, sub_queries
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.questions import Question
 from memoryd.domain.text.chunking import Chunk, chunk
 from memoryd.domain.text.entries import ChunkSettings
 from memoryd.domain.text.words import query_terms
 from memoryd.files.octets import Content
+from memoryd.qmd.files import Place, QmdFiles
+from memoryd.qmd.output import QmdHit
+from memoryd.qmd.query import MAX_LISTED, MAX_SEARCHES, sub_queries
+from memoryd.qmd.sidecar import Qmd, QmdAnswer
 from memoryd.search.arms import LEXICAL, VECTOR
 from memoryd.search.fallback import FallbackSearch
 from memoryd.search.folding import folded
-from memoryd.search.qmd_files import Place, QmdFiles
 from memoryd.search.query import Arm, ArmState, Engine, Found, Query, Scored, Why
-from memoryd.sidecar.qmd import Qmd, QmdAnswer
 from memoryd.store.chunks import ChunkRow
 
 NAME: Final = "qmd"

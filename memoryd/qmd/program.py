@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from memoryd.domain.qmd_output import FLOOR, first_error, version_of
 from memoryd.errors import SidecarError
+from memoryd.qmd.command import run_command
+from memoryd.qmd.output import FLOOR, first_error, version_of
 from memoryd.sidecar.process import allowed_environment
-from memoryd.sidecar.qmd_command import run_command
 
 NODE_FLOOR: Final = (22, 14, 0)
 PROBE_SECONDS: Final = 10.0

@@ -10,8 +10,8 @@ from typing import Final
 
 import yaml
 
-from memoryd.domain.qmd_collections import Collection
 from memoryd.files.writing import replace_file
+from memoryd.qmd.collections import Collection
 from memoryd.sidecar.process import allowed_environment
 
 MARKER: Final = "memoryd.json"

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 import structlog
 
 from memoryd.domain.breaker import Breaker
-from memoryd.domain.qmd_collections import Collection, sanitised
-from memoryd.domain.qmd_output import Complaint, complaint_of, first_error, vectors_in
 from memoryd.errors import SidecarError
-from memoryd.sidecar.qmd_command import Outcome
-from memoryd.sidecar.qmd_home import QmdModels
-from memoryd.sidecar.qmd_installation import QmdInstallation
+from memoryd.qmd.collections import Collection, sanitised
+from memoryd.qmd.command import Outcome
+from memoryd.qmd.home import QmdModels
+from memoryd.qmd.installation import QmdInstallation
+from memoryd.qmd.output import Complaint, complaint_of, first_error, vectors_in
 from memoryd.store.foreign import cut_log
 
 log = structlog.get_logger(__name__)

@@ -10,14 +10,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from memoryd.domain.breaker import Breaker
-from memoryd.domain.qmd_collections import Collection
-from memoryd.domain.qmd_output import Complaint, QmdHit, complaint_of, embedding_trouble, first_error, hits_in, hits_of
-from memoryd.domain.qmd_query import Mode, SubQuery, document
 from memoryd.errors import SidecarError
-from memoryd.sidecar.qmd_home import QmdHome, QmdModels
-from memoryd.sidecar.qmd_installation import QmdInstallation
-from memoryd.sidecar.qmd_server import QmdServer, ServerTimes
-from memoryd.sidecar.qmd_upkeep import QmdUpkeep, UpkeepTimes
+from memoryd.qmd.collections import Collection
+from memoryd.qmd.home import QmdHome, QmdModels
+from memoryd.qmd.installation import QmdInstallation
+from memoryd.qmd.output import Complaint, QmdHit, complaint_of, embedding_trouble, first_error, hits_in, hits_of
+from memoryd.qmd.query import Mode, SubQuery, document
+from memoryd.qmd.server import QmdServer, ServerTimes
+from memoryd.qmd.upkeep import QmdUpkeep, UpkeepTimes
 
 AT_ONCE = 2
 """Questions that qmd works on; more processes than that only slow each other down."""

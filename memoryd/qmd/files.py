@@ -7,9 +7,9 @@ from pathlib import Path
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.privacy import is_private
-from memoryd.domain.qmd_collections import Collection
 from memoryd.errors import NotFound
 from memoryd.files.octets import Content, NotReadableError, TornReadError, read_document
+from memoryd.qmd.collections import Collection
 
 PREFIX = "qmd/"
 

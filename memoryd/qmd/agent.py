@@ -11,22 +11,22 @@ from memoryd.config.models import Agent
 from memoryd.config.paths import qmd_home, state_dir
 from memoryd.config.qmd import Qmd as QmdConfig
 from memoryd.config.qmd import QmdPath
-from memoryd.daemon.qmd_models import QmdModelFiles
 from memoryd.domain.documents import CORE_FILES, ROOT_FILES, ROOT_FOLDERS, RelativePath
 from memoryd.domain.gitignore import Patterns
 from memoryd.domain.media import modality_of
-from memoryd.domain.qmd_collections import Collection, distinct, escaped
 from memoryd.domain.text.entries import ChunkSettings
 from memoryd.files.ignore import Ruling
 from memoryd.files.scanner import Root
+from memoryd.qmd.collections import Collection, distinct, escaped
+from memoryd.qmd.copies import QmdCopies
+from memoryd.qmd.engine import NAME, QmdLimits, QmdSearch, Sidecar
+from memoryd.qmd.files import QmdFiles
+from memoryd.qmd.home import QmdHome
+from memoryd.qmd.models import QmdModelFiles
+from memoryd.qmd.sidecar import Qmd, QmdSettings
+from memoryd.qmd.upkeep import UpkeepTimes
 from memoryd.search.backend import SearchBackend
 from memoryd.search.fallback import ChangedSince, FallbackSearch
-from memoryd.search.qmd import NAME, QmdLimits, QmdSearch, Sidecar
-from memoryd.search.qmd_copies import QmdCopies
-from memoryd.search.qmd_files import QmdFiles
-from memoryd.sidecar.qmd import Qmd, QmdSettings
-from memoryd.sidecar.qmd_home import QmdHome
-from memoryd.sidecar.qmd_upkeep import UpkeepTimes
 
 log = structlog.get_logger(__name__)
 
