@@ -16,6 +16,7 @@ from memoryd.config.models import Agent
 from memoryd.domain.access import (
     OWNER,
     AccessRules,
+    Admitted,
     Binding,
     Decision,
     Who,
@@ -33,14 +34,6 @@ KeyParameter = Annotated[str | None, Query(alias="sessionKey", max_length=512, d
 
 _HINT = "memory.scope says who may ask; a session key reads agent:<id>:<channel>:<direct|group|channel>:<peer>"
 _OWNERS_HINT = "ask on the owner's socket; an agent's socket may ask for a sync of its own index"
-
-
-@dataclass(frozen=True, slots=True)
-class Admitted:
-    """A request that may see memory text: of this agent (None: the owner named nobody), in a direct chat or another."""
-
-    agent: str | None
-    is_direct: bool
 
 
 class Gate:

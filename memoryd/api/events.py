@@ -13,7 +13,8 @@ from fastapi import APIRouter, Depends
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from memoryd.api.access import Admitted, Gate
+from memoryd.api.access import Gate
+from memoryd.domain.access import Admitted
 from memoryd.errors import NotNow, ShuttingDown
 from memoryd.wire import API, Event
 

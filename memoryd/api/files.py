@@ -6,10 +6,11 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query
 from starlette.convertors import Convertor, register_url_convertor
 
-from memoryd.api.access import Admitted, Gate
-from memoryd.api.agents import AgentTable, Served
+from memoryd.agents.served import AgentTable, Served
+from memoryd.api.access import Gate
 from memoryd.api.models import FileReply
 from memoryd.config.limits import Limits
+from memoryd.domain.access import Admitted
 from memoryd.domain.documents import is_document_name
 from memoryd.domain.media import LABELS, modality_of
 from memoryd.errors import InvalidRequest, NotFound

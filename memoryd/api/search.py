@@ -6,8 +6,8 @@ from zoneinfo import ZoneInfo
 
 from fastapi import APIRouter, Depends
 
+from memoryd.agents.served import AgentTable, Served
 from memoryd.api.access import Caller, Gate
-from memoryd.api.agents import AgentTable, Served
 from memoryd.api.explaining import answer_explanation, hit_explanation
 from memoryd.api.models import ArmReply, HitReply, SearchHealth, SearchReply, SearchRequest, fallback_reply
 from memoryd.config.limits import Limits

@@ -4,8 +4,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends
 
+from memoryd.agents.served import AgentTable
 from memoryd.api.access import Caller, Gate
-from memoryd.api.agents import AgentTable
 from memoryd.api.models import SessionStartReply, SessionStartRequest
 from memoryd.wire import API
 

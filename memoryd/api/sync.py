@@ -8,8 +8,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends
 
+from memoryd.agents.served import AgentTable, Served
 from memoryd.api.access import Caller, Gate
-from memoryd.api.agents import AgentTable, Served
 from memoryd.api.models import ReindexReply, ReindexRequest, SyncReply, SyncRequest
 from memoryd.embed.slot import EmbedderPhase
 from memoryd.wire import API

@@ -18,9 +18,10 @@ import structlog
 from fastapi import FastAPI
 
 from memoryd import __version__
+from memoryd.agents.served import AgentTable
+from memoryd.agents.workspace import Surroundings, Workspace
 from memoryd.api import description, events, files, problems, routes, search, sessions, status, sync
 from memoryd.api.access import Gate, socket_name
-from memoryd.api.agents import AgentTable
 from memoryd.api.connection import ConnectionLimits
 from memoryd.api.guard import Guard, GuardLimits
 from memoryd.api.models import HealthReply
@@ -35,7 +36,6 @@ from memoryd.daemon.lock import DaemonLock
 from memoryd.daemon.notify import Notifier
 from memoryd.daemon.report import Reporter
 from memoryd.daemon.supervise import Loop, Supervisor
-from memoryd.daemon.workspace import Surroundings, Workspace
 from memoryd.domain.clocks import Jump
 from memoryd.embed.choice import Embedding, Runnable, build, plan_for
 from memoryd.embed.remote.spending import Ledger

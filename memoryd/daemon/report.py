@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 import psutil
 
 from memoryd import __version__
-from memoryd.api.agents import Served
+from memoryd.agents.served import Served
+from memoryd.agents.workspace import Workspace
 from memoryd.api.embedding_status import EmbeddingReply, OutstandingReply, RemoteReply
 from memoryd.api.models import FallbackReply, fallback_reply
 from memoryd.api.server import Server
@@ -38,7 +39,6 @@ from memoryd.api.status import (
     WorkerReply,
 )
 from memoryd.config.loading.load import Loaded
-from memoryd.daemon.workspace import Workspace
 from memoryd.domain.documents import INDEX_ALL, Outside
 from memoryd.domain.media import MODELS
 from memoryd.embed.slot import EmbedderPhase

@@ -268,3 +268,11 @@ def _folded(text: str) -> str:
     """
     seen = "".join(letter for letter in text if unicodedata.category(letter) != "Cf")
     return ":".join(_plain(part) for part in unicodedata.normalize("NFKC", seen).split(":"))
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """A request that may see memory text: of this agent (None: the owner named nobody), in a direct chat or another."""
+
+    agent: str | None
+    is_direct: bool

@@ -152,7 +152,7 @@ OPTIONAL = {
     "watcher": "memoryd.index.watcher Watcher run",
     "probe": "memoryd.index.watcher Watcher run_probe",
     "embedding main": "memoryd.index.lane EmbeddingLane run",
-    "outside main": "memoryd.daemon.workspace Workspace run_outside",
+    "outside main": "memoryd.agents.workspace Workspace run_outside",
 }
 
 

@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from memoryd.api.agents import Served
+from memoryd.agents.served import Served
+from memoryd.agents.workspace import Surroundings, Workspace
 from memoryd.config.loading.load import load
-from memoryd.daemon.workspace import Surroundings, Workspace
 from memoryd.embed.choice import Embedding, plan_for
 from memoryd.embed.slot import EmbedderSlot
 from memoryd.models.store import ModelStore

@@ -9,9 +9,9 @@ import httpx
 from fastapi import FastAPI
 from starlette.types import Receive, Scope, Send
 
+from memoryd.agents.served import AgentTable
 from memoryd.api import files, problems
 from memoryd.api.access import Gate
-from memoryd.api.agents import AgentTable
 from memoryd.api.sockets import OWNER, Peer
 from memoryd.config.limits import Limits
 from memoryd.domain.access import AccessRules

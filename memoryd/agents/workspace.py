@@ -9,7 +9,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from memoryd.api.agents import Served
+from memoryd.agents.served import Served
 from memoryd.config.limits import Limits
 from memoryd.config.memory_search import MemorySearch
 from memoryd.config.models import Agent

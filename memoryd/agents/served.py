@@ -3,9 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from memoryd.api.access import Admitted
 from memoryd.config.models import Agent
-from memoryd.domain.access import folded_id
+from memoryd.domain.access import Admitted, folded_id
 from memoryd.embed.choice import Embedding
 from memoryd.embed.slot import EmbedderSlot
 from memoryd.errors import Disabled, UnknownAgent
