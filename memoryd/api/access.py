@@ -10,8 +10,8 @@ from typing import Annotated
 import structlog
 from fastapi import Query, Request
 
-from memoryd.api import sockets
-from memoryd.api.connection import peer_of
+from memoryd.api.http import sockets
+from memoryd.api.http.connection import peer_of
 from memoryd.config.models import Agent
 from memoryd.domain.access import (
     OWNER,

@@ -22,11 +22,11 @@ from memoryd.agents.served import AgentTable
 from memoryd.agents.workspace import Surroundings, Workspace
 from memoryd.api import description, events, files, problems, routes, search, sessions, status, sync
 from memoryd.api.access import Gate, socket_name
-from memoryd.api.connection import ConnectionLimits
-from memoryd.api.guard import Guard, GuardLimits
+from memoryd.api.http.connection import ConnectionLimits
+from memoryd.api.http.guard import Guard, GuardLimits
+from memoryd.api.http.server import Server
+from memoryd.api.http.sockets import Listener, bind_listener, take_inherited
 from memoryd.api.models import HealthReply
-from memoryd.api.server import Server
-from memoryd.api.sockets import Listener, bind_listener, take_inherited
 from memoryd.config.loading.load import Loaded
 from memoryd.config.models import Agent
 from memoryd.config.paths import models_dir, socket_path, state_dir

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from memoryd.api.sockets import make_directories
+from memoryd.api.http.sockets import make_directories
 from memoryd.errors import AlreadyRunning, NotPermitted, StoreUnavailable
 
 LOCK_NAME = "memoryd.lock"

@@ -12,9 +12,9 @@ from memoryd import __version__
 from memoryd.agents.served import Served
 from memoryd.agents.workspace import Workspace
 from memoryd.api.embedding_status import EmbeddingReply, OutstandingReply, RemoteReply
+from memoryd.api.http.server import Server
+from memoryd.api.http.sockets import OWNER
 from memoryd.api.models import FallbackReply, fallback_reply
-from memoryd.api.server import Server
-from memoryd.api.sockets import OWNER
 from memoryd.api.status import (
     AgentStatus,
     CacheReply,

@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 
 from memoryd.api import problems, routes
 from memoryd.api.access import Gate
-from memoryd.api.sockets import Peer
+from memoryd.api.http.sockets import Peer
 from memoryd.domain.access import AccessRules, Who
 from memoryd.wire import ErrorCode
 from tests.contract.two_agents import DIRECT, GROUP, MARKERS, SECRETS, prepare, socket_of

@@ -146,7 +146,7 @@ ESSENTIAL = [
     "memoryd.index.keeper Keeper run",
     "memoryd.daemon.clock ClockWatch run",
     "memoryd.daemon.collector - collect_when_quiet",
-    "memoryd.api.server Server run",
+    "memoryd.api.http.server Server run",
 ]
 OPTIONAL = {
     "watcher": "memoryd.index.watcher Watcher run",

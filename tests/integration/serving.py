@@ -13,10 +13,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from memoryd.api import events, problems
 from memoryd.api.access import Gate
-from memoryd.api.connection import ConnectionLimits, peer_of
-from memoryd.api.guard import Guard, GuardLimits
-from memoryd.api.server import Server
-from memoryd.api.sockets import Listener, bind_listener
+from memoryd.api.http.connection import ConnectionLimits, peer_of
+from memoryd.api.http.guard import Guard, GuardLimits
+from memoryd.api.http.server import Server
+from memoryd.api.http.sockets import Listener, bind_listener
 from memoryd.domain.access import AccessRules
 from memoryd.errors import StoreUnavailable
 

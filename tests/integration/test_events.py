@@ -12,9 +12,9 @@ from fastapi import FastAPI
 
 from memoryd.api import events, problems
 from memoryd.api.events import EventBus
-from memoryd.api.guard import Guard
-from memoryd.api.server import Server
-from memoryd.api.sockets import bind_listener
+from memoryd.api.http.guard import Guard
+from memoryd.api.http.server import Server
+from memoryd.api.http.sockets import bind_listener
 from memoryd.errors import NotNow, ShuttingDown
 from memoryd.wire import Event
 from tests.integration.serving import GATE, Stage, client, eventually, serving

@@ -12,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 from memoryd.agents.served import AgentTable
 from memoryd.api import files, problems
 from memoryd.api.access import Gate
-from memoryd.api.sockets import OWNER, Peer
+from memoryd.api.http.sockets import OWNER, Peer
 from memoryd.config.limits import Limits
 from memoryd.domain.access import AccessRules
 from memoryd.files.scanner import Root

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.api.guard import GuardLimits, check_json
+from memoryd.api.http.guard import GuardLimits, check_json
 from memoryd.api.problems import hide_directories, problem_of
 from memoryd.errors import InvalidRequest
 from memoryd.wire import HTTP_STATUS, ErrorCode

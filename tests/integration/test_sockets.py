@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.api.connection import ConnectionLimits
-from memoryd.api.sockets import Listener, bind_listener, take_inherited
+from memoryd.api.http.connection import ConnectionLimits
+from memoryd.api.http.sockets import Listener, bind_listener, take_inherited
 from memoryd.errors import AlreadyRunning, ConfigError, MemorydError, NotPermitted
 from memoryd.wire import SUN_PATH_MAX
 from tests.integration.serving import Stage, client, eventually, hang_up, read_all, serving, talk
@@ -80,7 +80,7 @@ def test_f102_socket_is_private_under_any_umask(path: Path, mask: int) -> None:
 def test_f102_socket_is_never_open_to_others_not_even_for_an_instant(tmp_path: Path) -> None:
     """Killed between bind and listen, the socket is 0600 already."""
     program = (
-        "import os, pathlib, signal, sys; os.umask(0); from memoryd.api.sockets import bind_listener;"
+        "import os, pathlib, signal, sys; os.umask(0); from memoryd.api.http.sockets import bind_listener;"
         "bind_listener(pathlib.Path(sys.argv[1]))"
     )
     path = tmp_path / "run" / "m.sock"
@@ -477,7 +477,7 @@ def test_variables_for_another_process_are_not_ours() -> None:
 
 ADOPTER = """
 import os, sys
-from memoryd.api.sockets import take_inherited
+from memoryd.api.http.sockets import take_inherited
 (listener,) = take_inherited(os.environ)
 left = [name for name in os.environ if name.startswith("LISTEN")]
 print(listener.path, listener.is_inherited, listener.is_still_bound(), left, listener.sock.get_inheritable())
@@ -530,7 +530,7 @@ async def test_f104_inherited_socket_whose_path_was_removed_is_replaced_by_one_o
 
 PASSER = """
 import os, socket, sys, tempfile
-from memoryd.api.sockets import take_inherited
+from memoryd.api.http.sockets import take_inherited
 directory = tempfile.mkdtemp()
 def plain(): return os.open("/dev/null", os.O_RDONLY)
 def stream():

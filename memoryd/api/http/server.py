@@ -12,8 +12,8 @@ from starlette.types import ASGIApp
 from uvicorn.config import Config
 from uvicorn.server import ServerState
 
-from memoryd.api.connection import Connection, ConnectionLimits, Connections
-from memoryd.api.sockets import BACKLOG, Listener, bind_listener
+from memoryd.api.http.connection import Connection, ConnectionLimits, Connections
+from memoryd.api.http.sockets import BACKLOG, Listener, bind_listener
 from memoryd.errors import MemorydError
 
 log = structlog.get_logger(__name__)

@@ -22,7 +22,7 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from memoryd.api.sockets import Listener, Peer, credentials
+from memoryd.api.http.sockets import Listener, Peer, credentials
 from memoryd.wire import HTTP_STATUS, ErrorCode
 
 log = structlog.get_logger(__name__)
