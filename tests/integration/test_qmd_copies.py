@@ -129,7 +129,7 @@ async def test_rules_hold_for_a_collection_by_another_name(tmp_path: Path, works
     async with composed(tmp_path, workspace, qmd) as running:
         await running.ready()
         notes = running.sidecar.qmd.home.notes
-        assert (notes / "all" / "MEMORY.md").exists()
+        await eventually((notes / "all" / "MEMORY.md").exists)
         assert not (notes / "all" / "memory" / "diary.md").exists()
 
 
