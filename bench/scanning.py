@@ -10,7 +10,7 @@ from bench.timing import median, timed
 from memoryd.client import Client
 from memoryd.files.ignore import IgnoreFile
 from memoryd.files.roots import workspace_roots
-from memoryd.files.scanner import Rules, scan
+from memoryd.files.scanner import ScanRules, scan
 
 AIM = Aim(100)
 NOTE_BYTES = 120
@@ -39,7 +39,7 @@ def rows(bench: Bench) -> Iterator[Row]:
 
 def _scan(workspace: Path) -> float:
     roots = workspace_roots(workspace, [])
-    rules = Rules(workspace=workspace, is_ignored=IgnoreFile(workspace).look().is_ignored)
+    rules = ScanRules(workspace=workspace, is_ignored=IgnoreFile(workspace).look().is_ignored)
     with timed() as watch:
         scan(roots, rules)
     return watch.ms

@@ -8,11 +8,11 @@ from memoryd.domain.access import Admitted, folded_id
 from memoryd.embed.choice import Embedding
 from memoryd.embed.slot import EmbedderSlot
 from memoryd.errors import Disabled, UnknownAgent
-from memoryd.files.scanner import Root
+from memoryd.files.scanner import ScanRoot
 from memoryd.index.indexer import Indexer
 from memoryd.index.keeper import Keeper
 from memoryd.index.lane import EmbeddingLane
-from memoryd.index.watcher import Watcher
+from memoryd.index.watcher import FileWatcher
 from memoryd.qmd.engine import Sidecar
 from memoryd.search.builtin import BuiltinSearch
 from memoryd.search.service import SearchService
@@ -28,12 +28,12 @@ class Served:
     keeper: Keeper
     indexer: Indexer
     lane: EmbeddingLane
-    watcher: Watcher | None
+    watcher: FileWatcher | None
     slot: EmbedderSlot
     embedding: Embedding
     builtin: BuiltinSearch
     search: SearchService
-    roots: Callable[[], Sequence[Root]]
+    roots: Callable[[], Sequence[ScanRoot]]
     qmd: Sidecar | None
 
 

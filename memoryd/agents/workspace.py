@@ -14,7 +14,7 @@ from memoryd.config.limits import Limits
 from memoryd.config.memory_search import MemorySearch
 from memoryd.config.models import Agent
 from memoryd.config.paths import state_dir
-from memoryd.domain.documents import Outside, Skipped
+from memoryd.domain.documents import OutsideCount, SkippedFile
 from memoryd.domain.provider_choice import Choice
 from memoryd.domain.ranking.fusion import Weights
 from memoryd.domain.syncplan import Grace
@@ -22,18 +22,18 @@ from memoryd.domain.text.entries import ChunkSettings
 from memoryd.embed.choice import Embedding, media_rules
 from memoryd.embed.slot import EmbedderSlot
 from memoryd.errors import StoreError
-from memoryd.files.ignore import IgnoreFile, Patience, Ruling
+from memoryd.files.ignore import IgnoreFile, IgnoreTimings, Ruling
 from memoryd.files.neighbours import joined, related
 from memoryd.files.outside import count_outside
 from memoryd.files.roots import workspace_roots
-from memoryd.files.scanner import Root, Rules, Scan
+from memoryd.files.scanner import Scan, ScanRoot, ScanRules
 from memoryd.files.spellings import RealPaths
+from memoryd.index.attachments import AttachmentReader
 from memoryd.index.indexer import Indexer, IndexSettings
 from memoryd.index.keeper import Keeper
 from memoryd.index.lane import EmbeddingLane, LaneSettings, Lookup
-from memoryd.index.media import MediaReader
 from memoryd.index.spaces import Spaces
-from memoryd.index.watcher import Watcher
+from memoryd.index.watcher import FileWatcher
 from memoryd.qmd.agent import AgentQmd, Standing
 from memoryd.search.builtin import BuiltinSearch, SearchSettings
 from memoryd.search.service import Freshness, SearchService
@@ -63,7 +63,7 @@ class Surroundings:
 
     executor: Executor
     limits: Limits
-    watcher: Watcher | None
+    watcher: FileWatcher | None
     lookup: Lookup
     publish: Callable[[Event, Mapping[str, object]], None]
 
@@ -84,11 +84,11 @@ class Workspace:
         self.cost: PendingCost | None = None
         self.lacking = 0
         """Passages without a vector."""
-        self.unseen: list[Skipped] = []
+        self.unseen: list[SkippedFile] = []
         """Pictures and sounds that are found by their names only, and why."""
         self.flagged: list[tuple[str, str]] = []
         """Path and flags of the first documents that have any."""
-        self.outside = Outside()
+        self.outside = OutsideCount()
         self._around = around
         self._settings = agents[0].memory_search
         self._media = media_rules(self._settings, embedding.plan)
@@ -137,7 +137,7 @@ class Workspace:
             lookup=self._around.lookup,
             publish=self._publish,
             on_removed=self._on_vectors_removed,
-            attach=MediaReader(executor=self._around.executor, look=self._look).attach,
+            attach=AttachmentReader(executor=self._around.executor, look=self._look).attach,
             hold=self._hold,
             obstacle=self.embedding.obstacle,
         )
@@ -251,15 +251,15 @@ class Workspace:
         for qmd in self.qmds.values():
             qmd.qmd.upkeep.note_change()
 
-    def _roots(self) -> list[Root]:
+    def _roots(self) -> list[ScanRoot]:
         return workspace_roots(self._path, self._settings.extra_paths)
 
     def heed(self, others: Iterable["Workspace"]) -> None:
         """Keep the ignore files of other workspaces, too, for what is listed of their folders."""
         settings = self._settings.sync
-        patience = Patience(settle=settings.settle_ms / 1000, grace=settings.delete_grace_ms / 1000)
+        timings = IgnoreTimings(settle=settings.settle_ms / 1000, grace=settings.delete_grace_ms / 1000)
         paths = {other._path for other in others} - {self._path}
-        self._neighbours = [(path, IgnoreFile(path, patience=patience)) for path in sorted(paths)]
+        self._neighbours = [(path, IgnoreFile(path, timings=timings)) for path in sorted(paths)]
 
     def _ruling(self) -> Ruling:
         own = self._ignore.look()
@@ -269,9 +269,9 @@ class Workspace:
         others = [(path, file.look()) for path, file in self._neighbours if path in near]
         return joined(own, RealPaths(self._path, follow_symlinks=self._settings.follow_symlinks), others)
 
-    def _look(self) -> tuple[list[Root], Rules]:
+    def _look(self) -> tuple[list[ScanRoot], ScanRules]:
         ruling = self._ruling()
-        return self._roots(), Rules(
+        return self._roots(), ScanRules(
             workspace=self._path,
             is_ignored=ruling.is_ignored,
             has_patterns=ruling.has_rules,
@@ -342,7 +342,7 @@ def _made_ignore(workspace: Path, agent: Agent) -> IgnoreFile:
         workspace,
         exclude=settings.exclude,
         memory=index.with_name(f"{index.name}-ignore"),
-        patience=Patience(settle=settings.sync.settle_ms / 1000, grace=settings.sync.delete_grace_ms / 1000),
+        timings=IgnoreTimings(settle=settings.sync.settle_ms / 1000, grace=settings.sync.delete_grace_ms / 1000),
         follow_symlinks=settings.follow_symlinks,
     )
 
@@ -371,11 +371,11 @@ def _index_settings(settings: MemorySearch) -> IndexSettings:
     )
 
 
-def _unseen(refused: Rejected) -> Skipped:
+def _unseen(refused: Rejected) -> SkippedFile:
     if refused.is_file:
-        return Skipped(refused.path, f"found by its name only: {refused.reason}")
+        return SkippedFile(refused.path, f"found by its name only: {refused.reason}")
     lines = f"lines {refused.start_line} to {refused.end_line}"
-    return Skipped(refused.path, f"a passage in {lines} is found by its words only: {refused.reason}")
+    return SkippedFile(refused.path, f"a passage in {lines} is found by its words only: {refused.reason}")
 
 
 def _search_settings(settings: MemorySearch, vector_bytes: int) -> SearchSettings:

@@ -18,10 +18,10 @@ from memoryd.files.excerpts import (
     DEFAULT_LINES,
     QMD_PREFIX,
     Excerpt,
-    Place,
-    Wanted,
+    LineRange,
+    Location,
     indexed_name,
-    place_of,
+    location_of,
     read_lines,
 )
 from memoryd.store.files import is_indexed
@@ -57,17 +57,17 @@ def router(agents: AgentTable, gate: Gate, limits: Limits) -> APIRouter:
     ) -> FileReply:
         """Read lines of a document; only what is indexed can be read."""
         served = agents.enabled(admitted)
-        wanted = Wanted(from_, lines, column)
-        name, place = await _find(path, served)
+        wanted = LineRange(from_, lines, column)
+        name, location = await _find(path, served)
         follows = served.agent.memory_search.follow_symlinks
         size = limits.max_file_bytes
-        excerpt = await asyncio.to_thread(read_lines, place, wanted, max_bytes=size, follow_symlinks=follows)
+        excerpt = await asyncio.to_thread(read_lines, location, wanted, max_bytes=size, follow_symlinks=follows)
         return _reply(name, excerpt, wanted)
 
     return routes
 
 
-async def _find(path: str, served: Served) -> tuple[str, Place]:
+async def _find(path: str, served: Served) -> tuple[str, Location]:
     if not path:
         raise InvalidRequest("the path is missing", hint="GET /v1/files/memory/2026-11-18.md")
     name = indexed_name(path, served.agent.workspace)
@@ -79,14 +79,14 @@ async def _find(path: str, served: Served) -> tuple[str, Place]:
             kind = LABELS[modality].lower()
             raise InvalidRequest(f"{path!r} is an {kind}: it is found by search and has no lines", hint=NO_BYTES)
         # in a thread: the roots are globs, and a folder of them may hold very much or hang
-        return name, await asyncio.to_thread(lambda: place_of(name, served.agent.workspace, served.roots()))
+        return name, await asyncio.to_thread(lambda: location_of(name, served.agent.workspace, served.roots()))
     if path.startswith(QMD_PREFIX) and served.qmd is not None:
         found = await asyncio.to_thread(served.qmd.files.named, path)
-        return path, Place(found.base, found.relative)
+        return path, Location(found.base, found.relative)
     raise NotFound(f"no document {path!r} is indexed", hint="paths are relative to the workspace")
 
 
-def _reply(name: str, excerpt: Excerpt, wanted: Wanted) -> FileReply:
+def _reply(name: str, excerpt: Excerpt, wanted: LineRange) -> FileReply:
     lines = excerpt.lines
     return FileReply(
         path=name,

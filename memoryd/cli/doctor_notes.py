@@ -8,7 +8,7 @@ from memoryd.cli.doctor import Check
 from memoryd.cli.terminal import count
 from memoryd.client import Client
 from memoryd.config.models import Agent, Config
-from memoryd.domain.documents import INDEX_ALL, Outside
+from memoryd.domain.documents import INDEX_ALL, OutsideCount
 from memoryd.errors import MemorydError
 from memoryd.files.glance import roots_and_rules
 from memoryd.files.outside import count_outside
@@ -27,7 +27,7 @@ def _told() -> Iterator[Check]:
     with Client() as client:
         for agent in client.status()["agents"]:
             found = agent.get("outside")
-            outside = Outside(found["files"], is_more=found["more"]) if found else Outside()
+            outside = OutsideCount(found["files"], is_more=found["more"]) if found else OutsideCount()
             yield _check(agent["id"], Path(agent["workspace"]), agent["files"], outside)
 
 
@@ -37,7 +37,7 @@ def _looked_at(agent: Agent, config: Config) -> Check:
     return _check(agent.id, agent.workspace, len(seen.files), count_outside(seen, rules))
 
 
-def _check(agent: str, workspace: Path, files: int, outside: Outside) -> Check:
+def _check(agent: str, workspace: Path, files: int, outside: OutsideCount) -> Check:
     part = f"notes of {agent}"
     if not workspace.is_dir():
         return Check(part, "wrong", f"there is no folder {workspace}", "make it, or start memoryd with --workspace DIR")

@@ -19,7 +19,7 @@ from memoryd.embed.remote.source import RemoteWish
 from memoryd.errors import UnknownAgent
 from memoryd.files.glance import roots_and_rules
 from memoryd.files.scanner import scan
-from memoryd.index.reading import Reader, Reading, Verdict
+from memoryd.index.reading import Reader, Reading, ReadStatus
 from memoryd.models.store import ModelStore
 
 
@@ -77,7 +77,7 @@ def _readings(agent: Agent, config: Config, plan: Plan) -> Iterator[Reading]:
     )
     for path in disk:
         reading = reader.read(path, None)
-        if reading.verdict is Verdict.CHANGED:
+        if reading.status is ReadStatus.CHANGED:
             yield reading
 
 

@@ -41,7 +41,7 @@ from memoryd.embed.choice import Embedding, Runnable, build, plan_for
 from memoryd.embed.remote.spending import Ledger
 from memoryd.embed.slot import EmbedderSlot, EmbedderState
 from memoryd.errors import AlreadyRunning, NotPermitted, StoreError, StoreUnavailable
-from memoryd.index.watcher import Watcher
+from memoryd.index.watcher import FileWatcher
 from memoryd.models.store import ModelStore
 from memoryd.qmd.agent import forget_unused
 from memoryd.store.vectors import Matrix, vectors_of
@@ -70,7 +70,7 @@ class Daemon:
         self._executor = ThreadPoolExecutor(THREADS, thread_name_prefix="memoryd")
         agents = loaded.config.resolved_agents()
         is_watching = any(agent.memory_search.sync.watch for agent in agents)
-        self._watcher = Watcher(probe=state_dir() / "probe") if is_watching else None
+        self._watcher = FileWatcher(probe=state_dir() / "probe") if is_watching else None
         self._embeddings: dict[Runnable, Embedding] = {}
         self._ledger = Ledger(state_dir() / "spending.json")
         self._workspaces = [self._workspace(group) for group in _grouped(agents)]

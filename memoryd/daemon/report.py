@@ -39,11 +39,11 @@ from memoryd.api.status import (
     WorkerReply,
 )
 from memoryd.config.loading.load import Loaded
-from memoryd.domain.documents import INDEX_ALL, Outside
+from memoryd.domain.documents import INDEX_ALL, OutsideCount
 from memoryd.domain.media import MODELS
 from memoryd.embed.slot import EmbedderPhase
 from memoryd.files.scanner import RootState
-from memoryd.index.progress import MassRemoval, Publish
+from memoryd.index.sync_state import MassRemoval, Publish
 from memoryd.qmd.engine import Sidecar
 from memoryd.wire import Event
 
@@ -190,7 +190,7 @@ def _mass_removal(found: MassRemoval | None) -> MassRemovalReply | None:
     return None if found is None else MassRemovalReply(at=found.at, files=found.files, left=found.left)
 
 
-def _outside(found: Outside) -> OutsideReply | None:
+def _outside(found: OutsideCount) -> OutsideReply | None:
     return OutsideReply(files=found.files, more=found.is_more, hint=INDEX_ALL) if found.files else None
 
 

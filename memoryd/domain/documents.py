@@ -32,7 +32,7 @@ class FileStat:
 
 
 @dataclass(frozen=True, slots=True)
-class Skipped:
+class SkippedFile:
     """A path that looks like a document and is not indexed, and why."""
 
     path: RelativePath
@@ -40,7 +40,7 @@ class Skipped:
 
 
 @dataclass(frozen=True, slots=True)
-class Outside:
+class OutsideCount:
     """How many Markdown files of a workspace lie where nobody looks; `is_more` if counting stopped there."""
 
     files: int = 0

@@ -62,7 +62,7 @@ class Observation:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class SyncPlan:
     """What to do, in this order: renames, removals, reads of added and suspect files.
 
     `missing_since` belongs into the next observation.
@@ -88,7 +88,7 @@ def is_mass_removal(removed: int, left: int) -> bool:
     return removed >= MASS_FILES and removed > left
 
 
-def plan(seen: Observation, index: Mapping[RelativePath, Known], grace: Grace) -> Plan:
+def plan(seen: Observation, index: Mapping[RelativePath, Known], grace: Grace) -> SyncPlan:
     """Compare a scan with the index.
 
     A file that vanished is removed after `grace.file` seconds, one under an unreadable root after `grace.root`;
@@ -106,7 +106,7 @@ def plan(seen: Observation, index: Mapping[RelativePath, Known], grace: Grace) -
     waiting = {path: at for path, at in since.items() if due[path] > 0}
     moving = tuple(pair for pair in renames if pair[1] not in waiting)
     moved_from = {old for old, _ in moving}
-    return Plan(
+    return SyncPlan(
         read=tuple(path for path in suspects if path not in waiting and path not in new),
         rename=moving,
         remove=tuple(path for path in absent if path not in waiting),

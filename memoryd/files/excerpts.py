@@ -15,8 +15,8 @@ from memoryd.errors import NotFound, NotNow
 from memoryd.files.beneath import open_beneath
 from memoryd.files.octets import encoding_of, file_stat
 from memoryd.files.roots import base_of
-from memoryd.files.scanner import Root
-from memoryd.files.window import Lines, Window
+from memoryd.files.scanner import ScanRoot
+from memoryd.files.window import Page, Window
 
 DEFAULT_LINES = 120
 MAX_CHARS = 12_000
@@ -27,7 +27,7 @@ _GONE = "it is gone, or cannot be read; search says what there is"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Location:
     """Where a document lies: the trusted folder, and the path below it."""
 
     base: Path
@@ -35,7 +35,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class LineRange:
     """Which lines to read; all numbers count from 1."""
 
     first: int = 1
@@ -47,7 +47,7 @@ class Wanted:
 class Excerpt:
     """Lines of a document, the hash of all its bytes, and what is odd about it."""
 
-    lines: Lines
+    lines: Page
     sha256: str
     flags: tuple[Flag, ...]
 
@@ -63,12 +63,12 @@ def indexed_name(path: str, workspace: Path) -> RelativePath:
     return RelativePath(os.path.relpath(path, os.path.realpath(workspace)) if inside == path else inside)
 
 
-def place_of(path: RelativePath, workspace: Path, roots: Sequence[Root]) -> Place:
+def location_of(path: RelativePath, workspace: Path, roots: Sequence[ScanRoot]) -> Location:
     """Return where an indexed document lies."""
-    return Place(*base_of(path, Path(os.path.realpath(workspace)), roots))
+    return Location(*base_of(path, Path(os.path.realpath(workspace)), roots))
 
 
-def read_lines(place: Place, wanted: Wanted, *, max_bytes: int, follow_symlinks: bool) -> Excerpt:
+def read_lines(location: Location, wanted: LineRange, *, max_bytes: int, follow_symlinks: bool) -> Excerpt:
     """Read lines with their ends, 12,000 characters at most, in memory that does not depend on the file's size.
 
     Raises NotFound when the document is gone, cannot be opened safely, is larger than `max_bytes` or is marked
@@ -76,21 +76,21 @@ def read_lines(place: Place, wanted: Wanted, *, max_bytes: int, follow_symlinks:
     """
     for _ in range(_TRIES):
         try:
-            excerpt = _read_once(place, wanted, max_bytes, follow_symlinks)
+            excerpt = _read_once(location, wanted, max_bytes, follow_symlinks)
         except OSError as exc:
-            raise NotFound(f"no document {place.relative!r}", hint=_GONE) from exc
+            raise NotFound(f"no document {location.relative!r}", hint=_GONE) from exc
         if excerpt is not None:
             return excerpt
-    raise NotNow(f"{place.relative!r} is being written", hint="ask again in a moment")
+    raise NotNow(f"{location.relative!r} is being written", hint="ask again in a moment")
 
 
-def _read_once(place: Place, wanted: Wanted, max_bytes: int, follow_symlinks: bool) -> Excerpt | None:
+def _read_once(location: Location, wanted: LineRange, max_bytes: int, follow_symlinks: bool) -> Excerpt | None:
     """Return None if the file changed meanwhile."""
-    descriptor = open_beneath(place.base, place.relative, follow_symlinks=follow_symlinks)
+    descriptor = open_beneath(location.base, location.relative, follow_symlinks=follow_symlinks)
     try:
         before = os.fstat(descriptor)
         if not stat_module.S_ISREG(before.st_mode) or before.st_size > max_bytes:
-            raise NotFound(f"no document {place.relative!r}", hint="it is no regular file, or too large")
+            raise NotFound(f"no document {location.relative!r}", hint="it is no regular file, or too large")
         window = Window(first=wanted.first, count=wanted.count, column=wanted.column, max_chars=MAX_CHARS)
         digest = _stream(descriptor, window, before.st_size)
         if file_stat(os.fstat(descriptor)) != file_stat(before):
@@ -99,7 +99,7 @@ def _read_once(place: Place, wanted: Wanted, max_bytes: int, follow_symlinks: bo
         os.close(descriptor)
     lines = window.lines()
     linked = (Flag.HARD_LINK,) if before.st_nlink > 1 else ()
-    return Excerpt(lines, digest, (*text_flags(lines.text), *path_flags(place.relative), *linked))
+    return Excerpt(lines, digest, (*text_flags(lines.text), *path_flags(location.relative), *linked))
 
 
 def _stream(descriptor: int, window: Window, size: int) -> str:

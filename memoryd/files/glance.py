@@ -5,17 +5,19 @@ from pathlib import Path
 
 from memoryd.config.models import Agent
 from memoryd.domain.media import MediaRules
-from memoryd.files.ignore import IgnoreFile, Patience
+from memoryd.files.ignore import IgnoreFile, IgnoreTimings
 from memoryd.files.roots import workspace_roots
-from memoryd.files.scanner import Root, Rules
+from memoryd.files.scanner import ScanRoot, ScanRules
 
 
-def roots_and_rules(agent: Agent, *, max_file_bytes: int, media: MediaRules | None = None) -> tuple[list[Root], Rules]:
+def roots_and_rules(
+    agent: Agent, *, max_file_bytes: int, media: MediaRules | None = None
+) -> tuple[list[ScanRoot], ScanRules]:
     """Return where the agent's notes lie and what is left out now; nothing is remembered of earlier rules. Blocks."""
     search, workspace = agent.memory_search, Path(os.path.realpath(agent.workspace))
-    now = Patience(settle=0, grace=0)
-    ruling = IgnoreFile(workspace, exclude=search.exclude, patience=now, follow_symlinks=search.follow_symlinks).look()
-    return workspace_roots(workspace, search.extra_paths), Rules(
+    now = IgnoreTimings(settle=0, grace=0)
+    ruling = IgnoreFile(workspace, exclude=search.exclude, timings=now, follow_symlinks=search.follow_symlinks).look()
+    return workspace_roots(workspace, search.extra_paths), ScanRules(
         workspace=workspace,
         is_ignored=ruling.is_ignored,
         hold=ruling.hold,

@@ -55,7 +55,7 @@ class Ruling:
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class IgnoreTimings:
     """Seconds: how long the file must lie still, and how long rules hold that were taken out of it."""
 
     settle: float = 0.2
@@ -89,13 +89,13 @@ class IgnoreFile:
         *,
         exclude: Sequence[str] = (),
         memory: Path | None = None,
-        patience: Patience | None = None,
+        timings: IgnoreTimings | None = None,
         follow_symlinks: bool = False,
     ) -> None:
         self._workspace = workspace
         self._exclude = Patterns(exclude)
         self._memory = memory
-        self._patience = patience or Patience()
+        self._timings = timings or IgnoreTimings()
         self._follow_symlinks = follow_symlinks
         self._lock = threading.Lock()
         self._good_text, self._is_forgotten = _remembered(memory)
@@ -132,8 +132,8 @@ class IgnoreFile:
         last = (self._exclude, self._good)
         lain = self._lain_still(seen)
         is_news = seen.data is not None and seen.data != (self._good_text or "").encode()
-        if seen.is_torn or (is_news and lain < self._patience.settle):
-            return last, Hold(f"{IGNORE_FILE} is being written", max(0.01, self._patience.settle - lain))
+        if seen.is_torn or (is_news and lain < self._timings.settle):
+            return last, Hold(f"{IGNORE_FILE} is being written", max(0.01, self._timings.settle - lain))
         try:
             text = _decoded(seen)
         except ValueError as exc:
@@ -147,8 +147,8 @@ class IgnoreFile:
         if self._new.refused:
             one = self._new.refused[0]
             return (*last, self._new), Hold(f"{IGNORE_FILE} line {one.line} ({one.pattern}): {one.reason}; {_ADVICE}")
-        if self._is_less(text) and lain < self._patience.grace:
-            return (*last, self._new), Hold(f"{IGNORE_FILE} lost rules", self._patience.grace - lain)
+        if self._is_less(text) and lain < self._timings.grace:
+            return (*last, self._new), Hold(f"{IGNORE_FILE} lost rules", self._timings.grace - lain)
         self._accept(text)
         return (self._exclude, self._good), None
 

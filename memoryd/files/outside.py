@@ -5,11 +5,11 @@ from collections import deque
 from collections.abc import Iterator
 from itertools import islice
 
-from memoryd.domain.documents import ROOT_FOLDERS, Outside, RelativePath, is_document_name, is_hidden, is_utf8_name
+from memoryd.domain.documents import ROOT_FOLDERS, OutsideCount, RelativePath, is_document_name, is_hidden, is_utf8_name
 from memoryd.domain.privacy import is_private
 from memoryd.files.beneath import open_beneath
 from memoryd.files.octets import decode
-from memoryd.files.scanner import Rules, Scan
+from memoryd.files.scanner import Scan, ScanRules
 
 MAX_FILES = 1000
 MAX_ENTRIES = 20_000
@@ -17,25 +17,27 @@ MAX_ENTRIES = 20_000
 _HEAD_BYTES = 64 * 1024
 
 
-def count_outside(seen: Scan, rules: Rules, *, max_files: int = MAX_FILES, max_entries: int = MAX_ENTRIES) -> Outside:
+def count_outside(
+    seen: Scan, rules: ScanRules, *, max_files: int = MAX_FILES, max_entries: int = MAX_ENTRIES
+) -> OutsideCount:
     """Count the Markdown files below the workspace that a scan did not come upon; blocks, so run it in a thread.
 
     Left out are hidden, ignored and private ones, symlinks, and what cannot be read; all of them, while nobody can
     say what is private.
     """
     if rules.hold is not None or any(report.root.path == rules.workspace for report in seen.roots):
-        return Outside()
+        return OutsideCount()
     known = {*seen.files, *(skipped.path for skipped in seen.skipped)}
     found = looked_at = 0
     for at in islice(_documents(rules, max_entries), max_entries):
         looked_at += 1
         found += at is not None and at not in known and not _is_private(at, rules)
         if found > max_files:
-            return Outside(max_files, is_more=True)
-    return Outside(found, is_more=found > 0 and looked_at == max_entries)
+            return OutsideCount(max_files, is_more=True)
+    return OutsideCount(found, is_more=found > 0 and looked_at == max_entries)
 
 
-def _documents(rules: Rules, max_entries: int) -> Iterator[RelativePath | None]:
+def _documents(rules: ScanRules, max_entries: int) -> Iterator[RelativePath | None]:
     """Yield one value for each entry of a folder, level by level: the path of a document, else None."""
     waiting = deque([(str(rules.workspace), "")])
     while waiting:
@@ -52,18 +54,18 @@ def _documents(rules: Rules, max_entries: int) -> Iterator[RelativePath | None]:
             yield None if is_folder else _document(f"{at}{entry.name}", entry, rules)
 
 
-def _is_entered(at: str, entry: os.DirEntry[str], rules: Rules) -> bool:
+def _is_entered(at: str, entry: os.DirEntry[str], rules: ScanRules) -> bool:
     if is_hidden(entry.name) or not is_utf8_name(entry.name) or at in ROOT_FOLDERS:
         return False
     return entry.path != str(rules.excluded_folder) and not rules.is_ignored(f"{at}/")
 
 
-def _document(at: str, entry: os.DirEntry[str], rules: Rules) -> RelativePath | None:
+def _document(at: str, entry: os.DirEntry[str], rules: ScanRules) -> RelativePath | None:
     is_one = is_document_name(entry.name) and is_utf8_name(entry.name) and entry.is_file(follow_symlinks=False)
     return RelativePath(at) if is_one and not rules.is_ignored(at) else None
 
 
-def _is_private(at: str, rules: Rules) -> bool:
+def _is_private(at: str, rules: ScanRules) -> bool:
     """Whether its front matter keeps it out; so does what cannot be read, for nobody knows."""
     try:
         descriptor = open_beneath(rules.workspace, at)

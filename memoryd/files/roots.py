@@ -8,19 +8,19 @@ from pathlib import Path
 from memoryd.domain.documents import ROOT_FILES, ROOT_FOLDERS, RelativePath
 from memoryd.domain.globs import is_glob, matches
 from memoryd.domain.syncplan import Known
-from memoryd.files.scanner import Root, RootReport, RootState, Scan
+from memoryd.files.scanner import RootReport, RootState, Scan, ScanRoot
 
 
-def workspace_roots(workspace: Path, extra_paths: Iterable[str]) -> list[Root]:
+def workspace_roots(workspace: Path, extra_paths: Iterable[str]) -> list[ScanRoot]:
     """Return the default roots and the configured extra ones; an extra path may be `~`, relative or a glob.
 
     A glob stands for what it matches now, and for itself if that is nothing.
     """
-    defaults = [Root(workspace / name) for name in (*ROOT_FILES, *ROOT_FOLDERS)]
+    defaults = [ScanRoot(workspace / name) for name in (*ROOT_FILES, *ROOT_FOLDERS)]
     return defaults + [root for extra in extra_paths for root in _extra_roots(workspace, extra)]
 
 
-def base_of(path: RelativePath, workspace: Path, roots: Iterable[Root]) -> tuple[Path, str]:
+def base_of(path: RelativePath, workspace: Path, roots: Iterable[ScanRoot]) -> tuple[Path, str]:
     """Return the trusted folder a document lies beneath, and its path from there."""
     if not path.startswith("../"):
         return workspace, path
@@ -71,7 +71,9 @@ def vanished_roots(seen: Scan, known: Mapping[RelativePath, Known], workspace: P
         if not place.startswith(listed) and (top := _matched(pattern, place)) and not _is_deletion(top, place)
     }
     return [
-        RootReport(Root(Path(top), is_optional=False, pattern=pattern), RootState.MISSING, 0, f"{pattern} matched it")
+        RootReport(
+            ScanRoot(Path(top), is_optional=False, pattern=pattern), RootState.MISSING, 0, f"{pattern} matched it"
+        )
         for top, pattern in found.items()
     ]
 
@@ -95,10 +97,10 @@ def _device_of(path: RelativePath, workspace: Path, seen: Scan) -> int | None:
     return None if folder == os.sep else seen.workspace_device or -1
 
 
-def _extra_roots(workspace: Path, extra: str) -> list[Root]:
+def _extra_roots(workspace: Path, extra: str) -> list[ScanRoot]:
     path = Path(os.path.normpath(workspace / Path(extra).expanduser()))
     if not is_glob(str(path)):
-        return [Root(path, is_optional=False, takes_media=True)]
+        return [ScanRoot(path, is_optional=False, takes_media=True)]
     # Path.glob takes no absolute pattern
     found = [Path(match) for match in sorted(glob.glob(str(path), recursive=True))] or [path]  # noqa: PTH207
-    return [Root(match, is_optional=False, takes_media=True, pattern=str(path)) for match in found]
+    return [ScanRoot(match, is_optional=False, takes_media=True, pattern=str(path)) for match in found]

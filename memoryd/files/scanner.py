@@ -17,7 +17,7 @@ from memoryd.domain.documents import (
     ROOT_FOLDERS,
     FileStat,
     RelativePath,
-    Skipped,
+    SkippedFile,
     is_document_name,
     is_hidden,
     is_utf8_name,
@@ -43,7 +43,7 @@ class RootState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Root:
+class ScanRoot:
     """A place to look: a file, or a folder with all that lies below it."""
 
     path: Path
@@ -64,7 +64,7 @@ class Root:
 class RootReport:
     """What was found at a root."""
 
-    root: Root
+    root: ScanRoot
     state: RootState
     files: int
     reason: str = ""
@@ -73,7 +73,7 @@ class RootReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class ScanRules:
     """What to leave out: `is_ignored` takes a relative path (a folder's ends in `/`)."""
 
     workspace: Path
@@ -110,7 +110,7 @@ class Scan:
 
     files: dict[RelativePath, FileStat] = field(default_factory=dict)
     roots: list[RootReport] = field(default_factory=list)
-    skipped: list[Skipped] = field(default_factory=list)
+    skipped: list[SkippedFile] = field(default_factory=list)
     unreadable: list[RelativePath] = field(default_factory=list)
     """Folders (ending in `/`) and files that are there and cannot be read now."""
     workspace_device: int | None = None
@@ -123,7 +123,7 @@ class Scan:
     """Where the roots really are, when symlinks are followed."""
 
 
-def scan(roots: Sequence[Root], rules: Rules) -> Scan:
+def scan(roots: Sequence[ScanRoot], rules: ScanRules) -> Scan:
     """Look at every root and return what is there. Blocks for some 4 µs a file; run it in a thread."""
     found = Scan(workspace_device=_device(rules.workspace))
     for folder in {rules.workspace, *(root.path.parent for root in roots), *(root.stands_in for root in roots)}:
@@ -146,7 +146,7 @@ def _device(folder: Path) -> int | None:
         return None
 
 
-def _scan_root(root: Root, rules: Rules, found: Scan) -> tuple[RootState, str, os.stat_result | None]:
+def _scan_root(root: ScanRoot, rules: ScanRules, found: Scan) -> tuple[RootState, str, os.stat_result | None]:
     try:
         info = root.path.stat(follow_symlinks=rules.follow_symlinks)
     except (FileNotFoundError, NotADirectoryError):
@@ -168,7 +168,7 @@ def _scan_root(root: Root, rules: Rules, found: Scan) -> tuple[RootState, str, o
 
 
 def _scan_folder_root(
-    root: Root, rules: Rules, found: Scan, info: os.stat_result
+    root: ScanRoot, rules: ScanRules, found: Scan, info: os.stat_result
 ) -> tuple[RootState, str, os.stat_result | None]:
     prefix = f"{_relative(root.path, rules)}/".removeprefix("./")
     if not _walk(str(root.path), prefix, rules, found):
@@ -176,7 +176,7 @@ def _scan_folder_root(
     return RootState.OK, "", info
 
 
-def _walk(top: str, prefix: str, rules: Rules, found: Scan) -> bool:
+def _walk(top: str, prefix: str, rules: ScanRules, found: Scan) -> bool:
     """List a tree without recursion; return whether its top could be listed."""
     listed_already = set(found.folders.values())
     waiting = [(top, prefix, 0)]
@@ -188,12 +188,12 @@ def _walk(top: str, prefix: str, rules: Rules, found: Scan) -> bool:
                 listed = list(entries)
         except OSError as exc:
             found.unreadable.append(RelativePath(at))
-            found.skipped.append(Skipped(RelativePath(printable_name(at)), _say(exc)))
+            found.skipped.append(SkippedFile(RelativePath(printable_name(at)), _say(exc)))
             if depth == 0:
                 return False
             continue
         if rules.follow_symlinks and depth and identity in listed_already:
-            found.skipped.append(Skipped(RelativePath(at.removesuffix("/")), "a folder that is listed already"))
+            found.skipped.append(SkippedFile(RelativePath(at.removesuffix("/")), "a folder that is listed already"))
             continue
         listed_already.add(identity)
         found.folders[folder] = identity
@@ -201,13 +201,13 @@ def _walk(top: str, prefix: str, rules: Rules, found: Scan) -> bool:
             if not is_folder:
                 _take_entry(path, name, RelativePath(at + name), identity[0], rules, found)
             elif depth >= rules.max_depth:
-                found.skipped.append(Skipped(RelativePath(at + name), f"more than {rules.max_depth} folders deep"))
+                found.skipped.append(SkippedFile(RelativePath(at + name), f"more than {rules.max_depth} folders deep"))
             else:
                 waiting.append((path, f"{at}{name}/", depth + 1))
     return True
 
 
-def _kept(listed: list[os.DirEntry[str]], at: str, rules: Rules, found: Scan) -> Iterator[tuple[str, str, bool]]:
+def _kept(listed: list[os.DirEntry[str]], at: str, rules: ScanRules, found: Scan) -> Iterator[tuple[str, str, bool]]:
     """Yield (name, path, is folder) of the entries that may be or hold documents."""
     for entry in listed:
         name = entry.name
@@ -221,44 +221,44 @@ def _kept(listed: list[os.DirEntry[str]], at: str, rules: Rules, found: Scan) ->
         if not is_folder and not rules.may_be_document(name):
             continue
         if not is_utf8_name(name):
-            found.skipped.append(Skipped(RelativePath(printable_name(at + name)), "its name is not UTF-8"))
+            found.skipped.append(SkippedFile(RelativePath(printable_name(at + name)), "its name is not UTF-8"))
         elif is_link and not rules.follow_symlinks:
-            found.skipped.append(Skipped(RelativePath(at + name), "a symlink, and followSymlinks is off"))
+            found.skipped.append(SkippedFile(RelativePath(at + name), "a symlink, and followSymlinks is off"))
         elif is_link and not _is_contained(entry.path, rules):
-            found.skipped.append(Skipped(RelativePath(at + name), "a symlink that leads out of the workspace"))
+            found.skipped.append(SkippedFile(RelativePath(at + name), "a symlink that leads out of the workspace"))
         elif is_link and is_folder and _is_in_a_root(entry.path, found):
-            found.skipped.append(Skipped(RelativePath(at + name), "a symlink to a folder that is listed anyway"))
+            found.skipped.append(SkippedFile(RelativePath(at + name), "a symlink to a folder that is listed anyway"))
         elif not _is_left_out(f"{at}{name}/" if is_folder else at + name, entry.path, rules):
             yield name, entry.path, is_folder
 
 
-def _take_entry(path: str, name: str, at: RelativePath, device: int, rules: Rules, found: Scan) -> None:
+def _take_entry(path: str, name: str, at: RelativePath, device: int, rules: ScanRules, found: Scan) -> None:
     try:
         info = os.stat(path, follow_symlinks=rules.follow_symlinks)  # noqa: PTH116  os.stat is half the price
     except FileNotFoundError:
         return
     except OSError as exc:
         found.unreadable.append(at)
-        found.skipped.append(Skipped(at, _say(exc)))
+        found.skipped.append(SkippedFile(at, _say(exc)))
         return
     _take(name, at, info, device, rules, found)
 
 
-def _take(name: str, at: RelativePath, info: os.stat_result, device: int, rules: Rules, found: Scan) -> None:
+def _take(name: str, at: RelativePath, info: os.stat_result, device: int, rules: ScanRules, found: Scan) -> None:
     if not rules.may_be_document(name) or at in found.files:
         return
     limit, key = rules.limit(name)
     if not stat_module.S_ISREG(info.st_mode):
-        found.skipped.append(Skipped(at, "not a regular file"))
+        found.skipped.append(SkippedFile(at, "not a regular file"))
     elif rules.media is not None and modality_of(name) and at.startswith(_OWN_FOLDERS):
-        found.skipped.append(Skipped(at, "pictures and sounds in the folders of the notes are left out"))
+        found.skipped.append(SkippedFile(at, "pictures and sounds in the folders of the notes are left out"))
     elif info.st_size > limit:
-        found.skipped.append(Skipped(at, f"larger than {key} ({limit} bytes)"))
+        found.skipped.append(SkippedFile(at, f"larger than {key} ({limit} bytes)"))
     else:
         found.files[at] = FileStat(device, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)
 
 
-def _is_left_out(at: str, path: str, rules: Rules) -> bool:
+def _is_left_out(at: str, path: str, rules: ScanRules) -> bool:
     if rules.excluded_folder is not None and path == str(rules.excluded_folder):
         return True
     return rules.is_ignored(at)
@@ -269,7 +269,7 @@ def _folder_id(path: str) -> FolderId:
     return info.st_dev, info.st_ino
 
 
-def _is_contained(path: str, rules: Rules) -> bool:
+def _is_contained(path: str, rules: ScanRules) -> bool:
     return Path(path).resolve().is_relative_to(rules.workspace.resolve())
 
 
@@ -286,7 +286,7 @@ def _exact_case(path: Path) -> bool:
         return True
 
 
-def _relative(path: Path, rules: Rules) -> RelativePath:
+def _relative(path: Path, rules: ScanRules) -> RelativePath:
     return RelativePath(os.path.relpath(path, rules.workspace).replace(os.sep, "/"))
 
 

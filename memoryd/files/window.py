@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class Page:
     """The lines that were asked for, as many of them as fit.
 
     `count` tells how many lines the text touches. `next_first` is the line behind them, None at the end of the
@@ -51,14 +51,14 @@ class Window:
             self._to_pass -= 1
         self._keep(piece, self._skip(piece, at))
 
-    def lines(self) -> Lines:
+    def lines(self) -> Page:
         """Return what was collected, once the text has ended."""
         total = self._ends + (self._last not in ("", "\n"))
         text, next_column = self._fitted()
         count = text.count("\n") + (text[-1:] not in ("", "\n"))
         after = self._first + count
         following = after if count and after <= total else None
-        return Lines(text, count, total, following, next_column)
+        return Page(text, count, total, following, next_column)
 
     def _skip(self, piece: str, at: int) -> int:
         """Pass over the characters before the column, but not over the end of their line."""

@@ -17,17 +17,17 @@ from typing import TypeVar
 import structlog
 
 from memoryd.domain.debounce import Debounce
-from memoryd.domain.documents import RelativePath, Skipped, Source
+from memoryd.domain.documents import RelativePath, SkippedFile, Source
 from memoryd.domain.media import modality_of
-from memoryd.domain.syncplan import Grace, Known, Observation, Plan, is_mass_removal, plan
+from memoryd.domain.syncplan import Grace, Known, Observation, SyncPlan, is_mass_removal, plan
 from memoryd.domain.text.entries import MEDIA_CHUNKER, ChunkSettings
 from memoryd.errors import StoreError
-from memoryd.files.mounts import ReadMounts, read_mounts, remote_reason
+from memoryd.files.mount_table import ReadMounts, read_mounts, remote_reason
 from memoryd.files.roots import unreadable_files, vanished_roots
-from memoryd.files.scanner import Root, Rules, Scan, scan
+from memoryd.files.scanner import Scan, ScanRoot, ScanRules, scan
 from memoryd.index.large import Cut, LargeNotes, PutOffError, Stoppable
-from memoryd.index.progress import MassRemoval, Publish, SyncState
-from memoryd.index.reading import LARGE_BYTES, Reader, Reading, Verdict
+from memoryd.index.reading import LARGE_BYTES, Reader, Reading, ReadStatus
+from memoryd.index.sync_state import MassRemoval, Publish, SyncState
 from memoryd.index.withdrawn import Withdrawn
 from memoryd.index.work import Work, read_under_the_rules
 from memoryd.index.yielding import in_turns
@@ -84,7 +84,7 @@ class Indexer:
         database: Database,
         executor: Executor,
         workspace: Path,
-        look: Callable[[], tuple[Sequence[Root], Rules]],
+        look: Callable[[], tuple[Sequence[ScanRoot], ScanRules]],
         settings: IndexSettings,
         on_scan: Callable[[Scan], None],
         on_commit: Callable[[], None],
@@ -258,13 +258,13 @@ class Indexer:
             self.withdrawn.keep(self._known)
             self._epoch = self._database.epoch
 
-    def _observation(self, seen: Scan, rules: Rules) -> Observation:
+    def _observation(self, seen: Scan, rules: ScanRules) -> Observation:
         seen.roots += vanished_roots(seen, self._known, rules.workspace)
         lost = unreadable_files(seen, self._known, rules.workspace)
         now, wall_ns = time.monotonic(), time.time_ns()
         return Observation(seen.files, lost, self._missing_since, now, wall_ns, self._trusts_times)
 
-    def _plan(self, seen: Scan, rules: Rules, *, force: bool) -> tuple[Observation, Plan]:
+    def _plan(self, seen: Scan, rules: ScanRules, *, force: bool) -> tuple[Observation, SyncPlan]:
         """Compare disk and index; in a thread, since 100,000 files take a while."""
         observed = self._observation(seen, rules)
         return observed, plan(observed, self._view(force), self._settings.grace)
@@ -273,7 +273,7 @@ class Indexer:
         view = self._known | {path: known for path, (known, _) in self._left_out.items()}
         return {path: replace(known, is_stale=True) for path, known in view.items()} if force else view
 
-    async def _execute(self, todo: Plan, seen: Scan, reader: Reader, *, force: bool) -> list[RelativePath]:
+    async def _execute(self, todo: SyncPlan, seen: Scan, reader: Reader, *, force: bool) -> list[RelativePath]:
         """Do what the plan says; return the files that changed while they were read, or were not renamed after all."""
         held = self._view(force)
         # under rules that nobody knows, the new name may be private; the old one goes when its grace has passed
@@ -289,7 +289,7 @@ class Indexer:
         await self._drop_remains()
         return again
 
-    async def _withdraw(self, todo: Plan, reader: Reader) -> None:
+    async def _withdraw(self, todo: SyncPlan, reader: Reader) -> None:
         """Let nobody be told of what is private now, though the index cannot be written."""
         known = [(path, path) for path in todo.read] + [(old, new) for old, new in todo.rename]
         held = [(old, new) for old, new in known if old in self._known]
@@ -349,7 +349,7 @@ class Indexer:
         for following in [*batches[1:], []]:
             # one thread writes while another reads ahead
             ahead, _ = await asyncio.gather(self._read(work, following), self._commit_all(readings, work))
-            changing = [reading.path for reading in readings if reading.verdict is Verdict.AGAIN]
+            changing = [reading.path for reading in readings if reading.status is ReadStatus.AGAIN]
             again += changing
             self._update(pending_files=self.state.pending_files - len(readings) + len(changing))
             readings = ahead
@@ -364,21 +364,21 @@ class Indexer:
         if moved:
             await self._rename(moved)
         new_names = {reading.path for _, reading in moved}
-        await self._remove([reading.path for reading in readings if reading.verdict is Verdict.LEFT_OUT])
-        self._held |= {reading.path: reading.reason for reading in readings if reading.verdict is Verdict.HELD}
+        await self._remove([reading.path for reading in readings if reading.status is ReadStatus.LEFT_OUT])
+        self._held |= {reading.path: reading.reason for reading in readings if reading.status is ReadStatus.HELD}
         for reading in readings:
             if reading.path not in new_names:
                 await self._commit(reading)
-        changed = [reading for reading in readings if reading.verdict is Verdict.CHANGED]
+        changed = [reading for reading in readings if reading.status is ReadStatus.CHANGED]
         if changed:
             await self._put(changed, afresh=work.afresh)
 
     async def _rename(self, moved: Sequence[tuple[RelativePath, Reading]]) -> None:
         """Give what is held of the old paths to the new ones; what is to be cut anew stays so after a crash."""
-        moves = [(old, reading.path, _known_as(reading), reading.verdict) for old, reading in moved]
+        moves = [(old, reading.path, _known_as(reading), reading.status) for old, reading in moved]
         indexed = [
-            (old, new, replace(known, is_stale=verdict is Verdict.CHANGED))
-            for old, new, known, verdict in moves
+            (old, new, replace(known, is_stale=status is ReadStatus.CHANGED))
+            for old, new, known, status in moves
             if old in self._known
         ]
 
@@ -392,9 +392,9 @@ class Indexer:
             del self._known[old]
             self._failed.pop(new, None)
             log.debug("file renamed", path=old, to=new)
-        for old, new, known, verdict in moves:
+        for old, new, known, status in moves:
             left_out = self._left_out.pop(old, None)
-            if left_out is not None and verdict is Verdict.SAME:
+            if left_out is not None and status is ReadStatus.SAME:
                 self._left_out[new] = (known, left_out[1])
         self._note_commit()
 
@@ -446,13 +446,13 @@ class Indexer:
 
     async def _commit(self, reading: Reading) -> None:
         match reading:
-            case Reading(path, Verdict.FAILED, _, _, reason):
+            case Reading(path, ReadStatus.FAILED, _, _, reason):
                 await self._fail(path, reason)
-            case Reading(path, Verdict.LEFT_OUT, _, _, reason):
+            case Reading(path, ReadStatus.LEFT_OUT, _, _, reason):
                 # its text may have been indexed before, under another name or before it was away for a while
                 self._owes_purge = self._owes_purge or path not in self._left_out
                 self._left_out[path] = (_known_as(reading), reason)
-            case Reading(path, Verdict.SAME):
+            case Reading(path, ReadStatus.SAME):
                 await self._touch(path, _known_as(reading))
 
     async def _touch(self, path: RelativePath, known: Known) -> None:
@@ -487,14 +487,14 @@ class Indexer:
             await self._remove([path])
         self._failed[path] = (since, reason)
 
-    def _note_rules(self, rules: Rules) -> None:
+    def _note_rules(self, rules: ScanRules) -> None:
         self._has_patterns, self._held = rules.has_patterns, {}
         self._update(notice=rules.notice)
         if rules.hold != self.state.hold:
             self._update(hold=rules.hold)
             self._on_commit()
 
-    def _note_scan(self, seen: Scan, todo: Plan) -> None:
+    def _note_scan(self, seen: Scan, todo: SyncPlan) -> None:
         self._failed = {path: why for path, why in self._failed.items() if path in seen.files}
         self._update(
             last_scan_at=datetime.now(UTC),
@@ -505,10 +505,10 @@ class Indexer:
         if not todo.is_empty:
             self._publish(Event.SYNC, {"state": "started", "pendingFiles": self.state.pending_files})
 
-    def _note_done(self, seen: Scan, todo: Plan, again: list[RelativePath], *, held: int) -> None:
+    def _note_done(self, seen: Scan, todo: SyncPlan, again: list[RelativePath], *, held: int) -> None:
         reasons = {path: why for path, (_, why) in (self._left_out | self._failed).items()} | self._held
         self._update(
-            skipped=(*seen.skipped, *(Skipped(path, why) for path, why in reasons.items())),
+            skipped=(*seen.skipped, *(SkippedFile(path, why) for path, why in reasons.items())),
             pending_files=len(again) + len(self._large.queued) + len(self._held),
             is_dirty=bool(again or self._large.queued) or not todo.is_settled,
             last_sync_at=datetime.now(UTC),

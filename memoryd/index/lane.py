@@ -16,8 +16,8 @@ from memoryd.embed.protocol import Attachment, Embedder, Passage, Rejected, Vect
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
 from memoryd.errors import BudgetSpent, EmbedderUnavailable, StoreError, WorkerDied
 from memoryd.files.octets import NotReadableError
-from memoryd.index.progress import Publish
 from memoryd.index.spaces import Spaces
+from memoryd.index.sync_state import Publish
 from memoryd.store.database import Connection, Database
 from memoryd.store.vectors import (
     NO_SPACE,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.text.entries import ChunkEntry
-from memoryd.index.reading import Reading, Verdict
+from memoryd.index.reading import Reading, ReadStatus
 from memoryd.index.work import Work, may_follow, read_under_the_rules
 from memoryd.store.files import Entries
 
@@ -106,7 +106,7 @@ class LargeNotes:
                 if not await self._commit(reading, cut):
                     cut.yields += 1
                     return []
-                again = [cut.path] if reading.verdict is Verdict.AGAIN else []
+                again = [cut.path] if reading.status is ReadStatus.AGAIN else []
                 # it may have been saved again while it was cut
                 if reading.stamp is None or reading.stamp.stat == work.seen.files[cut.path]:
                     del self._queue[cut.path]

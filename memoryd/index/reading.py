@@ -25,7 +25,7 @@ from memoryd.files.octets import (
     utf8_of,
 )
 from memoryd.files.roots import base_of
-from memoryd.files.scanner import Root, Rules
+from memoryd.files.scanner import ScanRoot, ScanRules
 from memoryd.index.spool import Spool
 from memoryd.index.yielding import in_turns
 from memoryd.store.files import Entries
@@ -36,7 +36,7 @@ LARGE_BYTES = 2 * 2**20
 log = structlog.get_logger(__name__)
 
 
-class Verdict(StrEnum):
+class ReadStatus(StrEnum):
     """What reading a file says about it."""
 
     CHANGED = "changed"
@@ -53,7 +53,7 @@ class Reading:
     """One file as it was read: `stamp` unless it could not be, `chunks` if it changed, else the reason."""
 
     path: RelativePath
-    verdict: Verdict
+    status: ReadStatus
     stamp: Stamp | None = None
     chunks: Entries = ()
     reason: str = ""
@@ -71,8 +71,8 @@ class Reading:
 class Reader:
     """Reads suspects of one workspace under the rules of one scan, which found them at `disk`."""
 
-    roots: Sequence[Root]
-    rules: Rules
+    roots: Sequence[ScanRoot]
+    rules: ScanRules
     settings: ChunkSettings
     disk: Mapping[RelativePath, FileStat]
     spool: Path
@@ -83,25 +83,25 @@ class Reader:
     def read(self, path: RelativePath, known: Known | None) -> Reading:
         """Read one file; never raises for what a file or a disk may do."""
         if known is None and self.rules.hold is not None:
-            return Reading(path, Verdict.HELD, reason=self.rules.hold.reason)
+            return Reading(path, ReadStatus.HELD, reason=self.rules.hold.reason)
         try:
             octets = self._octets(path)
         except (FileNotFoundError, TornReadError):
-            return Reading(path, Verdict.AGAIN)
+            return Reading(path, ReadStatus.AGAIN)
         except NotReadableError as exc:
-            return Reading(path, Verdict.FAILED, reason=str(exc))
+            return Reading(path, ReadStatus.FAILED, reason=str(exc))
         except OSError as exc:
-            return Reading(path, Verdict.FAILED, reason=f"cannot be read: {exc.strerror}")
+            return Reading(path, ReadStatus.FAILED, reason=f"cannot be read: {exc.strerror}")
         # Of the devices only the folder's is compared: on an overlay each file may name another one.
         stat = replace(octets.stat, device=self.disk[path].device)
         try:
             return self._judge(path, replace(octets, stat=stat), known)
         except GivenUpError:
-            return Reading(path, Verdict.AGAIN)
+            return Reading(path, ReadStatus.AGAIN)
         except Exception as exc:
             # one note that trips a bug of ours must not keep the others out of the index
             log.error("note cannot be indexed", path=path, exc_info=exc)
-            return Reading(path, Verdict.FAILED, reason=f"cannot be indexed ({type(exc).__name__}); the log has it")
+            return Reading(path, ReadStatus.FAILED, reason=f"cannot be indexed ({type(exc).__name__}); the log has it")
 
     def says_private(self, path: RelativePath) -> bool:
         """Tell whether a note can be read and says of itself that it is private."""
@@ -128,7 +128,7 @@ class Reader:
     def _judge(self, path: RelativePath, octets: Octets, known: Known | None) -> Reading:
         modality = modality_of(path)
         if known is not None and not known.is_stale and known.digest == octets.sha256:
-            return Reading(path, Verdict.SAME, stamp_of(octets, ""))
+            return Reading(path, ReadStatus.SAME, stamp_of(octets, ""))
         if modality and self.rules.hold is None:
             return _judge_media(path, modality, *media_content(path, octets))
         return self._judge_note(path, octets)
@@ -137,13 +137,13 @@ class Reader:
         data, flags = utf8_of(octets)
         stamp, size = stamp_of(octets, flags), len(data) - len(PADDING)
         if reason := _why_private(data):
-            return Reading(path, Verdict.LEFT_OUT, stamp, reason=reason)
+            return Reading(path, ReadStatus.LEFT_OUT, stamp, reason=reason)
         if self.rules.hold is not None:
-            return Reading(path, Verdict.HELD, reason=self.rules.hold.reason)
+            return Reading(path, ReadStatus.HELD, reason=self.rules.hold.reason)
         entries = in_turns(each_entry(data, self.settings))
         chunks = Spool(self._wanted(entries), self.spool) if size > LARGE_BYTES else tuple(entries)
         lines = data.count(b"\n", 0, size) + (size > 0 and data[size - 1] != ord("\n"))
-        return Reading(path, Verdict.CHANGED, stamp, chunks, lines=lines)
+        return Reading(path, ReadStatus.CHANGED, stamp, chunks, lines=lines)
 
     def _wanted(self, entries: Iterable[ChunkEntry]) -> Iterator[ChunkEntry]:
         for entry in entries:
@@ -164,5 +164,5 @@ class GivenUpError(Exception):
 def _judge_media(path: RelativePath, modality: Modality, stamp: Stamp, media: Media | None) -> Reading:
     if media is None:
         reason = f"its bytes are not those of an {LABELS[modality].lower()} of a known kind"
-        return Reading(path, Verdict.LEFT_OUT, stamp, reason=reason)
-    return Reading(path, Verdict.CHANGED, stamp, media_entries(path, media, stamp.sha256))
+        return Reading(path, ReadStatus.LEFT_OUT, stamp, reason=reason)
+    return Reading(path, ReadStatus.CHANGED, stamp, media_entries(path, media, stamp.sha256))

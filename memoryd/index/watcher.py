@@ -26,7 +26,7 @@ FIRST_RETRY_SECONDS = 1.0
 """Doubles with each failure up to `retry_seconds`."""
 
 
-class Watcher:
+class FileWatcher:
     """Turns file events into hints for the workspace they belong to.
 
     `run` loops until cancelled; `watch` says what to watch and may be called at any time.

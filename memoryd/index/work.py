@@ -7,7 +7,7 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.media import modality_of
 from memoryd.domain.syncplan import Known
 from memoryd.files.scanner import Scan
-from memoryd.index.reading import LARGE_BYTES, Reader, Reading, Verdict
+from memoryd.index.reading import LARGE_BYTES, Reader, Reading, ReadStatus
 from memoryd.index.yielding import in_turns
 
 
@@ -28,7 +28,7 @@ class Work:
 
     def is_move(self, reading: Reading) -> bool:
         """Tell whether a file that may be a renamed one holds what the old one held."""
-        if reading.path not in self.came_from or reading.verdict not in (Verdict.SAME, Verdict.CHANGED):
+        if reading.path not in self.came_from or reading.status not in (ReadStatus.SAME, ReadStatus.CHANGED):
             return False
         return reading.read_stamp.sha256 == self.held[reading.path].digest
 
@@ -38,10 +38,10 @@ def read_under_the_rules(work: Work, batch: Sequence[RelativePath]) -> list[Read
     readings = [work.reader.read(path, work.held.get(path)) for path in in_turns(batch)]
     if not batch or work.reader.rules.is_current():
         return readings
-    return [replace(reading, verdict=Verdict.AGAIN) for reading in readings]
+    return [replace(reading, status=ReadStatus.AGAIN) for reading in readings]
 
 
 def may_follow(reading: Reading, work: Work) -> bool:
     """Tell whether what was read a while ago may be done still; what is to be kept may have become private."""
     reader = work.reader
-    return reader.is_still_public(reading.path) if reading.verdict is Verdict.CHANGED else reader.rules.is_current()
+    return reader.is_still_public(reading.path) if reading.status is ReadStatus.CHANGED else reader.rules.is_current()

@@ -16,7 +16,7 @@ from memoryd.domain.gitignore import Patterns
 from memoryd.domain.media import modality_of
 from memoryd.domain.text.entries import ChunkSettings
 from memoryd.files.ignore import Ruling
-from memoryd.files.scanner import Root
+from memoryd.files.scanner import ScanRoot
 from memoryd.qmd.collections import Collection, distinct, escaped
 from memoryd.qmd.copies import QmdCopies
 from memoryd.qmd.engine import NAME, QmdLimits, QmdSearch, Sidecar
@@ -43,7 +43,7 @@ class Standing:
     known: Callable[[], Set[RelativePath]]
     changed_since: ChangedSince
     ruling: Callable[[], Ruling]
-    roots: Callable[[], Sequence[Root]]
+    roots: Callable[[], Sequence[ScanRoot]]
     max_file_bytes: int
 
 
@@ -174,7 +174,7 @@ def _settings(config: QmdConfig) -> QmdSettings:
     )
 
 
-def _default_collections(agent: str, workspace: Path, roots: Sequence[Root]) -> Iterator[Collection]:
+def _default_collections(agent: str, workspace: Path, roots: Sequence[ScanRoot]) -> Iterator[Collection]:
     """Yield what the builtin index holds: the notes of the workspace as one collection, then the extra paths.
 
     One and not one for each folder: asked for several by name, qmd ranks each alone, and the best of a folder with

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from memoryd.domain.citations import cited, with_footer
-from memoryd.domain.documents import INDEX_ALL, Outside
+from memoryd.domain.documents import INDEX_ALL, OutsideCount
 from memoryd.domain.flags import Flag, path_flags, text_flags
 from memoryd.domain.ranking.fusion import text_score
 from memoryd.domain.ranking.questions import Question
@@ -29,7 +29,7 @@ class Freshness:
     is_dirty: bool
     hold: str = ""
     """Why pending files are not read, since nobody can say what is private."""
-    outside: Outside = field(default_factory=Outside)
+    outside: OutsideCount = field(default_factory=OutsideCount)
 
 
 @dataclass(frozen=True, slots=True)

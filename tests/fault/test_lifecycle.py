@@ -149,8 +149,8 @@ ESSENTIAL = [
     "memoryd.api.http.server Server run",
 ]
 OPTIONAL = {
-    "watcher": "memoryd.index.watcher Watcher run",
-    "probe": "memoryd.index.watcher Watcher run_probe",
+    "watcher": "memoryd.index.watcher FileWatcher run",
+    "probe": "memoryd.index.watcher FileWatcher run_probe",
     "embedding main": "memoryd.index.lane EmbeddingLane run",
     "outside main": "memoryd.agents.workspace Workspace run_outside",
 }

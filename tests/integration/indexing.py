@@ -12,15 +12,15 @@ from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.syncplan import Grace
 from memoryd.domain.text.entries import ChunkSettings
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
-from memoryd.files.ignore import IgnoreFile, Patience
-from memoryd.files.mounts import read_mounts
+from memoryd.files.ignore import IgnoreFile, IgnoreTimings
+from memoryd.files.mount_table import read_mounts
 from memoryd.files.roots import workspace_roots
-from memoryd.files.scanner import Root, Rules, Scan
+from memoryd.files.scanner import Scan, ScanRoot, ScanRules
+from memoryd.index.attachments import AttachmentReader
 from memoryd.index.indexer import Indexer, IndexSettings
 from memoryd.index.lane import EmbeddingLane, LaneSettings
-from memoryd.index.media import MediaReader
 from memoryd.index.spaces import Spaces
-from memoryd.index.watcher import Watcher
+from memoryd.index.watcher import FileWatcher
 from memoryd.search.builtin import BuiltinSearch, SearchSettings
 from memoryd.search.query import Found, Query
 from memoryd.store.database import Database
@@ -98,7 +98,7 @@ async def staged(
     *,
     settings: IndexSettings = QUICK,
     embedder: FakeEmbedder | None = None,
-    watcher: Watcher | None = None,
+    watcher: FileWatcher | None = None,
     extra: Sequence[str] = (),
     exclude: Sequence[str] = (),
     max_file_bytes: int = 1 << 20,
@@ -120,13 +120,13 @@ async def staged(
         workspace,
         exclude=exclude,
         memory=state / "index.sqlite-ignore",
-        patience=Patience(settle=settings.settle, grace=settings.grace.file),
+        timings=IgnoreTimings(settle=settings.settle, grace=settings.grace.file),
         follow_symlinks=follow_symlinks,
     )
 
-    def look() -> tuple[list[Root], Rules]:
+    def look() -> tuple[list[ScanRoot], ScanRules]:
         ruling = ignore.look()
-        return workspace_roots(workspace, extra), Rules(
+        return workspace_roots(workspace, extra), ScanRules(
             workspace=workspace,
             is_ignored=ruling.is_ignored,
             has_patterns=ruling.has_rules,
@@ -164,7 +164,7 @@ async def staged(
             lookup=found_elsewhere,
             publish=lambda event, data: events.append((event, data)),
             on_removed=lambda: search.forget_vectors(),
-            attach=MediaReader(executor=executor, look=look).attach,
+            attach=AttachmentReader(executor=executor, look=look).attach,
             hold=lambda: indexer.state.hold.reason if indexer.state.hold else "owed" if indexer.is_withholding else "",
         )
         indexer = Indexer(

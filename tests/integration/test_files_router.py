@@ -15,7 +15,7 @@ from memoryd.api.access import Gate
 from memoryd.api.http.sockets import OWNER, Peer
 from memoryd.config.limits import Limits
 from memoryd.domain.access import AccessRules
-from memoryd.files.scanner import Root
+from memoryd.files.scanner import ScanRoot
 from tests.integration.composed import composed
 
 
@@ -23,7 +23,7 @@ async def test_folders_are_looked_for_beside_the_loop(tmp_path: Path, workspace:
     threads: list[threading.Thread] = []
     async with composed(tmp_path, workspace, {"command": "/nonexistent"}) as running:
 
-        def roots() -> Sequence[Root]:
+        def roots() -> Sequence[ScanRoot]:
             threads.append(threading.current_thread())
             return running.served.roots()
 

@@ -3,18 +3,18 @@
 import os
 from pathlib import Path
 
-from memoryd.domain.documents import Outside
-from memoryd.files.ignore import IgnoreFile, Patience
+from memoryd.domain.documents import OutsideCount
+from memoryd.files.ignore import IgnoreFile, IgnoreTimings
 from memoryd.files.outside import count_outside
 from memoryd.files.roots import workspace_roots
-from memoryd.files.scanner import Rules, scan
+from memoryd.files.scanner import ScanRules, scan
 
 
-def counted(workspace: Path, *extra: str, max_files: int = 1000, max_entries: int = 20_000) -> Outside:
-    now = Patience(settle=0, grace=0)
-    ruling = IgnoreFile(workspace, exclude=["left-out/"], patience=now).look()
+def counted(workspace: Path, *extra: str, max_files: int = 1000, max_entries: int = 20_000) -> OutsideCount:
+    now = IgnoreTimings(settle=0, grace=0)
+    ruling = IgnoreFile(workspace, exclude=["left-out/"], timings=now).look()
     index = workspace / "index"
-    rules = Rules(workspace=workspace, is_ignored=ruling.is_ignored, hold=ruling.hold, excluded_folder=index)
+    rules = ScanRules(workspace=workspace, is_ignored=ruling.is_ignored, hold=ruling.hold, excluded_folder=index)
     seen = scan(workspace_roots(workspace, extra), rules)
     return count_outside(seen, rules, max_files=max_files, max_entries=max_entries)
 
@@ -27,12 +27,12 @@ def write(workspace: Path, *names: str, text: str = "# Note\n\ntext\n") -> None:
 
 def test_what_is_looked_for_is_not_outside(tmp_path: Path) -> None:
     write(tmp_path, "MEMORY.md", "SOUL.md", "memory/deep/a.md", "bank/b.md")
-    assert counted(tmp_path) == Outside()
+    assert counted(tmp_path) == OutsideCount()
     write(tmp_path, "plain.md", "projects/one.md", "projects/deep/two.md")
-    assert counted(tmp_path) == Outside(3)
-    assert counted(tmp_path, "projects") == Outside(1)
-    assert counted(tmp_path, "projects/*.md") == Outside(2)
-    assert counted(tmp_path, ".") == Outside()
+    assert counted(tmp_path) == OutsideCount(3)
+    assert counted(tmp_path, "projects") == OutsideCount(1)
+    assert counted(tmp_path, "projects/*.md") == OutsideCount(2)
+    assert counted(tmp_path, ".") == OutsideCount()
 
 
 def test_hidden_ignored_private_and_foreign_files_are_not_counted(tmp_path: Path) -> None:
@@ -43,21 +43,21 @@ def test_hidden_ignored_private_and_foreign_files_are_not_counted(tmp_path: Path
     (tmp_path / "folder").symlink_to("/usr/share")
     os.mkfifo(tmp_path / "pipe.md")
     (tmp_path / "folder.md").mkdir()
-    assert counted(tmp_path) == Outside()
+    assert counted(tmp_path) == OutsideCount()
     write(tmp_path, "folder.md/one.md")
-    assert counted(tmp_path) == Outside(1)
+    assert counted(tmp_path) == OutsideCount(1)
     (tmp_path / ".memoryignore").write_bytes(b"\xff\xfe\xff")
-    assert counted(tmp_path) == Outside(), "nobody can say what is private"
+    assert counted(tmp_path) == OutsideCount(), "nobody can say what is private"
 
 
 def test_counting_is_bounded_and_says_so(tmp_path: Path) -> None:
     write(tmp_path, *(f"notes/{number}.md" for number in range(30)))
-    assert counted(tmp_path, max_files=30) == Outside(30)
-    assert counted(tmp_path, max_files=10) == Outside(10, is_more=True)
-    assert counted(tmp_path, max_entries=20) == Outside(19, is_more=True)
-    assert str(Outside(10, is_more=True)) == "more than 10 Markdown files"
-    assert str(Outside(1)) == "1 Markdown file"
+    assert counted(tmp_path, max_files=30) == OutsideCount(30)
+    assert counted(tmp_path, max_files=10) == OutsideCount(10, is_more=True)
+    assert counted(tmp_path, max_entries=20) == OutsideCount(19, is_more=True)
+    assert str(OutsideCount(10, is_more=True)) == "more than 10 Markdown files"
+    assert str(OutsideCount(1)) == "1 Markdown file"
 
 
 def test_workspace_that_is_not_there_has_nothing_outside(tmp_path: Path) -> None:
-    assert counted(tmp_path / "gone") == Outside()
+    assert counted(tmp_path / "gone") == OutsideCount()

@@ -14,8 +14,8 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.media import MediaRules, Modality
 from memoryd.files.octets import NotReadableError
 from memoryd.files.roots import workspace_roots
-from memoryd.files.scanner import Rules
-from memoryd.index.media import MediaReader
+from memoryd.files.scanner import ScanRules
+from memoryd.index.attachments import AttachmentReader
 from memoryd.store.index_schema import problems
 from memoryd.store.vectors import PendingFile
 from tests.fakes import FakeEmbedder
@@ -285,9 +285,9 @@ async def test_bytes_are_read_only_where_the_rules_of_the_moment_allow(tmp_path:
     (tmp_path / "assets" / "a.png").write_bytes(data)
     (tmp_path / "assets" / "link.png").symlink_to(tmp_path / "assets" / "a.png")
     ignored: set[str] = set()
-    rules = Rules(workspace=tmp_path, is_ignored=ignored.__contains__, media=BOTH)
+    rules = ScanRules(workspace=tmp_path, is_ignored=ignored.__contains__, media=BOTH)
     with ThreadPoolExecutor(1) as executor:
-        reader = MediaReader(executor=executor, look=lambda: (workspace_roots(tmp_path, ["assets"]), rules))
+        reader = AttachmentReader(executor=executor, look=lambda: (workspace_roots(tmp_path, ["assets"]), rules))
         digest = hashlib.sha256(data).digest()
         file = PendingFile(RelativePath("assets/a.png"), digest, len(data))
         got = await reader.attach(file)

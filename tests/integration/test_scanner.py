@@ -7,20 +7,20 @@ import pytest
 
 from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.domain.syncplan import Known
-from memoryd.files.ignore import IgnoreFile, Patience
+from memoryd.files.ignore import IgnoreFile, IgnoreTimings
 from memoryd.files.roots import base_of, unreadable_files, workspace_roots
-from memoryd.files.scanner import Root, RootReport, RootState, Rules, Scan, scan
+from memoryd.files.scanner import RootReport, RootState, Scan, ScanRoot, ScanRules, scan
 
 
 def look(workspace: Path, *, extra: tuple[str, ...] = (), exclude: tuple[str, ...] = (), depth: int = 64) -> Scan:
-    ruling = IgnoreFile(workspace, exclude=exclude, patience=Patience(settle=0, grace=0)).look()
-    rules = Rules(workspace=workspace, is_ignored=ruling.is_ignored, max_depth=depth)
+    ruling = IgnoreFile(workspace, exclude=exclude, timings=IgnoreTimings(settle=0, grace=0)).look()
+    rules = ScanRules(workspace=workspace, is_ignored=ruling.is_ignored, max_depth=depth)
     return scan(workspace_roots(workspace, extra), rules)
 
 
 def followed(workspace: Path) -> Scan:
-    ruling = IgnoreFile(workspace, patience=Patience(settle=0, grace=0), follow_symlinks=True).look()
-    return scan(workspace_roots(workspace, []), Rules(workspace, ruling.is_ignored, follow_symlinks=True))
+    ruling = IgnoreFile(workspace, timings=IgnoreTimings(settle=0, grace=0), follow_symlinks=True).look()
+    return scan(workspace_roots(workspace, []), ScanRules(workspace, ruling.is_ignored, follow_symlinks=True))
 
 
 def states(seen: Scan) -> dict[str, RootState]:
@@ -135,7 +135,7 @@ def test_listed_folders_are_those_to_watch(tmp_path: Path) -> None:
 def test_whole_workspace_that_cannot_be_listed_proves_no_note_gone(tmp_path: Path, state: RootState) -> None:
     device = tmp_path.stat().st_dev
     known = {RelativePath("note.md"): Known(FileStat(device, 1, 2, 3, 4), 5, b"")}
-    seen = Scan(roots=[RootReport(Root(tmp_path), state, 0)], workspace_device=device)
+    seen = Scan(roots=[RootReport(ScanRoot(tmp_path), state, 0)], workspace_device=device)
     assert unreadable_files(seen, known, tmp_path) == {"note.md"}
 
 

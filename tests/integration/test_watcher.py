@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.index.watcher import Watcher
+from memoryd.index.watcher import FileWatcher
 from tests.integration.indexing import Stage, eventually, staged
 
 MAKE = 60
@@ -20,7 +20,7 @@ MAKE = 60
 
 @pytest.fixture
 async def stage(tmp_path: Path, workspace: Path) -> AsyncIterator[Stage]:
-    watcher = Watcher(probe=tmp_path / "probe", step_ms=10, retry_seconds=0.1, cookie_seconds=1)
+    watcher = FileWatcher(probe=tmp_path / "probe", step_ms=10, retry_seconds=0.1, cookie_seconds=1)
     async with staged(workspace, tmp_path / "state", watcher=watcher) as running:
         await running.sync()
         await eventually(lambda: watcher.is_ok)
@@ -76,7 +76,7 @@ async def test_name_that_is_no_utf8_does_not_end_the_watch(stage: Stage) -> None
 
 
 async def test_watch_that_went_deaf_is_noticed_by_its_cookie_and_armed_anew(workspace: Path, tmp_path: Path) -> None:
-    watcher = Watcher(probe=tmp_path / "probe", step_ms=10, retry_seconds=0.1, cookie_seconds=0.5)
+    watcher = FileWatcher(probe=tmp_path / "probe", step_ms=10, retry_seconds=0.1, cookie_seconds=0.5)
     async with staged(workspace, tmp_path / "state", watcher=watcher) as running:
         probing = asyncio.create_task(watcher.run_probe(every_seconds=0.1))
         await running.sync()
@@ -115,7 +115,7 @@ async def test_stop_while_it_waits_to_try_again_is_an_orderly_end(tmp_path: Path
     folder = tmp_path / "folder"
     folder.mkdir()
     info = folder.stat()
-    watcher = Watcher(probe=tmp_path / "probe", step_ms=10)
+    watcher = FileWatcher(probe=tmp_path / "probe", step_ms=10)
     watcher.watch("test", {str(folder): (info.st_dev, info.st_ino)}, lambda: None)
     watching = asyncio.create_task(watcher.run())
     await eventually(lambda: watcher.is_ok)
@@ -145,7 +145,7 @@ async def test_atomic_saves_by_another_thread_end_up_in_the_index(stage: Stage) 
 
 
 async def test_first_note_of_an_empty_workspace_is_noticed(tmp_path: Path) -> None:
-    watcher = Watcher(probe=tmp_path / "probe", step_ms=10)
+    watcher = FileWatcher(probe=tmp_path / "probe", step_ms=10)
     async with staged(tmp_path / "empty", tmp_path / "state", watcher=watcher) as stage:
         await stage.sync()
         await eventually(lambda: watcher.is_ok)

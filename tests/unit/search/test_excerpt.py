@@ -5,10 +5,10 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.files.window import Lines, Window
+from memoryd.files.window import Page, Window
 
 
-def read(text: str, *, first: int = 1, count: int = 120, column: int = 1, limit: int = 12_000, cuts: str = "") -> Lines:
+def read(text: str, *, first: int = 1, count: int = 120, column: int = 1, limit: int = 12_000, cuts: str = "") -> Page:
     window = Window(first=first, count=count, column=column, max_chars=limit)
     size = len(cuts) + 1
     for at in range(0, len(text), size):
@@ -68,8 +68,8 @@ def test_client_that_knows_no_columns_goes_on_behind_the_long_line() -> None:
 
 
 def test_beyond_the_end_there_is_nothing() -> None:
-    assert read("a\nb\n", first=9) == Lines("", 0, 2, None, None)
-    assert read("") == Lines("", 0, 0, None, None)
+    assert read("a\nb\n", first=9) == Page("", 0, 2, None, None)
+    assert read("") == Page("", 0, 0, None, None)
 
 
 def test_pieces_never_matter() -> None:

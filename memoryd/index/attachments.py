@@ -8,14 +8,14 @@ from memoryd.domain.media import HEAD_BYTES, checked
 from memoryd.embed.protocol import Attachment
 from memoryd.files.octets import NotReadableError, TornReadError, read_octets
 from memoryd.files.roots import base_of
-from memoryd.files.scanner import Root, Rules
+from memoryd.files.scanner import ScanRoot, ScanRules
 from memoryd.store.vectors import PendingFile
 
 
-class MediaReader:
+class AttachmentReader:
     """Gives the lane the bytes of files that the rules of this moment let through; `look` says where and which."""
 
-    def __init__(self, *, executor: Executor, look: Callable[[], tuple[Sequence[Root], Rules]]) -> None:
+    def __init__(self, *, executor: Executor, look: Callable[[], tuple[Sequence[ScanRoot], ScanRules]]) -> None:
         self._executor = executor
         self._look = look
 

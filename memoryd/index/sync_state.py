@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from memoryd.domain.documents import Skipped
+from memoryd.domain.documents import SkippedFile
 from memoryd.files.ignore import Hold
 from memoryd.files.scanner import RootReport
 from memoryd.wire import Event
@@ -33,7 +33,7 @@ class SyncState:
     last_scan_at: datetime | None = None
     last_sync_at: datetime | None = None
     roots: tuple[RootReport, ...] = ()
-    skipped: tuple[Skipped, ...] = field(default=())
+    skipped: tuple[SkippedFile, ...] = field(default=())
     remote: str = ""
     """Why scans alone tell what changes: other machines write to the disk. Empty if they do not."""
     mass_removal: MassRemoval | None = None
