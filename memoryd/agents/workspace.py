@@ -37,10 +37,9 @@ from memoryd.index.watcher import FileWatcher
 from memoryd.qmd.agent import AgentQmd, Standing
 from memoryd.search.builtin import BuiltinSearch, SearchSettings
 from memoryd.search.service import Freshness, SearchService
-from memoryd.store.chunks import Counts, counts
+from memoryd.store.chunks import Counts
 from memoryd.store.cost import PendingCost, pending_cost
 from memoryd.store.database import Database
-from memoryd.store.files import flagged_files
 from memoryd.store.vectors import Rejected, rejected
 from memoryd.wire import Event
 
@@ -186,7 +185,7 @@ class Workspace:
     async def refresh_counts(self) -> Counts:
         """Count what the index holds, for status and for the reasons of empty answers."""
         with contextlib.suppress(StoreError):
-            self.counts = await self.database.read(counts)
+            self.counts = await self.database.documents.counts()
         return self.counts
 
     async def refresh_lacking(self) -> None:
@@ -207,7 +206,7 @@ class Workspace:
     async def refresh_flagged(self) -> None:
         """Ask which documents were not read as they are, or are copies of a conflict."""
         with contextlib.suppress(StoreError):
-            self.flagged = await self.database.read(lambda db: flagged_files(db, FLAGGED_SHOWN))
+            self.flagged = await self.database.documents.flagged(FLAGGED_SHOWN)
 
     async def refresh_cost(self) -> None:
         """Count what is still to be sent to a remote provider; None if nothing is sent anywhere."""

@@ -24,7 +24,6 @@ from memoryd.files.excerpts import (
     location_of,
     read_lines,
 )
-from memoryd.store.files import is_indexed
 from memoryd.wire import API, LINES_MAX, POSITION_MAX
 
 NO_BYTES = "memoryd returns no bytes of pictures and sounds; open the file itself"
@@ -74,7 +73,7 @@ async def _find(path: str, served: Served) -> tuple[str, Location]:
     modality = modality_of(name)
     is_document = modality is not None or is_document_name(name.rpartition("/")[2])
     is_withdrawn = name in served.indexer.withdrawn
-    if is_document and not is_withdrawn and await served.database.read(lambda db: is_indexed(db, name)):
+    if is_document and not is_withdrawn and await served.database.documents.is_indexed(name):
         if modality is not None:
             kind = LABELS[modality].lower()
             raise InvalidRequest(f"{path!r} is an {kind}: it is found by search and has no lines", hint=NO_BYTES)

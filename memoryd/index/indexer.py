@@ -31,18 +31,8 @@ from memoryd.index.sync_state import MassRemoval, Publish, SyncState
 from memoryd.index.withdrawn import Withdrawn
 from memoryd.index.work import Work, read_under_the_rules
 from memoryd.index.yielding import in_turns
-from memoryd.store.database import Connection, Database
-from memoryd.store.files import (
-    FileRow,
-    known_files,
-    purge_files,
-    put_file,
-    remove_files,
-    rename_file,
-    touch_file,
-)
-from memoryd.store.index_schema import drop_deleted_words
-from memoryd.store.vectors import drop_unused
+from memoryd.store.database import Database
+from memoryd.store.document_rows import FileContent, FileRow, Rename
 from memoryd.wire import Event
 
 log = structlog.get_logger(__name__)
@@ -253,7 +243,7 @@ class Indexer:
         """Ask the index what it holds, once for each opening of its file."""
         if self._epoch != self._database.epoch:
             chunker = self._settings.chunks.fingerprint
-            self._known = await self._database.read(lambda db: known_files(db, chunker))
+            self._known = await self._database.documents.known(chunker)
             self._left_out, self._failed = {}, {}
             self.withdrawn.keep(self._known)
             self._epoch = self._database.epoch
@@ -381,12 +371,8 @@ class Indexer:
             for old, new, known, status in moves
             if old in self._known
         ]
-
-        def write(db: Connection) -> None:
-            for old, new, known in indexed:
-                rename_file(db, old, new, known.stat, known.read_at_ns, is_stale=known.is_stale)
-
-        await self._database.write(write)
+        renames = [Rename(old, new, known.stat, known.read_at_ns, known.is_stale) for old, new, known in indexed]
+        await self._database.documents.rename(renames)
         for old, new, known in indexed:
             self._known[new] = known
             del self._known[old]
@@ -418,7 +404,7 @@ class Indexer:
         """
         hidden = set(await self._in_thread(lambda: [path for path in indexed if self._may_be_private(path)]))
         gone = [path for path in indexed if path not in hidden]
-        await self._database.write(lambda db: (purge_files(db, list(hidden)), remove_files(db, gone)))
+        await self._database.documents.remove(gone, purged=list(hidden))
         self._owes_purge = self._owes_purge or bool(hidden)
         if hidden:
             self._on_purge()
@@ -439,7 +425,7 @@ class Indexer:
         Vectors of texts that no note holds any more go too: they may be of an earlier version of what is private now.
         """
         if self._owes_purge:
-            await self._database.write(_drop_remains)
+            await self._database.documents.drop_remains()
             self._on_purge()
             await self._database.checkpoint()
             self._owes_purge = False
@@ -460,7 +446,7 @@ class Indexer:
         if path in self._left_out:
             self._left_out[path] = (known, self._left_out[path][1])
         else:
-            await self._database.write(lambda db: touch_file(db, path, known.stat, known.read_at_ns))
+            await self._database.documents.touch(path, known.stat, known.read_at_ns)
             self._known[path] = known
             self.withdrawn.release([path])
 
@@ -468,10 +454,8 @@ class Indexer:
         rows = [_file_row(reading, self._settings.chunks) for reading in changed]
         # a picture's chunk says nothing of its bytes, and must not be taken for one that stays
         anew = [afresh or row.chunker == MEDIA_CHUNKER for row in rows]
-        files = list(zip(rows, (reading.chunks for reading in changed), anew, strict=True))
-        done = await self._database.write(
-            lambda db: [put_file(db, row, chunks, afresh=is_anew) for row, chunks, is_anew in files]
-        )
+        files = map(FileContent, rows, (reading.chunks for reading in changed), anew)
+        done = await self._database.documents.put(list(files))
         for row, indexed in zip(rows, done, strict=True):
             self._known[row.path] = Known(row.stat, row.read_at_ns, row.sha256)
             self._left_out.pop(row.path, None)
@@ -545,11 +529,6 @@ class Indexer:
 
     async def _in_thread(self, function: Callable[[], Result]) -> Result:
         return await asyncio.get_running_loop().run_in_executor(self._executor, function)
-
-
-def _drop_remains(db: Connection) -> None:
-    drop_deleted_words(db)
-    drop_unused(db)
 
 
 def _held_back(count: int, grace: Grace) -> str:

@@ -10,7 +10,7 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.text.entries import ChunkEntry
 from memoryd.index.reading import Reading, ReadStatus
 from memoryd.index.work import Work, may_follow, read_under_the_rules
-from memoryd.store.files import Entries
+from memoryd.store.document_rows import Entries
 
 
 @dataclass(slots=True)

@@ -28,7 +28,7 @@ from memoryd.files.roots import base_of
 from memoryd.files.scanner import ScanRoot, ScanRules
 from memoryd.index.spool import Spool
 from memoryd.index.yielding import in_turns
-from memoryd.store.files import Entries
+from memoryd.store.document_rows import Entries
 
 LARGE_BYTES = 2 * 2**20
 """A note of more is cut aside, while smaller ones are read and committed."""

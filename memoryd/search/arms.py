@@ -22,7 +22,6 @@ from memoryd.errors import EmbeddingError, StoreError, StoreUnavailable
 from memoryd.index.spaces import Spaces
 from memoryd.search.query import Arm, ArmState
 from memoryd.search.vector_index import VectorIndex
-from memoryd.store.chunks import chunks_of_hashes, matching_files
 from memoryd.store.database import Connection, Database
 from memoryd.store.vectors import Matrix, ids_of_files
 from memoryd.store.words import (
@@ -113,7 +112,7 @@ class Arms:
         """Find what the question's filters, phrases and exclusions leave; the phrases as far as the words tell."""
         files = None
         if not question.filters.is_empty:
-            files = tuple(await self._database.read(lambda db: matching_files(db, question.filters)))
+            files = tuple(await self._database.documents.matching(question.filters))
         return Arm(ArmState.OK), CandidateFilter(files, question.required, question.forbidden)
 
     async def lexical(
@@ -180,7 +179,7 @@ class Arms:
         self, near: Mapping[bytes, float], question: Question, admitted: CandidateFilter
     ) -> dict[int, float]:
         """Return the best cosine of each chunk that may answer; equal passages of several share one vector."""
-        pairs = await self._database.read(lambda db: chunks_of_hashes(db, list(near)))
+        pairs = await self._database.documents.chunks_of_hashes(list(near))
         inside = {chunk for chunk, _ in pairs}
         if not admitted.is_empty:
             found = inside

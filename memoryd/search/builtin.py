@@ -6,7 +6,6 @@ import time
 from collections.abc import Container
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
-from functools import partial
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.ranking.fusion import Evidence, Weights, relative, weighted
@@ -19,7 +18,6 @@ from memoryd.search.judging import floors, judge, ranks, scored
 from memoryd.search.query import Arm, ArmState, Fallback, Floors, Found, Query
 from memoryd.search.selection import Bar, Selected, Steps, select
 from memoryd.search.vector_index import VectorIndex
-from memoryd.store.chunks import chunk_rows
 from memoryd.store.database import Database
 from memoryd.store.words import CandidateFilter
 
@@ -240,7 +238,7 @@ class BuiltinSearch:
         reach = len(admitted) if steps.half_life_days is not None else max(FIRST_LOOK, 2 * limit, steps.pool)
         while True:
             wanted = admitted[:reach] + refused
-            rows = await self._database.read(partial(chunk_rows, ids=wanted))
+            rows = await self._database.documents.chunks(wanted)
             if len(rows) < len(set(wanted)) and not asked.is_last:
                 raise _ReplacedError
             known = [rows[chunk] for chunk in wanted if chunk in rows and rows[chunk].path not in self._withdrawn]

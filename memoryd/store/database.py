@@ -20,6 +20,7 @@ import sqlite_vec
 
 from memoryd.errors import DamagedDatabase, StoreUnavailable
 from memoryd.store.checksums import checksum_vfs, reserve_checksums
+from memoryd.store.document_table import Documents
 from memoryd.store.write_ahead import WriteAheadLog
 
 Result = TypeVar("Result")
@@ -83,6 +84,7 @@ class Database:
         self._reading = asyncio.Semaphore(READERS)
         self._inode: int | None = None
         self._log = WriteAheadLog(path)
+        self.documents = Documents(self)
 
     @property
     def is_open(self) -> bool:

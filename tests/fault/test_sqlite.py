@@ -21,7 +21,7 @@ from memoryd.domain.documents import FileStat, RelativePath, Source
 from memoryd.domain.text.entries import ChunkSettings, chunk_entries
 from memoryd.errors import DaemonNotRunning, MemorydError, NotNow
 from memoryd.store.checksums import checksum_vfs
-from memoryd.store.files import FileRow, put_file
+from memoryd.store.document_rows import FileRow, put_file
 from memoryd.store.index_schema import FileKind, check_words, prepare_index, problems, recognise
 from memoryd.wire import Exit
 from tests.daemon import eventually

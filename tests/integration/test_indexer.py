@@ -15,7 +15,7 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.syncplan import RACY_WINDOW_NS, Grace
 from memoryd.domain.text.entries import ChunkEntry, ChunkSettings, each_entry
 from memoryd.files.octets import file_stat
-from memoryd.store.files import touch_file
+from memoryd.store.document_rows import touch_file
 from memoryd.wire import Event
 from tests.fakes import blow_up
 from tests.integration.indexing import QUICK, Stage, eventually, rebuilt, staged

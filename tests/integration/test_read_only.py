@@ -6,7 +6,7 @@ import pytest
 
 from memoryd.errors import StoreUnavailable
 from memoryd.search.query import ArmState
-from memoryd.store.files import remove_files
+from memoryd.store.document_rows import remove_files
 from memoryd.store.index_schema import check_tables, prepare_index
 from tests.integration.indexing import eventually, staged
 

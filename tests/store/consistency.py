@@ -10,7 +10,7 @@ import numpy as np
 from memoryd.domain.documents import FileStat, Source
 from memoryd.domain.media import modality_of
 from memoryd.domain.text.entries import ChunkEntry, PassageEntry, chunk_words, content_hash
-from memoryd.store.files import FileRow, put_file
+from memoryd.store.document_rows import FileRow, put_file
 
 Dump = list[tuple[object, ...]]
 

@@ -6,7 +6,7 @@ import apsw
 
 from memoryd.domain.documents import FileStat, RelativePath, Source
 from memoryd.domain.text.entries import ChunkSettings, chunk_entries
-from memoryd.store.files import FileRow, Indexed, put_file
+from memoryd.store.document_rows import FileRow, Indexed, put_file
 
 SETTINGS = ChunkSettings(tokens=60, overlap=15)
 

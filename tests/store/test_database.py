@@ -11,7 +11,7 @@ import pytest
 
 from memoryd.errors import DamagedDatabase, StoreUnavailable
 from memoryd.store.database import READERS, Database
-from memoryd.store.files import known_files
+from memoryd.store.document_rows import known_files
 from memoryd.store.index_schema import FileKind, prepare_index, recognise
 from tests.store.consistency import check_consistency
 from tests.store.rows import SETTINGS, note, put

@@ -8,7 +8,15 @@ from hypothesis import strategies as st
 from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.domain.text.words import match_expression, query_terms
 from memoryd.store.database import Database
-from memoryd.store.files import is_indexed, known_files, purge_files, remove_files, rename_file, touch_file
+from memoryd.store.document_rows import (
+    Rename,
+    is_indexed,
+    known_files,
+    purge_files,
+    remove_files,
+    rename_files,
+    touch_file,
+)
 from memoryd.store.index_schema import drop_deleted_words, prepare_index
 from tests.store.consistency import check_consistency, dump
 from tests.store.rows import SETTINGS, note, put, stat_of
@@ -53,7 +61,8 @@ def test_any_series_of_edits_gives_what_a_rebuild_gives(edits: list[tuple[str, s
             remove_files(db, [RelativePath(path)])
         elif path in disk and detail != path:
             disk[str(detail)] = disk.pop(path)
-            rename_file(db, RelativePath(path), RelativePath(str(detail)), stat_of(disk[str(detail)]), 10**18)
+            new = RelativePath(str(detail))
+            rename_files(db, [Rename(RelativePath(path), new, stat_of(disk[new]), 10**18)])
     rebuilt = new_index()
     for path, text in disk.items():
         put(rebuilt, path, text)
@@ -86,7 +95,7 @@ async def test_renamed_note_is_found_by_its_new_name_alone(database: Database) -
     await database.write(lambda db: put(db, old, note("rent")))
     chunks = await database.read(lambda db: list(db.execute("SELECT id FROM chunks ORDER BY id")))
     passages = await database.read(lambda db: list(db.execute("SELECT id FROM passages ORDER BY id")))
-    await database.write(lambda db: rename_file(db, old, new, stat_of("", 9), 5))
+    await database.write(lambda db: rename_files(db, [Rename(old, new, stat_of("", 9), 5)]))
     assert await database.read(lambda db: list(db.execute("SELECT id FROM chunks ORDER BY id"))) == chunks
     assert await database.read(lambda db: list(db.execute("SELECT id FROM passages ORDER BY id"))) == passages
     assert await database.read(lambda db: found(db, "electrician")) == {new}
@@ -100,7 +109,7 @@ async def test_renamed_note_is_found_by_its_new_name_alone(database: Database) -
 async def test_rename_over_an_indexed_note_replaces_it_whole(database: Database) -> None:
     await database.write(lambda db: put(db, A, note("rent")))
     await database.write(lambda db: put(db, B, note("boiler")))
-    await database.write(lambda db: rename_file(db, A, B, stat_of(""), 5))
+    await database.write(lambda db: rename_files(db, [Rename(A, B, stat_of(""), 5)]))
     await database.write(check_consistency)
     assert await database.read(lambda db: found(db, "boiler")) == set()
     assert await database.read(lambda db: found(db, "rent")) == {B}

@@ -10,7 +10,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from memoryd.store.files import known_files
+from memoryd.store.document_rows import known_files
 from memoryd.store.index_schema import prepare_index
 from tests.store.consistency import check_consistency, dump, open_index
 from tests.store.rows import SETTINGS, note, put

@@ -7,7 +7,7 @@ import pytest
 from memoryd.domain.documents import RelativePath
 from memoryd.store.chunks import chunks_of_hashes, counts
 from memoryd.store.database import Database
-from memoryd.store.files import purge_files, remove_files
+from memoryd.store.document_rows import purge_files, remove_files
 from memoryd.store.vectors import (
     Matrix,
     count_pending,

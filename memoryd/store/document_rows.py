@@ -12,6 +12,8 @@ from memoryd.domain.flags import path_flags
 from memoryd.domain.syncplan import Known
 from memoryd.domain.text.entries import MEDIA_CHUNKER, ChunkEntry, ChunkWords, chunk_words
 from memoryd.domain.text.words import index_text
+from memoryd.store.index_schema import drop_deleted_words
+from memoryd.store.vectors import drop_unused
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,26 @@ class Entries(Protocol):
     def __len__(self) -> int: ...
 
     def __iter__(self) -> Iterator[ChunkEntry]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class FileContent:
+    """What the index is to hold of a document. `is_afresh`: no chunk is taken for one that stays."""
+
+    row: FileRow
+    chunks: Entries
+    is_afresh: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rename:
+    """A new path for an indexed file, which was read at `stat`. `is_stale`: it is to be cut anew."""
+
+    old: RelativePath
+    new: RelativePath
+    stat: FileStat
+    read_at_ns: int
+    is_stale: bool = False
 
 
 _MAX_INTEGER = 2**63 - 1
@@ -143,25 +165,27 @@ def touch_file(db: apsw.Connection, path: RelativePath, stat: FileStat, read_at_
     db.execute(_UPDATE_STAT, (*_stat_values(stat), read_at_ns, path))
 
 
-def rename_file(
-    db: apsw.Connection,
-    old: RelativePath,
-    new: RelativePath,
-    stat: FileStat,
-    read_at_ns: int,
-    *,
-    is_stale: bool = False,
-) -> None:
-    """Give an indexed file its new path; chunks, passages and vectors stay. `is_stale`: it is to be cut anew."""
+def rename_files(db: apsw.Connection, renames: Iterable[Rename]) -> None:
+    """Give indexed files their new paths, in this order; chunks, passages and vectors stay."""
+    for rename in renames:
+        _rename_file(db, rename)
+
+
+def _rename_file(db: apsw.Connection, rename: Rename) -> None:
+    new = rename.new
     remove_files(db, [new])
-    db.execute("UPDATE files SET path = ?, chunker = iif(?, '', chunker) WHERE path = ?", (new, is_stale, old))
-    touch_file(db, new, stat, read_at_ns)
+    # a file that is to be cut anew has no chunker that anybody asks for, so that it stays stale after a crash
+    db.execute(
+        "UPDATE files SET path = ?, chunker = iif(?, '', chunker) WHERE path = ?", (new, rename.is_stale, rename.old)
+    )
+    touch_file(db, new, rename.stat, rename.read_at_ns)
     rows = list(
         db.execute(
             "SELECT c.id, c.text, c.heading FROM chunks c JOIN files f ON f.id = c.file_id WHERE f.path = ?",
             (new,),
         )
     )
+    # the words of a chunk hold its path, too
     for chunk_id, text, heading in rows:
         db.execute(_DELETE_CHUNK_WORDS, (chunk_id,))
         _insert_words(db, chunk_id, chunk_words(heading, text), new)
@@ -195,6 +219,15 @@ def remove_files(db: apsw.Connection, paths: Iterable[RelativePath]) -> int:
         db.execute("DELETE FROM files WHERE path = ?", (path,))
         removed += db.changes()
     return removed
+
+
+def drop_remains(db: apsw.Connection) -> None:
+    """Drop the words that are only marked as deleted, and every vector and rejection that no passage uses.
+
+    Of the vectors more than `purge_files` finds: they may be of an earlier version of what is private now.
+    """
+    drop_deleted_words(db)
+    drop_unused(db)
 
 
 def _insert_chunk(db: apsw.Connection, file_id: int, ordinal: int, entry: ChunkEntry, path: RelativePath) -> None:
