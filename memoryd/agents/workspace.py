@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from memoryd.agents.served import Served
-from memoryd.config.limits import Limits
-from memoryd.config.memory_search import MemorySearch
+from memoryd.config.limits import LimitsSection
+from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.models import Agent
 from memoryd.config.paths import state_dir
 from memoryd.domain.documents import OutsideCount, SkippedFile
@@ -61,7 +61,7 @@ class Surroundings:
     """What every workspace of the daemon shares."""
 
     executor: Executor
-    limits: Limits
+    limits: LimitsSection
     watcher: FileWatcher | None
     lookup: Lookup
     publish: Callable[[Event, Mapping[str, object]], None]
@@ -331,7 +331,7 @@ class Workspace:
             self._around.publish(event, {"agent": agent.id, **data})
 
 
-def _extension(settings: MemorySearch) -> Path | None:
+def _extension(settings: MemorySearchSection) -> Path | None:
     return Path(settings.store.vector.extension_path) if settings.store.vector.extension_path else None
 
 
@@ -346,7 +346,7 @@ def _made_ignore(workspace: Path, agent: Agent) -> IgnoreFile:
     )
 
 
-def _lane_settings(settings: MemorySearch, choice: Choice) -> LaneSettings:
+def _lane_settings(settings: MemorySearchSection, choice: Choice) -> LaneSettings:
     usual = LaneSettings(
         max_unused=settings.cache.max_entries if settings.cache.enabled else 0,
         providers=tuple(filter(None, (choice.provider, choice.fallback))),
@@ -359,7 +359,7 @@ def _lane_settings(settings: MemorySearch, choice: Choice) -> LaneSettings:
     return replace(usual, remote_batch=passages, read_ahead=passages, retry=batch.poll_interval_ms / 1000)
 
 
-def _index_settings(settings: MemorySearch) -> IndexSettings:
+def _index_settings(settings: MemorySearchSection) -> IndexSettings:
     sync = settings.sync
     return IndexSettings(
         chunks=ChunkSettings(settings.chunking.tokens, settings.chunking.overlap),
@@ -377,7 +377,7 @@ def _unseen(refused: Rejected) -> SkippedFile:
     return SkippedFile(refused.path, f"a passage in {lines} is found by its words only: {refused.reason}")
 
 
-def _search_settings(settings: MemorySearch, vector_bytes: int) -> SearchSettings:
+def _search_settings(settings: MemorySearchSection, vector_bytes: int) -> SearchSettings:
     hybrid = settings.query.hybrid
     return SearchSettings(
         is_hybrid=hybrid.enabled,

@@ -9,7 +9,7 @@ from starlette.convertors import Convertor, register_url_convertor
 from memoryd.agents.served import AgentTable, Served
 from memoryd.api.access import Gate
 from memoryd.api.models import FileReply
-from memoryd.config.limits import Limits
+from memoryd.config.limits import LimitsSection
 from memoryd.domain.access import Admitted
 from memoryd.domain.documents import is_document_name
 from memoryd.domain.media import LABELS, modality_of
@@ -41,7 +41,7 @@ class _AnyPath(Convertor[str]):
         return value
 
 
-def router(agents: AgentTable, gate: Gate, limits: Limits) -> APIRouter:
+def router(agents: AgentTable, gate: Gate, limits: LimitsSection) -> APIRouter:
     """The reading route over these agents."""
     register_url_convertor("anyPath", _AnyPath())
     routes = APIRouter()

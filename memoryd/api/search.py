@@ -10,7 +10,7 @@ from memoryd.agents.served import AgentTable, Served
 from memoryd.api.access import Caller, Gate
 from memoryd.api.explaining import answer_explanation, hit_explanation
 from memoryd.api.models import ArmReply, HitReply, SearchHealth, SearchReply, SearchRequest, fallback_reply
-from memoryd.config.limits import Limits
+from memoryd.config.limits import LimitsSection
 from memoryd.domain.ranking.filters import Filters, parse_instant
 from memoryd.domain.ranking.questions import parse_question
 from memoryd.errors import InvalidRequest
@@ -19,7 +19,7 @@ from memoryd.search.service import Answer, Answered
 from memoryd.wire import API
 
 
-def router(agents: AgentTable, gate: Gate, limits: Limits) -> APIRouter:
+def router(agents: AgentTable, gate: Gate, limits: LimitsSection) -> APIRouter:
     """The search route over these agents."""
     routes = APIRouter()
 
@@ -36,7 +36,7 @@ def router(agents: AgentTable, gate: Gate, limits: Limits) -> APIRouter:
     return routes
 
 
-def _query(request: SearchRequest, served: Served, limits: Limits) -> Query:
+def _query(request: SearchRequest, served: Served, limits: LimitsSection) -> Query:
     settings = served.agent.memory_search.query
     usual = settings.max_results if served.qmd is None else served.agent.memory.qmd.limits.max_results
     if len(request.query.encode("utf-8", "surrogatepass")) > limits.max_query_bytes:

@@ -14,7 +14,7 @@ from typing import Final
 from memoryd.cli.doctor import Check
 from memoryd.config.models import Agent, Config
 from memoryd.config.paths import models_dir
-from memoryd.config.providers import Models
+from memoryd.config.providers import ModelsSection
 from memoryd.domain.breaker import BreakerRule
 from memoryd.embed.choice import Plan, plan_for
 from memoryd.embed.local.source import NO_LLAMA, LocalSettings, model_file
@@ -45,7 +45,7 @@ async def checks(config: Config) -> Sequence[Check]:
     return found
 
 
-async def _of_plan(plan: Plan, models: Models, store: ModelStore) -> list[Check]:
+async def _of_plan(plan: Plan, models: ModelsSection, store: ModelStore) -> list[Check]:
     found: list[Check] = []
     for part, settings in (("provider", plan.first), ("fallback", plan.second)):
         if isinstance(settings, LocalSettings):

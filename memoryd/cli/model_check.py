@@ -10,7 +10,7 @@ import click
 
 from memoryd.cli.settings import Settings
 from memoryd.cli.terminal import styled
-from memoryd.config.providers import Local
+from memoryd.config.providers import LocalSection
 from memoryd.embed.local.identity import identity_of
 from memoryd.embed.local.worker import LlamaWorker
 from memoryd.embed.verify import Pair, Verification
@@ -23,7 +23,7 @@ from memoryd.wire import Exit
 REAP_SECONDS = 5.0
 
 
-def check(model: Path, local: Local) -> Verification:
+def check(model: Path, local: LocalSection) -> Verification:
     """Embeds known pairs with `model`. Raises ModelError if the file is no model, EmbeddingError if it fails."""
     metadata = inspect(model)
     family = family_of(metadata)

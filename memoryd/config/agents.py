@@ -5,8 +5,8 @@ from typing import Annotated, Final, TypeVar
 
 from pydantic import AfterValidator, Field
 
-from memoryd.config.embedder import AgentMemory
-from memoryd.config.memory_search import MemorySearch
+from memoryd.config.embedder import AgentMemorySection
+from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.section import Section, SharedSection, Text
 from memoryd.domain.access import folded_id, read_key
 
@@ -30,25 +30,25 @@ def _session_key(text: str) -> str:
     return text
 
 
-class AgentDefaults(SharedSection):
+class AgentDefaultsSection(SharedSection):
     """What holds for every agent that does not say otherwise."""
 
     workspace: Text = DEFAULT_WORKSPACE
-    memory: AgentMemory = AgentMemory()
-    memory_search: MemorySearch = MemorySearch()
+    memory: AgentMemorySection = AgentMemorySection()
+    memory_search: MemorySearchSection = MemorySearchSection()
 
 
-class AgentSocket(Section):
+class AgentSocketSection(Section):
     """A socket of one agent: who is given it alone can ask as nobody else, with `session_key` in no other session."""
 
     path: Text
     session_key: Annotated[Text, AfterValidator(_session_key)] | None = None
 
 
-Sockets = Annotated[tuple[AgentSocket, ...], Field(strict=False)]
+Sockets = Annotated[tuple[AgentSocketSection, ...], Field(strict=False)]
 
 
-class AgentEntry(SharedSection):
+class AgentSection(SharedSection):
     """One agent; ids are compared in lower case."""
 
     id: Annotated[str, AfterValidator(_agent_id)]
@@ -56,14 +56,14 @@ class AgentEntry(SharedSection):
     default: bool = False
     workspace: Text | None = None
     sockets: Sockets = ()
-    memory_search: MemorySearch = MemorySearch()
+    memory_search: MemorySearchSection = MemorySearchSection()
 
 
-class Agents(Section):
+class AgentsSection(Section):
     """Defaults and list; an empty list means the one agent `main`."""
 
-    defaults: AgentDefaults = AgentDefaults()
-    list: Annotated[tuple[AgentEntry, ...], Field(strict=False)] = ()
+    defaults: AgentDefaultsSection = AgentDefaultsSection()
+    list: Annotated[tuple[AgentSection, ...], Field(strict=False)] = ()
 
 
 def overlay(base: AnySection, top: AnySection) -> AnySection:
@@ -76,7 +76,7 @@ def overlay(base: AnySection, top: AnySection) -> AnySection:
     return base.model_copy(update=changes)
 
 
-def merged_search(defaults: MemorySearch, own: MemorySearch) -> MemorySearch:
+def merged_search(defaults: MemorySearchSection, own: MemorySearchSection) -> MemorySearchSection:
     """Return what holds for an agent: its own values win, lists that add up are joined without repeats.
 
     `extraPaths` and `qmd.extraCollections` add up as in OpenClaw; so does `exclude`, for an agent must not open

@@ -4,32 +4,32 @@ from typing import Final
 
 from pydantic import Field
 
-from memoryd.config.memory_search import MemorySearch
-from memoryd.config.providers import Address, Local, Remote
+from memoryd.config.memory_search import MemorySearchSection
+from memoryd.config.providers import HttpAddress, LocalSection, RemoteSection
 from memoryd.config.section import SharedSection, Text
 
 ROUTE: Final = "/embeddings"
 
 
-class LocalEmbedder(SharedSection):
+class LocalEmbedderSection(SharedSection):
     """A folder that holds one GGUF model."""
 
     model_dir: Text | None = Field(default=None, alias="model_dir")
 
 
-class RemoteEmbedder(SharedSection):
+class RemoteEmbedderSection(SharedSection):
     """An OpenAI-compatible endpoint; `url` is the whole address of its route."""
 
-    url: Address | None = None
+    url: HttpAddress | None = None
     model: Text | None = None
     query_instruction: Text | None = Field(default=None, alias="query_instruction")
 
 
-class Embedder(SharedSection):
+class EmbedderSection(SharedSection):
     """One of the two; if both are given, the endpoint."""
 
-    local: LocalEmbedder = LocalEmbedder()
-    remote: RemoteEmbedder = RemoteEmbedder()
+    local: LocalEmbedderSection = LocalEmbedderSection()
+    remote: RemoteEmbedderSection = RemoteEmbedderSection()
 
     @property
     def named_by(self) -> str:
@@ -39,25 +39,25 @@ class Embedder(SharedSection):
                 return f"agents.defaults.memory.embedder.{place}"
         return ""
 
-    def as_search(self) -> MemorySearch:
+    def as_search(self) -> MemorySearchSection:
         """Return what it means in the words of `memorySearch`, with only those fields set."""
         if self.remote.url is not None:
             return _search(
                 provider="openai",
-                remote=Remote(base_url=self.remote.url.rstrip("/").removesuffix(ROUTE)),
+                remote=RemoteSection(base_url=self.remote.url.rstrip("/").removesuffix(ROUTE)),
                 model=self.remote.model,
                 query_instruction=self.remote.query_instruction,
             )
         if self.local.model_dir is not None:
-            return _search(provider="local", local=Local(model_path=self.local.model_dir))
-        return MemorySearch()
+            return _search(provider="local", local=LocalSection(model_path=self.local.model_dir))
+        return MemorySearchSection()
 
 
-class AgentMemory(SharedSection):
+class AgentMemorySection(SharedSection):
     """What RsClaw keeps under `memory` of an agent."""
 
-    embedder: Embedder = Embedder()
+    embedder: EmbedderSection = EmbedderSection()
 
 
-def _search(**values: object) -> MemorySearch:
-    return MemorySearch.model_validate({name: value for name, value in values.items() if value is not None})
+def _search(**values: object) -> MemorySearchSection:
+    return MemorySearchSection.model_validate({name: value for name, value in values.items() if value is not None})

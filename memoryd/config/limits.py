@@ -9,7 +9,7 @@ from memoryd.config.section import Section, UpperCase
 LogLevel = Literal["DEBUG", "INFO", "WARNING", "ERROR"]
 
 
-class Limits(Section):
+class LimitsSection(Section):
     """Bounds of one file, one request and of all connections."""
 
     max_file_bytes: int = Field(default=64 * 1024 * 1024, ge=1024, le=1024**3)
@@ -21,7 +21,7 @@ class Limits(Section):
     max_connections_per_process: int = Field(default=96, ge=1, le=65_536)
 
 
-class Log(Section):
+class LogSection(Section):
     """The log; the level may be written in lower case."""
 
     level: Annotated[LogLevel, UpperCase] = "INFO"

@@ -5,8 +5,8 @@ from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator
 
-from memoryd.config.qmd import Qmd
-from memoryd.config.scope import MemoryScope, Scope
+from memoryd.config.access import AccessSection, MemoryAccessSection
+from memoryd.config.qmd import QmdSection
 from memoryd.config.section import Section, Text
 from memoryd.domain.access import AccessRules
 from memoryd.domain.citations import CitationMode
@@ -23,22 +23,22 @@ def _known_zone(name: str) -> str:
 TimeZone = Annotated[Text, AfterValidator(_known_zone)]
 
 
-class Memory(Section):
+class MemorySection(Section):
     """The backend, citations, time zone and access of the memory."""
 
     backend: Literal["builtin", "qmd"] = "builtin"
     citations: Literal["auto", "on", "off"] = "auto"
     timezone: TimeZone | None = None
     read_only: bool = False
-    scope: MemoryScope = MemoryScope()
-    qmd: Qmd = Qmd()
+    scope: MemoryAccessSection = MemoryAccessSection()
+    qmd: QmdSection = QmdSection()
 
     def access_rules(self) -> AccessRules:
         """Return who may ask: `scope`, and with the backend qmd `qmd.scope` too.
 
         Of the two, one that the file does not give stands back for the other; if both are given, both must allow.
         """
-        given: list[Scope] = [self.scope] if self.scope.model_fields_set & {"default", "rules"} else []
+        given: list[AccessSection] = [self.scope] if self.scope.model_fields_set & {"default", "rules"} else []
         if self.backend == "qmd" and "scope" in self.qmd.model_fields_set:
             given.append(self.qmd.scope)
         lists = tuple(scope.to_access() for scope in given or [self.scope])

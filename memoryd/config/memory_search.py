@@ -5,11 +5,11 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field
 
-from memoryd.config.providers import Fallback, Local, Provider, Remote
+from memoryd.config.providers import FallbackName, LocalSection, ProviderName, RemoteSection
 from memoryd.config.qmd import QmdPaths
-from memoryd.config.query import Query
+from memoryd.config.query import QuerySection
 from memoryd.config.section import Section, Text, Texts
-from memoryd.config.sync import Sync
+from memoryd.config.sync import SyncSection
 
 
 def _only_agent_id(path: str) -> str:
@@ -19,29 +19,29 @@ def _only_agent_id(path: str) -> str:
     return path
 
 
-class StoreVector(Section):
+class StoreVectorSection(Section):
     """The sqlite-vec extension; `extension_path` overrides the one that is installed with memoryd."""
 
     enabled: bool = True
     extension_path: Text | None = None
 
 
-class StoreFts(Section):
+class StoreFtsSection(Section):
     """Keyword search."""
 
     tokenizer: Literal["unicode61", "trigram"] = "unicode61"
 
 
-class Store(Section):
+class StoreSection(Section):
     """Where the index lies; unset means the state directory, a relative path starts at the workspace."""
 
     driver: Literal["sqlite"] = "sqlite"
     path: Annotated[Text, AfterValidator(_only_agent_id)] | None = None
-    vector: StoreVector = StoreVector()
-    fts: StoreFts = StoreFts()
+    vector: StoreVectorSection = StoreVectorSection()
+    fts: StoreFtsSection = StoreFtsSection()
 
 
-class Chunking(Section):
+class ChunkingSection(Section):
     """Size of a chunk and how much of it the next one repeats, in tokens."""
 
     tokens: int = Field(default=400, ge=16, le=8192)
@@ -55,14 +55,14 @@ class Chunking(Section):
         return self if self.overlap < self.tokens else self.model_copy(update={"overlap": self.tokens // 5})
 
 
-class Cache(Section):
+class CacheSection(Section):
     """Vectors kept for text that no chunk holds now."""
 
     enabled: bool = True
     max_entries: int = Field(default=50_000, ge=0, le=100_000_000)
 
 
-class Multimodal(Section):
+class MultimodalSection(Section):
     """Pictures and sounds under `extraPaths`; no modality named means all."""
 
     enabled: bool = False
@@ -70,13 +70,13 @@ class Multimodal(Section):
     max_file_bytes: int = Field(default=10_485_760, ge=1, le=1_073_741_824)
 
 
-class Experimental(Section):
+class ExperimentalSection(Section):
     """Switches of features that may change."""
 
     session_memory: bool = False
 
 
-class SearchQmd(Section):
+class SearchQmdSection(Section):
     """Collections of qmd that this agent alone searches."""
 
     extra_collections: QmdPaths = ()
@@ -85,7 +85,7 @@ class SearchQmd(Section):
 Sources = Annotated[tuple[Literal["memory", "sessions"], ...], Field(strict=False, min_length=1)]
 
 
-class MemorySearch(Section):
+class MemorySearchSection(Section):
     """The whole of it, for one agent or as the default of all."""
 
     enabled: bool = True
@@ -93,8 +93,8 @@ class MemorySearch(Section):
     extra_paths: Texts = ()
     exclude: Texts = ()
     follow_symlinks: bool = False
-    provider: Provider = "local"
-    fallback: Fallback = "none"
+    provider: ProviderName = "local"
+    fallback: FallbackName = "none"
     model: Text | None = None
     output_dimensionality: Annotated[int, Field(ge=1, le=65_536)] | None = None
     input_type: Text | None = None
@@ -102,13 +102,13 @@ class MemorySearch(Section):
     document_input_type: Text | None = None
     query_instruction: Text | None = None
     document_instruction: Text | None = None
-    local: Local = Local()
-    remote: Remote = Remote()
-    store: Store = Store()
-    chunking: Chunking = Chunking()
-    sync: Sync = Sync()
-    query: Query = Query()
-    cache: Cache = Cache()
-    multimodal: Multimodal = Multimodal()
-    experimental: Experimental = Experimental()
-    qmd: SearchQmd = SearchQmd()
+    local: LocalSection = LocalSection()
+    remote: RemoteSection = RemoteSection()
+    store: StoreSection = StoreSection()
+    chunking: ChunkingSection = ChunkingSection()
+    sync: SyncSection = SyncSection()
+    query: QuerySection = QuerySection()
+    cache: CacheSection = CacheSection()
+    multimodal: MultimodalSection = MultimodalSection()
+    experimental: ExperimentalSection = ExperimentalSection()
+    qmd: SearchQmdSection = SearchQmdSection()

@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from memoryd.config.agents import DEFAULT_AGENT, AgentEntry, Agents, AgentSocket, merged_search, overlay
-from memoryd.config.limits import Limits, Log
-from memoryd.config.memory import Memory
-from memoryd.config.memory_search import MemorySearch
+from memoryd.config.agents import DEFAULT_AGENT, AgentSection, AgentSocketSection, AgentsSection, merged_search, overlay
+from memoryd.config.limits import LimitsSection, LogSection
+from memoryd.config.memory import MemorySection
+from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.paths import expand, workspace_state_dir
-from memoryd.config.providers import Models
+from memoryd.config.providers import ModelsSection
 from memoryd.config.section import SharedSection
 
 INDEX_NAME: Final = "index.sqlite"
@@ -26,9 +26,9 @@ class Agent:
     name: str
     is_default: bool
     workspace: Path
-    memory_search: MemorySearch
-    memory: Memory
-    sockets: tuple[AgentSocket, ...] = ()
+    memory_search: MemorySearchSection
+    memory: MemorySection
+    sockets: tuple[AgentSocketSection, ...] = ()
     provider_named_by: str = ""
     """The key that names the provider of embeddings; empty if none does."""
     is_apart: bool = False
@@ -44,9 +44,9 @@ class Agent:
         return shared.with_name(f"{shared.stem}-{self.id}{shared.suffix}") if self.is_apart else shared
 
     @property
-    def indexing(self) -> MemorySearch:
+    def indexing(self) -> MemorySearchSection:
         """What decides what is in its index and how it is searched: all but what each request may say for itself."""
-        search, usual = self.memory_search, MemorySearch()
+        search, usual = self.memory_search, MemorySearchSection()
         asked = usual.query.model_dump(include={"max_results", "min_score", "deadline_ms"}, by_alias=False)
         return search.model_copy(
             update={
@@ -88,11 +88,11 @@ def _apart(agents: Sequence[Agent]) -> Iterator[Agent]:
 class Config(SharedSection):
     """The whole file."""
 
-    memory: Memory = Memory()
-    agents: Agents = Agents()
-    models: Models = Models()
-    limits: Limits = Limits()
-    log: Log = Log()
+    memory: MemorySection = MemorySection()
+    agents: AgentsSection = AgentsSection()
+    models: ModelsSection = ModelsSection()
+    limits: LimitsSection = LimitsSection()
+    log: LogSection = LogSection()
 
     def resolved_agents(self) -> list[Agent]:
         """Return the agents in the order of the file, exactly one of them the default.
@@ -100,11 +100,11 @@ class Config(SharedSection):
         The default is the first that says so, else the first. A relative workspace starts at the home folder;
         loading from a file has made it absolute before.
         """
-        entries = self.agents.list or (AgentEntry(id=DEFAULT_AGENT),)
+        entries = self.agents.list or (AgentSection(id=DEFAULT_AGENT),)
         chosen = next((entry for entry in entries if entry.default), entries[0])
         return list(_apart([self._resolved(entry, is_default=entry is chosen) for entry in entries]))
 
-    def _resolved(self, entry: AgentEntry, *, is_default: bool) -> Agent:
+    def _resolved(self, entry: AgentSection, *, is_default: bool) -> Agent:
         defaults, embedder = self.agents.defaults.memory_search, self.agents.defaults.memory.embedder
         is_named = "provider" in defaults.model_fields_set | entry.memory_search.model_fields_set
         if not is_named:

@@ -8,8 +8,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, Pl
 from memoryd.config.secret import ForeignSecret, Secret, SecretValue, masked, parse_foreign_secret
 from memoryd.config.section import Section, SharedSection, Text
 
-Provider = Literal["local", "none", "auto", "openai", "gemini", "voyage", "mistral", "ollama"]
-Fallback = Literal["none", "local", "openai", "gemini", "voyage", "mistral", "ollama"]
+ProviderName = Literal["local", "none", "auto", "openai", "gemini", "voyage", "mistral", "ollama"]
+FallbackName = Literal["none", "local", "openai", "gemini", "voyage", "mistral", "ollama"]
 
 DEFAULT_MODEL: Final = "hf:ggml-org/embeddinggemma-300m-qat-q8_0-GGUF/embeddinggemma-300m-qat-Q8_0.gguf"
 
@@ -49,7 +49,7 @@ def _foreign_headers(value: object) -> dict[str, Secret]:
     return {str(name): secret for name, held in pairs if (secret := parse_foreign_secret(held)) is not None}
 
 
-Address = Annotated[Text, AfterValidator(_address)]
+HttpAddress = Annotated[Text, AfterValidator(_address)]
 Headers = dict[Text, SecretValue]
 ForeignAddress = Annotated[str | None, PlainValidator(_foreign_address), WithJsonSchema({})]
 ForeignHeaders = Annotated[
@@ -71,7 +71,7 @@ ContextSize = Annotated[
 ]
 
 
-class Batch(Section):
+class BatchSection(Section):
     """The asynchronous batch interface of a remote provider."""
 
     enabled: bool = False
@@ -81,18 +81,18 @@ class Batch(Section):
     timeout_minutes: float = Field(default=60, gt=0, le=10_080)
 
 
-class Remote(Section):
+class RemoteSection(Section):
     """A remote embedding endpoint; wins over `models.providers`. `tokens_per_day` unset: no budget."""
 
-    base_url: Address | None = None
+    base_url: HttpAddress | None = None
     api_key: SecretValue | None = None
     headers: Headers = Field(default_factory=dict)
     non_batch_concurrency: int = Field(default=4, ge=1, le=64)
     tokens_per_day: Annotated[int, Field(ge=1, le=1_000_000_000_000)] | None = None
-    batch: Batch = Batch()
+    batch: BatchSection = BatchSection()
 
 
-class Local(Section):
+class LocalSection(Section):
     """The model that the daemon runs itself.
 
     `threads` unset means half the cores, `context_size` "auto" the model's own, `idle_unload_minutes` 0 never. A
@@ -107,7 +107,7 @@ class Local(Section):
     idle_unload_minutes: float = Field(default=10, ge=0, le=525_600)
 
 
-class ProviderEntry(SharedSection):
+class ProviderSection(SharedSection):
     """What is known of one provider of models; what is wrong with it is told when it is used."""
 
     api_key: ForeignSecret = None
@@ -116,13 +116,13 @@ class ProviderEntry(SharedSection):
 
 
 def _foreign_entry(value: object) -> object:
-    return value if isinstance(value, dict | ProviderEntry) else ProviderEntry(base_url=NOT_AN_ENTRY)
+    return value if isinstance(value, dict | ProviderSection) else ProviderSection(base_url=NOT_AN_ENTRY)
 
 
-ForeignEntry = Annotated[ProviderEntry, BeforeValidator(_foreign_entry)]
+ForeignEntry = Annotated[ProviderSection, BeforeValidator(_foreign_entry)]
 
 
-class Models(SharedSection):
+class ModelsSection(SharedSection):
     """Providers of models, by name."""
 
     providers: dict[Text, ForeignEntry] = Field(default_factory=dict)

@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
+from memoryd.config.access import AccessSection
 from memoryd.config.duration import Duration
-from memoryd.config.scope import Scope
 from memoryd.config.section import Section, Text
 
 
@@ -16,13 +16,13 @@ def _never_relative(command: str) -> str:
     return command
 
 
-Command = Annotated[Text, AfterValidator(_never_relative)]
+Executable = Annotated[Text, AfterValidator(_never_relative)]
 """A relative path could name a program inside a workspace."""
 
 Milliseconds = Annotated[int, Field(ge=1, le=86_400_000)]
 
 
-class QmdPath(Section):
+class QmdPathSection(Section):
     """A directory or file that qmd indexes besides the memory files."""
 
     path: Text
@@ -30,10 +30,10 @@ class QmdPath(Section):
     pattern: Text = "**/*.md"
 
 
-QmdPaths = Annotated[tuple[QmdPath, ...], Field(strict=False)]
+QmdPaths = Annotated[tuple[QmdPathSection, ...], Field(strict=False)]
 
 
-class QmdMcporter(Section):
+class QmdMcporterSection(Section):
     """Queries through the `mcporter` MCP client."""
 
     enabled: bool = False
@@ -41,7 +41,7 @@ class QmdMcporter(Section):
     start_daemon: bool = True
 
 
-class QmdSessions(Section):
+class QmdSessionsSection(Section):
     """Export of transcripts to Markdown."""
 
     enabled: bool = False
@@ -49,7 +49,7 @@ class QmdSessions(Section):
     retention_days: Annotated[int, Field(ge=1, le=36_500)] | None = None
 
 
-class QmdUpdate(Section):
+class QmdUpdateSection(Section):
     """When the index of qmd is refreshed."""
 
     interval: Duration = timedelta(minutes=5)
@@ -64,7 +64,7 @@ class QmdUpdate(Section):
     embed_timeout_ms: Milliseconds = 120_000
 
 
-class QmdLimits(Section):
+class QmdLimitsSection(Section):
     """Bounds of what a qmd search returns."""
 
     max_results: int = Field(default=6, ge=1, le=1000)
@@ -73,17 +73,17 @@ class QmdLimits(Section):
     timeout_ms: Milliseconds = 4000
 
 
-class Qmd(Section):
+class QmdSection(Section):
     """The sidecar as a whole."""
 
-    command: Command = "qmd"
+    command: Executable = "qmd"
     search_mode: Literal["search", "vsearch", "query"] = "search"
     search_tool: Text | None = None
     rerank: bool | None = None
     include_default_memory: bool = True
     paths: QmdPaths = ()
-    mcporter: QmdMcporter = QmdMcporter()
-    sessions: QmdSessions = QmdSessions()
-    update: QmdUpdate = QmdUpdate()
-    limits: QmdLimits = QmdLimits()
-    scope: Scope = Scope()
+    mcporter: QmdMcporterSection = QmdMcporterSection()
+    sessions: QmdSessionsSection = QmdSessionsSection()
+    update: QmdUpdateSection = QmdUpdateSection()
+    limits: QmdLimitsSection = QmdLimitsSection()
+    scope: AccessSection = AccessSection()

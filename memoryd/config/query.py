@@ -10,21 +10,21 @@ REFERENCE_SPLIT: Final = (0.7, 0.3)
 """Weights of meaning and words in OpenClaw: what `weighted` uses for one that is not given, and for two that are 0."""
 
 
-class Mmr(Section):
+class MmrSection(Section):
     """Diversity: `lambda` 1 is pure relevance, 0 is pure difference."""
 
     enabled: bool = False
     lambda_: float = Field(default=0.7, ge=0, le=1)
 
 
-class TemporalDecay(Section):
+class TemporalDecaySection(Section):
     """Recency: the score halves every `half_life_days`."""
 
     enabled: bool = False
     half_life_days: float = Field(default=30, gt=0, le=36_500)
 
 
-class Hybrid(Section):
+class HybridSection(Section):
     """How words and vectors are weighed against each other; the defaults of the weights are those of `relative`."""
 
     enabled: bool = True
@@ -32,8 +32,8 @@ class Hybrid(Section):
     vector_weight: float = Field(default=0.3, ge=0, le=1_000_000)
     text_weight: float = Field(default=0.7, ge=0, le=1_000_000)
     candidate_multiplier: int = Field(default=4, ge=1, le=20)
-    mmr: Mmr = Mmr()
-    temporal_decay: TemporalDecay = TemporalDecay()
+    mmr: MmrSection = MmrSection()
+    temporal_decay: TemporalDecaySection = TemporalDecaySection()
 
     def normalised(self) -> Self:
         """Return the same with weights that add up to 1, so that 70 and 30 work as percentages."""
@@ -53,10 +53,10 @@ class Hybrid(Section):
         )
 
 
-class Query(Section):
+class QuerySection(Section):
     """Size, threshold and time of an answer."""
 
     max_results: int = Field(default=6, ge=1, le=1000)
     min_score: float = Field(default=0.0, ge=0, le=1)
     deadline_ms: int = Field(default=5000, ge=1, le=600_000)
-    hybrid: Hybrid = Hybrid()
+    hybrid: HybridSection = HybridSection()

@@ -11,6 +11,11 @@ def _alias(name: str) -> str:
     return to_camel(name.rstrip("_"))
 
 
+def _title(section: type) -> str:
+    """Return what the JSON Schema calls a section: `Query` for QuerySection."""
+    return section.__name__.removesuffix("Section")
+
+
 class Section(BaseModel):
     """Values of one `{ … }` of the file: frozen, no unknown keys, no conversions between types.
 
@@ -19,6 +24,7 @@ class Section(BaseModel):
 
     model_config = ConfigDict(
         alias_generator=_alias,
+        model_title_generator=_title,
         validate_by_alias=True,
         validate_by_name=True,
         serialize_by_alias=True,

@@ -5,7 +5,7 @@ from pydantic import Field
 from memoryd.config.section import Section
 
 
-class SyncSessions(Section):
+class SyncSessionsSection(Section):
     """How much a transcript must grow before it is indexed again."""
 
     delta_bytes: int = Field(default=100_000, ge=0, le=1_073_741_824)
@@ -13,7 +13,7 @@ class SyncSessions(Section):
     post_compaction_force: bool = True
 
 
-class Sync(Section):
+class SyncSection(Section):
     """Watching, scanning and their grace periods; 0 turns an interval off.
 
     `paused` leaves passages without vectors until somebody asks for them.
@@ -30,4 +30,4 @@ class Sync(Section):
     on_search: bool = True
     paused: bool = False
     embedding_batch_timeout_seconds: float | None = Field(default=None, gt=0, le=86_400)
-    sessions: SyncSessions = SyncSessions()
+    sessions: SyncSessionsSection = SyncSessionsSection()

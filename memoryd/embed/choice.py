@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from memoryd.config.memory_search import MemorySearch
+from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.models import Agent
-from memoryd.config.providers import Models
+from memoryd.config.providers import ModelsSection
 from memoryd.config.secret import Secret
 from memoryd.domain.media import MediaRules, embeds_media, modalities_of
 from memoryd.domain.provider_choice import BY_KEY, LOCAL, NONE, Choice, Wish, choose
@@ -101,7 +101,9 @@ class Embedding:
             yield self.source
 
 
-def plan_for(agent: Agent, models: Models, *, store: ModelStore, environment: Mapping[str, str], home: Path) -> Plan:
+def plan_for(
+    agent: Agent, models: ModelsSection, *, store: ModelStore, environment: Mapping[str, str], home: Path
+) -> Plan:
     """Decide for one agent; reads files of keys, and asks nobody."""
     search = agent.memory_search
     profiles = tuple(profile_files(environment, home, agent.id))
@@ -123,7 +125,7 @@ def plan_for(agent: Agent, models: Models, *, store: ModelStore, environment: Ma
     )
 
 
-def media_rules(search: MemorySearch, plan: Plan) -> MediaRules | None:
+def media_rules(search: MemorySearchSection, plan: Plan) -> MediaRules | None:
     """Return which pictures and sounds are indexed; None if none are wanted, or nothing that is run can embed them."""
     wanted = search.multimodal
     if not wanted.enabled or not plan.takes_media:
@@ -132,7 +134,7 @@ def media_rules(search: MemorySearch, plan: Plan) -> MediaRules | None:
 
 
 def build(
-    plan: Plan, models: Models, *, store: ModelStore, slot: EmbedderSlot, ledger: Ledger, jobs: Path
+    plan: Plan, models: ModelsSection, *, store: ModelStore, slot: EmbedderSlot, ledger: Ledger, jobs: Path
 ) -> Embedding:
     """Make the parts that a plan names; nothing runs yet. Batch jobs are noted in the folder `jobs`."""
     keys = KeySources(models, os.environ, plan.profiles)
@@ -159,7 +161,7 @@ def build(
     return Embedding(plan, slot, both)
 
 
-def _settings(provider: str, choice: Choice, search: MemorySearch, models: Models) -> Settings | None:
+def _settings(provider: str, choice: Choice, search: MemorySearchSection, models: ModelsSection) -> Settings | None:
     if provider == NONE:
         return None
     is_first = provider == choice.provider
@@ -168,7 +170,7 @@ def _settings(provider: str, choice: Choice, search: MemorySearch, models: Model
     return _remote(provider, search, models, is_owner=provider == choice.remote_owner, is_first=is_first)
 
 
-def _local(search: MemorySearch, *, is_first: bool) -> LocalSettings:
+def _local(search: MemorySearchSection, *, is_first: bool) -> LocalSettings:
     local = search.local
     return LocalSettings(
         spec=local.model_path,
@@ -180,7 +182,9 @@ def _local(search: MemorySearch, *, is_first: bool) -> LocalSettings:
     )
 
 
-def _remote(provider: str, search: MemorySearch, models: Models, *, is_owner: bool, is_first: bool) -> RemoteWish:
+def _remote(
+    provider: str, search: MemorySearchSection, models: ModelsSection, *, is_owner: bool, is_first: bool
+) -> RemoteWish:
     base_url, address = _address(provider, search, models, is_owner=is_owner)
     seconds = search.sync.embedding_batch_timeout_seconds or RemoteWish("").timeout.total_seconds()
     common = RemoteWish(
@@ -195,7 +199,7 @@ def _remote(provider: str, search: MemorySearch, models: Models, *, is_owner: bo
     return _owned(common, search, is_first=is_first) if is_owner else common
 
 
-def _owned(common: RemoteWish, search: MemorySearch, *, is_first: bool) -> RemoteWish:
+def _owned(common: RemoteWish, search: MemorySearchSection, *, is_first: bool) -> RemoteWish:
     remote = search.remote
     has_concurrency = "non_batch_concurrency" in remote.model_fields_set
     return replace(
@@ -211,7 +215,9 @@ def _owned(common: RemoteWish, search: MemorySearch, *, is_first: bool) -> Remot
     )
 
 
-def _address(provider: str, search: MemorySearch, models: Models, *, is_owner: bool) -> tuple[str, Address]:
+def _address(
+    provider: str, search: MemorySearchSection, models: ModelsSection, *, is_owner: bool
+) -> tuple[str, Address]:
     usual = urlsplit(PROVIDERS[provider].base_url).netloc
     own = search.remote.base_url if is_owner else None
     for base_url, address in ((own, Address.REMOTE), (entry_of(models, provider).base_url, Address.ENTRY)):
@@ -221,7 +227,7 @@ def _address(provider: str, search: MemorySearch, models: Models, *, is_owner: b
 
 
 def _headers(
-    provider: str, search: MemorySearch, models: Models, address: Address, *, is_owner: bool
+    provider: str, search: MemorySearchSection, models: ModelsSection, address: Address, *, is_owner: bool
 ) -> tuple[tuple[str, Secret], ...]:
     """Headers of `models.providers`, and over them those of `remote`; a key of the one stays from the other's host."""
     entry = {
@@ -235,7 +241,7 @@ def _headers(
     return tuple(sorted((kept | own).items(), key=lambda pair: pair[0]))
 
 
-def _origins(search: MemorySearch, models: Models, keys: KeySources) -> dict[str, str]:
+def _origins(search: MemorySearchSection, models: ModelsSection, keys: KeySources) -> dict[str, str]:
     """Where the key of each provider that `auto` may take stands, if there is one for the address it would go to."""
     found = {}
     for provider in BY_KEY:

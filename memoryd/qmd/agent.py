@@ -9,8 +9,7 @@ import structlog
 
 from memoryd.config.models import Agent
 from memoryd.config.paths import qmd_home, state_dir
-from memoryd.config.qmd import Qmd as QmdConfig
-from memoryd.config.qmd import QmdPath
+from memoryd.config.qmd import QmdPathSection, QmdSection
 from memoryd.domain.documents import CORE_FILES, ROOT_FILES, ROOT_FOLDERS, RelativePath
 from memoryd.domain.gitignore import Patterns
 from memoryd.domain.media import modality_of
@@ -137,7 +136,7 @@ class AgentQmd:
         return distinct((*wanted, *_configured(agent.id, workspace, self._more_paths)))
 
     @property
-    def _more_paths(self) -> tuple[QmdPath, ...]:
+    def _more_paths(self) -> tuple[QmdPathSection, ...]:
         return (*self._agent.memory.qmd.paths, *self._agent.memory_search.qmd.extra_collections)
 
 
@@ -153,7 +152,7 @@ def forget_unused(agents: Sequence[Agent]) -> None:
                 log.warning("what qmd kept cannot be deleted", path=str(folder), reason=exc.strerror)
 
 
-def _settings(config: QmdConfig) -> QmdSettings:
+def _settings(config: QmdSection) -> QmdSettings:
     update = config.update
     delay = update.startup_delay_ms / 1000 if update.startup == "idle" else 0.0
     return QmdSettings(
@@ -189,7 +188,7 @@ def _default_collections(agent: str, workspace: Path, roots: Sequence[ScanRoot])
         yield _at(root.path, f"extra-{number}-{agent}", MARKDOWN, is_default=True)
 
 
-def _configured(agent: str, workspace: Path, paths: Sequence[QmdPath]) -> Iterator[Collection]:
+def _configured(agent: str, workspace: Path, paths: Sequence[QmdPathSection]) -> Iterator[Collection]:
     for number, one in enumerate(paths):
         # by its real name, since the rules name the notes of the workspace by theirs
         path = Path(os.path.realpath(workspace / Path(one.path).expanduser()))

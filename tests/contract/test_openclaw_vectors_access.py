@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from memoryd.config.access import AccessSection
 from memoryd.config.models import Config
-from memoryd.config.scope import Scope
 from memoryd.domain.access import OWNER as OWNERS_SOCKET
 from memoryd.domain.access import AccessRules, ChatType, decide, read_key
 from memoryd.domain.citations import Citation, with_footer
@@ -49,7 +49,7 @@ def test_channel_and_chat_type(fact: Mapping[str, Any]) -> None:
 
 @pytest.mark.parametrize("fact", FACTS["rules"]["asked"], ids=lambda fact: str(fact["key"]))
 def test_first_matching_rule_wins(fact: Mapping[str, Any]) -> None:
-    scope = Scope.model_validate(FACTS["rules"]["scope"])
+    scope = AccessSection.model_validate(FACTS["rules"]["scope"])
     agents = {key.agent for asked in FACTS["rules"]["asked"] if (key := read_key(asked["key"])).agent}
     assert decide(AccessRules((scope.to_access(),)), OWNERS_SOCKET, fact["key"], agents).is_allowed == fact["allowed"]
 

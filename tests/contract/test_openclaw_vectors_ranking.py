@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memoryd.config.query import Hybrid
+from memoryd.config.query import HybridSection
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.ranking.decay import age_in_days, decay_day, decay_factor
 from memoryd.domain.ranking.diversity import Weighed, mmr
@@ -204,5 +204,5 @@ def test_keyword_plan_01_two_characters_are_found_without_a_scan() -> None:
 
 
 def test_config_03_weights_of_zero() -> None:
-    both = Hybrid.model_validate({"vectorWeight": 0, "textWeight": 0}).normalised()
+    both = HybridSection.model_validate({"vectorWeight": 0, "textWeight": 0}).normalised()
     assert [both.vector_weight, both.text_weight] == expected("config-03")["weights"]

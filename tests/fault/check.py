@@ -13,8 +13,8 @@ from pathlib import Path
 import apsw
 
 from memoryd.client import Client
-from memoryd.config.limits import Limits
-from memoryd.config.memory_search import Chunking
+from memoryd.config.limits import LimitsSection
+from memoryd.config.memory_search import ChunkingSection
 from memoryd.domain.text.entries import ChunkSettings, content_hash
 from memoryd.store.index_schema import check_words, problems
 from tests.daemon import RunningDaemon, write_config
@@ -23,7 +23,7 @@ from tests.integration.indexing import QUICK, staged
 
 SYNC_MS = 180_000
 SECRET_SECONDS = 10.0
-CHUNKING = Chunking()
+CHUNKING = ChunkingSection()
 AS_CONFIGURED = replace(QUICK, chunks=ChunkSettings(CHUNKING.tokens, CHUNKING.overlap))
 
 _DUMP = """
@@ -111,7 +111,7 @@ def rebuilt_here(daemon: RunningDaemon, folder: Path) -> list[ChunkLine]:
 
     async def rebuild() -> None:
         async with staged(
-            daemon.workspace, folder, settings=AS_CONFIGURED, max_file_bytes=Limits().max_file_bytes
+            daemon.workspace, folder, settings=AS_CONFIGURED, max_file_bytes=LimitsSection().max_file_bytes
         ) as stage:
             await stage.sync(seconds=SYNC_MS / 1000)
 

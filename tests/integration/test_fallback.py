@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memoryd.config.providers import Models
+from memoryd.config.providers import ModelsSection
 from memoryd.config.secret import parse_secret
 from memoryd.domain.breaker import BreakerRule
 from memoryd.domain.provider_choice import Choice
@@ -76,7 +76,7 @@ class Scene:
         (folder / "key").write_text(key)
         self.first = RemoteEmbedding(
             wish=wish,
-            keys=KeySources(Models(), {}),
+            keys=KeySources(ModelsSection(), {}),
             slot=EmbedderSlot(lambda _: news.set()),
             ledger=Ledger(folder / "spending.json"),
             jobs=folder / "batches",
@@ -131,7 +131,7 @@ async def opening(folder: Path, server: EmbeddingServer) -> AsyncIterator[Remote
     key.write_text("first-key")
     source = RemoteEmbedding(
         wish=RemoteWish("openai", "test-model", server.url, Address.REMOTE, parse_secret({"file": str(key)})),
-        keys=KeySources(Models(), {}),
+        keys=KeySources(ModelsSection(), {}),
         slot=EmbedderSlot(lambda _: None),
         ledger=Ledger(folder / "spending.json"),
         jobs=folder / "batches",

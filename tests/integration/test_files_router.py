@@ -13,7 +13,7 @@ from memoryd.agents.served import AgentTable
 from memoryd.api import files, problems
 from memoryd.api.access import Gate
 from memoryd.api.http.sockets import OWNER, Peer
-from memoryd.config.limits import Limits
+from memoryd.config.limits import LimitsSection
 from memoryd.domain.access import AccessRules
 from memoryd.files.scanner import ScanRoot
 from tests.integration.composed import composed
@@ -29,7 +29,7 @@ async def test_folders_are_looked_for_beside_the_loop(tmp_path: Path, workspace:
 
         app, gate = FastAPI(), Gate(rules=AccessRules(), agents=["main"], bindings={})
         problems.install(app)
-        app.include_router(files.router(AgentTable([replace(running.served, roots=roots)]), gate, Limits()))
+        app.include_router(files.router(AgentTable([replace(running.served, roots=roots)]), gate, LimitsSection()))
 
         async def on_owners_socket(scope: Scope, receive: Receive, send: Send) -> None:
             await app({**scope, "state": {"peer": Peer(uid=0, pid=0, socket=OWNER)}}, receive, send)

@@ -7,7 +7,7 @@ from typing import Final
 
 from memoryd.config.agents import overlay
 from memoryd.config.loading.raw import Location, of_agent
-from memoryd.config.memory_search import MemorySearch
+from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.models import Agent, Config
 from memoryd.config.paths import socket_path
 from memoryd.domain.access import read_key
@@ -73,7 +73,7 @@ def _of_one(agent: Agent) -> Iterator[tuple[str, tuple[str, ...]]]:
             yield f"memorySearch.{key}: {problem}", (f"memorySearch.{key}", "memorySearch.multimodal.enabled")
 
 
-def _without_media(search: MemorySearch) -> Iterator[tuple[str, str]]:
+def _without_media(search: MemorySearchSection) -> Iterator[tuple[str, str]]:
     """What keeps pictures and sounds from being embedded; which provider `auto` finds is seen later."""
     while_enabled = "while multimodal.enabled is true"
     if search.fallback != "none":

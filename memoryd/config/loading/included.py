@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from memoryd.config.loading.keys import dotted
+from memoryd.config.loading.key_names import dotted
 from memoryd.config.loading.raw import Location, Raw
 
 INCLUDE: Final = "$include"

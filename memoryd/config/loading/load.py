@@ -9,11 +9,11 @@ from pathlib import Path
 
 from memoryd.config.loading.anchor import anchor
 from memoryd.config.loading.consistency import adjusted, contradictions
+from memoryd.config.loading.decoding import read
 from memoryd.config.loading.exposure import exposures
-from memoryd.config.loading.file import read
-from memoryd.config.loading.foreign import set_foreign_aside
 from memoryd.config.loading.included import includes
 from memoryd.config.loading.mending import mended
+from memoryd.config.loading.not_ours import set_foreign_aside
 from memoryd.config.loading.not_yet import differences, without_effect
 from memoryd.config.loading.overrides import Overrides, apply, from_environment
 from memoryd.config.loading.raw import Raw

@@ -7,9 +7,9 @@ from typing import Final
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from memoryd.config.loading.problems import explain
 from memoryd.config.loading.range import brought_into_range
 from memoryd.config.loading.raw import Location, Raw, value_at
+from memoryd.config.loading.wording import explain
 from memoryd.config.models import Config
 
 PASSES: Final = 8

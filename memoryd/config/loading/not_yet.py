@@ -6,7 +6,7 @@ from typing import Final
 
 from pydantic.alias_generators import to_camel
 
-from memoryd.config.loading.keys import dotted
+from memoryd.config.loading.key_names import dotted
 from memoryd.config.loading.raw import Location, value_at
 from memoryd.config.models import Config
 from memoryd.domain.provider_choice import AUTO, INPUT_TYPES, REMOTE

@@ -10,7 +10,7 @@ from typing import Final
 
 from pydantic_core import ErrorDetails
 
-from memoryd.config.loading.keys import dotted
+from memoryd.config.loading.key_names import dotted
 from memoryd.config.loading.raw import Location, Raw, of_agent, value_at
 
 NEAREST: Final = frozenset(

@@ -12,7 +12,7 @@ from typing import Final
 
 from pydantic import SecretStr
 
-from memoryd.config.providers import Models, ProviderEntry
+from memoryd.config.providers import ModelsSection, ProviderSection
 from memoryd.config.secret import Secret, parse_secret
 from memoryd.errors import ConfigError
 
@@ -52,7 +52,7 @@ class Key:
 class KeySources:
     """Where to look: `models.providers`, the environment, and the files in which OpenClaw keeps an agent's keys."""
 
-    models: Models
+    models: ModelsSection
     environment: Mapping[str, str] = field(repr=False)
     profiles: Sequence[Path] = ()
 
@@ -105,10 +105,10 @@ def hint(provider: str) -> str:
     return f"set memorySearch.remote.apiKey, models.providers.{entry}.apiKey or ${variable}"
 
 
-def entry_of(models: Models, provider: str) -> ProviderEntry:
+def entry_of(models: ModelsSection, provider: str) -> ProviderSection:
     """Return what `models.providers` says of a provider, under any of its names."""
     found = (models.providers[name] for name in _names(provider) if name in models.providers)
-    return next(found, ProviderEntry())
+    return next(found, ProviderSection())
 
 
 def _names(provider: str) -> tuple[str, ...]:

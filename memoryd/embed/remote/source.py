@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import structlog
 
-from memoryd.config.providers import ADDRESS_EXPECTED, NOT_AN_ADDRESS, NOT_AN_ENTRY, Batch
+from memoryd.config.providers import ADDRESS_EXPECTED, NOT_AN_ADDRESS, NOT_AN_ENTRY, BatchSection
 from memoryd.config.secret import Secret
 from memoryd.domain.breaker import Breaker, BreakerRule, Circuit
 from memoryd.embed.remote.build import RemoteSettings, open_remote
@@ -53,7 +53,7 @@ class RemoteWish:
     concurrency: int | None = None
     timeout: timedelta = timedelta(seconds=120)
     tokens_per_day: int | None = None
-    batch: Batch | None = None
+    batch: BatchSection | None = None
     """How the provider's batch interface is used; None: not at all."""
 
     @property

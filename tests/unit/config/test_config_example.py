@@ -8,9 +8,9 @@ import json5
 import pytest
 from pydantic import ValidationError
 
-from memoryd.config.loading.keys import all_keys
+from memoryd.config.loading.key_names import all_keys
 from memoryd.config.loading.load import load
-from memoryd.config.loading.problems import explain
+from memoryd.config.loading.wording import explain
 from memoryd.config.models import Config
 from memoryd.config.schema import json_schema
 
@@ -110,8 +110,8 @@ def test_schema_knows_the_keys_and_lets_other_programs_be() -> None:
     schema = json_schema()
     assert set(schema["properties"]) == {"memory", "agents", "models", "limits", "log"}
     shared = {name for name, part in schema["$defs"].items() if part.get("additionalProperties") is True}
-    embedder = {"AgentMemory", "Embedder", "LocalEmbedder", "RemoteEmbedder"}
-    assert shared == {"AgentDefaults", "AgentEntry", "Models", "ProviderEntry"} | embedder
+    embedder = {"AgentMemorySection", "EmbedderSection", "LocalEmbedderSection", "RemoteEmbedderSection"}
+    assert shared == {"AgentDefaultsSection", "AgentSection", "ModelsSection", "ProviderSection"} | embedder
     assert schema["additionalProperties"] is True
-    assert schema["$defs"]["Query"]["properties"]["maxResults"]["default"] == 6
-    assert "lambda" in schema["$defs"]["Mmr"]["properties"]
+    assert schema["$defs"]["QuerySection"]["properties"]["maxResults"]["default"] == 6
+    assert "lambda" in schema["$defs"]["MmrSection"]["properties"]

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from memoryd.config.loading.keys import own_keys, section_at
+from memoryd.config.loading.key_names import own_keys, section_at
 from memoryd.config.loading.not_yet import NEVER, NOT_YET
 from memoryd.config.models import Config
 from memoryd.config.section import Section

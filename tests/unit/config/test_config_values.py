@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.config.duration import format_duration, parse_duration
-from memoryd.config.providers import Local, Remote
+from memoryd.config.providers import LocalSection, RemoteSection
 from memoryd.config.secret import parse_secret
 from memoryd.errors import ConfigError
 
@@ -48,7 +48,7 @@ def test_a_year_of_minutes_does_not_overflow() -> None:
 
 
 def test_secret_is_masked_everywhere() -> None:
-    remote = Remote.model_validate({"apiKey": "sk-hidden", "headers": {"Authorization": "Bearer hidden"}})
+    remote = RemoteSection.model_validate({"apiKey": "sk-hidden", "headers": {"Authorization": "Bearer hidden"}})
     for shown in (repr(remote), str(remote), remote.model_dump_json(), repr(remote.model_dump())):
         assert "hidden" not in shown
     assert remote.api_key is not None
@@ -82,5 +82,5 @@ def test_anything_else_is_no_secret(value: object) -> None:
 
 
 def test_automatic_context_size_means_the_models_own() -> None:
-    assert Local.model_validate({"contextSize": "auto"}).context_size is None
-    assert Local.model_validate({"contextSize": 2048}).context_size == 2048
+    assert LocalSection.model_validate({"contextSize": "auto"}).context_size is None
+    assert LocalSection.model_validate({"contextSize": 2048}).context_size == 2048

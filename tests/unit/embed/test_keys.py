@@ -6,17 +6,17 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from memoryd.config.providers import Models, ProviderEntry
+from memoryd.config.providers import ModelsSection, ProviderSection
 from memoryd.config.secret import Secret, parse_secret
 from memoryd.embed.remote.keys import Address, KeySources, hint, profile_files
 from memoryd.errors import ConfigError
 
 KEY = "sk-very-secret-0815"
-NO_MODELS = Models()
+NO_MODELS = ModelsSection()
 
 
-def models(**entries: str) -> Models:
-    return Models(providers={name: ProviderEntry(api_key=parse_secret(key)) for name, key in entries.items()})
+def models(**entries: str) -> ModelsSection:
+    return ModelsSection(providers={name: ProviderSection(api_key=parse_secret(key)) for name, key in entries.items()})
 
 
 def write_profiles(home: Path, store: object, agent: str = "main") -> Path:

@@ -7,15 +7,15 @@ from pydantic import Field
 from memoryd.config.section import Section, Text
 from memoryd.domain import access
 
-Action = Literal["allow", "deny"]
-ChatType = Literal["direct", "group", "channel"]
+ActionName = Literal["allow", "deny"]
+ChatTypeName = Literal["direct", "group", "channel"]
 
 
-class RuleMatch(Section):
+class AccessMatchSection(Section):
     """What a session must have for the rule to apply; every field given must fit."""
 
     channel: Text | None = None
-    chat_type: ChatType | None = None
+    chat_type: ChatTypeName | None = None
     key_prefix: Text | None = None
     raw_key_prefix: Text | None = None
 
@@ -29,21 +29,21 @@ class RuleMatch(Section):
         )
 
 
-class Rule(Section):
+class AccessRuleSection(Section):
     """One rule; the first that applies decides."""
 
-    action: Action
-    match: RuleMatch = RuleMatch()
+    action: ActionName
+    match: AccessMatchSection = AccessMatchSection()
 
 
-Rules = Annotated[tuple[Rule, ...], Field(strict=False)]
+AccessRuleSections = Annotated[tuple[AccessRuleSection, ...], Field(strict=False)]
 
 
-class Scope(Section):
+class AccessSection(Section):
     """Rules and what holds when none applies; by default only direct chats may ask."""
 
-    default: Action = "deny"
-    rules: Rules = (Rule(action="allow", match=RuleMatch(chat_type="direct")),)
+    default: ActionName = "deny"
+    rules: AccessRuleSections = (AccessRuleSection(action="allow", match=AccessMatchSection(chat_type="direct")),)
 
     def to_access(self) -> access.RuleList:
         """Return it as the domain has it."""
@@ -51,7 +51,7 @@ class Scope(Section):
         return access.RuleList(rules, access.Action(self.default))
 
 
-class MemoryScope(Scope):
+class MemoryAccessSection(AccessSection):
     """The rules of every backend."""
 
     require_session_key: bool = False

@@ -7,7 +7,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from memoryd.config.loading.keys import dotted, nearest, section_at
+from memoryd.config.loading.key_names import dotted, nearest, section_at
 from memoryd.config.section import Section
 
 SHOWN_CHARACTERS: Final = 40

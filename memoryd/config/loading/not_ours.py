@@ -5,14 +5,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from memoryd.config.agents import AgentDefaults, AgentEntry
-from memoryd.config.embedder import AgentMemory, Embedder, LocalEmbedder, RemoteEmbedder
+from memoryd.config.agents import AgentDefaultsSection, AgentSection
+from memoryd.config.embedder import AgentMemorySection, EmbedderSection, LocalEmbedderSection, RemoteEmbedderSection
 from memoryd.config.loading.included import INCLUDE
-from memoryd.config.loading.keys import dotted, own_keys
-from memoryd.config.loading.problems import unknown_key
+from memoryd.config.loading.key_names import dotted, own_keys
 from memoryd.config.loading.raw import Location, Raw, value_at
+from memoryd.config.loading.wording import unknown_key
 from memoryd.config.models import Config
-from memoryd.config.providers import NOT_AN_ENTRY, READ_PROVIDERS, Models, ProviderEntry
+from memoryd.config.providers import NOT_AN_ENTRY, READ_PROVIDERS, ModelsSection, ProviderSection
 from memoryd.config.section import Section
 
 TYPING_SLIP: Final = 0.8
@@ -25,10 +25,10 @@ MISPLACED: Final[Mapping[Location, str]] = {
 }
 
 EMBEDDER: Final[tuple[tuple[Location, type[Section]], ...]] = (
-    (("memory",), AgentMemory),
-    (("memory", "embedder"), Embedder),
-    (("memory", "embedder", "local"), LocalEmbedder),
-    (("memory", "embedder", "remote"), RemoteEmbedder),
+    (("memory",), AgentMemorySection),
+    (("memory", "embedder"), EmbedderSection),
+    (("memory", "embedder", "local"), LocalEmbedderSection),
+    (("memory", "embedder", "remote"), RemoteEmbedderSection),
 )
 """Below an agent."""
 
@@ -99,13 +99,15 @@ def _sort(location: Location, holder: Raw, section: type[Section], result: Sorte
 
 
 def _shared_places(raw: Raw) -> Iterator[tuple[Location, Raw, type[Section]]]:
-    places: list[tuple[Location, type[Section]]] = [((), Config), (("agents", "defaults"), AgentDefaults)]
+    places: list[tuple[Location, type[Section]]] = [((), Config), (("agents", "defaults"), AgentDefaultsSection)]
     places += [(("agents", "defaults", *below), section) for below, section in EMBEDDER]
     entries = value_at(raw, ("agents", "list"))
-    places += [(("agents", "list", n), AgentEntry) for n in range(len(entries) if isinstance(entries, list) else 0)]
-    places.append((("models",), Models))
+    places += [(("agents", "list", n), AgentSection) for n in range(len(entries) if isinstance(entries, list) else 0)]
+    places.append((("models",), ModelsSection))
     providers = value_at(raw, ("models", "providers"))
-    places += [(("models", "providers", n), ProviderEntry) for n in (providers if isinstance(providers, dict) else ())]
+    places += [
+        (("models", "providers", n), ProviderSection) for n in (providers if isinstance(providers, dict) else ())
+    ]
     for location, section in places:
         holder = value_at(raw, location)
         if isinstance(holder, dict):
