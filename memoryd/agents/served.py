@@ -13,7 +13,7 @@ from memoryd.index.indexer import Indexer
 from memoryd.index.keeper import Keeper
 from memoryd.index.lane import EmbeddingLane
 from memoryd.index.watcher import FileWatcher
-from memoryd.qmd.engine import Sidecar
+from memoryd.qmd.agent import AgentQmd
 from memoryd.search.builtin import BuiltinSearch
 from memoryd.search.service import SearchService
 from memoryd.store.database import Database
@@ -34,7 +34,7 @@ class Served:
     builtin: BuiltinSearch
     search: SearchService
     roots: Callable[[], Sequence[ScanRoot]]
-    qmd: Sidecar | None
+    qmd: AgentQmd | None
 
 
 class AgentTable:

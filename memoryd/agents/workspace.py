@@ -34,7 +34,7 @@ from memoryd.index.keeper import Keeper
 from memoryd.index.lane import EmbeddingLane, LaneSettings, Lookup
 from memoryd.index.spaces import Spaces
 from memoryd.index.watcher import FileWatcher
-from memoryd.qmd.agent import AgentQmd, Standing
+from memoryd.qmd.agent import AgentQmd, Dependencies
 from memoryd.search.builtin import BuiltinSearch, SearchSettings
 from memoryd.search.service import Freshness, SearchService
 from memoryd.store.chunks import Counts
@@ -113,7 +113,7 @@ class Workspace:
         self.lane = self._made_lane()
         self.indexer = self._made_indexer()
         self.builtin = self._made_search(self.slot)
-        self._standing = Standing(
+        given = Dependencies(
             workspace=self._path,
             builtin=self.builtin,
             words=self._made_search(EmbedderSlot(lambda _state: None)),
@@ -123,7 +123,7 @@ class Workspace:
             roots=self._roots,
             max_file_bytes=around.limits.max_file_bytes,
         )
-        self.qmds = {agent.id: AgentQmd(agent, self._standing) for agent in agents if agent.memory.backend == "qmd"}
+        self.qmds = {agent.id: AgentQmd(agent, given) for agent in agents if agent.memory.backend == "qmd"}
         self.served = [self._served(agent, embedding) for agent in agents]
         self.lane.pause(bool(self.qmds))
 
@@ -179,7 +179,7 @@ class Workspace:
             builtin=self.builtin,
             search=SearchService(search=search, freshness=self._freshness, on_search=self._on_search),
             roots=self._roots,
-            qmd=None if qmd is None else qmd.sidecar,
+            qmd=qmd,
         )
 
     async def refresh_counts(self) -> Counts:

@@ -44,7 +44,7 @@ from memoryd.domain.media import MODELS
 from memoryd.embed.slot import EmbedderPhase
 from memoryd.files.scanner import RootState
 from memoryd.index.sync_state import MassRemoval, Publish
-from memoryd.qmd.engine import Sidecar
+from memoryd.qmd.agent import AgentQmd
 from memoryd.wire import Event
 
 SKIPPED_SHOWN = 50
@@ -281,7 +281,7 @@ def _worker(served: Served) -> WorkerReply | None:
     )
 
 
-def _qmd(sidecar: Sidecar) -> QmdReply:
+def _qmd(sidecar: AgentQmd) -> QmdReply:
     qmd = sidecar.qmd
     upkeep, server, program = qmd.upkeep, qmd.server, qmd.installation.program
     return QmdReply(
@@ -306,7 +306,7 @@ def _instant(seconds: float | None) -> datetime | None:
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
 
-def _qmd_trouble(sidecar: Sidecar) -> list[tuple[str, str]]:
+def _qmd_trouble(sidecar: AgentQmd) -> list[tuple[str, str]]:
     upkeep, fallback = sidecar.qmd.upkeep, sidecar.search.fallback
     parts = []
     if reason := upkeep.trouble or (fallback and fallback.reason):

@@ -18,11 +18,11 @@ from memoryd.files.ignore import Ruling
 from memoryd.files.scanner import ScanRoot
 from memoryd.qmd.collections import Collection, distinct, escaped
 from memoryd.qmd.copies import QmdCopies
-from memoryd.qmd.engine import NAME, QmdLimits, QmdSearch, Sidecar
-from memoryd.qmd.files import QmdFiles
+from memoryd.qmd.engine import NAME, QmdSearch
 from memoryd.qmd.home import QmdHome
-from memoryd.qmd.models import QmdModelFiles
-from memoryd.qmd.sidecar import Qmd, QmdSettings
+from memoryd.qmd.model_links import ModelLinks
+from memoryd.qmd.result_files import ResultFiles
+from memoryd.qmd.sidecar import QmdSettings, QmdSidecar
 from memoryd.qmd.upkeep import UpkeepTimes
 from memoryd.search.backend import SearchBackend
 from memoryd.search.fallback import ChangedSince, FallbackSearch
@@ -33,7 +33,7 @@ MARKDOWN = "**/*.{md,MD}"
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Dependencies:
     """What the rest of the workspace gives to an agent's qmd."""
 
     workspace: Path
@@ -49,34 +49,34 @@ class Standing:
 class AgentQmd:
     """The sidecar of one agent, its files, and the search that falls back to the builtin index."""
 
-    def __init__(self, agent: Agent, standing: Standing) -> None:
+    def __init__(self, agent: Agent, given: Dependencies) -> None:
         self._agent = agent
-        self._standing = standing
+        self._given = given
         self._exclude = Patterns(agent.memory_search.exclude)
         self._was_out = True
         config, home = agent.memory.qmd, QmdHome(qmd_home(agent.id))
-        self.qmd = Qmd(
+        self.qmd = QmdSidecar(
             home=home,
             settings=_settings(config),
-            models=QmdModelFiles(agent, home, os.environ).find,
+            models=ModelLinks(agent, home, os.environ).find,
             collections=self._collections,
             show=QmdCopies(
                 folder=home.notes,
-                workspace=standing.workspace,
+                workspace=given.workspace,
                 apart=state_dir(),
                 rule=self._ruling,
-                max_bytes=standing.max_file_bytes,
+                max_bytes=given.max_file_bytes,
                 on_withdraw=lambda: home.note_clean(False),
             ).refresh,
             on_change=self._on_change,
             on_ready=self._on_ready,
         )
-        self.files = QmdFiles(
-            workspace=standing.workspace,
+        self.files = ResultFiles(
+            workspace=given.workspace,
             collections=lambda: self.qmd.collections,
-            known=standing.known,
+            known=given.known,
             is_ignored=self._is_ignored,
-            max_bytes=standing.max_file_bytes,
+            max_bytes=given.max_file_bytes,
         )
         chunking = agent.memory_search.chunking
         self.search = FallbackSearch(
@@ -84,28 +84,37 @@ class AgentQmd:
                 qmd=self.qmd,
                 files=self.files,
                 chunks=ChunkSettings(chunking.tokens, chunking.overlap),
-                limits=QmdLimits(config.limits.max_snippet_chars, config.limits.max_injected_chars),
+                limits=config.limits,
             ),
-            second=standing.builtin,
-            recent=standing.words,
+            second=given.builtin,
+            recent=given.words,
             name=NAME,
             changed_since=self._changed_since,
         )
         self.search.note(self.qmd.outage)
 
     @property
-    def sidecar(self) -> Sidecar:
-        """What the routes and status see of it."""
-        return Sidecar(self.qmd, self.search, self.files, is_wider=bool(self._more_paths))
-
-    @property
     def is_healthy(self) -> bool:
         """Whether it answers, as far as is known, or will when the vectors are made that it is busy with."""
         return self.qmd.upkeep.is_embedding or (self.qmd.outage is None and self.search.fallback is None)
 
+    @property
+    def has_vectors(self) -> bool:
+        """Whether questions are asked by meaning too."""
+        return self.qmd.settings.has_vectors
+
+    async def follows_words(self) -> bool:
+        """Wait until what is on disk now can be found by words; return False if qmd is in trouble."""
+        # the builtin index answers for what qmd has not read yet, unless qmd indexes more than that
+        return not self._more_paths or await self.qmd.upkeep.follow(embeds=False)
+
+    async def follows_meaning(self) -> bool:
+        """Wait until what is on disk now can be found by meaning; return False if qmd cannot make vectors."""
+        return await self.qmd.upkeep.follow(embeds=True)
+
     def _ruling(self) -> Ruling:
         """Return the rules of the workspace and of this agent."""
-        ruling = self._standing.ruling()
+        ruling = self._given.ruling()
         return replace(ruling, is_ignored=lambda path: ruling.is_ignored(path) or self._exclude.hides(path))
 
     def _is_ignored(self, path: str) -> bool:
@@ -126,13 +135,13 @@ class AgentQmd:
             self.search.note(None)
 
     def _changed_since(self, paths: Sequence[str], moment: float) -> set[str]:
-        return {path for path in self._standing.changed_since(paths, moment) if self.files.covers(path)}
+        return {path for path in self._given.changed_since(paths, moment) if self.files.covers(path)}
 
     def _collections(self) -> tuple[Collection, ...]:
-        agent, workspace = self._agent, self._standing.workspace
+        agent, workspace = self._agent, self._given.workspace
         wanted: list[Collection] = []
         if agent.memory.qmd.include_default_memory:
-            wanted += _default_collections(agent.id, workspace, self._standing.roots())
+            wanted += _default_collections(agent.id, workspace, self._given.roots())
         return distinct((*wanted, *_configured(agent.id, workspace, self._more_paths)))
 
     @property

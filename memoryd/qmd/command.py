@@ -15,7 +15,7 @@ STDOUT_BYTES = 8 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CompletedCommand:
     """What a command ended with; `code` is minus the signal that killed it."""
 
     code: int
@@ -35,7 +35,7 @@ async def run_command(
     seconds: float,
     directory: Path = Path("/"),
     grace: timedelta = timedelta(seconds=2),
-) -> Outcome:
+) -> CompletedCommand:
     """Run a command to its end, at most `seconds`; nothing of its process group is left behind.
 
     Raises SidecarError if it cannot be started, does not end in time, or prints too much.
@@ -53,7 +53,7 @@ async def run_command(
         await child.stop()
     if child.has_overflowed:
         raise SidecarError(f"{_said(command)} printed more than {STDOUT_BYTES} bytes")
-    return Outcome(code, child.stdout.decode(errors="replace"), child.stderr)
+    return CompletedCommand(code, child.stdout.decode(errors="replace"), child.stderr)
 
 
 def _said(command: tuple[str, ...]) -> str:

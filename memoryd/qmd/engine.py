@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC
 from typing import Final
 
+from memoryd.config.qmd import QmdLimitsSection
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.questions import Question
@@ -13,12 +14,11 @@ from memoryd.domain.text.chunking import Chunk, chunk
 from memoryd.domain.text.entries import ChunkSettings
 from memoryd.domain.text.words import query_terms
 from memoryd.files.octets import Content
-from memoryd.qmd.files import Place, QmdFiles
 from memoryd.qmd.output import QmdHit
-from memoryd.qmd.query import MAX_LISTED, MAX_SEARCHES, sub_queries
-from memoryd.qmd.sidecar import Qmd, QmdAnswer
+from memoryd.qmd.result_files import ResultFile, ResultFiles
+from memoryd.qmd.sidecar import QmdAnswer, QmdSidecar
+from memoryd.qmd.subqueries import MAX_LISTED, MAX_SEARCHES, sub_queries
 from memoryd.search.arms import LEXICAL, VECTOR
-from memoryd.search.fallback import FallbackSearch
 from memoryd.search.folding import folded
 from memoryd.search.query import Arm, ArmState, Engine, Found, Query, Scored, Why
 from memoryd.store.chunks import ChunkRow
@@ -30,18 +30,10 @@ MOST_ASKED = MAX_SEARCHES * MAX_LISTED
 MAX_TERMS = 64
 
 
-@dataclass(frozen=True, slots=True)
-class QmdLimits:
-    """Characters of one snippet and of all of them together."""
-
-    snippet_chars: int = 700
-    total_chars: int = 4000
-
-
 class QmdSearch:
     """Asks qmd; raises SidecarError when it cannot answer."""
 
-    def __init__(self, *, qmd: Qmd, files: QmdFiles, chunks: ChunkSettings, limits: QmdLimits) -> None:
+    def __init__(self, *, qmd: QmdSidecar, files: ResultFiles, chunks: ChunkSettings, limits: QmdLimitsSection) -> None:
         self._qmd = qmd
         self._files = files
         self._chunks = chunks
@@ -78,8 +70,8 @@ class QmdSearch:
                 name=NAME,
                 model=upkeep.models.embed.path.stem if upkeep.models and arms[VECTOR].took_part else None,
                 pending_embeddings=0,
-                snippet_chars=self._limits.snippet_chars,
-                total_chars=self._limits.total_chars,
+                snippet_chars=self._limits.max_snippet_chars,
+                total_chars=self._limits.max_injected_chars,
             ),
             as_of=upkeep.as_of(by_words=self._qmd.settings.mode != "vsearch"),
             doubt=self._doubt(),
@@ -141,7 +133,7 @@ class QmdSearch:
         return Scored(row, hit.score, why=_why(hit, rank, held))
 
     def _best_part(
-        self, content: Content, place: Place, hit: QmdHit, terms: tuple[str, ...], question: Question
+        self, content: Content, place: ResultFile, hit: QmdHit, terms: tuple[str, ...], question: Question
     ) -> ChunkRow | None:
         """Return the chunk with most of the terms, the one that holds the line of the result if there is a tie.
 
@@ -154,30 +146,6 @@ class QmdSearch:
             key=lambda row: (len(_held(row.text, terms)), row.start_line <= hit.line <= row.end_line),
             default=None,
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Sidecar:
-    """One agent's qmd as the rest of the daemon sees it."""
-
-    qmd: Qmd
-    search: FallbackSearch
-    files: QmdFiles
-    is_wider: bool
-    """Whether it indexes more than the builtin index, which answers for what qmd has not read yet."""
-
-    @property
-    def has_vectors(self) -> bool:
-        """Whether questions are asked by meaning too."""
-        return self.qmd.settings.has_vectors
-
-    async def follows_words(self) -> bool:
-        """Wait until what is on disk now can be found by words; return False if qmd is in trouble."""
-        return not self.is_wider or await self.qmd.upkeep.follow(embeds=False)
-
-    async def follows_meaning(self) -> bool:
-        """Wait until what is on disk now can be found by meaning; return False if qmd cannot make vectors."""
-        return await self.qmd.upkeep.follow(embeds=True)
 
 
 def _is_eligible(hit: Scored, query: Query) -> bool:
@@ -197,7 +165,7 @@ def _none_fits(count: int) -> str:
     return f"none of the best {count} files of qmd fits the filters, phrases and excluded words of the question"
 
 
-def _row(content: Content, place: Place, part: Chunk) -> ChunkRow:
+def _row(content: Content, place: ResultFile, part: Chunk) -> ChunkRow:
     text = content.text[part.start : part.end]
     lines = part.start_line, part.end_line
     return ChunkRow(0, RelativePath(place.path), Source.MEMORY, *lines, part.heading, text, content.stat.mtime_ns)

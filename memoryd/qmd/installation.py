@@ -5,7 +5,7 @@ import shutil
 from datetime import timedelta
 
 from memoryd.errors import SidecarError
-from memoryd.qmd.command import Outcome, run_command
+from memoryd.qmd.command import CompletedCommand, run_command
 from memoryd.qmd.home import QmdHome
 from memoryd.qmd.program import Program, find_program
 from memoryd.sidecar.process import ChildSpec
@@ -37,7 +37,7 @@ class QmdInstallation:
         """Look for the program anew next time: it may have been replaced."""
         self.program = None
 
-    async def run(self, *arguments: str, seconds: float, is_background: bool = True) -> Outcome:
+    async def run(self, *arguments: str, seconds: float, is_background: bool = True) -> CompletedCommand:
         """Run one command to its end; what runs in the background yields the processor. Raises SidecarError."""
         wait = BUSY_SECONDS if is_background else self._query_seconds / 2
         return await run_command(

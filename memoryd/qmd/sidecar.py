@@ -14,9 +14,9 @@ from memoryd.errors import SidecarError
 from memoryd.qmd.collections import Collection
 from memoryd.qmd.home import QmdHome, QmdModels
 from memoryd.qmd.installation import QmdInstallation
+from memoryd.qmd.mcp_server import QmdServer, ServerTimes
 from memoryd.qmd.output import Complaint, QmdHit, complaint_of, embedding_trouble, first_error, hits_in, hits_of
-from memoryd.qmd.query import Mode, SubQuery, document
-from memoryd.qmd.server import QmdServer, ServerTimes
+from memoryd.qmd.subqueries import QmdMode, SubQuery, document
 from memoryd.qmd.upkeep import QmdUpkeep, UpkeepTimes
 
 AT_ONCE = 2
@@ -32,7 +32,7 @@ class QmdSettings:
     """What a person chose; `query` is in seconds."""
 
     command: str = "qmd"
-    mode: Mode = "search"
+    mode: QmdMode = "search"
     reranks: bool = True
     waits_for_boot: bool = False
     query: float = 4.0
@@ -52,7 +52,7 @@ class QmdAnswer:
     vector_trouble: str | None = None
 
 
-class Qmd:
+class QmdSidecar:
     """One agent's qmd. `upkeep.run` and `server.run` are its two loops."""
 
     def __init__(

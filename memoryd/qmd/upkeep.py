@@ -15,7 +15,7 @@ import structlog
 from memoryd.domain.breaker import Breaker
 from memoryd.errors import SidecarError
 from memoryd.qmd.collections import Collection, sanitised
-from memoryd.qmd.command import Outcome
+from memoryd.qmd.command import CompletedCommand
 from memoryd.qmd.home import QmdModels
 from memoryd.qmd.installation import QmdInstallation
 from memoryd.qmd.output import Complaint, complaint_of, first_error, vectors_in
@@ -306,7 +306,7 @@ class QmdUpkeep:
             return next(line.strip() for line in outcome.stdout.splitlines() if "still failed" in line)
         return None
 
-    async def _writing(self, *arguments: str, seconds: float) -> Outcome:
+    async def _writing(self, *arguments: str, seconds: float) -> CompletedCommand:
         """Run a command that may write; waits for other writers, and makes a damaged index anew."""
         for attempt in range(BUSY_TRIES):
             outcome = await self._installation.run(*arguments, seconds=seconds)
@@ -394,7 +394,7 @@ class QmdUpkeep:
                 end = min(end, time.monotonic() + self._next_wait())
 
 
-def _why(outcome: Outcome) -> str:
+def _why(outcome: CompletedCommand) -> str:
     if outcome.code == -11 or outcome.code == 139:
         return "it crashed, as it does under a Node that is too old"
     if outcome.code < 0:

@@ -1,4 +1,4 @@
-"""One child process, from start to reaping: an explicit state machine driven by asyncio's callbacks.
+"""One child process, from start to reaping: the state machine of `lifecycle`, driven by asyncio's callbacks.
 
 The child has its own session (so its own process group), no stdin unless it is talked to over it, an allow-listed
 environment, and its output is always drained into bounded memory or handed on. It is stopped by TERM, a grace time,
@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
-from enum import StrEnum
 from pathlib import Path
 
 import structlog
 
 from memoryd.errors import SidecarError
+from memoryd.sidecar.lifecycle import ChildEvent, ChildState, next_state
 
 log = structlog.get_logger()
 
@@ -30,62 +30,6 @@ _LEASH = Path(__file__).with_name("leash.py")
 _DRAIN = timedelta(seconds=1)
 _REAP = timedelta(seconds=5)
 _INHERITED = ("HOME", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "PATH", "TMPDIR", "TZ", "USER")
-
-
-class State(StrEnum):
-    """Where a child is in its life."""
-
-    NEW = "new"
-    STARTING = "starting"
-    RUNNING = "running"
-    TERMINATING = "terminating"
-    KILLING = "killing"
-    ENDED = "ended"
-
-
-class Event(StrEnum):
-    """What moves a child from state to state."""
-
-    SPAWNED = "spawned"
-    SETTLED = "settled"
-    STOP = "stop"
-    KILL = "kill"
-    EXITED = "exited"
-
-
-_NEXT = {
-    (State.NEW, Event.SPAWNED): State.STARTING,
-    (State.NEW, Event.STOP): State.ENDED,
-    (State.NEW, Event.KILL): State.ENDED,
-    (State.STARTING, Event.SETTLED): State.RUNNING,
-    (State.STARTING, Event.STOP): State.TERMINATING,
-    (State.STARTING, Event.KILL): State.KILLING,
-    (State.STARTING, Event.EXITED): State.ENDED,
-    (State.RUNNING, Event.STOP): State.TERMINATING,
-    (State.RUNNING, Event.KILL): State.KILLING,
-    (State.RUNNING, Event.EXITED): State.ENDED,
-    (State.TERMINATING, Event.KILL): State.KILLING,
-    (State.TERMINATING, Event.EXITED): State.ENDED,
-    (State.KILLING, Event.EXITED): State.ENDED,
-}
-
-_IGNORED = {
-    # stopped by its owner while start() still waited for the settle time
-    (State.TERMINATING, Event.SETTLED),
-    (State.KILLING, Event.SETTLED),
-    (State.ENDED, Event.SETTLED),
-    # two owners may stop one child, and it may end by itself while they do
-    (State.TERMINATING, Event.STOP),
-    (State.KILLING, Event.STOP),
-    (State.ENDED, Event.STOP),
-    (State.KILLING, Event.KILL),
-    (State.ENDED, Event.KILL),
-}
-
-
-def next_state(state: State, event: Event) -> State:
-    """Gives the state after `event`; raises KeyError for a pair that cannot happen."""
-    return state if (state, event) in _IGNORED else _NEXT[state, event]
 
 
 def allowed_environment(environment: Mapping[str, str], also: Iterable[str] = ()) -> dict[str, str]:
@@ -134,7 +78,7 @@ class Child(asyncio.SubprocessProtocol):
     """One run of one program. Not reusable: a restart is a new Child."""
 
     def __init__(self, spec: ChildSpec) -> None:
-        self.state = State.NEW
+        self.state = ChildState.NEW
         self.pid: int | None = None
         self.has_overflowed = False
         self._spec = spec
@@ -189,7 +133,7 @@ class Child(asyncio.SubprocessProtocol):
         if self._spec.settle and await _happens(self._exited, self._spec.settle):
             await self._drain()
             raise SidecarError(f"{self.name} ended at once: {self.describe_end()}")
-        self._step(Event.SETTLED)
+        self._step(ChildEvent.SETTLED)
 
     async def wait(self) -> int:
         """Waits until the child has ended and its output is read; gives the return code.
@@ -209,7 +153,7 @@ class Child(asyncio.SubprocessProtocol):
 
         If cancelled, it kills at once and waits only for that.
         """
-        self._step(Event.STOP)
+        self._step(ChildEvent.STOP)
         try:
             await self._terminate()
         finally:
@@ -218,8 +162,8 @@ class Child(asyncio.SubprocessProtocol):
 
     def kill(self) -> None:
         """Kills the group now; `wait` or `stop` still have to follow."""
-        self._step(Event.KILL)
-        if self.state is State.KILLING:
+        self._step(ChildEvent.KILL)
+        if self.state is ChildState.KILLING:
             self._signal_group(signal.SIGKILL)
 
     def describe_end(self) -> str:
@@ -239,7 +183,7 @@ class Child(asyncio.SubprocessProtocol):
         assert isinstance(transport, asyncio.SubprocessTransport)
         self._transport = transport
         self.pid = transport.get_pid()
-        self._step(Event.SPAWNED)
+        self._step(ChildEvent.SPAWNED)
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         """Takes output as it comes, so that the child never blocks on a full pipe."""
@@ -257,7 +201,7 @@ class Child(asyncio.SubprocessProtocol):
 
     def process_exited(self) -> None:
         """Takes the news that the child has been reaped, and ends what is left of its group."""
-        self._step(Event.EXITED)
+        self._step(ChildEvent.EXITED)
         # the number cannot be reused while a grandchild lives in the group, and takes a full turn of pids otherwise
         self._signal_group(signal.SIGKILL)
         self._exited.set()
@@ -294,11 +238,11 @@ class Child(asyncio.SubprocessProtocol):
             raise SidecarError(f"cannot run {program}: no such program", hint=f"install {program} or set its path")
         return [sys.executable, "-I", "-S", str(_LEASH), str(os.getpid()), found, *arguments]
 
-    def _step(self, event: Event) -> None:
+    def _step(self, event: ChildEvent) -> None:
         self.state = next_state(self.state, event)
 
     async def _terminate(self) -> None:
-        if self.state is State.ENDED:
+        if self.state is ChildState.ENDED:
             return
         self._signal_group(signal.SIGTERM)
         # a stopped process sees TERM only when it continues

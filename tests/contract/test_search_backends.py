@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.domain.ranking.filters import Filters
-from memoryd.qmd.server import Phase
+from memoryd.qmd.mcp_server import ServerPhase
 from memoryd.search.backend import SearchBackend
 from memoryd.search.fallback import FallbackSearch
 from memoryd.search.query import Found, Query
@@ -35,7 +35,7 @@ async def running(request: pytest.FixtureRequest, tmp_path: Path, workspace: Pat
     async with composed(tmp_path, workspace, {"command": command, "update": update}) as found:
         await eventually(lambda: found.sidecar.qmd.upkeep.is_current, seconds=30)
         if request.param == "qmd":
-            await eventually(lambda: found.sidecar.qmd.server.phase is Phase.READY, seconds=60)
+            await eventually(lambda: found.sidecar.qmd.server.phase is ServerPhase.READY, seconds=60)
         yield found
 
 

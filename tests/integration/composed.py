@@ -13,7 +13,6 @@ from memoryd.embed.choice import Embedding, plan_for
 from memoryd.embed.slot import EmbedderSlot
 from memoryd.models.store import ModelStore
 from memoryd.qmd.agent import AgentQmd
-from memoryd.qmd.engine import Sidecar
 from memoryd.search.query import Found, Query
 from memoryd.store.vectors import Matrix
 from tests.daemon import write_config
@@ -31,8 +30,8 @@ class Composed:
         return self.workspace.qmds["main"]
 
     @property
-    def sidecar(self) -> Sidecar:
-        return self.qmd.sidecar
+    def sidecar(self) -> AgentQmd:
+        return self.qmd
 
     async def indexed(self) -> None:
         """Wait until the builtin index equals the disk."""

@@ -14,7 +14,8 @@ import psutil
 import pytest
 
 from memoryd.errors import SidecarError
-from memoryd.sidecar.process import STDERR_BYTES, Child, ChildSpec, Event, State, allowed_environment, next_state
+from memoryd.sidecar.lifecycle import ChildState
+from memoryd.sidecar.process import STDERR_BYTES, Child, ChildSpec, allowed_environment
 
 SECOND = timedelta(seconds=1)
 KEEPS_QUIET = "import time\ntime.sleep(600)"
@@ -85,19 +86,19 @@ async def test_output_and_status_are_kept() -> None:
     assert child.stdout == b"out\n"
     assert child.stderr == "err\n"
     assert child.describe_end() == "exit status 3: err"
-    assert child.state is State.ENDED
+    assert child.state is ChildState.ENDED
 
 
 async def test_child_alive_after_the_settle_time_counts_as_started() -> None:
     async with started(child_for(program(KEEPS_QUIET), settle=0.05 * SECOND)) as child:
-        assert child.state is State.RUNNING
+        assert child.state is ChildState.RUNNING
 
 
 async def test_child_that_ends_before_it_settles_has_not_started() -> None:
     child = child_for(shell("echo no model >&2; exit 1"), settle=10 * SECOND)
     with pytest.raises(SidecarError, match="sh ended at once: exit status 1: no model"):
         await child.start()
-    assert child.state is State.ENDED
+    assert child.state is ChildState.ENDED
 
 
 async def test_f081_missing_program_is_named() -> None:
@@ -183,14 +184,14 @@ async def test_stop_may_be_repeated_and_shared() -> None:
         await asyncio.gather(child.stop(), child.stop())
         await child.stop()
         child.kill()
-        assert child.state is State.ENDED
+        assert child.state is ChildState.ENDED
 
 
 async def test_stop_that_is_cancelled_kills_and_reaps() -> None:
     async with started(child_for(program(IGNORES_TERM), grace=600 * SECOND)) as child:
         await eventually(lambda: child.stdout == b"deaf\n")
         stopping = asyncio.create_task(child.stop())
-        await eventually(lambda: child.state is State.TERMINATING)
+        await eventually(lambda: child.state is ChildState.TERMINATING)
         stopping.cancel()
         with pytest.raises(asyncio.CancelledError):
             await stopping
@@ -200,7 +201,7 @@ async def test_stop_that_is_cancelled_kills_and_reaps() -> None:
 async def test_child_never_started_stops() -> None:
     child = child_for(program(KEEPS_QUIET))
     await child.stop()
-    assert child.state is State.ENDED
+    assert child.state is ChildState.ENDED
 
 
 ORPHANER = """
@@ -278,27 +279,6 @@ async def test_f096_child_sees_only_what_it_is_given(tmp_path: Path, monkeypatch
 def test_environment_is_an_allow_list() -> None:
     given = {"PATH": "/bin", "HOME": "/home/x", "AWS_SECRET": "x", "PYTHONPATH": "/x", "EXTRA": "y"}
     assert allowed_environment(given, ["EXTRA", "ABSENT"]) == {"PATH": "/bin", "HOME": "/home/x", "EXTRA": "y"}
-
-
-def test_every_pair_of_state_and_event_is_decided() -> None:
-    impossible = {
-        *((state, Event.SPAWNED) for state in State if state is not State.NEW),
-        (State.NEW, Event.SETTLED),
-        (State.NEW, Event.EXITED),
-        (State.RUNNING, Event.SETTLED),
-        (State.ENDED, Event.EXITED),
-    }
-    for state in State:
-        for event in Event:
-            if (state, event) in impossible:
-                with pytest.raises(KeyError):
-                    next_state(state, event)
-            else:
-                assert next_state(state, event) in State
-
-
-def test_ended_is_final() -> None:
-    assert {next_state(State.ENDED, event) for event in (Event.STOP, Event.KILL, Event.SETTLED)} == {State.ENDED}
 
 
 async def test_quick_end_is_no_failure_without_a_settle_time() -> None:

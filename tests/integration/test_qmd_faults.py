@@ -11,8 +11,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from memoryd.qmd.mcp_server import ServerPhase
 from memoryd.qmd.output import FLOOR
-from memoryd.qmd.server import Phase
 from tests.integration.composed import Composed, composed, eventually
 from tests.integration.qmd_standin import ANSWER, LEASE, QUESTION, StandIn
 from tests.integration.tiny_gguf import gguf
@@ -94,7 +94,7 @@ async def test_f082_f087_broken_answers_of_commands_fall_back(
     standin.behave(mcp="exit 1", query=way)
     async with composed(tmp_path, workspace, settings(standin)) as running:
         await running.ready()
-        await eventually(lambda: running.sidecar.qmd.server.phase is Phase.WAITING)
+        await eventually(lambda: running.sidecar.qmd.server.phase is ServerPhase.WAITING)
         await answered_by(running, "builtin", within=3)
         assert standin.calls("query")
 
@@ -107,7 +107,7 @@ async def test_f082_f085_f086_noise_around_an_answer_is_read_through(
     standin.behave(mcp="exit 1", query=way)
     async with composed(tmp_path, workspace, settings(standin, limits={"timeoutMs": 3500})) as running:
         await running.ready()
-        await eventually(lambda: running.sidecar.qmd.server.phase is Phase.WAITING)
+        await eventually(lambda: running.sidecar.qmd.server.phase is ServerPhase.WAITING)
         await answered_by(running, "qmd")
 
 
@@ -115,7 +115,7 @@ async def test_unknown_option_is_left_out_the_second_time(tmp_path: Path, worksp
     standin.behave(mcp="exit 1", query="fail error: unknown option '--no-rerank'")
     async with composed(tmp_path, workspace, settings(standin)) as running:
         await running.ready()
-        await eventually(lambda: running.sidecar.qmd.server.phase is Phase.WAITING)
+        await eventually(lambda: running.sidecar.qmd.server.phase is ServerPhase.WAITING)
         await answered_by(running, "builtin")
         first, second = standin.calls("query")[:2]
         assert "--no-rerank" in str(first["argv"])
@@ -188,7 +188,7 @@ async def test_f083_embedding_error_behind_success_falls_back(
     async with composed(tmp_path, workspace, settings(standin, searchMode="vsearch")) as running:
         await running.ready()
         await eventually(lambda: running.sidecar.qmd.upkeep.vector_trouble is None)
-        await eventually(lambda: running.sidecar.qmd.server.phase is Phase.READY)
+        await eventually(lambda: running.sidecar.qmd.server.phase is ServerPhase.READY)
         assert "cannot embed" in await answered_by(running, "builtin")
 
 
@@ -235,7 +235,7 @@ async def test_f090_many_questions_start_few_processes(tmp_path: Path, workspace
     standin.behave(mcp="exit 1", query="hang")
     async with composed(tmp_path, workspace, settings(standin)) as running:
         await running.ready()
-        await eventually(lambda: running.sidecar.qmd.server.phase is Phase.WAITING)
+        await eventually(lambda: running.sidecar.qmd.server.phase is ServerPhase.WAITING)
         asking = asyncio.gather(*(running.search(QUESTION) for _ in range(50)))
         most = 0
         while not asking.done():
@@ -282,7 +282,7 @@ async def test_f094_question_is_never_an_option(
     standin.behave(mcp="exit 1")
     async with composed(tmp_path, workspace, settings(standin)) as running:
         await running.ready()
-        await eventually(lambda: running.sidecar.qmd.server.phase is Phase.WAITING)
+        await eventually(lambda: running.sidecar.qmd.server.phase is ServerPhase.WAITING)
         await running.search(question)
         for call in standin.calls("query"):
             argv = call["argv"]
@@ -357,7 +357,7 @@ async def test_kill_9_in_the_middle_is_answered_by_the_builtin_index(
     async with composed(tmp_path, workspace, settings(standin, searchMode=mode)) as running:
         if command == "query":
             await running.ready()
-            await eventually(lambda: running.sidecar.qmd.server.phase is Phase.WAITING)
+            await eventually(lambda: running.sidecar.qmd.server.phase is ServerPhase.WAITING)
         asking = asyncio.ensure_future(running.search(QUESTION, deadline=5))
         await eventually(lambda: standin.calls(command))
         os.kill(int(str(standin.calls(command)[-1]["pid"])), signal.SIGKILL)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.embed.slot import EmbedderPhase
-from memoryd.qmd.server import Phase, QmdServer, ServerTimes
+from memoryd.qmd.mcp_server import QmdServer, ServerPhase, ServerTimes
 from memoryd.sidecar.process import ChildSpec, allowed_environment
 from tests.fakes import FakeEmbedder
 from tests.integration.composed import Composed, composed, eventually
@@ -149,7 +149,7 @@ async def test_server_that_nobody_asks_is_stopped_and_started_again(standin: Sta
             answer = await server.call("query", {}, seconds=10)
             assert answer.content["results"]
             assert len(standin.calls("mcp")) == turn
-            await eventually(lambda: server.phase is Phase.IDLE)
+            await eventually(lambda: server.phase is ServerPhase.IDLE)
             await eventually(lambda: not standin.alive())
         assert server.restarts == 0
     finally:

@@ -27,7 +27,7 @@ LINE_BYTES = 8 * 1024 * 1024
 """A longer line ends the child."""
 
 
-class Phase(StrEnum):
+class ServerPhase(StrEnum):
     """Where the server is."""
 
     IDLE = "idle"
@@ -39,7 +39,7 @@ class Phase(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
+class ToolAnswer:
     """What a tool answered, and what the child wrote to stderr meanwhile."""
 
     content: Mapping[str, object]
@@ -71,7 +71,7 @@ class QmdServer:
         on_ready: Callable[[], None],
         times: ServerTimes,
     ) -> None:
-        self.phase = Phase.IDLE
+        self.phase = ServerPhase.IDLE
         self.restarts = 0
         self.last_error: str | None = None
         self._spec = spec
@@ -93,18 +93,18 @@ class QmdServer:
     @property
     def pid(self) -> int | None:
         """The child's process id while it is ready."""
-        return self._child.pid if self._child is not None and self.phase is Phase.READY else None
+        return self._child.pid if self._child is not None and self.phase is ServerPhase.READY else None
 
     @property
     def is_available(self) -> bool:
         """Whether a question may be asked now: it runs, or may be started."""
-        return self.phase is not Phase.WAITING
+        return self.phase is not ServerPhase.WAITING
 
     def wake(self) -> None:
         """Start it now and load its models, so that the first question need not wait."""
         self._used_at = time.monotonic()
         self._wanted.set()
-        if self._child is not None and self.phase is Phase.READY:
+        if self._child is not None and self.phase is ServerPhase.READY:
             self._begin_warming(self._child)
 
     def renew(self) -> None:
@@ -115,7 +115,7 @@ class QmdServer:
 
     async def call(
         self, tool: str, arguments: Mapping[str, object], *, seconds: float, needs_models: bool = False
-    ) -> Called:
+    ) -> ToolAnswer:
         """Call a tool and return its structured answer, at most `seconds` later.
 
         Raises SidecarError when it is down, starting, loading models, answers with an error, or is silent. A child that
@@ -134,7 +134,7 @@ class QmdServer:
         content = answer.get("structuredContent")
         if answer.get("isError") or not isinstance(content, dict):
             raise SidecarError(f"qmd cannot {tool}: {_text_of(answer)}")
-        return Called(content, child.stderr_since(mark))
+        return ToolAnswer(content, child.stderr_since(mark))
 
     async def run(self) -> None:
         """Start the child when it is wanted, follow it to its end, back off after failures."""
@@ -146,7 +146,7 @@ class QmdServer:
                 await self._failed(str(exc))
 
     async def _live(self) -> None:
-        await self._become(Phase.STARTING)
+        await self._become(ServerPhase.STARTING)
         self._line.clear()
         self._warm.clear()
         self._warming_since = None
@@ -157,7 +157,7 @@ class QmdServer:
             await self._start(child)
             self._used_at = time.monotonic()
             self._breaker = self._breaker.succeeded()
-            await self._become(Phase.READY)
+            await self._become(ServerPhase.READY)
             self._begin_warming(child)
             self._on_ready()
             await self._follow(child)
@@ -186,12 +186,12 @@ class QmdServer:
             left = self._used_at + self._times.idle - time.monotonic()
             if left <= 0 and not self._waiting:
                 self._wanted.clear()
-                await self._become(Phase.IDLE)
+                await self._become(ServerPhase.IDLE)
                 return
             if await child.ends_within(timedelta(seconds=max(left, 1.0))):
                 if self._is_renewed:
                     self.last_error = None
-                    await self._become(Phase.IDLE)
+                    await self._become(ServerPhase.IDLE)
                     return
                 raise SidecarError(f"qmd mcp ended: {self.last_error or child.describe_end()}")
 
@@ -201,13 +201,13 @@ class QmdServer:
         self.last_error = reason
         wait = self._breaker.wait(time.monotonic())
         log.warning("qmd mcp failed", reason=reason, next_try_seconds=round(wait, 1))
-        await self._become(Phase.WAITING)
+        await self._become(ServerPhase.WAITING)
         await asyncio.sleep(wait)
         self.last_error = None
         self._wanted.clear()
-        await self._become(Phase.IDLE)
+        await self._become(ServerPhase.IDLE)
 
-    async def _become(self, phase: Phase) -> None:
+    async def _become(self, phase: ServerPhase) -> None:
         self.phase = phase
         async with self._moved:
             self._moved.notify_all()
@@ -215,10 +215,10 @@ class QmdServer:
     async def _ready_child(self, seconds: float, *, needs_models: bool) -> Child:
         try:
             async with asyncio.timeout(seconds), self._moved:
-                await self._moved.wait_for(lambda: self.phase in (Phase.READY, Phase.WAITING))
+                await self._moved.wait_for(lambda: self.phase in (ServerPhase.READY, ServerPhase.WAITING))
         except TimeoutError as exc:
             raise SidecarError("qmd mcp is starting") from exc
-        if self._child is None or self.phase is not Phase.READY:
+        if self._child is None or self.phase is not ServerPhase.READY:
             raise SidecarError(f"qmd mcp is down: {self.last_error or 'it has just ended'}")
         child = self._child
         if needs_models and not self._warm.is_set():

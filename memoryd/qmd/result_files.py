@@ -15,7 +15,7 @@ PREFIX = "qmd/"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ResultFile:
     """A file below a trusted folder, and the path that an answer cites it by."""
 
     base: Path
@@ -23,7 +23,7 @@ class Place:
     path: str
 
 
-class QmdFiles:
+class ResultFiles:
     """Maps results to documents: one that the builtin index holds keeps its path, any other is `qmd/<collection>/…`.
 
     The rules of the builtin index hold here too: what it leaves out by name, by `exclude`, by `.memoryignore` or by
@@ -45,24 +45,24 @@ class QmdFiles:
         self._is_ignored = is_ignored
         self._max_bytes = max_bytes
 
-    def place(self, collection: str, relative: str) -> Place | None:
+    def place(self, collection: str, relative: str) -> ResultFile | None:
         """Return where a result lies, None if it is not one of ours."""
         found = next((one for one in self._collections() if one.name == collection), None)
         if found is None or not found.holds(relative):
             return None
         inside = os.path.relpath(os.path.join(found.root, relative), self._workspace)  # noqa: PTH118  text is enough
         if inside in self._known():
-            return Place(Path(found.root), relative, inside)
+            return ResultFile(Path(found.root), relative, inside)
         if found.is_default or self._is_ignored(inside):
             return None
-        return Place(Path(found.root), relative, f"{PREFIX}{collection}/{relative}")
+        return ResultFile(Path(found.root), relative, f"{PREFIX}{collection}/{relative}")
 
     def covers(self, path: str) -> bool:
         """Tell whether qmd would index a document of the builtin index."""
         full = os.path.join(self._workspace, path)  # noqa: PTH118  text is enough
         return any(one.holds(os.path.relpath(full, one.root)) for one in self._collections())
 
-    def read(self, place: Place) -> Content | None:
+    def read(self, place: ResultFile) -> Content | None:
         """Return the file as it is now, None if it is gone, cannot be read safely, or is private."""
         try:
             content = read_document(place.base, place.relative, max_bytes=self._max_bytes)
@@ -70,7 +70,7 @@ class QmdFiles:
             return None
         return None if is_private(content.text) else content
 
-    def named(self, path: str) -> Place:
+    def named(self, path: str) -> ResultFile:
         """Return the file that `qmd/<collection>/<path>` means; raises NotFound."""
         collection, _, relative = path.removeprefix(PREFIX).partition("/")
         place = self.place(collection, relative) if path.startswith(PREFIX) else None

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.questions import Question, parse_question
 from memoryd.domain.text.words import query_terms
-from memoryd.qmd.query import MAX_SEARCHES, Mode, SubQuery, document, sub_queries
+from memoryd.qmd.subqueries import MAX_SEARCHES, QmdMode, SubQuery, document, sub_queries
 
 NOW = datetime(2026, 10, 18, tzinfo=UTC)
 
 
-def asked_of(mode: Mode, text: str) -> list[str]:
+def asked_of(mode: QmdMode, text: str) -> list[str]:
     question = parse_question(text, Filters(), NOW)
     return [one.query for one in sub_queries(mode, question, query_terms(question.text))]
 

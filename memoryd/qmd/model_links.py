@@ -18,7 +18,7 @@ RERANK_MODEL = "hf_ggml-org_qwen3-reranker-0.6b-q8_0.gguf"
 """The files that `qmd pull` leaves in the folder of its models."""
 
 
-class QmdModelFiles:
+class ModelLinks:
     """Finds the model files anew at each call, and reads the header of one only when the file is another."""
 
     def __init__(self, agent: Agent, home: QmdHome, environment: Mapping[str, str]) -> None:

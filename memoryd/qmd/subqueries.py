@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from memoryd.domain.ranking.questions import Question
 
-Mode = Literal["search", "vsearch", "query"]
+QmdMode = Literal["search", "vsearch", "query"]
 
 MAX_SEARCHES: Final = 10
 """qmd takes no more in one question."""
@@ -25,7 +25,7 @@ class SubQuery:
     query: str
 
 
-def sub_queries(mode: Mode, question: Question, terms: Sequence[str]) -> tuple[SubQuery, ...]:
+def sub_queries(mode: QmdMode, question: Question, terms: Sequence[str]) -> tuple[SubQuery, ...]:
     """Return what to ask for a question and its terms; nothing if there is no word to look for.
 
     Words: all together first, which weighs twice, then each alone, longest first, so that a question in prose finds
