@@ -9,7 +9,8 @@ from bench.questions import ask
 from bench.stage import agent, running, settle
 from bench.vectors import NOTE, fill, model_identity
 from memoryd.client import Client
-from tests.daemon import RunningDaemon, eventually, write_config
+from tests.daemon import RunningDaemon, write_config
+from tests.waiting import eventually
 
 CHUNK_BYTES = 1_030
 """About what one chunk adds to a long note."""

@@ -12,8 +12,9 @@ from hypothesis import settings
 
 from memoryd.config.paths import models_dir
 from memoryd.models.store import ModelStore
-from tests.daemon import STARTER, RunningDaemon, eventually, write_config
+from tests.daemon import STARTER, RunningDaemon, write_config
 from tests.leftovers import described, processes_of
+from tests.waiting import eventually
 
 settings.register_profile("shared machine", deadline=None)
 settings.load_profile("shared machine")
@@ -47,7 +48,7 @@ def nothing_left_running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
     yield
     folder = tmp_path_factory.getbasetemp()
     with suppress(AssertionError):
-        eventually(lambda: not processes_of(folder), seconds=15, step=0.2)
+        eventually(lambda: not processes_of(folder), step=0.2)
     assert not (left := processes_of(folder)), f"left behind: {described(left)}"
 
 

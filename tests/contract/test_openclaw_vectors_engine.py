@@ -15,8 +15,9 @@ from memoryd.config.models import Config
 from memoryd.domain.text.chunking import chunk
 from memoryd.domain.text.tokens import estimate
 from memoryd.qmd.output import Complaint, complaint_of, hits_in
-from tests.daemon import RunningDaemon, eventually, write_config
+from tests.daemon import RunningDaemon, write_config
 from tests.integration.qmd_standin import StandIn
+from tests.waiting import eventually
 
 FACTS = json.loads((Path(__file__).parents[1] / "data/openclaw/engine.json").read_text(encoding="utf-8"))
 QMD = FACTS["config"]
@@ -77,7 +78,7 @@ def configured(tmp_path: Path) -> dict[str, Any]:
     memory = {"backend": "qmd", "qmd": {"command": str(program.program), "paths": paths}}
     daemon = RunningDaemon(tmp_path, write_config(tmp_path, workspace, None, memory=memory), workspace)
     with daemon:
-        eventually(lambda: list(daemon.state.rglob("index.yml")), seconds=20)
+        eventually(lambda: list(daemon.state.rglob("index.yml")))
         (file,) = daemon.state.rglob("index.yml")
         found: dict[str, Any] = yaml.safe_load(file.read_text())["collections"]
         told: Any = daemon.client().status()["agents"][0]["qmd"]

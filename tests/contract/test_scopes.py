@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from memoryd.client import Client
 from tests.contract.two_agents import DIRECT, GROUP, MARKERS, SECRETS, prepare, socket_of
-from tests.daemon import RunningDaemon, eventually
+from tests.daemon import RunningDaemon
 from tests.integration.qmd_standin import StandIn
 from tests.real_qmd import real_qmd
+from tests.waiting import eventually
 
 AGENTS = sorted(SECRETS)
 FOREIGN = {"alpha": MARKERS["beta"], "beta": MARKERS["alpha"]}
@@ -65,7 +66,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]
     qmd = {"command": str(program.program), "limits": {"maxResults": 50, "maxInjectedChars": 100_000}}
     with prepare(home, None, backend="qmd", qmd=qmd) as running:
         running.client().sync()
-        eventually(lambda: _backends(running) == ["qmd", "qmd"], seconds=30)
+        eventually(lambda: _backends(running) == ["qmd", "qmd"])
         yield running
     eventually(lambda: not program.alive())
 

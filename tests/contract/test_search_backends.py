@@ -13,9 +13,10 @@ from memoryd.qmd.mcp_server import ServerPhase
 from memoryd.search.backend import SearchBackend
 from memoryd.search.fallback import FallbackSearch
 from memoryd.search.query import Found, Query
-from tests.integration.composed import Composed, composed, eventually
+from tests.integration.composed import Composed, composed
 from tests.integration.qmd_standin import StandIn
 from tests.real_qmd import real_qmd
+from tests.waiting import eventually_async
 
 KINDS = ["builtin", "qmd", "fallback"]
 
@@ -33,9 +34,9 @@ async def running(request: pytest.FixtureRequest, tmp_path: Path, workspace: Pat
         command = real_qmd()
     update = {"debounceMs": 100}
     async with composed(tmp_path, workspace, {"command": command, "update": update}) as found:
-        await eventually(lambda: found.sidecar.qmd.upkeep.is_current, seconds=30)
+        await eventually_async(lambda: found.sidecar.qmd.upkeep.is_current)
         if request.param == "qmd":
-            await eventually(lambda: found.sidecar.qmd.server.phase is ServerPhase.READY, seconds=60)
+            await eventually_async(lambda: found.sidecar.qmd.server.phase is ServerPhase.READY, seconds=60)
         yield found
 
 
@@ -97,7 +98,7 @@ async def test_copies_fold_into_the_newest_and_other_facts_stay(
     for day, text in enumerate([told.format(17), told.format(17), told.format("**17**"), told.format(71)], start=1):
         (workspace / "memory" / f"2026-11-0{day}-egret.md").write_text(text)
     await running.indexed()
-    await eventually(lambda: running.sidecar.qmd.upkeep.is_current, seconds=30)
+    await eventually_async(lambda: running.sidecar.qmd.upkeep.is_current)
     hits = (await ask(backend, "ringed egret mill")).hits
     copies = {hit.chunk.path: {copy.path for copy in hit.copies} for hit in hits}
     assert copies == {

@@ -1,7 +1,7 @@
 """What the real worker with a real model promises as an Embedder."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
@@ -14,6 +14,7 @@ from memoryd.embed.local.worker import LlamaWorker, Phase
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Rejected, Vector
 from memoryd.errors import EmbedderUnavailable, EmbeddingError
 from memoryd.models.families import ModelFamily
+from tests.waiting import eventually_async
 
 PLAIN = ModelFamily("minilm", "{text}", "{text}", "mean", 512)
 HOST = "Mac Studio gateway host"
@@ -51,12 +52,6 @@ async def running(worker: LlamaWorker) -> AsyncIterator[LlamaWorker]:
 async def worker(starter_model: Path) -> AsyncIterator[LlamaWorker]:
     async with running(worker_for(starter_model)) as worker:
         yield worker
-
-
-async def eventually(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
-        while not condition():  # noqa: ASYNC110 - the condition is another process's
-            await asyncio.sleep(0.01)
 
 
 def cosine(first: Vector | Rejected, second: Vector | Rejected) -> float:
@@ -202,7 +197,7 @@ async def test_idle_model_is_unloaded_and_comes_back(starter_model: Path) -> Non
         await worker.embed_query(HOST)
         pid = worker.state().pid
         assert pid is not None
-        await eventually(lambda: worker.state().pid is None)
+        await eventually_async(lambda: worker.state().pid is None)
         assert not psutil.pid_exists(pid)
         assert worker.state().rss_bytes == 0
         assert worker.state().last_error is None

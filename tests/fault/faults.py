@@ -17,7 +17,8 @@ import apsw
 import psutil
 
 from memoryd.store.checksums import checksum_vfs
-from tests.daemon import RunningDaemon, eventually
+from tests.daemon import RunningDaemon
+from tests.waiting import eventually
 
 INJECTED = re.compile(r"\(INJECTED\)")
 

@@ -9,10 +9,11 @@ from typing import Any
 from memoryd.client import Client
 from memoryd.errors import NotNow
 from memoryd.replies import AgentStatus
-from tests.daemon import eventually, write_config
+from tests.daemon import write_config
 from tests.fault import check
 from tests.fault.check import ChunkLine
 from tests.fault.faults import FaultyDaemon
+from tests.waiting import SECONDS, eventually
 
 QUICK: Mapping[str, object] = {
     "watchDebounceMs": 30,
@@ -104,7 +105,7 @@ class Stage:
         """Tell whether a search finds a word."""
         return bool(self.places(word))
 
-    def eventually_finds(self, word: str, seconds: float = 10.0) -> None:
+    def eventually_finds(self, word: str, seconds: float = SECONDS) -> None:
         """Wait until a search finds a word, without asking for a sync."""
         eventually(lambda: self.finds(word), seconds=seconds, step=0.05)
 

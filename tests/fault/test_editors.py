@@ -18,10 +18,10 @@ import psutil
 import pytest
 
 from memoryd.client import Client
-from tests.daemon import eventually
 from tests.embedding_endpoint import Endpoint
 from tests.fault import check, editors
 from tests.fault.stage import EVENTS_ONLY, QUICK, SCAN_ONLY, Stage
+from tests.waiting import eventually
 
 PATIENT = {**QUICK, "deleteGraceMs": 2000}
 

@@ -16,10 +16,10 @@ import pytest
 
 from memoryd.client import Client
 from memoryd.replies import EmbedderStatus, SearchReply
-from tests.daemon import eventually
 from tests.fault import check
 from tests.fault.faults import change
 from tests.fault.stage import QUICK, SCAN_ONLY, Stage
+from tests.waiting import eventually
 
 NOTES = 24
 
@@ -48,7 +48,7 @@ def embedder(stage: Stage) -> EmbedderStatus:
 
 
 def worker_pid(stage: Stage) -> int:
-    eventually(lambda: _pid(stage), seconds=30)
+    eventually(lambda: _pid(stage))
     pid = _pid(stage)
     assert pid is not None
     return pid
@@ -141,7 +141,7 @@ def test_f070_stopped_worker_delays_no_answer(embedded: Stage) -> None:
     assert reply["results"]
     assert reply["health"]["arms"]["vector"]["state"] != "ok"
     os.kill(pid, signal.SIGCONT)
-    eventually(lambda: ask(embedded, "fruit trees")["mode"] == "hybrid", seconds=20, step=0.2)
+    eventually(lambda: ask(embedded, "fruit trees")["mode"] == "hybrid", step=0.2)
 
 
 @pytest.mark.parametrize("content", [None, b"", b"GGUF", b"<!DOCTYPE html><html>Not found</html>" * 100, bytes(5000)])
@@ -190,11 +190,11 @@ def test_f076_words_are_searchable_long_before_the_vectors_and_a_kill_loses_none
     eventually(lambda: stage.status()["pendingEmbeddings"] > 100)
     assert stage.finds("number0321")
     assert stage.status()["pendingEmbeddings"] > 100
-    eventually(lambda: len(vectors(stage)) > 30, seconds=30)
+    eventually(lambda: len(vectors(stage)) > 30)
     stage.daemon.kill()
     done = vectors(stage)
     stage.daemon.start()
-    eventually(lambda: len(vectors(stage)) > len(done), seconds=30)
+    eventually(lambda: len(vectors(stage)) > len(done))
     assert done <= vectors(stage)
 
 
@@ -203,7 +203,7 @@ def test_f077_question_while_the_model_loads_is_answered_by_words(stage: Stage, 
     stage.prepare(model=starter_model)
     stage.daemon.start()
     eventually(lambda: stage.finds("alder"))
-    eventually(lambda: embedder(stage)["state"] == "ready", seconds=30)
+    eventually(lambda: embedder(stage)["state"] == "ready")
 
 
 def test_f079_texts_that_worry_tokenisers_cost_nothing_else(embedded: Stage) -> None:

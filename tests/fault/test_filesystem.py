@@ -19,7 +19,6 @@ from memoryd.client import Client
 from memoryd.daemon.clock import PAUSE_SECONDS
 from memoryd.domain.clocks import TOLERANCE
 from memoryd.wire import Exit
-from tests.daemon import eventually
 from tests.fault import check
 from tests.fault.faults import (
     EventCounter,
@@ -31,6 +30,7 @@ from tests.fault.faults import (
     unmount,
 )
 from tests.fault.stage import EVENTS_ONLY, NEITHER, QUICK, SCAN_ONLY, Stage
+from tests.waiting import eventually
 
 
 def test_f001_change_lost_in_an_event_overflow_is_found(stage: Stage) -> None:
@@ -52,7 +52,7 @@ def test_f002_folders_made_and_filled_at_once_are_found(stage: Stage) -> None:
     stage.start(EVENTS_ONLY)
     for number in range(400):
         stage.write(f"memory/a{number}/b/c/note.md", f"burst number n{number}")
-    eventually(lambda: stage.status()["files"] == 402, seconds=20)
+    eventually(lambda: stage.status()["files"] == 402)
     stage.converges()
 
 

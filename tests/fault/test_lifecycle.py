@@ -19,10 +19,10 @@ import memoryd
 from memoryd.client import Client
 from memoryd.errors import DaemonNotRunning, NotNow
 from memoryd.wire import Exit
-from tests.daemon import eventually
 from tests.fault import check
 from tests.fault.faults import fired, injected, spawn_behind, spawn_program, strace_prefix
 from tests.fault.stage import EVENTS_ONLY, QUICK, Stage
+from tests.waiting import eventually
 
 
 def test_f122_killed_again_and_again_the_first_scan_gets_on(stage: Stage) -> None:
@@ -33,7 +33,7 @@ def test_f122_killed_again_and_again_the_first_scan_gets_on(stage: Stage) -> Non
     seen = 0
     for _ in range(3):
         stage.daemon.start()
-        eventually(lambda seen=seen: stage.status()["files"] > seen, seconds=20)  # type: ignore[misc]  # default unknown
+        eventually(lambda seen=seen: stage.status()["files"] > seen)  # type: ignore[misc]  # default unknown
         stage.daemon.kill()
         seen = len({line.path for line in check.dump(check.index_of(stage.daemon))})
     stage.daemon.start()
@@ -158,7 +158,7 @@ OPTIONAL = {
 
 def _start_faulty(stage: Stage, loop: str, fault: Path) -> None:
     stage.daemon.process = spawn_program(stage.daemon, "-c", FAULTY, loop, str(fault))
-    eventually(lambda: stage.daemon.answers() or not stage.daemon.is_running(), seconds=30)
+    eventually(lambda: stage.daemon.answers() or not stage.daemon.is_running())
     stage.sync()
 
 
@@ -169,7 +169,7 @@ def test_f125_essential_loop_that_dies_ends_the_daemon(stage: Stage, loop: str) 
     fault = stage.home / "fault"
     _start_faulty(stage, loop, fault)
     fault.touch()
-    eventually(lambda: not stage.daemon.is_running(), seconds=20)
+    eventually(lambda: not stage.daemon.is_running())
     assert stage.daemon.reap() > 0
     assert "a fault of ours" in stage.daemon.log.read_text()
     assert not stage.daemon.socket.exists()
@@ -188,7 +188,7 @@ def test_f125_optional_loop_that_dies_is_told_and_started_again(stage: Stage, na
     fault.touch()
     eventually(lambda: "a fault of ours" in stage.degraded().get(name, ""))
     assert stage.finds("alder")
-    eventually(lambda: name not in stage.degraded(), seconds=20)
+    eventually(lambda: name not in stage.degraded())
     stage.write("memory/new.md", "after the fault: willow")
     stage.eventually_finds("willow")
     assert stage.daemon.stop() == 0
@@ -203,7 +203,7 @@ def test_f125_f136_thread_that_cannot_be_started_leaves_nothing_half_dead(stage:
     eventually(lambda: fired(log) and (_is_ready(stage) or not stage.daemon.is_running()), seconds=40)
     stage.write("memory/new.md", "after the fault: willow")
     if stage.daemon.is_running():
-        stage.eventually_finds("willow", seconds=30)
+        stage.eventually_finds("willow")
         assert stage.daemon.stop() == 0
     else:
         assert stage.daemon.reap() != 0
@@ -298,7 +298,7 @@ def test_f128_full_or_closed_output_stops_nobody(stage: Stage) -> None:
     for redirection in (">/dev/full 2>/dev/full", ">&- 2>&- <&-"):
         script = f'exec "$@" {redirection}'
         stage.daemon.process = spawn_behind(stage.daemon, ("sh", "-c", script, "sh"))
-        eventually(stage.daemon.socket.exists, seconds=20)
+        eventually(stage.daemon.socket.exists)
         stage.sync()
         stage.write("memory/new.md", "unheard: willow")
         stage.eventually_finds("willow")
@@ -332,7 +332,7 @@ def test_f130_program_replaced_under_the_daemon_keeps_working(stage: Stage) -> N
     shutil.copytree(Path(memoryd.__file__).parent, copy / "memoryd")
     environment = {**stage.daemon.env, "PYTHONPATH": str(copy)}
     stage.daemon.process = _start_in(stage, copy, environment)
-    eventually(lambda: stage.daemon.socket.exists() or not stage.daemon.is_running(), seconds=20)
+    eventually(lambda: stage.daemon.socket.exists() or not stage.daemon.is_running())
     stage.sync()
     shutil.rmtree(copy)
     stage.write("memory/new.md", "---\nmemory: true\n---\n\nafter the upgrade: willow")

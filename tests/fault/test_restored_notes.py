@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from memoryd.domain.syncplan import RACY_WINDOW_NS
-from tests.daemon import eventually
 from tests.fault.stage import SCAN_ONLY, Stage
+from tests.waiting import eventually
 
 COUNT = 30
 LONG_AGO = 1_700_000_000

@@ -25,8 +25,9 @@ from hypothesis import strategies as st
 from memoryd.api.problems import hide_directories
 from memoryd.domain.citations import Citation, with_footer
 from memoryd.errors import InvalidRequest, NotFound
-from tests.daemon import RunningDaemon, eventually, write_config
+from tests.daemon import RunningDaemon, write_config
 from tests.system.over_socket import send, send_raw
+from tests.waiting import eventually
 
 MARKER = "kreuzspinne"
 """A word that stands only outside the workspace."""

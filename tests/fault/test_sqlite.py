@@ -24,7 +24,6 @@ from memoryd.store.checksums import checksum_vfs
 from memoryd.store.document_rows import FileRow, put_file
 from memoryd.store.index_schema import FileKind, check_words, prepare_index, problems, recognise
 from memoryd.wire import Exit
-from tests.daemon import eventually
 from tests.fault import check
 from tests.fault.faults import (
     FaultyDaemon,
@@ -39,6 +38,7 @@ from tests.fault.faults import (
 )
 from tests.fault.model import document
 from tests.fault.stage import SCAN_ONLY, Stage
+from tests.waiting import eventually
 
 
 def fill(stage: Stage, files: int, seed: int = 1) -> None:
@@ -137,7 +137,7 @@ def test_f047_failing_writes_stop_neither_answers_nor_the_daemon(stage: Stage, s
         if "retval" not in inject:
             eventually(lambda: "index" in stage.degraded())
         assert stage.finds("alder")
-    eventually(lambda: "index" not in stage.degraded(), seconds=20)
+    eventually(lambda: "index" not in stage.degraded())
     stage.converges()
 
 
@@ -179,7 +179,7 @@ def test_f048_full_disk_delays_the_index_and_nothing_else(stage: Stage, small_di
     with stage.client as client:
         assert not client.sync(timeout_ms=300)["complete"]
     remount(small_disk, "size=32m")
-    eventually(lambda: "index" not in stage.degraded(), seconds=20)
+    eventually(lambda: "index" not in stage.degraded())
     stage.converges()
     filler.unlink()
 
@@ -200,10 +200,10 @@ def test_f048_note_made_private_on_a_full_disk_is_not_told(stage: Stage, small_d
     filler = _fill_disk(small_disk)
     note.write_text(f"---\nmemory: false\n---\n{note.read_text()}")
     stage.write(".memoryignore", "MEMORY.md\n")
-    eventually(lambda: not stage.finds("quetzal"), seconds=20)
+    eventually(lambda: not stage.finds("quetzal"))
     with stage.client as client:
         assert all(hit["path"] != "memory/diary.md" for hit in client.search("in the garden")["results"])
-        eventually(lambda: not _is_read(client, "MEMORY.md"), seconds=20)
+        eventually(lambda: not _is_read(client, "MEMORY.md"))
     filler.unlink()
     stage.converges()
 
@@ -348,7 +348,7 @@ def test_f050_disk_that_turns_read_only_leaves_the_answers(stage: Stage, strace:
         eventually(lambda: fired(log) and "index" in stage.degraded())
         assert stage.finds("alder")
         assert not stage.finds("willow")
-    stage.eventually_finds("willow", seconds=20)
+    stage.eventually_finds("willow")
     eventually(lambda: not stage.degraded())
     stage.converges()
 
@@ -368,7 +368,7 @@ def test_f052_foreign_lock_delays_writes_and_no_answer(stage: Stage) -> None:
     other.execute("BEGIN EXCLUSIVE")
     stage.write("memory/new.md", "held up: willow")
     # the lock outlasts the patience of a write, which then is tried again
-    eventually(lambda: stage.finds("alder") and "locked" in stage.degraded().get("index", ""), seconds=30)
+    eventually(lambda: stage.finds("alder") and "locked" in stage.degraded().get("index", ""))
     assert not stage.finds("willow")
     other.execute("ROLLBACK")
     other.close()

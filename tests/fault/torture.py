@@ -24,7 +24,7 @@ import psutil
 
 from memoryd.config.paths import models_dir
 from memoryd.models.store import ModelStore
-from tests.daemon import STARTER, eventually, write_config
+from tests.daemon import STARTER, write_config
 from tests.fault import check
 from tests.fault.check import ViolationError
 from tests.fault.editing import LENGTHS, SHORT, Editor, EditorThread
@@ -39,6 +39,7 @@ from tests.fault.faults import (
     strace_prefix,
 )
 from tests.fault.searching import SearchThread
+from tests.waiting import eventually
 
 SYNC = {"watchDebounceMs": 40, "settleMs": 20, "deleteGraceMs": 400, "rootGraceSeconds": 1, "reconcileSeconds": 1}
 """Times that let a round take tenths of a second."""

@@ -1,7 +1,7 @@
 """One workspace of the daemon at work in this process: the real parts as the daemon wires them, without a socket."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -16,6 +16,7 @@ from memoryd.qmd.agent import AgentQmd
 from memoryd.search.query import Found, Query
 from memoryd.store.vectors import Matrix
 from tests.daemon import write_config
+from tests.waiting import eventually_async
 
 
 class Composed:
@@ -44,14 +45,7 @@ class Composed:
 
     async def ready(self) -> None:
         """Wait until qmd can answer."""
-        await eventually(lambda: self.sidecar.qmd.outage is None)
-
-
-async def eventually(condition: Callable[[], object], *, seconds: float = 15.0) -> None:
-    """Wait until `condition` holds; fail after `seconds`."""
-    async with asyncio.timeout(seconds):
-        while not condition():  # noqa: ASYNC110  the condition is another process's
-            await asyncio.sleep(0.02)
+        await eventually_async(lambda: self.sidecar.qmd.outage is None)
 
 
 @asynccontextmanager

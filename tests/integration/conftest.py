@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.composed import eventually
 from tests.integration.qmd_standin import LEASE, StandIn
+from tests.waiting import eventually_async
 
 
 @pytest.fixture
@@ -15,4 +15,4 @@ async def standin(tmp_path: Path) -> AsyncIterator[StandIn]:
     program = StandIn(tmp_path / "standin")
     program.behave(results=[LEASE])
     yield program
-    await eventually(lambda: not program.alive(), seconds=10)
+    await eventually_async(lambda: not program.alive())

@@ -36,13 +36,6 @@ QUICK = IndexSettings(
 )
 
 
-async def eventually(condition: Callable[[], object], seconds: float = 10) -> None:
-    """Wait until the condition holds."""
-    async with asyncio.timeout(seconds):
-        while not condition():  # noqa: ASYNC110  the condition is another task's or the disk's
-            await asyncio.sleep(0.01)
-
-
 @dataclass
 class Stage:
     """The parts at work. `rules` are what a scan leaves out; change them before the next sync."""

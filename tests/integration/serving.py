@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -150,13 +150,3 @@ async def hang_up(writer: asyncio.StreamWriter) -> None:
     writer.close()
     with contextlib.suppress(OSError):
         await writer.wait_closed()
-
-
-async def eventually(claim: Callable[[], bool | Awaitable[bool]], seconds: float = PATIENCE) -> None:
-    """Wait until `claim` holds; fails after `seconds`."""
-    async with asyncio.timeout(seconds):
-        while True:
-            answer = claim()
-            if answer if isinstance(answer, bool) else await answer:
-                return
-            await asyncio.sleep(0.005)

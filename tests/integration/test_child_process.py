@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -16,6 +16,7 @@ import pytest
 from memoryd.errors import SidecarError
 from memoryd.sidecar.lifecycle import ChildState
 from memoryd.sidecar.process import STDERR_BYTES, Child, ChildSpec, allowed_environment
+from tests.waiting import eventually_async
 
 SECOND = timedelta(seconds=1)
 KEEPS_QUIET = "import time\ntime.sleep(600)"
@@ -59,12 +60,6 @@ async def started(child: Child) -> AsyncIterator[Child]:
         yield child
     finally:
         await child.stop()
-
-
-async def eventually(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
-        while not condition():  # noqa: ASYNC110 - the condition is another process's
-            await asyncio.sleep(0.01)
 
 
 def group_of(child: Child) -> list[int]:
@@ -151,21 +146,21 @@ async def test_f086_grandchild_that_keeps_stdout_open_is_not_waited_for() -> Non
     async with asyncio.timeout(10):
         assert await child.wait() == 0
     assert child.stdout == b"done\n"
-    await eventually(lambda: group_of(child) == [])
+    await eventually_async(lambda: group_of(child) == [])
 
 
 @needs_proc
 async def test_f087_grandchildren_die_with_the_child() -> None:
     """No process of the group is left when the child was stopped."""
     async with started(child_for(shell("sleep 600 & sleep 600 & wait"))) as child:
-        await eventually(lambda: len(group_of(child)) == 3)
-    await eventually(lambda: group_of(child) == [])
+        await eventually_async(lambda: len(group_of(child)) == 3)
+    await eventually_async(lambda: group_of(child) == [])
 
 
 async def test_f088_child_that_ignores_term_is_killed_after_the_grace() -> None:
     """A child deaf to TERM ends by KILL after the grace."""
     async with started(child_for(program(IGNORES_TERM), grace=0.2 * SECOND)) as child:
-        await eventually(lambda: child.stdout == b"deaf\n")
+        await eventually_async(lambda: child.stdout == b"deaf\n")
         await child.stop()
         assert child.returncode == -signal.SIGKILL
 
@@ -189,9 +184,9 @@ async def test_stop_may_be_repeated_and_shared() -> None:
 
 async def test_stop_that_is_cancelled_kills_and_reaps() -> None:
     async with started(child_for(program(IGNORES_TERM), grace=600 * SECOND)) as child:
-        await eventually(lambda: child.stdout == b"deaf\n")
+        await eventually_async(lambda: child.stdout == b"deaf\n")
         stopping = asyncio.create_task(child.stop())
-        await eventually(lambda: child.state is ChildState.TERMINATING)
+        await eventually_async(lambda: child.state is ChildState.TERMINATING)
         stopping.cancel()
         with pytest.raises(asyncio.CancelledError):
             await stopping
@@ -226,7 +221,7 @@ async def test_f091_child_dies_with_a_killed_daemon() -> None:
         pid = int(parent.stdout.readline())
         assert psutil.pid_exists(pid)
         parent.kill()
-    await eventually(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
+    await eventually_async(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
 
 
 async def test_f092_ended_children_leave_no_zombies() -> None:
@@ -264,9 +259,9 @@ async def test_f096_child_sees_only_what_it_is_given(tmp_path: Path, monkeypatch
         async with started(child_for(program(KEEPS_QUIET))) as child:
             proc = Path("/proc", str(child.pid))
             # until the leash has become the program
-            await eventually(lambda: KEEPS_QUIET.encode() in (proc / "cmdline").read_bytes())
+            await eventually_async(lambda: KEEPS_QUIET.encode() in (proc / "cmdline").read_bytes())
             # the interpreter that starts there has a file of its own open for a moment
-            await eventually(lambda: sorted(int(entry.name) for entry in (proc / "fd").iterdir()) == [0, 1, 2])
+            await eventually_async(lambda: sorted(int(entry.name) for entry in (proc / "fd").iterdir()) == [0, 1, 2])
             assert str((proc / "fd" / "0").readlink()) == "/dev/null"
             assert str((proc / "cwd").readlink()) == "/"
             assert b"very secret" not in (proc / "environ").read_bytes()

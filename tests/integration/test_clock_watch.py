@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from memoryd.daemon.clock import ClockWatch, read_clocks
 from memoryd.domain.clocks import Clocks, Jump
-from tests.integration.indexing import eventually
+from tests.waiting import eventually_async
 
 PAUSE = 0.01
 
@@ -33,7 +33,7 @@ async def test_each_jump_is_told_once() -> None:
 
     watch = ClockWatch(told.append, look=look, pause_seconds=PAUSE)
     task = asyncio.create_task(watch.run())
-    await eventually(lambda: looks > 6)
+    await eventually_async(lambda: looks > 6)
     task.cancel()
     assert [it.reason for it in told] == ["the machine slept for 3600 s", "the clock was set back by 3600 s"]
     assert [it.was_set_back for it in told] == [False, True]

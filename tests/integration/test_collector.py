@@ -8,7 +8,7 @@ from weakref import ref
 import pytest
 
 from memoryd.daemon import collector
-from tests.integration.serving import eventually
+from tests.waiting import eventually_async
 
 
 class Knot:
@@ -57,8 +57,8 @@ async def test_old_garbage_goes_in_a_quiet_moment(restrained: list[int]) -> None
     del knot
     collecting = asyncio.create_task(collector.collect_when_quiet(tell, pause=0.01))
     restrained.clear()
-    await eventually(lambda: len(asked) >= 3)
+    await eventually_async(lambda: len(asked) >= 3)
     assert 2 not in restrained
     is_busy = False
-    await eventually(lambda: end() is None)
+    await eventually_async(lambda: end() is None)
     collecting.cancel()

@@ -10,8 +10,9 @@ from memoryd.embed.slot import EmbedderPhase
 from memoryd.store.chunks import counts
 from memoryd.wire import Event
 from tests.fakes import FakeEmbedder, vector_of
-from tests.integration.indexing import Stage, eventually, staged
+from tests.integration.indexing import Stage, staged
 from tests.store.consistency import open_index
+from tests.waiting import eventually_async
 
 
 def pieces(word: str, count: int = 12) -> str:
@@ -61,9 +62,9 @@ async def test_restart_goes_on_where_it_stopped(tmp_path: Path, workspace: Path)
         stage.write("memory/long.md", pieces("quetzal", 40))
         first.goes_on.clear()
         await stage.sync()
-        await eventually(lambda: first.batches)
+        await eventually_async(lambda: first.batches)
         first.goes_on.set()
-        await eventually(lambda: len(first.batches) > 4)
+        await eventually_async(lambda: len(first.batches) > 4)
     done = {text for batch in first.batches[:-1] for text in batch}
     async with staged(workspace, tmp_path / "state") as stage:
         await stage.embed()
@@ -104,7 +105,7 @@ async def test_embedder_that_is_down_is_asked_again(tmp_path: Path, workspace: P
     embedder = FakeEmbedder(is_down=True)
     async with staged(workspace, tmp_path / "state", embedder=embedder) as stage:
         await stage.sync()
-        await eventually(lambda: stage.lane.trouble)
+        await eventually_async(lambda: stage.lane.trouble)
         assert await stage.found("GW-4172") == ["memory/2026-10-06.md"]
         assert stage.lane.pending > 0
         embedder.is_down = False
@@ -116,9 +117,9 @@ async def test_embedder_that_is_down_is_not_asked_in_a_hot_loop(tmp_path: Path, 
     embedder = FakeEmbedder(is_down=True)
     async with staged(workspace, tmp_path / "state", embedder=embedder) as stage:
         await stage.sync()
-        await eventually(lambda: len(embedder.batches) >= 5)
+        await eventually_async(lambda: len(embedder.batches) >= 5)
         start, asked = asyncio.get_running_loop().time(), len(embedder.batches)
-        await eventually(lambda: len(embedder.batches) >= asked + 5)
+        await eventually_async(lambda: len(embedder.batches) >= asked + 5)
         assert asyncio.get_running_loop().time() - start > 5 * 0.02 * 0.5
 
 
@@ -129,7 +130,7 @@ async def test_locked_index_is_not_asked_in_a_hot_loop(tmp_path: Path, workspace
         other = open_index(stage.database.path)
         other.execute("BEGIN IMMEDIATE")
         await stage.slot.become(EmbedderPhase.READY, embedder=FakeEmbedder(name="needs a new space"))
-        await eventually(lambda: stage.lane.trouble)
+        await eventually_async(lambda: stage.lane.trouble)
         used = time.process_time()
         await asyncio.to_thread(time.sleep, 0.5)
         assert time.process_time() - used < 0.25, "it must wait, not work"
@@ -221,7 +222,7 @@ async def test_start_over_makes_every_vector_again(tmp_path: Path, workspace: Pa
         await stage.embed()
         before = sorted(stage.embedder.embedded)
         stage.lane.start_over()
-        await eventually(lambda: len(stage.embedder.embedded) == 2 * len(before))
+        await eventually_async(lambda: len(stage.embedder.embedded) == 2 * len(before))
         await stage.embed()
         assert sorted(stage.embedder.embedded) == sorted(before * 2)
 
@@ -269,9 +270,9 @@ async def test_text_may_be_called_back_again_while_it_is_being_called_back(tmp_p
     slow = SlowToEnd()
     slow.goes_on.clear()
     async with staged(workspace, tmp_path / "state", embedder=slow) as stage:
-        await eventually(lambda: slow.batches)
+        await eventually_async(lambda: slow.batches)
         stage.lane.recall()
-        await eventually(lambda: slow.is_ending)
+        await eventually_async(lambda: slow.is_ending)
         stage.lane.recall()
         slow.may_end.set()
         slow.goes_on.set()

@@ -17,7 +17,8 @@ from memoryd.api.http.server import Server
 from memoryd.api.http.sockets import bind_listener
 from memoryd.errors import NotNow, ShuttingDown
 from memoryd.wire import Event
-from tests.integration.serving import GATE, Stage, client, eventually, serving
+from tests.integration.serving import GATE, Stage, client, serving
+from tests.waiting import eventually_async
 
 
 @pytest.fixture
@@ -89,7 +90,7 @@ async def test_stream_carries_events_as_they_happen(path: Path, stage: Stage) ->
             stream = heard(reply)
             assert await anext(stream) == ("sync", {"agent": "main", "state": "started", "reason": "a\nb ü"})
             assert await anext(stream) == ("embedding", {"agent": "main", "pending": 3, "done": 4})
-        await eventually(lambda: stage.bus.subscribers == 0)
+        await eventually_async(lambda: stage.bus.subscribers == 0)
 
 
 async def test_streams_end_at_once_when_the_server_stops(path: Path, stage: Stage) -> None:
@@ -98,7 +99,7 @@ async def test_streams_end_at_once_when_the_server_stops(path: Path, stage: Stag
             stage.bus.publish(Event.DEGRADED, {"part": "model"})
             server.stop()
             assert [name async for name, _ in heard(reply)] == ["degraded"]
-        await eventually(lambda: server.connections.open == 0)
+        await eventually_async(lambda: server.connections.open == 0)
 
 
 async def test_one_stream_too_many_is_an_error_reply(path: Path) -> None:

@@ -25,7 +25,7 @@ from memoryd.errors import EmbedderUnavailable
 from memoryd.models.progress import Progress
 from tests.contract.embedding_server import DIALECTS, EmbeddingServer
 from tests.embedding_endpoint import Endpoint
-from tests.integration.serving import eventually
+from tests.waiting import eventually_async
 
 QUICK = BreakerRule(first_delay=0.05, longest_delay=0.3, jitter=0.0, failures_to_open=3, window=30.0)
 LOOK = 0.02
@@ -116,7 +116,7 @@ class Scene:
             await self.ask()
             return self.provider() == provider
 
-        await eventually(is_there, seconds=20)
+        await eventually_async(is_there)
 
 
 @pytest.fixture
@@ -163,13 +163,13 @@ async def test_endpoint_that_asks_to_be_left_alone_is_not_asked_again_while_it_i
         opening(tmp_path / "limited", limited) as source,
         opening(tmp_path / "away", away),
     ):
-        await eventually(lambda: len(away.asked) > 5)
+        await eventually_async(lambda: len(away.asked) > 5)
         assert len(limited.asked) == 1
         assert source.slot.state.phase is EmbedderPhase.FAILED
         assert re.search(r"Rate limit reached; next try in 3[56]\d\d s$", source.slot.state.reason)
         assert source.trouble() is not None, "so long a wait is worth a fallback"
         (tmp_path / "limited" / "key").write_text("another-key")
-        await eventually(lambda: source.slot.embedder is not None)
+        await eventually_async(lambda: source.slot.embedder is not None)
         assert [asked.headers["authorization"] for asked in limited.asked[:2]] == [
             "Bearer first-key",
             "Bearer another-key",
@@ -191,7 +191,7 @@ async def test_second_is_not_started_while_the_first_works(tmp_path: Path) -> No
     with Endpoint(tmp_path) as endpoint:
         scene = Scene(tmp_path, endpoint)
         async with scene.running():
-            await eventually(lambda: scene.provider() == "openai")
+            await eventually_async(lambda: scene.provider() == "openai")
             for _ in range(5):
                 await scene.ask()
             assert scene.spare.starts == 0
@@ -202,7 +202,7 @@ async def test_second_stands_in_and_the_first_returns_with_its_own_space(tmp_pat
     with Endpoint(tmp_path) as endpoint:
         scene = Scene(tmp_path, endpoint)
         async with scene.running():
-            await eventually(lambda: scene.provider() == "openai")
+            await eventually_async(lambda: scene.provider() == "openai")
             assert scene.slot.embedder is not None
             before = scene.slot.embedder.identity.fingerprint
             endpoint.kill()
@@ -213,7 +213,7 @@ async def test_second_stands_in_and_the_first_returns_with_its_own_space(tmp_pat
             assert (stand_in.left, stand_in.right) == ("openai", "spare")
             assert str(endpoint.port) in stand_in.reason
             endpoint.start()
-            await eventually(lambda: scene.provider() == "openai", seconds=20)
+            await eventually_async(lambda: scene.provider() == "openai")
             assert scene.slot.stand_in is None
             assert scene.slot.embedder.identity.fingerprint == before
             endpoint.kill()
@@ -225,18 +225,18 @@ async def test_one_failure_is_no_outage(tmp_path: Path) -> None:
     with Endpoint(tmp_path) as endpoint:
         scene = Scene(tmp_path, endpoint)
         async with scene.running():
-            await eventually(lambda: scene.provider() == "openai")
+            await eventually_async(lambda: scene.provider() == "openai")
             endpoint.kill()
             await scene.ask()
             endpoint.start()
-            await eventually(lambda: scene.first.trouble() is None)
+            await eventually_async(lambda: scene.first.trouble() is None)
             await scene.ask()
             assert scene.provider() == "openai"
 
 
 async def test_first_that_never_answered_is_replaced_too(tmp_path: Path, scene: Scene) -> None:
     async with scene.running():
-        await eventually(lambda: scene.provider() == "spare", seconds=30)
+        await eventually_async(lambda: scene.provider() == "spare")
         assert scene.slot.stand_in is not None
         assert EmbedderPhase.FAILED in scene.changes
 
@@ -244,7 +244,7 @@ async def test_first_that_never_answered_is_replaced_too(tmp_path: Path, scene: 
 async def test_without_either_the_first_ones_reason_is_shown(tmp_path: Path, scene: Scene) -> None:
     scene.spare.reason = "spare is broken"
     async with scene.running():
-        await eventually(lambda: scene.both.trouble() is not None, seconds=30)
+        await eventually_async(lambda: scene.both.trouble() is not None)
         assert scene.slot.stand_in is None
         assert scene.slot.state.phase is EmbedderPhase.FAILED
         assert "127.0.0.1" in scene.slot.state.reason
@@ -254,13 +254,13 @@ async def test_key_that_was_replaced_is_used_after_a_failure(tmp_path: Path) -> 
     with Endpoint(tmp_path) as endpoint:
         scene = Scene(tmp_path, endpoint)
         async with scene.running():
-            await eventually(lambda: scene.provider() == "openai")
+            await eventually_async(lambda: scene.provider() == "openai")
             await scene.ask()
             assert endpoint.requests()[-1]["headers"]["authorization"] == "Bearer first-key"
             endpoint.kill()
             await scene.asked_until("spare")
             (tmp_path / "key").write_text("second-key")
             endpoint.start()
-            await eventually(lambda: scene.provider() == "openai", seconds=20)
+            await eventually_async(lambda: scene.provider() == "openai")
             await scene.ask()
             assert endpoint.requests()[-1]["headers"]["authorization"] == "Bearer second-key"

@@ -18,7 +18,8 @@ from memoryd.api.http.guard import GuardLimits, check_json
 from memoryd.api.problems import hide_directories, problem_of
 from memoryd.errors import InvalidRequest
 from memoryd.wire import HTTP_STATUS, ErrorCode
-from tests.integration.serving import Stage, client, eventually, serving, talk
+from tests.integration.serving import Stage, client, serving, talk
+from tests.waiting import eventually_async
 
 MAX = 1024 * 1024
 HOSTILE = {
@@ -159,10 +160,10 @@ async def test_f108_endless_body_is_cut_off(path: Path, stage: Stage) -> None:
                 except ConnectionError:
                     return True
 
-            await eventually(is_cut_off)
+            await eventually_async(is_cut_off)
             assert sent < 16 * MAX
             assert flooding.recv(65536).startswith(b"HTTP/1.1 413")
-        await eventually(lambda: server.connections.open == 0)
+        await eventually_async(lambda: server.connections.open == 0)
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
@@ -231,7 +232,7 @@ async def test_head_is_get_without_a_body(path: Path, stage: Stage) -> None:
         head, get = await asking.head("/v1/health"), await asking.get("/v1/health")
         assert (head.status_code, head.content, head.headers) == (200, b"", get.headers)
         assert (await asking.head("/v1/events")).headers["content-type"].startswith("text/event-stream")
-        await eventually(lambda: stage.bus.subscribers == 0)
+        await eventually_async(lambda: stage.bus.subscribers == 0)
         assert (await asking.head("/v1/nothing")).status_code == 404
 
 
@@ -330,9 +331,9 @@ async def test_single_path_may_have_another_deadline(path: Path, stage: Stage) -
     limits = GuardLimits(deadline=short, deadlines={"/v1/wait": long})
     async with serving(path, stage, guard=limits), client(path) as asking, asking.stream("GET", "/v1/events"):
         pending = asyncio.create_task(asking.get("/v1/wait"))
-        await eventually(lambda: stage.waiting == 1)
+        await eventually_async(lambda: stage.waiting == 1)
         begun = asyncio.get_running_loop().time()
-        await eventually(lambda: asyncio.get_running_loop().time() > begun + 3 * short.total_seconds())
+        await eventually_async(lambda: asyncio.get_running_loop().time() > begun + 3 * short.total_seconds())
         assert not pending.done()
         assert stage.bus.subscribers == 1  # a stream has no deadline
         stage.release.set()
@@ -377,7 +378,7 @@ async def test_f120_what_is_not_http_gets_one_error_and_a_hang_up(
         assert reply.startswith(f"HTTP/1.1 {status} ".encode())
         assert reply.count(b"content-type") == 1
         assert set(json.loads(reply.partition(b"\r\n\r\n")[2])["error"]) == {"code", "message", "hint"}
-        await eventually(lambda: server.connections.open == 0)
+        await eventually_async(lambda: server.connections.open == 0)
         async with client(path) as asking:
             assert (await asking.get("/v1/health")).status_code == 200
 
@@ -395,6 +396,6 @@ async def test_f109_random_bytes_never_stop_the_daemon(path: Path, stage: Stage)
     async with serving(path, stage) as server:
         for size in range(1, 60):
             await talk(path, os.urandom(size) + b"\r\n\r\n", then_eof=True)
-        await eventually(lambda: server.connections.open == 0)
+        await eventually_async(lambda: server.connections.open == 0)
         async with client(path) as asking:
             assert (await asking.get("/v1/health")).status_code == 200

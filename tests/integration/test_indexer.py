@@ -18,7 +18,8 @@ from memoryd.files.octets import file_stat
 from memoryd.store.document_rows import touch_file
 from memoryd.wire import Event
 from tests.fakes import blow_up
-from tests.integration.indexing import QUICK, Stage, eventually, rebuilt, staged
+from tests.integration.indexing import QUICK, Stage, rebuilt, staged
+from tests.waiting import eventually_async
 
 LONG_AGO = 1_700_000_000
 
@@ -356,14 +357,14 @@ async def test_news_of_a_sync_is_published(stage: Stage) -> None:
 async def test_hint_leads_to_a_scan_by_itself(stage: Stage) -> None:
     stage.write("memory/new.md", "The quetzal.\n")
     stage.indexer.hint()
-    await eventually(lambda: "memory/new.md" in stage.files)
+    await eventually_async(lambda: "memory/new.md" in stage.files)
 
 
 async def test_reconciling_scan_needs_no_hint(tmp_path: Path, workspace: Path) -> None:
     async with staged(workspace, tmp_path / "state", settings=replace(QUICK, reconcile=0.1)) as stage:
         await stage.sync()
         stage.write("memory/new.md", "The quetzal.\n")
-        await eventually(lambda: "memory/new.md" in stage.files)
+        await eventually_async(lambda: "memory/new.md" in stage.files)
 
 
 async def test_disk_of_another_machine_is_looked_at_more_often(tmp_path: Path, workspace: Path) -> None:
@@ -373,7 +374,7 @@ async def test_disk_of_another_machine_is_looked_at_more_often(tmp_path: Path, w
         await stage.sync()
         assert "nfs4" in stage.indexer.state.remote
         stage.write("memory/new.md", "The quetzal.\n")
-        await eventually(lambda: "memory/new.md" in stage.files)
+        await eventually_async(lambda: "memory/new.md" in stage.files)
 
 
 async def test_note_of_the_same_times_is_read_once_the_clock_was_set_back(tmp_path: Path, workspace: Path) -> None:
@@ -382,7 +383,7 @@ async def test_note_of_the_same_times_is_read_once_the_clock_was_set_back(tmp_pa
         await stage.sync()
         note.write_text("The quetzal.\n")
         info = note.stat()
-        await eventually(lambda: time.time_ns() > info.st_ctime_ns + RACY_WINDOW_NS)
+        await eventually_async(lambda: time.time_ns() > info.st_ctime_ns + RACY_WINDOW_NS)
         # as if the first text had been written at the very times of the second
         await stage.database.write(
             lambda db: touch_file(db, RelativePath("memory/2026-10-06.md"), file_stat(info), time.time_ns())
@@ -426,7 +427,7 @@ async def test_vanished_match_of_a_glob_goes_after_the_grace_of_a_root(tmp_path:
         shutil.move(tmp_path / "shared" / "x", tmp_path / "elsewhere")
         await stage.sync()
         assert await stage.found("quetzal") == ["../shared/x/a.md"]
-        await eventually(lambda: "../shared/x/a.md" not in stage.files)
+        await eventually_async(lambda: "../shared/x/a.md" not in stage.files)
         assert states(stage)[f"{tmp_path}/shared/*"] == "missing"
 
 

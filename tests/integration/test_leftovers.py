@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.daemon import eventually
 from tests.leftovers import described, processes_of
+from tests.waiting import eventually
 
 
 @pytest.mark.parametrize("trace", ["working directory", "home"])

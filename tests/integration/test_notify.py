@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.daemon.notify import Notifier
-from tests.integration.serving import eventually
+from tests.waiting import eventually_async
 
 INTERVAL = timedelta(milliseconds=400)
 
@@ -91,17 +91,17 @@ async def test_pings_come_within_half_the_interval_and_stop_when_unhealthy(manag
         return len(heard) >= count
 
     running = asyncio.create_task(notify.run_watchdog(check))
-    await eventually(lambda: listen(4))
+    await eventually_async(lambda: listen(4))
     gaps = sorted(later - earlier for earlier, later in pairwise(heard))
     assert gaps[len(gaps) // 2] <= INTERVAL.total_seconds() / 2
     is_healthy = False
     listen(0)
     known, asked_before = len(heard), asked
-    await eventually(lambda: asked >= asked_before + 2)
+    await eventually_async(lambda: asked >= asked_before + 2)
     listen(0)
     assert len(heard) == known
     is_healthy = True
-    await eventually(lambda: listen(known + 1))
+    await eventually_async(lambda: listen(known + 1))
     running.cancel()
     await asyncio.wait([running])
 
@@ -110,11 +110,11 @@ async def test_f124_blocked_loop_stops_the_pings(manager: Manager) -> None:
     """While the loop is blocked no ping is heard, and afterwards there are pings again."""
     notify = notifier(manager, WATCHDOG_USEC="100000")
     running = asyncio.create_task(notify.run_watchdog(lambda: True))
-    await eventually(lambda: bool(manager.heard()))
+    await eventually_async(lambda: bool(manager.heard()))
     manager.heard()
     time.sleep(0.3)  # noqa: ASYNC251  # the fault itself
     assert manager.heard() == []
-    await eventually(lambda: bool(manager.heard()))
+    await eventually_async(lambda: bool(manager.heard()))
     running.cancel()
     await asyncio.wait([running])
 

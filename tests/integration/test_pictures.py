@@ -19,8 +19,9 @@ from memoryd.index.attachments import AttachmentReader
 from memoryd.store.index_schema import problems
 from memoryd.store.vectors import PendingFile
 from tests.fakes import FakeEmbedder
-from tests.integration.indexing import Stage, eventually, rebuilt, staged
+from tests.integration.indexing import Stage, rebuilt, staged
 from tests.media_files import jpeg, mp3, png, wav
+from tests.waiting import eventually_async
 
 BOTH = MediaRules(frozenset(Modality), 100_000)
 BICYCLE = "a red bicycle leans against the lighthouse"
@@ -120,7 +121,7 @@ async def test_without_the_rules_no_picture_is_taken_and_those_that_are_there_go
         stage.write("assets/a.png", png(BICYCLE))
         await stage.embed()
     async with staged(workspace, tmp_path / "state", extra=("assets",)) as stage:
-        await eventually(lambda: "assets/a.png" not in stage.files)
+        await eventually_async(lambda: "assets/a.png" not in stage.files)
         await stage.embed()
         assert not sent(stage)
         left = await stage.database.read(lambda db: db.execute("SELECT count(*) FROM passages WHERE stop = 0").get)
@@ -219,7 +220,7 @@ async def test_deleted_and_excluded_pictures_are_gone(stage: Stage) -> None:
     first.unlink()
     stage.write(".memoryignore", "b.png\n")
     await stage.sync()
-    await eventually(lambda: not any(path.endswith(".png") for path in stage.files))
+    await eventually_async(lambda: not any(path.endswith(".png") for path in stage.files))
     assert not [hit for hit in (await stage.ask(BICYCLE)).hits if hit.chunk.path.endswith(".png")]
 
 
@@ -245,13 +246,13 @@ async def test_file_that_cannot_be_read_holds_up_no_other_and_is_tried_again(tmp
         await stage.sync()
         hidden = path.rename(tmp_path / "hidden.png")  # and nobody looks for it before it is to be sent
         embedder.goes_on.set()
-        await eventually(lambda: stage.lane.trouble is not None)
+        await eventually_async(lambda: stage.lane.trouble is not None)
         assert stage.lane.trouble == "assets/a.png cannot be sent: it cannot be read: No such file or directory"
-        await eventually(lambda: sent(stage) == ["Image file: b.png [an owl on a fence]"])
+        await eventually_async(lambda: sent(stage) == ["Image file: b.png [an owl on a fence]"])
         assert stage.lane.pending == 1
         hidden.rename(path)
-        await eventually(lambda: len(sent(stage)) == 2)
-        await eventually(lambda: stage.lane.trouble is None)
+        await eventually_async(lambda: len(sent(stage)) == 2)
+        await eventually_async(lambda: stage.lane.trouble is None)
 
 
 async def test_many_large_pictures_are_sent_few_at_a_time(tmp_path: Path, workspace: Path) -> None:
@@ -271,7 +272,7 @@ async def test_index_with_pictures_equals_a_rebuild(stage: Stage, tmp_path: Path
     (stage.workspace / "assets" / "1.png").unlink()
     (stage.workspace / "assets" / "2.png").rename(stage.workspace / "assets" / "9.png")
     await stage.embed()
-    await eventually(lambda: RelativePath("assets/1.png") not in stage.files)
+    await eventually_async(lambda: RelativePath("assets/1.png") not in stage.files)
     now = await stage.dump()
     assert now != await rebuilt(workspace, tmp_path / "notes-only")
     async with staged(workspace, tmp_path / "again", extra=("assets",), media=BOTH) as other:

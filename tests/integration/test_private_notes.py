@@ -14,7 +14,8 @@ import pytest
 from memoryd.domain.gitignore import Patterns
 from memoryd.domain.syncplan import Grace
 from memoryd.store.index_schema import check_tables, prepare_index
-from tests.integration.indexing import QUICK, Stage, eventually, staged
+from tests.integration.indexing import QUICK, Stage, staged
+from tests.waiting import eventually_async
 
 RULES = "private/\n"
 SECRET = "quetzalcoatlus"
@@ -161,7 +162,7 @@ async def test_rules_that_vanish_hold_for_a_while(tmp_path: Path, workspace: Pat
         for _ in range(3):
             at = stage.indexer.state.last_sync_at
             stage.indexer.demand()
-            await eventually(lambda at=at: stage.indexer.state.last_sync_at != at)  # type: ignore[misc]
+            await eventually_async(lambda at=at: stage.indexer.state.last_sync_at != at)  # type: ignore[misc]
         assert "memory/private/old.md" not in stage.files
         rules.write_text(RULES)
         await stage.sync()
@@ -359,14 +360,14 @@ async def test_note_that_becomes_private_is_not_told_while_the_index_cannot_be_w
     hide(stage.workspace)
     stage.write("MEMORY.md", "# Memory\n\nAnother text that cannot be written.\n")
     stage.indexer.demand()
-    await eventually(lambda: name in stage.indexer.withdrawn)
+    await eventually_async(lambda: name in stage.indexer.withdrawn)
     assert all(hit.chunk.path != name for hit in (await stage.ask(f"the {SECRET} sleeps")).hits)
     assert name not in stage.files
     assert await stage.found("GW-4172") == ["memory/2026-10-06.md"]
     await stage.database.close()
     await stage.database.open(prepare_index)
     await stage.sync()
-    await eventually(lambda: not stage.indexer.withdrawn)
+    await eventually_async(lambda: not stage.indexer.withdrawn)
     assert SECRET[3:12].encode() not in left_in(tmp_path / "state").lower()
 
 
@@ -379,7 +380,7 @@ async def test_note_that_is_public_again_is_told_though_the_index_could_not_be_w
     _by_rule(stage.workspace)
     _by_word(stage.workspace)
     stage.indexer.demand()
-    await eventually(lambda: "memory/secret.md" in stage.indexer.withdrawn)
+    await eventually_async(lambda: "memory/secret.md" in stage.indexer.withdrawn)
     note.write_bytes(before)
     ignore_file(stage.workspace).write_text("")
     await stage.database.close()
@@ -415,7 +416,7 @@ async def test_private_text_on_its_way_to_the_embedder_is_called_back(stage: Sta
     stage.embedder.goes_on.clear()
     stage.write("memory/secret.md", f"The {SECRET} sleeps.\n")
     await stage.sync()
-    await eventually(lambda: any(SECRET in text for text in stage.embedder.embedded))
+    await eventually_async(lambda: any(SECRET in text for text in stage.embedder.embedded))
     stage.embedder.batches.clear()
     ignore_file(stage.workspace).write_text("secret.md\n")
     await stage.sync()

@@ -9,8 +9,9 @@ import pytest
 from memoryd.files.ignore import IgnoreFile, IgnoreTimings, Ruling
 from memoryd.qmd.collections import Collection
 from memoryd.qmd.copies import QmdCopies
-from tests.integration.composed import composed, eventually
+from tests.integration.composed import composed
 from tests.integration.qmd_standin import StandIn
+from tests.waiting import eventually_async
 
 PRIVATE = "---\nmemory: false\n---\n"
 
@@ -129,7 +130,7 @@ async def test_rules_hold_for_a_collection_by_another_name(tmp_path: Path, works
     async with composed(tmp_path, workspace, qmd) as running:
         await running.ready()
         notes = running.sidecar.qmd.home.notes
-        await eventually((notes / "all" / "MEMORY.md").exists)
+        await eventually_async((notes / "all" / "MEMORY.md").exists)
         assert not (notes / "all" / "memory" / "diary.md").exists()
 
 
@@ -146,7 +147,7 @@ async def test_index_that_cannot_be_cleaned_is_deleted(
         index.write_bytes(b"The ocelot. " * 1000)
         note.write_text(f"{PRIVATE}The ocelot.\n")
         await running.indexed()
-        await eventually(lambda: standin.calls("cleanup") and b"ocelot" not in _content(index))
+        await eventually_async(lambda: standin.calls("cleanup") and b"ocelot" not in _content(index))
         await running.ready()
 
 

@@ -13,9 +13,10 @@ import pytest
 
 from memoryd.qmd.mcp_server import ServerPhase
 from memoryd.qmd.output import FLOOR
-from tests.integration.composed import Composed, composed, eventually
+from tests.integration.composed import Composed, composed
 from tests.integration.qmd_standin import ANSWER, LEASE, QUESTION, StandIn
 from tests.integration.tiny_gguf import gguf
+from tests.waiting import eventually_async
 
 needs_proc = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
@@ -62,7 +63,7 @@ async def test_f081_unfit_program_is_explained(
     """A qmd that tells no version, or too old a one, is asked once; the built-in answers with the reason."""
     standin.behave(version=way)
     async with composed(tmp_path, workspace, settings(standin)) as running:
-        await eventually(lambda: standin.calls("--version") and reason in (running.sidecar.qmd.outage or ""))
+        await eventually_async(lambda: standin.calls("--version") and reason in (running.sidecar.qmd.outage or ""))
         assert reason in await answered_by(running, "builtin", within=1)
         assert "npm install" in running.sidecar.qmd.upkeep.hint
         assert len(standin.calls("--version")) == 1
@@ -79,7 +80,7 @@ async def test_f081_missing_program_is_explained(tmp_path: Path, workspace: Path
         program.write_bytes(b"\x7fELF\x02\x01\x01" + b"\0" * 100)
         program.chmod(0o755 if kind == "wrong machine" else 0o644)
     async with composed(tmp_path, workspace, {"command": str(program)}) as running:
-        await eventually(lambda: running.sidecar.qmd.upkeep.hint)
+        await eventually_async(lambda: running.sidecar.qmd.upkeep.hint)
         reason = await answered_by(running, "builtin", within=1)
         assert "not installed" in reason or "not executable" in reason or "does not tell its version" in reason
 
@@ -94,7 +95,7 @@ async def test_f082_f087_broken_answers_of_commands_fall_back(
     standin.behave(mcp="exit 1", query=way)
     async with composed(tmp_path, workspace, settings(standin)) as running:
         await running.ready()
-        await eventually(lambda: running.sidecar.qmd.server.phase is ServerPhase.WAITING)
+        await eventually_async(lambda: running.sidecar.qmd.server.phase is ServerPhase.WAITING)
         await answered_by(running, "builtin", within=3)
         assert standin.calls("query")
 
@@ -107,7 +108,7 @@ async def test_f082_f085_f086_noise_around_an_answer_is_read_through(
     standin.behave(mcp="exit 1", query=way)
     async with composed(tmp_path, workspace, settings(standin, limits={"timeoutMs": 3500})) as running:
         await running.ready()
-        await eventually(lambda: running.sidecar.qmd.server.phase is ServerPhase.WAITING)
+        await eventually_async(lambda: running.sidecar.qmd.server.phase is ServerPhase.WAITING)
         await answered_by(running, "qmd")
 
 
@@ -115,7 +116,7 @@ async def test_unknown_option_is_left_out_the_second_time(tmp_path: Path, worksp
     standin.behave(mcp="exit 1", query="fail error: unknown option '--no-rerank'")
     async with composed(tmp_path, workspace, settings(standin)) as running:
         await running.ready()
-        await eventually(lambda: running.sidecar.qmd.server.phase is ServerPhase.WAITING)
+        await eventually_async(lambda: running.sidecar.qmd.server.phase is ServerPhase.WAITING)
         await answered_by(running, "builtin")
         first, second = standin.calls("query")[:2]
         assert "--no-rerank" in str(first["argv"])
@@ -136,7 +137,7 @@ async def test_f082_f084_f088_broken_server_falls_back_in_the_same_call(
         await answered_by(running, "builtin", within=2)
         assert running.sidecar.search.fallback is not None
         standin.behave(mcp_query="ok")
-        await eventually(lambda: running.sidecar.qmd.server.is_available)
+        await eventually_async(lambda: running.sidecar.qmd.server.is_available)
         await eventually_answered_by_qmd(running)
         assert running.sidecar.search.fallback is None
 
@@ -162,7 +163,7 @@ async def test_f083_empty_answer_is_doubted_while_the_index_is_old(
     standin.behave(results=[])
     async with composed(tmp_path, workspace, settings(standin)) as running:
         await running.ready()
-        await eventually(lambda: running.sidecar.qmd.upkeep.is_current)
+        await eventually_async(lambda: running.sidecar.qmd.upkeep.is_current)
         assert (await running.search(QUESTION)).engine.name == "qmd"
         standin.behave(update="exit 1")
         (workspace / "memory" / "new.md").write_text("The lease is Ada's.\n")
@@ -187,14 +188,14 @@ async def test_f083_embedding_error_behind_success_falls_back(
     standin.behave(results=[], mcp_query="warn Embedding error: Error: No model file found")
     async with composed(tmp_path, workspace, settings(standin, searchMode="vsearch")) as running:
         await running.ready()
-        await eventually(lambda: running.sidecar.qmd.upkeep.vector_trouble is None)
-        await eventually(lambda: running.sidecar.qmd.server.phase is ServerPhase.READY)
+        await eventually_async(lambda: running.sidecar.qmd.upkeep.vector_trouble is None)
+        await eventually_async(lambda: running.sidecar.qmd.server.phase is ServerPhase.READY)
         assert "cannot embed" in await answered_by(running, "builtin")
 
 
 async def test_model_that_is_missing_is_never_fetched(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
     async with composed(tmp_path, workspace, settings(standin, searchMode="vsearch")) as running:
-        await eventually(lambda: "no embedding model" in (running.sidecar.qmd.outage or ""))
+        await eventually_async(lambda: "no embedding model" in (running.sidecar.qmd.outage or ""))
         assert "no embedding model" in await answered_by(running, "builtin")
         assert not standin.calls("embed")
         home = running.sidecar.qmd.home
@@ -209,7 +210,7 @@ async def test_f084_hanging_update_is_ended(tmp_path: Path, workspace: Path, sta
     standin.behave(update=way)
     short = {"updateTimeoutMs": 300, "commandTimeoutMs": 3000}
     async with composed(tmp_path, workspace, settings(standin, update=short)) as running:
-        await eventually(lambda: "did not end within" in (running.sidecar.qmd.outage or ""))
+        await eventually_async(lambda: "did not end within" in (running.sidecar.qmd.outage or ""))
         assert "did not end within" in await answered_by(running, "builtin", within=1)
         standin.behave(update="ok")
         await running.ready()
@@ -235,7 +236,7 @@ async def test_f090_many_questions_start_few_processes(tmp_path: Path, workspace
     standin.behave(mcp="exit 1", query="hang")
     async with composed(tmp_path, workspace, settings(standin)) as running:
         await running.ready()
-        await eventually(lambda: running.sidecar.qmd.server.phase is ServerPhase.WAITING)
+        await eventually_async(lambda: running.sidecar.qmd.server.phase is ServerPhase.WAITING)
         asking = asyncio.gather(*(running.search(QUESTION) for _ in range(50)))
         most = 0
         while not asking.done():
@@ -254,11 +255,11 @@ async def test_f093_busy_index_is_tried_again_and_damaged_one_made_anew(
     """A locked index is tried again, and a damaged one is made anew."""
     standin.behave(update="fail SqliteError: database is locked")
     async with composed(tmp_path, workspace, settings(standin)) as running:
-        await eventually(lambda: len(standin.calls("update")) >= 3)
+        await eventually_async(lambda: len(standin.calls("update")) >= 3)
         standin.behave(update="fail SqliteError: file is not a database")
         index = running.sidecar.qmd.home.index_file
         index.with_name("index.sqlite-wal").write_text("old")
-        await eventually(lambda: not index.with_name("index.sqlite-wal").exists())
+        await eventually_async(lambda: not index.with_name("index.sqlite-wal").exists())
         standin.behave(update="ok")
         await running.ready()
 
@@ -282,7 +283,7 @@ async def test_f094_question_is_never_an_option(
     standin.behave(mcp="exit 1")
     async with composed(tmp_path, workspace, settings(standin)) as running:
         await running.ready()
-        await eventually(lambda: running.sidecar.qmd.server.phase is ServerPhase.WAITING)
+        await eventually_async(lambda: running.sidecar.qmd.server.phase is ServerPhase.WAITING)
         await running.search(question)
         for call in standin.calls("query"):
             argv = call["argv"]
@@ -314,7 +315,7 @@ async def test_f095_only_documents_are_told(tmp_path: Path, workspace: Path, sta
     standin.behave(results=[{**LEASE, "file": file}, LEASE])
     async with composed(tmp_path, workspace, settings(standin)) as running:
         await running.ready()
-        await eventually(lambda: running.sidecar.qmd.upkeep.is_current)
+        await eventually_async(lambda: running.sidecar.qmd.upkeep.is_current)
         found = await running.search(QUESTION)
         assert found.engine.name == "qmd"
         assert [hit.chunk.path for hit in found.hits] == [ANSWER]
@@ -357,13 +358,13 @@ async def test_kill_9_in_the_middle_is_answered_by_the_builtin_index(
     async with composed(tmp_path, workspace, settings(standin, searchMode=mode)) as running:
         if command == "query":
             await running.ready()
-            await eventually(lambda: running.sidecar.qmd.server.phase is ServerPhase.WAITING)
+            await eventually_async(lambda: running.sidecar.qmd.server.phase is ServerPhase.WAITING)
         asking = asyncio.ensure_future(running.search(QUESTION, deadline=5))
-        await eventually(lambda: standin.calls(command))
+        await eventually_async(lambda: standin.calls(command))
         os.kill(int(str(standin.calls(command)[-1]["pid"])), signal.SIGKILL)
         found = await asking
         assert [hit.chunk.path for hit in found.hits][:1] == [ANSWER]
-        await eventually(lambda: running.sidecar.qmd.upkeep.trouble != "qmd is starting")
+        await eventually_async(lambda: running.sidecar.qmd.upkeep.trouble != "qmd is starting")
         found = await running.search(QUESTION)
         assert [hit.chunk.path for hit in found.hits][:1] == [ANSWER]
 
@@ -375,7 +376,7 @@ async def test_server_killed_in_the_middle_of_a_question(tmp_path: Path, workspa
         standin.behave(mcp_query="hang")
         before = len(standin.questions())
         asking = asyncio.ensure_future(running.search(QUESTION))
-        await eventually(lambda: len(standin.questions()) > before)
+        await eventually_async(lambda: len(standin.questions()) > before)
         start = time.monotonic()
         os.kill(running.sidecar.qmd.server.pid or 0, signal.SIGKILL)
         found = await asking

@@ -12,10 +12,11 @@ from memoryd.embed.slot import EmbedderPhase
 from memoryd.qmd.mcp_server import QmdServer, ServerPhase, ServerTimes
 from memoryd.sidecar.process import ChildSpec, allowed_environment
 from tests.fakes import FakeEmbedder
-from tests.integration.composed import Composed, composed, eventually
+from tests.integration.composed import Composed, composed
 from tests.integration.qmd_standin import ANSWER, QUESTION, StandIn
 from tests.integration.test_qmd_faults import answered_by, eventually_answered_by_qmd
 from tests.integration.tiny_gguf import gguf
+from tests.waiting import eventually_async
 
 EMBED_MODEL = Path("home", ".cache", "qmd", "models", "hf_ggml-org_embeddinggemma-300M-Q8_0.gguf")
 
@@ -29,7 +30,7 @@ async def test_boot_sync_is_waited_for_on_demand(tmp_path: Path, workspace: Path
     waits = settings(standin, update={"waitForBootSync": True})
     async with composed(tmp_path, workspace, waits) as running:
         asking = asyncio.ensure_future(running.search(QUESTION, deadline=30))
-        await eventually(lambda: standin.calls("update"))
+        await eventually_async(lambda: standin.calls("update"))
         assert not asking.done()
         standin.behave(update="ok")
         found = await asking
@@ -48,7 +49,7 @@ async def test_boot_sync_that_lasts_longer_than_a_question_is_not_waited_for(
 async def test_boot_sync_is_not_waited_for_by_default(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
     standin.behave(update="wait")
     async with composed(tmp_path, workspace, settings(standin)) as running:
-        await eventually(lambda: standin.calls("update"))
+        await eventually_async(lambda: standin.calls("update"))
         assert "starting" in await answered_by(running, "builtin", within=1)
 
 
@@ -72,7 +73,7 @@ async def test_index_and_vectors_are_refreshed_at_their_intervals(
     model.write_bytes(gguf())
     often = settings(standin, searchMode="vsearch", update={"interval": "1s", "embedInterval": "1s"})
     async with composed(tmp_path, workspace, often):
-        await eventually(lambda: len(standin.calls("update")) >= 3 and len(standin.calls("embed")) >= 3)
+        await eventually_async(lambda: len(standin.calls("update")) >= 3 and len(standin.calls("embed")) >= 3)
 
 
 @pytest.mark.parametrize("way", ["hang", "ignore TERM", "stop"])
@@ -86,10 +87,10 @@ async def test_f084_hanging_embed_is_ended_and_tried_again(
     standin.behave(embed=way)
     short = settings(standin, searchMode="vsearch", update={"embedTimeoutMs": 300})
     async with composed(tmp_path, workspace, short) as running:
-        await eventually(lambda: "did not end within" in (running.sidecar.qmd.upkeep.vector_trouble or ""))
+        await eventually_async(lambda: "did not end within" in (running.sidecar.qmd.upkeep.vector_trouble or ""))
         assert "did not end within" in await answered_by(running, "builtin", within=1)
         standin.behave(embed="ok")
-        await eventually(lambda: running.sidecar.qmd.upkeep.vector_trouble is None)
+        await eventually_async(lambda: running.sidecar.qmd.upkeep.vector_trouble is None)
         await eventually_answered_by_qmd(running)
 
 
@@ -149,8 +150,8 @@ async def test_server_that_nobody_asks_is_stopped_and_started_again(standin: Sta
             answer = await server.call("query", {}, seconds=10)
             assert answer.content["results"]
             assert len(standin.calls("mcp")) == turn
-            await eventually(lambda: server.phase is ServerPhase.IDLE)
-            await eventually(lambda: not standin.alive())
+            await eventually_async(lambda: server.phase is ServerPhase.IDLE)
+            await eventually_async(lambda: not standin.alive())
         assert server.restarts == 0
     finally:
         running.cancel()
@@ -165,20 +166,20 @@ async def test_builtin_vectors_are_made_only_while_qmd_is_out(
         await running.ready()
         await running.workspace.slot.become(EmbedderPhase.READY, embedder=embedder)
         lane = running.workspace.lane
-        await eventually(lambda: lane.postponed)
+        await eventually_async(lambda: lane.postponed)
         await answered_by(running, "qmd")
         assert embedder.embedded == []
         standin.behave(mcp="exit 1", query="exit 1", mcp_query="exit 1")
         await answered_by(running, "builtin")
-        await eventually(lambda: embedder.embedded and not lane.postponed)
+        await eventually_async(lambda: embedder.embedded and not lane.postponed)
         standin.behave(mcp="ok", query="ok", mcp_query="ok")
-        await eventually(lambda: running.sidecar.qmd.server.is_available)
+        await eventually_async(lambda: running.sidecar.qmd.server.is_available)
         await eventually_answered_by_qmd(running)
-        await eventually(lambda: running.qmd.is_healthy and lane.is_paused)
+        await eventually_async(lambda: running.qmd.is_healthy and lane.is_paused)
         made = len(embedder.embedded)
         (workspace / "memory" / "new.md").write_text("The walrus is called Ferdinand.\n")
         await running.indexed()
-        await eventually(lambda: lane.postponed)
+        await eventually_async(lambda: lane.postponed)
         assert len(embedder.embedded) == made
 
 
@@ -191,14 +192,14 @@ async def test_builtin_vectors_are_not_made_while_qmd_makes_its_own(
     standin.behave(embed="wait")
     embedder = FakeEmbedder()
     async with composed(tmp_path, workspace, settings(standin, searchMode="vsearch")) as running:
-        await eventually(lambda: standin.calls("embed"))
+        await eventually_async(lambda: standin.calls("embed"))
         async with standing_in(running):
             await running.workspace.slot.become(EmbedderPhase.READY, embedder=embedder)
             assert "no vectors yet" in await answered_by(running, "builtin")
-            await eventually(lambda: running.workspace.lane.postponed)
+            await eventually_async(lambda: running.workspace.lane.postponed)
             assert running.qmd.is_healthy
             standin.behave(embed="exit 1")
-            await eventually(lambda: embedder.embedded)
+            await eventually_async(lambda: embedder.embedded)
 
 
 @asynccontextmanager
@@ -219,7 +220,7 @@ async def test_model_that_qmd_deletes_is_only_a_link_of_ours(
     named = {"provider": "local", "local": {"modelPath": str(model)}} if place == "configured" else {}
     standin.behave(embed="delete models")
     async with composed(tmp_path, workspace, settings(standin, searchMode="vsearch"), search=named) as running:
-        await eventually(lambda: "deleted" in (running.sidecar.qmd.upkeep.vector_trouble or ""))
+        await eventually_async(lambda: "deleted" in (running.sidecar.qmd.upkeep.vector_trouble or ""))
         role, told, meant = standin.noted("deleted")[0]
         assert (role, meant) == ("embed", str(model)), "it was shown the model"
         assert Path(told).name == model.name, "from whose name it tells the family of the model"
@@ -236,7 +237,7 @@ async def test_file_that_is_no_model_is_never_shown_to_qmd(tmp_path: Path, works
     named = {"provider": "local", "local": {"modelPath": str(diary)}}
     async with composed(tmp_path, workspace, settings(standin, searchMode="vsearch"), search=named) as running:
         upkeep = running.sidecar.qmd.upkeep
-        await eventually(lambda: upkeep.vector_trouble is None)
+        await eventually_async(lambda: upkeep.vector_trouble is None)
         diary.write_text("Dear diary, I am no model.\n")
         standin.behave(embed="delete models")
         before = len(standin.calls("embed"))

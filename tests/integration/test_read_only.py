@@ -8,7 +8,8 @@ from memoryd.errors import StoreUnavailable
 from memoryd.search.query import ArmState
 from memoryd.store.document_rows import remove_files
 from memoryd.store.index_schema import check_tables, prepare_index
-from tests.integration.indexing import eventually, staged
+from tests.integration.indexing import staged
+from tests.waiting import eventually_async
 
 WHY = "the disk is read-only"
 
@@ -37,7 +38,7 @@ async def test_f050_nothing_is_embedded_that_cannot_be_kept(tmp_path: Path, work
         stage.embedder.is_down = False
         embedded = len(stage.embedder.embedded)
         stage.lane.wake()
-        await eventually(lambda: stage.lane.trouble and WHY in stage.lane.trouble)
+        await eventually_async(lambda: stage.lane.trouble and WHY in stage.lane.trouble)
         assert len(stage.embedder.embedded) == embedded
         await stage.database.close()
         await stage.database.open(prepare_index)
@@ -57,7 +58,7 @@ async def test_f050_write_to_an_index_that_is_only_read_names_the_reason(tmp_pat
             await stage.database.write(lambda db: remove_files(db, ["MEMORY.md"]))  # type: ignore[list-item]  # a path
         stage.write("memory/new.md", "The quetzal is on the roof.\n")
         stage.indexer.demand()
-        await eventually(lambda: WHY in (stage.indexer.state.trouble or ""))
+        await eventually_async(lambda: WHY in (stage.indexer.state.trouble or ""))
         await stage.database.close()
         assert stage.database.path.read_bytes() == before
         await stage.database.open(prepare_index)

@@ -11,7 +11,8 @@ from memoryd.domain.ranking.filters import Filters
 from memoryd.embed.slot import EmbedderPhase
 from memoryd.search.query import ArmState, Query
 from tests.fakes import FakeEmbedder
-from tests.integration.indexing import Stage, eventually, staged
+from tests.integration.indexing import Stage, staged
+from tests.waiting import eventually_async
 
 LEXICAL, VECTOR = "lexical", "vector"
 
@@ -117,7 +118,7 @@ async def test_question_is_compared_with_vectors_of_the_model_that_embedded_it(s
     before = {hit.chunk.path: hit.cosine for hit in (await stage.ask("boiler of kind7")).hits}
     stage.embedder.goes_on.clear()
     waiting = asyncio.create_task(stage.ask("boiler of kind7"))
-    await eventually(lambda: stage.embedder.waiting)
+    await eventually_async(lambda: stage.embedder.waiting)
     await stage.slot.become(EmbedderPhase.READY, embedder=FakeEmbedder(name="another", unfit=frozenset({"boiler"})))
     await stage.embed()
     assert all(hit.cosine is None for hit in (await stage.ask("boiler of kind7")).hits)

@@ -22,7 +22,8 @@ from memoryd.api.http.connection import ConnectionLimits
 from memoryd.api.http.sockets import Listener, bind_listener, take_inherited
 from memoryd.errors import AlreadyRunning, ConfigError, MemorydError, NotPermitted
 from memoryd.wire import SUN_PATH_MAX
-from tests.integration.serving import Stage, client, eventually, hang_up, read_all, serving, talk
+from tests.integration.serving import Stage, client, hang_up, read_all, serving, talk
+from tests.waiting import eventually_async
 
 NOBODY = 65534
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to act as another user")
@@ -247,7 +248,7 @@ async def test_f104_removed_socket_is_bound_again(path: Path, stage: Stage) -> N
     async with serving(path, stage, check_every=timedelta(seconds=0.05)) as server, client(path) as early:
         assert (await early.get("/v1/health")).status_code == 200
         shutil.rmtree(path.parent)
-        await eventually(lambda: path.exists() and connects(path))
+        await eventually_async(lambda: path.exists() and connects(path))
         async with client(path) as late:
             assert (await late.get("/v1/health")).status_code == 200
         assert (await early.get("/v1/health")).status_code == 200
@@ -260,11 +261,11 @@ async def test_f104_what_keeps_a_lost_socket_from_being_bound_is_told(path: Path
     async with serving(path, stage, check_every=timedelta(seconds=0.05)) as server:
         path.unlink()
         path.write_text("in the way")
-        await eventually(lambda: "not a socket" in server.unreachable.get("owner", ""))
+        await eventually_async(lambda: "not a socket" in server.unreachable.get("owner", ""))
         assert path.read_text() == "in the way"
         path.unlink()
-        await eventually(lambda: connects(path) if path.exists() else False)
-        await eventually(lambda: server.unreachable == {})
+        await eventually_async(lambda: connects(path) if path.exists() else False)
+        await eventually_async(lambda: server.unreachable == {})
 
 
 async def test_f105_connections_are_bounded_and_the_rest_is_told(path: Path, stage: Stage) -> None:
@@ -272,13 +273,13 @@ async def test_f105_connections_are_bounded_and_the_rest_is_told(path: Path, sta
     limits = ConnectionLimits(total=5, per_process=3)
     async with serving(path, stage, limits=limits) as server:
         opened = [await asyncio.open_unix_connection(str(path)) for _ in range(3)]
-        await eventually(lambda: server.connections.open == 3)
+        await eventually_async(lambda: server.connections.open == 3)
         refusal = await talk(path, HEALTH)
         assert refusal.startswith(b"HTTP/1.1 503")
         assert b'"code": "unavailable"' in refusal
         for _, writer in opened:
             await hang_up(writer)
-        await eventually(lambda: server.connections.open == 0)
+        await eventually_async(lambda: server.connections.open == 0)
         async with client(path) as asking:
             assert (await asking.get("/v1/health")).status_code == 200
 
@@ -292,10 +293,10 @@ async def test_f105_total_counts_over_all_processes(path: Path, stage: Stage) ->
     async with serving(path, stage, limits=ConnectionLimits(total=4, per_process=4)) as server:
         pipe = asyncio.subprocess.PIPE
         other = await asyncio.create_subprocess_exec(sys.executable, "-c", program, str(path), stdin=pipe, stdout=pipe)
-        await eventually(lambda: server.connections.open == 4)
+        await eventually_async(lambda: server.connections.open == 4)
         assert (await talk(path, HEALTH)).startswith(b"HTTP/1.1 503")
         await other.communicate(b"")
-        await eventually(lambda: server.connections.open == 0)
+        await eventually_async(lambda: server.connections.open == 0)
         async with client(path) as asking:
             assert (await asking.get("/v1/health")).status_code == 200
 
@@ -334,7 +335,7 @@ async def test_f105_idle_connection_is_closed_and_an_answering_one_is_not(path: 
     limits = ConnectionLimits(header_timeout=SHORT, idle_timeout=timedelta(seconds=1))
     async with serving(path, stage, limits=limits):
         asking = asyncio.create_task(talk(path, b"GET /v1/wait HTTP/1.1\r\nhost: x\r\n\r\n"))
-        await eventually(lambda: stage.waiting == 1)
+        await eventually_async(lambda: stage.waiting == 1)
         assert (await talk(path, HEALTH)).endswith(b'{"ok":true}')  # returns when the idle time is over
         assert not asking.done()
         stage.release.set()
@@ -345,7 +346,7 @@ async def test_f105_good_clients_are_answered_beside_many_idle_ones(path: Path, 
     """Twenty clients are answered beside 150 idle ones."""
     async with serving(path, stage, limits=ConnectionLimits(total=200, per_process=200)) as server:
         idle = [await asyncio.open_unix_connection(str(path)) for _ in range(150)]
-        await eventually(lambda: server.connections.open == 150)
+        await eventually_async(lambda: server.connections.open == 150)
         async with client(path) as asking:
             replies = await asyncio.gather(*(asking.get("/v1/health") for _ in range(20)))
         assert [reply.status_code for reply in replies] == [200] * 20
@@ -376,8 +377,8 @@ async def test_f106_client_that_never_reads_is_dropped(path: Path, stage: Stage)
         with socket.socket(socket.AF_UNIX) as deaf:
             deaf.connect(str(path))
             deaf.sendall(large * 50)
-            await eventually(lambda: server.connections.refused["timed out"] == 1)
-            await eventually(lambda: server.connections.open == 0)
+            await eventually_async(lambda: server.connections.refused["timed out"] == 1)
+            await eventually_async(lambda: server.connections.open == 0)
         assert len(await talk(path, large, then_eof=True)) > 4_000_000
 
 
@@ -385,10 +386,10 @@ async def test_f107_half_closed_client_gets_its_answer(path: Path, stage: Stage)
     """A client that closed its sending side gets its answer."""
     async with serving(path, stage) as server:
         asking = asyncio.create_task(talk(path, b"GET /v1/wait HTTP/1.1\r\nhost: x\r\n\r\n", then_eof=True))
-        await eventually(lambda: stage.waiting == 1)
+        await eventually_async(lambda: stage.waiting == 1)
         stage.release.set()
         assert (await asking).endswith(b'{"done":true}')
-        await eventually(lambda: server.connections.open == 0)
+        await eventually_async(lambda: server.connections.open == 0)
 
 
 @pytest.mark.parametrize("next_request", [b"", HEALTH])
@@ -398,10 +399,10 @@ async def test_f107_work_for_a_client_that_left_is_cancelled(path: Path, stage: 
         with socket.socket(socket.AF_UNIX) as leaving:
             leaving.connect(str(path))
             leaving.sendall(b"GET /v1/wait HTTP/1.1\r\nhost: x\r\n\r\n")
-            await eventually(lambda: stage.waiting == 1)
+            await eventually_async(lambda: stage.waiting == 1)
             leaving.sendall(next_request)
-        await eventually(lambda: stage.cancelled == 1)
-        await eventually(lambda: server.connections.open == 0)
+        await eventually_async(lambda: stage.cancelled == 1)
+        await eventually_async(lambda: server.connections.open == 0)
 
 
 async def test_f107_client_that_leaves_inside_its_body_is_forgotten(path: Path, stage: Stage) -> None:
@@ -409,7 +410,7 @@ async def test_f107_client_that_leaves_inside_its_body_is_forgotten(path: Path, 
     start = b"POST /v1/echo HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{"
     async with serving(path, stage) as server:
         assert await talk(path, start, then_eof=True) == b""
-        await eventually(lambda: server.connections.open == 0)
+        await eventually_async(lambda: server.connections.open == 0)
 
 
 async def test_f115_stop_lets_requests_finish_and_ends_the_rest(path: Path, stage: Stage) -> None:
@@ -417,7 +418,7 @@ async def test_f115_stop_lets_requests_finish_and_ends_the_rest(path: Path, stag
     async with serving(path, stage) as server:
         idle_reader, idle_writer = await asyncio.open_unix_connection(str(path))
         asking = asyncio.create_task(talk(path, b"GET /v1/wait HTTP/1.1\r\nhost: x\r\n\r\n"))
-        await eventually(lambda: stage.waiting == 1)
+        await eventually_async(lambda: stage.waiting == 1)
         server.stop()
         assert await idle_reader.read() == b""
         assert not path.exists()
@@ -430,7 +431,7 @@ async def test_f115_request_that_takes_too_long_at_stop_is_told_so(path: Path, s
     """A request that outlasts the grace of the stop is told shutting_down, and cancelled."""
     async with serving(path, stage, grace=SHORT) as server:
         asking = asyncio.create_task(talk(path, b"GET /v1/wait HTTP/1.1\r\nhost: x\r\n\r\n"))
-        await eventually(lambda: stage.waiting == 1)
+        await eventually_async(lambda: stage.waiting == 1)
         server.stop()
         reply = await asking
     assert reply.startswith(b"HTTP/1.1 503")
@@ -441,10 +442,10 @@ async def test_f115_request_that_takes_too_long_at_stop_is_told_so(path: Path, s
 async def test_cancelling_the_server_stops_it_gracefully(path: Path, stage: Stage) -> None:
     async with serving(path, stage):
         asking = asyncio.create_task(talk(path, b"GET /v1/wait HTTP/1.1\r\nhost: x\r\n\r\n"))
-        await eventually(lambda: stage.waiting == 1)
+        await eventually_async(lambda: stage.waiting == 1)
         (task,) = [task for task in asyncio.all_tasks() if task.get_name() == "server"]
         task.cancel()
-        await eventually(lambda: not path.exists())
+        await eventually_async(lambda: not path.exists())
         stage.release.set()
         assert (await asking).endswith(b'{"done":true}')
         with pytest.raises(asyncio.CancelledError):
@@ -493,7 +494,7 @@ async def test_socket_of_the_service_manager_is_adopted_and_never_unlinked(tmp_p
     child = await asyncio.create_subprocess_exec(
         *activate, sys.executable, "-c", ADOPTER, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     )
-    await eventually(lambda: path.exists() and connects(path))
+    await eventually_async(lambda: path.exists() and connects(path))
     out, _ = await child.communicate()
     assert out.decode().splitlines() == [f"{path} True True [] False", "True"]
 

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from memoryd.index.watcher import FileWatcher
-from tests.integration.indexing import Stage, eventually, staged
+from tests.integration.indexing import Stage, staged
+from tests.waiting import eventually_async
 
 MAKE = 60
 
@@ -23,7 +24,7 @@ async def stage(tmp_path: Path, workspace: Path) -> AsyncIterator[Stage]:
     watcher = FileWatcher(probe=tmp_path / "probe", step_ms=10, retry_seconds=0.1, cookie_seconds=1)
     async with staged(workspace, tmp_path / "state", watcher=watcher) as running:
         await running.sync()
-        await eventually(lambda: watcher.is_ok)
+        await eventually_async(lambda: watcher.is_ok)
         await running.sync()
         yield running
 
@@ -34,17 +35,17 @@ def holds(stage: Stage, *names: str) -> bool:
 
 async def test_saved_note_is_noticed(stage: Stage) -> None:
     stage.write("memory/new.md", "The quetzal.\n")
-    await eventually(lambda: holds(stage, "memory/new.md"))
+    await eventually_async(lambda: holds(stage, "memory/new.md"))
     stage.write("MEMORY.md", "The ibex.\n")
     generation = stage.indexer.state.generation
-    await eventually(lambda: stage.indexer.state.generation > generation)
+    await eventually_async(lambda: stage.indexer.state.generation > generation)
 
 
 async def test_note_in_a_folder_made_at_the_same_instant_is_noticed(stage: Stage) -> None:
     names = [f"memory/{number}/a/b/note.md" for number in range(MAKE)]
     for name in names:
         stage.write(name, f"The quetzal of {name}.\n")
-    await eventually(lambda: holds(stage, *names))
+    await eventually_async(lambda: holds(stage, *names))
 
 
 async def test_filled_folder_moved_in_and_out_is_noticed(stage: Stage, tmp_path: Path) -> None:
@@ -52,18 +53,18 @@ async def test_filled_folder_moved_in_and_out_is_noticed(stage: Stage, tmp_path:
     (outside / "deep").mkdir(parents=True)
     (outside / "deep" / "note.md").write_text("The quetzal.\n")
     shutil.move(outside, stage.workspace / "memory" / "inside")
-    await eventually(lambda: holds(stage, "memory/inside/deep/note.md"))
+    await eventually_async(lambda: holds(stage, "memory/inside/deep/note.md"))
     shutil.move(stage.workspace / "memory" / "inside", outside)
-    await eventually(lambda: not holds(stage, "memory/inside/deep/note.md"))
+    await eventually_async(lambda: not holds(stage, "memory/inside/deep/note.md"))
 
 
 async def test_root_that_is_deleted_and_made_again_is_watched_again(stage: Stage) -> None:
     for turn in range(3):
         shutil.rmtree(stage.workspace / "memory")
         stage.write(f"memory/turn-{turn}.md", "The quetzal.\n")
-        await eventually(lambda turn=turn: holds(stage, f"memory/turn-{turn}.md"))  # type: ignore[misc]
+        await eventually_async(lambda turn=turn: holds(stage, f"memory/turn-{turn}.md"))  # type: ignore[misc]
         stage.write(f"memory/after-{turn}.md", "The ibex.\n")
-        await eventually(lambda turn=turn: holds(stage, f"memory/after-{turn}.md"))  # type: ignore[misc]
+        await eventually_async(lambda turn=turn: holds(stage, f"memory/after-{turn}.md"))  # type: ignore[misc]
 
 
 async def test_name_that_is_no_utf8_does_not_end_the_watch(stage: Stage) -> None:
@@ -71,7 +72,7 @@ async def test_name_that_is_no_utf8_does_not_end_the_watch(stage: Stage) -> None
     for number in range(3):
         os.close(os.open(folder + b"/caf\xe9%d.md" % number, os.O_CREAT | os.O_WRONLY))
         stage.write(f"memory/after-{number}.md", "The quetzal.\n")
-        await eventually(lambda number=number: holds(stage, f"memory/after-{number}.md"))  # type: ignore[misc]
+        await eventually_async(lambda number=number: holds(stage, f"memory/after-{number}.md"))  # type: ignore[misc]
     assert any("not UTF-8" in reason for reason in stage.skipped.values())
 
 
@@ -81,14 +82,14 @@ async def test_watch_that_went_deaf_is_noticed_by_its_cookie_and_armed_anew(work
         probing = asyncio.create_task(watcher.run_probe(every_seconds=0.1))
         await running.sync()
         for turn in range(2):
-            await eventually(lambda: watcher.is_ok)
+            await eventually_async(lambda: watcher.is_ok)
             await running.sync()
             assert _deafen()
             running.write(f"memory/unheard-{turn}.md", "The quetzal.\n")
-            await eventually(lambda turn=turn: holds(running, f"memory/unheard-{turn}.md"))  # type: ignore[misc]
-            await eventually(lambda: watcher.is_ok and _watches())
+            await eventually_async(lambda turn=turn: holds(running, f"memory/unheard-{turn}.md"))  # type: ignore[misc]
+            await eventually_async(lambda: watcher.is_ok and _watches())
             running.write(f"memory/heard-{turn}.md", "The ibex.\n")
-            await eventually(lambda turn=turn: holds(running, f"memory/heard-{turn}.md"))  # type: ignore[misc]
+            await eventually_async(lambda turn=turn: holds(running, f"memory/heard-{turn}.md"))  # type: ignore[misc]
         probing.cancel()
         await asyncio.wait([probing])
 
@@ -118,9 +119,9 @@ async def test_stop_while_it_waits_to_try_again_is_an_orderly_end(tmp_path: Path
     watcher = FileWatcher(probe=tmp_path / "probe", step_ms=10)
     watcher.watch("test", {str(folder): (info.st_dev, info.st_ino)}, lambda: None)
     watching = asyncio.create_task(watcher.run())
-    await eventually(lambda: watcher.is_ok)
+    await eventually_async(lambda: watcher.is_ok)
     os.close(os.open(os.fsencode(folder) + b"/caf\xe9.md", os.O_CREAT | os.O_WRONLY))
-    await eventually(lambda: not watcher.is_ok)
+    await eventually_async(lambda: not watcher.is_ok)
     assert "caf" in str(watcher.reason)
     watching.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -137,9 +138,9 @@ async def test_atomic_saves_by_another_thread_end_up_in_the_index(stage: Stage) 
     thread = threading.Thread(target=save)
     thread.start()
     thread.join()
-    await eventually(lambda: holds(stage, "memory/saved.md"))
+    await eventually_async(lambda: holds(stage, "memory/saved.md"))
     digest = stage.indexer.state.generation
-    await eventually(lambda: not stage.indexer.state.is_dirty or stage.indexer.state.generation > digest)
+    await eventually_async(lambda: not stage.indexer.state.is_dirty or stage.indexer.state.generation > digest)
     await stage.sync()
     assert await stage.found("revision49") == ["memory/saved.md"]
 
@@ -148,9 +149,9 @@ async def test_first_note_of_an_empty_workspace_is_noticed(tmp_path: Path) -> No
     watcher = FileWatcher(probe=tmp_path / "probe", step_ms=10)
     async with staged(tmp_path / "empty", tmp_path / "state", watcher=watcher) as stage:
         await stage.sync()
-        await eventually(lambda: watcher.is_ok)
+        await eventually_async(lambda: watcher.is_ok)
         await stage.sync()
         stage.write("MEMORY.md", "The quetzal.\n")
-        await eventually(lambda: holds(stage, "MEMORY.md"))
+        await eventually_async(lambda: holds(stage, "MEMORY.md"))
         stage.write("bank/deep/er.md", "The ibex.\n")
-        await eventually(lambda: holds(stage, "bank/deep/er.md"))
+        await eventually_async(lambda: holds(stage, "bank/deep/er.md"))

@@ -20,6 +20,7 @@ from memoryd.embed.local.worker import LlamaWorker, Phase, worker_command
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Rejected
 from memoryd.errors import EmbedderUnavailable, EmbeddingError, ModelError, WorkerDied
 from memoryd.models.families import ModelFamily
+from tests.waiting import eventually_async
 
 STANDIN = Path(__file__).parents[1] / "data" / "workers" / "standin.py"
 FAMILY = ModelFamily("plain", "{text}", "{text}", "mean", 512)
@@ -74,12 +75,6 @@ def played(mode: str, *, document_timeout: timedelta = 20 * SECOND, rule: Breake
 
 def real(model: Path, *, document_timeout: timedelta = 20 * SECOND) -> LlamaWorker:
     return worker_for(model, worker_command, dimensions=384, document_timeout=document_timeout)
-
-
-async def eventually(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
-        while not condition():  # noqa: ASYNC110 - the condition is another process's
-            await asyncio.sleep(0.01)
 
 
 async def comes_back(worker: LlamaWorker) -> None:
@@ -175,7 +170,7 @@ async def test_f070_hung_worker_is_killed_at_the_deadline(mode: str) -> None:
         pid = pid_of(worker)
         with pytest.raises(WorkerDied, match="hangs"):
             await worker.embed_documents(GOOD_AND_POISON)
-        await eventually(lambda: not psutil.pid_exists(pid))
+        await eventually_async(lambda: not psutil.pid_exists(pid))
         await comes_back(worker)
 
 
@@ -187,7 +182,7 @@ async def test_f070_stopped_real_worker_is_killed_at_the_deadline(starter_model:
         os.kill(pid, signal.SIGSTOP)
         with pytest.raises(WorkerDied, match="hangs"):
             await worker.embed_documents([Passage("good")] * 3)
-        await eventually(lambda: not psutil.pid_exists(pid))
+        await eventually_async(lambda: not psutil.pid_exists(pid))
         await comes_back(worker)
 
 
@@ -213,7 +208,7 @@ async def test_f070_unanswered_question_alone_gets_a_hung_worker_killed() -> Non
             await worker.warm()
         with pytest.raises(EmbedderUnavailable, match=r"no answer within 0\.2 s"):
             await worker.embed_query("poison")
-        await eventually(lambda: worker.state().phase is Phase.WAITING)
+        await eventually_async(lambda: worker.state().phase is Phase.WAITING)
 
 
 async def test_f071_killed_real_worker_comes_back(starter_model: Path) -> None:
@@ -329,7 +324,7 @@ async def test_f077_load_that_never_ends_is_given_up() -> None:
     async with running(loading) as worker:
         with pytest.raises(EmbedderUnavailable):
             await worker.warm()
-        await eventually(lambda: "not loaded within 0.5 s" in str(worker.state().last_error))
+        await eventually_async(lambda: "not loaded within 0.5 s" in str(worker.state().last_error))
 
 
 @pytest.mark.parametrize(
@@ -429,7 +424,7 @@ async def test_f091_no_orphan_after_the_daemon_is_killed(starter_model: Path, ch
         pid = next(int(line.split()[1]) for line in parent.stdout if line.startswith("worker"))
         assert psutil.pid_exists(pid)
         parent.kill()
-    await eventually(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
+    await eventually_async(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
 
 
 async def test_f092_dead_workers_are_reaped() -> None:
@@ -439,7 +434,7 @@ async def test_f092_dead_workers_are_reaped() -> None:
             with pytest.raises(WorkerDied):
                 await worker.embed_documents(GOOD_AND_POISON)
         assert worker.state().restarts == 9
-        await eventually(lambda: worker.state().pid is None)
+        await eventually_async(lambda: worker.state().pid is None)
         children = psutil.Process().children()
         assert [child.pid for child in children if child.status() == psutil.STATUS_ZOMBIE] == []
 

@@ -24,9 +24,9 @@ from memoryd.store.vectors import (
     vectors_after,
     vectors_of,
 )
-from tests.daemon import eventually
 from tests.store.consistency import check_consistency
 from tests.store.rows import note, put
+from tests.waiting import eventually
 
 A, B = RelativePath("memory/a.md"), RelativePath("memory/b.md")
 SIZE = 8

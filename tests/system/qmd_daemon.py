@@ -10,10 +10,11 @@ from typing import Any
 import psutil
 
 from memoryd.client import Client
-from tests.daemon import RunningDaemon, eventually, write_config
+from tests.daemon import RunningDaemon, write_config
 from tests.leftovers import processes_of
 from tests.real_qmd import real_qmd
 from tests.system.test_memoryctl import memoryctl
+from tests.waiting import eventually
 
 
 @contextmanager
@@ -65,7 +66,7 @@ def paths(reply: Any) -> list[str]:
 
 
 def updated_after(daemon: RunningDaemon, moment: str | None) -> None:
-    eventually(lambda: agent_of(daemon)["qmd"]["lastUpdateAt"] not in (None, moment), seconds=30)
+    eventually(lambda: agent_of(daemon)["qmd"]["lastUpdateAt"] not in (None, moment))
 
 
 def by_hand(daemon: RunningDaemon, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[bytes]:

@@ -18,7 +18,8 @@ from memoryd.client import Client
 from memoryd.errors import NotNow
 from memoryd.replies import AgentStatus
 from memoryd.wire import Exit
-from tests.daemon import RunningDaemon, eventually, write_config
+from tests.daemon import RunningDaemon, write_config
+from tests.waiting import eventually
 
 QUICK = {"sync": {"watchDebounceMs": 50, "settleMs": 20, "deleteGraceMs": 100, "reconcileSeconds": 1}}
 Launch = Callable[..., RunningDaemon]
@@ -298,7 +299,7 @@ def test_socket_of_the_service_manager_is_kept_whatever_happens(launch: Launch, 
         write_config(tmp_path, daemon.workspace, None)
         running = activated(daemon, manager)
         with Client(passed) as client:
-            eventually(lambda: client.health()["ok"], seconds=20)
+            eventually(lambda: client.health()["ok"])
         running.send_signal(signal.SIGTERM)
         assert running.wait(20) == Exit.DONE
         assert passed.is_socket()

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from memoryd.client import Client
 from memoryd.errors import MemorydError
 from memoryd.replies import ServerEvent
-from tests.daemon import RunningDaemon, eventually
+from tests.daemon import RunningDaemon
+from tests.waiting import eventually
 
 
 class Listening:

@@ -7,8 +7,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.daemon import eventually
 from tests.fault.faults import FaultyDaemon
+from tests.waiting import eventually
 
 AGENTS = 100
 

@@ -13,7 +13,8 @@ import pytest
 
 from memoryd.client import Client
 from memoryd.wire import Exit
-from tests.daemon import RunningDaemon, eventually, write_config
+from tests.daemon import RunningDaemon, write_config
+from tests.waiting import eventually
 
 MEMORYCTL = Path(sys.executable).parent / "memoryctl"
 NOTE = "# Boiler\n\nThe boiler was serviced by Quentin Aldebaran.\nHe left the invoice in the blue folder.\n"
@@ -72,7 +73,7 @@ def test_deleted_note_is_no_longer_found(daemon: RunningDaemon, note: Path) -> N
             client.sync()
             return all(hit["path"] != "memory/boiler.md" for hit in client.search("Aldebaran")["results"])
 
-        eventually(is_gone, seconds=20)
+        eventually(is_gone)
     assert ask(daemon, ["get", "memory/boiler.md"], Exit.NOTHING_FOUND)["error"]["code"] == "not_found"
 
 

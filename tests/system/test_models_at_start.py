@@ -13,9 +13,10 @@ import pytest
 
 from memoryd.client import Client
 from memoryd.replies import AgentStatus
-from tests.daemon import RunningDaemon, eventually, write_config
+from tests.daemon import RunningDaemon, write_config
 from tests.store.consistency import open_index
 from tests.system.over_socket import send
+from tests.waiting import eventually
 
 HUB_MODEL = "hf:owner/repository/model.gguf"
 SYNC = {"watchDebounceMs": 50, "settleMs": 20, "deleteGraceMs": 100}
@@ -106,7 +107,7 @@ def test_broken_model_file_costs_the_vectors_until_it_is_replaced(
     assert_words_answer(daemon)
     model.with_suffix(".new").write_bytes(whole)
     model.with_suffix(".new").rename(model)
-    eventually(lambda: mode_of_an_answer(daemon) == "hybrid", seconds=20)
+    eventually(lambda: mode_of_an_answer(daemon) == "hybrid")
     assert_meaning_answers(daemon)
 
 
@@ -129,7 +130,7 @@ def test_hub_out_of_reach_is_said_with_the_time_of_the_next_try(launch: Launch) 
         closed.bind(("127.0.0.1", 0))
         endpoint = f"http://127.0.0.1:{closed.getsockname()[1]}"
         daemon = launch(HUB_MODEL, HF_ENDPOINT=endpoint)
-        eventually(lambda: "next try in" in reason_of(daemon), seconds=20)
+        eventually(lambda: "next try in" in reason_of(daemon))
         assert_words_answer(daemon)
 
 
@@ -137,7 +138,7 @@ def test_first_failure_to_reach_the_hub_is_said_while_the_next_try_is_under_way(
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         daemon = launch(HUB_MODEL, HF_ENDPOINT=f"http://127.0.0.1:{closed.getsockname()[1]}")
-        eventually(lambda: "cannot reach 127.0.0.1" in reason_of(daemon), seconds=20)
+        eventually(lambda: "cannot reach 127.0.0.1" in reason_of(daemon))
         assert state_of(daemon) == "downloading", "it was not given up first"
         assert "cannot reach 127.0.0.1" in next(part["reason"] for part in agent(daemon)["degraded"])
 
@@ -147,7 +148,7 @@ def test_answer_of_a_proxy_that_lets_nobody_through_is_not_the_last_word(launch:
         hub.refusals = 2
         hub.goes_on.set()
         daemon = launch(HUB_MODEL, HF_ENDPOINT=hub.url)
-        eventually(lambda: state_of(daemon) == "ready", seconds=30)
+        eventually(lambda: state_of(daemon) == "ready")
         assert hub.refusals == 0
 
 
@@ -232,7 +233,7 @@ def test_killed_daemon_goes_on_with_its_download(launch: Launch, starter_model: 
         daemon.kill()
         hub.goes_on.set()
         daemon.start()
-        eventually(lambda: state_of(daemon) == "ready", seconds=20)
+        eventually(lambda: state_of(daemon) == "ready")
 
 
 def test_killed_worker_is_replaced_and_nothing_is_lost(daemon: RunningDaemon) -> None:

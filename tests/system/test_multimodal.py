@@ -14,10 +14,11 @@ import memoryd
 from memoryd.client import Client
 from memoryd.replies import AgentStatus, SearchReply
 from memoryd.wire import Exit
-from tests.daemon import RunningDaemon, eventually, write_config
+from tests.daemon import RunningDaemon, write_config
 from tests.embedding_endpoint import REFUSAL, Endpoint
 from tests.media_files import jpeg, mp3, png, wav
 from tests.system.over_socket import send
+from tests.waiting import eventually
 
 MEMORYCTL = Path(sys.executable).parent / "memoryctl"
 SOURCE = Path(memoryd.__file__).parents[1]
@@ -73,7 +74,7 @@ def is_embedded(daemon: RunningDaemon) -> bool:
 
 def synced(daemon: RunningDaemon) -> None:
     daemon.client().sync(wait="indexed")
-    eventually(lambda: is_embedded(daemon), seconds=30)
+    eventually(lambda: is_embedded(daemon))
 
 
 def seen(endpoint: Endpoint) -> list[str]:
@@ -207,7 +208,7 @@ def test_budget_of_a_day_holds_pictures_back(tmp_path: Path, workspace: Path, as
     access: Any = search["remote"]
     with configured(tmp_path, workspace, search | {"remote": access | {"tokensPerDay": 400}}) as daemon:
         daemon.client().sync(wait="indexed")
-        eventually(lambda: any("tokensPerDay" in part["reason"] for part in agent_of(daemon)["degraded"]), seconds=20)
+        eventually(lambda: any("tokensPerDay" in part["reason"] for part in agent_of(daemon)["degraded"]))
         assert len(seen(endpoint)) < 4
         assert ask(daemon, "IMG_0042")["results"]
 
@@ -221,7 +222,7 @@ def test_outage_of_the_endpoint_sends_nothing_twice(
     endpoint.delay = 0.1
     endpoint.start()
     with configured(tmp_path, workspace, search_of(endpoint)) as daemon:
-        eventually(lambda: len(seen(endpoint)) > 5, seconds=30)
+        eventually(lambda: len(seen(endpoint)) > 5)
         endpoint.kill()
         assert len(seen(endpoint)) < 44
         assert ask(daemon, "IMG_0042")["results"][0]["path"] == "assets/IMG_0042.png"
@@ -242,7 +243,7 @@ def test_killed_daemon_loses_nothing_and_sends_little_twice(
     endpoint.start()
     daemon = configured(tmp_path, workspace, search_of(endpoint))
     with daemon:
-        eventually(lambda: len(seen(endpoint)) > 20, seconds=30)
+        eventually(lambda: len(seen(endpoint)) > 20)
         daemon.kill()
         assert len(set(seen(endpoint))) < 64
         daemon.start()

@@ -14,8 +14,9 @@ import pytest
 
 from memoryd.client import Client
 from memoryd.wire import Exit
-from tests.daemon import RunningDaemon, eventually, write_config
+from tests.daemon import RunningDaemon, write_config
 from tests.system.test_memoryctl import ask, memoryctl
+from tests.waiting import eventually
 
 README = Path(__file__).parents[2] / "README.md"
 PROGRAMS = Path(sys.executable).parent
@@ -40,7 +41,7 @@ def daemon_over(notes: Path, *arguments: str, **search: object) -> Iterator[Runn
     daemon = RunningDaemon(home, write_config(home, notes, None, search=search), notes)
     daemon.process = daemon.spawn(*arguments)
     try:
-        eventually(daemon.answers, seconds=20)
+        eventually(daemon.answers)
         daemon.client().sync()
         yield daemon
     finally:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.daemon import RunningDaemon, eventually, write_config
+from tests.daemon import RunningDaemon, write_config
+from tests.waiting import eventually
 
 HANG = "*a*a*a*a*a*a*a*a*a*a*b\n"
 SECRET = "quetzalcoatlus"

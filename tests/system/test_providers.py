@@ -13,9 +13,10 @@ from memoryd.client import Client
 from memoryd.domain.text.tokens import estimate
 from memoryd.replies import AgentStatus, SearchReply
 from memoryd.wire import Exit
-from tests.daemon import RunningDaemon, eventually, write_config
+from tests.daemon import RunningDaemon, write_config
 from tests.embedding_endpoint import TEXT_REFUSAL, Endpoint
 from tests.system.test_memoryctl import ask as ask_memoryctl
+from tests.waiting import eventually
 
 NOTES = 900
 KEY = "sk-secret-of-the-test-4711"
@@ -67,7 +68,7 @@ def paid_twice(endpoint: Endpoint) -> dict[str, int]:
 def test_endpoint_killed_in_the_middle_of_indexing(tmp_path: Path, workspace: Path) -> None:
     write_notes(workspace, NOTES)
     with Endpoint(tmp_path, delay=0.4) as endpoint, running(tmp_path, workspace, remote(endpoint)) as daemon:
-        eventually(lambda: len(endpoint.texts()) > 300, seconds=30)
+        eventually(lambda: len(endpoint.texts()) > 300)
         endpoint.kill()
         answered = len(endpoint.texts())
         assert answered < NOTES
@@ -75,7 +76,7 @@ def test_endpoint_killed_in_the_middle_of_indexing(tmp_path: Path, workspace: Pa
         for number in range(3):
             reply = ask(daemon, f"machine number {number}")
             assert reply["results"], "words go on answering"
-        eventually(lambda: agent_of(daemon)["degraded"], seconds=20)
+        eventually(lambda: agent_of(daemon)["degraded"])
         (workspace / "memory" / "late.md").write_text("# Late\n\nThe heron nests by the sluice.\n")
         daemon.client().sync(wait="indexed")
         assert ask(daemon, "heron sluice")["results"][0]["path"] == "memory/late.md"
@@ -89,7 +90,7 @@ def test_endpoint_killed_in_the_middle_of_indexing(tmp_path: Path, workspace: Pa
 
 def test_endpoint_killed_between_questions(tmp_path: Path, workspace: Path, endpoint: Endpoint) -> None:
     with running(tmp_path, workspace, remote(endpoint)) as daemon:
-        eventually(lambda: is_embedded(daemon), seconds=30)
+        eventually(lambda: is_embedded(daemon))
         assert ask(daemon)["mode"] == "hybrid"
         endpoint.kill()
         for number in range(4):
@@ -107,7 +108,7 @@ def test_endpoint_killed_between_questions(tmp_path: Path, workspace: Path, endp
 
 def test_endpoint_that_hangs_costs_its_arm_and_not_the_answer(tmp_path: Path, workspace: Path) -> None:
     with Endpoint(tmp_path) as endpoint, running(tmp_path, workspace, remote(endpoint)) as daemon:
-        eventually(lambda: is_embedded(daemon), seconds=30)
+        eventually(lambda: is_embedded(daemon))
         endpoint.kill()
         endpoint.delay = 30
         endpoint.start()
@@ -122,7 +123,7 @@ def test_endpoint_that_is_not_there_at_the_start_is_found_later(tmp_path: Path, 
     with running(tmp_path, workspace, remote(endpoint)) as daemon:
         daemon.client().sync(wait="indexed")
         assert ask(daemon)["results"]
-        eventually(lambda: agent_of(daemon)["embedder"]["state"] == "failed", seconds=20)
+        eventually(lambda: agent_of(daemon)["embedder"]["state"] == "failed")
         with endpoint:
             eventually(lambda: is_embedded(daemon), seconds=90)
             assert ask(daemon)["mode"] == "hybrid"
@@ -136,7 +137,7 @@ def test_header_and_key_change_nothing_model_and_dimensions_embed_anew(
         with running(tmp_path, workspace, search) as daemon:
             daemon.client().sync(wait="indexed")
             assert ask(daemon)["results"], "no outage while vectors are made"
-            eventually(lambda: is_embedded(daemon), seconds=30)
+            eventually(lambda: is_embedded(daemon))
             assert ask(daemon)["mode"] == "hybrid"
         return len([text for text in endpoint.texts() if "\n" in text]) - before
 
@@ -159,7 +160,7 @@ def test_fallback_answers_with_vectors_of_its_own_until_the_first_returns(
 ) -> None:
     local = {"modelPath": str(starter_model), "threads": 1}
     with running(tmp_path, workspace, remote(endpoint) | {"fallback": "local", "local": local}) as daemon:
-        eventually(lambda: is_embedded(daemon), seconds=30)
+        eventually(lambda: is_embedded(daemon))
         assert agent_of(daemon)["embedder"]["worker"] is None, "the fallback is not started before it is needed"
         endpoint.kill()
 
@@ -180,7 +181,7 @@ def test_fallback_answers_with_vectors_of_its_own_until_the_first_returns(
         eventually(lambda: agent_of(daemon)["fallback"] is None, seconds=120, step=0.5)
         reply = ask(daemon)
         assert (reply["provider"], reply["fallback"]) == ("openai", None)
-        eventually(lambda: is_embedded(daemon), seconds=30)
+        eventually(lambda: is_embedded(daemon))
         assert not [text for text in endpoint.texts()[sent:] if "\n" in text], "its vectors were kept"
 
 
@@ -220,7 +221,7 @@ def test_budget_of_a_day_holds_notes_back_and_says_so(tmp_path: Path, workspace:
     write_notes(workspace, 60)
     with running(tmp_path, workspace, remote(endpoint, tokensPerDay=300)) as daemon:
         daemon.client().sync(wait="indexed")
-        eventually(lambda: any("tokensPerDay" in part["reason"] for part in agent_of(daemon)["degraded"]), seconds=20)
+        eventually(lambda: any("tokensPerDay" in part["reason"] for part in agent_of(daemon)["degraded"]))
         agent = agent_of(daemon)
         assert 0 < agent["embedded"] < agent["passages"]
         embedding = agent["embedding"]
@@ -230,7 +231,7 @@ def test_budget_of_a_day_holds_notes_back_and_says_so(tmp_path: Path, workspace:
         assert ask(daemon)["results"]
     embedded = len(endpoint.texts())
     with running(tmp_path, workspace, remote(endpoint, tokensPerDay=300)) as daemon:
-        eventually(lambda: any("tokensPerDay" in part["reason"] for part in agent_of(daemon)["degraded"]), seconds=20)
+        eventually(lambda: any("tokensPerDay" in part["reason"] for part in agent_of(daemon)["degraded"]))
     assert len(endpoint.texts()) <= embedded + 3, "a restart is no new day"
 
 
@@ -254,7 +255,7 @@ def test_unusable_index_of_one_agent_costs_the_others_no_vector(tmp_path: Path, 
     broken = {"memorySearch": {"store": {"path": str(tmp_path / "a file" / "index.sqlite")}}}
     with several(tmp_path, remote(endpoint), {"main": {}, "broken": broken}) as daemon:
         write_notes(tmp_path / "main", 5)
-        eventually(lambda: agents_of(daemon)["main"]["embedded"] == 5, seconds=20)
+        eventually(lambda: agents_of(daemon)["main"]["embedded"] == 5)
         assert not agents_of(daemon)["main"]["degraded"]
         assert "index" in {part["part"] for part in agents_of(daemon)["broken"]["degraded"]}
 
@@ -274,7 +275,6 @@ def test_budget_of_a_day_is_one_for_all_workspaces(tmp_path: Path) -> None:
                     any("tokensPerDay" in part["reason"] for part in agent["degraded"])
                     for agent in agents_of(daemon).values()
                 ),
-                seconds=30,
             )
             sent = sum(estimate(text) for text in endpoint.texts() if "machine" in text)
             assert 200 < sent <= 300
@@ -288,7 +288,7 @@ def test_vector_extension_that_its_owner_switched_off_is_no_trouble(
 ) -> None:
     search = remote(endpoint) | {"store": {"vector": {"enabled": False}}}
     with running(tmp_path, workspace, search) as daemon:
-        eventually(lambda: is_embedded(daemon), seconds=30)
+        eventually(lambda: is_embedded(daemon))
         assert not agent_of(daemon)["degraded"]
         assert agent_of(daemon)["vector"].get("reason") == "store.vector.enabled is false"
         assert ask(daemon)["mode"] == "hybrid"
@@ -299,10 +299,10 @@ def test_vectors_that_nothing_uses_are_bounded_at_the_start_while_the_provider_i
 ) -> None:
     write_notes(workspace, 20)
     with running(tmp_path, workspace, remote(endpoint)) as daemon:
-        eventually(lambda: is_embedded(daemon), seconds=30)
+        eventually(lambda: is_embedded(daemon))
         for note in (workspace / "memory").glob("note-*.md"):
             note.unlink()
-        eventually(lambda: agent_of(daemon)["files"] == 3, seconds=20)
+        eventually(lambda: agent_of(daemon)["files"] == 3)
         assert entries_of(daemon) == agent_of(daemon)["passages"] + 20
     endpoint.kill()
     with running(tmp_path, workspace, remote(endpoint) | {"cache": {"maxEntries": 4}}) as daemon:
@@ -310,7 +310,7 @@ def test_vectors_that_nothing_uses_are_bounded_at_the_start_while_the_provider_i
     sent = len(endpoint.texts())
     endpoint.start()
     with running(tmp_path, workspace, remote(endpoint) | {"cache": {"enabled": False}}) as daemon:
-        eventually(lambda: is_embedded(daemon), seconds=30)
+        eventually(lambda: is_embedded(daemon))
         eventually(lambda: entries_of(daemon) == agent_of(daemon)["passages"])
         assert not [text for text in endpoint.texts()[sent:] if "\n" in text], "what is in use was kept"
 
@@ -340,7 +340,7 @@ def test_auto_takes_the_provider_whose_key_is_found_and_says_where(
 ) -> None:
     search = {"provider": "auto", "remote": {"baseUrl": endpoint.url, "apiKey": {"env": "MY_KEY"}}}
     with running(tmp_path, workspace, search, {"MY_KEY": KEY}) as daemon:
-        eventually(lambda: is_embedded(daemon), seconds=30)
+        eventually(lambda: is_embedded(daemon))
         rule = agent_of(daemon)["embedding"]["rule"]
         assert rule.endswith("no model file, but a key for openai in memorySearch.remote.apiKey")
     assert endpoint.requests()[-1]["headers"]["authorization"] == f"Bearer {KEY}"
@@ -352,7 +352,7 @@ def test_text_that_the_endpoint_refuses_is_found_by_words_and_told(
     (workspace / "memory" / "odd.md").write_text("# Odd\n\nAn unspeakable heron stood there.\n")
     write_notes(workspace, 5)
     with running(tmp_path, workspace, remote(endpoint)) as daemon:
-        eventually(lambda: agent_of(daemon)["skipped"] and not agent_of(daemon)["pendingEmbeddings"], seconds=30)
+        eventually(lambda: agent_of(daemon)["skipped"] and not agent_of(daemon)["pendingEmbeddings"])
         agent = agent_of(daemon)
         assert agent["embedded"] == agent["passages"] - 1
         (skipped,) = agent["skipped"]
@@ -433,11 +433,11 @@ def test_added_path_embeds_nothing_again(tmp_path: Path, workspace: Path, endpoi
     (more / "new.md").write_text("# New\n\nThe heron nests by the sluice.\n")
     (more / "copy.md").write_text((workspace / "MEMORY.md").read_text())
     with running(tmp_path, workspace, remote(endpoint)) as daemon:
-        eventually(lambda: is_embedded(daemon), seconds=30)
+        eventually(lambda: is_embedded(daemon))
         files = agent_of(daemon)["files"]
     sent = len(endpoint.texts())
     with running(tmp_path, workspace, {**remote(endpoint), "extraPaths": [str(more)]}) as daemon:
-        eventually(lambda: agent_of(daemon)["files"] == files + 2 and is_embedded(daemon), seconds=30)
+        eventually(lambda: agent_of(daemon)["files"] == files + 2 and is_embedded(daemon))
         notes = [text for text in endpoint.texts()[sent:] if "\n" in text or "heron" in text]
         assert len(notes) == 1
         assert "The heron nests by the sluice." in notes[0]

@@ -11,7 +11,6 @@ import psutil
 import pytest
 
 from memoryd.wire import Exit
-from tests.daemon import eventually
 from tests.integration.qmd_standin import StandIn
 from tests.ranker import write_ranker
 from tests.system.qmd_daemon import (
@@ -27,6 +26,7 @@ from tests.system.qmd_daemon import (
     with_qmd,
 )
 from tests.system.test_memoryctl import ask, memoryctl
+from tests.waiting import eventually
 
 
 def test_qmd_answers_with_citations_and_follows_edits(tmp_path: Path, workspace: Path) -> None:
@@ -125,7 +125,7 @@ def test_both_are_searched_and_reranked(tmp_path: Path, workspace: Path, starter
         assert has_mapped(pid, ranker)
         os.kill(pid, signal.SIGKILL)
         eventually(partial(is_served_by_another, daemon, pid), seconds=60)
-        eventually(lambda: has_mapped(agent_of(daemon)["qmd"]["pid"], ranker), seconds=30)
+        eventually(lambda: has_mapped(agent_of(daemon)["qmd"]["pid"], ranker))
 
 
 def has_mapped(pid: int, path: Path) -> bool:
@@ -154,8 +154,8 @@ def test_server_that_is_killed_costs_no_answer_and_comes_back(tmp_path: Path, wo
             reply = found(daemon, "lease")
             assert paths(reply)[0] == "memory/2026-10-06.md"
             assert reply["tookMs"] < 5000
-            eventually(partial(is_served_by_another, daemon, pid), seconds=20)
-        eventually(lambda: found(daemon, "lease")["backend"] == "qmd", seconds=20)
+            eventually(partial(is_served_by_another, daemon, pid))
+        eventually(lambda: found(daemon, "lease")["backend"] == "qmd")
 
 
 def test_daemon_that_is_killed_leaves_no_qmd_and_starts_again(tmp_path: Path, workspace: Path) -> None:

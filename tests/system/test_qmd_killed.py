@@ -12,8 +12,9 @@ from typing import Any
 
 import psutil
 
-from tests.daemon import RunningDaemon, eventually
+from tests.daemon import RunningDaemon
 from tests.system.qmd_daemon import agent_of, daemon_for, found, paths, processes_below, wait_for_qmd, with_qmd
+from tests.waiting import eventually
 
 QUESTION, ANSWER = "lease GW-4172", "memory/2026-10-06.md"
 DEADLINE = 5.0
@@ -81,7 +82,7 @@ def test_later_update_killed(tmp_path: Path, workspace: Path) -> None:
         eventually(lambda: "killed by SIGKILL" in str(agent_of(daemon)["degraded"]))
         assert paths(found(daemon, "ocelot")) == ["memory/ocelot.md"]
         comes_back(daemon)
-        eventually(lambda: (reply := found(daemon, "ocelot"))["backend"] == "qmd" and paths(reply), seconds=20)
+        eventually(lambda: (reply := found(daemon, "ocelot"))["backend"] == "qmd" and paths(reply))
 
 
 def test_embed_killed(tmp_path: Path, workspace: Path, starter_model: Path) -> None:

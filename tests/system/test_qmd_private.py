@@ -6,7 +6,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from tests.daemon import RunningDaemon, eventually, write_config
+from tests.daemon import RunningDaemon, write_config
 from tests.real_qmd import real_qmd
 from tests.system.qmd_daemon import (
     agent_of,
@@ -17,6 +17,7 @@ from tests.system.qmd_daemon import (
     wait_for_qmd,
     with_qmd,
 )
+from tests.waiting import eventually
 
 PRIVATE = "---\nmemory: false\n---\n"
 ALL = [{"path": ".", "name": "all"}]
@@ -85,7 +86,7 @@ def test_note_that_becomes_private_leaves_qmd(tmp_path: Path, workspace: Path) -
         (workspace / ".memoryignore").write_text("rule.md\ndrafts/\n")
         (workspace / "memory" / "drafts").mkdir()
         (workspace / "memory" / "moved.md").rename(workspace / "memory" / "drafts" / "moved.md")
-        eventually(lambda: not kept(daemon, *words), seconds=30)
+        eventually(lambda: not kept(daemon, *words))
         reads(daemon, "margay", "memory/open.md")
 
         (workspace / ".memoryignore").write_text("")
@@ -98,7 +99,7 @@ def test_nothing_new_reaches_qmd_while_nobody_knows_the_rules(tmp_path: Path, wo
     (workspace / "memory" / "diary.md").write_text("The ocelot.\n")
     with with_qmd(tmp_path, workspace, paths=ALL, update=QUICK) as daemon:
         before = agent_of(daemon)["qmd"]["lastUpdateAt"]
-        eventually(lambda: agent_of(daemon)["qmd"]["lastUpdateAt"] not in (None, before), seconds=30)
+        eventually(lambda: agent_of(daemon)["qmd"]["lastUpdateAt"] not in (None, before))
         assert kept(daemon, "ocelot") == set()
         (workspace / ".memoryignore").rmdir()
         reads(daemon, "ocelot", "memory/diary.md")
@@ -112,7 +113,7 @@ def test_vectors_of_a_private_note_go_with_it(tmp_path: Path, workspace: Path, s
         vector = vector_of(home, "ocelot")
         assert holds_part_of(vector, home)
         note(daemon, "memory/diary.md", f"{PRIVATE}The ocelot.\n")
-        eventually(lambda: not kept(daemon, "ocelot") and not holds_part_of(vector, home), seconds=30)
+        eventually(lambda: not kept(daemon, "ocelot") and not holds_part_of(vector, home))
 
 
 def vector_of(home: Path, word: str) -> bytes:
@@ -160,4 +161,4 @@ def test_index_that_an_older_version_left_is_cleaned(tmp_path: Path, workspace: 
     (home / "memoryd.json").write_text('{"updatedAt": 1790000000.0}')
     note(daemon, "memory/diary.md", f"{PRIVATE}The ocelot.\n")
     with with_qmd(tmp_path, workspace, paths=ALL, update=QUICK) as daemon:
-        eventually(lambda: not kept(daemon, "ocelot"), seconds=30)
+        eventually(lambda: not kept(daemon, "ocelot"))

@@ -9,8 +9,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.daemon import RunningDaemon, eventually
+from tests.daemon import RunningDaemon
 from tests.system.qmd_daemon import agent_of, by_hand, found, paths, updated_after, wait_for_qmd, with_qmd
+from tests.waiting import eventually
 
 ANSWER = "memory/2026-10-06.md"
 

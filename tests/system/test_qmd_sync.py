@@ -9,8 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
-from tests.daemon import RunningDaemon, eventually
+from tests.daemon import RunningDaemon
 from tests.system.qmd_daemon import agent_of, found, paths, wait_for_qmd, with_qmd
+from tests.waiting import eventually
 
 NEVER = {"interval": "0s", "debounceMs": 3_600_000, "embedInterval": "0s"}
 

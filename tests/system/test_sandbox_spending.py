@@ -7,8 +7,9 @@ import pytest
 
 from memoryd.client import Client
 from memoryd.errors import Denied
-from tests.daemon import RunningDaemon, eventually
+from tests.daemon import RunningDaemon
 from tests.embedding_endpoint import Endpoint
+from tests.waiting import eventually
 
 GROUP = "agent:main:discord:group:7"
 
@@ -64,4 +65,4 @@ def test_sandbox_cannot_have_notes_embedded_twice(tmp_path: Path, workspace: Pat
         daemon.client().sync("embedded")
         assert len(endpoint.texts()) == before
         daemon.client().reindex(embeddings=True)
-        eventually(lambda: len(endpoint.texts()) > before, seconds=20)
+        eventually(lambda: len(endpoint.texts()) > before)

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from memoryd.client import Client
-from tests.daemon import RunningDaemon, eventually, write_config
+from tests.daemon import RunningDaemon, write_config
+from tests.waiting import eventually
 
 DEAF = {"watch": False, "reconcileSeconds": 0, "onSearch": False, "onSessionStart": False, "settleMs": 20}
 
@@ -31,7 +32,7 @@ def test_question_sets_off_a_scan_in_the_background(tmp_path: Path, workspace: P
         daemon.client().sync()
         for word in ("heron", "quagga"):
             write(workspace, word)
-            eventually(lambda word=word: finds(daemon, word), seconds=20)  # type: ignore[misc]  # default unknown
+            eventually(lambda word=word: finds(daemon, word))  # type: ignore[misc]  # default unknown
 
 
 def test_question_sets_off_nothing_where_that_is_turned_off(tmp_path: Path, workspace: Path) -> None:
@@ -45,7 +46,7 @@ def test_question_sets_off_nothing_where_that_is_turned_off(tmp_path: Path, work
         with over(beside, workspace, onSearch=True) as hearing:
             hearing.client().sync()
             write(workspace, "quagga")
-            eventually(lambda: bool(finds(deaf, "quagga") or finds(hearing, "quagga")), seconds=20)
+            eventually(lambda: bool(finds(deaf, "quagga") or finds(hearing, "quagga")))
         assert not finds(deaf, "quagga")
         assert not finds(deaf, "heron")
         assert scanned_at(deaf) == before
@@ -58,6 +59,6 @@ def test_interval_sets_off_scans_without_a_question(tmp_path: Path, workspace: P
         daemon.client().sync()
         for word in ("heron", "quagga"):
             write(workspace, word)
-            eventually(lambda word=word: finds(daemon, word), seconds=20)  # type: ignore[misc]  # default unknown
+            eventually(lambda word=word: finds(daemon, word))  # type: ignore[misc]  # default unknown
         before = scanned_at(daemon)
-        eventually(lambda: scanned_at(daemon) != before, seconds=20)
+        eventually(lambda: scanned_at(daemon) != before)

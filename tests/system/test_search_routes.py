@@ -9,7 +9,8 @@ import pytest
 from memoryd.client import Client
 from memoryd.errors import Disabled
 from memoryd.replies import Hit, SearchReply
-from tests.daemon import RunningDaemon, eventually, write_config
+from tests.daemon import RunningDaemon, write_config
+from tests.waiting import eventually
 
 NOTES = {
     "MEMORY.md": "# Memory\n\n- The gateway runs on the Mac Studio called alder.\n",

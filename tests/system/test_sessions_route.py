@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from memoryd.errors import Denied, Disabled
-from tests.daemon import RunningDaemon, eventually, write_config
+from tests.daemon import RunningDaemon, write_config
+from tests.waiting import eventually
 
 KEY = "agent:main:main"
 DEAF = {"watch": False, "onSearch": False, "reconcileSeconds": 0}

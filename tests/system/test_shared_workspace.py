@@ -8,7 +8,8 @@ import pytest
 
 from memoryd.client import Client
 from memoryd.errors import NotFound
-from tests.daemon import RunningDaemon, eventually
+from tests.daemon import RunningDaemon
+from tests.waiting import eventually
 
 EVENTS_ONLY = {"watchDebounceMs": 30, "settleMs": 20, "reconcileSeconds": 3600, "onSearch": False}
 

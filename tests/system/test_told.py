@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from memoryd.client import Client
-from tests.daemon import RunningDaemon, eventually, write_config
+from tests.daemon import RunningDaemon, write_config
 from tests.system.test_events_route import listening
 from tests.system.test_memoryctl import memoryctl
+from tests.waiting import eventually
 
 QUICK = {"sync": {"watchDebounceMs": 50, "settleMs": 20, "deleteGraceMs": 100, "reconcileSeconds": 1}}
 NOTES = 30
@@ -36,15 +37,15 @@ def shown(daemon: RunningDaemon) -> str:
 def test_part_that_fails_and_recovers_is_told_as_it_happens(quick: RunningDaemon, workspace: Path) -> None:
     with listening(quick) as ear:
         client = quick.client()
-        eventually(lambda: ear.events or client.reindex(force=True), seconds=10, step=0.2)
+        eventually(lambda: ear.events or client.reindex(force=True), step=0.2)
         workspace.rename(workspace.with_name("moved"))
-        eventually(lambda: ear.named("degraded"), seconds=20)
+        eventually(lambda: ear.named("degraded"))
         told = {event["data"]["part"]: event["data"] for event in ear.named("degraded")}
         assert "there is no folder" in str(told["workspace"]["reason"])
         assert told["workspace"]["agent"] == "main"
         degraded = client.status()["agents"][0]["degraded"]
         workspace.with_name("moved").rename(workspace)
-        eventually(lambda: any(event["data"]["part"] == "workspace" for event in ear.named("recovered")), seconds=20)
+        eventually(lambda: any(event["data"]["part"] == "workspace" for event in ear.named("recovered")))
         since = {part["part"]: part["since"] for part in degraded}
         recovered = next(event for event in ear.named("recovered") if event["data"]["part"] == "workspace")
         assert str(recovered["data"]["since"])[:19] == since["workspace"][:19]
@@ -76,7 +77,7 @@ def test_socket_that_was_lost_is_told(tmp_path: Path, workspace: Path) -> None:
         assert client.status().get("unreachable") == []
         path.unlink()
         path.write_text("in the way")
-        eventually(lambda: client.status().get("unreachable"), seconds=30, step=0.5)
+        eventually(lambda: client.status().get("unreachable"), step=0.5)
         status: Any = client.status()
         assert [one["socket"] for one in status["unreachable"]] == ["agent:main:0"]
         assert "not a socket" in status["unreachable"][0]["reason"]
@@ -84,7 +85,7 @@ def test_socket_that_was_lost_is_told(tmp_path: Path, workspace: Path) -> None:
         assert "not a socket" in parts["socket agent:main:0"]
         assert "in the way" in shown(daemon)
         path.unlink()
-        eventually(lambda: not client.status().get("unreachable"), seconds=30, step=0.5)
+        eventually(lambda: not client.status().get("unreachable"), step=0.5)
         with Client(path) as sandbox:
             seen: Any = sandbox.status()
         assert (seen["connections"], seen["unreachable"]) == (None, []), "that is the owner's"
@@ -127,7 +128,7 @@ def test_f041_deletion_of_most_notes_is_told(quick: RunningDaemon, workspace: Pa
         assert client.status()["agents"][0].get("massRemoval") is None, "one is not most"
         for note in notes[1:]:
             note.unlink()
-        eventually(lambda: client.status()["agents"][0]["files"] == 3, seconds=20)
+        eventually(lambda: client.status()["agents"][0]["files"] == 3)
         eventually(lambda: client.status()["agents"][0].get("massRemoval"))
         removal: Any = client.status()["agents"][0]["massRemoval"]
         assert removal["files"] > removal["left"]

@@ -15,8 +15,9 @@ import pytest
 from memoryd.client import Client
 from memoryd.replies import AgentStatus, Pending
 from memoryd.wire import Exit
-from tests.daemon import RunningDaemon, eventually, write_config
+from tests.daemon import RunningDaemon, write_config
 from tests.embedding_endpoint import Endpoint
+from tests.waiting import eventually
 
 MEMORYCTL = Path(sys.executable).parent / "memoryctl"
 NOTES = 50

@@ -4,7 +4,7 @@ import ast
 
 from tests.fault.coverage import TESTS, functions_of
 
-HELPERS = {"raises", "eventually", "eventually_finds", "converges"}
+HELPERS = {"raises", "eventually", "eventually_async", "eventually_finds", "converges"}
 """Functions that fail a test, besides those whose name begins with `assert_`."""
 
 
