@@ -1,13 +1,12 @@
 """Keeping an optional part at work: its failure is noted and mended in time, and never ends the daemon."""
 
 import asyncio
-import random
-import time
 from collections.abc import Callable, Coroutine
 
 import structlog
 
-from memoryd.domain.breaker import Breaker, BreakerRule
+from memoryd.domain.breaker import BreakerRule
+from memoryd.retry import Retry
 
 log = structlog.get_logger(__name__)
 
@@ -19,19 +18,18 @@ class Supervisor:
 
     def __init__(self, rule: BreakerRule | None = None) -> None:
         self.failing: dict[str, str] = {}
-        self._rule = rule or BreakerRule()
+        self._rule = rule
 
     async def keep(self, name: str, loop: Callable[[], Loop]) -> None:
         """Run a loop until it returns; after a failure run it again, later each time."""
-        breaker = Breaker(rule=self._rule)
+        retry = Retry(self._rule)
         while True:
             try:
                 await loop()
             except Exception as exc:
                 log.exception("a part failed and is started again", part=name)
-                breaker = breaker.failed(time.monotonic(), random.random())
                 self.failing[name] = f"{type(exc).__name__}: {exc}"
-                await asyncio.sleep(breaker.wait(time.monotonic()))
+                await asyncio.sleep(retry.failed())
                 self.failing.pop(name)
             else:
                 return

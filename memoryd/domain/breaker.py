@@ -76,6 +76,10 @@ class Breaker:
             retry_at=now + delay * (1 + self.rule.jitter * chance),
         )
 
+    def held(self, until: float) -> "Breaker":
+        """Notes that the other side asked for no try before `until`; a longer back-off stays."""
+        return replace(self, retry_at=max(self.retry_at, until))
+
     def _delay(self, in_a_row: int) -> float:
         doublings = min(in_a_row - 1, 32)
         return float(min(self.rule.longest_delay, self.rule.first_delay * 2**doublings))

@@ -7,8 +7,8 @@ from pathlib import Path
 import memoryd
 
 ROOT = Path(memoryd.__file__).parent
-ORDER = ["errors", "log", "wire", "domain", "config", "files", "store", "sidecar", "models", "embed", "llm", "index"]
-ORDER += ["search", "qmd", "sessions", "memory", "agents", "api", "daemon"]
+ORDER = ["errors", "log", "wire", "domain", "retry", "config", "files", "store", "sidecar", "models", "embed"]
+ORDER += ["llm", "index", "search", "qmd", "sessions", "memory", "agents", "api", "daemon"]
 OTHER_SIDE = {"client", "replies", "mcp", "service", "cli"}
 ABOVE_OTHER_SIDE = {"errors", "wire", "config", "domain"}
 ALLOWED = {("errors", "wire")}

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import random
 import time
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -12,7 +11,6 @@ from typing import Final
 
 import structlog
 
-from memoryd.domain.breaker import Breaker
 from memoryd.embed.local.identity import identity_of
 from memoryd.embed.local.worker import LlamaWorker
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
@@ -20,6 +18,7 @@ from memoryd.errors import DownloadError, MemorydError, ModelError
 from memoryd.models.families import ModelFamily, family_of
 from memoryd.models.gguf_header import inspect
 from memoryd.models.store import ModelStore
+from memoryd.retry import Retry
 
 log = structlog.get_logger(__name__)
 
@@ -52,7 +51,7 @@ class LocalEmbedding:
         self.worker: LlamaWorker | None = None
         self._settings = settings
         self._store = store
-        self._breaker = Breaker()
+        self._retry = Retry()
         self._refusal: str | None = None
 
     def trouble(self) -> str | None:
@@ -94,7 +93,7 @@ class LocalEmbedding:
             spec, lambda progress: self.slot.note_progress(progress, progress.trouble or fetching)
         )
         log.info("embedding model is here", model=spec)
-        self._breaker = self._breaker.succeeded()
+        self._retry.succeeded()
         return path
 
     def _worker(self, path: Path) -> LlamaWorker:
@@ -111,9 +110,8 @@ class LocalEmbedding:
 
     async def _download_failed(self, exc: DownloadError) -> None:
         """Say why, then wait: for the back-off, or, where trying again is no use, for the file to appear."""
-        self._breaker = self._breaker.failed(time.monotonic(), random.random())
+        wait = self._retry.failed()
         self._refusal = str(exc)
-        wait = self._breaker.wait(time.monotonic())
         retry = "" if exc.is_permanent else f"; next try in {wait:.0f} s"
         await self._say_failed(f"{exc}{retry}", exc)
         until = float("inf") if exc.is_permanent else time.monotonic() + wait

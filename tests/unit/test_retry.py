@@ -1,0 +1,61 @@
+"""What holds rule, clock and chance together."""
+
+from memoryd.domain.breaker import BreakerRule
+from memoryd.retry import Retry
+from tests.fakes import FakeClock
+
+RULE = BreakerRule(first_delay=1.0, longest_delay=60.0, jitter=0.5, failures_to_open=3)
+
+
+def made(clock: FakeClock, *, chance: float = 0.0) -> Retry:
+    return Retry(RULE, clock=clock, chance=lambda: chance)
+
+
+def test_wait_is_told_with_the_failure_and_passes_with_the_clock() -> None:
+    clock = FakeClock()
+    retry = made(clock)
+    assert retry.wait() == 0
+    assert retry.failed() == 1.0
+    clock.advance(0.75)
+    assert retry.wait() == 0.25
+    clock.advance(0.25)
+    assert retry.wait() == 0
+    assert retry.failed() == 2.0
+
+
+def test_chance_stretches_the_wait() -> None:
+    retry = made(FakeClock(), chance=0.5)
+    assert retry.failed() == 1.25
+    assert retry.jitter() == 1.25
+
+
+def test_it_opens_after_as_many_failures_as_the_rule_says_and_closes_with_a_success() -> None:
+    clock = FakeClock()
+    retry = made(clock)
+    for _ in range(3):
+        assert not retry.is_open
+        clock.advance(retry.failed())
+    assert retry.is_open
+    retry.tried()
+    assert retry.wait() == 60.0, "one probe, which keeps the others out"
+    retry.succeeded()
+    assert not retry.is_open
+    assert retry.wait() == 0
+
+
+def test_what_the_other_side_asks_for_counts_if_it_is_longer_than_the_back_off() -> None:
+    retry = made(FakeClock())
+    retry.failed()
+    retry.hold(0.5)
+    assert retry.wait() == 1.0
+    retry.hold(30.0)
+    assert retry.wait() == 30.0
+
+
+def test_another_thing_starts_afresh() -> None:
+    retry = made(FakeClock())
+    for _ in range(5):
+        retry.failed()
+    retry.forget()
+    assert not retry.is_open
+    assert retry.wait() == 0
