@@ -15,7 +15,9 @@ from memoryd.models.families import family_of
 from memoryd.models.gguf_header import inspect
 from memoryd.store.database import Database
 from memoryd.store.index_schema import prepare_index
-from memoryd.store.vectors import Matrix, open_space, pending, put_vectors
+from memoryd.store.pending_passages import pending
+from memoryd.store.stored_vectors import Matrix, put_vectors
+from memoryd.store.vector_spaces import open_space
 
 NOTE = "random vectors written into the index at rest"
 BATCH = 10_000

@@ -38,9 +38,8 @@ from memoryd.qmd.agent import AgentQmd, Dependencies
 from memoryd.search.builtin import BuiltinSearch, SearchSettings
 from memoryd.search.service import Freshness, SearchService
 from memoryd.store.chunks import Counts
-from memoryd.store.cost import PendingCost, pending_cost
 from memoryd.store.database import Database
-from memoryd.store.vectors import Rejected, rejected
+from memoryd.store.pending_passages import PendingCost, RejectedPassage
 from memoryd.wire import Event
 
 ON_SEARCH_SECONDS = 5.0
@@ -201,7 +200,7 @@ class Workspace:
             return
         fingerprint = embedder.identity.fingerprint
         with contextlib.suppress(StoreError):
-            self.unseen = [_unseen(one) for one in await self.database.read(lambda db: rejected(db, fingerprint))]
+            self.unseen = [_unseen(one) for one in await self.database.vectors.rejected(fingerprint)]
 
     async def refresh_flagged(self) -> None:
         """Ask which documents were not read as they are, or are copies of a conflict."""
@@ -216,7 +215,7 @@ class Workspace:
         embedder = self.slot.embedder
         fingerprint = "" if embedder is None else embedder.identity.fingerprint
         with contextlib.suppress(StoreError):
-            self.cost = await self.database.read(lambda db: pending_cost(db, fingerprint))
+            self.cost = await self.database.vectors.pending_cost(fingerprint)
 
     async def run_interval(self) -> None:
         """Ask for a scan every `sync.intervalMinutes`, if that is set."""
@@ -370,7 +369,7 @@ def _index_settings(settings: MemorySearchSection) -> IndexSettings:
     )
 
 
-def _unseen(refused: Rejected) -> SkippedFile:
+def _unseen(refused: RejectedPassage) -> SkippedFile:
     if refused.is_file:
         return SkippedFile(refused.path, f"found by its name only: {refused.reason}")
     lines = f"lines {refused.start_line} to {refused.end_line}"

@@ -44,7 +44,7 @@ from memoryd.errors import AlreadyRunning, NotPermitted, StoreError, StoreUnavai
 from memoryd.index.watcher import FileWatcher
 from memoryd.models.store import ModelStore
 from memoryd.qmd.agent import forget_unused
-from memoryd.store.vectors import Matrix, vectors_of
+from memoryd.store.stored_vectors import Matrix
 from memoryd.wire import Event
 
 log = structlog.get_logger(__name__)
@@ -273,7 +273,7 @@ class Daemon:
             missing = [key for key in hashes if key not in found]
             if missing:
                 with contextlib.suppress(StoreError):
-                    found |= await workspace.database.read(lambda db: vectors_of(db, fingerprint, missing))  # noqa: B023
+                    found |= await workspace.database.vectors.of(fingerprint, missing)
         return found
 
 

@@ -9,7 +9,7 @@ from memoryd.embed.protocol import Attachment
 from memoryd.files.octets import NotReadableError, TornReadError, read_octets
 from memoryd.files.roots import base_of
 from memoryd.files.scanner import ScanRoot, ScanRules
-from memoryd.store.vectors import PendingFile
+from memoryd.store.pending_passages import PendingFile
 
 
 class AttachmentReader:

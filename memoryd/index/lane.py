@@ -18,22 +18,10 @@ from memoryd.errors import BudgetSpent, EmbedderUnavailable, StoreError, WorkerD
 from memoryd.files.octets import NotReadableError
 from memoryd.index.spaces import Spaces
 from memoryd.index.sync_state import Publish
-from memoryd.store.database import Connection, Database
-from memoryd.store.vectors import (
-    NO_SPACE,
-    Matrix,
-    PendingFile,
-    PendingPassage,
-    count_pending,
-    count_unused,
-    drop_space,
-    evict_unused,
-    pending,
-    put_rejected,
-    put_vectors,
-    spaces_of,
-    used,
-)
+from memoryd.store.database import Database
+from memoryd.store.pending_passages import PendingFile, PendingPassage
+from memoryd.store.stored_vectors import Matrix
+from memoryd.store.vector_spaces import NO_SPACE
 from memoryd.wire import Event
 
 log = structlog.get_logger(__name__)
@@ -210,7 +198,7 @@ class EmbeddingLane:
         """Ask the store how many passages have no vector; without an embedder, nobody knows of any that counts."""
         embedder = self._slot.embedder
         space = NO_SPACE if embedder is None else await self._spaces.of(embedder)
-        return await self._database.read(lambda db: count_pending(db, space))
+        return await self._database.vectors.count_pending(space)
 
     async def owed(self) -> int:
         """Ask the store how many passages are to get a vector; what was known last while the store cannot be asked."""
@@ -319,13 +307,13 @@ class EmbeddingLane:
         """Ask the store what is pending; once for many batches, since the question costs a pass over the passages."""
         if self._reset:
             self._reset = False
-            await self._database.write(lambda db: drop_space(db, space))
+            await self._database.vectors.drop_space(space)
             self._on_removed()
-        self.lacking = await self._database.read(lambda db: count_pending(db, space))
+        self.lacking = await self._database.vectors.count_pending(space)
         now, ahead = time.monotonic(), self._settings.read_ahead
         self._held = {key: held for key, held in self._held.items() if held[0] > now}
         held = tuple(self._held)
-        waiting = await self._database.read(lambda db: pending(db, space, ahead, without=held)) if self.lacking else ()
+        waiting = await self._database.vectors.pending(space, ahead, without=held) if self.lacking else ()
         self._queue = deque(waiting)
 
     async def _finish(self) -> None:
@@ -342,12 +330,12 @@ class EmbeddingLane:
         embedder, keep = self._slot.embedder, self._settings.max_unused
         try:
             current = set() if embedder is None else {await self._spaces.of(embedder)}
-            in_use = current | await self._database.read(lambda db: spaces_of(db, self._settings.providers))
-            if await self._database.read(lambda db: count_unused(db, in_use)) <= keep:
+            in_use = current | await self._database.vectors.spaces_of(self._settings.providers)
+            if await self._database.vectors.count_unused(in_use) <= keep:
                 return
             # some more than must go, for whoever holds vectors in memory has to load them anew each time
             room = keep - keep // SPARE_SHARE
-            dropped = await self._database.write(lambda db: evict_unused(db, in_use, room))
+            dropped = await self._database.vectors.evict_unused(in_use, room)
         except StoreError:
             self._is_unbounded = True
             return
@@ -414,19 +402,6 @@ class EmbeddingLane:
     ) -> None:
         now = time.time()
         if good or bad:
-            await self._database.write(lambda db: _put(db, space, good, bad, now))
+            await self._database.vectors.put(space, good, bad, now)
         self._done += len(good) + len(bad)
         self.lacking = max(0, self.lacking - len(good) - len(bad))
-
-
-def _put(
-    db: Connection,
-    space: int,
-    good: Sequence[tuple[bytes, Matrix]],
-    bad: Sequence[tuple[bytes, str]],
-    now: float,
-) -> None:
-    """Store what still has a passage: of a text that was purged while it was embedded, not even a vector may stay."""
-    there = used(db, [key for key, _ in (*good, *bad)])
-    put_vectors(db, space, [one for one in good if one[0] in there], now)
-    put_rejected(db, space, [one for one in bad if one[0] in there])

@@ -4,7 +4,6 @@ import time
 
 from memoryd.embed.protocol import Embedder
 from memoryd.store.database import Database
-from memoryd.store.vectors import find_space, open_space
 
 
 class Spaces:
@@ -20,19 +19,16 @@ class Spaces:
         key = (identity.fingerprint, self._database.epoch)
         if key not in self._known:
             # an index that can only be read still answers with the vectors it has
-            found = await self._database.read(lambda db: find_space(db, identity.fingerprint))
+            found = await self._database.vectors.find_space(identity.fingerprint)
             self._known[key] = (
                 found
                 if found is not None
-                else await self._database.write(
-                    lambda db: open_space(
-                        db,
-                        fingerprint=identity.fingerprint,
-                        provider=identity.provider,
-                        model=identity.model,
-                        dimensions=identity.dimensions,
-                        now=now,
-                    )
+                else await self._database.vectors.open_space(
+                    fingerprint=identity.fingerprint,
+                    provider=identity.provider,
+                    model=identity.model,
+                    dimensions=identity.dimensions,
+                    now=now,
                 )
             )
         return self._known[key]

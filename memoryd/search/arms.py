@@ -8,9 +8,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.ranking.floors import Idf, idf
 from memoryd.domain.ranking.fusion import Noise, Scores
@@ -23,7 +20,7 @@ from memoryd.index.spaces import Spaces
 from memoryd.search.query import Arm, ArmState
 from memoryd.search.vector_index import VectorIndex
 from memoryd.store.database import Connection, Database
-from memoryd.store.vectors import Matrix, ids_of_files
+from memoryd.store.stored_vectors import Matrix
 from memoryd.store.words import (
     CandidateFilter,
     ChunkScore,
@@ -32,7 +29,6 @@ from memoryd.store.words import (
     chunk_texts,
     count_chunks,
     holders,
-    vectors_of_words,
 )
 
 Result = TypeVar("Result")
@@ -155,7 +151,7 @@ class Arms:
         index = embedded.index
         if embedded.epoch != self._database.epoch:
             raise StoreUnavailable("the index was opened anew while the question was embedded", hint="ask again")
-        allowed = await self._vectors_of(index, admitted)
+        allowed = await self._database.vectors.ids_within(index.space, admitted)
         limit = PASSAGES_PER_CHUNK * depth
         while True:
             nearest, noise = await index.nearest(embedded.vector, limit, allowed)
@@ -167,13 +163,6 @@ class Arms:
             limit *= DEEPER
         best = sorted(cosines, key=cosines.__getitem__, reverse=True)[:depth]
         return Arm(ArmState.OK), Near({chunk: cosines[chunk] for chunk in best}, noise, size)
-
-    async def _vectors_of(self, index: VectorIndex, admitted: CandidateFilter) -> NDArray[np.int64] | None:
-        """Return the vectors to compare with, None for all: few chunks hold a phrase, but most lack a word."""
-        if admitted.required:
-            return await self._database.read(lambda db: vectors_of_words(db, index.space, admitted.required))
-        files = admitted.files
-        return None if files is None else await self._database.read(lambda db: ids_of_files(db, index.space, files))
 
     async def _cosines(
         self, near: Mapping[bytes, float], question: Question, admitted: CandidateFilter

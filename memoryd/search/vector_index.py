@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from memoryd.domain.ranking.fusion import Noise
 from memoryd.errors import StoreUnavailable
 from memoryd.search.vector_rows import VectorRows
-from memoryd.store.database import Connection, Database
-from memoryd.store.vectors import Matrix, nearest, vectors_after
+from memoryd.store.database import Database
+from memoryd.store.stored_vectors import Matrix, VectorBatch
 
 BATCH = 16_384
 """Vectors that are read at once."""
@@ -91,7 +91,7 @@ class VectorIndex:
         noise = _noise(self._sample, query)
         if self._is_unmappable:
             only = None if allowed is None else allowed.tolist()
-            return await self._database.read(lambda db: nearest(db, self.space, query, limit, only)), noise
+            return await self._database.vectors.nearest(self.space, query, limit, only), noise
         loop = asyncio.get_running_loop()
         places, cosines = await loop.run_in_executor(self._executor, _best, ids, vectors, query, limit, allowed)
         return list(zip(hashes[places].tolist(), cosines.tolist(), strict=True)), noise
@@ -101,7 +101,9 @@ class VectorIndex:
         writes = self._database.writes
         while self._seen != writes and not self._is_unmappable:
             rows = self._rows
-            added = await self._database.read(partial(self._load, rows))
+            added = await self._database.vectors.load(
+                self.space, rows.last_id, self._dimensions, BATCH, partial(_added, rows)
+            )
             if isinstance(added, OSError):
                 await self._do_without(added)
                 return
@@ -109,19 +111,11 @@ class VectorIndex:
                 self._seen = writes
                 self._take_sample()
 
-    def _load(self, rows: VectorRows, db: Connection) -> int | OSError:
-        """Return how many vectors were added, or why they have no room, which is no trouble of the index."""
-        batch = vectors_after(db, self.space, rows.last_id, self._dimensions, BATCH)
-        try:
-            return rows.append(batch)
-        except OSError as exc:
-            return exc
-
     async def _do_without(self, trouble: OSError) -> None:
         """Leave the matrix, which neither memory nor disk may hold, for the slower rows of the index."""
         if self._database.vector_error is not None:
             raise StoreUnavailable(f"there is no room for a file of vectors: {trouble}") from trouble
-        first = await self._database.read(lambda db: vectors_after(db, self.space, 0, self._dimensions, SAMPLE))
+        first = await self._database.vectors.after(self.space, 0, self._dimensions, SAMPLE)
         self._sample, self._size = first.vectors, max(len(first.ids), self._rows.count)
         self._rows, self._is_unmappable = self._no_rows(), True
 
@@ -133,6 +127,14 @@ class VectorIndex:
 
     def _no_rows(self) -> VectorRows:
         return VectorRows(self._dimensions, limit=self._limit, folder=self._database.path.parent)
+
+
+def _added(rows: VectorRows, batch: VectorBatch) -> int | OSError:
+    """Return how many vectors were added, or why they have no room, which is no trouble of the index."""
+    try:
+        return rows.append(batch)
+    except OSError as exc:
+        return exc
 
 
 def _best(

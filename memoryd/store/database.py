@@ -21,6 +21,7 @@ import sqlite_vec
 from memoryd.errors import DamagedDatabase, StoreUnavailable
 from memoryd.store.checksums import checksum_vfs, reserve_checksums
 from memoryd.store.document_table import Documents
+from memoryd.store.vector_table import Vectors
 from memoryd.store.write_ahead import WriteAheadLog
 
 Result = TypeVar("Result")
@@ -85,6 +86,7 @@ class Database:
         self._inode: int | None = None
         self._log = WriteAheadLog(path)
         self.documents = Documents(self)
+        self.vectors = Vectors(self)
 
     @property
     def is_open(self) -> bool:

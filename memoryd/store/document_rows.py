@@ -13,7 +13,7 @@ from memoryd.domain.syncplan import Known
 from memoryd.domain.text.entries import MEDIA_CHUNKER, ChunkEntry, ChunkWords, chunk_words
 from memoryd.domain.text.words import index_text
 from memoryd.store.index_schema import drop_deleted_words
-from memoryd.store.vectors import drop_unused
+from memoryd.store.vector_spaces import drop_unused
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import apsw
-import numpy as np
-from numpy.typing import NDArray
 
 from memoryd.domain.documents import RelativePath
 
@@ -30,10 +28,6 @@ WHERE c.id IN (SELECT value FROM json_each(?))
 _HOLDERS = """
 SELECT count(*), json_group_array(rowid) FILTER (WHERE +rowid IN (SELECT value FROM json_each(?1)))
 FROM chunk_words WHERE chunk_words MATCH ?2
-"""
-_VECTORS_OF_WORDS = """
-SELECT DISTINCT v.id FROM vectors v JOIN passages p ON p.hash = v.hash
-WHERE v.space_id = ? AND p.chunk_id IN (SELECT rowid FROM chunk_words WHERE chunk_words MATCH ?) ORDER BY v.id
 """
 
 
@@ -105,12 +99,6 @@ def chunk_texts(db: apsw.Connection, chunk_ids: Iterable[int]) -> Iterator[tuple
     """Yield the chunks of these ids with their text, heading and path."""
     for chunk, *texts in db.execute(_TEXTS, (json.dumps(list(chunk_ids)),)):
         yield chunk, (texts[0], texts[1], texts[2])
-
-
-def vectors_of_words(db: apsw.Connection, space: int, expression: str) -> NDArray[np.int64]:
-    """Return the ids, ascending, of the vectors that passages of the chunks use in which the words are found."""
-    rows = list(db.execute(_VECTORS_OF_WORDS, (space, expression)))
-    return np.fromiter((row[0] for row in rows), np.int64, len(rows))
 
 
 def holders(db: apsw.Connection, expressions: Sequence[str], candidates: Sequence[int]) -> list[Holders]:

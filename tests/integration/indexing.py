@@ -25,7 +25,7 @@ from memoryd.search.builtin import BuiltinSearch, SearchSettings
 from memoryd.search.query import Found, Query
 from memoryd.store.database import Database
 from memoryd.store.index_schema import prepare_index
-from memoryd.store.vectors import Matrix
+from memoryd.store.stored_vectors import Matrix
 from memoryd.wire import Event
 from tests.fakes import FakeEmbedder
 from tests.store.consistency import Dump, check_consistency, dump

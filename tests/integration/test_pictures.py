@@ -17,7 +17,7 @@ from memoryd.files.roots import workspace_roots
 from memoryd.files.scanner import ScanRules
 from memoryd.index.attachments import AttachmentReader
 from memoryd.store.index_schema import problems
-from memoryd.store.vectors import PendingFile
+from memoryd.store.pending_passages import PendingFile
 from tests.fakes import FakeEmbedder
 from tests.integration.indexing import Stage, rebuilt, staged
 from tests.media_files import jpeg, mp3, png, wav

@@ -14,7 +14,8 @@ from memoryd.search.vector_index import Engine, VectorIndex
 from memoryd.search.vector_rows import VectorRows
 from memoryd.store.database import Database
 from memoryd.store.index_schema import prepare_index
-from memoryd.store.vectors import HASH, Matrix, VectorBatch, open_space, put_vectors
+from memoryd.store.stored_vectors import HASH, Matrix, VectorBatch, put_vectors
+from memoryd.store.vector_spaces import open_space
 
 SIZE, COUNT = 16, 300
 BYTES = COUNT * SIZE * 4
@@ -148,7 +149,7 @@ import resource, sys
 from pathlib import Path
 import numpy as np
 from memoryd.search.vector_rows import VectorRows
-from memoryd.store.vectors import HASH, VectorBatch
+from memoryd.store.stored_vectors import HASH, VectorBatch
 
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)

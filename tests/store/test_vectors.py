@@ -8,22 +8,9 @@ from memoryd.domain.documents import RelativePath
 from memoryd.store.chunks import chunks_of_hashes, counts
 from memoryd.store.database import Database
 from memoryd.store.document_rows import purge_files, remove_files
-from memoryd.store.vectors import (
-    Matrix,
-    count_pending,
-    count_unused,
-    drop_space,
-    evict_unused,
-    ids_of_files,
-    nearest,
-    open_space,
-    pending,
-    put_rejected,
-    put_vectors,
-    spaces_of,
-    vectors_after,
-    vectors_of,
-)
+from memoryd.store.pending_passages import count_pending, pending, put_rejected
+from memoryd.store.stored_vectors import Matrix, ids_of_files, nearest, put_vectors, vectors_after, vectors_of
+from memoryd.store.vector_spaces import count_unused, drop_space, evict_unused, open_space, spaces_of
 from tests.store.consistency import check_consistency
 from tests.store.rows import note, put
 from tests.waiting import eventually
