@@ -10,10 +10,10 @@ from pathlib import Path
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.flags import Flag, path_flags, text_flags
-from memoryd.domain.privacy import HEAD_CHARS, is_private
 from memoryd.errors import NotFound, NotNow
 from memoryd.files.beneath import open_beneath
 from memoryd.files.octets import encoding_of, file_stat
+from memoryd.files.private import HEAD_CHARS, is_private
 from memoryd.files.roots import base_of
 from memoryd.files.scanner import ScanRoot
 from memoryd.files.window import Page, Window

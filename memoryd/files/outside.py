@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from memoryd.domain.documents import ROOT_FOLDERS, OutsideCount, RelativePath, is_document_name, is_hidden, is_utf8_name
-from memoryd.domain.privacy import is_private
-from memoryd.files.beneath import open_beneath
-from memoryd.files.octets import decode
+from memoryd.files.private import is_private_file
 from memoryd.files.scanner import Scan, ScanRules
 
 MAX_FILES = 1000
@@ -68,11 +66,6 @@ def _document(at: str, entry: os.DirEntry[str], rules: ScanRules) -> RelativePat
 def _is_private(at: str, rules: ScanRules) -> bool:
     """Whether its front matter keeps it out; so does what cannot be read, for nobody knows."""
     try:
-        descriptor = open_beneath(rules.workspace, at)
-        try:
-            head, _ = decode(os.read(descriptor, _HEAD_BYTES))
-        finally:
-            os.close(descriptor)
+        return is_private_file(rules.workspace, at, head_bytes=_HEAD_BYTES)
     except OSError:
         return True
-    return is_private(head)

@@ -1,17 +1,122 @@
-"""Write a file so that whoever reads it sees the old bytes or the new ones, never a part."""
+"""Write a file so that whoever reads it sees the old bytes or the new ones, never a part, and nobody's change is lost.
 
+The only place of the package that puts a new file in the stead of another.
+"""
+
+import contextlib
+import fcntl
 import os
+import stat as stat_module
 import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Final, Literal
+
+from memoryd.domain.documents import FileStat
+from memoryd.files.exchange import exchange
+from memoryd.files.octets import file_stat
+
+PRIVATE_MODE: Final = 0o600
 
 
-def replace_file(path: Path, data: bytes) -> None:
-    """Write a file whole, for its owner alone (mode 0600); raises OSError, and leaves the old one then."""
+class FileChangedError(Exception):
+    """The file is another one than was read; nothing was written. Read it again."""
+
+
+def replace_file(
+    path: Path, data: bytes, *, expected: FileStat | Literal["absent"] | None = None, is_durable: bool = False
+) -> None:
+    """Write a file whole, or leave what is there and raise OSError.
+
+    `expected` makes it a compare-and-swap: FileChangedError is raised unless the file is still the one whose stat
+    `read_octets` returned, or unless there is none. None writes over whatever is there. A new file is for its owner
+    alone (mode 0600); one that was expected keeps its mode. `is_durable`: it outlasts a loss of power, too.
+    """
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".")
+    draft = Path(name)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
-        Path(name).replace(path)
-    except OSError:
-        Path(name).unlink(missing_ok=True)
-        raise
+            if is_durable:
+                # before the rename: else the name may outlive a loss of power and the bytes not
+                file.flush()
+                os.fsync(file.fileno())
+        if expected is None:
+            draft.replace(path)
+        else:
+            with _locked(path.parent):
+                _swap(draft, path, expected)
+    finally:
+        # gone, unless it was not put in place; after an exchange it is the old file
+        draft.unlink(missing_ok=True)
+    if is_durable:
+        _sync_folder(path.parent)
+
+
+def _swap(draft: Path, path: Path, expected: FileStat | Literal["absent"]) -> None:
+    """Put the draft in place of the file that is expected.
+
+    The lock keeps other writers of ours out, but no editor: it may save at any moment, also between the comparison
+    and the rename, which would throw away what it saved. So the two files change places in one step, and what came
+    out is compared once more; where it is the editor's, they change back.
+    """
+    if expected == "absent":
+        try:
+            # unlike a rename, a link never takes the place of what is there
+            os.link(draft, path)
+        except FileExistsError as exc:
+            raise FileChangedError(f"{path.name} has been made meanwhile") from exc
+        return
+    before = _stat_of(path)
+    if before is None or file_stat(before) != replace(expected, device=before.st_dev):
+        raise FileChangedError(f"{path.name} has changed since it was read")
+    draft.chmod(stat_module.S_IMODE(before.st_mode))
+    ours = draft.lstat().st_ino
+    try:
+        is_exchanged = exchange(draft, path)
+    except FileNotFoundError as exc:
+        raise FileChangedError(f"{path.name} has gone since it was read") from exc
+    if not is_exchanged:
+        # a system or a disk that cannot: an editor that saves within these microseconds loses
+        draft.replace(path)
+        return
+    out = draft.lstat()
+    # a rename sets the ctime, and nothing else
+    if file_stat(out) != replace(expected, device=out.st_dev, ctime_ns=out.st_ctime_ns):
+        exchange(draft, path)
+        if draft.lstat().st_ino != ours:
+            # the editor saved once more in between, over ours: that one stays
+            exchange(draft, path)
+        raise FileChangedError(f"{path.name} has changed since it was read")
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Keep other writers of ours, in this process and in others, out of a folder."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        # a network disk may know no locks on folders; the exchange is compared there, too
+        with contextlib.suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        # the lock ends with it
+        os.close(descriptor)
+
+
+def _stat_of(path: Path) -> os.stat_result | None:
+    try:
+        return path.lstat()
+    except FileNotFoundError:
+        return None
+
+
+def _sync_folder(folder: Path) -> None:
+    """Have the name outlast a loss of power; the bytes are on the disk already, so that a refusal costs little."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -9,7 +9,6 @@ import structlog
 
 from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.domain.media import LABELS, Media, Modality, modality_of
-from memoryd.domain.privacy import HEAD_CHARS, why_private
 from memoryd.domain.syncplan import Known
 from memoryd.domain.text.entries import ChunkEntry, ChunkSettings, each_entry, media_entries
 from memoryd.domain.text.lines import PADDING
@@ -19,11 +18,11 @@ from memoryd.files.octets import (
     Stamp,
     TornReadError,
     media_content,
-    read_head,
     read_octets,
     stamp_of,
     utf8_of,
 )
+from memoryd.files.private import is_private_file, why_private
 from memoryd.files.roots import base_of
 from memoryd.files.scanner import ScanRoot, ScanRules
 from memoryd.index.spool import Spool
@@ -109,16 +108,16 @@ class Reader:
             data, _ = utf8_of(self._octets(path))
         except (OSError, NotReadableError, TornReadError):
             return False
-        return modality_of(path) is None and bool(_why_private(data))
+        return modality_of(path) is None and bool(why_private(data))
 
     def is_still_public(self, path: RelativePath) -> bool:
         """Tell whether the rules are those of the scan, and the file, as it is now, says nothing against it; blocks."""
         base, relative = base_of(path, self.rules.workspace, self.roots)
         try:
-            head = read_head(base, relative, 4 * HEAD_CHARS, follow_symlinks=self.rules.follow_symlinks)
+            is_private = is_private_file(base, relative, follow_symlinks=self.rules.follow_symlinks)
         except OSError:
             return False
-        return self.rules.is_current() and not why_private(head)
+        return self.rules.is_current() and not is_private
 
     def _octets(self, path: RelativePath) -> Octets:
         base, relative = base_of(path, self.rules.workspace, self.roots)
@@ -136,7 +135,7 @@ class Reader:
     def _judge_note(self, path: RelativePath, octets: Octets) -> Reading:
         data, flags = utf8_of(octets)
         stamp, size = stamp_of(octets, flags), len(data) - len(PADDING)
-        if reason := _why_private(data):
+        if reason := why_private(data):
             return Reading(path, ReadStatus.LEFT_OUT, stamp, reason=reason)
         if self.rules.hold is not None:
             return Reading(path, ReadStatus.HELD, reason=self.rules.hold.reason)
@@ -150,11 +149,6 @@ class Reader:
             if self.is_given_up():
                 raise GivenUpError
             yield entry
-
-
-def _why_private(data: bytes) -> str:
-    # a character has four bytes at the most
-    return why_private(data[: min(len(data) - len(PADDING), 4 * HEAD_CHARS)].decode("utf-8", "replace"))
 
 
 class GivenUpError(Exception):

@@ -14,10 +14,10 @@ from enum import Enum, auto
 from pathlib import Path
 
 from memoryd.domain.documents import FileStat, is_utf8_name
-from memoryd.domain.privacy import is_private
 from memoryd.domain.syncplan import Known
 from memoryd.files.ignore import Ruling
 from memoryd.files.octets import NotReadableError, TornReadError, decode, file_stat, read_octets
+from memoryd.files.private import is_private
 from memoryd.files.writing import replace_file
 from memoryd.qmd.collections import Collection
 

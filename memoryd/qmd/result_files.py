@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.privacy import is_private
 from memoryd.errors import NotFound
 from memoryd.files.octets import Content, NotReadableError, TornReadError, read_document
+from memoryd.files.private import is_private
 from memoryd.qmd.collections import Collection
 
 PREFIX = "qmd/"

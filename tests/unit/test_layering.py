@@ -117,3 +117,12 @@ def test_upward_import_is_found() -> None:
     assert not may_import("daemon", "cli")
     assert not may_import("cli", "daemon")
     assert may_import("cli", "client")
+
+
+def test_whether_a_note_is_private_is_asked_at_one_place() -> None:
+    askers = {module for module, tree in TREES.items() if any(map(_is_privacy_rule, imports(tree)))}
+    assert askers == {"files/private.py"}
+
+
+def _is_privacy_rule(name: str) -> bool:
+    return name.startswith("memoryd.domain.privacy") and not name.endswith(".LAW_VERSION")

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from memoryd.domain.media import Media, token_estimate
 from memoryd.domain.text.tokens import estimate
 from memoryd.embed.protocol import Embedder, EmbedderIdentity, Passage, Rejected, Vector
 from memoryd.errors import BudgetSpent, EmbedderUnavailable
+from memoryd.files.writing import replace_file
 
 log = structlog.get_logger(__name__)
 
@@ -69,11 +69,9 @@ class Ledger:
             self._day = today
 
     def _write(self, text: str) -> None:
-        draft = self._path.with_name(f".{self._path.name}.new")
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            draft.write_text(text, encoding="utf-8")
-            os.replace(draft, self._path)  # noqa: PTH105  Path.replace is the same call
+            replace_file(self._path, text.encode())
         except OSError as exc:
             log.warning("the tokens of today cannot be noted", reason=str(exc))
 

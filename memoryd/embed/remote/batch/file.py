@@ -4,14 +4,14 @@ No text and no key stands in it, only hashes of the texts.
 """
 
 import json
-import os
-import tempfile
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
 import structlog
+
+from memoryd.files.writing import replace_file
 
 log = structlog.get_logger(__name__)
 
@@ -58,16 +58,8 @@ class JobFolder:
     def save(self, job: BatchJob) -> None:
         """Write a job, whole or not at all."""
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor, name = tempfile.mkstemp(dir=self._folder, suffix=".part")
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as part:
-                json.dump(asdict(job), part)
-                part.flush()
-                os.fsync(part.fileno())
-            Path(name).replace(self._path(job))
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        # a job that was paid for must outlast a loss of power
+        replace_file(self._path(job), json.dumps(asdict(job)).encode(), is_durable=True)
 
     def remove(self, job: BatchJob) -> None:
         """Forget a job."""
