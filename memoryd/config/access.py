@@ -14,10 +14,12 @@ ChatTypeName = Literal["direct", "group", "channel"]
 class AccessMatchSection(Section):
     """What a session must have for the rule to apply; every field given must fit."""
 
-    channel: Text | None = None
-    chat_type: ChatTypeName | None = None
-    key_prefix: Text | None = None
-    raw_key_prefix: Text | None = None
+    channel: Text | None = Field(default=None, description="The channel of the session, such as `discord`.")
+    chat_type: ChatTypeName | None = Field(default=None, description="The kind of chat of the session.")
+    key_prefix: Text | None = Field(default=None, description="How the session key begins, without its `agent:<id>:`.")
+    raw_key_prefix: Text | None = Field(
+        default=None, description="How the whole session key begins, with its `agent:<id>:`."
+    )
 
     def to_access(self) -> access.Match:
         """Return it as the domain has it."""
@@ -32,8 +34,10 @@ class AccessMatchSection(Section):
 class AccessRuleSection(Section):
     """One rule; the first that applies decides."""
 
-    action: ActionName
-    match: AccessMatchSection = AccessMatchSection()
+    action: ActionName = Field(description="What holds for the sessions that fit.")
+    match: AccessMatchSection = Field(
+        default=AccessMatchSection(), description="Which sessions fit; all of them if nothing is given."
+    )
 
 
 AccessRuleSections = Annotated[tuple[AccessRuleSection, ...], Field(strict=False)]
@@ -42,8 +46,11 @@ AccessRuleSections = Annotated[tuple[AccessRuleSection, ...], Field(strict=False
 class AccessSection(Section):
     """Rules and what holds when none applies; by default only direct chats may ask."""
 
-    default: ActionName = "deny"
-    rules: AccessRuleSections = (AccessRuleSection(action="allow", match=AccessMatchSection(chat_type="direct")),)
+    default: ActionName = Field(default="deny", description="What holds for a session that fits no rule.")
+    rules: AccessRuleSections = Field(
+        default=(AccessRuleSection(action="allow", match=AccessMatchSection(chat_type="direct")),),
+        description="Who may ask, by session key; the first rule that fits decides, and unset only direct chats may.",
+    )
 
     def to_access(self) -> access.RuleList:
         """Return it as the domain has it."""
@@ -54,4 +61,6 @@ class AccessSection(Section):
 class MemoryAccessSection(AccessSection):
     """The rules of every backend."""
 
-    require_session_key: bool = False
+    require_session_key: bool = Field(
+        default=False, description="`true`: who asks on the owner's own socket must name a session key too."
+    )

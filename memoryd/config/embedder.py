@@ -14,22 +14,36 @@ ROUTE: Final = "/embeddings"
 class LocalEmbedderSection(SharedSection):
     """A folder that holds one GGUF model."""
 
-    model_dir: Text | None = Field(default=None, alias="model_dir")
+    model_dir: Text | None = Field(
+        default=None,
+        alias="model_dir",
+        description="A folder with one `.gguf` file; RsClaw's name for `memorySearch.local.modelPath`.",
+    )
 
 
 class RemoteEmbedderSection(SharedSection):
     """An OpenAI-compatible endpoint; `url` is the whole address of its route."""
 
-    url: HttpAddress | None = None
-    model: Text | None = None
-    query_instruction: Text | None = Field(default=None, alias="query_instruction")
+    url: HttpAddress | None = Field(
+        default=None,
+        description='RsClaw\'s name for `provider: "openai"` with `memorySearch.remote.baseUrl`, with `/embeddings` '
+        "at the end.",
+    )
+    model: Text | None = Field(default=None, description="RsClaw's name for `memorySearch.model`.")
+    query_instruction: Text | None = Field(
+        default=None, alias="query_instruction", description="RsClaw's name for `memorySearch.queryInstruction`."
+    )
 
 
 class EmbedderSection(SharedSection):
     """One of the two; if both are given, the endpoint."""
 
-    local: LocalEmbedderSection = LocalEmbedderSection()
-    remote: RemoteEmbedderSection = RemoteEmbedderSection()
+    local: LocalEmbedderSection = Field(
+        default=LocalEmbedderSection(), description="A model on this machine; counts if `remote.url` is not set."
+    )
+    remote: RemoteEmbedderSection = Field(
+        default=RemoteEmbedderSection(), description="An endpoint of the kind that OpenAI has; wins over `local`."
+    )
 
     @property
     def named_by(self) -> str:
@@ -56,7 +70,9 @@ class EmbedderSection(SharedSection):
 class AgentMemorySection(SharedSection):
     """What RsClaw keeps under `memory` of an agent."""
 
-    embedder: EmbedderSection = EmbedderSection()
+    embedder: EmbedderSection = Field(
+        default=EmbedderSection(), description="Who embeds, while `memorySearch.provider` is not set."
+    )
 
 
 def _search(**values: object) -> MemorySearchSection:

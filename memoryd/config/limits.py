@@ -12,16 +12,37 @@ LogLevel = Literal["DEBUG", "INFO", "WARNING", "ERROR"]
 class LimitsSection(Section):
     """Bounds of one file, one request and of all connections."""
 
-    max_file_bytes: int = Field(default=64 * 1024 * 1024, ge=1024, le=1024**3)
-    max_query_bytes: int = Field(default=4096, ge=16, le=1024 * 1024)
-    max_query_tokens: int = Field(default=64, ge=1, le=8192)
-    max_body_bytes: int = Field(default=1024 * 1024, ge=1024, le=1024**3)
-    max_vector_bytes: int = Field(default=256 * 1024 * 1024, ge=0, le=1024**4)
-    max_connections: int = Field(default=128, ge=1, le=65_536)
-    max_connections_per_process: int = Field(default=96, ge=1, le=65_536)
+    max_file_bytes: int = Field(
+        default=64 * 1024 * 1024,
+        ge=1024,
+        le=1024**3,
+        description="The largest note that is indexed, in bytes; larger ones are left out and reported.",
+    )
+    max_query_bytes: int = Field(
+        default=4096, ge=16, le=1024 * 1024, description="The longest question that is answered, in bytes."
+    )
+    max_query_tokens: int = Field(default=64, ge=1, le=8192, description="How many words of a question are looked for.")
+    max_body_bytes: int = Field(
+        default=1024 * 1024, ge=1024, le=1024**3, description="The largest body of a request, in bytes."
+    )
+    max_vector_bytes: int = Field(
+        default=256 * 1024 * 1024,
+        ge=0,
+        le=1024**4,
+        description="How many bytes of a workspace's vectors are held in memory; more of them are mapped from a "
+        "nameless file beside the index.",
+    )
+    max_connections: int = Field(default=128, ge=1, le=65_536, description="How many connections may be open at once.")
+    max_connections_per_process: int = Field(
+        default=96, ge=1, le=65_536, description="How many connections one client process may have open at once."
+    )
 
 
 class LogSection(Section):
     """The log; the level may be written in lower case."""
 
-    level: Annotated[LogLevel, UpperCase] = "INFO"
+    level: Annotated[LogLevel, UpperCase] = Field(
+        default="INFO",
+        description="The least grave events that are logged, in either case; notes and questions show "
+        "at `DEBUG` only; `MEMORYD_LOG_LEVEL` overrides it.",
+    )

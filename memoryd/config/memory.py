@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 
 from memoryd.config.access import AccessSection, MemoryAccessSection
 from memoryd.config.qmd import QmdSection
@@ -26,12 +26,23 @@ TimeZone = Annotated[Text, AfterValidator(_known_zone)]
 class MemorySection(Section):
     """The backend, citations, time zone and access of the memory."""
 
-    backend: Literal["builtin", "qmd"] = "builtin"
-    citations: Literal["auto", "on", "off"] = "auto"
-    timezone: TimeZone | None = None
-    read_only: bool = False
-    scope: MemoryAccessSection = MemoryAccessSection()
-    qmd: QmdSection = QmdSection()
+    backend: Literal["builtin", "qmd"] = Field(
+        default="builtin", description="Which engine answers: memoryd's own index, or the qmd sidecar."
+    )
+    citations: Literal["auto", "on", "off"] = Field(
+        default="auto",
+        description="Whether snippets end in `Source: path#L5-L9`; `auto`: in direct chats only.",
+    )
+    timezone: TimeZone | None = Field(
+        default=None,
+        description="The time zone, such as `Europe/Vienna`, whose days count for dated notes, `since` and decay; "
+        "unset: the system's.",
+    )
+    read_only: bool = Field(default=False, description="`true`: nothing ever writes to a workspace.")
+    scope: MemoryAccessSection = Field(
+        default=MemoryAccessSection(), description="Who may ask, by session key, whatever the backend."
+    )
+    qmd: QmdSection = Field(default=QmdSection(), description="The qmd sidecar; counts while `backend` is `qmd`.")
 
     def access_rules(self) -> AccessRules:
         """Return who may ask: `scope`, and with the backend qmd `qmd.scope` too.

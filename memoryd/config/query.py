@@ -13,27 +13,55 @@ REFERENCE_SPLIT: Final = (0.7, 0.3)
 class MmrSection(Section):
     """Diversity: `lambda` 1 is pure relevance, 0 is pure difference."""
 
-    enabled: bool = False
-    lambda_: float = Field(default=0.7, ge=0, le=1)
+    enabled: bool = Field(default=False, description="`true`: prefer different hits over hits that are near-copies.")
+    lambda_: float = Field(default=0.7, ge=0, le=1, description="1 is relevance alone, 0 is difference alone.")
 
 
 class TemporalDecaySection(Section):
     """Recency: the score halves every `half_life_days`."""
 
-    enabled: bool = False
-    half_life_days: float = Field(default=30, gt=0, le=36_500)
+    enabled: bool = Field(
+        default=False, description="`true`: dated notes fade, so that new ones stand before old ones."
+    )
+    half_life_days: float = Field(
+        default=30, gt=0, le=36_500, description="The number of days after which a score counts half."
+    )
 
 
 class HybridSection(Section):
     """How words and vectors are weighed against each other; the defaults of the weights are those of `relative`."""
 
-    enabled: bool = True
-    fusion: Literal["relative", "weighted"] = "relative"
-    vector_weight: float = Field(default=0.3, ge=0, le=1_000_000)
-    text_weight: float = Field(default=0.7, ge=0, le=1_000_000)
-    candidate_multiplier: int = Field(default=4, ge=1, le=20)
-    mmr: MmrSection = MmrSection()
-    temporal_decay: TemporalDecaySection = TemporalDecaySection()
+    enabled: bool = Field(default=True, description="`false`: search by vectors alone, where there are some.")
+    fusion: Literal["relative", "weighted"] = Field(
+        default="relative",
+        description="How the scores of words and vectors are merged: `relative` measures each against itself, "
+        "`weighted` adds the raw scores, as OpenClaw does.",
+    )
+    vector_weight: float = Field(
+        default=0.3,
+        ge=0,
+        le=1_000_000,
+        description="Weight of meaning; the two weights are made to add up to 1; unset with `weighted`: 0.7.",
+    )
+    text_weight: float = Field(
+        default=0.7,
+        ge=0,
+        le=1_000_000,
+        description="Weight of words; the two weights are made to add up to 1; unset with `weighted`: 0.3.",
+    )
+    candidate_multiplier: int = Field(
+        default=4,
+        ge=1,
+        le=20,
+        description="Words and vectors each fetch `maxResults` times this, no more than 400; `relative` fetches no "
+        "fewer than 100.",
+    )
+    mmr: MmrSection = Field(
+        default=MmrSection(), description="Maximal marginal relevance: hits that differ from those before them."
+    )
+    temporal_decay: TemporalDecaySection = Field(
+        default=TemporalDecaySection(), description="How the score of a dated note fades with its age."
+    )
 
     def normalised(self) -> Self:
         """Return the same with weights that add up to 1, so that 70 and 30 work as percentages."""
@@ -56,7 +84,19 @@ class HybridSection(Section):
 class QuerySection(Section):
     """Size, threshold and time of an answer."""
 
-    max_results: int = Field(default=6, ge=1, le=1000)
-    min_score: float = Field(default=0.0, ge=0, le=1)
-    deadline_ms: int = Field(default=5000, ge=1, le=600_000)
-    hybrid: HybridSection = HybridSection()
+    max_results: int = Field(
+        default=6, ge=1, le=1000, description="How many hits an answer has at most, if the question does not say."
+    )
+    min_score: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="The least score of a hit, from 0 to 1; lower ones that hold no word of the question are left out.",
+    )
+    deadline_ms: int = Field(
+        default=5000,
+        ge=1,
+        le=600_000,
+        description="The time for an answer, in milliseconds; it comes by then, with what is there.",
+    )
+    hybrid: HybridSection = Field(default=HybridSection(), description="How words and vectors are searched together.")
