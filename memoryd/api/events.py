@@ -1,11 +1,7 @@
-"""What happens in the daemon, as it happens: a bus, and `GET /v1/events`, its stream of server-sent events."""
+"""`GET /v1/events`: what happens in the daemon, as a stream of server-sent events."""
 
 import asyncio
 import json
-from collections import deque
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Annotated
 
@@ -13,101 +9,12 @@ from fastapi import APIRouter, Depends
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from memoryd.agents.events import EventBus, Happening, Subscription
 from memoryd.api.access import Gate
 from memoryd.domain.access import Admitted
-from memoryd.errors import NotNow, ShuttingDown
-from memoryd.wire import API, Event
+from memoryd.wire import API
 
 KEEP_ALIVE = timedelta(seconds=15)
-
-
-@dataclass(frozen=True, slots=True)
-class Happening:
-    """One event; `dropped` counts the older ones that this subscriber was too slow for."""
-
-    event: Event
-    data: Mapping[str, object]
-    dropped: int = 0
-
-    def encode(self) -> bytes:
-        """As the stream carries it; `data` gains `dropped` if any were."""
-        data = {**self.data, "dropped": self.dropped} if self.dropped else dict(self.data)
-        return f"event: {self.event}\ndata: {json.dumps(data)}\n\n".encode()
-
-
-class Subscription:
-    """The events of one subscriber that it has not read yet; the oldest go first when there are too many."""
-
-    def __init__(self, *, agent: str | None, size: int) -> None:
-        self._agent = agent
-        self._waiting: deque[Happening] = deque(maxlen=size)
-        self._dropped = 0
-        self._is_closed = False
-        self._changed = asyncio.Event()
-
-    async def next(self) -> Happening | None:
-        """The oldest unread event, when there is one; None once the bus is closed and all is read."""
-        while not self._waiting:
-            if self._is_closed:
-                return None
-            self._changed.clear()
-            await self._changed.wait()
-        found = self._waiting.popleft()
-        dropped, self._dropped = self._dropped, 0
-        return Happening(found.event, found.data, dropped)
-
-    def offer(self, happening: Happening) -> None:
-        """Keep `happening` unless it is about another agent."""
-        about = happening.data.get("agent")
-        if self._agent is not None and about is not None and about != self._agent:
-            return
-        self._dropped += len(self._waiting) == self._waiting.maxlen
-        self._waiting.append(happening)
-        self._changed.set()
-
-    def close(self) -> None:
-        self._is_closed = True
-        self._changed.set()
-
-
-class EventBus:
-    """Hands each published event to every subscriber; publishing never waits. For the event loop's thread only."""
-
-    def __init__(self, *, queue_size: int = 256, max_subscribers: int = 32) -> None:
-        self._queue_size = queue_size
-        self._max_subscribers = max_subscribers
-        self._subscriptions: set[Subscription] = set()
-        self._is_closed = False
-
-    @property
-    def subscribers(self) -> int:
-        return len(self._subscriptions)
-
-    def publish(self, event: Event, data: Mapping[str, object]) -> None:
-        """Tell everybody; `data` must be JSON and names its `agent` if it is about one."""
-        happening = Happening(event, data)
-        for subscription in self._subscriptions:
-            subscription.offer(happening)
-
-    @contextmanager
-    def subscribe(self, agent: str | None = None) -> Iterator[Subscription]:
-        """Collect events from now on, of one agent if it is named; raises NotNow if too many do so already."""
-        if self._is_closed:
-            raise ShuttingDown("the daemon is stopping")
-        if len(self._subscriptions) >= self._max_subscribers:
-            raise NotNow("too many event streams are open", hint=f"at most {self._max_subscribers}; close one")
-        subscription = Subscription(agent=agent, size=self._queue_size)
-        self._subscriptions.add(subscription)
-        try:
-            yield subscription
-        finally:
-            self._subscriptions.discard(subscription)
-
-    def close(self) -> None:
-        """End every stream; nobody can subscribe any more."""
-        self._is_closed = True
-        for subscription in self._subscriptions:
-            subscription.close()
 
 
 def router(bus: EventBus, gate: Gate, *, keep_alive: timedelta = KEEP_ALIVE) -> APIRouter:
@@ -152,8 +59,14 @@ class EventStream(Response):
                 happening = await subscription.next()
         except TimeoutError:
             return b": keep-alive\n\n"
-        return happening.encode() if happening is not None else None
+        return None if happening is None else encoded(happening)
 
 
 async def _send_chunk(send: Send, chunk: bytes) -> None:
     await send({"type": "http.response.body", "body": chunk, "more_body": True})
+
+
+def encoded(happening: Happening) -> bytes:
+    """Return an event as the stream carries it; its data gains `dropped` if any were."""
+    data = {**happening.data, "dropped": happening.dropped} if happening.dropped else dict(happening.data)
+    return f"event: {happening.event}\ndata: {json.dumps(data)}\n\n".encode()

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 import psutil
 
 from memoryd import __version__
+from memoryd.agents.figures import Figures
 from memoryd.agents.served import Served
 from memoryd.agents.workspace import Workspace
 from memoryd.api.embedding_status import EmbeddingReply, OutstandingReply, RemoteReply
@@ -105,12 +106,8 @@ class Reporter:
         """Describe the daemon now."""
         agents = []
         for workspace in self._workspaces:
-            await workspace.refresh_counts()
-            await workspace.refresh_lacking()
-            await workspace.refresh_cost()
-            await workspace.refresh_flagged()
-            await workspace.refresh_unseen()
-            agents += [self._agent(workspace, served) for served in workspace.served]
+            figures = await workspace.census.take()
+            agents += [self._agent(workspace, served, figures) for served in workspace.served]
         return StatusReply(
             version=__version__,
             pid=os.getpid(),
@@ -144,10 +141,10 @@ class Reporter:
         ]
         return self._degradations.of(agent, [*_degraded(served), *self._failing.items(), *sockets])
 
-    def _agent(self, workspace: Workspace, served: Served) -> AgentStatus:
-        state, held, qmd = served.indexer.state, workspace.counts, served.qmd
-        embedder, skipped = served.slot.embedder, (*state.skipped, *workspace.unseen)
-        unseen = workspace.lacking + len(workspace.unseen)
+    def _agent(self, workspace: Workspace, served: Served, figures: Figures) -> AgentStatus:
+        state, held, qmd = served.indexer.state, figures.counts, served.qmd
+        embedder, skipped = served.slot.embedder, (*state.skipped, *figures.unseen)
+        unseen = figures.lacking + len(figures.unseen)
         return AgentStatus(
             id=served.agent.id,
             workspace=str(served.agent.workspace),
@@ -159,7 +156,7 @@ class Reporter:
             passages=held.passages,
             embedded=0 if embedder is None else max(0, held.passages - unseen),
             pending_files=state.pending_files,
-            pending_embeddings=0 if served.lane.is_idle else workspace.lacking,
+            pending_embeddings=0 if served.lane.is_idle else figures.lacking,
             dirty=state.is_dirty,
             last_scan_at=state.last_scan_at,
             last_sync_at=state.last_sync_at,
@@ -167,7 +164,7 @@ class Reporter:
             vector=_vector(served),
             fts=FtsReply(available=True),
             cache=CacheReply(entries=held.vectors, max_entries=served.agent.memory_search.cache.max_entries),
-            embedding=_embedding(workspace, served),
+            embedding=_embedding(figures, served),
             embedder=_embedder(served),
             database=DatabaseReply(path=str(served.database.path), bytes=held.bytes),
             qmd=None if qmd is None else _qmd(qmd),
@@ -180,8 +177,8 @@ class Reporter:
             ],
             skipped=[SkippedReply(path=it.path, reason=it.reason) for it in skipped[:SKIPPED_SHOWN]],
             skipped_count=len(skipped),
-            outside=_outside(workspace.outside),
-            flagged=[FlaggedReply(path=path, flags=flags) for path, flags in workspace.flagged],
+            outside=_outside(workspace.index.outside.found),
+            flagged=[FlaggedReply(path=path, flags=flags) for path, flags in figures.flagged],
             mass_removal=_mass_removal(state.mass_removal),
         )
 
@@ -214,8 +211,8 @@ def _vector(served: Served) -> VectorReply:
     )
 
 
-def _embedding(workspace: Workspace, served: Served) -> EmbeddingReply:
-    choice, remote, cost = served.embedding.plan.choice, served.embedding.remote, workspace.cost
+def _embedding(figures: Figures, served: Served) -> EmbeddingReply:
+    choice, remote, cost = served.embedding.plan.choice, served.embedding.remote, figures.cost
     outstanding = None
     if cost is not None:
         outstanding = OutstandingReply(

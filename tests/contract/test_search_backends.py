@@ -42,7 +42,7 @@ async def running(request: pytest.FixtureRequest, tmp_path: Path, workspace: Pat
 
 @pytest.fixture
 def backend(request: pytest.FixtureRequest, running: Composed) -> SearchBackend:
-    return running.workspace.builtin if "builtin" in request.node.callspec.params.values() else running.qmd.search
+    return running.workspace.index.builtin if "builtin" in request.node.callspec.params.values() else running.qmd.search
 
 
 async def ask(backend: SearchBackend, text: str, **more: object) -> Found:

@@ -152,7 +152,7 @@ OPTIONAL = {
     "watcher": "memoryd.index.watcher FileWatcher run",
     "probe": "memoryd.index.watcher FileWatcher run_probe",
     "embedding main": "memoryd.index.lane EmbeddingLane run",
-    "outside main": "memoryd.agents.workspace Workspace run_outside",
+    "outside main": "memoryd.agents.outside_counter OutsideCounter run",
 }
 
 

@@ -7,7 +7,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from memoryd.agents.served import Served
-from memoryd.agents.workspace import Surroundings, Workspace
+from memoryd.agents.workspace import Workspace
+from memoryd.agents.workspace_index import Surroundings
 from memoryd.config.loading.load import load
 from memoryd.embed.choice import Embedding, plan_for
 from memoryd.embed.slot import EmbedderSlot
@@ -37,7 +38,7 @@ class Composed:
     async def indexed(self) -> None:
         """Wait until the builtin index equals the disk."""
         async with asyncio.timeout(10):
-            await self.workspace.indexer.settled(self.workspace.indexer.demand())
+            await self.workspace.index.indexer.settled(self.workspace.index.indexer.demand())
 
     async def search(self, text: str, *, limit: int = 6, deadline: float = 5.0) -> Found:
         """Ask the engine that the configuration names."""
@@ -66,9 +67,9 @@ async def composed(
     plan = plan_for(agents[0], loaded.models, store=ModelStore(folder / "models"), environment={}, home=folder)
     embedding = Embedding(plan, EmbedderSlot(lambda _state: None), None)
     workspace = Workspace(agents=agents, embedding=embedding, around=around)
-    await workspace.keeper.open()
+    await workspace.index.keeper.open()
     sidecar = workspace.qmds["main"].qmd
-    loops = [workspace.indexer.run(), workspace.lane.run(), sidecar.upkeep.run(), sidecar.server.run()]
+    loops = [workspace.index.indexer.run(), workspace.index.lane.run(), sidecar.upkeep.run(), sidecar.server.run()]
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(loop) for loop in loops]
@@ -78,7 +79,7 @@ async def composed(
             for task in tasks:
                 task.cancel()
     finally:
-        await workspace.database.close()
+        await workspace.index.database.close()
         executor.shutdown()
 
 

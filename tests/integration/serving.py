@@ -11,6 +11,7 @@ import httpx
 from fastapi import FastAPI, Request
 from pydantic import BaseModel, ConfigDict, Field
 
+from memoryd.agents.events import EventBus
 from memoryd.api import events, problems
 from memoryd.api.access import Gate
 from memoryd.api.http.connection import ConnectionLimits, peer_of
@@ -36,7 +37,7 @@ class Note(BaseModel):
 class Stage:
     """What a test sees of the app: the bus, and requests that wait for `release`."""
 
-    bus: events.EventBus = field(default_factory=events.EventBus)
+    bus: EventBus = field(default_factory=EventBus)
     release: asyncio.Event = field(default_factory=asyncio.Event)
     waiting: int = 0
     cancelled: int = 0

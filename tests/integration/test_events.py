@@ -10,8 +10,8 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
+from memoryd.agents.events import EventBus
 from memoryd.api import events, problems
-from memoryd.api.events import EventBus
 from memoryd.api.http.guard import Guard
 from memoryd.api.http.server import Server
 from memoryd.api.http.sockets import bind_listener
@@ -54,7 +54,7 @@ async def test_slow_listener_loses_the_oldest_and_is_told_how_many() -> None:
         assert second is not None
         assert (first.data, first.dropped) == ({"number": 7}, 7)
         assert (second.data, second.dropped) == ({"number": 8}, 0)
-        assert json.loads(first.encode().split(b"data: ")[1]) == {"number": 7, "dropped": 7}
+        assert json.loads(events.encoded(first).split(b"data: ")[1]) == {"number": 7, "dropped": 7}
 
 
 async def test_only_one_agents_events_and_those_of_nobody() -> None:

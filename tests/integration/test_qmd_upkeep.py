@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from memoryd.agents.outage import make_vectors_in_outages
 from memoryd.embed.slot import EmbedderPhase
 from memoryd.qmd.mcp_server import QmdServer, ServerPhase, ServerTimes
 from memoryd.sidecar.process import ChildSpec, allowed_environment
@@ -164,8 +165,8 @@ async def test_builtin_vectors_are_made_only_while_qmd_is_out(
     embedder = FakeEmbedder()
     async with composed(tmp_path, workspace, settings(standin)) as running, standing_in(running):
         await running.ready()
-        await running.workspace.slot.become(EmbedderPhase.READY, embedder=embedder)
-        lane = running.workspace.lane
+        await running.workspace.embedding.slot.become(EmbedderPhase.READY, embedder=embedder)
+        lane = running.workspace.index.lane
         await eventually_async(lambda: lane.postponed)
         await answered_by(running, "qmd")
         assert embedder.embedded == []
@@ -194,9 +195,9 @@ async def test_builtin_vectors_are_not_made_while_qmd_makes_its_own(
     async with composed(tmp_path, workspace, settings(standin, searchMode="vsearch")) as running:
         await eventually_async(lambda: standin.calls("embed"))
         async with standing_in(running):
-            await running.workspace.slot.become(EmbedderPhase.READY, embedder=embedder)
+            await running.workspace.embedding.slot.become(EmbedderPhase.READY, embedder=embedder)
             assert "no vectors yet" in await answered_by(running, "builtin")
-            await eventually_async(lambda: running.workspace.lane.postponed)
+            await eventually_async(lambda: running.workspace.index.lane.postponed)
             assert running.qmd.is_healthy
             standin.behave(embed="exit 1")
             await eventually_async(lambda: embedder.embedded)
@@ -205,7 +206,8 @@ async def test_builtin_vectors_are_not_made_while_qmd_makes_its_own(
 @asynccontextmanager
 async def standing_in(running: Composed) -> AsyncIterator[None]:
     """Let the builtin index take over where qmd is out for a moment."""
-    task = asyncio.ensure_future(running.workspace.run_stand_in(outage_seconds=0.2, look_seconds=0.02))
+    lane = running.workspace.index.lane
+    task = asyncio.ensure_future(make_vectors_in_outages(lane, [running.qmd], outage_seconds=0.2, look_seconds=0.02))
     yield
     task.cancel()
 

@@ -1,0 +1,69 @@
+"""The embedders of all agents: those with the same settings share one model in memory."""
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import structlog
+
+from memoryd.agents.loops import NamedLoop
+from memoryd.config.models import Agent
+from memoryd.config.paths import models_dir, state_dir
+from memoryd.config.providers import ModelsSection
+from memoryd.embed.choice import Embedding, Runnable, build, plan_for
+from memoryd.embed.remote.spending import Ledger
+from memoryd.embed.slot import EmbedderSlot, EmbedderState
+from memoryd.index.sync_state import Publish
+from memoryd.models.store import ModelStore
+from memoryd.wire import Event
+
+log = structlog.get_logger(__name__)
+
+
+class Embedders:
+    """Makes the embedder of each agent, once for all that can share it."""
+
+    def __init__(self, models: ModelsSection, publish: Publish) -> None:
+        self._models = models
+        self._publish = publish
+        self._ledger = Ledger(state_dir() / "spending.json")
+        self._made: dict[Runnable, Embedding] = {}
+
+    def of(self, agent: Agent) -> Embedding:
+        """Return the embedder of an agent, with the plan that is its own; nothing runs yet."""
+        store = _model_store(agent)
+        plan = plan_for(agent, self._models, store=store, environment=os.environ, home=Path.home())
+        log.info("embedding", agent=agent.id, provider=plan.choice.provider, rule=plan.choice.rule)
+        if plan.runnable not in self._made:
+            slot, jobs = EmbedderSlot(self._model_news(agent.id)), state_dir() / "batches"
+            made = build(plan, self._models, store=store, slot=slot, ledger=self._ledger, jobs=jobs)
+            self._made[plan.runnable] = made
+        return replace(self._made[plan.runnable], plan=plan)
+
+    def loops(self) -> list[NamedLoop]:
+        """Name what keeps the embedders at work."""
+        return [("embedder", found.source.run) for found in self._made.values() if found.source is not None]
+
+    def _model_news(self, agent: str) -> Callable[[EmbedderState], None]:
+        def publish(state: EmbedderState) -> None:
+            progress = state.progress
+            self._publish(
+                Event.MODEL,
+                {
+                    "agent": agent,
+                    "state": state.phase,
+                    "reason": state.reason or None,
+                    "doneBytes": progress.done_bytes if progress else None,
+                    "totalBytes": progress.total_bytes if progress else None,
+                    "step": progress.step if progress else None,
+                },
+            )
+
+        return publish
+
+
+def _model_store(agent: Agent) -> ModelStore:
+    local = agent.memory_search.local
+    folder = Path(local.model_cache_dir) if local.model_cache_dir else models_dir()
+    return ModelStore.of(folder, os.environ, allow_download=local.download)

@@ -1,0 +1,94 @@
+"""What happens in the daemon, as it happens: a bus that hands each event to every subscriber."""
+
+import asyncio
+from collections import deque
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from memoryd.errors import NotNow, ShuttingDown
+from memoryd.wire import Event
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """One event; `dropped` counts the older ones that this subscriber was too slow for."""
+
+    event: Event
+    data: Mapping[str, object]
+    dropped: int = 0
+
+
+class Subscription:
+    """The events of one subscriber that it has not read yet; the oldest go first when there are too many."""
+
+    def __init__(self, *, agent: str | None, size: int) -> None:
+        self._agent = agent
+        self._waiting: deque[Happening] = deque(maxlen=size)
+        self._dropped = 0
+        self._is_closed = False
+        self._changed = asyncio.Event()
+
+    async def next(self) -> Happening | None:
+        """The oldest unread event, when there is one; None once the bus is closed and all is read."""
+        while not self._waiting:
+            if self._is_closed:
+                return None
+            self._changed.clear()
+            await self._changed.wait()
+        found = self._waiting.popleft()
+        dropped, self._dropped = self._dropped, 0
+        return Happening(found.event, found.data, dropped)
+
+    def offer(self, happening: Happening) -> None:
+        """Keep `happening` unless it is about another agent."""
+        about = happening.data.get("agent")
+        if self._agent is not None and about is not None and about != self._agent:
+            return
+        self._dropped += len(self._waiting) == self._waiting.maxlen
+        self._waiting.append(happening)
+        self._changed.set()
+
+    def close(self) -> None:
+        self._is_closed = True
+        self._changed.set()
+
+
+class EventBus:
+    """Hands each published event to every subscriber; publishing never waits. For the event loop's thread only."""
+
+    def __init__(self, *, queue_size: int = 256, max_subscribers: int = 32) -> None:
+        self._queue_size = queue_size
+        self._max_subscribers = max_subscribers
+        self._subscriptions: set[Subscription] = set()
+        self._is_closed = False
+
+    @property
+    def subscribers(self) -> int:
+        return len(self._subscriptions)
+
+    def publish(self, event: Event, data: Mapping[str, object]) -> None:
+        """Tell everybody; `data` must be JSON and names its `agent` if it is about one."""
+        happening = Happening(event, data)
+        for subscription in self._subscriptions:
+            subscription.offer(happening)
+
+    @contextmanager
+    def subscribe(self, agent: str | None = None) -> Iterator[Subscription]:
+        """Collect events from now on, of one agent if it is named; raises NotNow if too many do so already."""
+        if self._is_closed:
+            raise ShuttingDown("the daemon is stopping")
+        if len(self._subscriptions) >= self._max_subscribers:
+            raise NotNow("too many event streams are open", hint=f"at most {self._max_subscribers}; close one")
+        subscription = Subscription(agent=agent, size=self._queue_size)
+        self._subscriptions.add(subscription)
+        try:
+            yield subscription
+        finally:
+            self._subscriptions.discard(subscription)
+
+    def close(self) -> None:
+        """End every stream; nobody can subscribe any more."""
+        self._is_closed = True
+        for subscription in self._subscriptions:
+            subscription.close()

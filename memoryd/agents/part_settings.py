@@ -1,0 +1,55 @@
+"""From the section `memorySearch` to the settings of each part of an index."""
+
+from dataclasses import replace
+
+from memoryd.config.memory_search import MemorySearchSection
+from memoryd.domain.provider_choice import Choice
+from memoryd.domain.ranking.fusion import Weights
+from memoryd.domain.syncplan import Grace
+from memoryd.domain.text.entries import ChunkSettings
+from memoryd.index.indexer import IndexSettings
+from memoryd.index.lane import LaneSettings
+from memoryd.search.builtin import SearchSettings
+
+BATCH_PASSAGES = 1000
+"""Of one job of a provider's batch interface."""
+
+
+def lane_settings(settings: MemorySearchSection, choice: Choice) -> LaneSettings:
+    """Return how vectors are made: with a batch interface, as many at once as its jobs take."""
+    usual = LaneSettings(
+        max_unused=settings.cache.max_entries if settings.cache.enabled else 0,
+        providers=tuple(filter(None, (choice.provider, choice.fallback))),
+        is_paused=settings.sync.paused,
+    )
+    batch = settings.remote.batch
+    if not batch.enabled:
+        return usual
+    passages = BATCH_PASSAGES * batch.concurrency
+    return replace(usual, remote_batch=passages, read_ahead=passages, retry=batch.poll_interval_ms / 1000)
+
+
+def index_settings(settings: MemorySearchSection) -> IndexSettings:
+    """Return how notes are cut and when the disk is looked at, in seconds."""
+    sync = settings.sync
+    return IndexSettings(
+        chunks=ChunkSettings(settings.chunking.tokens, settings.chunking.overlap),
+        debounce=sync.watch_debounce_ms / 1000,
+        settle=sync.settle_ms / 1000,
+        grace=Grace(file=sync.delete_grace_ms / 1000, root=sync.root_grace_seconds, settle=sync.settle_ms / 1000),
+        reconcile=sync.reconcile_seconds,
+    )
+
+
+def search_settings(settings: MemorySearchSection, vector_bytes: int) -> SearchSettings:
+    """Return how words and vectors are asked and merged; the vectors may take so many bytes of memory."""
+    hybrid = settings.query.hybrid
+    return SearchSettings(
+        is_hybrid=hybrid.enabled,
+        fusion=hybrid.fusion,
+        weights=Weights(vector=hybrid.vector_weight, text=hybrid.text_weight),
+        multiplier=hybrid.candidate_multiplier,
+        half_life_days=hybrid.temporal_decay.half_life_days if hybrid.temporal_decay.enabled else None,
+        mmr_lambda=hybrid.mmr.lambda_ if hybrid.mmr.enabled else None,
+        vector_bytes=vector_bytes,
+    )

@@ -1,0 +1,188 @@
+"""One index: its file, the loops that keep it equal to the notes, and the search over it."""
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from memoryd.agents.outside_counter import OutsideCounter
+from memoryd.agents.part_settings import index_settings, lane_settings, search_settings
+from memoryd.agents.rules import WorkspaceRules
+from memoryd.config.limits import LimitsSection
+from memoryd.config.memory_search import MemorySearchSection
+from memoryd.config.models import Agent
+from memoryd.config.paths import state_dir
+from memoryd.embed.choice import Embedding
+from memoryd.embed.slot import EmbedderSlot
+from memoryd.files.scanner import Scan
+from memoryd.index.attachments import AttachmentReader
+from memoryd.index.indexer import Indexer
+from memoryd.index.keeper import Keeper
+from memoryd.index.lane import EmbeddingLane, Lookup
+from memoryd.index.spaces import Spaces
+from memoryd.index.sync_state import Publish
+from memoryd.index.watcher import FileWatcher
+from memoryd.search.builtin import BuiltinSearch
+from memoryd.search.service import Freshness
+from memoryd.store.database import Database
+from memoryd.wire import Event
+
+PURGE_OWED = "private notes are still to be removed from the index, which cannot be written"
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What every workspace of the daemon shares."""
+
+    executor: Executor
+    limits: LimitsSection
+    watcher: FileWatcher | None
+    lookup: Lookup
+    publish: Publish
+
+
+class Follower(Protocol):
+    """Another engine over the same notes."""
+
+    def note_change(self) -> None:
+        """Take the news that notes changed."""
+
+    def demand(self) -> None:
+        """Take the news that notes became private: follow at once."""
+
+
+class WorkspaceIndex:
+    """The parts of one index, wired together: what one of them notices, the others are told here.
+
+    `agents` are those that share it; the first one's settings hold. `followers` hear of changes, too.
+    """
+
+    def __init__(
+        self, *, agents: Sequence[Agent], embedding: Embedding, rules: WorkspaceRules, around: Surroundings
+    ) -> None:
+        settings = agents[0].memory_search
+        self.followers: list[Follower] = []
+        self.rules = rules
+        self.outside = OutsideCounter(lambda: rules.look()[1], around.executor)
+        self.database = _made_database(agents[0], around.executor)
+        self.keeper = Keeper(
+            database=self.database,
+            is_private=self.database.path.is_relative_to(state_dir()),
+            on_new=self._on_new_index,
+            is_rebuilt=lambda: self.indexer.is_settled,
+        )
+        self._watcher = around.watcher
+        publish = _to_each_of(agents, around.publish)
+        spaces = Spaces(self.database)
+        self.lane = self._made_lane(settings, embedding, spaces, around, publish)
+        self.indexer = self._made_indexer(settings, around, publish)
+        self.builtin = self._made_search(settings, embedding.slot, spaces, around)
+        self.words = self._made_search(settings, EmbedderSlot(lambda _state: None), spaces, around)
+        """The same by words alone."""
+
+    def _made_lane(
+        self,
+        settings: MemorySearchSection,
+        embedding: Embedding,
+        spaces: Spaces,
+        around: Surroundings,
+        publish: Publish,
+    ) -> EmbeddingLane:
+        return EmbeddingLane(
+            database=self.database,
+            spaces=spaces,
+            slot=embedding.slot,
+            settings=lane_settings(settings, embedding.plan.choice),
+            lookup=around.lookup,
+            publish=publish,
+            on_removed=lambda: self.builtin.forget_vectors(),
+            attach=AttachmentReader(executor=around.executor, look=self.rules.look).attach,
+            hold=self.hold,
+            obstacle=embedding.obstacle,
+        )
+
+    def _made_indexer(self, settings: MemorySearchSection, around: Surroundings, publish: Publish) -> Indexer:
+        return Indexer(
+            database=self.database,
+            executor=around.executor,
+            workspace=self.rules.workspace,
+            look=self.rules.look,
+            settings=index_settings(settings),
+            on_scan=self._on_scan,
+            on_commit=self._on_commit,
+            on_purge=self._on_purge,
+            publish=publish,
+        )
+
+    def _made_search(
+        self, settings: MemorySearchSection, slot: EmbedderSlot, spaces: Spaces, around: Surroundings
+    ) -> BuiltinSearch:
+        return BuiltinSearch(
+            database=self.database,
+            spaces=spaces,
+            executor=around.executor,
+            slot=slot,
+            settings=search_settings(settings, around.limits.max_vector_bytes),
+            withdrawn=self.indexer.withdrawn,
+        )
+
+    def freshness(self) -> Freshness:
+        """Return what the index still owes the disk."""
+        state = self.indexer.state
+        return Freshness(
+            files=len(self.indexer.known_paths),
+            pending_files=state.pending_files if state.last_sync_at else max(1, state.pending_files),
+            pending_embeddings=self.lane.pending,
+            is_dirty=state.is_dirty,
+            hold=self.hold() if state.pending_files else "",
+            outside=self.outside.found,
+        )
+
+    def hold(self) -> str:
+        """Return why nothing new may be indexed or embedded now; empty if it may."""
+        hold = self.indexer.state.hold
+        if hold is None and self.indexer.is_withholding:
+            return PURGE_OWED
+        return "" if hold is None else hold.reason
+
+    def _on_scan(self, seen: Scan) -> None:
+        self.outside.note_scan(seen)
+        if self._watcher is not None:
+            self._watcher.watch(str(self.database.path), seen.above | seen.folders, self.indexer.hint)
+
+    def _on_commit(self) -> None:
+        self.lane.wake()
+        for follower in self.followers:
+            follower.note_change()
+
+    def _on_purge(self) -> None:
+        # vectors in memory first: a question that is asked now must not find what was purged
+        self.builtin.forget_vectors()
+        self.lane.recall()
+        for follower in self.followers:
+            follower.demand()
+
+    def _on_new_index(self) -> None:
+        self.indexer.demand()
+        self.lane.wake()
+
+
+def _made_database(agent: Agent, executor: Executor) -> Database:
+    vector = agent.memory_search.store.vector
+    return Database(
+        path=agent.index_path,
+        executor=executor,
+        vector_extension=Path(vector.extension_path) if vector.extension_path else None,
+        loads_vectors=vector.enabled,
+    )
+
+
+def _to_each_of(agents: Sequence[Agent], publish: Publish) -> Publish:
+    """Return what tells the same news of each agent that shares an index."""
+
+    def tell(event: Event, data: Mapping[str, object]) -> None:
+        for agent in agents:
+            publish(event, {"agent": agent.id, **data})
+
+    return tell

@@ -1,0 +1,116 @@
+"""All workspaces of a configuration, and what they share."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Sequence
+from concurrent.futures import Executor
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+from memoryd.agents.embedders import Embedders
+from memoryd.agents.loops import NamedLoop
+from memoryd.agents.workspace import Workspace
+from memoryd.agents.workspace_index import Surroundings
+from memoryd.config.models import Agent, Config
+from memoryd.config.paths import state_dir
+from memoryd.domain.clocks import Jump
+from memoryd.errors import StoreError
+from memoryd.index.sync_state import Publish
+from memoryd.index.watcher import FileWatcher
+from memoryd.qmd.agent import forget_unused
+from memoryd.store.stored_vectors import Matrix
+
+
+class Workspaces:
+    """Every workspace, wired from the configuration; nothing is opened and nothing runs before it is asked to."""
+
+    def __init__(self, config: Config, *, executor: Executor, publish: Publish) -> None:
+        self._agents = config.resolved_agents()
+        self._watcher = _made_watcher(self._agents)
+        self._embedders = Embedders(config.models, publish)
+        self.all = [
+            Workspace(
+                agents=group,
+                embedding=self._embedders.of(group[0]),
+                around=Surroundings(
+                    executor=executor,
+                    limits=config.limits,
+                    watcher=self._watcher if group[0].memory_search.sync.watch else None,
+                    lookup=self._lookup,
+                    publish=publish,
+                ),
+            )
+            for group in _grouped(self._agents)
+        ]
+        for workspace in self.all:
+            workspace.index.rules.heed([other.index.rules for other in self.all])
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[None]:
+        """Open the index files, and close them at the end; raises ForeignDatabase."""
+        async with AsyncExitStack() as stack:
+            for workspace in self.all:
+                await workspace.index.keeper.open()
+                stack.push_async_callback(workspace.index.database.close)
+            await asyncio.to_thread(forget_unused, self._agents)
+            yield
+
+    def essential_loops(self) -> list[NamedLoop]:
+        """Name the loops that must never fail."""
+        return [loop for workspace in self.all for loop in workspace.essential_loops()]
+
+    def optional_loops(self) -> list[NamedLoop]:
+        """Name the loops that may fail and be started again."""
+        loops: list[NamedLoop] = []
+        if self._watcher is not None:
+            loops += [("watcher", self._watcher.run), ("probe", self._watcher.run_probe)]
+        loops += self._embedders.loops()
+        return loops + [loop for workspace in self.all for loop in workspace.optional_loops()]
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the first scan of every workspace is done."""
+        return all(workspace.index.indexer.state.last_sync_at for workspace in self.all)
+
+    @property
+    def is_indexing(self) -> bool:
+        """Whether notes are being read and cut now."""
+        return any(workspace.index.indexer.state.pending_files for workspace in self.all)
+
+    def rescan(self) -> None:
+        """Look at every workspace now."""
+        for workspace in self.all:
+            workspace.index.indexer.demand()
+
+    def note_jump(self, jump: Jump) -> None:
+        """Take the news that the clocks jumped: look at everything, and after a step back believe no file's times."""
+        for workspace in self.all:
+            if jump.was_set_back:
+                workspace.index.indexer.distrust_times()
+            else:
+                workspace.index.indexer.demand()
+
+    async def _lookup(self, fingerprint: str, hashes: Sequence[bytes]) -> dict[bytes, Matrix]:
+        """Find vectors that the index of another workspace holds already; one that cannot be read holds none."""
+        found: dict[bytes, Matrix] = {}
+        if len(self.all) < 2:
+            return found
+        for workspace in self.all:
+            missing = [key for key in hashes if key not in found]
+            if missing:
+                with contextlib.suppress(StoreError):
+                    found |= await workspace.index.database.vectors.of(fingerprint, missing)
+        return found
+
+
+def _made_watcher(agents: Sequence[Agent]) -> FileWatcher | None:
+    is_watching = any(agent.memory_search.sync.watch for agent in agents)
+    return FileWatcher(probe=state_dir() / "probe") if is_watching else None
+
+
+def _grouped(agents: Sequence[Agent]) -> list[list[Agent]]:
+    """Return the agents by index file: those on one workspace share it, led by one whose memory can be searched."""
+    groups: dict[Path, list[Agent]] = {}
+    for agent in agents:
+        groups.setdefault(agent.index_path, []).append(agent)
+    return [sorted(group, key=lambda agent: not agent.memory_search.enabled) for group in groups.values()]
