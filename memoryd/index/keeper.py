@@ -19,8 +19,6 @@ from memoryd.store.database import Database
 from memoryd.store.index_schema import (
     FileKind,
     check_tables,
-    check_words,
-    drop_deleted_words,
     prepare_index,
     problems,
     recognise,
@@ -129,8 +127,8 @@ class Keeper:
     async def _check(self) -> None:
         try:
             found = await self._database.read(problems)
-            await self._database.write(check_words)
-            await self._database.write(drop_deleted_words)
+            await self._database.words.check()
+            await self._database.words.drop_deleted()
             await self._database.checkpoint()
         except DamagedDatabase as exc:
             found = [str(exc)]

@@ -5,7 +5,6 @@ import time
 from collections.abc import Awaitable, Collection, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TypeVar
 
 from memoryd.domain.documents import RelativePath
@@ -19,17 +18,9 @@ from memoryd.errors import EmbeddingError, StoreError, StoreUnavailable
 from memoryd.index.spaces import Spaces
 from memoryd.search.query import Arm, ArmState
 from memoryd.search.vector_index import VectorIndex
-from memoryd.store.database import Connection, Database
+from memoryd.store.database import Database
 from memoryd.store.stored_vectors import Matrix
-from memoryd.store.words import (
-    CandidateFilter,
-    ChunkScore,
-    admitted_chunks,
-    chunk_scores,
-    chunk_texts,
-    count_chunks,
-    holders,
-)
+from memoryd.store.words import CandidateFilter, ChunkScore
 
 Result = TypeVar("Result")
 
@@ -123,8 +114,7 @@ class Arms:
         others = replace(admitted, without=without)
         wanted = depth
         while True:
-            ask = partial(chunk_scores, expression=question.expression, complete=question.complete)
-            scores = await self._database.read(partial(ask, limit=wanted, admitted=others))
+            scores = await self._database.words.scores(question.expression, question.complete, wanted, others)
             exact = await self._exact(question, [one.chunk for one in scores])
             best = [one for one in scores if one.chunk in exact][:depth]
             if len(best) == depth or len(scores) < wanted:
@@ -171,8 +161,7 @@ class Arms:
         pairs = await self._database.documents.chunks_of_hashes(list(near))
         inside = {chunk for chunk, _ in pairs}
         if not admitted.is_empty:
-            found = inside
-            inside = await self._database.read(lambda db: admitted_chunks(db, found, admitted))
+            inside = await self._database.words.admitted(inside, admitted)
         inside = await self._exact(question, inside)
         cosines: dict[int, float] = {}
         for chunk, key in pairs:
@@ -184,24 +173,18 @@ class Arms:
         """Return the chunks that hold the phrases as they are written: the word index knows no signs."""
         if not question.phrases:
             return set(chunks)
-
-        def matching(db: Connection) -> set[int]:
-            return {chunk for chunk, texts in chunk_texts(db, chunks) if question.admits(texts)}
-
-        return await self._database.read(matching)
+        return await self._database.words.holding(chunks, question.admits)
 
     async def standing(self, question: Question, candidates: list[int]) -> Standing:
         """Find which terms stand in which candidates, and how rare each is."""
         expressions = [term_expression(term) for term in question.terms]
-        total, found = await self._database.read(
-            lambda db: (count_chunks(db), holders(db, expressions, candidates) if expressions else [])
-        )
+        counted = await self._database.words.term_counts(expressions, candidates)
         terms: dict[int, set[str]] = {}
-        for term, held in zip(question.terms, found, strict=True):
+        for term, held in zip(question.terms, counted.holders, strict=True):
             for chunk in held.candidates:
                 terms.setdefault(chunk, set()).add(term)
-        counts = {term: held.count for term, held in zip(question.terms, found, strict=True)}
-        return Standing(idf(total, counts), {chunk: frozenset(held) for chunk, held in terms.items()})
+        counts = {term: held.count for term, held in zip(question.terms, counted.holders, strict=True)}
+        return Standing(idf(counted.chunks, counts), {chunk: frozenset(held) for chunk, held in terms.items()})
 
     async def _index_of(self, embedder: Embedder) -> VectorIndex:
         space = await self._spaces.of(embedder)

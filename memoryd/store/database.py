@@ -22,6 +22,7 @@ from memoryd.errors import DamagedDatabase, StoreUnavailable
 from memoryd.store.checksums import checksum_vfs, reserve_checksums
 from memoryd.store.document_table import Documents
 from memoryd.store.vector_table import Vectors
+from memoryd.store.word_table import Words
 from memoryd.store.write_ahead import WriteAheadLog
 
 Result = TypeVar("Result")
@@ -87,6 +88,7 @@ class Database:
         self._log = WriteAheadLog(path)
         self.documents = Documents(self)
         self.vectors = Vectors(self)
+        self.words = Words(self)
 
     @property
     def is_open(self) -> bool:

@@ -40,6 +40,14 @@ class Holders:
 
 
 @dataclass(frozen=True, slots=True)
+class TermCounts:
+    """How many chunks there are, and what holds each term."""
+
+    chunks: int
+    holders: list[Holders]
+
+
+@dataclass(frozen=True, slots=True)
 class CandidateFilter:
     """Which chunks may answer: those of some files, by what the word index must and must not find in them.
 
