@@ -102,8 +102,8 @@ async def _embedded(served: Served, *, is_asking: bool) -> _Reached:
 def _followed(served: Served, is_followed: bool) -> _Reached:
     if is_followed or served.qmd is None:
         return _Reached(is_followed)
-    upkeep = served.qmd.qmd.upkeep
-    return _Reached(False, f"qmd: {upkeep.trouble or upkeep.vector_trouble or 'it does not follow the notes'}")
+    state = served.qmd.qmd.upkeep.state
+    return _Reached(False, f"qmd: {state.trouble or state.vector_trouble or 'it does not follow the notes'}")
 
 
 async def _owed(chosen: Sequence[Served]) -> dict[str, int]:

@@ -280,7 +280,7 @@ def _worker(served: Served) -> WorkerReply | None:
 
 def _qmd(sidecar: AgentQmd) -> QmdReply:
     qmd = sidecar.qmd
-    upkeep, server, program = qmd.upkeep, qmd.server, qmd.installation.program
+    state, server, program = qmd.upkeep.state, qmd.server, qmd.installation.program
     return QmdReply(
         command=list(program.command) if program else None,
         version=program.version if program else None,
@@ -289,12 +289,12 @@ def _qmd(sidecar: AgentQmd) -> QmdReply:
         server=server.phase,
         pid=server.pid,
         restarts=server.restarts,
-        reason=upkeep.trouble,
-        hint=upkeep.hint or None,
-        last_update_at=_instant(upkeep.updated_at),
-        last_embed_at=_instant(upkeep.embedded_at),
-        vectors=upkeep.vectors,
-        vector_reason=upkeep.vector_trouble,
+        reason=state.trouble,
+        hint=state.hint or None,
+        last_update_at=_instant(state.updated_at),
+        last_embed_at=_instant(state.embedded_at),
+        vectors=state.vectors,
+        vector_reason=state.vector_trouble,
         collections=[QmdCollectionReply(name=one.name, path=one.root, pattern=one.pattern) for one in qmd.collections],
     )
 
@@ -304,12 +304,12 @@ def _instant(seconds: float | None) -> datetime | None:
 
 
 def _qmd_trouble(sidecar: AgentQmd) -> list[tuple[str, str]]:
-    upkeep, fallback = sidecar.qmd.upkeep, sidecar.search.fallback
+    state, fallback = sidecar.qmd.upkeep.state, sidecar.search.fallback
     parts = []
-    if reason := upkeep.trouble or (fallback and fallback.reason):
-        parts.append(("qmd", f"{reason}; {upkeep.hint}" if upkeep.hint else reason))
-    if upkeep.vector_trouble:
-        parts.append(("qmd vectors", upkeep.vector_trouble))
+    if reason := state.trouble or (fallback and fallback.reason):
+        parts.append(("qmd", f"{reason}; {state.hint}" if state.hint else reason))
+    if state.vector_trouble:
+        parts.append(("qmd vectors", state.vector_trouble))
     return parts
 
 

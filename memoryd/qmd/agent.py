@@ -20,10 +20,12 @@ from memoryd.qmd.collections import Collection, distinct, escaped
 from memoryd.qmd.copies import QmdCopies
 from memoryd.qmd.engine import NAME, QmdSearch
 from memoryd.qmd.home import QmdHome
+from memoryd.qmd.index_writer import CommandSeconds
 from memoryd.qmd.model_links import ModelLinks
 from memoryd.qmd.result_files import ResultFiles
 from memoryd.qmd.sidecar import QmdSettings, QmdSidecar
-from memoryd.qmd.upkeep import UpkeepTimes
+from memoryd.qmd.upkeep import Supplies
+from memoryd.qmd.upkeep_plan import UpkeepRules
 from memoryd.search.backend import SearchBackend
 from memoryd.search.fallback import ChangedSince, FallbackSearch
 
@@ -58,16 +60,18 @@ class AgentQmd:
         self.qmd = QmdSidecar(
             home=home,
             settings=_settings(config),
-            models=ModelLinks(agent, home, os.environ).find,
-            collections=self._collections,
-            show=QmdCopies(
-                folder=home.notes,
-                workspace=given.workspace,
-                apart=state_dir(),
-                rule=self._ruling,
-                max_bytes=given.max_file_bytes,
-                on_withdraw=lambda: home.note_clean(False),
-            ).refresh,
+            supplies=Supplies(
+                collections=self._collections,
+                models=ModelLinks(agent, home, os.environ).find,
+                show=QmdCopies(
+                    folder=home.notes,
+                    workspace=given.workspace,
+                    apart=state_dir(),
+                    rule=self._ruling,
+                    max_bytes=given.max_file_bytes,
+                    on_withdraw=lambda: home.note_clean(False),
+                ).refresh,
+            ),
             on_change=self._on_change,
             on_ready=self._on_ready,
         )
@@ -96,7 +100,7 @@ class AgentQmd:
     @property
     def is_healthy(self) -> bool:
         """Whether it answers, as far as is known, or will when the vectors are made that it is busy with."""
-        return self.qmd.upkeep.is_embedding or (self.qmd.outage is None and self.search.fallback is None)
+        return self.qmd.upkeep.state.is_embedding or (self.qmd.outage is None and self.search.fallback is None)
 
     @property
     def has_vectors(self) -> bool:
@@ -170,11 +174,14 @@ def _settings(config: QmdSection) -> QmdSettings:
         reranks=config.rerank is not False,
         waits_for_boot=update.wait_for_boot_sync,
         query=config.limits.timeout_ms / 1000,
-        times=UpkeepTimes(
+        rules=UpkeepRules(
+            makes_vectors=config.search_mode in ("vsearch", "query"),
             interval=update.interval.total_seconds(),
             debounce=update.debounce_ms / 1000,
             boot_delay=delay if update.on_boot else None,
             embed_interval=update.embed_interval.total_seconds(),
+        ),
+        seconds=CommandSeconds(
             command=update.command_timeout_ms / 1000,
             update=update.update_timeout_ms / 1000,
             embed=update.embed_timeout_ms / 1000,

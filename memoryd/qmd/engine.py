@@ -41,10 +41,10 @@ class QmdSearch:
 
     async def search(self, query: Query) -> Found:
         """Return the chunks of the files that qmd finds; a file that has changed meanwhile must still hold a word."""
-        settings, upkeep, question = self._qmd.settings, self._qmd.upkeep, query.question
+        settings, question = self._qmd.settings, query.question
         terms = tuple(query_terms(question.text, limit=MAX_TERMS))
         searches = sub_queries(settings.mode, question, terms)
-        if upkeep.vector_trouble and settings.mode == "query":
+        if self._qmd.upkeep.state.vector_trouble and settings.mode == "query":
             searches = tuple(one for one in searches if one.type == "lex")
         answer, narrows = QmdAnswer(()), question.is_narrowed or not query.filters.is_empty
         if searches:
@@ -58,7 +58,7 @@ class QmdSearch:
         return replace(found, doubt=_none_fits(len(answer.hits))) if is_cut else found
 
     def _found(self, query: Query, terms: tuple[str, ...], hits: Sequence[Scored], arms: Mapping[str, Arm]) -> Found:
-        upkeep = self._qmd.upkeep
+        state = self._qmd.upkeep.state
         best = tuple(_distinct(hits, query)[: query.limit])
         told = {_place(chunk) for hit in best for chunk in (hit.chunk, *hit.copies)}
         return Found(
@@ -68,34 +68,34 @@ class QmdSearch:
             terms=terms,
             engine=Engine(
                 name=NAME,
-                model=upkeep.models.embed.path.stem if upkeep.models and arms[VECTOR].took_part else None,
+                model=state.models.embed.path.stem if state.models and arms[VECTOR].took_part else None,
                 pending_embeddings=0,
                 snippet_chars=self._limits.max_snippet_chars,
                 total_chars=self._limits.max_injected_chars,
             ),
-            as_of=upkeep.as_of(by_words=self._qmd.settings.mode != "vsearch"),
+            as_of=state.as_of(by_words=self._qmd.settings.mode != "vsearch"),
             doubt=self._doubt(),
         )
 
     def _doubt(self) -> str:
-        upkeep = self._qmd.upkeep
-        if upkeep.trouble:
-            return f"qmd found nothing, and its index may be old: {upkeep.trouble}"
-        if not upkeep.is_current:
+        state = self._qmd.upkeep.state
+        if state.trouble:
+            return f"qmd found nothing, and its index may be old: {state.trouble}"
+        if not state.is_current:
             return "qmd found nothing, and has not read the latest changes yet"
-        return f"qmd found nothing by words, and {upkeep.vector_trouble}" if upkeep.vector_trouble else ""
+        return f"qmd found nothing by words, and {state.vector_trouble}" if state.vector_trouble else ""
 
     def _arms(self, answer: QmdAnswer) -> dict[str, Arm]:
-        settings, upkeep = self._qmd.settings, self._qmd.upkeep
+        settings, state = self._qmd.settings, self._qmd.upkeep.state
         off = Arm(ArmState.OFF, f"memory.qmd.searchMode is {settings.mode}")
-        trouble = answer.vector_trouble or upkeep.vector_trouble
+        trouble = answer.vector_trouble or state.vector_trouble
         vector = Arm(ArmState.FAILED, trouble) if trouble else Arm(ArmState.OK)
         arms = {
             LEXICAL: off if settings.mode == "vsearch" else Arm(ArmState.OK),
             VECTOR: vector if settings.has_vectors else off,
         }
         if settings.mode == "query" and settings.reranks and not self._qmd.reranks:
-            why = upkeep.models.rerank.trouble if upkeep.models else "qmd is starting"
+            why = state.models.rerank.trouble if state.models else "qmd is starting"
             arms[RERANK] = Arm(ArmState.FAILED, f"there is no reranking model: {why}")
         return arms
 

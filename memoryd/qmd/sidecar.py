@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from memoryd.domain.breaker import Breaker
 from memoryd.errors import SidecarError
 from memoryd.qmd.collections import Collection
-from memoryd.qmd.home import QmdHome, QmdModels
+from memoryd.qmd.home import QmdHome
+from memoryd.qmd.index_writer import CommandSeconds
 from memoryd.qmd.installation import QmdInstallation
 from memoryd.qmd.mcp_server import QmdServer, ServerTimes
 from memoryd.qmd.output import Complaint, QmdHit, complaint_of, embedding_trouble, first_error, hits_in, hits_of
 from memoryd.qmd.subqueries import QmdMode, SubQuery, document
-from memoryd.qmd.upkeep import QmdUpkeep, UpkeepTimes
+from memoryd.qmd.upkeep import QmdUpkeep, Supplies
+from memoryd.qmd.upkeep_plan import UpkeepRules
 
 AT_ONCE = 2
 """Questions that qmd works on; more processes than that only slow each other down."""
@@ -37,11 +39,13 @@ class QmdSettings:
     waits_for_boot: bool = False
     query: float = 4.0
     idle: float = 600.0
-    times: UpkeepTimes
+    rules: UpkeepRules
+    seconds: CommandSeconds
 
     @property
     def has_vectors(self) -> bool:
-        return self.mode in ("vsearch", "query")
+        """Whether questions are asked by meaning."""
+        return self.rules.makes_vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +64,7 @@ class QmdSidecar:
         *,
         home: QmdHome,
         settings: QmdSettings,
-        models: Callable[[], QmdModels],
-        collections: Callable[[], Sequence[Collection]],
-        show: Callable[[Sequence[Collection]], bool],
+        supplies: Supplies,
         on_change: Callable[[], None],
         on_ready: Callable[[], None],
     ) -> None:
@@ -71,11 +73,9 @@ class QmdSidecar:
         self.installation = QmdInstallation(command=settings.command, home=home, query_seconds=settings.query)
         self.upkeep = QmdUpkeep(
             installation=self.installation,
-            collections=collections,
-            models=models,
-            show=show,
-            has_vectors=settings.has_vectors,
-            times=settings.times,
+            supplies=supplies,
+            rules=settings.rules,
+            seconds=settings.seconds,
             on_change=on_change,
             on_new_index=lambda: self.server.renew(),
         )
@@ -83,7 +83,7 @@ class QmdSidecar:
             spec=self.installation.server_spec,
             warm_up=self._warm_up,
             on_ready=on_ready,
-            times=ServerTimes(start=settings.times.command, idle=settings.idle, patience=0.75 * settings.query),
+            times=ServerTimes(start=settings.seconds.command, idle=settings.idle, patience=0.75 * settings.query),
         )
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._queued = 0
@@ -93,22 +93,22 @@ class QmdSidecar:
     @property
     def collections(self) -> tuple[Collection, ...]:
         """The collections as they are configured now."""
-        return self.upkeep.collections
+        return self.upkeep.state.collections
 
     @property
     def reranks(self) -> bool:
         """Whether results are reranked: it is wanted, and the model is there."""
-        models = self.upkeep.models
+        models = self.upkeep.state.models
         is_there = models is not None and models.rerank.trouble is None
         return self.settings.mode == "query" and self.settings.reranks and is_there
 
     @property
     def outage(self) -> str | None:
         """Why no question can be asked of it at all, None if one can."""
-        upkeep = self.upkeep
-        if self.installation.program is None or upkeep.updated_at is None:
-            return upkeep.trouble or "qmd has not indexed the notes yet"
-        return upkeep.vector_trouble if self.settings.mode == "vsearch" else None
+        state = self.upkeep.state
+        if self.installation.program is None or state.updated_at is None:
+            return state.trouble or "qmd has not indexed the notes yet"
+        return state.vector_trouble if self.settings.mode == "vsearch" else None
 
     async def query(self, searches: Sequence[SubQuery], *, limit: int, reranks: bool, seconds: float) -> QmdAnswer:
         """Ask within all collections, at most `seconds`. Raises SidecarError for whatever goes wrong."""
@@ -174,7 +174,7 @@ class QmdSidecar:
 
     def _warm_up(self) -> dict[str, object] | None:
         """Return a question that loads what this mode needs, None while there are no vectors to ask."""
-        if not self.settings.has_vectors or self.upkeep.vector_trouble:
+        if not self.settings.has_vectors or self.upkeep.state.vector_trouble:
             return None
         # one that was asked before would be ranked from the cache of qmd, without a model
         return self._arguments((SubQuery("vec", f"memory {time.time_ns()}"),), 1, self.reranks)

@@ -65,7 +65,7 @@ async def test_f081_unfit_program_is_explained(
     async with composed(tmp_path, workspace, settings(standin)) as running:
         await eventually_async(lambda: standin.calls("--version") and reason in (running.sidecar.qmd.outage or ""))
         assert reason in await answered_by(running, "builtin", within=1)
-        assert "npm install" in running.sidecar.qmd.upkeep.hint
+        assert "npm install" in running.sidecar.qmd.upkeep.state.hint
         assert len(standin.calls("--version")) == 1
 
 
@@ -80,7 +80,7 @@ async def test_f081_missing_program_is_explained(tmp_path: Path, workspace: Path
         program.write_bytes(b"\x7fELF\x02\x01\x01" + b"\0" * 100)
         program.chmod(0o755 if kind == "wrong machine" else 0o644)
     async with composed(tmp_path, workspace, {"command": str(program)}) as running:
-        await eventually_async(lambda: running.sidecar.qmd.upkeep.hint)
+        await eventually_async(lambda: running.sidecar.qmd.upkeep.state.hint)
         reason = await answered_by(running, "builtin", within=1)
         assert "not installed" in reason or "not executable" in reason or "does not tell its version" in reason
 
@@ -163,7 +163,7 @@ async def test_f083_empty_answer_is_doubted_while_the_index_is_old(
     standin.behave(results=[])
     async with composed(tmp_path, workspace, settings(standin)) as running:
         await running.ready()
-        await eventually_async(lambda: running.sidecar.qmd.upkeep.is_current)
+        await eventually_async(lambda: running.sidecar.qmd.upkeep.state.is_current)
         assert (await running.search(QUESTION)).engine.name == "qmd"
         standin.behave(update="exit 1")
         (workspace / "memory" / "new.md").write_text("The lease is Ada's.\n")
@@ -188,7 +188,7 @@ async def test_f083_embedding_error_behind_success_falls_back(
     standin.behave(results=[], mcp_query="warn Embedding error: Error: No model file found")
     async with composed(tmp_path, workspace, settings(standin, searchMode="vsearch")) as running:
         await running.ready()
-        await eventually_async(lambda: running.sidecar.qmd.upkeep.vector_trouble is None)
+        await eventually_async(lambda: running.sidecar.qmd.upkeep.state.vector_trouble is None)
         await eventually_async(lambda: running.sidecar.qmd.server.phase is ServerPhase.READY)
         assert "cannot embed" in await answered_by(running, "builtin")
 
@@ -315,7 +315,7 @@ async def test_f095_only_documents_are_told(tmp_path: Path, workspace: Path, sta
     standin.behave(results=[{**LEASE, "file": file}, LEASE])
     async with composed(tmp_path, workspace, settings(standin)) as running:
         await running.ready()
-        await eventually_async(lambda: running.sidecar.qmd.upkeep.is_current)
+        await eventually_async(lambda: running.sidecar.qmd.upkeep.state.is_current)
         found = await running.search(QUESTION)
         assert found.engine.name == "qmd"
         assert [hit.chunk.path for hit in found.hits] == [ANSWER]
@@ -364,7 +364,7 @@ async def test_kill_9_in_the_middle_is_answered_by_the_builtin_index(
         os.kill(int(str(standin.calls(command)[-1]["pid"])), signal.SIGKILL)
         found = await asking
         assert [hit.chunk.path for hit in found.hits][:1] == [ANSWER]
-        await eventually_async(lambda: running.sidecar.qmd.upkeep.trouble != "qmd is starting")
+        await eventually_async(lambda: running.sidecar.qmd.upkeep.state.trouble != "qmd is starting")
         found = await running.search(QUESTION)
         assert [hit.chunk.path for hit in found.hits][:1] == [ANSWER]
 

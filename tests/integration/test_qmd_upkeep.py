@@ -88,10 +88,10 @@ async def test_f084_hanging_embed_is_ended_and_tried_again(
     standin.behave(embed=way)
     short = settings(standin, searchMode="vsearch", update={"embedTimeoutMs": 300})
     async with composed(tmp_path, workspace, short) as running:
-        await eventually_async(lambda: "did not end within" in (running.sidecar.qmd.upkeep.vector_trouble or ""))
+        await eventually_async(lambda: "did not end within" in (running.sidecar.qmd.upkeep.state.vector_trouble or ""))
         assert "did not end within" in await answered_by(running, "builtin", within=1)
         standin.behave(embed="ok")
-        await eventually_async(lambda: running.sidecar.qmd.upkeep.vector_trouble is None)
+        await eventually_async(lambda: running.sidecar.qmd.upkeep.state.vector_trouble is None)
         await eventually_answered_by_qmd(running)
 
 
@@ -222,14 +222,14 @@ async def test_model_that_qmd_deletes_is_only_a_link_of_ours(
     named = {"provider": "local", "local": {"modelPath": str(model)}} if place == "configured" else {}
     standin.behave(embed="delete models")
     async with composed(tmp_path, workspace, settings(standin, searchMode="vsearch"), search=named) as running:
-        await eventually_async(lambda: "deleted" in (running.sidecar.qmd.upkeep.vector_trouble or ""))
+        await eventually_async(lambda: "deleted" in (running.sidecar.qmd.upkeep.state.vector_trouble or ""))
         role, told, meant = standin.noted("deleted")[0]
         assert (role, meant) == ("embed", str(model)), "it was shown the model"
         assert Path(told).name == model.name, "from whose name it tells the family of the model"
         assert model.read_bytes() == gguf()
         standin.behave(embed="ok")
         await running.sidecar.qmd.upkeep.follow(embeds=True)
-        assert running.sidecar.qmd.upkeep.vector_trouble is None
+        assert running.sidecar.qmd.upkeep.state.vector_trouble is None
         assert Path(told).resolve() == model, "what it deleted is there again"
 
 
@@ -239,14 +239,14 @@ async def test_file_that_is_no_model_is_never_shown_to_qmd(tmp_path: Path, works
     named = {"provider": "local", "local": {"modelPath": str(diary)}}
     async with composed(tmp_path, workspace, settings(standin, searchMode="vsearch"), search=named) as running:
         upkeep = running.sidecar.qmd.upkeep
-        await eventually_async(lambda: upkeep.vector_trouble is None)
+        await eventually_async(lambda: upkeep.state.vector_trouble is None)
         diary.write_text("Dear diary, I am no model.\n")
         standin.behave(embed="delete models")
         before = len(standin.calls("embed"))
         await upkeep.follow(embeds=True)
-        assert "not a GGUF model" in (upkeep.vector_trouble or "")
-        assert str(diary) in (upkeep.vector_trouble or "")
+        assert "not a GGUF model" in (upkeep.state.vector_trouble or "")
+        assert str(diary) in (upkeep.state.vector_trouble or "")
         assert len(standin.calls("embed")) == before
         assert diary.read_text() == "Dear diary, I am no model.\n"
-        assert upkeep.models is not None
-        assert not upkeep.models.embed.path.is_symlink()
+        assert upkeep.state.models is not None
+        assert not upkeep.state.models.embed.path.is_symlink()

@@ -1,0 +1,148 @@
+"""The commands that write the index of qmd: each waits for other writers, and a damaged index is made anew."""
+
+import asyncio
+import time
+from collections.abc import Callable, Set
+from dataclasses import dataclass
+
+import structlog
+
+from memoryd.errors import SidecarError
+from memoryd.qmd.collections import sanitised
+from memoryd.qmd.command import CompletedCommand
+from memoryd.qmd.installation import QmdInstallation
+from memoryd.qmd.output import Complaint, complaint_of, first_error, vectors_in
+from memoryd.store.foreign import cut_log
+
+log = structlog.get_logger(__name__)
+
+BUSY_TRIES = 3
+BUSY_PAUSE = 0.5
+REBUILD_EVERY = 3600.0
+"""Seconds between two times that a damaged index is thrown away."""
+CLEAN_TRIES = 3
+"""So often qmd is asked to clean its index of what became private; then the index is deleted."""
+CUT_SECONDS = 5.0
+STILL_FAILED = "still failed"
+"""In what `embed` prints when it ends well without all of the vectors."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandSeconds:
+    """How long a command may take before it is killed."""
+
+    command: float = 30.0
+    update: float = 120.0
+    embed: float = 120.0
+
+
+class IndexWriter:
+    """Runs what writes, one at a time: its methods are called by one loop. All of them raise SidecarError."""
+
+    def __init__(
+        self, *, installation: QmdInstallation, seconds: CommandSeconds, on_removed: Callable[[], None]
+    ) -> None:
+        self._installation = installation
+        self._seconds = seconds
+        self._on_removed = on_removed
+        self._identity: tuple[int, int] | None = None
+        self._rebuilt_at = float("-inf")
+        self._failures_to_clean = 0
+
+    async def status(self) -> int | None:
+        """Open the database, which tells more than `--version`; return how many vectors it holds."""
+        return vectors_in((await self._run("status", seconds=self._seconds.command)).stdout)
+
+    async def keep_collections(self, names: Set[str]) -> None:
+        """Take every other collection out: by the configuration alone, its documents would stay in the index."""
+        for name in sorted(await asyncio.to_thread(self._installation.home.configured) - names):
+            if name == sanitised(name):
+                await self._installation.run("collection", "remove", name, seconds=self._seconds.command)
+
+    async def update(self) -> None:
+        """Read all collections."""
+        await self._run("update", seconds=self._seconds.update)
+
+    async def embed(self) -> str | None:
+        """Make the vectors that are missing; return what stood in the way of some."""
+        try:
+            outcome = await self._run("embed", seconds=self._seconds.embed)
+        except SidecarError as exc:
+            # those of another model are of another length, and go first
+            if "dimension" not in str(exc).lower():
+                raise
+            outcome = await self._run("embed", "-f", seconds=self._seconds.embed)
+        return next((line.strip() for line in outcome.stdout.splitlines() if STILL_FAILED in line), None)
+
+    async def clean(self) -> None:
+        """Take from the bytes of the index what an update has only marked as gone: words, texts and vectors."""
+        home = self._installation.home
+        if await asyncio.to_thread(home.is_clean):
+            return
+        await self._run("cleanup", seconds=self._seconds.update)
+        # the server may be reading, and the log would keep what the file has lost
+        if not await asyncio.to_thread(cut_log, home.index_file, busy_seconds=CUT_SECONDS):
+            raise SidecarError("the index of qmd is in use, and cannot be cleaned of what became private")
+        await asyncio.to_thread(home.note_clean, True)
+        self._failures_to_clean = 0
+
+    async def give_up_cleaning(self) -> bool:
+        """Delete an index that holds what became private, if qmd does not clean it; return whether it was deleted."""
+        home = self._installation.home
+        if await asyncio.to_thread(home.is_clean):
+            return False
+        self._failures_to_clean += 1
+        if self._installation.program is not None and self._failures_to_clean < CLEAN_TRIES:
+            return False
+        log.warning("the index of qmd held what became private and is deleted", home=str(home.root))
+        self._failures_to_clean = 0
+        await self._remove()
+        return True
+
+    async def is_replaced(self) -> bool:
+        """Look which file the index is now, and tell whether it was another at the last look."""
+        before, self._identity = self._identity, await self._found()
+        return before is not None and self._identity != before
+
+    async def is_in_place(self) -> bool:
+        """Tell whether the index on disk is the one that was last looked at."""
+        found = await self._found()
+        return found is not None and found == self._identity
+
+    async def _found(self) -> tuple[int, int] | None:
+        return await asyncio.to_thread(self._installation.home.index_identity)
+
+    async def _run(self, *arguments: str, seconds: float) -> CompletedCommand:
+        for attempt in range(BUSY_TRIES):
+            outcome = await self._installation.run(*arguments, seconds=seconds)
+            if outcome.code == 0 and "Skipping" not in outcome.stdout:
+                return outcome
+            said = f"{outcome.stderr}\n{outcome.stdout}" if outcome.code == 0 else outcome.stderr
+            complaint = complaint_of(said)
+            is_stubborn = attempt == BUSY_TRIES - 1 and "constraint" in said.lower()
+            if (complaint is Complaint.DAMAGED or is_stubborn) and await self._rebuild(said):
+                continue
+            if complaint is not Complaint.BUSY:
+                break
+            await asyncio.sleep(BUSY_PAUSE * 2**attempt)
+        raise SidecarError(f"qmd {arguments[0]} failed: {_why(outcome)}")
+
+    async def _rebuild(self, reason: str) -> bool:
+        if time.monotonic() - self._rebuilt_at < REBUILD_EVERY:
+            return False
+        self._rebuilt_at = time.monotonic()
+        log.warning("the index of qmd is damaged and is made anew", reason=first_error(reason))
+        await self._remove()
+        return True
+
+    async def _remove(self) -> None:
+        await asyncio.to_thread(self._installation.home.remove_index)
+        self._on_removed()
+
+
+def _why(outcome: CompletedCommand) -> str:
+    if outcome.code == -11 or outcome.code == 139:
+        return "it crashed, as it does under a Node that is too old"
+    if outcome.code < 0:
+        return outcome.ending
+    return first_error(outcome.stderr) or first_error(outcome.stdout) or outcome.ending
