@@ -15,7 +15,7 @@ CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN)
 export CMAKE_ARGS CMAKE_BUILD_PARALLEL_LEVEL
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test check bench eval torture faults install clean distclean
+.PHONY: help demo test check bench docs eval torture faults install clean distclean
 .DELETE_ON_ERROR:
 
 help:
@@ -26,6 +26,7 @@ help:
 	@echo 'make check      ruff (lint and format) and mypy'
 	@echo 'make bench      measure; prints a table and writes JSON (ARGS passes options)'
 	@echo 'make eval       retrieval sets in $$MEMORYD_BENCH through the daemon (ARGS="SET …")'
+	@echo 'make docs       the reference pages, from the code'
 	@echo 'make qmd        the real qmd for its tests, in the cache folder (400 MB; left out without npm)'
 	@echo 'make install    .venv with memoryd, local embedding and the starter model'
 	@echo 'make clean      remove caches and builds; distclean removes .venv too'
@@ -61,6 +62,9 @@ torture: .venv/.test .venv/.model
 	for seed in 1 2 3; do $(BIN)/python -m tests.fault.torture --rounds 500 --seed $$seed --embed --files 10 --rate 3 $(ARGS) || exit 1; done
 	$(BIN)/python -m tests.fault.torture --rounds 200 --seed 5 $(ARGS)
 	$(BIN)/python -m tests.fault.torture --rounds 200 --seed 4 --no-watch $(ARGS)
+
+docs: .venv/.test
+	@$(BIN)/python -m tests.docs.reference
 
 faults: .venv/.test
 	@$(BIN)/python -m tests.fault.coverage $(ARGS)

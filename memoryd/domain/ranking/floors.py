@@ -4,7 +4,7 @@ Both arms are measured on the notes of the one who asks. Words: the share of the
 frequencies in these notes) that stands in one chunk, and how much that is beyond what one chunk of so many holds by
 chance. Vectors: the best cosine in deviations of the question's noise, less what the best of so many strangers
 reaches, √(2 ln n) (the expected maximum of n normal deviates). Set on five retrieval sets against 2,069 pairs of a
-question and notes in its language that have nothing to do with it; the README has the figures.
+question and notes in its language that have nothing to do with it; docs/explanation/ranking.md has the figures.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""What is known of each remote provider: address, default model, limits of a request. The README's table says the same.
+"""What is known of each remote provider: address, default model, limits of a request. Documented in docs/how-to.
 
 Sources: the providers' API references as of 2026. Limits with no number in a reference are those its error texts name
 (Gemini: "at most 100 requests can be in one batch"; Mistral: "Too many inputs in request" above 256).

@@ -1,4 +1,4 @@
-"""The README tells of the providers what the code knows."""
+"""The page about providers tells of them what the code knows."""
 
 import re
 from pathlib import Path
@@ -7,14 +7,14 @@ import pytest
 
 from memoryd.embed.remote.catalogue import DIMENSIONS, PROVIDERS
 
-README = Path(__file__).parents[3] / "README.md"
+PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "providers.md"
 ROW = re.compile(r"\| `(\w+)` \| `([\w.-]+)` \| (\d+) \| (.+?) \| (.+?) \|")
 
 
 @pytest.mark.parametrize("name", PROVIDERS)
-def test_readme_names_model_dimensions_limits_and_destination(name: str) -> None:
+def test_page_names_model_dimensions_limits_and_destination(name: str) -> None:
     facts = PROVIDERS[name]
-    rows = {match[1]: match for match in ROW.finditer(README.read_text())}
+    rows = {match[1]: match for match in ROW.finditer(PAGE.read_text())}
     _, model, dimensions, limits, destination = rows[name].groups()
     assert (model, int(dimensions)) == (facts.model, DIMENSIONS[facts.model])
     assert f"{facts.items} texts" in limits

@@ -1,0 +1,50 @@
+"""`reference/commands.md`: every command with its arguments and options, as `--help` tells them."""
+
+from collections.abc import Iterator
+
+import click
+
+from memoryd.cli.main import memoryctl
+from memoryd.daemon.main import main as memoryd
+from tests.docs.tables import table
+
+HEAD = """# Commands
+
+`memoryd` is the daemon, `memoryctl` asks it. Every command of `memoryctl` takes `--json`.
+Answers go to stdout, notes to stderr. There is
+no colour where it goes to no terminal, or with `NO_COLOR`. [Codes](codes.md) says what the exit codes mean.
+"""
+
+
+def page() -> str:
+    """Return the page."""
+    parts = [_entry(command, name) for name, command in _walk(memoryd, "memoryd")]
+    parts += [_entry(command, name) for name, command in _walk(memoryctl, "memoryctl")]
+    return HEAD + "".join(parts)
+
+
+def _walk(command: click.Command, name: str) -> Iterator[tuple[str, click.Command]]:
+    yield name, command
+    if isinstance(command, click.Group):
+        context = click.Context(command, info_name=name)
+        for child in command.list_commands(context):
+            found = command.get_command(context, child)
+            assert found is not None
+            yield from _walk(found, f"{name} {child}")
+
+
+def _entry(command: click.Command, name: str) -> str:
+    context = click.Context(command, info_name=name)
+    usage = " ".join([name, *command.collect_usage_pieces(context)])
+    rows = [record for one in command.get_params(context) if (record := one.get_help_record(context))]
+    said = [f"`{option}`" for option, _ in rows]
+    options = table(("option", "meaning"), zip(said, (_escaped(meaning) for _, meaning in rows), strict=True))
+    return f"\n## {name}\n\n`{usage}`\n\n{_paragraphs(command.help)}\n\n{options}"
+
+
+def _paragraphs(text: str | None) -> str:
+    return "\n\n".join(" ".join(part.split()) for part in (text or "").replace("\b", "").split("\n\n"))
+
+
+def _escaped(text: str) -> str:
+    return text.replace("<", "&lt;")

