@@ -8,7 +8,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from memoryd.embed.protocol import EmbedderIdentity, Passage, Rejected, Vector
+from memoryd.embed.protocol import EmbedderIdentity, Passage, Unembeddable, Vector
 from memoryd.errors import EmbedderUnavailable, EmbeddingError, WorkerDied
 from tests.media_files import seen_in
 
@@ -86,16 +86,16 @@ class FakeEmbedder:
         await self._available()
         return vector_of(text)
 
-    async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Rejected]:
+    async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Unembeddable]:
         self.batches.append([_shown(passage) for passage in passages])
         await self._available()
         if any(word in passage.text for passage in passages for word in self.deadly):
             raise WorkerDied("embedding worker ended: signal 6")
         return [self._answer(_seen(passage)) for passage in passages]
 
-    def _answer(self, text: str) -> Vector | Rejected:
+    def _answer(self, text: str) -> Vector | Unembeddable:
         if not text.strip() or any(word in text for word in self.unfit):
-            return Rejected("no vector for this text")
+            return Unembeddable("no vector for this text")
         return vector_of(text)
 
     async def _available(self) -> None:

@@ -12,7 +12,7 @@ from memoryd.config.models import Agent
 from memoryd.config.paths import models_dir, state_dir
 from memoryd.config.providers import ModelsSection
 from memoryd.embed.choice import Embedding, Runnable, build, plan_for
-from memoryd.embed.remote.spending import Ledger
+from memoryd.embed.remote.spending import SpendingBook
 from memoryd.embed.slot import EmbedderSlot, EmbedderState
 from memoryd.index.sync_state import Publish
 from memoryd.models.store import ModelStore
@@ -27,7 +27,7 @@ class Embedders:
     def __init__(self, models: ModelsSection, publish: Publish) -> None:
         self._models = models
         self._publish = publish
-        self._ledger = Ledger(state_dir() / "spending.json")
+        self._spending = SpendingBook(state_dir() / "spending.json")
         self._made: dict[Runnable, Embedding] = {}
 
     def of(self, agent: Agent) -> Embedding:
@@ -37,7 +37,7 @@ class Embedders:
         log.info("embedding", agent=agent.id, provider=plan.choice.provider, rule=plan.choice.rule)
         if plan.runnable not in self._made:
             slot, jobs = EmbedderSlot(self._model_news(agent.id)), state_dir() / "batches"
-            made = build(plan, self._models, store=store, slot=slot, ledger=self._ledger, jobs=jobs)
+            made = build(plan, self._models, store=store, slot=slot, book=self._spending, jobs=jobs)
             self._made[plan.runnable] = made
         return replace(self._made[plan.runnable], plan=plan)
 

@@ -16,12 +16,12 @@ from memoryd.config.models import Agent, Config
 from memoryd.config.paths import models_dir
 from memoryd.config.providers import ModelsSection
 from memoryd.domain.breaker import BreakerRule
-from memoryd.embed.choice import Plan, plan_for
-from memoryd.embed.local.source import NO_LLAMA, LocalSettings, model_file
+from memoryd.embed.choice import EmbedderPlan, plan_for
+from memoryd.embed.local.local_embedding import NO_LLAMA, LocalSettings, model_file
 from memoryd.embed.protocol import Embedder
-from memoryd.embed.remote.build import open_remote
-from memoryd.embed.remote.keys import KeySources
-from memoryd.embed.remote.source import RemoteWish, resolved
+from memoryd.embed.remote.api_keys import KeySources
+from memoryd.embed.remote.provider import open_remote
+from memoryd.embed.remote.remote_embedding import RemoteWish, resolved
 from memoryd.embed.verify import verify
 from memoryd.errors import MemorydError
 from memoryd.models.store import ModelStore
@@ -45,7 +45,7 @@ async def checks(config: Config) -> Sequence[Check]:
     return found
 
 
-async def _of_plan(plan: Plan, models: ModelsSection, store: ModelStore) -> list[Check]:
+async def _of_plan(plan: EmbedderPlan, models: ModelsSection, store: ModelStore) -> list[Check]:
     found: list[Check] = []
     for part, settings in (("provider", plan.first), ("fallback", plan.second)):
         if isinstance(settings, LocalSettings):

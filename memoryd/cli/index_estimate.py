@@ -14,8 +14,8 @@ from memoryd.config.paths import models_dir
 from memoryd.domain.media import modality_of, token_estimate
 from memoryd.domain.text.entries import ChunkSettings
 from memoryd.domain.text.tokens import estimate
-from memoryd.embed.choice import Plan, media_rules, plan_for
-from memoryd.embed.remote.source import RemoteWish
+from memoryd.embed.choice import EmbedderPlan, media_rules, plan_for
+from memoryd.embed.remote.remote_embedding import RemoteWish
 from memoryd.errors import UnknownAgent
 from memoryd.files.glance import roots_and_rules
 from memoryd.files.scanner import scan
@@ -67,7 +67,7 @@ def _prospect(agent: Agent, config: Config) -> Prospect:
     }
 
 
-def _readings(agent: Agent, config: Config, plan: Plan) -> Iterator[Reading]:
+def _readings(agent: Agent, config: Config, plan: EmbedderPlan) -> Iterator[Reading]:
     search = agent.memory_search
     media = media_rules(search, plan)
     roots, rules = roots_and_rules(agent, max_file_bytes=config.limits.max_file_bytes, media=media)

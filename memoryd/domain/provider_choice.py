@@ -18,7 +18,7 @@ INPUT_TYPES: Final = frozenset({"openai", "gemini", "voyage"})
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ProviderOptions:
     """What the configuration says, and what is there."""
 
     provider: str
@@ -50,29 +50,29 @@ class Choice:
         return next((name for name in (self.provider, self.fallback) if name in REMOTE), None)
 
 
-def choose(wish: Wish) -> Choice:
+def choose(options: ProviderOptions) -> Choice:
     """Decide by the order of the reference; without a name the local model."""
-    provider, rule = _provider(wish)
-    is_useful = wish.fallback != NONE and wish.fallback != provider and provider != NONE
-    return Choice(provider, wish.fallback if is_useful else None, rule)
+    provider, rule = _provider(options)
+    is_useful = options.fallback != NONE and options.fallback != provider and provider != NONE
+    return Choice(provider, options.fallback if is_useful else None, rule)
 
 
-def _provider(wish: Wish) -> tuple[str, str]:
-    if not wish.is_searchable:
+def _provider(options: ProviderOptions) -> tuple[str, str]:
+    if not options.is_searchable:
         return NONE, "memorySearch.enabled is false: no vectors are made"
-    if not wish.named_by:
+    if not options.named_by:
         return LOCAL, "memorySearch.provider is not set: the local model"
-    if wish.provider == AUTO:
-        return _found(wish, f"{wish.named_by} is auto")
-    what = "no provider: words only" if wish.provider == NONE else wish.provider
-    return wish.provider, f"{wish.named_by} names {what}"
+    if options.provider == AUTO:
+        return _found(options, f"{options.named_by} is auto")
+    what = "no provider: words only" if options.provider == NONE else options.provider
+    return options.provider, f"{options.named_by} names {what}"
 
 
-def _found(wish: Wish, start: str) -> tuple[str, str]:
-    if wish.is_model_here:
+def _found(options: ProviderOptions, start: str) -> tuple[str, str]:
+    if options.is_model_here:
         return LOCAL, f"{start}: the model of local.modelPath is here"
     for name in BY_KEY:
-        if name in wish.keys:
-            return name, f"{start}: no model file, but a key for {name} in {wish.keys[name]}"
+        if name in options.keys:
+            return name, f"{start}: no model file, but a key for {name} in {options.keys[name]}"
     names = f"{', '.join(BY_KEY[:-1])} or {BY_KEY[-1]}"
     return LOCAL, f"{start}: no model file and no key for {names}: the local model"

@@ -14,15 +14,15 @@ from memoryd.config.models import Agent
 from memoryd.config.providers import ModelsSection
 from memoryd.config.secret import Secret
 from memoryd.domain.media import MediaRules, embeds_media, modalities_of
-from memoryd.domain.provider_choice import BY_KEY, LOCAL, NONE, Choice, Wish, choose
-from memoryd.embed.fallback import FallbackEmbedding
-from memoryd.embed.local.source import LocalEmbedding, LocalSettings, model_file
+from memoryd.domain.provider_choice import BY_KEY, LOCAL, NONE, Choice, ProviderOptions, choose
+from memoryd.embed.embedder_source import EmbedderSource
+from memoryd.embed.fallback_embedding import FallbackEmbedding
+from memoryd.embed.local.local_embedding import LocalEmbedding, LocalSettings, model_file
+from memoryd.embed.remote.api_keys import AddressOwner, KeySources, entry_of, profile_files
 from memoryd.embed.remote.catalogue import PROVIDERS
-from memoryd.embed.remote.keys import Address, KeySources, entry_of, profile_files
-from memoryd.embed.remote.source import RemoteEmbedding, RemoteWish
-from memoryd.embed.remote.spending import Ledger
+from memoryd.embed.remote.remote_embedding import RemoteEmbedding, RemoteWish
+from memoryd.embed.remote.spending import SpendingBook
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot, EmbedderState
-from memoryd.embed.source import Source
 from memoryd.errors import ConfigError, MemorydError
 from memoryd.models.store import ModelStore
 
@@ -30,20 +30,20 @@ CREDENTIALS: Final = frozenset({"authorization", "api-key", "x-api-key", "x-goog
 """Headers that carry a key."""
 NO_PROVIDER: Final = "memorySearch.provider is none"
 
-Settings = LocalSettings | RemoteWish
+ProviderSettings = LocalSettings | RemoteWish
 
 
-Runnable = tuple[Settings | None, Settings | None, tuple[Path, ...]]
+Runnable = tuple[ProviderSettings | None, ProviderSettings | None, tuple[Path, ...]]
 """What agents must have in common to share one embedder."""
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class EmbedderPlan:
     """What is to be run for an agent, and why."""
 
     choice: Choice
-    first: Settings | None
-    second: Settings | None
+    first: ProviderSettings | None
+    second: ProviderSettings | None
     profiles: tuple[Path, ...]
     """Files in which OpenClaw keeps keys that this agent may use."""
 
@@ -63,9 +63,9 @@ class Plan:
 class Embedding:
     """The embedder that some agents share: its plan, its slot, and what fills the slot (None: nothing)."""
 
-    plan: Plan
+    plan: EmbedderPlan
     slot: EmbedderSlot
-    source: Source | None
+    source: EmbedderSource | None
 
     @property
     def local(self) -> LocalEmbedding | None:
@@ -93,7 +93,7 @@ class Embedding:
             return None if self.source is None else self.source.trouble()
         return state.reason if state.is_out_of_reach else None
 
-    def _sources(self) -> Iterator[Source]:
+    def _sources(self) -> Iterator[EmbedderSource]:
         if isinstance(self.source, FallbackEmbedding):
             yield self.source.first
             yield self.source.second
@@ -103,12 +103,12 @@ class Embedding:
 
 def plan_for(
     agent: Agent, models: ModelsSection, *, store: ModelStore, environment: Mapping[str, str], home: Path
-) -> Plan:
+) -> EmbedderPlan:
     """Decide for one agent; reads files of keys, and asks nobody."""
     search = agent.memory_search
     profiles = tuple(profile_files(environment, home, agent.id))
     keys = KeySources(models, environment, profiles)
-    wish = Wish(
+    options = ProviderOptions(
         provider=search.provider,
         named_by=agent.provider_named_by,
         fallback=search.fallback,
@@ -116,8 +116,8 @@ def plan_for(
         is_searchable=search.enabled,
         keys=_origins(search, models, keys) if search.provider == "auto" else {},
     )
-    choice = choose(wish)
-    return Plan(
+    choice = choose(options)
+    return EmbedderPlan(
         choice=choice,
         first=_settings(choice.provider, choice, search, models),
         second=None if choice.fallback is None else _settings(choice.fallback, choice, search, models),
@@ -125,7 +125,7 @@ def plan_for(
     )
 
 
-def media_rules(search: MemorySearchSection, plan: Plan) -> MediaRules | None:
+def media_rules(search: MemorySearchSection, plan: EmbedderPlan) -> MediaRules | None:
     """Return which pictures and sounds are indexed; None if none are wanted, or nothing that is run can embed them."""
     wanted = search.multimodal
     if not wanted.enabled or not plan.takes_media:
@@ -134,15 +134,15 @@ def media_rules(search: MemorySearchSection, plan: Plan) -> MediaRules | None:
 
 
 def build(
-    plan: Plan, models: ModelsSection, *, store: ModelStore, slot: EmbedderSlot, ledger: Ledger, jobs: Path
+    plan: EmbedderPlan, models: ModelsSection, *, store: ModelStore, slot: EmbedderSlot, book: SpendingBook, jobs: Path
 ) -> Embedding:
     """Make the parts that a plan names; nothing runs yet. Batch jobs are noted in the folder `jobs`."""
     keys = KeySources(models, os.environ, plan.profiles)
 
-    def source_of(settings: Settings, its: EmbedderSlot) -> Source:
+    def source_of(settings: ProviderSettings, its: EmbedderSlot) -> EmbedderSource:
         if isinstance(settings, LocalSettings):
             return LocalEmbedding(settings=settings, store=store, slot=its)
-        return RemoteEmbedding(wish=settings, keys=keys, slot=its, ledger=ledger, jobs=jobs)
+        return RemoteEmbedding(wish=settings, keys=keys, slot=its, book=book, jobs=jobs)
 
     if plan.first is None:
         slot.state = EmbedderState(EmbedderPhase.OFF, NO_PROVIDER)
@@ -161,7 +161,9 @@ def build(
     return Embedding(plan, slot, both)
 
 
-def _settings(provider: str, choice: Choice, search: MemorySearchSection, models: ModelsSection) -> Settings | None:
+def _settings(
+    provider: str, choice: Choice, search: MemorySearchSection, models: ModelsSection
+) -> ProviderSettings | None:
     if provider == NONE:
         return None
     is_first = provider == choice.provider
@@ -217,23 +219,23 @@ def _owned(common: RemoteWish, search: MemorySearchSection, *, is_first: bool) -
 
 def _address(
     provider: str, search: MemorySearchSection, models: ModelsSection, *, is_owner: bool
-) -> tuple[str, Address]:
+) -> tuple[str, AddressOwner]:
     usual = urlsplit(PROVIDERS[provider].base_url).netloc
     own = search.remote.base_url if is_owner else None
-    for base_url, address in ((own, Address.REMOTE), (entry_of(models, provider).base_url, Address.ENTRY)):
+    for base_url, address in ((own, AddressOwner.REMOTE), (entry_of(models, provider).base_url, AddressOwner.ENTRY)):
         if base_url is not None:
-            return base_url, Address.USUAL if urlsplit(base_url).netloc == usual else address
-    return "", Address.USUAL
+            return base_url, AddressOwner.USUAL if urlsplit(base_url).netloc == usual else address
+    return "", AddressOwner.USUAL
 
 
 def _headers(
-    provider: str, search: MemorySearchSection, models: ModelsSection, address: Address, *, is_owner: bool
+    provider: str, search: MemorySearchSection, models: ModelsSection, address: AddressOwner, *, is_owner: bool
 ) -> tuple[tuple[str, Secret], ...]:
     """Headers of `models.providers`, and over them those of `remote`; a key of the one stays from the other's host."""
     entry = {
         name: value
         for name, value in entry_of(models, provider).headers.items()
-        if address is not Address.REMOTE or name.lower() not in CREDENTIALS
+        if address is not AddressOwner.REMOTE or name.lower() not in CREDENTIALS
     }
     own = search.remote.headers if is_owner else {}
     replaced = {name.lower() for name in own}

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from hashlib import sha256
 from typing import NewType, Protocol
 
@@ -10,6 +11,14 @@ from numpy.typing import NDArray
 
 Vector = NDArray[np.float32]
 """One dimension, float32, finite, Euclidean length 1."""
+
+
+class Purpose(StrEnum):
+    """What a text is embedded for. A question is small, and somebody waits for it: it overtakes all documents."""
+
+    QUERY = "query"
+    DOCUMENT = "document"
+
 
 Fingerprint = NewType("Fingerprint", str)
 """Names a vector space: vectors of different fingerprints are never compared."""
@@ -59,7 +68,7 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class Rejected:
+class Unembeddable:
     """A passage that the model gives no usable vector for, and why."""
 
     reason: str
@@ -69,7 +78,7 @@ class Embedder(Protocol):
     """Turns text into vectors of one space. Applies its model's prompts, normalises, truncates by tokens.
 
     Both methods raise EmbedderUnavailable when the answer cannot be had now, WorkerDied when the batch
-    may have killed the model; a batch answers in order, with Rejected for a single unusable passage.
+    may have killed the model; a batch answers in order, with Unembeddable for a single unusable passage.
     """
 
     @property
@@ -77,4 +86,4 @@ class Embedder(Protocol):
 
     async def embed_query(self, text: str) -> Vector: ...
 
-    async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Rejected]: ...
+    async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Unembeddable]: ...

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 
 from memoryd.embed.protocol import Embedder
-from memoryd.models.progress import Progress
+from memoryd.models.fetch_progress import Progress
 
 
 class EmbedderPhase(StrEnum):

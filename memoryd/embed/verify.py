@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from memoryd.embed.protocol import Embedder, Passage, Rejected
+from memoryd.embed.protocol import Embedder, Passage, Unembeddable
 
 LENGTH_TOLERANCE: Final = 1e-3
 ENGLISH_MISSES_MAX: Final = 1
@@ -64,7 +64,7 @@ async def verify(embedder: Embedder) -> Verification:
     for language, texts in (("English", ENGLISH), ("Chinese", CHINESE)):
         questions = [await embedder.embed_query(question) for question, _ in texts]
         answers = await embedder.embed_documents([Passage(answer) for _, answer in texts])
-        vectors = [answer for answer in answers if not isinstance(answer, Rejected)]
+        vectors = [answer for answer in answers if not isinstance(answer, Unembeddable)]
         if len(vectors) < len(texts):
             return Verification(False, tuple(pairs), f"the model gives no vector for a plain {language} sentence")
         if flaw := _flaw([*questions, *vectors], embedder.identity.dimensions):

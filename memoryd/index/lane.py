@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import structlog
 
-from memoryd.embed.protocol import Attachment, Embedder, Passage, Rejected, Vector
+from memoryd.embed.protocol import Attachment, Embedder, Passage, Unembeddable, Vector
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
 from memoryd.errors import BudgetSpent, EmbedderUnavailable, StoreError, WorkerDied
 from memoryd.files.octets import NotReadableError
@@ -385,7 +385,7 @@ class EmbeddingLane:
         good: list[tuple[bytes, Vector]] = []
         bad: list[tuple[bytes, str]] = []
         for item, answer in zip(items, answers, strict=True):
-            if isinstance(answer, Rejected):
+            if isinstance(answer, Unembeddable):
                 bad.append((item.hash, answer.reason))
             else:
                 good.append((item.hash, answer))

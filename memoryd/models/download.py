@@ -19,10 +19,10 @@ from memoryd import __version__
 from memoryd.errors import DownloadError, ModelError
 from memoryd.models import transfer
 from memoryd.models.content_hash import hash_file
+from memoryd.models.download_request import DownloadRequest, DownloadTimeouts
+from memoryd.models.fetch_progress import Progress, Report
 from memoryd.models.gguf_header import what_instead
-from memoryd.models.order import Patience, Wanted
 from memoryd.models.part_file import PartFile, PartNote
-from memoryd.models.progress import Progress, Report
 
 BLOCK: Final = 256 << 10
 SPARE_BYTES: Final = 64 << 20
@@ -44,48 +44,48 @@ class _AgainError(Exception):
 
 
 async def download(
-    wanted: Wanted,
+    request: DownloadRequest,
     target: Path,
     *,
     report: Report,
     check: Callable[[Path], object],
-    patience: Patience | None = None,
+    timeouts: DownloadTimeouts | None = None,
 ) -> str:
-    """Put `wanted` at `target`; the SHA-256 of its content. `check` refuses unfit content by ModelError.
+    """Put `request` at `target`; the SHA-256 of its content. `check` refuses unfit content by ModelError.
 
     Raises DownloadError, permanent when asking again cannot help (no such file, a wrong hash, no model). Cancellation
     and temporary failures keep the part for the next call.
     """
-    patience = patience or Patience()
-    async with httpx.AsyncClient(timeout=_timeout(patience), headers=HEADERS) as client:
+    timeouts = timeouts or DownloadTimeouts()
+    async with httpx.AsyncClient(timeout=_timeout(timeouts), headers=HEADERS) as client:
         try:
-            return await _Download(wanted, PartFile(target), client, report, check, patience).run()
+            return await _Download(request, PartFile(target), client, report, check, timeouts).run()
         except OSError as exc:
             reason = exc.strerror or exc
-            raise DownloadError(f"cannot store {wanted.spec} in {target.parent}: {reason}") from exc
+            raise DownloadError(f"cannot store {request.spec} in {target.parent}: {reason}") from exc
 
 
-def _timeout(patience: Patience) -> httpx.Timeout:
-    return httpx.Timeout(patience.read.total_seconds(), connect=patience.connect.total_seconds())
+def _timeout(timeouts: DownloadTimeouts) -> httpx.Timeout:
+    return httpx.Timeout(timeouts.read.total_seconds(), connect=timeouts.connect.total_seconds())
 
 
 class _Download:
     def __init__(
         self,
-        wanted: Wanted,
+        request: DownloadRequest,
         part: PartFile,
         client: httpx.AsyncClient,
         report: Report,
         check: Callable[[Path], object],
-        patience: Patience,
+        timeouts: DownloadTimeouts,
     ) -> None:
-        self._wanted = wanted
+        self._request = request
         self._part = part
         self._client = client
         self._report = report
         self._check = check
-        self._patience = patience
-        self._is_hub_asked = not wanted.is_hub
+        self._timeouts = timeouts
+        self._is_hub_asked = not request.is_hub
         self._is_resumed = False
         self._trouble = ""
         """Why the last attempt failed, until a byte comes."""
@@ -101,18 +101,18 @@ class _Download:
                 # a poor line that gains a little each time is patience well spent
                 failures = 1 if self._part.bytes() > before else failures + 1
                 pause = self._pause_after(exc, failures)
-                self._trouble = f"cannot fetch {self._wanted.spec} now: {_in_words(exc)}; trying again"
+                self._trouble = f"cannot fetch {self._request.spec} now: {_in_words(exc)}; trying again"
             self._tell("waiting")
             await asyncio.sleep(pause.total_seconds())
 
     def _pause_after(self, exc: httpx.TransportError | _AgainError, failures: int) -> timedelta:
         asked = exc.pause if isinstance(exc, _AgainError) else None
-        if failures > len(self._patience.pauses) or (asked or timedelta()) > self._patience.retry_after_max:
+        if failures > len(self._timeouts.pauses) or (asked or timedelta()) > self._timeouts.retry_after_max:
             raise DownloadError(
-                f"cannot fetch {self._wanted.spec} now: {_in_words(exc)}",
+                f"cannot fetch {self._request.spec} now: {_in_words(exc)}",
                 hint=f"another attempt goes on where this one stopped; or put the file at {self._part.target}",
             ) from exc
-        return self._patience.pauses[failures - 1] if asked is None else asked
+        return self._timeouts.pauses[failures - 1] if asked is None else asked
 
     async def _attempt(self) -> None:
         self._tell("connecting")
@@ -120,9 +120,9 @@ class _Download:
             await self._ask_hub()
         start = self._resumable_bytes()
         self._is_resumed = start > 0
-        if start and start == self._wanted.size:
+        if start and start == self._request.size:
             return
-        async with transfer.follow(self._client, "GET", self._wanted.url, self._headers(start)) as response:
+        async with transfer.follow(self._client, "GET", self._request.url, self._headers(start)) as response:
             if response.status_code == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:
                 self._require_complete(response, start)
                 return
@@ -134,12 +134,12 @@ class _Download:
 
     async def _ask_hub(self) -> None:
         """Learn size and hash; they stand in the hub's own answer, not in that of the store it redirects to."""
-        url = self._wanted.url
+        url = self._request.url
         async with transfer.follow(self._client, "HEAD", url, {}, is_hub_asked=True) as response:
             if response.status_code >= 400 and response.status_code not in NOT_ASKED_SO:
                 raise self._meaning(response)
-            self._wanted = replace(
-                self._wanted,
+            self._request = replace(
+                self._request,
                 sha256=transfer.linked_sha256(response),
                 size=transfer.linked_bytes(response),
             )
@@ -147,10 +147,10 @@ class _Download:
 
     def _resumable_bytes(self) -> int:
         """How much of the part can be trusted; a part of something else is thrown away."""
-        note, wanted, size = self._part.note(), self._wanted, self._part.bytes()
-        is_same = note is not None and (note.url, note.sha256) == (wanted.url, wanted.sha256)
-        is_vouched_for = note is not None and bool(note.validator or wanted.sha256)
-        if is_same and is_vouched_for and size <= (wanted.size or size):
+        note, request, size = self._part.note(), self._request, self._part.bytes()
+        is_same = note is not None and (note.url, note.sha256) == (request.url, request.sha256)
+        is_vouched_for = note is not None and bool(note.validator or request.sha256)
+        if is_same and is_vouched_for and size <= (request.size or size):
             return size
         self._part.discard()
         return 0
@@ -163,7 +163,7 @@ class _Download:
         return {"Range": f"bytes={start}-", **condition}
 
     def _note(self, validator: str, total: int | None) -> PartNote:
-        return PartNote(self._wanted.spec, self._wanted.url, validator, self._wanted.sha256, total)
+        return PartNote(self._request.spec, self._request.url, validator, self._request.sha256, total)
 
     def _accept(self, response: httpx.Response, start: int) -> int:
         """Where in the file the body begins; raises what another status means."""
@@ -192,20 +192,20 @@ class _Download:
             by_hand = f"fetch it with your account and put the file at {self._part.target}"
             # for now: a proxy's log-in page answers so, too
             return DownloadError(
-                f"cannot fetch {self._wanted.spec}: it does not exist or needs an account", hint=by_hand
+                f"cannot fetch {self._request.spec}: it does not exist or needs an account", hint=by_hand
             )
         if status in BUSY or status >= 500:
             return _AgainError(f"the server answers {status}", pause=transfer.retry_after(response))
         return self._refusal(f"the server answers {status}", "check the address")
 
     def _refusal(self, reason: str, hint: str) -> DownloadError:
-        return DownloadError(f"cannot fetch {self._wanted.spec}: {reason}", hint=hint, is_permanent=True)
+        return DownloadError(f"cannot fetch {self._request.spec}: {reason}", hint=hint, is_permanent=True)
 
     def _not_a_model(self, what: str) -> DownloadError:
         return DownloadError(
-            f"cannot fetch {self._wanted.spec}: the answer is {what}",
-            hint="is there a log-in page or a proxy between?" if self._wanted.is_hub else "check the address",
-            is_permanent=not self._wanted.is_hub,
+            f"cannot fetch {self._request.spec}: the answer is {what}",
+            hint="is there a log-in page or a proxy between?" if self._request.is_hub else "check the address",
+            is_permanent=not self._request.is_hub,
         )
 
     def _require_room(self, start: int, total: int | None) -> None:
@@ -213,7 +213,7 @@ class _Download:
         needed = (total or 0) - start + SPARE_BYTES
         if free < needed:
             raise DownloadError(
-                f"no room for {self._wanted.spec}: {needed >> 20} MiB are needed, {free >> 20} MiB are free",
+                f"no room for {self._request.spec}: {needed >> 20} MiB are needed, {free >> 20} MiB are free",
                 hint=f"make room in {self._part.target.parent}, or set local.modelCacheDir",
             )
 
@@ -246,18 +246,18 @@ class _Download:
         return digest
 
     def _require_same(self, size: int, digest: str) -> None:
-        wanted = self._wanted
-        if wanted.size in {None, size} and wanted.sha256 in {None, digest}:
+        request = self._request
+        if request.size in {None, size} and request.sha256 in {None, digest}:
             return
         self._part.discard()
         if self._is_resumed:  # the old part may be the spoilt one: once more from the start
             raise _AgainError("the parts do not fit together", pause=timedelta())
         found = f"{size:,} bytes with sha256 {digest}"
-        announced = f"{wanted.sha256 or 'any hash'}, {wanted.size or 'any number of'} bytes"
+        announced = f"{request.sha256 or 'any hash'}, {request.size or 'any number of'} bytes"
         raise self._refusal(f"it is not what was announced: {found}, not {announced}", "do not use this source")
 
     def _tell(self, step: str) -> None:
-        self._report(Progress(self._part.bytes(), self._wanted.size, step, self._trouble))
+        self._report(Progress(self._part.bytes(), self._request.size, step, self._trouble))
 
 
 def _in_words(exc: httpx.TransportError | _AgainError) -> str:

@@ -73,7 +73,7 @@ GET_ANOTHER: Final = "delete it and fetch it again, or name another model in loc
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
+class GgufHeader:
     """The scalar key-values of a GGUF (arrays are skipped) and the size the file must have at least."""
 
     values: dict[str, Value]
@@ -101,7 +101,7 @@ def inspect(path: Path) -> ModelMetadata:
     return metadata
 
 
-def read_header(path: Path) -> Header:
+def read_header(path: Path) -> GgufHeader:
     """The checked header of `path`; ModelError as `inspect` says."""
     try:
         with path.open("rb") as stream:
@@ -145,7 +145,7 @@ def _require_magic(start: bytes, path: Path) -> None:
         raise ModelError(f"the file {path} is {instead}", hint=GET_ANOTHER)
 
 
-def _describe(header: Header, path: Path) -> ModelMetadata:
+def _describe(header: GgufHeader, path: Path) -> ModelMetadata:
     values = header.values
     architecture = str(values.get("general.architecture", ""))
     pooling = values.get(f"{architecture}.pooling_type")
@@ -168,7 +168,7 @@ def _count(values: dict[str, Value], *keys: str) -> int:
     return 0
 
 
-def _require_embedding(header: Header, metadata: ModelMetadata, path: Path) -> None:
+def _require_embedding(header: GgufHeader, metadata: ModelMetadata, path: Path) -> None:
     architecture = metadata.architecture
     parts = _count(header.values, "split.count")
     reason = ""
@@ -193,7 +193,7 @@ class _Reader:
         self._stream = stream
         self._left = HEADER_MAX
 
-    def header(self) -> Header:
+    def header(self) -> GgufHeader:
         self._take(len(MAGIC))
         version = self._number("I")
         if version not in VERSIONS:
@@ -207,7 +207,7 @@ class _Reader:
             raise _OddError("its alignment makes no sense")
         position = HEADER_MAX - self._left
         data = -(-position // alignment) * alignment
-        return Header(values=values, tensors=tensors, expected_bytes=data + extent)
+        return GgufHeader(values=values, tensors=tensors, expected_bytes=data + extent)
 
     def _values(self, keys: int) -> dict[str, Value]:
         values: dict[str, Value] = {}

@@ -18,9 +18,9 @@ from typing import Final, Self
 
 from memoryd.errors import DownloadError, ModelError
 from memoryd.models import packaged
+from memoryd.models.download_request import DownloadRequest, DownloadTimeouts
+from memoryd.models.fetch_progress import Progress, Report, Throttle
 from memoryd.models.gguf_header import inspect
-from memoryd.models.order import Patience, Wanted
-from memoryd.models.progress import Progress, Report, Throttle
 from memoryd.models.source import (
     FileSource,
     HubSource,
@@ -54,7 +54,7 @@ class ModelStore:
     """Model files of one folder.
 
     `offline` and `allow_download` forbid fetching, each with its own words (MEMORYD_OFFLINE, `local.download`);
-    relative file paths count from `base`; `hub` is where `hf:` leads; `patience` is for its servers.
+    relative file paths count from `base`; `hub` is where `hf:` leads; `timeouts` is for its servers.
     """
 
     def __init__(
@@ -65,14 +65,14 @@ class ModelStore:
         allow_download: bool = True,
         base: Path | None = None,
         hub: str = HUB,
-        patience: Patience | None = None,
+        timeouts: DownloadTimeouts | None = None,
     ) -> None:
         self.folder = folder
         self._offline = offline
         self._allow_download = allow_download
         self._base = base
         self._hub = hub
-        self._patience = patience
+        self._timeouts = timeouts
 
     @classmethod
     def of(
@@ -123,14 +123,14 @@ class ModelStore:
             # heavy, and idle daemons and short commands do without: httpx takes 11 MB and 70 ms
             from memoryd.models.download import download
 
-            wanted = self._wanted(source)
-            await download(wanted, path, report=report, check=inspect, patience=self._patience)
+            request = self._request(source)
+            await download(request, path, report=report, check=inspect, timeouts=self._timeouts)
         report(_settled(path, source.spec))
 
-    def _wanted(self, source: HubSource | UrlSource) -> Wanted:
+    def _request(self, source: HubSource | UrlSource) -> DownloadRequest:
         if isinstance(source, UrlSource):
-            return Wanted(spec=source.spec, url=source.url, sha256=source.sha256)
-        return Wanted(spec=source.spec, url=source.url(self._hub), is_hub=True)
+            return DownloadRequest(spec=source.spec, url=source.url, sha256=source.sha256)
+        return DownloadRequest(spec=source.spec, url=source.url(self._hub), is_hub=True)
 
     def list(self) -> list[StoredModel]:
         """All models in the folder by name, begun ones included."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from memoryd.config.models import Agent
 from memoryd.config.paths import models_dir
-from memoryd.embed.local.source import model_file
+from memoryd.embed.local.local_embedding import model_file
 from memoryd.errors import MemorydError, ModelError
 from memoryd.models.gguf_header import read_header
 from memoryd.models.store import ModelStore

@@ -12,16 +12,16 @@ import numpy as np
 import pytest
 
 from memoryd.domain.breaker import BreakerRule
-from memoryd.embed.protocol import Attachment, Passage, Rejected, Vector
-from memoryd.embed.remote.batch.embedder import BatchEmbedder, BatchSettings
-from memoryd.embed.remote.build import Patience, RemoteSettings, open_remote
+from memoryd.embed.protocol import Attachment, Passage, Unembeddable, Vector
+from memoryd.embed.remote.batch.batch_embedder import BatchEmbedder, BatchSettings
+from memoryd.embed.remote.provider import CallTimeouts, RemoteSettings, open_remote
 from memoryd.errors import EmbedderUnavailable
 from tests.contract.batch_server import BatchBackend
 from tests.contract.embedding_server import DIALECTS, Asked, EmbeddingServer, Reply, numbers_for
 
 MODELS = {"openai": "text-embedding-3-small", "gemini": "gemini-embedding-001", "voyage": "voyage-4-large"}
 KEY = "sk-test-9f8e7d6c5b4a3f2e1d0c"
-QUICK = Patience(bulk=timedelta(seconds=2), hold=timedelta(seconds=2))
+QUICK = CallTimeouts(bulk=timedelta(seconds=2), hold=timedelta(seconds=2))
 RULE = BreakerRule(first_delay=0.01, longest_delay=0.05, jitter=0.0, failures_to_open=50)
 SETTINGS = BatchSettings(poll=timedelta(milliseconds=5), fewest=4, doubt=timedelta())
 NOTES = [f"note number {number}" for number in range(8)]
@@ -40,7 +40,7 @@ async def backend(request: pytest.FixtureRequest) -> AsyncIterator[BatchBackend]
 async def opened(backend: BatchBackend, folder: Path, **changes: Any) -> AsyncIterator[BatchEmbedder]:
     provider = backend.server.dialect.provider
     settings = RemoteSettings(
-        provider, model=MODELS[provider], base_url=backend.server.url, api_key=KEY, patience=QUICK, rule=RULE
+        provider, model=MODELS[provider], base_url=backend.server.url, api_key=KEY, timeouts=QUICK, rule=RULE
     )
     embedder = BatchEmbedder(await open_remote(settings), folder, replace(SETTINGS, **changes))
     backend.server.asked.clear()
@@ -50,10 +50,10 @@ async def opened(backend: BatchBackend, folder: Path, **changes: Any) -> AsyncIt
         await embedder.aclose()
 
 
-def are_right(got: list[Vector | Rejected], texts: list[str]) -> bool:
+def are_right(got: list[Vector | Unembeddable], texts: list[str]) -> bool:
     wanted = [np.asarray(numbers_for(text)) for text in texts]
     pairs = zip(got, wanted, strict=True)
-    return all(not isinstance(g, Rejected) and np.allclose(g, w / np.linalg.norm(w), atol=1e-6) for g, w in pairs)
+    return all(not isinstance(g, Unembeddable) and np.allclose(g, w / np.linalg.norm(w), atol=1e-6) for g, w in pairs)
 
 
 def submissions(backend: BatchBackend) -> int:
@@ -64,7 +64,7 @@ async def test_many_texts_go_through_a_job_and_come_back_in_order(backend: Batch
     async with opened(backend, tmp_path) as embedder:
         got = await embedder.embed_documents([*PASSAGES, Passage(" ")])
     assert are_right(got[:-1], NOTES)
-    assert isinstance(got[-1], Rejected)
+    assert isinstance(got[-1], Unembeddable)
     assert (submissions(backend), backend.direct) == (1, [])
 
 
@@ -79,7 +79,7 @@ async def test_pictures_never_go_through_a_job(backend: BatchBackend, tmp_path: 
     pictures = [Passage("a", attachment=Attachment("image/png", bytes([number]), b"x")) for number in range(8)]
     async with opened(backend, tmp_path) as embedder:
         got = await embedder.embed_documents(pictures)
-    assert all(isinstance(answer, Rejected) for answer in got), "these models embed text only"
+    assert all(isinstance(answer, Unembeddable) for answer in got), "these models embed text only"
     assert submissions(backend) == 0
 
 
@@ -185,7 +185,7 @@ async def test_without_waiting_the_call_says_that_jobs_run(backend: BatchBackend
 async def test_no_more_jobs_at_once_than_allowed(
     backend: BatchBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memoryd.embed.remote.batch.embedder.TEXTS_PER_JOB", 4)
+    monkeypatch.setattr("memoryd.embed.remote.batch.batch_embedder.TEXTS_PER_JOB", 4)
     most = 0
 
     def count(_asked: Asked) -> None:

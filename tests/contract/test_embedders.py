@@ -11,7 +11,7 @@ import pytest
 
 from memoryd.embed.local.identity import identity_of
 from memoryd.embed.local.worker import LlamaWorker
-from memoryd.embed.protocol import Embedder, Passage, Rejected, Vector
+from memoryd.embed.protocol import Embedder, Passage, Unembeddable, Vector
 from memoryd.errors import EmbedderUnavailable, EmbeddingError
 from memoryd.models.families import family_of
 from memoryd.models.gguf_header import inspect
@@ -56,8 +56,8 @@ def llama(model: Path) -> LlamaWorker:
     )
 
 
-def assert_is_vector(vector: Vector | Rejected, embedder: Embedder) -> None:
-    assert not isinstance(vector, Rejected)
+def assert_is_vector(vector: Vector | Unembeddable, embedder: Embedder) -> None:
+    assert not isinstance(vector, Unembeddable)
     assert vector.dtype == np.float32
     assert vector.shape == (embedder.identity.dimensions,)
     assert np.isfinite(vector).all()
@@ -100,7 +100,7 @@ async def test_empty_batch_is_answered_with_nothing(embedder: Embedder) -> None:
 async def test_blank_text_is_rejected_and_the_rest_is_not(embedder: Embedder) -> None:
     first, blank, last = await embedder.embed_documents([Passage("one"), Passage(" \n"), Passage("two")])
     assert_is_vector(first, embedder)
-    assert isinstance(blank, Rejected)
+    assert isinstance(blank, Unembeddable)
     assert blank.reason
     assert_is_vector(last, embedder)
 
@@ -112,7 +112,7 @@ async def test_empty_question_has_no_vector(embedder: Embedder) -> None:
 
 async def test_nasty_texts_are_answered_and_harm_nothing(embedder: Embedder) -> None:
     for text, answer in zip(NASTY, await embedder.embed_documents([Passage(text) for text in NASTY]), strict=True):
-        if not isinstance(answer, Rejected):
+        if not isinstance(answer, Unembeddable):
             assert_is_vector(answer, embedder)
         else:
             assert answer.reason, text

@@ -13,14 +13,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memoryd.embed.protocol import Passage, Rejected
-from memoryd.embed.remote.build import Patience, RemoteSettings, open_remote
+from memoryd.embed.protocol import Passage, Unembeddable
+from memoryd.embed.remote.provider import CallTimeouts, RemoteSettings, open_remote
 from memoryd.errors import EmbedderUnavailable
 
 NEEDED = ("llama_cpp", "sse_starlette", "starlette_context", "pydantic_settings")
 MISSING = [name for name in NEEDED if find_spec(name) is None]
 KEY = "sk-local"
-PATIENT = Patience(query=timedelta(seconds=30), bulk=timedelta(seconds=60), hold=timedelta(seconds=1))
+PATIENT = CallTimeouts(query=timedelta(seconds=30), bulk=timedelta(seconds=60), hold=timedelta(seconds=1))
 
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"the server of llama-cpp-python needs {', '.join(MISSING)}")
 
@@ -46,7 +46,7 @@ def server(starter_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 
 def settings(server: str, key: str = KEY) -> RemoteSettings:
-    return RemoteSettings("openai", model="all-MiniLM-L6-v2", base_url=server, api_key=key, patience=PATIENT)
+    return RemoteSettings("openai", model="all-MiniLM-L6-v2", base_url=server, api_key=key, timeouts=PATIENT)
 
 
 async def test_notes_are_found_by_meaning_through_a_server_of_others(server: str) -> None:
@@ -68,7 +68,7 @@ async def test_notes_are_found_by_meaning_through_a_server_of_others(server: str
         question = await embedder.embed_query("Who repaired our heating?")
     finally:
         await embedder.aclose()
-    scores = [float(question @ vector) for vector in vectors if not isinstance(vector, Rejected)]
+    scores = [float(question @ vector) for vector in vectors if not isinstance(vector, Unembeddable)]
     assert int(np.argmax(scores)) == 0
     assert len(scores) == 3
     with pytest.raises(EmbedderUnavailable, match="401") as caught:

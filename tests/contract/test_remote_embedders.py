@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 from memoryd.domain.breaker import BreakerRule
-from memoryd.embed.protocol import Attachment, Passage, Rejected, Vector
-from memoryd.embed.remote.build import Patience, RemoteSettings, open_remote
-from memoryd.embed.remote.embedder import RemoteEmbedder
+from memoryd.embed.protocol import Attachment, Passage, Unembeddable, Vector
+from memoryd.embed.remote.provider import CallTimeouts, RemoteSettings, open_remote
+from memoryd.embed.remote.remote_embedder import RemoteEmbedder
 from memoryd.errors import EmbedderUnavailable, EmbeddingError, ModelError
 from tests.contract.embedding_server import DIALECTS, DIMENSIONS, Asked, EmbeddingServer, Reply, numbers_for
 
@@ -30,7 +30,7 @@ MODELS = {
     "mistral": "mistral-embed",
     "ollama": "all-minilm",
 }
-QUICK = Patience(
+QUICK = CallTimeouts(
     query=timedelta(seconds=1), bulk=timedelta(seconds=1), connect=timedelta(seconds=1), hold=timedelta(seconds=2)
 )
 RULE = BreakerRule(first_delay=0.01, longest_delay=0.05, jitter=0.0, failures_to_open=50)
@@ -53,7 +53,7 @@ async def serving(provider: str) -> AsyncIterator[EmbeddingServer]:
 def settings_for(server: EmbeddingServer, **changes: Any) -> RemoteSettings:
     provider = server.dialect.provider
     fields: dict[str, Any] = {"provider": provider, "model": MODELS[provider], "base_url": server.url, "api_key": KEY}
-    return RemoteSettings(**(fields | {"patience": QUICK, "rule": RULE} | changes))
+    return RemoteSettings(**(fields | {"timeouts": QUICK, "rule": RULE} | changes))
 
 
 @contextlib.asynccontextmanager
@@ -71,8 +71,8 @@ def unit(text: str) -> Vector:
     return np.asarray(vector / np.linalg.norm(vector), dtype=np.float32)
 
 
-def same(got: Vector | Rejected, wanted: Vector) -> bool:
-    return not isinstance(got, Rejected) and got.dtype == np.float32 and np.allclose(got, wanted, atol=1e-6)
+def same(got: Vector | Unembeddable, wanted: Vector) -> bool:
+    return not isinstance(got, Unembeddable) and got.dtype == np.float32 and np.allclose(got, wanted, atol=1e-6)
 
 
 async def until_busy(server: EmbeddingServer, requests: int) -> None:
@@ -132,7 +132,7 @@ async def test_empty_texts_are_rejected_and_not_sent(server: EmbeddingServer) ->
         empty, full = await embedder.embed_documents([Passage(" \n"), PASSAGES[0]])
         with pytest.raises(EmbeddingError):
             await embedder.embed_query("  ")
-    assert isinstance(empty, Rejected)
+    assert isinstance(empty, Unembeddable)
     assert same(full, unit(NOTES[0]))
     assert server.texts == [NOTES[0]]
 
@@ -240,8 +240,8 @@ async def test_broken_answer_is_asked_for_again_and_then_told(server: EmbeddingS
 
 
 async def test_slow_drip_ends_in_time(server: EmbeddingServer) -> None:
-    patience = Patience(query=timedelta(seconds=0.3), bulk=timedelta(seconds=0.3), hold=timedelta(seconds=1))
-    async with opened(server, patience=patience) as embedder:
+    timeouts = CallTimeouts(query=timedelta(seconds=0.3), bulk=timedelta(seconds=0.3), hold=timedelta(seconds=1))
+    async with opened(server, timeouts=timeouts) as embedder:
         server.behaviour = lambda _: Reply(200, b"{", drip=True)
         async with asyncio.timeout(5):
             with pytest.raises(EmbedderUnavailable, match="no answer within"):
@@ -252,7 +252,7 @@ async def test_slow_drip_ends_in_time(server: EmbeddingServer) -> None:
 
 async def test_endless_answer_is_not_swallowed(server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memoryd.embed.remote.http.ANSWER_BYTES", 4 << 20)
-    async with opened(server, patience=Patience(attempts=1)) as embedder:
+    async with opened(server, timeouts=CallTimeouts(attempts=1)) as embedder:
         server.behaviour = lambda _: Reply(200, b"", huge=True)
         async with asyncio.timeout(10):
             with pytest.raises(EmbedderUnavailable, match="more than 4 MiB"):
@@ -274,7 +274,7 @@ async def test_number_that_is_none_sets_one_passage_aside(server: EmbeddingServe
         server.script = [Reply(200, server.dialect.answer([numbers_for(NOTES[0]), row, numbers_for(NOTES[2])]))]
         first, second, third = await embedder.embed_documents(PASSAGES)
     assert same(first, unit(NOTES[0]))
-    assert isinstance(second, Rejected)
+    assert isinstance(second, Unembeddable)
     assert same(third, unit(NOTES[2]))
 
 
@@ -284,7 +284,7 @@ async def test_zeros_are_no_vector(server: EmbeddingServer) -> None:
         (got,) = await embedder.embed_documents(PASSAGES[:1])
         with pytest.raises(EmbeddingError, match="zeros"):
             await embedder.embed_query("boiler")
-    assert isinstance(got, Rejected)
+    assert isinstance(got, Unembeddable)
 
 
 async def test_other_dimensions_are_never_mixed_in(server: EmbeddingServer) -> None:
@@ -328,7 +328,7 @@ async def test_poisonous_text_is_found_and_the_others_are_embedded(server: Embed
     async with opened(server) as embedder:
         server.behaviour = when_sent(server, "note 11", server.refusal(400, "Invalid input"))
         got = await embedder.embed_documents(passages)
-    assert [place for place, answer in enumerate(got) if isinstance(answer, Rejected)] == [11]
+    assert [place for place, answer in enumerate(got) if isinstance(answer, Unembeddable)] == [11]
     assert all(same(answer, unit(f"note {place}")) for place, answer in enumerate(got) if place != 11)
 
 
@@ -336,7 +336,7 @@ async def test_text_that_crashes_the_server_is_found(server: EmbeddingServer) ->
     async with opened(server) as embedder:
         server.behaviour = when_sent(server, NOTES[1], server.refusal(500, "failed to encode: unsupported value: NaN"))
         first, second, third = await embedder.embed_documents(PASSAGES)
-    assert isinstance(second, Rejected)
+    assert isinstance(second, Unembeddable)
     assert same(first, unit(NOTES[0]))
     assert same(third, unit(NOTES[2]))
 
@@ -383,12 +383,12 @@ async def test_text_that_is_too_long_is_cut_until_it_fits(server: EmbeddingServe
     assert same(cut, unit(long[:500]))
     assert len(server.asked[-1:]) == 1
     assert len(server.dialect.texts(server.asked[-1].body)) == 16
-    assert not any(isinstance(answer, Rejected) for answer in got)
+    assert not any(isinstance(answer, Unembeddable) for answer in got)
 
 
 async def test_what_came_before_an_outage_is_not_asked_for_again(server: EmbeddingServer) -> None:
     passages = [Passage(f"note {number}") for number in range(200)]
-    async with opened(server, patience=Patience(attempts=1), concurrency=1) as embedder:
+    async with opened(server, timeouts=CallTimeouts(attempts=1), concurrency=1) as embedder:
         server.behaviour = when_sent(server, "note 199", Reply(503, b""))
         with pytest.raises(EmbedderUnavailable):
             await embedder.embed_documents(passages)
@@ -432,7 +432,7 @@ async def test_open_circuit_answers_at_once_and_lets_one_probe_through(server: E
 
 async def test_requests_at_once_are_limited_and_a_question_overtakes(server: EmbeddingServer) -> None:
     passages = [Passage(f"note {number}") for number in range(600)]
-    async with opened(server, concurrency=2, patience=Patience()) as embedder:
+    async with opened(server, concurrency=2, timeouts=CallTimeouts()) as embedder:
         server.gate.clear()
         bulk = asyncio.gather(embedder.embed_documents(passages))
         await until_busy(server, 2)
@@ -448,7 +448,7 @@ async def test_message_that_quotes_the_text_is_not_passed_on(server: EmbeddingSe
     async with opened(server) as embedder:
         server.behaviour = when_sent(server, secret, server.refusal(400, f"cannot embed: {secret}"))
         (got,) = await embedder.embed_documents([Passage(secret)])
-    assert isinstance(got, Rejected)
+    assert isinstance(got, Unembeddable)
     assert "bicycle" not in got.reason
 
 
@@ -468,7 +468,7 @@ async def test_cancelled_call_leaves_a_working_embedder(server: EmbeddingServer)
 async def test_text_with_a_lone_surrogate_is_sent(server: EmbeddingServer) -> None:
     async with opened(server) as embedder:
         (got,) = await embedder.embed_documents([Passage("half a \ud83d face")])
-    assert not isinstance(got, Rejected)
+    assert not isinstance(got, Unembeddable)
 
 
 # one provider each
@@ -651,7 +651,7 @@ async def test_gemini_embeds_pictures_beside_texts() -> None:
         assert same(got, unit("Image file: holiday.png"))
         async with opened(server) as embedder:
             (got,) = await embedder.embed_documents([attached(picture)])
-            assert isinstance(got, Rejected)
+            assert isinstance(got, Unembeddable)
             assert "text only" in got.reason
             assert server.asked == []
 
@@ -671,10 +671,10 @@ async def test_picture_that_gemini_refuses_is_set_aside_alone() -> None:
         )
         got = await embedder.embed_documents([attached(b"one"), attached(b"two", "image/heic"), attached(b"three")])
     refused = got[1]
-    assert isinstance(refused, Rejected)
+    assert isinstance(refused, Unembeddable)
     assert "Unsupported" in refused.reason
-    assert not isinstance(got[0], Rejected)
-    assert not isinstance(got[2], Rejected)
+    assert not isinstance(got[0], Unembeddable)
+    assert not isinstance(got[2], Unembeddable)
 
 
 async def test_pictures_that_came_before_another_failed_are_not_sent_again() -> None:

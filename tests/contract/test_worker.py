@@ -10,8 +10,8 @@ import numpy as np
 import psutil
 import pytest
 
-from memoryd.embed.local.worker import LlamaWorker, Phase
-from memoryd.embed.protocol import EmbedderIdentity, Passage, Rejected, Vector
+from memoryd.embed.local.worker import LlamaWorker, WorkerPhase
+from memoryd.embed.protocol import EmbedderIdentity, Passage, Unembeddable, Vector
 from memoryd.errors import EmbedderUnavailable, EmbeddingError
 from memoryd.models.families import ModelFamily
 from tests.waiting import eventually_async
@@ -54,9 +54,9 @@ async def worker(starter_model: Path) -> AsyncIterator[LlamaWorker]:
         yield worker
 
 
-def cosine(first: Vector | Rejected, second: Vector | Rejected) -> float:
-    assert not isinstance(first, Rejected)
-    assert not isinstance(second, Rejected)
+def cosine(first: Vector | Unembeddable, second: Vector | Unembeddable) -> float:
+    assert not isinstance(first, Unembeddable)
+    assert not isinstance(second, Unembeddable)
     return float(first @ second)
 
 
@@ -82,7 +82,7 @@ async def test_documents_come_back_in_order(worker: LlamaWorker) -> None:
 
 async def test_no_documents_give_no_vectors(worker: LlamaWorker) -> None:
     assert await worker.embed_documents([]) == []
-    assert await worker.embed_documents([Passage(" ")]) == [Rejected("empty text")]
+    assert await worker.embed_documents([Passage(" ")]) == [Unembeddable("empty text")]
     assert worker.state().pid is None
 
 
@@ -90,8 +90,8 @@ async def test_one_bad_passage_does_not_cost_the_others(worker: LlamaWorker) -> 
     first, blank, control, last = await worker.embed_documents(
         [Passage("a"), Passage(" \n\t"), Passage("\x01\x02"), Passage("b")]
     )
-    assert isinstance(blank, Rejected)
-    assert isinstance(control, Rejected)
+    assert isinstance(blank, Unembeddable)
+    assert isinstance(control, Unembeddable)
     assert "token" in control.reason
     assert cosine(first, last) > 0
 
@@ -193,7 +193,7 @@ async def test_cancelled_callers_leave_the_worker_in_step(worker: LlamaWorker) -
 
 async def test_idle_model_is_unloaded_and_comes_back(starter_model: Path) -> None:
     async with running(worker_for(starter_model, idle_unload=timedelta(milliseconds=50))) as worker:
-        assert worker.state().phase is Phase.STOPPED
+        assert worker.state().phase is WorkerPhase.STOPPED
         await worker.embed_query(HOST)
         pid = worker.state().pid
         assert pid is not None
@@ -207,7 +207,7 @@ async def test_idle_model_is_unloaded_and_comes_back(starter_model: Path) -> Non
 async def test_state_shows_the_process(worker: LlamaWorker) -> None:
     await worker.warm()
     state = worker.state()
-    assert state.phase is Phase.READY
+    assert state.phase is WorkerPhase.READY
     assert state.rss_bytes > 20e6
     assert psutil.Process(state.pid).ppid() == psutil.Process().pid
 

@@ -13,14 +13,14 @@ import pytest
 
 from memoryd.errors import DownloadError, ModelError
 from memoryd.models.download import download
-from memoryd.models.order import Patience, Wanted
-from memoryd.models.progress import Progress
+from memoryd.models.download_request import DownloadRequest, DownloadTimeouts
+from memoryd.models.fetch_progress import Progress
 from tests.integration.model_server import Answer, ModelServer
 
 CONTENT = b"GGUF" + random.Random(7).randbytes(3_000_000)
 DIGEST = sha256(CONTENT).hexdigest()
 BLOCK = 256 << 10
-QUICK = Patience(
+QUICK = DownloadTimeouts(
     connect=timedelta(seconds=2),
     read=timedelta(seconds=2),
     pauses=(timedelta(), timedelta()),
@@ -46,12 +46,12 @@ async def fetched(
     digest: str | None = None,
     is_hub: bool = False,
     seen: list[Progress] | None = None,
-    patience: Patience = QUICK,
+    timeouts: DownloadTimeouts = QUICK,
 ) -> str:
     url = f"{server.url}/o/r/resolve/main/m.gguf" if is_hub else f"{server.url}/m.gguf"
-    wanted = Wanted(spec="the model", url=url, sha256=digest, is_hub=is_hub)
+    request = DownloadRequest(spec="the model", url=url, sha256=digest, is_hub=is_hub)
     report = (seen if seen is not None else []).append
-    return await download(wanted, target, report=report, check=lambda _: None, patience=patience)
+    return await download(request, target, report=report, check=lambda _: None, timeouts=timeouts)
 
 
 async def failure(server: ModelServer, target: Path, **options: object) -> DownloadError:
@@ -269,9 +269,9 @@ async def test_nobody_listening_is_temporary(target: Path) -> None:
 
 async def test_silent_server_is_temporary(server: ModelServer, target: Path) -> None:
     server.script = [Answer(stall=True)] * 9
-    patience = Patience(read=timedelta(milliseconds=50), pauses=())
+    timeouts = DownloadTimeouts(read=timedelta(milliseconds=50), pauses=())
 
-    error = await failure(server, target, patience=patience)
+    error = await failure(server, target, timeouts=timeouts)
 
     assert not error.is_permanent
     assert "does not answer in time" in str(error)
@@ -348,9 +348,9 @@ async def test_unfit_content_is_refused_and_thrown_away(server: ModelServer, tar
     def refuse(_path: Path) -> None:
         raise ModelError("it writes text")
 
-    wanted = Wanted(spec="the model", url=f"{server.url}/m.gguf")
+    request = DownloadRequest(spec="the model", url=f"{server.url}/m.gguf")
     with pytest.raises(DownloadError, match="it writes text") as caught:
-        await download(wanted, target, report=lambda _: None, check=refuse, patience=QUICK)
+        await download(request, target, report=lambda _: None, check=refuse, timeouts=QUICK)
 
     assert caught.value.is_permanent
     assert leftovers(target) == []
@@ -388,9 +388,9 @@ async def test_cancelled_download_keeps_its_part(server: ModelServer, target: Pa
         if progress.done_bytes >= BLOCK:
             started.set()
 
-    wanted = Wanted(spec="the model", url=f"{server.url}/m.gguf")
+    request = DownloadRequest(spec="the model", url=f"{server.url}/m.gguf")
     server.script = [Answer(break_after=1_000_000), Answer(stall=True)]
-    task = asyncio.create_task(download(wanted, target, report=report, check=lambda _: None, patience=QUICK))
+    task = asyncio.create_task(download(request, target, report=report, check=lambda _: None, timeouts=QUICK))
     await started.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -14,15 +14,15 @@ from memoryd.config.providers import ModelsSection
 from memoryd.config.secret import parse_secret
 from memoryd.domain.breaker import BreakerRule
 from memoryd.domain.provider_choice import Choice
-from memoryd.embed.choice import Embedding, Plan
-from memoryd.embed.fallback import FallbackEmbedding
-from memoryd.embed.protocol import Embedder, EmbedderIdentity, Passage, Rejected, Vector
-from memoryd.embed.remote.keys import Address, KeySources
-from memoryd.embed.remote.source import RemoteEmbedding, RemoteWish
-from memoryd.embed.remote.spending import Ledger
+from memoryd.embed.choice import EmbedderPlan, Embedding
+from memoryd.embed.fallback_embedding import FallbackEmbedding
+from memoryd.embed.protocol import Embedder, EmbedderIdentity, Passage, Unembeddable, Vector
+from memoryd.embed.remote.api_keys import AddressOwner, KeySources
+from memoryd.embed.remote.remote_embedding import RemoteEmbedding, RemoteWish
+from memoryd.embed.remote.spending import SpendingBook
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
 from memoryd.errors import EmbedderUnavailable
-from memoryd.models.progress import Progress
+from memoryd.models.fetch_progress import Progress
 from tests.contract.embedding_server import DIALECTS, EmbeddingServer
 from tests.embedding_endpoint import Endpoint
 from tests.waiting import eventually_async
@@ -41,7 +41,7 @@ class PlainEmbedder:
     async def embed_query(self, text: str) -> Vector:
         return np.array([1, 0], np.float32)
 
-    async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Rejected]:
+    async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Unembeddable]:
         return [np.array([1, 0], np.float32) for _ in passages]
 
 
@@ -71,14 +71,14 @@ class Scene:
         self.changes: list[EmbedderPhase] = []
         self.slot = EmbedderSlot(lambda state: self.changes.append(state.phase))
         wish = RemoteWish(
-            "openai", "test-model", endpoint.url, Address.REMOTE, parse_secret({"file": str(folder / "key")})
+            "openai", "test-model", endpoint.url, AddressOwner.REMOTE, parse_secret({"file": str(folder / "key")})
         )
         (folder / "key").write_text(key)
         self.first = RemoteEmbedding(
             wish=wish,
             keys=KeySources(ModelsSection(), {}),
             slot=EmbedderSlot(lambda _: news.set()),
-            ledger=Ledger(folder / "spending.json"),
+            book=SpendingBook(folder / "spending.json"),
             jobs=folder / "batches",
             rule=QUICK,
             look_seconds=LOOK,
@@ -130,10 +130,10 @@ async def opening(folder: Path, server: EmbeddingServer) -> AsyncIterator[Remote
     key = folder / "key"
     key.write_text("first-key")
     source = RemoteEmbedding(
-        wish=RemoteWish("openai", "test-model", server.url, Address.REMOTE, parse_secret({"file": str(key)})),
+        wish=RemoteWish("openai", "test-model", server.url, AddressOwner.REMOTE, parse_secret({"file": str(key)})),
         keys=KeySources(ModelsSection(), {}),
         slot=EmbedderSlot(lambda _: None),
-        ledger=Ledger(folder / "spending.json"),
+        book=SpendingBook(folder / "spending.json"),
         jobs=folder / "batches",
         rule=QUICK,
         look_seconds=LOOK,
@@ -182,7 +182,7 @@ async def test_model_out_of_reach_ends_a_wait_unless_another_may_stand_in(scene:
     for slot in (alone, scene.slot):
         await slot.become(EmbedderPhase.DOWNLOADING, "fetching a model")
         slot.note_progress(progress, progress.trouble)
-    plan = Plan(Choice("local", "spare", ""), None, None, ())
+    plan = EmbedderPlan(Choice("local", "spare", ""), None, None, ())
     assert Embedding(plan, alone, scene.spare).obstacle() == "cannot reach the hub"
     assert Embedding(plan, scene.slot, scene.both).obstacle() is None
 

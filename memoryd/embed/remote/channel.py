@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from functools import partial
 
-from memoryd.embed.remote.api import Api, Input, Row
+from memoryd.embed.protocol import Purpose
+from memoryd.embed.remote.api import Api, Input, RawVector
 from memoryd.embed.remote.failures import CallError, Kind
-from memoryd.embed.remote.gate import Lane
 from memoryd.embed.remote.http import Endpoint, decode_json
-from memoryd.embed.remote.prompts import Side
 
 
 class Channel:
@@ -17,24 +16,24 @@ class Channel:
         self.endpoint = endpoint
         self.api = api
 
-    async def rows(self, inputs: Sequence[Input], side: Side, lane: Lane, *, attempts: int | None = None) -> list[Row]:
+    async def rows(self, inputs: Sequence[Input], purpose: Purpose, *, attempts: int | None = None) -> list[RawVector]:
         """One row a text, in order; raises CallError. `inputs` are no more than `api.items`."""
         try:
-            return await self._rows(self.api, inputs, side, lane, attempts)
+            return await self._rows(self.api, inputs, purpose, attempts)
         except CallError as error:
             older = self.api.older
             if error.kind is not Kind.MISSING or older is None or _names_model(error):
                 raise
-        rows = [row for one in inputs for row in await self._rows(older, [one], side, lane, attempts)]
+        rows = [row for one in inputs for row in await self._rows(older, [one], purpose, attempts)]
         self.api = older
         return rows
 
-    async def _rows(self, api: Api, inputs: Sequence[Input], side: Side, lane: Lane, attempts: int | None) -> list[Row]:
-        call = api.call(inputs, side)
+    async def _rows(self, api: Api, inputs: Sequence[Input], purpose: Purpose, attempts: int | None) -> list[RawVector]:
+        call = api.call(inputs, purpose)
         return await self.endpoint.ask(
             "POST",
             self.endpoint.url(call.path),
-            lane,
+            purpose,
             partial(_decoded, api, len(inputs)),
             json_body=call.body,
             texts=[item.text for item in inputs],
@@ -47,5 +46,5 @@ def _names_model(error: CallError) -> bool:
     return "model" in error.reason.lower()
 
 
-def _decoded(api: Api, count: int, body: bytes) -> list[Row]:
+def _decoded(api: Api, count: int, body: bytes) -> list[RawVector]:
     return api.rows(decode_json(body), count)

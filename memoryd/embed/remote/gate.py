@@ -2,33 +2,26 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from enum import StrEnum
 
 from memoryd.domain.breaker import Breaker, BreakerRule
+from memoryd.embed.protocol import Purpose
 from memoryd.embed.remote.failures import CallError, Kind
 
 
-class Lane(StrEnum):
-    """A question is not held back by a limit that documents ran into: it is small, and somebody waits."""
-
-    QUERY = "query"
-    BULK = "bulk"
-
-
-class Gate:
+class EndpointGate:
     """The memory of one endpoint. Seconds are monotonic; `chance` in [0, 1) spreads the next try."""
 
     def __init__(self, rule: BreakerRule, chance: Callable[[], float]) -> None:
         self.reason = ""
         self._breaker = Breaker(rule=rule)
         self._chance = chance
-        self._holds: dict[Lane, float] = {}
+        self._holds: dict[Purpose, float] = {}
         self._failed_at = float("-inf")
         self._answered_at = float("-inf")
 
-    def wait(self, lane: Lane, now: float) -> float:
+    def wait(self, purpose: Purpose, now: float) -> float:
         """Seconds until a call may start."""
-        return max(self._breaker.wait(now), self._holds.get(lane, now) - now, 0.0)
+        return max(self._breaker.wait(now), self._holds.get(purpose, now) - now, 0.0)
 
     def starts(self, now: float) -> None:
         """A call starts."""
@@ -39,23 +32,23 @@ class Gate:
         self._answered_at = now
         self._breaker = self._breaker.succeeded()
 
-    def fails(self, error: CallError, lane: Lane, *, started: float, now: float, is_late: bool) -> None:
+    def fails(self, error: CallError, purpose: Purpose, *, started: float, now: float, is_late: bool) -> None:
         """A call failed. `is_late`: no answer in time, rather than an answer that says no."""
         self.reason = error.reason
         if error.kind in {Kind.REFUSED, Kind.TOO_LONG, Kind.TOO_MANY}:
             self.answered(now)
         elif error.kind is Kind.BUSY:
             self.answered(now)
-            self._hold(lane, now, error.retry_after)
-        elif not self._is_load(lane, now, is_late=is_late):
+            self._hold(purpose, now, error.retry_after)
+        elif not self._is_load(purpose, now, is_late=is_late):
             self._count(started, now)
             if error.retry_after is not None:
                 until = max(self._breaker.retry_at, now + error.retry_after)
                 self._breaker = replace(self._breaker, retry_at=until)
 
-    def _is_load(self, lane: Lane, now: float, *, is_late: bool) -> bool:
+    def _is_load(self, purpose: Purpose, now: float, *, is_late: bool) -> bool:
         # a question without an answer in its few seconds, while documents get theirs: busy, not gone
-        return is_late and lane is Lane.QUERY and now - self._answered_at < self._breaker.rule.window
+        return is_late and purpose is Purpose.QUERY and now - self._answered_at < self._breaker.rule.window
 
     def _count(self, started: float, now: float) -> None:
         # calls that were under way together fail together: that is one failure
@@ -63,10 +56,10 @@ class Gate:
             self._breaker = self._breaker.failed(now, self._chance())
             self._failed_at = now
 
-    def _hold(self, lane: Lane, now: float, seconds: float | None) -> None:
+    def _hold(self, purpose: Purpose, now: float, seconds: float | None) -> None:
         rule = self._breaker.rule
         pause = rule.first_delay if seconds is None else seconds
         until = now + pause * (1 + rule.jitter * self._chance())
-        self._holds[lane] = max(self._holds.get(lane, 0.0), until)
-        if lane is Lane.QUERY:
-            self._holds[Lane.BULK] = max(self._holds.get(Lane.BULK, 0.0), until)
+        self._holds[purpose] = max(self._holds.get(purpose, 0.0), until)
+        if purpose is Purpose.QUERY:
+            self._holds[Purpose.DOCUMENT] = max(self._holds.get(Purpose.DOCUMENT, 0.0), until)

@@ -16,9 +16,10 @@ from typing import Any, Final, TypeVar
 import httpx
 
 from memoryd import __version__
+from memoryd.embed.protocol import Purpose
 from memoryd.embed.remote.failures import CallError, Kind, meaning, redacted
-from memoryd.embed.remote.gate import Gate, Lane
-from memoryd.embed.remote.settings import Patience
+from memoryd.embed.remote.gate import EndpointGate
+from memoryd.embed.remote.remote_settings import CallTimeouts
 from memoryd.models.source import LOOPBACK
 
 ANSWER_BYTES: Final = 96 << 20
@@ -51,17 +52,17 @@ class Endpoint:
         headers: Mapping[str, str],
         secrets: Sequence[str],
         concurrency: int,
-        patience: Patience,
-        gate: Gate,
+        timeouts: CallTimeouts,
+        gate: EndpointGate,
     ) -> None:
         self.base = httpx.URL(base_url.rstrip("/"))
         self._secrets = (*secrets, self.base.password)
-        self._patience = patience
+        self._timeouts = timeouts
         self._gate = gate
         self._slots = asyncio.Semaphore(concurrency)
         self._client = httpx.AsyncClient(
             headers={"user-agent": f"memoryd/{__version__}", **headers, "accept-encoding": "identity"},
-            timeout=httpx.Timeout(None, connect=patience.connect.total_seconds()),
+            timeout=httpx.Timeout(None, connect=timeouts.connect.total_seconds()),
             limits=httpx.Limits(max_connections=concurrency + 4, max_keepalive_connections=concurrency + 1),
             verify=tls(),
             # a proxy that is set for the world outside does not reach this machine's own servers
@@ -85,7 +86,7 @@ class Endpoint:
         self,
         method: str,
         url: httpx.URL,
-        lane: Lane,
+        purpose: Purpose,
         decode: Decode[Decoded],
         *,
         json_body: object = None,
@@ -95,28 +96,28 @@ class Endpoint:
     ) -> Decoded:
         """Call and decode, with retries; raises CallError, redacted: no key and none of `texts` stand in it.
 
-        A question must be answered within `patience.query`, retries and all.
+        A question must be answered within `timeouts.query`, retries and all.
         """
         if json_body is not None:
             content["content"] = await asyncio.to_thread(_encoded, json_body)
             content["headers"] = {"Content-Type": "application/json"}
         request = self._client.build_request(method, url, **content)
-        deadline = time.monotonic() + self._patience.query.total_seconds() if lane is Lane.QUERY else None
-        left = attempts or self._patience.attempts
+        deadline = time.monotonic() + self._timeouts.query.total_seconds() if purpose is Purpose.QUERY else None
+        left = attempts or self._timeouts.attempts
         while True:
-            await self._turn(lane, deadline)
+            await self._turn(purpose, deadline)
             try:
-                return await self._attempt(request, lane, decode, deadline, texts)
+                return await self._attempt(request, purpose, decode, deadline, texts)
             except CallError as error:
                 left -= 1
                 if left <= 0 or error.kind not in AGAIN:
                     raise
 
-    async def _turn(self, lane: Lane, deadline: float | None) -> None:
+    async def _turn(self, purpose: Purpose, deadline: float | None) -> None:
         """Wait until the gate opens, if that is soon enough."""
         now = time.monotonic()
-        wait = self._gate.wait(lane, now)
-        bound = self._patience.hold.total_seconds() if deadline is None else deadline - now
+        wait = self._gate.wait(purpose, now)
+        bound = self._timeouts.hold.total_seconds() if deadline is None else deadline - now
         if wait > bound:
             later = f"; next try in {wait:.0f} s" if wait >= 1 else ""
             raise CallError(Kind.OUTAGE, f"{self._gate.reason}{later}")
@@ -124,12 +125,17 @@ class Endpoint:
             await asyncio.sleep(wait)
 
     async def _attempt(
-        self, request: httpx.Request, lane: Lane, decode: Decode[Decoded], deadline: float | None, texts: Sequence[str]
+        self,
+        request: httpx.Request,
+        purpose: Purpose,
+        decode: Decode[Decoded],
+        deadline: float | None,
+        texts: Sequence[str],
     ) -> Decoded:
-        async with self._slot(lane):
+        async with self._slot(purpose):
             started = time.monotonic()
             self._gate.starts(started)
-            limit = self._patience.bulk.total_seconds() if deadline is None else deadline - started
+            limit = self._timeouts.bulk.total_seconds() if deadline is None else deadline - started
             is_late = False
             try:
                 async with asyncio.timeout(limit):
@@ -146,13 +152,13 @@ class Endpoint:
                 self._gate.answered(time.monotonic())
                 return answer
         error.reason = f"{self.host}: {redacted(error.reason, self._secrets, texts)}"
-        self._gate.fails(error, lane, started=started, now=time.monotonic(), is_late=is_late)
+        self._gate.fails(error, purpose, started=started, now=time.monotonic(), is_late=is_late)
         raise error
 
     @asynccontextmanager
-    async def _slot(self, lane: Lane) -> AsyncIterator[None]:
+    async def _slot(self, purpose: Purpose) -> AsyncIterator[None]:
         """Documents share `concurrency` requests; a question needs no slot."""
-        if lane is Lane.QUERY:
+        if purpose is Purpose.QUERY:
             yield
             return
         async with self._slots:

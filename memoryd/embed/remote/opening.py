@@ -5,21 +5,21 @@ import random
 
 import httpx
 
+from memoryd.embed.protocol import Purpose
 from memoryd.embed.remote.api import Api
-from memoryd.embed.remote.build import api_of, context_of, identity_of
 from memoryd.embed.remote.catalogue import PROVIDERS
 from memoryd.embed.remote.channel import Channel
-from memoryd.embed.remote.embedder import RemoteEmbedder, unavailable
 from memoryd.embed.remote.failures import CallError
-from memoryd.embed.remote.gate import Gate, Lane
+from memoryd.embed.remote.gate import EndpointGate
 from memoryd.embed.remote.http import Endpoint, tls
-from memoryd.embed.remote.prompts import Side
-from memoryd.embed.remote.settings import RemoteSettings
+from memoryd.embed.remote.provider import api_of, context_of, identity_of
+from memoryd.embed.remote.remote_embedder import RemoteEmbedder, unavailable
+from memoryd.embed.remote.remote_settings import RemoteSettings
 from memoryd.embed.remote.splitting import PROBE
 from memoryd.errors import EmbedderUnavailable, ModelError
 
 
-async def opened(settings: RemoteSettings, gate: Gate | None) -> RemoteEmbedder:
+async def opened(settings: RemoteSettings, gate: EndpointGate | None) -> RemoteEmbedder:
     """The embedder; see `open_remote`."""
     api = api_of(settings)
     await asyncio.to_thread(tls)
@@ -37,7 +37,7 @@ async def opened(settings: RemoteSettings, gate: Gate | None) -> RemoteEmbedder:
     )
 
 
-def _endpoint(settings: RemoteSettings, api: Api, gate: Gate | None) -> Endpoint:
+def _endpoint(settings: RemoteSettings, api: Api, gate: EndpointGate | None) -> Endpoint:
     facts = PROVIDERS[settings.provider]
     if facts.needs_key and not settings.api_key and settings.base_url in {"", facts.base_url}:
         raise EmbedderUnavailable(f"no API key for {settings.provider}", hint="set memorySearch.remote.apiKey")
@@ -53,8 +53,8 @@ def _endpoint(settings: RemoteSettings, api: Api, gate: Gate | None) -> Endpoint
             headers=headers,
             secrets=[settings.api_key, *settings.headers.values()],
             concurrency=settings.concurrency or facts.concurrency,
-            patience=settings.patience,
-            gate=gate or Gate(settings.rule, random.random),
+            timeouts=settings.timeouts,
+            gate=gate or EndpointGate(settings.rule, random.random),
         )
     except httpx.InvalidURL as exc:
         raise ModelError(f"the address of {settings.provider} cannot be used: {exc}") from exc
@@ -65,7 +65,7 @@ def _endpoint(settings: RemoteSettings, api: Api, gate: Gate | None) -> Endpoint
 
 async def _dimensions(channel: Channel, settings: RemoteSettings) -> int:
     try:
-        (row,) = await channel.rows([PROBE], Side.DOCUMENT, Lane.BULK, attempts=2)
+        (row,) = await channel.rows([PROBE], Purpose.DOCUMENT, attempts=2)
     except CallError as exc:
         raise unavailable(exc) from exc
     if settings.dimensions not in {None, len(row)}:

@@ -2,9 +2,9 @@
 
 import re
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import Final
 
+from memoryd.embed.protocol import Purpose
 from memoryd.models.families import NO_TITLE, ModelMetadata, family_of
 
 PLAIN: Final = "{text}"
@@ -14,16 +14,9 @@ TITLE_LINE: Final = "{title_line}"
 PLACES: Final = re.compile(r"\{(text|title|title_line)\}")
 
 
-class Side(StrEnum):
-    """What a text is to retrieval."""
-
-    QUERY = "query"
-    DOCUMENT = "document"
-
-
 @dataclass(frozen=True, slots=True)
-class Manner:
-    """The prompt (a template with `{text}`, `{title}` and `{title_line}`) and the input type of one side."""
+class PromptTemplate:
+    """The prompt (a template with `{text}`, `{title}` and `{title_line}`) and the input type for one purpose."""
 
     prompt: str = PLAIN
     input_type: str = ""
@@ -35,7 +28,7 @@ class Manner:
         return PLACES.sub(lambda place: values[place[1]], self.prompt)
 
     @property
-    def titled(self) -> "Manner":
+    def titled(self) -> "PromptTemplate":
         """The same with the title as a line above the text, unless the prompt has a place of its own for it.
 
         As with a local model: a paragraph of a long page is told from its like by the headings it stands under.
@@ -51,39 +44,39 @@ class Manner:
 
 
 @dataclass(frozen=True, slots=True)
-class Manners:
+class PromptTemplates:
     """Both sides."""
 
-    query: Manner = Manner()
-    document: Manner = Manner()
+    query: PromptTemplate = PromptTemplate()
+    document: PromptTemplate = PromptTemplate()
 
-    def of(self, side: Side) -> Manner:
-        """The one of a side."""
-        return self.query if side is Side.QUERY else self.document
+    def of(self, purpose: Purpose) -> PromptTemplate:
+        """The one for a purpose."""
+        return self.query if purpose is Purpose.QUERY else self.document
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """What the configuration says of one side."""
+class PromptOverride:
+    """What the configuration says of one purpose."""
 
     instruction: str | None
     input_type: str | None
 
 
-def family_manners(model: str) -> Manners:
+def family_prompts(model: str) -> PromptTemplates:
     """The prompts that the name of an open model asks for; plain for a name that says nothing."""
     family = family_of(ModelMetadata(architecture="", name=model, dimensions=0, context=0))
-    return Manners(Manner(family.query_prompt), Manner(family.document_prompt))
+    return PromptTemplates(PromptTemplate(family.query_prompt), PromptTemplate(family.document_prompt))
 
 
-def overridden(own: Manner, wish: Wish) -> Manner:
+def overridden(own: PromptTemplate, override: PromptOverride) -> PromptTemplate:
     """What the model wants, except where the configuration says otherwise.
 
     A configured input type means that the server knows the prompt: the model's own would then stand twice.
     """
     prompt, input_type = own.prompt, own.input_type
-    if wish.input_type is not None:
-        prompt, input_type = PLAIN, wish.input_type
-    if wish.instruction is not None:
-        prompt = wish.instruction if PLAIN in wish.instruction else wish.instruction + PLAIN
-    return Manner(prompt, input_type)
+    if override.input_type is not None:
+        prompt, input_type = PLAIN, override.input_type
+    if override.instruction is not None:
+        prompt = override.instruction if PLAIN in override.instruction else override.instruction + PLAIN
+    return PromptTemplate(prompt, input_type)

@@ -14,7 +14,7 @@ import structlog
 
 from memoryd.domain.media import Media, token_estimate
 from memoryd.domain.text.tokens import estimate
-from memoryd.embed.protocol import Embedder, EmbedderIdentity, Passage, Rejected, Vector
+from memoryd.embed.protocol import Embedder, EmbedderIdentity, Passage, Unembeddable, Vector
 from memoryd.errors import BudgetSpent, EmbedderUnavailable
 from memoryd.files.writing import replace_file
 
@@ -23,7 +23,7 @@ log = structlog.get_logger(__name__)
 FILE_BYTES_MAX: Final = 1024 * 1024
 
 
-class Ledger:
+class SpendingBook:
     """Tokens (estimated) sent to each destination on the current day (UTC), in a small file.
 
     A file that cannot be read counts as empty; one that cannot be written costs the memory of it, not the work.
@@ -82,9 +82,9 @@ class MeteredEmbedder:
     Questions are counted and asked all the same: they are small, and somebody waits.
     """
 
-    def __init__(self, inner: Embedder, *, ledger: Ledger, destination: str, limit: int | None) -> None:
+    def __init__(self, inner: Embedder, *, book: SpendingBook, destination: str, limit: int | None) -> None:
         self._inner = inner
-        self._ledger = ledger
+        self._book = book
         self._destination = destination
         self._limit = limit
 
@@ -96,23 +96,23 @@ class MeteredEmbedder:
     async def embed_query(self, text: str) -> Vector:
         """Ask and count; raises as the embedder does."""
         vector = await self._inner.embed_query(text)
-        await self._ledger.add(self._destination, estimate(text))
+        await self._book.add(self._destination, estimate(text))
         return vector
 
-    async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Rejected]:
+    async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Unembeddable]:
         """Ask and count; raises BudgetSpent when the day's tokens are spent, else as the embedder does."""
         totals = list(accumulate(map(_tokens, passages)))
         tokens = totals[-1] if totals else 0
         # no await between the look at what is left and the reservation: two workspaces would both find it free
         if self._limit is not None:
             self._refuse_beyond(self._limit, totals)
-        with self._ledger.reserving(self._destination, tokens):
+        with self._book.reserving(self._destination, tokens):
             answers = await self._inner.embed_documents(passages)
-        await self._ledger.add(self._destination, tokens)
+        await self._book.add(self._destination, tokens)
         return answers
 
     def _refuse_beyond(self, limit: int, totals: Sequence[int]) -> None:
-        spent, reserved = self._ledger.spent(self._destination), self._ledger.reserved(self._destination)
+        spent, reserved = self._book.spent(self._destination), self._book.reserved(self._destination)
         fits = _fitting(totals, limit, spent + reserved)
         if fits >= len(totals):
             return

@@ -6,17 +6,15 @@ from typing import Final
 import structlog
 
 from memoryd.domain.text.tokens import estimate
-from memoryd.embed.protocol import Rejected, Vector
-from memoryd.embed.remote.api import Input, Row
+from memoryd.embed.protocol import Purpose, Unembeddable, Vector
+from memoryd.embed.remote.api import Input, RawVector
 from memoryd.embed.remote.catalogue import BUSY_ITEMS
 from memoryd.embed.remote.channel import Channel
 from memoryd.embed.remote.failures import CallError, Kind
-from memoryd.embed.remote.gate import Lane
-from memoryd.embed.remote.prompts import Side
 
 log = structlog.get_logger(__name__)
 
-Answers = dict[Input, Vector | Rejected]
+Answers = dict[Input, Vector | Unembeddable]
 
 PROBE: Final = Input("memory")
 """A text that says nothing about the user and that every model embeds."""
@@ -29,7 +27,7 @@ SUSPECT: Final = frozenset({Kind.REFUSED, Kind.FAILING})
 class Splitter:
     """Remembers the size of request that an endpoint was heard to take. `tokens` bounds a request, too."""
 
-    def __init__(self, channel: Channel, check: Callable[[Row], Vector | Rejected], *, tokens: float) -> None:
+    def __init__(self, channel: Channel, check: Callable[[RawVector], Vector | Unembeddable], *, tokens: float) -> None:
         self._channel = channel
         self._check = check
         self._tokens = tokens
@@ -59,13 +57,13 @@ class Splitter:
 
     async def probe(self) -> int:
         """Embed a harmless text; the number of its dimensions. Raises CallError if even that fails."""
-        (row,) = await self._channel.rows([PROBE], Side.DOCUMENT, Lane.BULK)
+        (row,) = await self._channel.rows([PROBE], Purpose.DOCUMENT)
         return len(row)
 
     async def _send(
         self, sent: Sequence[Input], part: Sequence[Input], answers: Answers, *, attempts: int | None = None
     ) -> None:
-        rows = await self._channel.rows(sent, Side.DOCUMENT, Lane.BULK, attempts=attempts)
+        rows = await self._channel.rows(sent, Purpose.DOCUMENT, attempts=attempts)
         answers.update(zip(part, [self._check(row) for row in rows], strict=True))
 
     async def _smaller(self, part: Sequence[Input], error: CallError, answers: Answers) -> None:
@@ -85,7 +83,7 @@ class Splitter:
             except CallError as again:
                 await self._smaller(half, again, answers)
 
-    async def _alone(self, item: Input, error: CallError, answers: Answers) -> Vector | Rejected:
+    async def _alone(self, item: Input, error: CallError, answers: Answers) -> Vector | Unembeddable:
         """The vector of as much of a text's beginning as the endpoint takes."""
         text = item.text
         while error.kind in {Kind.TOO_LONG, Kind.TOO_MANY} and len(text) > SHORTEST:
@@ -97,5 +95,5 @@ class Splitter:
             else:
                 return answers[item]
         if error.kind in SUSPECT | {Kind.TOO_LONG, Kind.TOO_MANY}:
-            return Rejected(error.reason)
+            return Unembeddable(error.reason)
         raise error

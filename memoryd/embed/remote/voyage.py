@@ -7,10 +7,11 @@ POST /embeddings {"model", "input": […], "input_type", "truncation", "output_d
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from memoryd.embed.remote.api import Api, Call, Input, Row, bearer, indexed_rows
-from memoryd.embed.remote.prompts import Manner, Manners, Side
+from memoryd.embed.protocol import Purpose
+from memoryd.embed.remote.api import Api, Call, Input, RawVector, bearer, indexed_rows
+from memoryd.embed.remote.prompts import PromptTemplate, PromptTemplates
 
-OWN_MANNERS: Final = Manners(Manner(input_type="query"), Manner(input_type="document"))
+OWN_PROMPTS: Final = PromptTemplates(PromptTemplate(input_type="query"), PromptTemplate(input_type="document"))
 """Voyage puts its prompts before the texts itself."""
 
 
@@ -18,23 +19,23 @@ class VoyageApi:
     """Voyage cuts a text that is too long for the model."""
 
     def __init__(
-        self, *, base_url: str, model: str, key: str, dimensions: int | None, manners: Manners, items: int
+        self, *, base_url: str, model: str, key: str, dimensions: int | None, prompts: PromptTemplates, items: int
     ) -> None:
         self.base_url = base_url.removesuffix("/embeddings")
         self.auth: Mapping[str, str] = bearer(key)
-        self.manners = manners
+        self.prompts = prompts
         self.items = items
         self.older: Api | None = None
         self.fixed: dict[str, object] = {"model": model, "truncation": True}
         if dimensions is not None:
             self.fixed["output_dimension"] = dimensions
 
-    def call(self, inputs: Sequence[Input], side: Side) -> Call:
+    def call(self, inputs: Sequence[Input], purpose: Purpose) -> Call:
         """One request for all texts."""
         body = self.fixed | {"input": [item.text for item in inputs]}
-        input_type = self.manners.of(side).input_type
+        input_type = self.prompts.of(purpose).input_type
         return Call("/embeddings", body | {"input_type": input_type} if input_type else body)
 
-    def rows(self, answer: object, count: int) -> list[Row]:
+    def rows(self, answer: object, count: int) -> list[RawVector]:
         """The vectors in the order of the texts."""
         return indexed_rows(answer, count)

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, TypeVar
 
 from memoryd.domain.breaker import Breaker, BreakerRule, Circuit
-from memoryd.embed.protocol import Embedder, EmbedderIdentity, Passage, Rejected, Vector
+from memoryd.embed.protocol import Embedder, EmbedderIdentity, Passage, Unembeddable, Vector
 from memoryd.errors import EmbedderUnavailable
 
 Result = TypeVar("Result")
@@ -54,7 +54,7 @@ class WatchedEmbedder:
         """Ask in spite of the back-off; raises as the embedder does."""
         await self._noted(self._inner.embed_query(PROBE))
 
-    async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Rejected]:
+    async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Unembeddable]:
         """Ask; raises as the embedder does."""
         return await self._noted(self._inner.embed_documents(passages))
 

@@ -4,38 +4,40 @@ from itertools import combinations
 
 import pytest
 
-from memoryd.domain.provider_choice import BY_KEY, REMOTE, Wish, choose
+from memoryd.domain.provider_choice import BY_KEY, REMOTE, ProviderOptions, choose
 
 KEYS = {name: f"${name.upper()}_API_KEY" for name in BY_KEY}
 
 
 def test_nothing_named_is_the_local_model_whatever_keys_lie_around() -> None:
-    choice = choose(Wish("local", "", keys=KEYS))
+    choice = choose(ProviderOptions("local", "", keys=KEYS))
     assert (choice.provider, choice.fallback, choice.remote_owner) == ("local", None, None)
     assert choice.rule == "memorySearch.provider is not set: the local model"
 
 
 @pytest.mark.parametrize("name", sorted({"local", *REMOTE}))
 def test_named_provider_is_taken_with_or_without_a_key(name: str) -> None:
-    choice = choose(Wish(name, "memorySearch.provider"))
+    choice = choose(ProviderOptions(name, "memorySearch.provider"))
     assert choice.provider == name
     assert choice.rule == f"memorySearch.provider names {name}"
 
 
 def test_none_has_no_fallback_either() -> None:
-    choice = choose(Wish("none", "memorySearch.provider", fallback="openai", keys=KEYS))
+    choice = choose(ProviderOptions("none", "memorySearch.provider", fallback="openai", keys=KEYS))
     assert (choice.provider, choice.fallback, choice.remote_owner) == ("none", None, None)
     assert "words only" in choice.rule
 
 
 def test_memory_that_nobody_may_search_is_sent_nowhere() -> None:
-    choice = choose(Wish("openai", "memorySearch.provider", fallback="gemini", keys=KEYS, is_searchable=False))
+    choice = choose(
+        ProviderOptions("openai", "memorySearch.provider", fallback="gemini", keys=KEYS, is_searchable=False)
+    )
     assert (choice.provider, choice.fallback, choice.remote_owner) == ("none", None, None)
     assert choice.rule == "memorySearch.enabled is false: no vectors are made"
 
 
 def test_auto_takes_a_model_file_before_any_key() -> None:
-    choice = choose(Wish("auto", "memorySearch.provider", is_model_here=True, keys=KEYS))
+    choice = choose(ProviderOptions("auto", "memorySearch.provider", is_model_here=True, keys=KEYS))
     assert choice.provider == "local"
     assert "is here" in choice.rule
 
@@ -44,17 +46,19 @@ def test_auto_takes_the_first_provider_of_the_order_that_has_a_key() -> None:
     for size in range(1, len(BY_KEY) + 1):
         for names in combinations(BY_KEY, size):
             keys = {name: KEYS[name] for name in reversed(names)}
-            choice = choose(Wish("auto", "memorySearch.provider", keys=keys))
+            choice = choose(ProviderOptions("auto", "memorySearch.provider", keys=keys))
             assert choice.provider == names[0]
             assert choice.rule.endswith(f"a key for {names[0]} in {KEYS[names[0]]}")
 
 
 def test_auto_never_takes_ollama() -> None:
-    assert choose(Wish("auto", "memorySearch.provider", keys={"ollama": "$OLLAMA_API_KEY"})).provider == "local"
+    assert (
+        choose(ProviderOptions("auto", "memorySearch.provider", keys={"ollama": "$OLLAMA_API_KEY"})).provider == "local"
+    )
 
 
 def test_auto_without_anything_is_the_local_model() -> None:
-    choice = choose(Wish("auto", "memorySearch.provider"))
+    choice = choose(ProviderOptions("auto", "memorySearch.provider"))
     assert choice.provider == "local"
     assert "no key for openai, gemini, voyage or mistral" in choice.rule
 
@@ -73,11 +77,11 @@ def test_auto_without_anything_is_the_local_model() -> None:
 def test_fallback_and_whom_the_remote_section_belongs_to(
     provider: str, fallback: str, expected: str | None, owner: str | None
 ) -> None:
-    choice = choose(Wish(provider, "memorySearch.provider", fallback=fallback))
+    choice = choose(ProviderOptions(provider, "memorySearch.provider", fallback=fallback))
     assert choice.fallback == expected
     assert choice.remote_owner == owner
 
 
 def test_provider_named_by_another_key_is_said_so() -> None:
-    choice = choose(Wish("openai", "memory.embedder.remote.url"))
+    choice = choose(ProviderOptions("openai", "memory.embedder.remote.url"))
     assert choice.rule == "memory.embedder.remote.url names openai"

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from memoryd.domain.text.tokens import estimate
-from memoryd.embed.protocol import EmbedderIdentity, Passage, Rejected, Vector
-from memoryd.embed.remote.spending import Ledger, MeteredEmbedder
+from memoryd.embed.protocol import EmbedderIdentity, Passage, Unembeddable, Vector
+from memoryd.embed.remote.spending import MeteredEmbedder, SpendingBook
 from memoryd.errors import BudgetSpent, EmbedderUnavailable
 
 HOST = "api.example.com"
@@ -36,7 +36,7 @@ class Counting:
     async def embed_query(self, text: str) -> Vector:
         return np.array([1, 0], np.float32)
 
-    async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Rejected]:
+    async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Unembeddable]:
         self.asked.set()
         await self.goes_on.wait()
         if self.is_away:
@@ -59,31 +59,31 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def ledger(tmp_path: Path, clock: Clock) -> Ledger:
-    return Ledger(tmp_path / "state" / "spending.json", clock=clock)
+def book(tmp_path: Path, clock: Clock) -> SpendingBook:
+    return SpendingBook(tmp_path / "state" / "spending.json", clock=clock)
 
 
-def metered(ledger: Ledger, limit: int | None, inner: Counting | None = None) -> MeteredEmbedder:
-    return MeteredEmbedder(inner or Counting(), ledger=ledger, destination=HOST, limit=limit)
+def metered(book: SpendingBook, limit: int | None, inner: Counting | None = None) -> MeteredEmbedder:
+    return MeteredEmbedder(inner or Counting(), book=book, destination=HOST, limit=limit)
 
 
-async def test_what_was_answered_is_counted_by_destination(ledger: Ledger) -> None:
-    embedder = metered(ledger, None)
+async def test_what_was_answered_is_counted_by_destination(book: SpendingBook) -> None:
+    embedder = metered(book, None)
     await embedder.embed_documents([TEN, TEN])
     await embedder.embed_query("three more words")
-    assert ledger.spent(HOST) == 2 * COST + estimate("three more words")
-    assert ledger.spent("other.example.com") == 0
+    assert book.spent(HOST) == 2 * COST + estimate("three more words")
+    assert book.spent("other.example.com") == 0
 
 
-async def test_what_failed_costs_nothing(ledger: Ledger) -> None:
+async def test_what_failed_costs_nothing(book: SpendingBook) -> None:
     with pytest.raises(EmbedderUnavailable):
-        await metered(ledger, None, Counting(is_away=True)).embed_documents([TEN])
-    assert ledger.spent(HOST) == 0
+        await metered(book, None, Counting(is_away=True)).embed_documents([TEN])
+    assert book.spent(HOST) == 0
 
 
-async def test_batch_beyond_the_limit_says_how_much_of_it_fits(ledger: Ledger) -> None:
+async def test_batch_beyond_the_limit_says_how_much_of_it_fits(book: SpendingBook) -> None:
     inner = Counting()
-    embedder = metered(ledger, 3 * COST, inner)
+    embedder = metered(book, 3 * COST, inner)
     with pytest.raises(BudgetSpent, match="tokensPerDay") as caught:
         await embedder.embed_documents([TEN] * 5)
     assert caught.value.fits == 3
@@ -95,64 +95,64 @@ async def test_batch_beyond_the_limit_says_how_much_of_it_fits(ledger: Ledger) -
     assert np.allclose(await embedder.embed_query("still asked"), [1, 0])
 
 
-async def test_limit_below_one_passage_still_sends_one_a_day(ledger: Ledger) -> None:
+async def test_limit_below_one_passage_still_sends_one_a_day(book: SpendingBook) -> None:
     with pytest.raises(BudgetSpent) as caught:
-        await metered(ledger, 1).embed_documents([TEN, TEN])
+        await metered(book, 1).embed_documents([TEN, TEN])
     assert caught.value.fits == 1
-    await metered(ledger, 1).embed_documents([TEN])
+    await metered(book, 1).embed_documents([TEN])
     with pytest.raises(BudgetSpent) as caught:
-        await metered(ledger, 1).embed_documents([TEN])
+        await metered(book, 1).embed_documents([TEN])
     assert caught.value.fits == 0
 
 
-async def test_restart_is_no_new_day_and_midnight_is(tmp_path: Path, ledger: Ledger, clock: Clock) -> None:
-    await metered(ledger, None).embed_documents([TEN])
-    again = Ledger(tmp_path / "state" / "spending.json", clock=clock)
+async def test_restart_is_no_new_day_and_midnight_is(tmp_path: Path, book: SpendingBook, clock: Clock) -> None:
+    await metered(book, None).embed_documents([TEN])
+    again = SpendingBook(tmp_path / "state" / "spending.json", clock=clock)
     assert again.spent(HOST) == COST
     clock.now = datetime(2026, 11, 21, 0, 1, tzinfo=UTC)
     assert again.spent(HOST) == 0
-    assert Ledger(tmp_path / "state" / "spending.json", clock=clock).spent(HOST) == 0
+    assert SpendingBook(tmp_path / "state" / "spending.json", clock=clock).spent(HOST) == 0
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"day": "2026-11-20", "tokens": [1]}', '{"day": 7}', "{" * 99])
 async def test_rubbish_in_the_file_counts_as_nothing(tmp_path: Path, clock: Clock, text: str) -> None:
     path = tmp_path / "spending.json"
     path.write_text(text)
-    assert Ledger(path, clock=clock).spent(HOST) == 0
+    assert SpendingBook(path, clock=clock).spent(HOST) == 0
 
 
 async def test_file_that_cannot_be_written_stops_nobody(tmp_path: Path, clock: Clock) -> None:
     (tmp_path / "state").write_text("a file where the folder should be")
-    ledger = Ledger(tmp_path / "state" / "spending.json", clock=clock)
-    await metered(ledger, None).embed_documents([TEN])
-    assert ledger.spent(HOST) == COST
+    book = SpendingBook(tmp_path / "state" / "spending.json", clock=clock)
+    await metered(book, None).embed_documents([TEN])
+    assert book.spent(HOST) == COST
 
 
-async def test_what_is_being_sent_is_no_longer_free_and_comes_back_if_it_fails(ledger: Ledger) -> None:
+async def test_what_is_being_sent_is_no_longer_free_and_comes_back_if_it_fails(book: SpendingBook) -> None:
     slow = Counting(is_away=True)
     slow.goes_on.clear()
-    first = asyncio.ensure_future(metered(ledger, 3 * COST, slow).embed_documents([TEN] * 2))
+    first = asyncio.ensure_future(metered(book, 3 * COST, slow).embed_documents([TEN] * 2))
     await slow.asked.wait()
     with pytest.raises(BudgetSpent) as caught:
-        await metered(ledger, 3 * COST).embed_documents([TEN] * 2)
+        await metered(book, 3 * COST).embed_documents([TEN] * 2)
     assert caught.value.fits == 1
-    assert ledger.spent(HOST) == 0
+    assert book.spent(HOST) == 0
     slow.goes_on.set()
     with pytest.raises(EmbedderUnavailable, match="away"):
         await first
-    await metered(ledger, 3 * COST).embed_documents([TEN] * 3)
-    assert ledger.spent(HOST) == 3 * COST
+    await metered(book, 3 * COST).embed_documents([TEN] * 3)
+    assert book.spent(HOST) == 3 * COST
 
 
-async def test_budget_that_others_may_yet_give_back_is_not_spent(ledger: Ledger) -> None:
+async def test_budget_that_others_may_yet_give_back_is_not_spent(book: SpendingBook) -> None:
     slow = Counting()
     slow.goes_on.clear()
-    first = asyncio.ensure_future(metered(ledger, 2 * COST, slow).embed_documents([TEN] * 2))
+    first = asyncio.ensure_future(metered(book, 2 * COST, slow).embed_documents([TEN] * 2))
     await slow.asked.wait()
     with pytest.raises(EmbedderUnavailable, match="being sent") as caught:
-        await metered(ledger, 2 * COST).embed_documents([TEN])
+        await metered(book, 2 * COST).embed_documents([TEN])
     assert not isinstance(caught.value, BudgetSpent)
     slow.goes_on.set()
     await first
     with pytest.raises(BudgetSpent, match="next day"):
-        await metered(ledger, 2 * COST).embed_documents([TEN])
+        await metered(book, 2 * COST).embed_documents([TEN])

@@ -8,11 +8,11 @@ import pytest
 
 from memoryd.config.models import Config
 from memoryd.domain.breaker import BreakerRule
-from memoryd.embed.choice import Plan, plan_for
-from memoryd.embed.local.source import LocalSettings, model_file
-from memoryd.embed.remote.build import RemoteSettings
-from memoryd.embed.remote.keys import Address, KeySources
-from memoryd.embed.remote.source import RemoteWish, resolved
+from memoryd.embed.choice import EmbedderPlan, plan_for
+from memoryd.embed.local.local_embedding import LocalSettings, model_file
+from memoryd.embed.remote.api_keys import AddressOwner, KeySources
+from memoryd.embed.remote.provider import RemoteSettings
+from memoryd.embed.remote.remote_embedding import RemoteWish, resolved
 from memoryd.errors import ModelError
 from memoryd.models.store import ModelStore
 
@@ -24,7 +24,7 @@ def plan(
     search: Mapping[str, object],
     providers: Mapping[str, object] | None = None,
     environment: Mapping[str, str] | None = None,
-) -> tuple[Plan, Config]:
+) -> tuple[EmbedderPlan, Config]:
     raw = {"agents": {"defaults": {"memorySearch": search}}, "models": {"providers": providers or {}}}
     config = Config.model_validate(raw, by_alias=True, by_name=False)
     agent = config.resolved_agents()[0]
@@ -66,7 +66,7 @@ def test_named_provider_gets_its_settings(tmp_path: Path) -> None:
     )
     assert (settings.query_input_type, settings.document_input_type) == ("query", "both")
     assert (settings.query_instruction, settings.concurrency) == ("find: ", 3)
-    assert settings.patience.bulk == timedelta(seconds=7)
+    assert settings.timeouts.bulk == timedelta(seconds=7)
 
 
 def test_headers_of_both_sections_are_merged_and_remote_wins(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_key_and_address_of_the_first_are_not_the_fallbacks(tmp_path: Path) -> N
     }
     found, config = plan(tmp_path, search, environment={"MISTRAL_API_KEY": "of-mistral"})
     assert isinstance(found.second, RemoteWish)
-    assert (found.second.base_url, found.second.address, found.second.headers) == ("", Address.USUAL, ())
+    assert (found.second.base_url, found.second.address, found.second.headers) == ("", AddressOwner.USUAL, ())
     keys = KeySources(config.models, {"MISTRAL_API_KEY": "of-mistral"})
     settings = resolved(found.second, keys, BreakerRule())
     assert (settings.api_key, settings.model) == ("of-mistral", "")

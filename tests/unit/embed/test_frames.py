@@ -11,25 +11,25 @@ from memoryd.embed.local.frames import (
     Embed,
     Embedded,
     Failed,
-    Lane,
     Load,
     Message,
+    NoVector,
     Ready,
-    Refused,
     decode,
     encode,
 )
+from memoryd.embed.protocol import Purpose
 
 numbers = st.integers(0, 2**53)
 texts = st.text(st.characters(exclude_categories=["Cs"]))
 messages: st.SearchStrategy[Message] = st.one_of(
     st.builds(Load, texts, texts, numbers, numbers),
-    st.builds(Embed, numbers, st.sampled_from(Lane), texts),
+    st.builds(Embed, numbers, st.sampled_from(Purpose), texts),
     st.builds(Cancel, numbers),
     st.builds(Ready, numbers, numbers),
     st.builds(Failed, texts),
     st.builds(Embedded, numbers, st.binary(max_size=64)),
-    st.builds(Refused, numbers, texts),
+    st.builds(NoVector, numbers, texts),
 )
 
 
@@ -45,12 +45,12 @@ def test_what_is_encoded_is_decoded(message: Message) -> None:
 
 
 def test_lone_surrogates_become_question_marks() -> None:
-    assert decode(*split(encode(Embed(1, Lane.QUERY, "a\ud800b")))) == Embed(1, Lane.QUERY, "a?b")
+    assert decode(*split(encode(Embed(1, Purpose.QUERY, "a\ud800b")))) == Embed(1, Purpose.QUERY, "a?b")
 
 
 @pytest.mark.parametrize("character", ["\x01", '"', "漢", "🎉"])
 def test_title_and_text_of_full_length_fit_into_a_header(character: str) -> None:
-    longest = Embed(2**53, Lane.DOCUMENT, character * (2 * TEXT_CHARACTERS) + "prompt" * 100)
+    longest = Embed(2**53, Purpose.DOCUMENT, character * (2 * TEXT_CHARACTERS) + "prompt" * 100)
     assert len(encode(longest)) <= HEADER_BYTES
 
 
@@ -69,7 +69,7 @@ def test_title_and_text_of_full_length_fit_into_a_header(character: str) -> None
         b'{"kind": "cancel", "id": 1.0}',
         b'{"kind": "cancel", "id": true}',
         b'{"kind": "cancel", "id": 1, "more": 2}',
-        b'{"kind": "embed", "id": 1, "lane": "fast", "text": ""}',
+        b'{"kind": "embed", "id": 1, "purpose": "fast", "text": ""}',
         b'{"kind": "refused", "id": 1, "reason": "\xff"}',
         b"[" * 100_000,
         b'{"kind": "cancel", "id": ' + b"9" * 5000 + b"}",

@@ -8,7 +8,7 @@ from pydantic import SecretStr
 
 from memoryd.config.providers import ModelsSection, ProviderSection
 from memoryd.config.secret import Secret, parse_secret
-from memoryd.embed.remote.keys import Address, KeySources, hint, profile_files
+from memoryd.embed.remote.api_keys import AddressOwner, KeySources, hint, profile_files
 from memoryd.errors import ConfigError
 
 KEY = "sk-very-secret-0815"
@@ -135,13 +135,13 @@ def test_key_is_not_sent_to_an_address_it_was_not_meant_for(tmp_path: Path) -> N
     file = write_profiles(tmp_path, {"profiles": {"openai:default": api_key("of-profile")}})
     sources = KeySources(models(openai="of-models"), {"OPENAI_API_KEY": KEY}, [file])
     own = parse_secret("of-remote")
-    assert sources.find("openai", None, Address.REMOTE) is None
+    assert sources.find("openai", None, AddressOwner.REMOTE) is None
     assert found(sources, own=own) == ("memorySearch.remote.apiKey", "of-remote")
-    entry = sources.find("openai", None, Address.ENTRY)
+    entry = sources.find("openai", None, AddressOwner.ENTRY)
     assert entry is not None
     assert entry.origin == "models.providers.openai.apiKey"
     elsewhere = KeySources(NO_MODELS, {"OPENAI_API_KEY": KEY}, [file])
-    assert elsewhere.find("openai", None, Address.ENTRY) is None
+    assert elsewhere.find("openai", None, AddressOwner.ENTRY) is None
 
 
 def test_no_key_is_shown() -> None:

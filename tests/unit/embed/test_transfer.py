@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from memoryd.models import transfer
-from memoryd.models.progress import Progress, Throttle
+from memoryd.models.fetch_progress import Progress, Throttle
 
 DIGEST = "ab" * 32
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from memoryd.domain.breaker import BreakerRule
-from memoryd.embed.protocol import EmbedderIdentity, Passage, Rejected, Vector
+from memoryd.embed.protocol import EmbedderIdentity, Passage, Unembeddable, Vector
 from memoryd.embed.remote.watched import WatchedEmbedder
 from memoryd.errors import EmbedderUnavailable, EmbeddingError
 
@@ -28,7 +28,7 @@ class Moody:
             raise self.mood
         return np.array([1, 0], np.float32)
 
-    async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Rejected]:
+    async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Unembeddable]:
         return [await self.embed_query(passage.text) for passage in passages]
 
 

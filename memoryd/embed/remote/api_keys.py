@@ -28,7 +28,7 @@ VARIABLES: Final[Mapping[str, tuple[str, ...]]] = {
 FILE_BYTES_MAX: Final = 1024 * 1024
 
 
-class Address(Enum):
+class AddressOwner(Enum):
     """Whose address the key would be sent to. A key goes only where it was meant for."""
 
     USUAL = "the provider's own"
@@ -56,7 +56,7 @@ class KeySources:
     environment: Mapping[str, str] = field(repr=False)
     profiles: Sequence[Path] = ()
 
-    def find(self, provider: str, own: Secret | None = None, address: Address = Address.USUAL) -> Key | None:
+    def find(self, provider: str, own: Secret | None = None, address: AddressOwner = AddressOwner.USUAL) -> Key | None:
         """Return the key of a provider, None if nobody has one for this address.
 
         `own` is `memorySearch.remote.apiKey`, and wins. Raises ConfigError for a reference in the configuration that
@@ -64,14 +64,14 @@ class KeySources:
         """
         for origin, secret in self._configured(provider, own, address):
             return Key(origin, SecretStr(revealed(origin, secret)))
-        if address is not Address.USUAL:
+        if address is not AddressOwner.USUAL:
             return None
         return self._in_profiles(provider) or self._in_environment(provider)
 
-    def _configured(self, provider: str, own: Secret | None, address: Address) -> Iterator[tuple[str, Secret]]:
+    def _configured(self, provider: str, own: Secret | None, address: AddressOwner) -> Iterator[tuple[str, Secret]]:
         if own is not None:
             yield "memorySearch.remote.apiKey", own
-        for name in _names(provider) if address is not Address.REMOTE else ():
+        for name in _names(provider) if address is not AddressOwner.REMOTE else ():
             entry = self.models.providers.get(name)
             if entry is not None and entry.api_key is not None:
                 yield f"models.providers.{name}.apiKey", entry.api_key

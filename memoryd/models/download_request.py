@@ -1,4 +1,4 @@
-"""What a download is asked for: which file, and with how much patience."""
+"""What a download is asked for: which file, and how long to wait for it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from datetime import timedelta
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class DownloadRequest:
     """A file to fetch, what people call it, and what is known of its content."""
 
     spec: str
@@ -18,7 +18,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class DownloadTimeouts:
     """How long to wait for a server, and between attempts that gained nothing."""
 
     connect: timedelta = timedelta(seconds=10)

@@ -5,7 +5,7 @@ from typing import Protocol
 from memoryd.embed.slot import EmbedderSlot
 
 
-class Source(Protocol):
+class EmbedderSource(Protocol):
     """Keeps its slot truthful while `run` runs."""
 
     @property

@@ -2,22 +2,22 @@
 
 import numpy as np
 
-from memoryd.embed.protocol import Rejected, Vector
-from memoryd.embed.remote.api import Row
+from memoryd.embed.protocol import Unembeddable, Vector
+from memoryd.embed.remote.api import RawVector
 
 
-def vector_of(row: Row) -> Vector | Rejected:
+def vector_of(row: RawVector) -> Vector | Unembeddable:
     """The row as float32 of Euclidean length 1; rejected if it is not made of finite numbers or is all zeros."""
     if not all(type(number) in (float, int) for number in row):
-        return Rejected("the endpoint answered with something that is no number")
+        return Unembeddable("the endpoint answered with something that is no number")
     try:
         # float64: the length of a long vector of large numbers overflows float32
         vector = np.asarray(row, dtype=np.float64)
         length = float(np.linalg.norm(vector))
     except (OverflowError, ValueError):
-        return Rejected("the endpoint answered with numbers out of range")
+        return Unembeddable("the endpoint answered with numbers out of range")
     if not np.isfinite(length):
-        return Rejected("the endpoint answered with numbers that are not finite")
+        return Unembeddable("the endpoint answered with numbers that are not finite")
     if length == 0.0:
-        return Rejected("the endpoint answered with zeros only")
+        return Unembeddable("the endpoint answered with zeros only")
     return (vector / length).astype(np.float32)

@@ -1,6 +1,6 @@
 """The daemon's end of the wire to one embedding worker: who waits for which text, and what a reply must look like.
 
-Every request gets exactly one reply, in order of its lane; after anything else the worker cannot be trusted, and
+Every request gets exactly one reply, in order of its purpose; after anything else the worker cannot be trusted, and
 `serve` raises. Callers send and wait; one task, the worker's loop, reads.
 """
 
@@ -14,23 +14,21 @@ from typing import Final
 
 import numpy as np
 
-from memoryd.embed.local.frames import Cancel, Embed, Embedded, Failed, Lane, Load, Ready, Refused, encode, read
-from memoryd.embed.protocol import Rejected, Vector
+from memoryd.embed.local.frames import Cancel, Embed, Embedded, Failed, Load, NoVector, Ready, encode, read
+from memoryd.embed.protocol import Purpose, Unembeddable, Vector
 from memoryd.errors import EmbedderUnavailable, EmbeddingError, ModelError, WorkerDied
 
 _LENGTH_TOLERANCE: Final = 1e-3
-
-Reply = Vector | Rejected
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Request:
     id: int
-    lane: Lane
-    reply: asyncio.Future[Reply]
+    purpose: Purpose
+    reply: asyncio.Future[Vector | Unembeddable]
 
 
-class Connection:
+class WorkerConnection:
     """One life of one worker. Not reusable."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, dimensions: int) -> None:
@@ -39,7 +37,7 @@ class Connection:
         self._writer = writer
         self._dimensions = dimensions
         self._last_id = 0
-        self._owed: dict[Lane, deque[_Request]] = {lane: deque() for lane in Lane}
+        self._owed: dict[Purpose, deque[_Request]] = {purpose: deque() for purpose in Purpose}
         self._end: str | None = None
         self._last_activity = 0.0
         self._idle = self._stall = float("inf")
@@ -62,7 +60,7 @@ class Connection:
             wrong = f"it gives {message.dimensions} dimensions, not {self._dimensions}"
             raise ModelError(f"cannot load model {order.model}: {wrong}")
 
-    async def ask(self, lane: Lane, texts: Sequence[str]) -> list[Reply]:
+    async def ask(self, purpose: Purpose, texts: Sequence[str]) -> list[Vector | Unembeddable]:
         """Sends all texts at once, so that the worker never waits for the next, and gives the replies in order.
 
         Raises EmbedderUnavailable (a question) or WorkerDied (documents) if the connection ends first.
@@ -74,7 +72,7 @@ class Connection:
             # when the wire breaks here, `serve` learns why, and hanging up tells those who wait below
             with suppress(ConnectionError):
                 for text in texts:
-                    requests.append(self._send(lane, text))
+                    requests.append(self._send(purpose, text))
                     await self._writer.drain()
             return await asyncio.gather(*(request.reply for request in requests))
         finally:
@@ -109,21 +107,21 @@ class Connection:
         """Closes the connection; whoever still waits is told `reason`."""
         self._end = reason
         self._writer.transport.abort()
-        for lane, requests in self._owed.items():
+        for purpose, requests in self._owed.items():
             for request in requests:
                 if not request.reply.done():
-                    request.reply.set_exception(_ended(lane, reason))
+                    request.reply.set_exception(_ended(purpose, reason))
             requests.clear()
 
-    def _send(self, lane: Lane, text: str) -> _Request:
+    def _send(self, purpose: Purpose, text: str) -> _Request:
         if self._end is not None:
-            raise _ended(lane, self._end)
+            raise _ended(purpose, self._end)
         if not self.is_busy:
             self._touch()
         self._last_id += 1
-        request = _Request(self._last_id, lane, asyncio.get_running_loop().create_future())
-        self._owed[lane].append(request)
-        self._writer.write(encode(Embed(request.id, lane, text)))
+        request = _Request(self._last_id, purpose, asyncio.get_running_loop().create_future())
+        self._owed[purpose].append(request)
+        self._writer.write(encode(Embed(request.id, purpose, text)))
         if self._watch is not None and not self._watch.expired():
             self._watch.reschedule(self._deadline())
         return request
@@ -138,10 +136,10 @@ class Connection:
             self._writer.write(encode(Cancel(request.id)))
 
     def _settle(self, message: object) -> None:
-        if not isinstance(message, Embedded | Refused):
+        if not isinstance(message, Embedded | NoVector):
             raise ValueError(f"unexpected {type(message).__name__}")
         request = self._next_in_turn(message.id)
-        reply = Rejected(message.reason) if isinstance(message, Refused) else self._vector(message.vector)
+        reply = Unembeddable(message.reason) if isinstance(message, NoVector) else self._vector(message.vector)
         self.has_answered = True
         if not request.reply.done():
             request.reply.set_result(reply)
@@ -152,14 +150,14 @@ class Connection:
                 return requests.popleft()
         raise ValueError(f"reply to {number} out of turn")
 
-    def _vector(self, data: bytes) -> Reply:
+    def _vector(self, data: bytes) -> Vector | Unembeddable:
         if len(data) != self._dimensions * np.dtype(np.float32).itemsize:
             raise ValueError(f"vector of {len(data)} bytes for {self._dimensions} dimensions")
         vector = np.frombuffer(data, np.float32)
         # also false for NaN
         if abs(float(np.linalg.norm(vector)) - 1) < _LENGTH_TOLERANCE:
             return vector
-        return Rejected("the worker gave a vector that is not finite and of length 1")
+        return Unembeddable("the worker gave a vector that is not finite and of length 1")
 
     def _touch(self) -> None:
         self._last_activity = _now()
@@ -168,8 +166,8 @@ class Connection:
         return self._last_activity + (self._stall if self.is_busy else self._idle)
 
 
-def _ended(lane: Lane, reason: str) -> EmbeddingError:
-    return EmbedderUnavailable(reason) if lane is Lane.QUERY else WorkerDied(reason)
+def _ended(purpose: Purpose, reason: str) -> EmbeddingError:
+    return EmbedderUnavailable(reason) if purpose is Purpose.QUERY else WorkerDied(reason)
 
 
 def _now() -> float:

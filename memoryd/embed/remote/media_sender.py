@@ -5,25 +5,26 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
-from memoryd.embed.protocol import Attachment, Passage, Rejected, Vector
-from memoryd.embed.remote.api import Row
+from memoryd.embed.protocol import Attachment, Passage, Purpose, Unembeddable, Vector
+from memoryd.embed.remote.api import RawVector
 from memoryd.embed.remote.channel import Channel
 from memoryd.embed.remote.failures import CallError, Kind
-from memoryd.embed.remote.gate import Lane
 from memoryd.embed.remote.gemini import GeminiApi
 from memoryd.embed.remote.http import decode_json
 from memoryd.embed.remote.splitting import SUSPECT, Splitter
 
 NOT_THIS_FILE: Final = frozenset({Kind.REFUSED, Kind.TOO_LONG, Kind.TOO_MANY})
 
-MediaAnswers = dict[bytes, Vector | Rejected]
+MediaAnswers = dict[bytes, Vector | Unembeddable]
 """By the SHA-256 of the bytes."""
 
 
 class MediaSender:
     """Vectors that came before another file's call failed are kept for the next time: nothing is paid for twice."""
 
-    def __init__(self, channel: Channel, splitter: Splitter, check: Callable[[Row], Vector | Rejected]) -> None:
+    def __init__(
+        self, channel: Channel, splitter: Splitter, check: Callable[[RawVector], Vector | Unembeddable]
+    ) -> None:
         self._channel = channel
         self._splitter = splitter
         self._check = check
@@ -43,7 +44,7 @@ class MediaSender:
     async def _send(self, file: Attachment, words: str) -> None:
         api = self._channel.api
         if not isinstance(api, GeminiApi) or not api.takes_media:
-            self._kept[file.sha256] = Rejected("this model embeds text only")
+            self._kept[file.sha256] = Unembeddable("this model embeds text only")
             return
         try:
             self._kept[file.sha256] = self._check(await self._row(api, file, words))
@@ -51,15 +52,15 @@ class MediaSender:
             if error.kind not in NOT_THIS_FILE | SUSPECT:
                 raise
             await self._splitter.probe()
-            self._kept[file.sha256] = Rejected(error.reason)
+            self._kept[file.sha256] = Unembeddable(error.reason)
 
-    async def _row(self, api: GeminiApi, file: Attachment, words: str) -> Row:
+    async def _row(self, api: GeminiApi, file: Attachment, words: str) -> RawVector:
         call = await asyncio.to_thread(api.media_call, file.data, file.mime, words)
         endpoint = self._channel.endpoint
         (row,) = await endpoint.ask(
             "POST",
             endpoint.url(call.path),
-            Lane.BULK,
+            Purpose.DOCUMENT,
             partial(_decoded, api),
             json_body=call.body,
             texts=[words],
@@ -67,5 +68,5 @@ class MediaSender:
         return row
 
 
-def _decoded(api: GeminiApi, body: bytes) -> list[Row]:
+def _decoded(api: GeminiApi, body: bytes) -> list[RawVector]:
     return api.rows(decode_json(body), 1)

@@ -16,18 +16,19 @@ import structlog
 from memoryd.config.providers import ADDRESS_EXPECTED, NOT_AN_ADDRESS, NOT_AN_ENTRY, BatchSection
 from memoryd.config.secret import Secret
 from memoryd.domain.breaker import Breaker, BreakerRule, Circuit
-from memoryd.embed.remote.build import RemoteSettings, open_remote
+from memoryd.embed.protocol import Purpose
+from memoryd.embed.remote.api_keys import AddressOwner, KeySources, hint, revealed
 from memoryd.embed.remote.catalogue import PROVIDERS
-from memoryd.embed.remote.gate import Gate, Lane
-from memoryd.embed.remote.keys import Address, KeySources, hint, revealed
-from memoryd.embed.remote.settings import Patience
-from memoryd.embed.remote.spending import Ledger, MeteredEmbedder
+from memoryd.embed.remote.gate import EndpointGate
+from memoryd.embed.remote.provider import RemoteSettings, open_remote
+from memoryd.embed.remote.remote_settings import CallTimeouts
+from memoryd.embed.remote.spending import MeteredEmbedder, SpendingBook
 from memoryd.embed.remote.watched import WatchedEmbedder
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
 from memoryd.errors import ConfigError, EmbeddingError, MemorydError, ModelError
 
 if TYPE_CHECKING:
-    from memoryd.embed.remote.embedder import RemoteEmbedder
+    from memoryd.embed.remote.remote_embedder import RemoteEmbedder
 
 log = structlog.get_logger(__name__)
 
@@ -42,7 +43,7 @@ class RemoteWish:
     provider: str
     model: str = ""
     base_url: str = ""
-    address: Address = Address.USUAL
+    address: AddressOwner = AddressOwner.USUAL
     key: Secret | None = None
     headers: tuple[tuple[str, Secret], ...] = ()
     dimensions: int | None = None
@@ -77,7 +78,7 @@ def resolved(wish: RemoteWish, keys: KeySources, rule: BreakerRule) -> RemoteSet
     if wish.base_url == NOT_AN_ADDRESS:
         raise ConfigError([f"models.providers: the baseUrl of {wish.provider} {ADDRESS_EXPECTED}"])
     key = keys.find(wish.provider, wish.key, wish.address)
-    if key is None and PROVIDERS[wish.provider].needs_key and wish.address is Address.USUAL:
+    if key is None and PROVIDERS[wish.provider].needs_key and wish.address is AddressOwner.USUAL:
         raise ModelError(f"there is no key for {wish.provider}", hint=hint(wish.provider))
     return RemoteSettings(
         provider=wish.provider,
@@ -91,7 +92,7 @@ def resolved(wish: RemoteWish, keys: KeySources, rule: BreakerRule) -> RemoteSet
         query_input_type=wish.query_input_type,
         document_input_type=wish.document_input_type,
         concurrency=wish.concurrency,
-        patience=replace(Patience(), bulk=wish.timeout),
+        timeouts=replace(CallTimeouts(), bulk=wish.timeout),
         rule=rule,
     )
 
@@ -105,22 +106,22 @@ class RemoteEmbedding:
         wish: RemoteWish,
         keys: KeySources,
         slot: EmbedderSlot,
-        ledger: Ledger,
+        book: SpendingBook,
         jobs: Path,
         rule: BreakerRule | None = None,
         look_seconds: float = LOOK_SECONDS,
     ) -> None:
         self.slot = slot
         self.wish = wish
-        self.spent: Callable[[], int] = lambda: ledger.spent(wish.destination)
+        self.spent: Callable[[], int] = lambda: book.spent(wish.destination)
         """Tokens sent there today."""
         self._keys = keys
-        self._ledger = ledger
+        self._book = book
         self._jobs = jobs
         self._rule = rule or BreakerRule()
         self._look_seconds = look_seconds
         self._breaker = Breaker(rule=self._rule)
-        self._gate = Gate(self._rule, random.random)
+        self._gate = EndpointGate(self._rule, random.random)
         self._asked: RemoteSettings | None = None
         """With which settings the gate was last passed."""
         self._watched: WatchedEmbedder | None = None
@@ -151,10 +152,10 @@ class RemoteEmbedding:
     async def _settings(self) -> RemoteSettings:
         return await asyncio.to_thread(resolved, self.wish, self._keys, self._rule)
 
-    def _gate_of(self, settings: RemoteSettings) -> Gate:
+    def _gate_of(self, settings: RemoteSettings) -> EndpointGate:
         """Return the gate of these settings; of another key's account the endpoint has said nothing yet."""
         if settings != self._asked:
-            self._asked, self._gate = settings, Gate(self._rule, random.random)
+            self._asked, self._gate = settings, EndpointGate(self._rule, random.random)
         return self._gate
 
     async def _wait_after(self, exc: Exception) -> None:
@@ -163,8 +164,8 @@ class RemoteEmbedding:
         is_ours = isinstance(exc, ConfigError | ModelError)
         # what comes with advice is for its owner to change: a refused key, an unknown model
         is_final = is_ours or (isinstance(exc, MemorydError) and bool(exc.hint))
-        wait, held = self._breaker.wait(now), 0.0 if is_ours else self._gate.wait(Lane.BULK, now)
-        if is_final or self._breaker.circuit is not Circuit.CLOSED or held > Patience().hold.total_seconds():
+        wait, held = self._breaker.wait(now), 0.0 if is_ours else self._gate.wait(Purpose.DOCUMENT, now)
+        if is_final or self._breaker.circuit is not Circuit.CLOSED or held > CallTimeouts().hold.total_seconds():
             self._refusal = str(exc)
         reason = f"{self._gate.reason if held > wait else exc}; next try in {max(wait, held):.0f} s"
         if advice := exc.hint if isinstance(exc, MemorydError) else "":
@@ -186,7 +187,7 @@ class RemoteEmbedding:
         self._refusal = None
         watched = self._watched = self._under_watch(embedder)
         metered = MeteredEmbedder(
-            watched, ledger=self._ledger, destination=self.wish.destination, limit=self.wish.tokens_per_day
+            watched, book=self._book, destination=self.wish.destination, limit=self.wish.tokens_per_day
         )
         log.info("remote provider", provider=self.wish.provider, host=embedder.destination, model=self.wish.model_name)
         while True:
@@ -206,7 +207,7 @@ class RemoteEmbedding:
         if self.wish.batch is None:
             return WatchedEmbedder(embedder, self._rule)
         # with it comes the HTTP client, which a daemon with a local model never needs
-        from memoryd.embed.remote.batch.embedder import BatchEmbedder, BatchSettings
+        from memoryd.embed.remote.batch.batch_embedder import BatchEmbedder, BatchSettings
 
         batch = self.wish.batch
         settings = BatchSettings(

@@ -18,16 +18,15 @@ from typing import Final
 
 import structlog
 
-from memoryd.embed.protocol import EmbedderIdentity, Passage, Rejected, Vector
+from memoryd.embed.protocol import EmbedderIdentity, Passage, Purpose, Unembeddable, Vector
 from memoryd.embed.remote.api import Input
-from memoryd.embed.remote.batch.api import JobState, Step, batch_api
-from memoryd.embed.remote.batch.file import BatchJob, JobFolder, Stage
-from memoryd.embed.remote.embedder import RemoteEmbedder, unavailable
+from memoryd.embed.remote.batch.batch_api import JobState, Step, batch_api
+from memoryd.embed.remote.batch.job_notes import BatchJob, JobFolder, Stage
 from memoryd.embed.remote.failures import CallError, Kind
-from memoryd.embed.remote.gate import Lane
 from memoryd.embed.remote.http import Decode, Decoded, decode_json
+from memoryd.embed.remote.normalising import vector_of
+from memoryd.embed.remote.remote_embedder import RemoteEmbedder, unavailable
 from memoryd.embed.remote.splitting import Answers
-from memoryd.embed.remote.vectors import vector_of
 from memoryd.errors import EmbedderUnavailable
 
 log = structlog.get_logger(__name__)
@@ -69,7 +68,7 @@ class BatchEmbedder:
         self._folder = JobFolder(folder)
         self._settings = settings
         self._api = batch_api(inner.channel.api, inner.channel.endpoint.base)
-        self._ready: dict[str, Vector | Rejected] = {}
+        self._ready: dict[str, Vector | Unembeddable] = {}
         self._failures = 0
         self._stopped_until = 0.0
         self._one_at_a_time = asyncio.Lock()
@@ -94,7 +93,7 @@ class BatchEmbedder:
         """See RemoteEmbedder."""
         return await self._inner.embed_query(text)
 
-    async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Rejected]:
+    async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Unembeddable]:
         """Gives a vector or a reason for each passage, in order; raises EmbedderUnavailable, also while jobs run and
         the settings say not to wait: the same passages brought again get what has come by then. A batch with pictures
         or sounds goes by direct calls."""
@@ -108,7 +107,7 @@ class BatchEmbedder:
             except CallError as error:
                 raise unavailable(error) from error
             answers = {key: self._ready.pop(key) for key in wanted}
-        return [Rejected("empty text") if item is None else answers[self._key(item)] for item in inputs]
+        return [Unembeddable("empty text") if item is None else answers[self._key(item)] for item in inputs]
 
     def _key(self, item: Input) -> str:
         return sha256(
@@ -260,7 +259,7 @@ class BatchEmbedder:
                     found = await self._file(file)
                     self._ready |= {key: found[key] for key in job.keys if key in wanted and key in found}
 
-    async def _file(self, file: str) -> dict[str, Vector | Rejected]:
+    async def _file(self, file: str) -> dict[str, Vector | Unembeddable]:
         try:
             return await self._ask(self._api.content(file), self._answers)
         except CallError as error:
@@ -268,9 +267,9 @@ class BatchEmbedder:
                 raise
             return {}
 
-    def _answers(self, body: bytes) -> dict[str, Vector | Rejected]:
+    def _answers(self, body: bytes) -> dict[str, Vector | Unembeddable]:
         """The vectors of an answer file; lines that carry none, or cannot be read, are left out."""
-        found: dict[str, Vector | Rejected] = {}
+        found: dict[str, Vector | Unembeddable] = {}
         for line in body.splitlines():
             try:
                 key, row = self._api.line(json.loads(line))
@@ -290,5 +289,5 @@ class BatchEmbedder:
     async def _ask(self, step: Step, decode: Decode[Decoded], *, attempts: int | None = None) -> Decoded:
         endpoint = self._inner.channel.endpoint
         return await endpoint.ask(
-            step.method, step.url, Lane.BULK, decode, json_body=step.json_body, attempts=attempts, **step.content
+            step.method, step.url, Purpose.DOCUMENT, decode, json_body=step.json_body, attempts=attempts, **step.content
         )

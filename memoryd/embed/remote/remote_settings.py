@@ -8,7 +8,7 @@ from memoryd.domain.breaker import BreakerRule
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class CallTimeouts:
     """How long to wait for the endpoint.
 
     `query` bounds a question with its retries; `bulk` one request of documents; `hold` how long documents wait for
@@ -42,5 +42,5 @@ class RemoteSettings:
     query_input_type: str | None = None
     document_input_type: str | None = None
     concurrency: int | None = None
-    patience: Patience = Patience()
+    timeouts: CallTimeouts = CallTimeouts()
     rule: BreakerRule = field(default_factory=BreakerRule)

@@ -10,9 +10,9 @@ from typing import Any, Final, Protocol
 
 import httpx
 
-from memoryd.embed.remote.api import Api, Input, Row, indexed_rows, list_rows
+from memoryd.embed.protocol import Purpose
+from memoryd.embed.remote.api import Api, Input, RawVector, indexed_rows, list_rows
 from memoryd.embed.remote.gemini import GeminiApi
-from memoryd.embed.remote.prompts import Side
 from memoryd.embed.remote.voyage import VoyageApi
 
 LISTED: Final = 100
@@ -63,7 +63,7 @@ class BatchApi(Protocol):
 
     def states(self, answer: object) -> list[JobState]: ...
 
-    def line(self, line: object) -> tuple[str, Row | None]:
+    def line(self, line: object) -> tuple[str, RawVector | None]:
         """The key of a request and its vector; None for a request that failed."""
         ...
 
@@ -134,7 +134,7 @@ class FileBatches:
         """Read a list of jobs."""
         return [self.state(job) for job in _list(_object(answer).get("data"))]
 
-    def line(self, line: object) -> tuple[str, Row | None]:
+    def line(self, line: object) -> tuple[str, RawVector | None]:
         """One answer."""
         entry = _object(line)
         key, response = _text(entry, "custom_id"), entry.get("response")
@@ -149,7 +149,7 @@ class FileBatches:
         return {"custom_id": key, "method": "POST", "url": "/v1/embeddings", "body": body}
 
     def _body(self, item: Input) -> dict[str, object]:
-        return dict(self._api.call([item], Side.DOCUMENT).body)
+        return dict(self._api.call([item], Purpose.DOCUMENT).body)
 
     def _url(self, path: str) -> httpx.URL:
         return self._base.copy_with(path=self._base.path.rstrip("/") + path)
@@ -166,7 +166,7 @@ class GeminiBatches:
 
     def upload(self, requests: Mapping[str, Input], name: str) -> Step:
         """One line a text."""
-        lines = [{"key": key, "request": self._api.request(item, Side.DOCUMENT)} for key, item in requests.items()]
+        lines = [{"key": key, "request": self._api.request(item, Purpose.DOCUMENT)} for key, item in requests.items()]
         about = json.dumps({"file": {"displayName": name, "mimeType": "application/jsonl"}}).encode()
         body = b"".join(
             [
@@ -219,7 +219,7 @@ class GeminiBatches:
         """Read a list of jobs."""
         return [self.state(job) for job in _list(_object(answer).get("operations", []))]
 
-    def line(self, line: object) -> tuple[str, Row | None]:
+    def line(self, line: object) -> tuple[str, RawVector | None]:
         """One answer."""
         entry = _object(line)
         key, response = _text(entry, "key"), _or_empty(entry.get("response"))

@@ -11,8 +11,8 @@ from typing import Final
 
 import structlog
 
+from memoryd.embed.embedder_source import EmbedderSource
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot, StandIn
-from memoryd.embed.source import Source
 
 log = structlog.get_logger(__name__)
 
@@ -28,8 +28,8 @@ class FallbackEmbedding:
     def __init__(
         self,
         *,
-        first: Source,
-        second: Source,
+        first: EmbedderSource,
+        second: EmbedderSource,
         slot: EmbedderSlot,
         names: tuple[str, str],
         news: asyncio.Event,

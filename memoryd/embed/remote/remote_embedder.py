@@ -6,16 +6,15 @@ from collections.abc import Sequence
 from typing import Final
 
 from memoryd.domain.text.tokens import estimate
-from memoryd.embed.protocol import EmbedderIdentity, Passage, Rejected, Vector
-from memoryd.embed.remote.api import Input, Row
+from memoryd.embed.protocol import EmbedderIdentity, Passage, Purpose, Unembeddable, Vector
+from memoryd.embed.remote.api import Input, RawVector
 from memoryd.embed.remote.catalogue import ESTIMATE_MARGIN
 from memoryd.embed.remote.channel import Channel
 from memoryd.embed.remote.failures import CallError, Kind
-from memoryd.embed.remote.gate import Lane
-from memoryd.embed.remote.media import MediaAnswers, MediaSender
-from memoryd.embed.remote.prompts import Manner, Side
+from memoryd.embed.remote.media_sender import MediaAnswers, MediaSender
+from memoryd.embed.remote.normalising import vector_of
+from memoryd.embed.remote.prompts import PromptTemplate
 from memoryd.embed.remote.splitting import Answers, Splitter
-from memoryd.embed.remote.vectors import vector_of
 from memoryd.errors import EmbedderUnavailable, EmbeddingError
 
 TEXT_CHARACTERS: Final = 128 * 1024
@@ -38,7 +37,7 @@ class RemoteEmbedder:
         self._context = context * ESTIMATE_MARGIN
         self._splitter = Splitter(channel, self._checked, tokens=tokens * ESTIMATE_MARGIN)
         self._media = MediaSender(channel, self._splitter, self._checked)
-        self._kept: OrderedDict[Input, Vector | Rejected] = OrderedDict()
+        self._kept: OrderedDict[Input, Vector | Unembeddable] = OrderedDict()
 
     @property
     def identity(self) -> EmbedderIdentity:
@@ -59,28 +58,28 @@ class RemoteEmbedder:
         the endpoint gives none for this text."""
         if not text.strip():
             raise EmbeddingError("no vector for an empty question")
-        question = self._input(self.channel.api.manners.query, text)
+        question = self._input(self.channel.api.prompts.query, text)
         try:
-            (row,) = await self.channel.rows([question], Side.QUERY, Lane.QUERY)
+            (row,) = await self.channel.rows([question], Purpose.QUERY)
             vector = self._checked(row)
         except CallError as error:
             if error.kind in NOT_THIS_TEXT:
                 raise EmbeddingError(f"no vector for this question: {error.reason}") from error
             raise unavailable(error) from error
-        if isinstance(vector, Rejected):
+        if isinstance(vector, Unembeddable):
             raise EmbeddingError(f"no vector for this question: {vector.reason}")
         return vector
 
-    async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Rejected]:
+    async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Unembeddable]:
         """Gives a vector or a reason for each passage, in order; raises EmbedderUnavailable."""
         inputs = [self.input_of(passage) for passage in passages]
         texts = await self.answers_for([item for item in dict.fromkeys(inputs) if item is not None])
         files = await self._media_answers(passages)
 
-        def answer(passage: Passage, item: Input | None) -> Vector | Rejected:
+        def answer(passage: Passage, item: Input | None) -> Vector | Unembeddable:
             if passage.attachment is not None:
                 return files[passage.attachment.sha256]
-            return Rejected("empty text") if item is None else texts[item]
+            return Unembeddable("empty text") if item is None else texts[item]
 
         return [answer(passage, item) for passage, item in zip(passages, inputs, strict=True)]
 
@@ -100,7 +99,7 @@ class RemoteEmbedder:
         """The text of the passage as it is sent; None if there is none, or a file to be sent instead."""
         if passage.attachment is not None or not passage.text.strip():
             return None
-        return self._input(self.channel.api.manners.document, passage.text, passage.title)
+        return self._input(self.channel.api.prompts.document, passage.text, passage.title)
 
     async def _embed_all(self, todo: Sequence[Input], answers: Answers) -> None:
         parts = self._splitter.parts(todo)
@@ -119,11 +118,11 @@ class RemoteEmbedder:
         while len(self._kept) > KEPT:
             self._kept.popitem(last=False)
 
-    def _input(self, manner: Manner, text: str, title: str = "") -> Input:
+    def _input(self, template: PromptTemplate, text: str, title: str = "") -> Input:
         title = title.strip()[:TITLE_CHARACTERS]
-        return Input(manner.apply(_cut(text, self._context), title), title)
+        return Input(template.apply(_cut(text, self._context), title), title)
 
-    def _checked(self, row: Row) -> Vector | Rejected:
+    def _checked(self, row: RawVector) -> Vector | Unembeddable:
         wanted = self._identity.dimensions
         if len(row) != wanted:
             raise CallError(

@@ -10,18 +10,18 @@ from memoryd.embed.protocol import EmbedderIdentity
 from memoryd.embed.remote import gemini, voyage
 from memoryd.embed.remote.api import Api
 from memoryd.embed.remote.catalogue import CONTEXTS, GEMINI_2, GEMINI_2_DIMENSIONS, PROVIDERS
-from memoryd.embed.remote.gate import Gate
+from memoryd.embed.remote.gate import EndpointGate
 from memoryd.embed.remote.mistral import MistralApi
 from memoryd.embed.remote.ollama import OllamaApi
 from memoryd.embed.remote.openai import OpenAiApi
-from memoryd.embed.remote.prompts import Manners, Wish, family_manners, overridden
-from memoryd.embed.remote.settings import Patience, RemoteSettings
+from memoryd.embed.remote.prompts import PromptOverride, PromptTemplates, family_prompts, overridden
+from memoryd.embed.remote.remote_settings import CallTimeouts, RemoteSettings
 from memoryd.errors import ModelError
 
 if TYPE_CHECKING:
-    from memoryd.embed.remote.embedder import RemoteEmbedder
+    from memoryd.embed.remote.remote_embedder import RemoteEmbedder
 
-__all__ = ["Patience", "RemoteSettings", "api_of", "identity_of", "model_of", "open_remote"]
+__all__ = ["CallTimeouts", "RemoteSettings", "api_of", "identity_of", "model_of", "open_remote"]
 
 APIS: Final[dict[str, Callable[..., Api]]] = {
     "openai": OpenAiApi,
@@ -40,7 +40,7 @@ PREFIXES: Final = {
 """How other programs write the names of the same models."""
 
 
-async def open_remote(settings: RemoteSettings, gate: Gate | None = None) -> "RemoteEmbedder":
+async def open_remote(settings: RemoteSettings, gate: EndpointGate | None = None) -> "RemoteEmbedder":
     """Ask the endpoint for one vector, of a word that is not the user's, and return the embedder it tells of.
 
     A `gate` that outlives the try remembers how long the endpoint asked to be left alone.
@@ -77,7 +77,7 @@ def api_of(settings: RemoteSettings) -> Api:
         model=model_of(settings),
         key=settings.api_key,
         dimensions=settings.dimensions,
-        manners=_manners(settings),
+        prompts=_prompts(settings),
         items=facts.items,
     )
 
@@ -92,8 +92,8 @@ def identity_of(settings: RemoteSettings, api: Api, dimensions: int) -> Embedder
         endpoint=urlunsplit((address.scheme, address.netloc.rpartition("@")[2], address.path, "", "")),
         dimensions=dimensions,
         pooling="",
-        query_prompt=api.manners.query.name,
-        document_prompt=api.manners.document.name,
+        query_prompt=api.prompts.query.name,
+        document_prompt=api.prompts.document.name,
     )
 
 
@@ -104,26 +104,26 @@ def context_of(settings: RemoteSettings) -> int:
     return CONTEXTS.get(model_of(settings), facts.context if is_own else 0)
 
 
-def _manners(settings: RemoteSettings) -> Manners:
+def _prompts(settings: RemoteSettings) -> PromptTemplates:
     model = model_of(settings)
-    own = _own_manners(settings.provider, model)
+    own = _own_prompts(settings.provider, model)
     query_type, document_type = settings.query_input_type, settings.document_input_type
     if settings.provider not in INPUT_TYPES:
         query_type = document_type = None
-    document = overridden(own.document, Wish(settings.document_instruction, document_type))
+    document = overridden(own.document, PromptOverride(settings.document_instruction, document_type))
     is_beside = settings.provider == "gemini" and gemini.takes_title(model, document)
-    return Manners(
-        overridden(own.query, Wish(settings.query_instruction, query_type)),
+    return PromptTemplates(
+        overridden(own.query, PromptOverride(settings.query_instruction, query_type)),
         document if is_beside else document.titled,
     )
 
 
-def _own_manners(provider: str, model: str) -> Manners:
+def _own_prompts(provider: str, model: str) -> PromptTemplates:
     if provider == "gemini":
-        return gemini.own_manners(model)
+        return gemini.own_prompts(model)
     if provider == "voyage":
-        return voyage.OWN_MANNERS
-    return Manners() if provider == "mistral" else family_manners(model)
+        return voyage.OWN_PROMPTS
+    return PromptTemplates() if provider == "mistral" else family_prompts(model)
 
 
 def _require_dimensions(settings: RemoteSettings) -> None:
