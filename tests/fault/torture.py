@@ -209,22 +209,27 @@ class Torture:
     def rm_wal(self) -> None:
         """Remove the write-ahead log of a killed daemon."""
         self.daemon.kill()
-        index = check.index_of(self.daemon)
         for suffix in ("-wal", "-shm"):
-            path = index.with_name(index.name + suffix)
-            path.unlink(missing_ok=True)
+            for path in self._of_the_index(suffix):
+                path.unlink()
         self.fired["rm_wal"] += 1
 
     def flip(self) -> None:
         """Change a byte of the index, or of its log, while the daemon is down."""
         self.daemon.kill() if self._rnd.random() < 0.5 else self.daemon.stop()
-        index = check.index_of(self.daemon)
-        wal = index.with_name(f"{index.name}-wal")
-        target = self._rnd.choice([path for path in (index, wal) if path.exists() and path.stat().st_size])
+        found = [path for suffix in ("", "-wal") for path in self._of_the_index(suffix) if path.stat().st_size]
+        if not found:
+            self.chosen["flip"] -= 1
+            return
+        target = self._rnd.choice(found)
         at = self._rnd.randrange(target.stat().st_size)
         self._log(f"flip {target.name} at {at}")
         flip_byte(target, at)
         self.fired["flip"] += 1
+
+    def _of_the_index(self, suffix: str) -> list[Path]:
+        """Return a file of the index, or none: the kill may have come between setting one aside and the next."""
+        return list((self.daemon.state / "workspaces").glob(f"*/index.sqlite{suffix}"))
 
     def overflow(self) -> None:
         """Let the kernel drop events while the daemon is stopped, among them those of a real edit."""
