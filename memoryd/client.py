@@ -27,15 +27,11 @@ from memoryd.config.paths import socket_path
 from memoryd.errors import (
     DaemonNotRunning,
     DeadlineExceeded,
-    Denied,
-    Disabled,
     InvalidRequest,
     MemorydError,
-    NotFound,
     NotNow,
     NotPermitted,
-    ShuttingDown,
-    UnknownAgent,
+    error_of,
 )
 from memoryd.replies import FileReply, Health, Pending, SearchReply, ServerEvent, SessionStart, Status
 from memoryd.wire import API, ErrorCode
@@ -44,19 +40,6 @@ Wait = Literal["none", "indexed", "embedded"]
 
 GRACE_SECONDS = 5.0
 """How much longer than a deadline the client waits for the reply that reports it."""
-
-EXCEPTIONS: dict[ErrorCode, type[MemorydError]] = {
-    ErrorCode.INVALID_REQUEST: InvalidRequest,
-    ErrorCode.TOO_LARGE: InvalidRequest,
-    ErrorCode.NOT_FOUND: NotFound,
-    ErrorCode.UNKNOWN_AGENT: UnknownAgent,
-    ErrorCode.DISABLED: Disabled,
-    ErrorCode.DENIED: Denied,
-    ErrorCode.UNAVAILABLE: NotNow,
-    ErrorCode.SHUTTING_DOWN: ShuttingDown,
-    ErrorCode.TIMEOUT: DeadlineExceeded,
-    ErrorCode.INTERNAL: MemorydError,
-}
 
 
 class _UnixConnection(http.client.HTTPConnection):
@@ -282,12 +265,9 @@ def _refusal(status: int, content: bytes) -> MemorydError:
     """Makes the exception that an error reply stands for."""
     try:
         error = json.loads(content)["error"]
-        code = ErrorCode(error["code"])
-        refusal = EXCEPTIONS[code](str(error["message"]), hint=str(error.get("hint") or ""))
+        return error_of(ErrorCode(error["code"]), str(error["message"]), hint=str(error.get("hint") or ""))
     except (ValueError, KeyError, TypeError):
         return MemorydError(f"memoryd answered with status {status}", hint="compare versions: memoryctl version")
-    refusal.code = code
-    return refusal
 
 
 def _lost(exc: OSError | http.client.HTTPException) -> MemorydError:

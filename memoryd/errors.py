@@ -1,42 +1,48 @@
-"""Every exception of the package.
+"""Every exception of the package; wire code, HTTP status and exit code of each stand on its class.
 
-MemorydError                 has `.code` (wire), `.hint` (what to do) and a message for people
-├── ConfigError              the configuration is wrong; `.problems` lists all of it (exit 78)
-├── AlreadyRunning           another daemon holds the lock (exit 75)
-├── NotPermitted             a directory or socket belongs to somebody else or is open to others (exit 77)
-├── DaemonNotRunning         client side: nobody answers on the socket (exit 69)
-├── RequestError             the caller's fault
-│   ├── InvalidRequest
-│   ├── TooLarge
-│   ├── NotFound
-│   ├── UnknownAgent
-│   ├── Disabled
-│   └── Denied
-├── NotNow                   true later: shutting down, a deadline passed
-│   ├── ShuttingDown
-│   └── DeadlineExceeded
-├── StoreError               the database cannot do it
-│   ├── ForeignDatabase      the file is not ours; it is never touched
-│   ├── DamagedDatabase      the file is ours and broken
-│   └── StoreUnavailable     full, read-only or locked: true later
-├── ModelError               a model file is missing, broken or unfit; nothing but a new file helps
-├── DownloadError            a model cannot be fetched now; `.is_permanent` says whether to try again
-├── SidecarError             a child program cannot be run, or ended at once
-└── EmbeddingError           vectors cannot be had
-    ├── EmbedderUnavailable  now: loading, backing off, no answer in time
-    │   └── BudgetSpent      not today: `.fits` says how many of the batch may still be sent
-    └── WorkerDied           the child process ended while it worked on the batch
+                             code              status  exit
+MemorydError                 internal             500     1  `.hint` says what to do
+├── ConfigError                                          78  the configuration is wrong; `.problems` lists all of it
+├── AlreadyRunning                                       75  another daemon holds the lock
+├── NotPermitted                                         77  a path belongs to somebody else or is open to others
+├── DaemonNotRunning         unavailable          503    69  client side: nobody answers on the socket
+├── RequestError             invalid_request      400        the caller's fault
+│   ├── InvalidRequest                                       a value is malformed or out of range
+│   │   └── TooLarge         too_large            413        more than a limit allows
+│   ├── SlowRequest          timeout              408        the request did not come in time
+│   ├── NotFound             not_found            404     3  no such document
+│   ├── UnknownAgent         unknown_agent        404        no such agent
+│   ├── Disabled             disabled             409        the agent's memory cannot be searched
+│   └── Denied               denied               403        the access rules do not let this session ask
+├── NotNow                   unavailable          503        true later
+│   ├── ShuttingDown         shutting_down                   the daemon is stopping
+│   └── DeadlineExceeded     timeout              504        no answer in the time allowed
+├── StoreError               unavailable          503    73  the database cannot do it
+│   ├── ForeignDatabase                                      the file is not ours; it is never touched
+│   ├── DamagedDatabase                                      the file is ours and broken
+│   └── StoreUnavailable                                     full, read-only or locked: true later
+├── ModelError                                               a model file is missing, broken or unfit
+├── DownloadError                                            not fetched; `.is_permanent` says whether to try again
+├── SidecarError             unavailable          503        a child program cannot be run, or ended at once
+└── EmbeddingError           unavailable          503        vectors cannot be had
+    ├── EmbedderUnavailable                                  now: loading, backing off, no answer in time
+    │   └── BudgetSpent                                      not today: `.fits` of the batch may still be sent
+    └── WorkerDied                                           the child process ended while it worked on the batch
+
+An empty place is inherited; `tests/unit/test_errors.py` compares the tree with the classes.
 """
 
 from collections.abc import Sequence
 
-from memoryd.wire import ErrorCode
+from memoryd.wire import ErrorCode, Exit
 
 
 class MemorydError(Exception):
     """Base of all; `hint` is one sentence that says what to do."""
 
     code = ErrorCode.INTERNAL
+    http_status = 500
+    exit_code = Exit.ERROR
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
@@ -45,6 +51,8 @@ class MemorydError(Exception):
 
 class ConfigError(MemorydError):
     """All problems of a configuration at once, each as `section.key: what is wrong`."""
+
+    exit_code = Exit.CONFIG
 
     def __init__(self, problems: Sequence[str], *, source: str = "") -> None:
         self.problems = list(problems)
@@ -55,61 +63,82 @@ class ConfigError(MemorydError):
 class AlreadyRunning(MemorydError):
     """Another daemon of this user holds the lock."""
 
+    exit_code = Exit.ALREADY_RUNNING
+
 
 class NotPermitted(MemorydError):
     """A path that must be ours alone is not."""
+
+    exit_code = Exit.NOT_PERMITTED
 
 
 class DaemonNotRunning(MemorydError):
     """Nobody answers on the socket."""
 
     code = ErrorCode.UNAVAILABLE
+    http_status = 503
+    exit_code = Exit.NOT_RUNNING
 
 
 class RequestError(MemorydError):
     """The caller's fault."""
 
     code = ErrorCode.INVALID_REQUEST
+    http_status = 400
 
 
 class InvalidRequest(RequestError):
     """A value is malformed or out of range."""
 
 
-class TooLarge(RequestError):
+class TooLarge(InvalidRequest):
     """The request is larger than a limit allows."""
 
     code = ErrorCode.TOO_LARGE
+    http_status = 413
+
+
+class SlowRequest(RequestError):
+    """The request did not come in the time allowed."""
+
+    code = ErrorCode.TIMEOUT
+    http_status = 408
 
 
 class NotFound(RequestError):
     """No such document."""
 
     code = ErrorCode.NOT_FOUND
+    http_status = 404
+    exit_code = Exit.NOTHING_FOUND
 
 
 class UnknownAgent(RequestError):
     """No agent of that id is configured."""
 
     code = ErrorCode.UNKNOWN_AGENT
+    http_status = 404
 
 
 class Disabled(RequestError):
     """The agent has `memorySearch.enabled: false`."""
 
     code = ErrorCode.DISABLED
+    http_status = 409
 
 
 class Denied(RequestError):
     """The access rules do not let this session ask."""
 
     code = ErrorCode.DENIED
+    http_status = 403
 
 
 class NotNow(MemorydError):
     """The same request may succeed later."""
 
     code = ErrorCode.UNAVAILABLE
+    http_status = 503
 
 
 class ShuttingDown(NotNow):
@@ -122,12 +151,15 @@ class DeadlineExceeded(NotNow):
     """The answer did not come in the time allowed."""
 
     code = ErrorCode.TIMEOUT
+    http_status = 504
 
 
 class StoreError(MemorydError):
     """The database cannot do it."""
 
     code = ErrorCode.UNAVAILABLE
+    http_status = 503
+    exit_code = Exit.CANNOT_CREATE
 
 
 class ForeignDatabase(StoreError):
@@ -158,12 +190,14 @@ class SidecarError(MemorydError):
     """A child program cannot be run, or ended at once."""
 
     code = ErrorCode.UNAVAILABLE
+    http_status = 503
 
 
 class EmbeddingError(MemorydError):
     """Vectors cannot be had."""
 
     code = ErrorCode.UNAVAILABLE
+    http_status = 503
 
 
 class EmbedderUnavailable(EmbeddingError):
@@ -180,3 +214,12 @@ class BudgetSpent(EmbedderUnavailable):
 
 class WorkerDied(EmbeddingError):
     """The embedding child ended while it worked on the batch."""
+
+
+TOLD = (InvalidRequest, TooLarge, NotFound, UnknownAgent, Disabled, Denied, NotNow, ShuttingDown, DeadlineExceeded)
+
+
+def error_of(code: ErrorCode, message: str, *, hint: str = "") -> MemorydError:
+    """Return what a client raises for an error reply: the class of TOLD that has the code, else the base of all."""
+    kind = next((kind for kind in TOLD if kind.code is code), MemorydError)
+    return kind(message, hint=hint)

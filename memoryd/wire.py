@@ -14,7 +14,7 @@ POSITION_MAX = 2**31
 
 
 class ErrorCode(StrEnum):
-    """The closed list of `error.code` in a reply."""
+    """The closed list of `error.code` in a reply; `memoryd.errors` says which exception has which."""
 
     INVALID_REQUEST = "invalid_request"
     TOO_LARGE = "too_large"
@@ -26,20 +26,6 @@ class ErrorCode(StrEnum):
     SHUTTING_DOWN = "shutting_down"
     TIMEOUT = "timeout"
     INTERNAL = "internal"
-
-
-HTTP_STATUS = {
-    ErrorCode.INVALID_REQUEST: 400,
-    ErrorCode.TOO_LARGE: 413,
-    ErrorCode.NOT_FOUND: 404,
-    ErrorCode.UNKNOWN_AGENT: 404,
-    ErrorCode.DISABLED: 409,
-    ErrorCode.DENIED: 403,
-    ErrorCode.UNAVAILABLE: 503,
-    ErrorCode.SHUTTING_DOWN: 503,
-    ErrorCode.TIMEOUT: 504,
-    ErrorCode.INTERNAL: 500,
-}
 
 
 class Exit(IntEnum):

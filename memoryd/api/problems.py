@@ -15,31 +15,27 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from memoryd.errors import MemorydError
-from memoryd.wire import API, HTTP_STATUS, ErrorCode
+from memoryd.errors import DeadlineExceeded, Denied, InvalidRequest, MemorydError, NotFound, SlowRequest, TooLarge
+from memoryd.wire import API, ErrorCode
 
 log = structlog.get_logger(__name__)
 
 _MAX_FIELDS = 10
 _MAX_MESSAGE = 2000
 _FIELDS_HINT = "GET /openapi.json describes every request"
-_CODE_OF_STATUS = {403: ErrorCode.DENIED, 404: ErrorCode.NOT_FOUND, 408: ErrorCode.TIMEOUT, 413: ErrorCode.TOO_LARGE}
+_CODE_OF_STATUS = {kind.http_status: kind.code for kind in (Denied, NotFound, SlowRequest, TooLarge)}
 _ABSOLUTE_PATH = re.compile(rf"(?<![\w/.~:])/(?!{API[1:]}/|openapi\.json)(?:[^\s/:;,'\"]+/)+(?=[^\s/:;,'\"])")
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """An error reply before it is bytes; `status` differs from the code's own only where HTTP has a word for it."""
+    """An error reply before it is bytes."""
 
     code: ErrorCode
+    http_status: int
     message: str
     hint: str = ""
-    status: int = 0
     headers: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def http_status(self) -> int:
-        return self.status or HTTP_STATUS[self.code]
 
     def content(self) -> dict[str, dict[str, str]]:
         """The reply's JSON, without any path outside the workspace."""
@@ -55,14 +51,14 @@ def problem_of(error: Exception) -> Problem:
     """The reply for `error`; anything but our own errors and the framework's is `internal` and says no more."""
     match error:
         case MemorydError():
-            return Problem(error.code, str(error), error.hint)
+            return Problem(error.code, error.http_status, str(error), error.hint)
         case RequestValidationError() | ValidationError():
-            return Problem(ErrorCode.INVALID_REQUEST, _describe(error.errors()), _FIELDS_HINT)
+            return problem_of(InvalidRequest(_describe(error.errors()), hint=_FIELDS_HINT))
         case HTTPException():
             return _http_problem(error)
         case TimeoutError():
-            return Problem(ErrorCode.TIMEOUT, "the answer did not come in the time allowed")
-    return Problem(ErrorCode.INTERNAL, "an unexpected error; the daemon's log has it", "see `memoryctl logs`")
+            return problem_of(DeadlineExceeded("the answer did not come in the time allowed"))
+    return problem_of(MemorydError("an unexpected error; the daemon's log has it", hint="see `memoryctl logs`"))
 
 
 def install(app: FastAPI) -> None:
@@ -98,7 +94,7 @@ def _http_problem(error: HTTPException) -> Problem:
     code = _CODE_OF_STATUS.get(error.status_code)
     if code is None:
         code = ErrorCode.INTERNAL if error.status_code >= 500 else ErrorCode.INVALID_REQUEST
-    return Problem(code, str(error.detail), _FIELDS_HINT, error.status_code, error.headers or {})
+    return Problem(code, error.status_code, str(error.detail), _FIELDS_HINT, error.headers or {})
 
 
 def _describe(errors: Sequence[Mapping[str, Any]]) -> str:

@@ -14,19 +14,12 @@ import click
 from memoryd import __version__
 from memoryd.cli import terminal
 from memoryd.cli.settings import HELP, Settings, shared
-from memoryd.errors import ConfigError, DaemonNotRunning, MemorydError, NotFound, NotPermitted
+from memoryd.errors import MemorydError
 from memoryd.wire import ErrorCode, Exit
 
 COMMANDS = ("status", "search", "get", "sync", "reindex", "index", "models", "qmd", "doctor", "version")
 INTERRUPTED = 130
 """128 + SIGINT, as shells count."""
-
-EXITS: tuple[tuple[type[MemorydError], Exit], ...] = (
-    (DaemonNotRunning, Exit.NOT_RUNNING),
-    (NotPermitted, Exit.NOT_PERMITTED),
-    (ConfigError, Exit.CONFIG),
-    (NotFound, Exit.NOTHING_FOUND),
-)
 
 
 class LazyGroup(click.Group):
@@ -106,7 +99,7 @@ def _report(error: MemorydError, settings: Settings) -> int:
         click.echo(terminal.harmless(f"memoryctl: {error}"), err=True)
         if error.hint:
             click.echo(terminal.harmless(error.hint), err=True)
-    return next((code for kind, code in EXITS if isinstance(error, kind)), Exit.ERROR)
+    return error.exit_code
 
 
 def _report_usage(error: click.UsageError, settings: Settings) -> int:

@@ -19,8 +19,7 @@ from memoryd.config.paths import socket_path, state_dir
 from memoryd.daemon.app import Daemon, listen
 from memoryd.daemon.lock import DaemonLock
 from memoryd.daemon.notify import Notifier
-from memoryd.errors import AlreadyRunning, ConfigError, MemorydError, NotPermitted, StoreError
-from memoryd.wire import Exit
+from memoryd.errors import MemorydError
 
 events = structlog.get_logger(__name__)
 
@@ -41,7 +40,7 @@ def main(config: Path | None, workspace: Path | None, all_markdown: bool, log_le
         _serve(loaded)
     except MemorydError as exc:
         _say(exc)
-        sys.exit(_exit_code(exc))
+        sys.exit(exc.exit_code)
 
 
 def _serve(loaded: Loaded) -> None:
@@ -94,19 +93,6 @@ def _say(exc: MemorydError) -> None:
     click.echo(f"memoryd: {exc}", err=True)
     if exc.hint:
         click.echo(f"  {exc.hint}", err=True)
-
-
-def _exit_code(exc: MemorydError) -> Exit:
-    match exc:
-        case ConfigError():
-            return Exit.CONFIG
-        case AlreadyRunning():
-            return Exit.ALREADY_RUNNING
-        case NotPermitted():
-            return Exit.NOT_PERMITTED
-        case StoreError():
-            return Exit.CANNOT_CREATE
-    return Exit.ERROR
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """`reference/codes.md`: what exit codes and error codes mean."""
 
-from memoryd.wire import HTTP_STATUS, ErrorCode, Exit
+from memoryd.errors import error_of
+from memoryd.wire import ErrorCode, Exit
 from tests.docs.tables import table
 
 HEAD = """# Exit and error codes
@@ -43,5 +44,5 @@ ERRORS = {
 def page() -> str:
     """Return the page."""
     exits = table(("code", "name", "meaning"), [(f"{code:d}", f"`{code.name}`", EXITS[code]) for code in Exit])
-    rows = [(f"`{code}`", str(HTTP_STATUS[code]), ERRORS[code]) for code in ErrorCode]
+    rows = [(f"`{code}`", str(error_of(code, "").http_status), ERRORS[code]) for code in ErrorCode]
     return HEAD + exits + MIDDLE + table(("code", "HTTP status", "meaning"), rows)

@@ -122,7 +122,7 @@ def test_reply_may_take_as_long_as_the_wait_that_was_asked_for(contract: Contrac
     ("code", "status", "kind"),
     [
         (ErrorCode.INVALID_REQUEST, 400, errors.InvalidRequest),
-        (ErrorCode.TOO_LARGE, 413, errors.InvalidRequest),
+        (ErrorCode.TOO_LARGE, 413, errors.TooLarge),
         (ErrorCode.NOT_FOUND, 404, errors.NotFound),
         (ErrorCode.UNKNOWN_AGENT, 404, errors.UnknownAgent),
         (ErrorCode.DISABLED, 409, errors.Disabled),

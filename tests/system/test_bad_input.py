@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.wire import HTTP_STATUS, ErrorCode
+from memoryd.wire import ErrorCode
 from tests.daemon import RunningDaemon, write_config
 from tests.system.over_socket import send, send_raw
 
@@ -197,10 +197,6 @@ def test_blank_query_says_that_it_has_no_words(daemon: RunningDaemon) -> None:
     answer = send(daemon.socket, "POST", SEARCH, {"query": "  \n "})
     assert answer.status in (200, 400)
     assert answer.status == 400 or "no words" in answer.json["reason"]
-
-
-def test_every_error_code_has_a_status() -> None:
-    assert HTTP_STATUS.keys() == set(ErrorCode)
 
 
 def test_errors_name_no_path_outside_the_workspace(daemon: RunningDaemon) -> None:

@@ -5,7 +5,6 @@ daemon that must answer its other clients cannot.
 """
 
 import asyncio
-import json
 import os
 import resource
 import select
@@ -23,7 +22,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
 from memoryd.api.http.sockets import Listener, Peer, credentials
-from memoryd.wire import HTTP_STATUS, ErrorCode
+from memoryd.api.problems import Problem, problem_of
+from memoryd.errors import InvalidRequest, NotNow, TooLarge
 
 log = structlog.get_logger(__name__)
 
@@ -135,7 +135,7 @@ class Connection(H11Protocol):
             return self._refuse("foreign user", b"")
         full = self._all.why_full(peer, sock.fileno())
         if full:
-            return self._refuse(full, _reply_bytes(ErrorCode.UNAVAILABLE, full, status=503))
+            return self._refuse(full, _reply_bytes(problem_of(NotNow(full))))
         self._admit(peer)
         return super().connection_made(transport)
 
@@ -189,11 +189,10 @@ class Connection(H11Protocol):
             if self.cycle.response_started:
                 self.transport.close()
                 return
-        status = getattr(sys.exc_info()[1], "error_status_hint", 400)
-        code = ErrorCode.TOO_LARGE if status in (413, 431) else ErrorCode.INVALID_REQUEST
-        self.transport.write(
-            _reply_bytes(code, "the request is not valid HTTP/1.1, or its header is too large", status=status)
-        )
+        status = getattr(sys.exc_info()[1], "error_status_hint", InvalidRequest.http_status)
+        code = TooLarge.code if status in (413, 431) else InvalidRequest.code
+        message = "the request is not valid HTTP/1.1, or its header is too large"
+        self.transport.write(_reply_bytes(Problem(code, status, message)))
         self.transport.close()
 
     def shutdown(self) -> None:
@@ -244,10 +243,10 @@ def _is_hung_up(transport: asyncio.Transport) -> bool:
     return any(event & _POLL_HANGUP for _, event in poll.poll(0))
 
 
-def _reply_bytes(code: ErrorCode, message: str, *, status: int | None = None) -> bytes:
-    body = json.dumps({"error": {"code": code, "message": message, "hint": ""}}).encode()
+def _reply_bytes(problem: Problem) -> bytes:
+    body = problem.body()
     head = (
-        f"HTTP/1.1 {status or HTTP_STATUS[code]} \r\ncontent-type: application/json\r\n"
+        f"HTTP/1.1 {problem.http_status} \r\ncontent-type: application/json\r\n"
         f"content-length: {len(body)}\r\nconnection: close\r\n\r\n"
     )
     return head.encode() + body

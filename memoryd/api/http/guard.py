@@ -14,13 +14,11 @@ from pydantic_core import from_json
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memoryd.api.problems import Problem, log_unexpected, problem_of
-from memoryd.errors import DeadlineExceeded, InvalidRequest, RequestError, ShuttingDown, TooLarge
-from memoryd.wire import ErrorCode
+from memoryd.errors import DeadlineExceeded, InvalidRequest, RequestError, ShuttingDown, SlowRequest, TooLarge
 
 _BODY_METHODS = frozenset({"POST", "PUT", "PATCH"})
 _DRAIN_FACTOR = 8  # a body up to so many times the limit is read to its end, for clients that send before they listen
 _MAX_INTEGER = 2**63 - 1
-_SLOW_BODY = Problem(ErrorCode.TIMEOUT, "the request's body did not come in time", status=408)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +49,13 @@ class Guard:
             await self._answer(*_checked(scope, body, self._limits.json_depth), receive, reply)
         except _ClientGoneError:
             return
+        except TooLarge as exc:
+            await reply.fail(problem_of(exc))
         except InvalidRequest as exc:
             # the whole body has been read, so the next request begins where it should
             await reply.fail(problem_of(exc), closes=False)
         except (RequestError, DeadlineExceeded) as exc:
             await reply.fail(problem_of(exc))
-        except _SlowBodyError:
-            await reply.fail(_SLOW_BODY)
         except asyncio.CancelledError:
             await reply.fail(problem_of(ShuttingDown("the daemon is stopping", hint="ask again in a moment")))
             raise
@@ -70,7 +68,7 @@ class Guard:
             async with asyncio.timeout(self._limits.body_timeout.total_seconds()):
                 return await _collect(receive, limit)
         except TimeoutError as exc:
-            raise _SlowBodyError from exc
+            raise SlowRequest("the request's body did not come in time") from exc
 
     async def _answer(self, scope: Scope, body: bytes, receive: Receive, reply: "_Reply") -> None:
         seconds = self._limits.deadlines.get(scope["path"], self._limits.deadline).total_seconds()
@@ -85,10 +83,6 @@ class Guard:
 
 class _ClientGoneError(Exception):
     """The client left before its request was complete."""
-
-
-class _SlowBodyError(Exception):
-    """The client took too long to send its request."""
 
 
 class _Reply:
