@@ -8,10 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.ranking.floors import Idf, idf
+from memoryd.domain.ranking.floors import TermStatistics
 from memoryd.domain.ranking.fusion import Noise, Scores
 from memoryd.domain.ranking.questions import Question
-from memoryd.domain.text.words import term_expression
 from memoryd.embed.protocol import Embedder
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot, EmbedderState
 from memoryd.errors import EmbeddingError, StoreError, StoreUnavailable
@@ -20,7 +19,7 @@ from memoryd.search.query import Arm, ArmState
 from memoryd.search.vector_index import VectorIndex
 from memoryd.store.database import Database
 from memoryd.store.stored_vectors import Matrix
-from memoryd.store.words import CandidateFilter, ChunkScore
+from memoryd.store.word_rows import CandidateFilter, ChunkScore
 
 Result = TypeVar("Result")
 
@@ -61,14 +60,6 @@ class Near:
     cosines: Scores = field(default_factory=dict)
     noise: Noise = field(default_factory=Noise)
     vectors: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """How telling each term of a question is, and which terms stand in each candidate."""
-
-    idf: Idf
-    terms: dict[int, frozenset[str]]
 
 
 class Arms:
@@ -114,7 +105,7 @@ class Arms:
         others = replace(admitted, without=without)
         wanted = depth
         while True:
-            scores = await self._database.words.scores(question.expression, question.complete, wanted, others)
+            scores = await self._database.words.scores(question, wanted, others)
             exact = await self._exact(question, [one.chunk for one in scores])
             best = [one for one in scores if one.chunk in exact][:depth]
             if len(best) == depth or len(scores) < wanted:
@@ -175,16 +166,9 @@ class Arms:
             return set(chunks)
         return await self._database.words.holding(chunks, question.admits)
 
-    async def standing(self, question: Question, candidates: list[int]) -> Standing:
+    async def statistics(self, question: Question, candidates: list[int]) -> TermStatistics:
         """Find which terms stand in which candidates, and how rare each is."""
-        expressions = [term_expression(term) for term in question.terms]
-        counted = await self._database.words.term_counts(expressions, candidates)
-        terms: dict[int, set[str]] = {}
-        for term, held in zip(question.terms, counted.holders, strict=True):
-            for chunk in held.candidates:
-                terms.setdefault(chunk, set()).add(term)
-        counts = {term: held.count for term, held in zip(question.terms, counted.holders, strict=True)}
-        return Standing(idf(counted.chunks, counts), {chunk: frozenset(held) for chunk, held in terms.items()})
+        return await self._database.words.statistics(question.terms, candidates)
 
     async def _index_of(self, embedder: Embedder) -> VectorIndex:
         space = await self._spaces.of(embedder)

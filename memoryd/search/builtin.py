@@ -8,18 +8,19 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 
 from memoryd.domain.documents import RelativePath
+from memoryd.domain.ranking.floors import TermStatistics
 from memoryd.domain.ranking.fusion import Evidence, Weights, relative, weighted
 from memoryd.domain.ranking.questions import Question
 from memoryd.embed.slot import EmbedderSlot
 from memoryd.errors import StoreError
 from memoryd.index.spaces import Spaces
-from memoryd.search.arms import DEEPER, LEXICAL, VECTOR, Arms, Embedded, Near, Spoken, Standing, guarded
+from memoryd.search.arms import DEEPER, LEXICAL, VECTOR, Arms, Embedded, Near, Spoken, guarded
 from memoryd.search.judging import floors, judge, ranks, scored
 from memoryd.search.query import Arm, ArmState, Fallback, Floors, Found, Query
 from memoryd.search.selection import Bar, Selected, Steps, select
 from memoryd.search.vector_index import VectorIndex
 from memoryd.store.database import Database
-from memoryd.store.words import CandidateFilter
+from memoryd.store.word_rows import CandidateFilter
 
 _RESERVE = 0.2
 """Share of the deadline kept for merging and reading the rows."""
@@ -93,12 +94,12 @@ class _Merged:
 
     evidence: Evidence
     fused: dict[int, float]
-    standing: Standing | None
+    statistics: TermStatistics | None
     held: Floors | None
 
     def admits(self, chunk: int, bar: Bar) -> bool:
         """Tell whether a chunk may stand in the answer, before it is read."""
-        is_literal = chunk in self.evidence.words or (self.standing is not None and chunk in self.standing.terms)
+        is_literal = chunk in self.evidence.words or (self.statistics is not None and chunk in self.statistics.terms)
         return is_literal or bar.admits(self.fused[chunk], self.evidence.cosines.get(chunk))
 
 
@@ -200,9 +201,9 @@ class BuiltinSearch:
     async def _found(self, asked: _Asked, heard: _Heard) -> tuple[Found, Selected]:
         merge = weighted if self._settings.fusion == "weighted" else relative
         fused = merge(heard.evidence, self._settings.weights)
-        standing = await self._standing(asked, list(fused))
-        held = None if standing is None else floors(heard.evidence, heard.vectors, standing)
-        selected = await self._selected(asked, _Merged(heard.evidence, fused, standing, held))
+        statistics = await self._statistics(asked, list(fused))
+        held = None if statistics is None else floors(heard.evidence, heard.vectors, statistics)
+        selected = await self._selected(asked, _Merged(heard.evidence, fused, statistics, held))
         verdict, reason = (None, "") if held is None else judge(selected.hits, selected.misses, held)
         stand_in = self._slot.stand_in
         found = Found(
@@ -217,11 +218,11 @@ class BuiltinSearch:
         )
         return found, selected
 
-    async def _standing(self, asked: _Asked, chunks: list[int]) -> Standing | None:
+    async def _statistics(self, asked: _Asked, chunks: list[int]) -> TermStatistics | None:
         """Find which terms stand where; None if that takes too long or fails."""
         try:
             async with asyncio.timeout(max(0.0, asked.end - time.monotonic())):
-                return await self._arms.standing(asked.question, chunks)
+                return await self._arms.statistics(asked.question, chunks)
         except (TimeoutError, StoreError):
             return None
 
@@ -242,7 +243,9 @@ class BuiltinSearch:
             if len(rows) < len(set(wanted)) and not asked.is_last:
                 raise _ReplacedError
             known = [rows[chunk] for chunk in wanted if chunk in rows and rows[chunk].path not in self._withdrawn]
-            candidates = [scored(row, merged.fused[row.id], merged.evidence, places, merged.standing) for row in known]
+            candidates = [
+                scored(row, merged.fused[row.id], merged.evidence, places, merged.statistics) for row in known
+            ]
             selected = select(candidates, limit, steps=steps, bar=bar, now=asked.query.now)
             is_enough = len(selected.hits) >= limit and selected.crowd is None and not selected.has_room
             if is_enough or reach >= len(admitted):

@@ -3,9 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memoryd.domain.ranking.floors import CLEAR_MARGIN, FULL_SHARE, Verdict, clear_floor, deviations, vector_floor
+from memoryd.domain.ranking.floors import (
+    CLEAR_MARGIN,
+    FULL_SHARE,
+    TermStatistics,
+    Verdict,
+    clear_floor,
+    deviations,
+    vector_floor,
+)
 from memoryd.domain.ranking.fusion import Evidence, Scores, standout
-from memoryd.search.arms import Standing
 from memoryd.search.query import Floors, Scored, Why
 from memoryd.store.chunks import ChunkRow
 
@@ -24,31 +31,32 @@ def ranks(evidence: Evidence, order: Sequence[int]) -> Ranks:
     return Ranks(*(_numbered(ids) for ids in (evidence.by_words(), _best_first(evidence.cosines), order)))
 
 
-def scored(row: ChunkRow, merged: float, evidence: Evidence, places: Ranks, standing: Standing | None) -> Scored:
+def scored(
+    row: ChunkRow, merged: float, evidence: Evidence, places: Ranks, statistics: TermStatistics | None
+) -> Scored:
     """Put together all that is known of a chunk."""
     cosine = evidence.cosines.get(row.id)
-    terms = standing.terms.get(row.id, frozenset()) if standing else frozenset()
     why = Why(
         base=merged,
         words_rank=places.words.get(row.id),
         vector_rank=places.vector.get(row.id),
         fused_rank=places.fused.get(row.id),
         standout=None if cosine is None else standout(cosine, evidence.noise),
-        terms=tuple(term for term in standing.idf.weights if term in terms) if standing else (),
+        terms=statistics.terms_of(row.id) if statistics else (),
     )
     return Scored(row, merged, evidence.words.get(row.id), cosine, why)
 
 
-def floors(evidence: Evidence, vectors: int, standing: Standing) -> Floors:
+def floors(evidence: Evidence, vectors: int, statistics: TermStatistics) -> Floors:
     """Measure the best of the evidence, and what it must rise above."""
     best = max(evidence.cosines.values(), default=None)
     return Floors(
-        idf=standing.idf,
+        idf=statistics.idf,
         noise=evidence.noise,
         vectors=vectors,
-        share=max((standing.idf.share(terms) for terms in standing.terms.values()), default=0.0),
+        share=max((statistics.idf.share(terms) for terms in statistics.terms.values()), default=0.0),
         deviations=None if best is None else deviations(best, evidence.noise),
-        vector_floor=vector_floor(vectors, knows_a_word=bool(standing.idf.known)),
+        vector_floor=vector_floor(vectors, knows_a_word=bool(statistics.idf.known)),
         clear_floor=clear_floor(vectors),
     )
 

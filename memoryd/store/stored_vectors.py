@@ -12,6 +12,9 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from memoryd.domain.text.words import Phrase
+from memoryd.store.word_expressions import every_phrase
+
 Matrix = NDArray[np.float32]
 Hashes = NDArray[np.void]
 HASH = np.dtype("V16")
@@ -44,7 +47,7 @@ _IDS_OF_FILES = """
 SELECT DISTINCT v.id FROM files f JOIN chunks c ON c.file_id = f.id JOIN passages p ON p.chunk_id = c.id
 JOIN vectors v ON v.space_id = ? AND v.hash = p.hash WHERE f.id IN (SELECT value FROM json_each(?)) ORDER BY v.id
 """
-_IDS_OF_WORDS = """
+_IDS_OF_PHRASES = """
 SELECT DISTINCT v.id FROM vectors v JOIN passages p ON p.hash = v.hash
 WHERE v.space_id = ? AND p.chunk_id IN (SELECT rowid FROM chunk_words WHERE chunk_words MATCH ?) ORDER BY v.id
 """
@@ -92,7 +95,7 @@ def ids_of_files(db: apsw.Connection, space: int, file_ids: Sequence[int]) -> ND
     return np.fromiter((row[0] for row in rows), np.int64, len(rows))
 
 
-def ids_of_words(db: apsw.Connection, space: int, expression: str) -> NDArray[np.int64]:
-    """Return the ids, ascending, of the vectors that passages of the chunks use in which the words are found."""
-    rows = list(db.execute(_IDS_OF_WORDS, (space, expression)))
+def ids_of_phrases(db: apsw.Connection, space: int, phrases: Sequence[Phrase]) -> NDArray[np.int64]:
+    """Return the ids, ascending, of the vectors that passages of the chunks use which hold each of the phrases."""
+    rows = list(db.execute(_IDS_OF_PHRASES, (space, every_phrase(phrases))))
     return np.fromiter((row[0] for row in rows), np.int64, len(rows))

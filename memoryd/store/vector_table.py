@@ -25,7 +25,7 @@ from memoryd.store.stored_vectors import (
     Matrix,
     VectorBatch,
     ids_of_files,
-    ids_of_words,
+    ids_of_phrases,
     nearest,
     put_vectors,
     vectors_after,
@@ -33,7 +33,7 @@ from memoryd.store.stored_vectors import (
 )
 from memoryd.store.transactions import Transactions
 from memoryd.store.vector_spaces import count_unused, drop_space, evict_unused, find_space, open_space, spaces_of
-from memoryd.store.words import CandidateFilter
+from memoryd.store.word_rows import CandidateFilter
 
 Result = TypeVar("Result")
 
@@ -125,7 +125,7 @@ class Vectors:
         Only a first sieve: few chunks hold a phrase, so its vectors are looked up, but most lack a word.
         """
         if admitted.required:
-            return await self._transactions.read(lambda db: ids_of_words(db, space, admitted.required))
+            return await self._transactions.read(lambda db: ids_of_phrases(db, space, admitted.required))
         files = admitted.files
         return None if files is None else await self._transactions.read(lambda db: ids_of_files(db, space, files))
 

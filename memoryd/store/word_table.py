@@ -2,17 +2,17 @@
 
 from collections.abc import Callable, Collection, Sequence
 
+from memoryd.domain.ranking.floors import TermStatistics
+from memoryd.domain.ranking.questions import Question
 from memoryd.store.index_schema import check_words, drop_deleted_words
 from memoryd.store.transactions import Transactions
-from memoryd.store.words import (
+from memoryd.store.word_rows import (
     CandidateFilter,
     ChunkScore,
-    TermCounts,
     admitted_chunks,
     chunk_scores,
     chunk_texts,
-    count_chunks,
-    holders,
+    term_statistics,
 )
 
 
@@ -22,11 +22,9 @@ class Words:
     def __init__(self, transactions: Transactions) -> None:
         self._transactions = transactions
 
-    async def scores(
-        self, expression: str, complete: Sequence[str], limit: int, admitted: CandidateFilter
-    ) -> list[ChunkScore]:
-        """Return the best `limit` chunks that match, best first: those of a higher level, then those with more BM25."""
-        return await self._transactions.read(lambda db: chunk_scores(db, expression, complete, limit, admitted))
+    async def scores(self, question: Question, limit: int, admitted: CandidateFilter) -> list[ChunkScore]:
+        """Return the best `limit` chunks that hold a term, best first: those of a higher level, then by BM25."""
+        return await self._transactions.read(lambda db: chunk_scores(db, question, limit, admitted))
 
     async def admitted(self, chunk_ids: Collection[int], admitted: CandidateFilter) -> set[int]:
         """Return those of the chunks that may answer."""
@@ -41,11 +39,9 @@ class Words:
             lambda db: {chunk for chunk, texts in chunk_texts(db, chunk_ids) if admits(texts)}
         )
 
-    async def term_counts(self, expressions: Sequence[str], candidates: Sequence[int]) -> TermCounts:
-        """Count the chunks, and for each expression those that match it; tell which of the candidates do."""
-        return await self._transactions.read(
-            lambda db: TermCounts(count_chunks(db), holders(db, expressions, candidates))
-        )
+    async def statistics(self, terms: Sequence[str], candidates: Sequence[int]) -> TermStatistics:
+        """Return how telling each term is in these notes, and which terms stand in which candidates."""
+        return await self._transactions.read(lambda db: term_statistics(db, terms, candidates))
 
     async def check(self) -> None:
         """Let the word index check its own structures; raises DamagedDatabase when they are broken."""

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memoryd.domain.documents import FileStat, RelativePath
-from memoryd.domain.text.words import match_expression, query_terms
+from memoryd.domain.text.words import query_terms
 from memoryd.store.database import Database
 from memoryd.store.document_rows import (
     Rename,
@@ -18,6 +18,7 @@ from memoryd.store.document_rows import (
     touch_file,
 )
 from memoryd.store.index_schema import drop_deleted_words, prepare_index
+from memoryd.store.word_expressions import any_of
 from tests.store.consistency import check_consistency, dump
 from tests.store.rows import SETTINGS, note, put, stat_of
 
@@ -40,7 +41,7 @@ def new_index() -> apsw.Connection:
 
 
 def found(db: apsw.Connection, question: str) -> set[str]:
-    expression = match_expression(query_terms(question))
+    expression = any_of(query_terms(question))
     sql = """
     SELECT f.path FROM chunk_words w LEFT JOIN chunks c ON c.id = w.rowid LEFT JOIN files f ON f.id = c.file_id
     WHERE w.chunk_words MATCH ?

@@ -62,6 +62,19 @@ def idf(chunks: int, counts: Mapping[str, int]) -> Idf:
     return Idf(chunks, weights, frozenset(term for term, n in counts.items() if n))
 
 
+@dataclass(frozen=True, slots=True)
+class TermStatistics:
+    """How telling each term of a question is, and which terms stand in each candidate, by chunk id."""
+
+    idf: Idf
+    terms: Mapping[int, frozenset[str]]
+
+    def terms_of(self, chunk: int) -> tuple[str, ...]:
+        """Return the terms that stand in a candidate, in the order of the question."""
+        held = self.terms.get(chunk, frozenset())
+        return tuple(term for term in self.idf.weights if term in held)
+
+
 def deviations(cosine: float, noise: Noise) -> float:
     """Return how many deviations a cosine stands above the noise of its question."""
     return (cosine - noise.mean) / noise.deviation if noise.deviation > 0 else 0.0

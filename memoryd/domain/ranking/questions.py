@@ -14,15 +14,12 @@ from memoryd.domain.ranking.filters import Filters, parse_instant
 from memoryd.domain.text.words import (
     MAX_PHRASE_WORDS,
     STOP_WORDS,
+    Phrase,
     joined_phrases,
-    match_expression,
     normalised,
-    phrase_expression,
     phrase_words,
     query_terms,
     spoken_words,
-    term_expression,
-    whole_expression,
 )
 
 _PART = re.compile(
@@ -49,7 +46,7 @@ class Question:
 
     text: str
     terms: tuple[str, ...] = ()
-    joined: tuple[tuple[str, ...], ...] = ()
+    joined: tuple[Phrase, ...] = ()
     phrases: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
     plain_phrases: tuple[str, ...] = ()
@@ -62,32 +59,22 @@ class Question:
         return bool(self.phrases or self.excluded)
 
     @property
-    def expression(self) -> str:
-        """What the keyword index is asked; empty if there is no word."""
-        return match_expression(self.terms, self.joined)
-
-    @property
     def complete(self) -> tuple[str, ...]:
-        """What the keyword index finds in chunks with all terms: with each as it is given, and at least begun so.
+        """The terms of which a chunk may hold all; none if they are many.
 
-        Nothing for a question of many terms, which would cost twice as much and is seldom met in full.
+        To look for those in full would cost twice as much, and is seldom met.
         """
-        if len(self.terms) > MAX_COMPLETE_TERMS:
-            return ()
-        each = ([whole_expression(term) for term in self.terms], [term_expression(term) for term in self.terms])
-        found = dict.fromkeys(" AND ".join(expressions) for expressions in each)
-        return tuple(found) if len(self.terms) > 1 or len(found) > 1 else ()
+        return self.terms if len(self.terms) <= MAX_COMPLETE_TERMS else ()
 
     @property
-    def required(self) -> str:
-        """What the keyword index must find in a chunk before it is read for its phrases."""
-        begun = (phrase_words(phrase)[:MAX_PHRASE_WORDS] for phrase in self.phrases)
-        return " AND ".join(phrase_expression(words) for words in begun)
+    def required(self) -> tuple[Phrase, ...]:
+        """What a chunk must hold before it is read for its phrases: the beginning of each."""
+        return tuple(tuple(phrase_words(phrase)[:MAX_PHRASE_WORDS]) for phrase in self.phrases)
 
     @property
-    def forbidden(self) -> str:
-        """What the keyword index must not find in a chunk."""
-        return " OR ".join(phrase_expression(phrase_words(word)) for word in self.excluded)
+    def forbidden(self) -> tuple[Phrase, ...]:
+        """What a chunk must not hold."""
+        return tuple(tuple(phrase_words(word)) for word in self.excluded)
 
     def admits(self, texts: Sequence[str]) -> bool:
         """Tell whether each phrase stands in one of the texts, whatever its case, accents and line breaks."""

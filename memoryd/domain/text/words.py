@@ -6,7 +6,6 @@ spaces are cut here into overlapping pairs of characters first, and compound ide
 
 import re
 import unicodedata
-from collections.abc import Sequence
 
 UNSPACED = (
     "\u3005\u3006\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
@@ -35,8 +34,11 @@ _CODED = re.compile(r"[0-9_./:@#\\]")
 _CODE = re.compile(r"(?:(?=[a-z]*[0-9])(?=[0-9]*[a-z])[a-z0-9]{5,}|[0-9]{5,}|[a-f]{5,})\Z")
 """Letters with digits, a long number, or what may be the start of a hash though it has no digit."""
 _WORD = re.compile(r"[^\W_]+")
+
+Phrase = tuple[str, ...]
+"""Words that follow each other, as `phrase_words` cuts them."""
 MAX_PHRASE_WORDS = 8
-"""A phrase costs FTS5 time by its length, so a longer one is looked for by its words alone."""
+"""A phrase costs the index time by its length, so a longer one is looked for by its words alone."""
 
 _ENGLISH = """
 a about after all also am an and any are as at be because been before being but by can could did do does doing for from
@@ -86,7 +88,7 @@ def query_terms(question: str, *, limit: int = 64) -> list[str]:
     return (telling or distinct)[:limit]
 
 
-def joined_phrases(question: str) -> list[tuple[str, ...]]:
+def joined_phrases(question: str) -> list[Phrase]:
     """Return the words of each thing that is written as one, though it has several: dates, paths, numbers of errors.
 
     Words that a hyphen alone joins are none: to count them twice costs recall where names are hyphenated.
@@ -96,32 +98,14 @@ def joined_phrases(question: str) -> list[tuple[str, ...]]:
     return [words for words in dict.fromkeys(found) if 1 < len(words) <= MAX_PHRASE_WORDS]
 
 
-def match_expression(terms: Sequence[str], phrases: Sequence[Sequence[str]] = ()) -> str:
-    """Return the FTS5 expression that finds any of the terms and phrases; all is quoted, so none is read as syntax.
-
-    The last word of a phrase may go on: `2026-10` finds the days of that month.
-    """
-    begun = (f"{phrase_expression(words).rstrip('*')}*" for words in phrases)
-    return " OR ".join([*(term_expression(term) for term in terms), *begun])
+def is_code(term: str) -> bool:
+    """Tell whether a term is an identifier, a number or a hash: those are often given by their first five signs."""
+    return _CODE.match(term) is not None
 
 
-def term_expression(term: str) -> str:
-    """Return the FTS5 expression of one term: what begins with it, if it is one character of a script without spaces.
-
-    So it is for identifiers, numbers and hashes, which are often given by their first five; all of it counts more.
-    """
-    return f'("{term}" OR "{term}"*)' if _CODE.match(term) else whole_expression(term)
-
-
-def whole_expression(term: str) -> str:
-    """Return the FTS5 expression of one term that does not find more than begins with it."""
-    return f'"{term}"*' if len(term) == 1 and _RUN.match(term) else f'"{term}"'
-
-
-def phrase_expression(words: Sequence[str]) -> str:
-    """Return the FTS5 expression that finds the words one after the other; a single character may begin the last."""
-    begun = "*" if words and len(words[-1]) == 1 and _RUN.match(words[-1]) else ""
-    return f'"{" ".join(words)}"{begun}'
+def is_single(term: str) -> bool:
+    """Tell whether a term is one character of a script without spaces, of which the index holds pairs."""
+    return len(term) == 1 and _RUN.match(term) is not None
 
 
 def phrase_words(text: str) -> list[str]:

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.text.words import identifier_parts, index_text, joined_phrases, match_expression, query_terms
+from memoryd.domain.text.words import identifier_parts, index_text, joined_phrases, query_terms
+from memoryd.store.word_expressions import any_of
 
 TOKENIZER = "porter unicode61 remove_diacritics 2 categories 'L* N* Co M*'"
 
@@ -19,7 +20,7 @@ def finds(question: str, text: str) -> bool:
     terms = query_terms(question)
     if not terms:
         return False
-    return bool(db.execute("SELECT count(*) FROM words WHERE words MATCH ?", (match_expression(terms),)).get)
+    return bool(db.execute("SELECT count(*) FROM words WHERE words MATCH ?", (any_of(terms),)).get)
 
 
 def best(question: str, texts: list[str]) -> str:
@@ -28,7 +29,7 @@ def best(question: str, texts: list[str]) -> str:
     db.execute(f'CREATE VIRTUAL TABLE words USING fts5(body, tokenize="{TOKENIZER}")')
     others = [f"something else entirely, number {number}" for number in range(8)]
     db.executemany("INSERT INTO words VALUES (?)", [(index_text(text),) for text in [*texts, *others]])
-    expression = match_expression(query_terms(question), joined_phrases(question))
+    expression = any_of(query_terms(question), joined_phrases(question))
     found: str = db.execute("SELECT body FROM words WHERE words MATCH ? ORDER BY rank LIMIT 1", (expression,)).get
     return found
 
@@ -122,7 +123,7 @@ def test_a_word_finds_itself(word: str) -> None:
 
 def test_long_compound_is_no_long_phrase() -> None:
     """A quoted token that falls into n words costs n milliseconds a note."""
-    expression = match_expression(query_terms("a1-" * 1000 + "z"))
+    expression = any_of(query_terms("a1-" * 1000 + "z"))
     assert all(" " not in term for term in expression.replace('"', "").split(" OR "))
 
 

@@ -1,4 +1,4 @@
-"""The keyword arm's table: BM25 of chunks, and where each term of a question stands."""
+"""The table of words: BM25 of chunks, and where each term of a question stands."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -7,6 +7,10 @@ from dataclasses import dataclass
 import apsw
 
 from memoryd.domain.documents import RelativePath
+from memoryd.domain.ranking.floors import TermStatistics, idf
+from memoryd.domain.ranking.questions import Question
+from memoryd.domain.text.words import Phrase
+from memoryd.store.word_expressions import all_of, any_of, any_phrase, every_phrase, one_of
 
 BODY, HEADING, PATH, PARTS = 1.0, 1.0, 1.0, 0.25
 """BM25 weights of the columns. Of `parts` a hint is enough: the identifier itself stands in the body."""
@@ -32,73 +36,47 @@ FROM chunk_words WHERE chunk_words MATCH ?2
 
 
 @dataclass(frozen=True, slots=True)
-class Holders:
-    """How many chunks hold a term, and which of the candidates do."""
-
-    count: int
-    candidates: frozenset[int]
-
-
-@dataclass(frozen=True, slots=True)
-class TermCounts:
-    """How many chunks there are, and what holds each term."""
-
-    chunks: int
-    holders: list[Holders]
-
-
-@dataclass(frozen=True, slots=True)
 class CandidateFilter:
-    """Which chunks may answer: those of some files, by what the word index must and must not find in them.
+    """Which chunks may answer: those of some files, by the phrases that must and must not stand in them.
 
     None and empty mean nothing of the kind. `without` leaves one document out.
     """
 
     files: tuple[int, ...] | None = None
-    required: str = ""
-    forbidden: str = ""
+    required: tuple[Phrase, ...] = ()
+    forbidden: tuple[Phrase, ...] = ()
     without: RelativePath | None = None
 
     @property
     def is_empty(self) -> bool:
         return self == CandidateFilter()
 
-    def clauses(self) -> tuple[str, list[str]]:
-        """Return what stands behind a WHERE on `rowid`, and its values."""
-        given: list[tuple[str, str]] = []
-        if self.files is not None:
-            given.append((_OF_FILES, json.dumps(self.files)))
-        if self.required:
-            given.append((_FOUND_BY, self.required))
-        if self.forbidden:
-            given.append((f"NOT {_FOUND_BY}", self.forbidden))
-        if self.without is not None:
-            given.append((_OF_OTHERS, self.without))
-        return "".join(f" AND {clause}" for clause, _ in given), [value for _, value in given]
-
 
 @dataclass(frozen=True, slots=True)
 class ChunkScore:
-    """A chunk's BM25 (higher is better), and how many of the expressions of complete matches find it."""
+    """A chunk's BM25 (higher is better), and how completely it matches: 0, 1 or 2."""
 
     chunk: int
     bm25: float
     level: int
 
 
-def chunk_scores(
-    db: apsw.Connection, expression: str, complete: Sequence[str], limit: int, admitted: CandidateFilter
-) -> list[ChunkScore]:
-    """Return the best `limit` chunks that match, best first: those of a higher level, then those with more BM25."""
-    clauses, values = admitted.clauses()
+def chunk_scores(db: apsw.Connection, question: Question, limit: int, admitted: CandidateFilter) -> list[ChunkScore]:
+    """Return the best `limit` chunks that hold a term, best first: those of a higher level, then those with more BM25.
+
+    A level is for holding all terms, another for holding all of them whole.
+    """
+    clauses, values = _clauses(admitted)
+    complete = all_of(question.complete)
     level = " + ".join(f"({_FOUND_BY})" for _ in complete) or "0"
     statement = _CHUNKS.format(level=level, clauses=clauses)
+    expression = any_of(question.terms, question.joined)
     return [ChunkScore(*row) for row in db.execute(statement, (*complete, expression, *values, limit))]
 
 
 def admitted_chunks(db: apsw.Connection, chunk_ids: Iterable[int], admitted: CandidateFilter) -> set[int]:
     """Return those of the chunks that may answer."""
-    clauses, values = admitted.clauses()
+    clauses, values = _clauses(admitted)
     rows = db.execute(_ADMITTED.format(clauses=clauses), (json.dumps(list(chunk_ids)), *values))
     return {row[0] for row in rows}
 
@@ -109,14 +87,28 @@ def chunk_texts(db: apsw.Connection, chunk_ids: Iterable[int]) -> Iterator[tuple
         yield chunk, (texts[0], texts[1], texts[2])
 
 
-def holders(db: apsw.Connection, expressions: Sequence[str], candidates: Sequence[int]) -> list[Holders]:
-    """Return for each expression how many chunks match it, and which of the candidates."""
+def term_statistics(db: apsw.Connection, terms: Sequence[str], candidates: Sequence[int]) -> TermStatistics:
+    """Return how telling each term is in these chunks, and which terms stand in which candidates."""
     ids = json.dumps(list(candidates))
-    found = (db.execute(_HOLDERS, (ids, expression)).get for expression in expressions)
-    return [Holders(count, frozenset(json.loads(matching))) for count, matching in found]
+    total: int = db.execute("SELECT count(*) FROM chunks").get
+    counts: dict[str, int] = {}
+    held: dict[int, set[str]] = {}
+    for term in terms:
+        counts[term], matching = db.execute(_HOLDERS, (ids, one_of(term))).get
+        for chunk in json.loads(matching):
+            held.setdefault(chunk, set()).add(term)
+    return TermStatistics(idf(total, counts), {chunk: frozenset(those) for chunk, those in held.items()})
 
 
-def count_chunks(db: apsw.Connection) -> int:
-    """Count the chunks of the index."""
-    count: int = db.execute("SELECT count(*) FROM chunks").get
-    return count
+def _clauses(admitted: CandidateFilter) -> tuple[str, list[str]]:
+    """Return what stands behind a WHERE on `rowid`, and its values."""
+    given: list[tuple[str, str]] = []
+    if admitted.files is not None:
+        given.append((_OF_FILES, json.dumps(admitted.files)))
+    if admitted.required:
+        given.append((_FOUND_BY, every_phrase(admitted.required)))
+    if admitted.forbidden:
+        given.append((f"NOT {_FOUND_BY}", any_phrase(admitted.forbidden)))
+    if admitted.without is not None:
+        given.append((_OF_OTHERS, admitted.without))
+    return "".join(f" AND {clause}" for clause, _ in given), [value for _, value in given]
