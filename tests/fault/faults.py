@@ -76,7 +76,7 @@ def spawn_behind(
     env: Mapping[str, str] | None = None,
 ) -> subprocess.Popen[bytes]:
     """Start the daemon's program behind a command that ends in executing it."""
-    return _spawn(daemon, [*prefix, sys.executable, "-m", "memoryd.daemon.main", *arguments], env or daemon.env)
+    return _spawn(daemon, [*prefix, sys.executable, *daemon.program, *arguments], env or daemon.env)
 
 
 def spawn_program(daemon: RunningDaemon, *arguments: str) -> subprocess.Popen[bytes]:

@@ -14,6 +14,7 @@ import pytest
 from memoryd.client import Client
 from memoryd.replies import AgentStatus
 from tests.daemon import RunningDaemon, write_config
+from tests.hasty import HASTY
 from tests.store.consistency import open_index
 from tests.system.over_socket import send
 from tests.waiting import eventually
@@ -30,7 +31,7 @@ def launch(tmp_path: Path, workspace: Path) -> Iterator[Launch]:
     def make(model: Path | str, *, local: dict[str, object] | None = None, **environment: str) -> RunningDaemon:
         search = {"sync": SYNC, "local": {"modelPath": str(model), "threads": 1, **(local or {})}, "provider": "local"}
         config = write_config(tmp_path, workspace, None, search=search)
-        made.append(RunningDaemon(tmp_path, config, workspace, environment=environment))
+        made.append(RunningDaemon(tmp_path, config, workspace, environment=environment, program=HASTY))
         made[-1].start()
         made[-1].client().sync()
         return made[-1]

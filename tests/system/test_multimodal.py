@@ -16,6 +16,7 @@ from memoryd.replies import AgentStatus, SearchReply
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
 from tests.embedding_endpoint import REFUSAL, Endpoint
+from tests.hasty import HASTY
 from tests.media_files import jpeg, mp3, png, wav
 from tests.system.over_socket import send
 from tests.waiting import eventually
@@ -51,7 +52,8 @@ def search_of(endpoint: Endpoint, **more: object) -> dict[str, object]:
 
 def configured(home: Path, workspace: Path, search: dict[str, object]) -> RunningDaemon:
     paths = [str(workspace / "assets")] if search.get("extraPaths") == ["assets"] else search.get("extraPaths", [])
-    return RunningDaemon(home, write_config(home, workspace, None, search=search | {"extraPaths": paths}), workspace)
+    config = write_config(home, workspace, None, search=search | {"extraPaths": paths})
+    return RunningDaemon(home, config, workspace, program=HASTY)
 
 
 def agent_of(daemon: RunningDaemon) -> AgentStatus:

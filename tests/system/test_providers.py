@@ -15,6 +15,7 @@ from memoryd.replies import AgentStatus, SearchReply
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
 from tests.embedding_endpoint import TEXT_REFUSAL, Endpoint
+from tests.hasty import HASTY
 from tests.system.test_memoryctl import ask as ask_memoryctl
 from tests.waiting import eventually
 
@@ -31,7 +32,9 @@ def remote(endpoint: Endpoint, **more: object) -> dict[str, object]:
 def running(
     home: Path, workspace: Path, search: Mapping[str, object], environment: Mapping[str, str] | None = None
 ) -> RunningDaemon:
-    return RunningDaemon(home, write_config(home, workspace, None, search=search), workspace, environment=environment)
+    return RunningDaemon(
+        home, write_config(home, workspace, None, search=search), workspace, environment=environment, program=HASTY
+    )
 
 
 def agent_of(daemon: RunningDaemon) -> AgentStatus:

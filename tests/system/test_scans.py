@@ -4,13 +4,15 @@ from pathlib import Path
 
 from memoryd.client import Client
 from tests.daemon import RunningDaemon, write_config
+from tests.hasty import HASTY
 from tests.waiting import eventually
 
 DEAF = {"watch": False, "reconcileSeconds": 0, "onSearch": False, "onSessionStart": False, "settleMs": 20}
 
 
 def over(home: Path, workspace: Path, **sync: object) -> RunningDaemon:
-    return RunningDaemon(home, write_config(home, workspace, None, search={"sync": {**DEAF, **sync}}), workspace)
+    config = write_config(home, workspace, None, search={"sync": {**DEAF, **sync}})
+    return RunningDaemon(home, config, workspace, program=HASTY)
 
 
 def finds(daemon: RunningDaemon, word: str) -> bool:

@@ -12,6 +12,7 @@ import pytest
 
 from memoryd.client import Client
 from tests.daemon import RunningDaemon, write_config
+from tests.hasty import HASTY
 from tests.system.test_events_route import listening
 from tests.system.test_memoryctl import memoryctl
 from tests.waiting import eventually
@@ -72,12 +73,12 @@ def test_socket_that_was_lost_is_told(tmp_path: Path, workspace: Path) -> None:
     listed = [{"id": "main", "workspace": str(workspace), "sockets": [{"path": str(path)}]}]
     config = tmp_path / "config.json5"
     config.write_text(json.dumps({"agents": {"defaults": {"memorySearch": {"provider": "none"}}, "list": listed}}))
-    with RunningDaemon(tmp_path, config, workspace) as daemon:
+    with RunningDaemon(tmp_path, config, workspace, program=HASTY) as daemon:
         client = daemon.client()
         assert client.status().get("unreachable") == []
         path.unlink()
         path.write_text("in the way")
-        eventually(lambda: client.status().get("unreachable"), step=0.5)
+        eventually(lambda: client.status().get("unreachable"))
         status: Any = client.status()
         assert [one["socket"] for one in status["unreachable"]] == ["agent:main:0"]
         assert "not a socket" in status["unreachable"][0]["reason"]
@@ -85,7 +86,7 @@ def test_socket_that_was_lost_is_told(tmp_path: Path, workspace: Path) -> None:
         assert "not a socket" in parts["socket agent:main:0"]
         assert "in the way" in shown(daemon)
         path.unlink()
-        eventually(lambda: not client.status().get("unreachable"), step=0.5)
+        eventually(lambda: not client.status().get("unreachable"))
         with Client(path) as sandbox:
             seen: Any = sandbox.status()
         assert (seen["connections"], seen["unreachable"]) == (None, []), "that is the owner's"

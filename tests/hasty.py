@@ -1,0 +1,59 @@
+"""The daemon in a hurry: what it tries again after seconds or minutes, it tries again after tenths of a second.
+
+A test that would sleep out a back-off names it as the program to run (`RunningDaemon(…, program=HASTY)`). Nothing else
+differs: these waits are arguments of constructors and constants of modules, and no keys of the configuration.
+"""
+
+from datetime import timedelta
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from memoryd.agents import schedule
+from memoryd.api.http.server import Server
+from memoryd.daemon import app
+from memoryd.daemon.main import main
+from memoryd.domain.breaker import Breaker, BreakerRule
+from memoryd.embed.fallback_embedding import FallbackEmbedding
+from memoryd.embed.local import local_embedding
+from memoryd.embed.remote.remote_embedding import RemoteEmbedding
+from memoryd.embed.remote.remote_settings import CallTimeouts
+
+HASTY = ("-P", str(Path(__file__)))
+"""What Python is given to run; without the folder of this file, which holds names that nobody is to import."""
+
+
+def shorten(function: Any, **shorter: object) -> None:
+    """Give parameters other defaults."""
+    positional, named = function.__defaults__ or (), function.__kwdefaults__ or {}
+    names = function.__code__.co_varnames[: function.__code__.co_argcount][-len(positional) :] if positional else ()
+    unknown = shorter.keys() - {*names, *named}
+    assert not unknown, f"{function.__qualname__} has no {unknown}"
+    function.__defaults__ = tuple(shorter.get(name, it) for name, it in zip(names, positional, strict=True))
+    function.__kwdefaults__ = {name: shorter.get(name, it) for name, it in named.items()}
+
+
+def lower(module: ModuleType, **constants: float) -> None:
+    """Give constants that are looked up at each use smaller values."""
+    for name, value in constants.items():
+        assert getattr(module, name) > value, f"{module.__name__}.{name}"
+        setattr(module, name, value)
+
+
+def hurry() -> None:
+    """Shorten what the daemon waits of its own accord."""
+    # the longest is longer than a question waits for its turn, as it is otherwise: it hears of the outage
+    shorten(BreakerRule.__init__, first_delay=0.1, longest_delay=4.0)
+    shorten(Breaker.__init__, rule=BreakerRule())
+    shorten(CallTimeouts.__init__, hold=timedelta(seconds=1))
+    shorten(Server.__init__, check_every=timedelta(seconds=0.2))
+    shorten(FallbackEmbedding.__init__, look_seconds=0.1)
+    shorten(RemoteEmbedding.__init__, look_seconds=0.2)
+    lower(local_embedding, LOOK_SECONDS=0.2)
+    lower(schedule, ON_SEARCH_SECONDS=0.5)
+    lower(app, LOCK_SECONDS=0.2)
+
+
+if __name__ == "__main__":
+    hurry()
+    main()
