@@ -21,7 +21,7 @@ from memoryd.index.indexer import Indexer
 from memoryd.index.keeper import Keeper
 from memoryd.index.lane import EmbeddingLane, Lookup
 from memoryd.index.spaces import Spaces
-from memoryd.index.sync_state import Publish
+from memoryd.index.sync_state import IndexEvents, Publish
 from memoryd.index.watcher import FileWatcher
 from memoryd.search.builtin import BuiltinSearch
 from memoryd.search.service import Freshness
@@ -109,10 +109,9 @@ class WorkspaceIndex:
             workspace=self.rules.workspace,
             look=self.rules.look,
             settings=index_settings(settings),
-            on_scan=self._on_scan,
-            on_commit=self._on_commit,
-            on_purge=self._on_purge,
-            publish=publish,
+            events=IndexEvents(
+                on_scan=self._on_scan, on_commit=self._on_commit, on_purge=self._on_purge, publish=publish
+            ),
         )
 
     def _made_search(

@@ -83,6 +83,27 @@ class SyncPlan:
         return not (self.read or self.rename or self.remove)
 
 
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a round ended. `retry_in` seconds the disk is to be looked at again; None: when somebody asks."""
+
+    retry_in: float | None
+    is_settled: bool
+    """Whether index and disk are equal, save for what lies under a root that cannot be read."""
+
+
+def outcome(done: SyncPlan, *, again: bool, has_queue: bool, hold_ends_in: float | None, settle: float) -> Outcome:
+    """Say how a round ended whose plan was `done`.
+
+    `again`: a file changed while it was read, or is no renamed one after all. `has_queue`: large notes are still to be
+    read; their cutting wakes the indexer. `hold_ends_in`: seconds until it is known what is private, None if it is, or
+    if that takes a person.
+    """
+    soon = min((at for at in (done.retry_in, hold_ends_in) if at is not None), default=None)
+    is_settled = done.is_settled and hold_ends_in is None and not again and not has_queue
+    return Outcome(settle if again else soon, is_settled)
+
+
 def is_mass_removal(removed: int, left: int) -> bool:
     """Tell whether so many files went at once that their owner should be told: more than half, and not a handful."""
     return removed >= MASS_FILES and removed > left

@@ -104,6 +104,10 @@ class ScanRules:
         return self.max_file_bytes, "limits.maxFileBytes"
 
 
+CurrentRules = Callable[[], tuple[Sequence[ScanRoot], ScanRules]]
+"""Says where to look and what to leave out as of now; blocks."""
+
+
 @dataclass(slots=True)
 class Scan:
     """One look at the disk."""

@@ -1,21 +1,20 @@
 """The bytes of an indexed picture or sound, read again when they are to be embedded, and checked again."""
 
 import asyncio
-from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 
 from memoryd.domain.media import HEAD_BYTES, checked
 from memoryd.embed.protocol import Attachment
 from memoryd.files.octets import NotReadableError, TornReadError, read_octets
 from memoryd.files.roots import base_of
-from memoryd.files.scanner import ScanRoot, ScanRules
+from memoryd.files.scanner import CurrentRules
 from memoryd.store.pending_passages import PendingFile
 
 
 class AttachmentReader:
     """Gives the lane the bytes of files that the rules of this moment let through; `look` says where and which."""
 
-    def __init__(self, *, executor: Executor, look: Callable[[], tuple[Sequence[ScanRoot], ScanRules]]) -> None:
+    def __init__(self, *, executor: Executor, look: CurrentRules) -> None:
         self._executor = executor
         self._look = look
 

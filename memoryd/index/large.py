@@ -2,15 +2,14 @@
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Set
+from collections.abc import Awaitable, Callable, Iterable, Set
 from concurrent.futures import Executor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.text.entries import ChunkEntry
 from memoryd.index.reading import Reading, ReadStatus
-from memoryd.index.work import Work, may_follow, read_under_the_rules
-from memoryd.store.document_rows import Entries
+from memoryd.index.round import Round, may_follow, read_under_the_rules
+from memoryd.index.threads import in_thread
 
 
 @dataclass(slots=True)
@@ -18,32 +17,11 @@ class Cut:
     """A large note that is read and cut aside."""
 
     path: RelativePath
-    work: Work
+    work: Round
     readings: "asyncio.Future[list[Reading]]"
     give_up: threading.Event
     yields: int = 0
     """How often its commit was put off."""
-
-
-class PutOffError(Exception):
-    """The commit of a large note was broken off, since smaller ones came."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stoppable:
-    """Entries whose commit can be broken off; raises PutOffError then."""
-
-    entries: Entries
-    stop: threading.Event = field(default_factory=threading.Event)
-
-    def __len__(self) -> int:
-        return len(self.entries)
-
-    def __iter__(self) -> Iterator[ChunkEntry]:
-        for entry in self.entries:
-            if self.stop.is_set():
-                raise PutOffError
-            yield entry
 
 
 class LargeNotes:
@@ -76,10 +54,10 @@ class LargeNotes:
         """Whether one is cut, or its cutting has ended."""
         return self._cut is not None and self._cut.readings.done()
 
-    def queue(self, paths: Iterable[RelativePath], work: Work) -> None:
+    def queue(self, paths: Iterable[RelativePath], work: Round) -> None:
         """Have those of the paths that are large read, and forget what is no longer on disk."""
-        self._queue = {path: afresh for path, afresh in self._queue.items() if path in work.seen.files}
-        self._queue |= {path: work.afresh for path in paths if work.is_large(path) and not self._queue.get(path)}
+        self._queue = {path: is_forced for path, is_forced in self._queue.items() if path in work.seen.files}
+        self._queue |= {path: work.is_forced for path in paths if work.is_large(path) and not self._queue.get(path)}
 
     def drop(self) -> None:
         """Let go of what is cut, and have the cutting end."""
@@ -88,21 +66,21 @@ class LargeNotes:
             if self._cut.readings.done():
                 self._cut = None
 
-    async def advance(self, work: Work) -> list[RelativePath]:
+    async def advance(self, work: Round) -> list[RelativePath]:
         """Have one note read and cut aside, or commit one that is; return it if it changed while it was read.
 
         So the loop goes on meanwhile, and a small note that is saved is found within moments.
         """
         cut, again = self._cut, []
         if cut is not None:
-            is_wanted = not cut.give_up.is_set() and self._queue.get(cut.path) == cut.work.afresh
+            is_wanted = not cut.give_up.is_set() and self._queue.get(cut.path) == cut.work.is_forced
             if not is_wanted:
                 cut.give_up.set()
             if not cut.readings.done():
                 # also one that nobody wants is waited for: two at once would hold two large notes in memory
                 return []
             (reading,) = await cut.readings
-            if is_wanted and await self._may_follow(reading, cut.work):
+            if is_wanted and await in_thread(self._executor, lambda: may_follow(reading, cut.work)):
                 if not await self._commit(reading, cut):
                     cut.yields += 1
                     return []
@@ -115,16 +93,13 @@ class LargeNotes:
             self._cut = self._begun(min(self._queue, key=lambda path: work.seen.files[path].size), work)
         return again
 
-    async def _may_follow(self, reading: Reading, work: Work) -> bool:
-        return await asyncio.get_running_loop().run_in_executor(self._executor, may_follow, reading, work)
-
-    def _begun(self, path: RelativePath, work: Work) -> Cut:
+    def _begun(self, path: RelativePath, work: Round) -> Cut:
         """Begin to read a large note."""
-        afresh, known = self._queue[path], work.held.get(path)
-        held = {path: replace(known, is_stale=known.is_stale or afresh)} if known is not None else {}
+        is_forced, known = self._queue[path], work.held.get(path)
+        held = {path: replace(known, is_stale=known.is_stale or is_forced)} if known is not None else {}
         give_up = threading.Event()
         reader = replace(work.reader, is_given_up=give_up.is_set)
-        aside = replace(work, reader=reader, held=held, came_from={}, afresh=afresh)
+        aside = replace(work, reader=reader, held=held, came_from={}, is_forced=is_forced)
         readings = asyncio.get_running_loop().run_in_executor(
             self._executor, lambda: read_under_the_rules(aside, [path])
         )

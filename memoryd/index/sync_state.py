@@ -6,7 +6,7 @@ from datetime import datetime
 
 from memoryd.domain.documents import SkippedFile
 from memoryd.files.ignore import Hold
-from memoryd.files.scanner import RootReport
+from memoryd.files.scanner import RootReport, Scan
 from memoryd.wire import Event
 
 Publish = Callable[[Event, Mapping[str, object]], None]
@@ -44,3 +44,16 @@ class SyncState:
     """Why nothing new may be indexed or embedded now, since nobody can say what is private."""
     notice: str = ""
     """What the owner is to know of the privacy rules though nothing is held up."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexEvents:
+    """Whom the indexer tells what. All are called in its event loop, and none of them blocks."""
+
+    on_scan: Callable[[Scan], None]
+    """The disk was looked at."""
+    on_commit: Callable[[], None]
+    """The index holds something else than before."""
+    on_purge: Callable[[], None]
+    """Texts are to be forgotten: what somebody keeps of the index may be theirs."""
+    publish: Publish

@@ -20,6 +20,7 @@ from memoryd.index.attachments import AttachmentReader
 from memoryd.index.indexer import Indexer, IndexSettings
 from memoryd.index.lane import EmbeddingLane, LaneSettings
 from memoryd.index.spaces import Spaces
+from memoryd.index.sync_state import IndexEvents
 from memoryd.index.watcher import FileWatcher
 from memoryd.search.builtin import BuiltinSearch, SearchSettings
 from memoryd.search.query import Found, Query
@@ -166,10 +167,12 @@ async def staged(
             workspace=workspace,
             look=look,
             settings=settings,
-            on_scan=on_scan,
-            on_commit=lane.wake,
-            on_purge=on_purge,
-            publish=lambda event, data: events.append((event, data)),
+            events=IndexEvents(
+                on_scan=on_scan,
+                on_commit=lane.wake,
+                on_purge=on_purge,
+                publish=lambda event, data: events.append((event, data)),
+            ),
             mounts=mounts,
         )
         search = BuiltinSearch(

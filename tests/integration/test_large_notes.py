@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from memoryd.domain.text.entries import ChunkEntry
-from memoryd.index.indexer import Indexer
+from memoryd.index.committing import Committer
+from memoryd.index.interruption import InterruptibleCommit
 from memoryd.index.reading import Reading
 from memoryd.index.spool import Spool
 from memoryd.store.chunks import counts
@@ -35,7 +36,7 @@ def sections(size: int, word: str) -> str:
 @pytest.fixture(autouse=True)
 def small_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a tenth of what counts as large suffice."""
-    for place in ("reading", "indexer", "work"):
+    for place in ("reading", "indexer", "round"):
         monkeypatch.setattr(f"memoryd.index.{place}.LARGE_BYTES", LARGE_BYTES)
 
 
@@ -110,15 +111,15 @@ async def test_commit_of_a_large_note_is_put_off_for_small_ones_and_never_halved
                     asyncio.run_coroutine_threadsafe(asyncio.sleep(1.5), loop).result()
                 yield entry
 
-    real = Indexer._commit_large
+    real = InterruptibleCommit.run
 
-    async def counted(self: Indexer, *arguments: object) -> bool:
+    async def counted(self: InterruptibleCommit, *arguments: object) -> bool:
         is_done = await real(self, *arguments)  # type: ignore[arg-type]
         put_off.append(not is_done)
         return is_done
 
     monkeypatch.setattr("memoryd.index.reading.Spool", WatchedSpool)
-    monkeypatch.setattr(Indexer, "_commit_large", counted)
+    monkeypatch.setattr(InterruptibleCommit, "run", counted)
     settings = replace(QUICK, debounce=0.02)
     async with staged(workspace, tmp_path / "state", settings=settings) as stage:
         await stage.sync()
@@ -201,13 +202,13 @@ async def test_large_note_that_became_private_since_it_was_cut_is_never_held(
     tmp_path: Path, workspace: Path, note: str, gated: type[GatedSpool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put: list[str] = []
-    real = Indexer._put
+    real = Committer._put
 
-    async def watched(self: Indexer, changed: Sequence[Reading], *, afresh: bool) -> None:
+    async def watched(self: Committer, changed: Sequence[Reading], *, is_forced: bool) -> None:
         put.extend(reading.path for reading in changed)
-        await real(self, changed, afresh=afresh)
+        await real(self, changed, is_forced=is_forced)
 
-    monkeypatch.setattr(Indexer, "_put", watched)
+    monkeypatch.setattr(Committer, "_put", watched)
     async with staged(workspace, tmp_path / "state") as stage:
         await stage.sync()
         path = stage.write(LARGE, note)

@@ -1,0 +1,121 @@
+"""What others want of the indexer, and its sleep until they want something."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from memoryd.domain.debounce import Debounce
+
+NEVER = float("inf")
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """How the next look at the disk is to be taken: `is_forced` reads and cuts every file anew."""
+
+    is_forced: bool
+    trusts_times: bool
+    """False when the clock was set back: no file is believed to be unchanged by its times."""
+
+
+class Demands:
+    """Hints, which wait for the end of a debounce, and demands, each with a ticket, which do not wait.
+
+    All of it happens in one event loop, so nothing runs between two lines here unless one of them awaits.
+    """
+
+    def __init__(self, debounce: Debounce) -> None:
+        self.ticket = 0
+        """The last demand that the present round answers."""
+        self._debounce = debounce
+        self._wake = asyncio.Event()
+        self._asked = 1
+        self._served = 0
+        self._is_forced = False
+        self._trusts_times = True
+        self._progress = asyncio.Condition()
+
+    @property
+    def trusts_times(self) -> bool:
+        """Whether nobody has said since the last look that the clock was set back."""
+        return self._trusts_times
+
+    def hint(self) -> None:
+        """Note that something may have changed."""
+        self._debounce.hint(time.monotonic())
+        self._wake.set()
+
+    def demand(self, *, is_forced: bool = False) -> int:
+        """Ask for a look now and return its ticket."""
+        self._asked += 1
+        self._is_forced = self._is_forced or is_forced
+        self._wake.set()
+        return self._asked
+
+    def distrust_times(self) -> None:
+        """Ask for a look that believes no times."""
+        self._trusts_times = False
+        self.demand()
+
+    def wake(self) -> None:
+        """Have whoever sleeps look around."""
+        self._wake.set()
+
+    def begin(self) -> None:
+        """Begin a round. What is asked from here on is for the next one: this one may have looked already."""
+        self.ticket = self._asked
+        self._debounce.clear()
+
+    def take(self) -> Demand:
+        """Return how to look, once.
+
+        It is taken before the look: of a clock that is set back while the disk is listed, the next look is to know.
+        """
+        taken = Demand(self._is_forced, self._trusts_times)
+        self._is_forced, self._trusts_times = False, True
+        return taken
+
+    def is_due(self, ticket: int) -> bool:
+        """Tell whether somebody asked after this ticket, or a debounce has ended."""
+        return self._asked > ticket or (self._debounce.due or NEVER) <= time.monotonic()
+
+    def turn_to_newcomers(self) -> int:
+        """Return the ticket of the last demand, and take the hints for heard."""
+        self._debounce.clear()
+        return self._asked
+
+    async def serve(self) -> None:
+        """Tell those whose demands the round has answered."""
+        async with self._progress:
+            self._served = self.ticket
+            self._progress.notify_all()
+
+    async def served(self, ticket: int) -> None:
+        """Wait until a demand has been answered."""
+        async with self._progress:
+            await self._progress.wait_for(lambda: self._served >= ticket)
+
+    async def wait(self, until: float, *, unless: Callable[[], bool]) -> None:
+        """Sleep until a demand, the end of a debounce, that moment (monotonic), or until `unless` holds."""
+        while self._asked <= self.ticket and not unless():
+            due = min(until, self._debounce.due or NEVER)
+            if due <= time.monotonic():
+                return
+            await self._woken(due)
+
+    async def wait_for_hints(self) -> None:
+        """Sleep until something happens, or a debounce ends."""
+        await self._woken(self._debounce.due or NEVER)
+
+    async def wait_for_wake(self) -> None:
+        """Sleep until something happens."""
+        await self._woken(NEVER)
+
+    async def _woken(self, due: float) -> None:
+        # whoever calls has just looked at all there is, and nothing ran since: no wake-up is lost by clearing
+        self._wake.clear()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(None if due == NEVER else max(due - time.monotonic(), 0)):
+                await self._wake.wait()

@@ -1,0 +1,106 @@
+"""Taking documents out of the index, and of what may be private every trace."""
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from pathlib import Path
+
+import structlog
+
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.syncplan import SyncPlan
+from memoryd.index.file_table import FileTable
+from memoryd.index.reading import Reader
+from memoryd.index.sync_reporter import SyncReporter
+from memoryd.index.threads import in_thread
+from memoryd.index.withdrawn import Withdrawn
+from memoryd.index.yielding import in_turns
+from memoryd.store.database import Database
+
+log = structlog.get_logger(__name__)
+
+
+class Purger:
+    """Removes documents. `has_patterns` says whether there are names that the rules of the present round hide."""
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        executor: Executor,
+        workspace: Path,
+        table: FileTable,
+        withdrawn: Withdrawn,
+        reporter: SyncReporter,
+    ) -> None:
+        self.has_patterns = False
+        self._database = database
+        self._executor = executor
+        self._workspace = workspace
+        self._table = table
+        self._withdrawn = withdrawn
+        self._reporter = reporter
+        self._owes_purge = False
+
+    def owe(self) -> None:
+        """Note that words of what is private now may still lie in the file of the index."""
+        self._owes_purge = True
+
+    async def remove(self, paths: Sequence[RelativePath]) -> None:
+        """Remove these from the index, as far as they are in it, and forget them; raises StoreError."""
+        indexed = [path for path in paths if path in self._table.indexed]
+        if indexed:
+            # nobody is told of them from here on: between the two lines the index may hold them for seconds, and
+            # if it cannot be written, it does so until it can be
+            self._withdrawn.add(indexed)
+            await self._erase(indexed)
+            self._withdrawn.release(indexed)
+            self._reporter.note_commit()
+            log.debug("files removed", count=len(indexed), first=indexed[0])
+        self._table.forget(paths)
+
+    async def withdraw(self, todo: SyncPlan, reader: Reader) -> None:
+        """Let nobody be told of what is private now, though the index cannot be written."""
+        suspects = [(path, path) for path in todo.read] + list(todo.rename)
+        held = [(old, new) for old, new in suspects if old in self._table.indexed]
+        private = await in_thread(
+            self._executor, lambda: [old for old, new in in_turns(held) if reader.says_private(new)]
+        )
+        if self._withdrawn.add([*private, *(path for path in todo.remove if path in self._table.indexed)]):
+            self._reporter.note_purge()
+
+    async def drop_remains(self) -> None:
+        """Rewrite the keyword index without what was purged, once for all of it, and cut the log that had it.
+
+        Vectors of texts that no note holds any more go too: they may be of an earlier version of what is private now.
+        """
+        if self._owes_purge:
+            await self._database.documents.drop_remains()
+            self._reporter.note_purge()
+            # after the rewriting, which the log holds too; if it fails, all of it is still owed
+            await self._database.checkpoint()
+            self._owes_purge = False
+
+    async def _erase(self, indexed: Sequence[RelativePath]) -> None:
+        """Remove files; of what may be private now, not even a vector may stay.
+
+        That is what is still on disk, and what is gone while there are places that are kept out: it may have been
+        moved there.
+        """
+        hidden = set(await in_thread(self._executor, lambda: [path for path in indexed if self._may_be_private(path)]))
+        gone = [path for path in indexed if path not in hidden]
+        await self._database.documents.remove(gone, purged=list(hidden))
+        self._owes_purge = self._owes_purge or bool(hidden)
+        if hidden:
+            # after the removal: what somebody loads anew before it would hold them again
+            self._reporter.note_purge()
+        else:
+            await self._database.checkpoint()
+
+    def _may_be_private(self, path: RelativePath) -> bool:
+        full = self._workspace / path
+        if os.path.lexists(full):
+            return True
+        # an extra folder that vanished as a whole was unmounted, or is no longer wanted
+        is_out_of_sight = path.startswith("../") and not os.path.lexists(full.parent)
+        return (self.has_patterns or self._table.has_left_out) and not is_out_of_sight

@@ -1,0 +1,79 @@
+"""One round of the indexer: what it reads under, and reading by it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.media import modality_of
+from memoryd.domain.syncplan import Known, SyncPlan
+from memoryd.files.scanner import Scan
+from memoryd.index.reading import LARGE_BYTES, Reader, Reading, ReadStatus
+from memoryd.index.yielding import in_turns
+
+READ_AHEAD_FILES, READ_AHEAD_BYTES = 128, LARGE_BYTES
+"""How much is read, cut and committed in one go."""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What one round reads under: the scan, and what is held of each file, of a renamed one under its new name."""
+
+    seen: Scan
+    reader: Reader
+    held: Mapping[RelativePath, Known]
+    came_from: Mapping[RelativePath, RelativePath]
+    """The old path of each file that may be a renamed one."""
+    is_forced: bool
+
+    def is_large(self, path: RelativePath) -> bool:
+        """Tell whether a file is to be cut aside."""
+        return self.seen.files[path].size > LARGE_BYTES and modality_of(path) is None
+
+    def is_move(self, reading: Reading) -> bool:
+        """Tell whether a file that may be a renamed one holds what the old one held."""
+        if reading.path not in self.came_from or reading.status not in (ReadStatus.SAME, ReadStatus.CHANGED):
+            return False
+        return reading.read_stamp.sha256 == self.held[reading.path].digest
+
+    def batches(self, paths: Sequence[RelativePath]) -> Iterator[list[RelativePath]]:
+        """Yield the paths in runs of few enough files and bytes; a large file goes alone."""
+        batch: list[RelativePath] = []
+        size = 0
+        for path in paths:
+            size += self.seen.files[path].size
+            if batch and (len(batch) >= READ_AHEAD_FILES or size > READ_AHEAD_BYTES):
+                yield batch
+                batch, size = [], self.seen.files[path].size
+            batch.append(path)
+        if batch:
+            yield batch
+
+
+def round_of(
+    todo: SyncPlan, seen: Scan, reader: Reader, known: Mapping[RelativePath, Known], *, is_forced: bool
+) -> Round:
+    """Return the round that works off a plan."""
+    # under rules that nobody knows, the new name may be private; the old one goes when its grace has passed
+    came_from = {new: old for old, new in todo.rename} if reader.rules.hold is None else {}
+    renamed = {new: _under_new_name(known[old], new) for new, old in came_from.items()}
+    return Round(seen, reader, {**known, **renamed}, came_from, is_forced)
+
+
+def read_under_the_rules(work: Round, batch: Sequence[RelativePath]) -> list[Reading]:
+    """Read files; if the privacy rules changed before that was done, nothing may follow from it."""
+    readings = [work.reader.read(path, work.held.get(path)) for path in in_turns(batch)]
+    # asked last: rules that change from here on are seen by the next look, which a change of their file brings about
+    if not batch or work.reader.rules.is_current():
+        return readings
+    return [replace(reading, status=ReadStatus.AGAIN) for reading in readings]
+
+
+def may_follow(reading: Reading, work: Round) -> bool:
+    """Tell whether what was read a while ago may be done still; what is to be kept may have become private."""
+    reader = work.reader
+    return reader.is_still_public(reading.path) if reading.status is ReadStatus.CHANGED else reader.rules.is_current()
+
+
+def _under_new_name(known: Known, new: RelativePath) -> Known:
+    """Return what is held of a file that got a new name; the text of a picture or sound is its name."""
+    return replace(known, is_stale=known.is_stale or modality_of(new) is not None)

@@ -1,0 +1,103 @@
+"""What the indexer tells the outside: it keeps the state that status shows, and passes on what happened."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import structlog
+
+from memoryd.domain.documents import SkippedFile
+from memoryd.domain.syncplan import Grace, SyncPlan, is_mass_removal
+from memoryd.errors import StoreError
+from memoryd.files.scanner import Scan, ScanRules
+from memoryd.index.file_table import FileTable
+from memoryd.index.planning import Look, Planned
+from memoryd.index.sync_state import IndexEvents, MassRemoval, SyncState
+from memoryd.wire import Event
+
+log = structlog.get_logger(__name__)
+
+
+class SyncReporter:
+    """Holds the `SyncState` of one workspace; whoever reads it has a value that does not change."""
+
+    def __init__(self, events: IndexEvents, table: FileTable, grace: Grace) -> None:
+        self.state = SyncState()
+        self._table = table
+        self._events = events
+        self._grace = grace
+
+    def note_look(self, look: Look) -> None:
+        """Note what was on disk."""
+        self._update(remote=look.remote)
+        self._events.on_scan(look.seen)
+
+    def note_rules(self, rules: ScanRules) -> None:
+        """Note what the privacy rules say."""
+        self._update(notice=rules.notice)
+        if rules.hold != self.state.hold:
+            self._update(hold=rules.hold)
+            # what may be embedded changes with it
+            self._events.on_commit()
+
+    def note_plan(self, seen: Scan, todo: SyncPlan) -> None:
+        """Note what is to be done."""
+        self._update(
+            last_scan_at=datetime.now(UTC),
+            roots=tuple(seen.roots),
+            pending_files=len(todo.read) + len(todo.rename) + len(todo.remove),
+            is_dirty=not todo.is_empty or not todo.is_settled,
+        )
+        if not todo.is_empty:
+            self._events.publish(Event.SYNC, {"state": "started", "pendingFiles": self.state.pending_files})
+
+    def note_read(self, count: int) -> None:
+        """Note that so many files less are to be read."""
+        self._update(pending_files=self.state.pending_files - count)
+
+    def note_done(self, seen: Scan, planned: Planned, *, again: int, queued: int) -> None:
+        """Note the end of a round that leaves files to be read `again`, and large ones `queued`."""
+        todo, files = planned.todo, len(self._table.indexed)
+        self._update(
+            skipped=(*seen.skipped, *(SkippedFile(path, why) for path, why in self._table.reasons.items())),
+            pending_files=again + queued + self._table.held,
+            is_dirty=bool(again or queued) or not todo.is_settled,
+            last_sync_at=datetime.now(UTC),
+            trouble=self._why_held_back(planned.out_of_sight) if planned.out_of_sight else None,
+        )
+        removed = len(todo.remove)
+        if not todo.is_empty:
+            log.info("synced", read=len(todo.read), renamed=len(todo.rename), removed=removed, files=files)
+            self._events.publish(Event.SYNC, {"state": "finished", "pendingFiles": self.state.pending_files})
+        if is_mass_removal(removed, files):
+            self._note_mass_removal(MassRemoval(datetime.now(UTC), removed, files))
+
+    def note_commit(self) -> None:
+        """Note that the index holds something else than before."""
+        self._update(generation=self.state.generation + 1)
+        self._events.on_commit()
+
+    def note_release(self) -> None:
+        """Note that nothing is withheld any more, since the index could be written: what waited for it may go on."""
+        self._events.on_commit()
+
+    def note_purge(self) -> None:
+        """Have everybody forget texts that go from the index, or nobody may be told of."""
+        self._events.on_purge()
+
+    def note_trouble(self, exc: StoreError) -> None:
+        """Note why the index could not be written."""
+        if self.state.trouble != str(exc):
+            log.warning("index cannot be written", reason=str(exc))
+        self._update(trouble=str(exc), is_dirty=True)
+
+    def _note_mass_removal(self, removal: MassRemoval) -> None:
+        log.warning("most notes were deleted", files=removal.files, left=removal.left)
+        self._update(mass_removal=removal)
+        self._events.publish(Event.SYNC, {"state": "mass removal", "files": removal.files, "left": removal.left})
+
+    def _why_held_back(self, count: int) -> str:
+        out_of_sight = f"{count} notes are out of sight with their folder or disk"
+        return f"{out_of_sight}; they stay in the index for {self._grace.root:g} s"
+
+    def _update(self, **changes: object) -> None:
+        self.state = replace(self.state, **changes)  # type: ignore[arg-type]  # replace checks the names

@@ -1,0 +1,91 @@
+from memoryd.domain.documents import FileStat, RelativePath
+from memoryd.domain.syncplan import Known
+from memoryd.index.file_table import FileTable
+
+A, B = RelativePath("memory/a.md"), RelativePath("memory/b.md")
+
+
+def known(inode: int = 1) -> Known:
+    return Known(FileStat(1, inode, 10, 5, 5), 6)
+
+
+def test_file_is_indexed_or_left_out() -> None:
+    table = FileTable()
+    table.put(A, known())
+    table.forget([A])
+    table.leave_out(A, known(), "it says so")
+    assert table.knows(A)
+    assert not table.indexed
+    assert table.has_left_out
+    assert table.reasons == {A: "it says so"}
+    table.put(A, known())
+    assert table.indexed == {A: known()}
+    assert not table.has_left_out
+    assert not table.reasons
+
+
+def test_unchanged_file_stays_what_it_was() -> None:
+    table = FileTable()
+    table.put(A, known())
+    table.leave_out(B, known(), "it says so")
+    for path in (A, B):
+        table.fail(path, "no permission", now=1)
+        table.touch(path, known(2))
+    assert table.indexed == {A: known(2)}
+    assert table.view(is_forced=False) == {A: known(2), B: known(2)}
+    assert table.reasons == {B: "it says so"}
+
+
+def test_all_of_it_is_stale_when_forced() -> None:
+    table = FileTable()
+    table.put(A, known())
+    table.leave_out(B, known(), "it says so")
+    assert all(one.is_stale for one in table.view(is_forced=True).values())
+    assert not any(one.is_stale for one in table.view(is_forced=False).values())
+
+
+def test_indexed_file_takes_its_new_name() -> None:
+    table = FileTable()
+    table.put(A, known())
+    table.rename(A, B, known(2), is_same=True)
+    assert table.indexed == {B: known(2)}
+    assert not table.knows(A)
+
+
+def test_file_that_was_left_out_is_forgotten_if_it_is_to_be_read_anew_under_its_new_name() -> None:
+    for is_same in (True, False):
+        table = FileTable()
+        table.leave_out(A, known(), "it says so")
+        table.rename(A, B, known(), is_same=is_same)
+        assert table.knows(B) is is_same
+        assert not table.knows(A)
+
+
+def test_failure_is_remembered_from_its_beginning_until_the_file_is_gone() -> None:
+    table = FileTable()
+    assert table.fail(A, "no permission", now=1) == 1
+    assert table.fail(A, "broken disk", now=5) == 1
+    assert table.reasons == {A: "broken disk"}
+    table.keep_failures([A])
+    assert table.fail(A, "broken disk", now=6) == 1
+    table.keep_failures([B])
+    assert not table.reasons
+    assert table.fail(A, "broken disk", now=7) == 7
+
+
+def test_what_is_held_is_said_before_other_reasons_and_forgotten_with_the_next_look() -> None:
+    table = FileTable()
+    table.leave_out(A, known(), "it says so")
+    table.hold(A, "nobody can say")
+    assert (table.held, table.reasons) == (1, {A: "nobody can say"})
+    table.release()
+    assert (table.held, table.reasons) == (0, {A: "it says so"})
+
+
+def test_opened_index_says_what_is_indexed_and_nothing_else() -> None:
+    table = FileTable()
+    table.leave_out(A, known(), "it says so")
+    table.fail(A, "no permission", now=1)
+    table.learn({B: known()})
+    assert table.view(is_forced=False) == {B: known()}
+    assert not table.reasons
