@@ -4,11 +4,17 @@ from collections.abc import Sequence
 
 from memoryd.agents.figures import Census
 from memoryd.agents.loops import NamedLoop
+from memoryd.agents.memories import AgentMemory
 from memoryd.agents.outage import make_vectors_in_outages
+from memoryd.agents.read import AgentFiles
 from memoryd.agents.rules import WorkspaceRules
 from memoryd.agents.schedule import ScanSchedule
-from memoryd.agents.served import Served
+from memoryd.agents.search import AgentSearch
+from memoryd.agents.sessions import AgentSessions
+from memoryd.agents.status import AgentParts
+from memoryd.agents.sync import AgentSync
 from memoryd.agents.workspace_index import Surroundings, WorkspaceIndex
+from memoryd.config.limits import LimitsSection
 from memoryd.config.models import Agent
 from memoryd.embed.choice import Embedding, media_rules
 from memoryd.qmd.agent import AgentQmd, Dependencies
@@ -32,10 +38,10 @@ class Workspace:
             ),
             around=around,
         )
-        self.census = Census(database=self.index.database, lane=self.index.lane, embedding=embedding)
+        self._census = Census(database=self.index.database, lane=self.index.lane, embedding=embedding)
         self._schedule = ScanSchedule(settings.sync, self.index.indexer)
         self.qmds = {agent.id: self._sidecar(agent) for agent in agents if agent.memory.backend == "qmd"}
-        self.served = [self._served(agent, around) for agent in agents]
+        self.memories = [self._memory(agent, around.limits) for agent in agents]
         # while qmd is thought to answer, nobody needs the vectors of the builtin index
         self.index.lane.pause(bool(self.qmds))
 
@@ -57,25 +63,27 @@ class Workspace:
         self.index.followers.append(qmd.qmd.upkeep)
         return qmd
 
-    def _served(self, agent: Agent, around: Surroundings) -> Served:
-        index, qmd = self.index, self.qmds.get(agent.id)
-        return Served(
+    def _memory(self, agent: Agent, limits: LimitsSection) -> AgentMemory:
+        index, slot, qmd = self.index, self.embedding.slot, self.qmds.get(agent.id)
+        service = SearchService(
+            search=index.builtin if qmd is None else qmd.search,
+            freshness=index.freshness,
+            on_search=self._schedule.note_question,
+        )
+        return AgentMemory(
             agent=agent,
-            database=index.database,
-            keeper=index.keeper,
-            indexer=index.indexer,
-            lane=index.lane,
-            watcher=around.watcher,
-            slot=self.embedding.slot,
-            embedding=self.embedding,
-            builtin=index.builtin,
-            search=SearchService(
-                search=index.builtin if qmd is None else qmd.search,
-                freshness=index.freshness,
-                on_search=self._schedule.note_question,
+            search=AgentSearch(agent=agent, service=service, slot=slot, limits=limits),
+            files=AgentFiles(
+                agent=agent,
+                database=index.database,
+                withdrawn=index.indexer.withdrawn,
+                roots=index.rules.roots,
+                max_file_bytes=limits.max_file_bytes,
+                qmd=qmd,
             ),
-            roots=index.rules.roots,
-            qmd=qmd,
+            sync=AgentSync(agent=agent.id, index=index, slot=slot, qmd=qmd),
+            sessions=AgentSessions(agent.memory_search.sync, index.indexer),
+            parts=AgentParts(agent, index, self.embedding, qmd, self._census),
         )
 
     def essential_loops(self) -> list[NamedLoop]:

@@ -72,7 +72,7 @@ class WorkspaceIndex:
             on_new=self._on_new_index,
             is_rebuilt=lambda: self.indexer.is_settled,
         )
-        self._watcher = around.watcher
+        self.watcher = around.watcher
         publish = _to_each_of(agents, around.publish)
         spaces = Spaces(self.database)
         self.lane = self._made_lane(settings, embedding, spaces, around, publish)
@@ -147,8 +147,8 @@ class WorkspaceIndex:
 
     def _on_scan(self, seen: Scan) -> None:
         self.outside.note_scan(seen)
-        if self._watcher is not None:
-            self._watcher.watch(str(self.database.path), seen.above | seen.folders, self.indexer.hint)
+        if self.watcher is not None:
+            self.watcher.watch(str(self.database.path), seen.above | seen.folders, self.indexer.hint)
 
     def _on_commit(self) -> None:
         self.lane.wake()

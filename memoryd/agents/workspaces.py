@@ -9,6 +9,7 @@ from pathlib import Path
 
 from memoryd.agents.embedders import Embedders
 from memoryd.agents.loops import NamedLoop
+from memoryd.agents.memories import AgentMemory
 from memoryd.agents.workspace import Workspace
 from memoryd.agents.workspace_index import Surroundings
 from memoryd.config.models import Agent, Config
@@ -68,9 +69,9 @@ class Workspaces:
         return loops + [loop for workspace in self.all for loop in workspace.optional_loops()]
 
     @property
-    def is_ready(self) -> bool:
-        """Whether the first scan of every workspace is done."""
-        return all(workspace.index.indexer.state.last_sync_at for workspace in self.all)
+    def memories(self) -> list[AgentMemory]:
+        """The memories of all agents."""
+        return [memory for workspace in self.all for memory in workspace.memories]
 
     @property
     def is_indexing(self) -> bool:

@@ -1,17 +1,14 @@
 """The one place where it is decided who may ask. Every route that returns memory text goes through it.
 
-The only way to an agent's memory (`AgentTable.enabled`) takes what `Gate` alone hands out.
+The only way to an agent's memory (the methods of `AgentMemories`) takes what `Gate` alone hands out.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
 
 import structlog
-from fastapi import Query, Request
 
 from memoryd.api.http import sockets
-from memoryd.api.http.connection import peer_of
 from memoryd.config.models import Agent
 from memoryd.domain.access import (
     OWNER,
@@ -28,9 +25,6 @@ from memoryd.domain.access import (
 from memoryd.errors import Denied, UnknownAgent
 
 log = structlog.get_logger(__name__)
-
-AgentParameter = Annotated[str | None, Query(max_length=64, description="agent to ask; the default agent if absent")]
-KeyParameter = Annotated[str | None, Query(alias="sessionKey", max_length=512, description="the session that asks")]
 
 _HINT = "memory.scope says who may ask; a session key reads agent:<id>:<channel>:<direct|group|channel>:<peer>"
 _OWNERS_HINT = "ask on the owner's socket; an agent's socket may ask for a sync of its own index"
@@ -67,27 +61,11 @@ class Gate:
             default=next((agent.id for agent in agents if agent.is_default), None),
         )
 
-    def guard(self, rows: Mapping[tuple[str, str], Who]) -> Callable[[Request], Awaitable[None]]:
-        """For FastAPI's `Depends`: what refuses a request whose method and path are no row, or not for its socket."""
-
-        async def look(request: Request) -> None:
-            socket = peer_of(request.scope).socket
-            who = rows.get((request.method, request.scope["route"].path_format))
-            reason = "nobody may make this call" if who is None else why_not_call(self.binding_of(socket), who)
-            if reason:
-                self._deny(reason, socket, None, hint=_OWNERS_HINT)
-
-        return look
-
-    async def caller(self, request: Request) -> "Caller":
-        """For FastAPI's `Depends`: who sent the request, for routes that have agent and key in the body."""
-        return Caller(self, peer_of(request.scope).socket)
-
-    async def from_query(
-        self, request: Request, agent: AgentParameter = None, session_key: KeyParameter = None
-    ) -> Admitted:
-        """For FastAPI's `Depends`: the request, admitted by the parameters `agent` and `sessionKey`."""
-        return (await self.caller(request)).admit(agent, session_key)
+    def admit_call(self, socket: str, who: Who | None) -> None:
+        """Let a call in that is for `who`, whatever it asks for, or raise Denied; None is for nobody."""
+        reason = "nobody may make this call" if who is None else why_not_call(self.binding_of(socket), who)
+        if reason:
+            self._deny(reason, socket, None, hint=_OWNERS_HINT)
 
     def binding_of(self, socket: str) -> Binding:
         """Return what a socket is bound to; raises Denied for one that nobody configured."""
@@ -152,3 +130,8 @@ class Caller:
 def socket_name(agent: str, number: int) -> str:
     """Return the name of an agent's socket, which no owner's socket has."""
     return f"agent:{agent}:{number}"
+
+
+def is_asked_on(agent: str, socket: str) -> bool:
+    """Tell whether an agent may be asked on the socket of this name: its own, or the owner's, which is everybody's."""
+    return socket == sockets.OWNER or socket.startswith(f"agent:{agent}:")

@@ -3,33 +3,12 @@
 import asyncio
 import json
 from datetime import timedelta
-from typing import Annotated
 
-from fastapi import APIRouter, Depends
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from memoryd.agents.events import EventBus, Happening, Subscription
-from memoryd.api.access import Gate
-from memoryd.domain.access import Admitted
-from memoryd.wire import API
-
-KEEP_ALIVE = timedelta(seconds=15)
-
-
-def router(bus: EventBus, gate: Gate, *, keep_alive: timedelta = KEEP_ALIVE) -> APIRouter:
-    """The route of the stream; a comment line goes out whenever nothing else did for `keep_alive`."""
-    routes = APIRouter()
-
-    @routes.get(f"{API}/events", response_class=EventStream, status_code=200)
-    async def events(admitted: Annotated[Admitted, Depends(gate.from_query)]) -> EventStream:
-        """Follow indexing, embedding, model and degradation events as they happen.
-
-        Without an agent and a session key they are those of all agents.
-        """
-        return EventStream(bus, agent=admitted.agent, keep_alive=keep_alive)
-
-    return routes
+from memoryd.api.dependencies import AdmittedByQuery, AllServices
 
 
 class EventStream(Response):
@@ -70,3 +49,11 @@ def encoded(happening: Happening) -> bytes:
     """Return an event as the stream carries it; its data gains `dropped` if any were."""
     data = {**happening.data, "dropped": happening.dropped} if happening.dropped else dict(happening.data)
     return f"event: {happening.event}\ndata: {json.dumps(data)}\n\n".encode()
+
+
+async def events(admitted: AdmittedByQuery, services: AllServices) -> EventStream:
+    """Follow indexing, embedding, model and degradation events as they happen.
+
+    Without an agent and a session key they are those of all agents.
+    """
+    return EventStream(services.bus, agent=admitted.agent, keep_alive=services.keep_alive)

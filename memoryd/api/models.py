@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from memoryd.agents.sync import SyncGoal
 from memoryd.domain.flags import Flag
 from memoryd.search.query import Fallback
 from memoryd.wire import DEADLINE_MS_MAX, RESULTS_MAX, ErrorCode
@@ -217,7 +218,7 @@ class SyncRequest(Request):
     """`indexed` waits until all that was on disk is searchable by words, `embedded` also by vector."""
 
     agent: AgentId | None = None
-    wait: Literal["none", "indexed", "embedded"] = "indexed"
+    wait: SyncGoal = "indexed"
     timeout_ms: Annotated[Whole, Field(ge=1, le=3_600_000)] | None = None
 
 

@@ -1,59 +1,108 @@
-"""The table of all that a socket may be asked, and who may ask it.
+"""The API as one table: every call, who may make it, and what answers it.
 
-The gate looks a request up here before its route sees it; a route that does not stand here is never served.
+The app is made of it, and so are the access rules and the description. What does not stand here is never answered.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from fastapi import APIRouter, Depends, FastAPI
+from fastapi import Depends, FastAPI, Request
+from fastapi.datastructures import Default
 from fastapi.routing import APIRoute
+from starlette.convertors import Convertor, register_url_convertor
+from starlette.responses import JSONResponse, Response
 
-from memoryd.api.access import Gate
+from memoryd import __version__
+from memoryd.api import description, events, files, problems, search, sessions, status, sync
+from memoryd.api.dependencies import AllServices, Services
+from memoryd.api.http.connection import peer_of
 from memoryd.domain.access import Who
 from memoryd.wire import API
+
+Handler = Callable[..., Coroutine[object, object, object]]
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One call, its path as the API description writes it."""
+    """One call, its path as the description writes it; `replies` is the class of what is no plain JSON."""
 
     method: str
     path: str
     who: Who
+    handler: Handler
+    summary: str
+    status: int = 200
+    replies: type[Response] | None = None
+    is_described: bool = True
 
-
-DESCRIPTION: Final = Row("GET", "/openapi.json", Who.ANYONE)
-"""Served by the framework, beside the gate: it says nothing of this daemon."""
 
 TABLE: Final = (
-    DESCRIPTION,
-    Row("GET", f"{API}/health", Who.ANYONE),
-    Row("GET", f"{API}/status", Who.AGENT),
-    Row("POST", f"{API}/search", Who.SESSION),
-    Row("GET", f"{API}/files/{{path}}", Who.SESSION),
-    Row("POST", f"{API}/sessions/start", Who.SESSION),
-    Row("GET", f"{API}/events", Who.SESSION),
-    Row("POST", f"{API}/sync", Who.AGENT),
-    Row("POST", f"{API}/reindex", Who.OWNER),
+    Row("GET", "/openapi.json", Who.ANYONE, description.describe, "Describe the API", is_described=False),
+    Row("GET", f"{API}/health", Who.ANYONE, status.get_health, "Say that the daemon answers"),
+    Row("GET", f"{API}/status", Who.AGENT, status.get_status, "Describe the daemon and its agents"),
+    Row("POST", f"{API}/search", Who.SESSION, search.search, "Search a memory"),
+    Row("GET", f"{API}/files/{{path}}", Who.SESSION, files.get_file, "Read lines of a document"),
+    Row("POST", f"{API}/sessions/start", Who.SESSION, sessions.start, "Begin a session"),
+    Row("GET", f"{API}/events", Who.SESSION, events.events, "Follow what happens", replies=events.EventStream),
+    Row("POST", f"{API}/sync", Who.AGENT, sync.sync, "Scan now, and wait for it"),
+    Row("POST", f"{API}/reindex", Who.OWNER, sync.reindex, "Read or embed everything again", status=202),
 )
 
 
-def install(app: FastAPI, gate: Gate, routers: Sequence[APIRouter], table: Sequence[Row] = TABLE) -> None:
-    """Serve the routers behind the gate; raises ValueError unless their routes are just those of the table."""
-    served = {(DESCRIPTION.method, DESCRIPTION.path), *(call for router in routers for call in _calls(router))}
+def application(services: Services | None = None, table: Sequence[Row] = TABLE) -> FastAPI:
+    """Return the app of a table; without services it can be described, and nothing else."""
+    app = FastAPI(
+        title="memoryd",
+        version=__version__,
+        openapi_url=None,
+        responses=description.ERRORS,
+        redirect_slashes=False,
+    )
+    app.state.services = services
+    problems.install(app)
+    description.install(app)
+    install(app, table)
+    return app
+
+
+def install(app: FastAPI, table: Sequence[Row]) -> None:
+    """Serve a table behind the gate, and nothing beside it; raises ValueError for an app that has other routes."""
+    register_url_convertor("anyPath", _AnyPath())
     rows = {(row.method, row.path): row.who for row in table}
-    if differing := served ^ rows.keys():
-        raise ValueError(f"routes and the table of who may ask differ: {sorted(differing)}")
 
-    for router in routers:
-        app.include_router(router, dependencies=[Depends(gate.guard(rows))])
+    async def guard(request: Request, services: AllServices) -> None:
+        # looked up by what is served, so that a route that was added behind our back is for nobody
+        who = rows.get((request.method, request.scope["route"].path_format))
+        services.gate.admit_call(peer_of(request.scope).socket, who)
+
+    app.router.dependencies.append(Depends(guard))
+    for row in table:
+        app.add_api_route(
+            row.path.replace("{path}", "{path:anyPath}"),
+            row.handler,
+            methods=[row.method],
+            summary=row.summary,
+            status_code=row.status,
+            # said only where it must be: FastAPI writes models as JSON by a shorter way where nobody chose a class
+            response_class=row.replies or Default(JSONResponse),
+            include_in_schema=row.is_described,
+        )
+    if beside := [route for route in app.routes if not isinstance(route, APIRoute) or not _calls(route) <= rows.keys()]:
+        raise ValueError(f"the app answers what does not stand in the table: {beside}")
 
 
-def _calls(router: APIRouter) -> list[tuple[str, str]]:
-    """Return method and path of every route; raises ValueError for a route that the gate would not see."""
-    routes = [route for route in router.routes if isinstance(route, APIRoute)]
-    if len(routes) != len(router.routes):
-        raise ValueError(f"a router holds what is no route of ours: {router.routes}")
-    return [(method, route.path_format) for route in routes for method in sorted(route.methods or ())]
+def _calls(route: APIRoute) -> set[tuple[str, str]]:
+    return {(method, route.path_format) for method in route.methods or ()}
+
+
+class _AnyPath(Convertor[str]):
+    """Takes every name that a file can have; the framework's own convertor ends at a line break."""
+
+    regex = "(?s:.*)"
+
+    def convert(self, value: str) -> str:
+        return value
+
+    def to_string(self, value: str) -> str:
+        return value

@@ -1,248 +1,221 @@
 """`GET /v1/health` and `GET /v1/status`: what is served, how fresh it is, and what is degraded and why."""
 
-from collections.abc import Awaitable, Callable
-from datetime import datetime
-from typing import Annotated
-
-from fastapi import APIRouter, Depends
-
-from memoryd.api.access import Caller, Gate
-from memoryd.api.embedding_status import EmbeddingReply
-from memoryd.api.models import FallbackReply, HealthReply, Reply
-from memoryd.wire import API
-
-
-class WatcherReply(Reply):
-    """`events` when file events flow, `scan` when only the timer looks, `off` when watching is switched off."""
-
-    mode: str
-    ok: bool
-    reason: str | None
-
-
-class VectorReply(Reply):
-    """What answers vector questions."""
-
-    enabled: bool
-    available: bool
-    engine: str
-    dimensions: int | None
-    reason: str | None
-
-
-class FtsReply(Reply):
-    """Keyword search."""
-
-    available: bool
-
-
-class CacheReply(Reply):
-    """Vectors in the store, and how many unused ones may stay."""
-
-    entries: int
-    max_entries: int
-
-
-class ProgressReply(Reply):
-    """How far a download is."""
-
-    done_bytes: int
-    total_bytes: int | None
-    step: str
-
-
-class WorkerReply(Reply):
-    """The child process that computes vectors."""
-
-    phase: str
-    pid: int | None
-    rss_bytes: int
-    restarts: int
-    last_error: str | None
-
-
-class EmbedderReply(Reply):
-    """The embedding model's state."""
-
-    state: str
-    reason: str | None
-    since: datetime
-    progress: ProgressReply | None
-    worker: WorkerReply | None
-
-
-class DatabaseReply(Reply):
-    """The index file."""
-
-    path: str
-    bytes: int
-
-
-class RootReply(Reply):
-    """A configured place to look."""
-
-    path: str
-    state: str
-    files: int
-    reason: str | None
-
-
-class SkippedReply(Reply):
-    """A document that is not indexed."""
-
-    path: str
-    reason: str
-
-
-class FlaggedReply(Reply):
-    """A document that was not read quite as it is, has another name, or is the copy of a conflict."""
-
-    path: str
-    flags: str
-
-
-class MassRemovalReply(Reply):
-    """More than half of the notes went at once; `left` stayed."""
-
-    at: datetime
-    files: int
-    left: int
-
-
-class OutsideReply(Reply):
-    """Markdown files of the workspace where nobody looks; `more`: there are more than were counted."""
-
-    files: int
-    more: bool
-    hint: str
-
-
-class DegradedReply(Reply):
-    """A part that does less than it should."""
-
-    part: str
-    reason: str
-    since: datetime
-
-
-class QmdCollectionReply(Reply):
-    """A folder that qmd indexes."""
-
-    name: str
-    path: str
-    pattern: str
-
-
-class QmdReply(Reply):
-    """The sidecar; `command` and `version` are null until it has been found."""
-
-    command: list[str] | None
-    version: str | None
-    search_mode: str
-    home: str
-    server: str
-    pid: int | None
-    restarts: int
-    reason: str | None
-    hint: str | None
-    last_update_at: datetime | None
-    last_embed_at: datetime | None
-    vectors: int | None
-    vector_reason: str | None
-    collections: list[QmdCollectionReply]
-
-
-class AgentStatus(Reply):
-    """One agent."""
-
-    id: str
-    workspace: str
-    backend: str
-    provider: str
-    model: str | None
-    files: int
-    chunks: int
-    passages: int
-    embedded: int
-    pending_files: int
-    pending_embeddings: int
-    dirty: bool
-    last_scan_at: datetime | None
-    last_sync_at: datetime | None
-    watcher: WatcherReply
-    vector: VectorReply
-    fts: FtsReply
-    cache: CacheReply
-    embedding: EmbeddingReply
-    embedder: EmbedderReply
-    database: DatabaseReply
-    qmd: QmdReply | None
-    fallback: FallbackReply | None
-    degraded: list[DegradedReply]
-    roots: list[RootReply]
-    skipped: list[SkippedReply]
-    skipped_count: int
-    outside: OutsideReply | None
-    flagged: list[FlaggedReply]
-    mass_removal: MassRemovalReply | None
-
-
-class ConfigReply(Reply):
-    """Where the configuration came from and what its owner should know."""
-
-    source: str | None
-    notices: list[str]
-
-
-class ConnectionsReply(Reply):
-    """Open connections, and how many were turned away since the start, by reason."""
-
-    open: int
-    refused: dict[str, int]
-
-
-class UnreachableReply(Reply):
-    """A socket whose path does not lead to this daemon."""
-
-    socket: str
-    reason: str
-
-
-class StatusReply(Reply):
-    """The daemon and its agents; what is told of connections and sockets is the owner's."""
-
-    version: str
-    pid: int
-    uptime_seconds: float
-    socket: str
-    rss_bytes: int
-    config: ConfigReply
-    connections: ConnectionsReply | None
-    unreachable: list[UnreachableReply]
-    agents: list[AgentStatus]
-
-
-def router(*, health: Callable[[], HealthReply], status: Callable[[], Awaitable[StatusReply]], gate: Gate) -> APIRouter:
-    """The routes; the daemon hands in what it knows."""
-    routes = APIRouter()
-
-    @routes.get(f"{API}/health")
-    async def get_health() -> HealthReply:
-        """Say that the daemon answers, and whether its first scan is done."""
-        return health()
-
-    @routes.get(f"{API}/status")
-    async def get_status(caller: Annotated[Caller, Depends(gate.caller)]) -> StatusReply:
-        """Describe the daemon and every agent; on an agent's socket that agent alone."""
-        return _visible(await status(), caller)
-
-    return routes
-
-
-def _visible(reply: StatusReply, caller: Caller) -> StatusReply:
-    if caller.binding.is_owners:
-        return reply
-    own = [agent for agent in reply.agents if agent.id == caller.binding.agent]
-    config = ConfigReply(source=None, notices=[])
-    hidden: dict[str, object] = {"connections": None, "unreachable": []}
-    return reply.model_copy(update={"agents": own, "config": config, "socket": caller.socket, **hidden})
+from datetime import UTC, datetime
+
+from memoryd.agents.figures import Figures
+from memoryd.agents.states import AgentState, IndexState, QmdState, RemoteState
+from memoryd.agents.status import MemoryStatus
+from memoryd.api.access import Caller
+from memoryd.api.daemon_state import DaemonState
+from memoryd.api.dependencies import AllServices, Asking, Memories
+from memoryd.api.models import HealthReply, fallback_reply
+from memoryd.api.status_models import (
+    AgentStatus,
+    CacheReply,
+    ConfigReply,
+    ConnectionsReply,
+    DatabaseReply,
+    DegradedReply,
+    EmbedderReply,
+    EmbeddingReply,
+    FlaggedReply,
+    FtsReply,
+    MassRemovalReply,
+    OutsideReply,
+    OutstandingReply,
+    ProgressReply,
+    QmdCollectionReply,
+    QmdReply,
+    RemoteReply,
+    RootReply,
+    SkippedReply,
+    StatusReply,
+    UnreachableReply,
+    VectorReply,
+    WatcherReply,
+    WorkerReply,
+)
+from memoryd.domain.documents import INDEX_ALL, OutsideCount
+from memoryd.embed.local.worker import WorkerState
+from memoryd.embed.slot import EmbedderState
+from memoryd.files.scanner import RootState
+from memoryd.index.sync_state import MassRemoval
+from memoryd.models.fetch_progress import Progress
+from memoryd.store.pending_passages import PendingCost
+
+SKIPPED_SHOWN = 50
+
+
+async def get_health(memories: Memories) -> HealthReply:
+    """Say that the daemon answers, and whether its first scan is done."""
+    return HealthReply(ok=True, ready=memories.is_ready)
+
+
+async def get_status(caller: Asking, services: AllServices) -> StatusReply:
+    """Describe the daemon and every agent; on an agent's socket that agent alone."""
+    agents = await services.memories.status(caller.binding.agent)
+    return encoded(services.daemon(), agents, caller)
+
+
+def encoded(daemon: DaemonState, agents: list[MemoryStatus], caller: Caller) -> StatusReply:
+    """Return the reply; what is told of configuration, connections and sockets is the owner's."""
+    is_owner, counts = caller.binding.is_owners, daemon.connections
+    source = str(daemon.config_source) if is_owner and daemon.config_source else None
+    return StatusReply(
+        version=daemon.version,
+        pid=daemon.pid,
+        uptime_seconds=daemon.uptime_seconds,
+        socket=daemon.socket if is_owner else caller.socket,
+        rss_bytes=daemon.rss_bytes,
+        config=ConfigReply(source=source, notices=list(daemon.config_notices) if is_owner else []),
+        connections=ConnectionsReply(open=counts.open, refused=dict(counts.refused)) if counts and is_owner else None,
+        unreachable=[UnreachableReply(socket=name, reason=why) for name, why in daemon.unreachable.items() if is_owner],
+        agents=[_agent(agent) for agent in agents],
+    )
+
+
+def _agent(status: MemoryStatus) -> AgentStatus:
+    state, figures = status.state, status.figures
+    sync, held, search = state.index.sync, figures.counts, state.agent.memory_search
+    identity, skipped = state.embedding.identity, (*sync.skipped, *figures.unseen)
+    return AgentStatus(
+        id=state.agent.id,
+        workspace=str(state.agent.workspace),
+        backend=state.backend,
+        provider="none" if identity is None else identity.provider,
+        model=None if identity is None else identity.model,
+        files=held.files,
+        chunks=held.chunks,
+        passages=held.passages,
+        embedded=0 if identity is None else max(0, held.passages - figures.lacking - len(figures.unseen)),
+        pending_files=sync.pending_files,
+        pending_embeddings=0 if state.index.is_lane_idle else figures.lacking,
+        dirty=sync.is_dirty,
+        last_scan_at=sync.last_scan_at,
+        last_sync_at=sync.last_sync_at,
+        watcher=_watcher(state.index),
+        vector=_vector(state),
+        fts=FtsReply(available=True),
+        cache=CacheReply(entries=held.vectors, max_entries=search.cache.max_entries),
+        embedding=_embedding(state, status.remote, figures),
+        embedder=_embedder(state.embedding.embedder, status.worker),
+        database=DatabaseReply(path=str(state.index.path), bytes=held.bytes),
+        qmd=None if state.qmd is None else _qmd(state.qmd),
+        fallback=fallback_reply(state.fallback),
+        degraded=[DegradedReply(part=one.part, reason=one.reason, since=one.since) for one in status.degraded],
+        roots=_roots(state.index),
+        skipped=[SkippedReply(path=it.path, reason=it.reason) for it in skipped[:SKIPPED_SHOWN]],
+        skipped_count=len(skipped),
+        outside=_outside(state.index.outside),
+        flagged=[FlaggedReply(path=path, flags=flags) for path, flags in figures.flagged],
+        mass_removal=_mass_removal(sync.mass_removal),
+    )
+
+
+def _watcher(index: IndexState) -> WatcherReply:
+    return WatcherReply(mode=index.watcher.mode, ok=index.watcher.is_ok, reason=index.watcher.reason)
+
+
+def _vector(state: AgentState) -> VectorReply:
+    identity = state.embedding.identity
+    return VectorReply(
+        enabled=state.agent.memory_search.query.hybrid.enabled,
+        available=identity is not None,
+        engine=state.index.vector_engine,
+        dimensions=None if identity is None else identity.dimensions,
+        reason=state.index.vector_trouble,
+    )
+
+
+def _embedding(state: AgentState, remote: RemoteState | None, figures: Figures) -> EmbeddingReply:
+    choice = state.embedding.choice
+    return EmbeddingReply(
+        provider=choice.provider,
+        rule=choice.rule,
+        fallback=choice.fallback,
+        paused=state.agent.memory_search.sync.paused,
+        remote=None if remote is None else _remote(remote, figures.cost),
+    )
+
+
+def _remote(state: RemoteState, cost: PendingCost | None) -> RemoteReply:
+    return RemoteReply(
+        provider=state.provider,
+        model=state.model,
+        destination=state.destination,
+        outstanding=None if cost is None else _outstanding(cost),
+        sent_today=state.sent_today,
+        tokens_per_day=state.tokens_per_day,
+    )
+
+
+def _outstanding(cost: PendingCost) -> OutstandingReply:
+    return OutstandingReply(
+        files=cost.files, passages=cost.passages, tokens=cost.tokens, media=cost.media, media_bytes=cost.media_bytes
+    )
+
+
+def _embedder(state: EmbedderState, worker: WorkerState | None) -> EmbedderReply:
+    return EmbedderReply(
+        state=state.phase,
+        reason=state.reason or None,
+        since=state.since,
+        progress=None if state.progress is None else _progress(state.progress),
+        worker=None if worker is None else _worker(worker),
+    )
+
+
+def _progress(progress: Progress) -> ProgressReply:
+    return ProgressReply(done_bytes=progress.done_bytes, total_bytes=progress.total_bytes, step=progress.step)
+
+
+def _worker(state: WorkerState) -> WorkerReply:
+    return WorkerReply(
+        phase=state.phase,
+        pid=state.pid,
+        rss_bytes=state.rss_bytes,
+        restarts=state.restarts,
+        last_error=state.last_error,
+    )
+
+
+def _qmd(state: QmdState) -> QmdReply:
+    program, upkeep = state.program, state.upkeep
+    return QmdReply(
+        command=list(program.command) if program else None,
+        version=program.version if program else None,
+        search_mode=state.search_mode,
+        home=str(state.home),
+        server=state.server,
+        pid=state.pid,
+        restarts=state.restarts,
+        reason=upkeep.trouble,
+        hint=upkeep.hint or None,
+        last_update_at=_instant(upkeep.updated_at),
+        last_embed_at=_instant(upkeep.embedded_at),
+        vectors=upkeep.vectors,
+        vector_reason=upkeep.vector_trouble,
+        collections=[
+            QmdCollectionReply(name=one.name, path=one.root, pattern=one.pattern) for one in upkeep.collections
+        ],
+    )
+
+
+def _instant(seconds: float | None) -> datetime | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+
+
+def _roots(index: IndexState) -> list[RootReply]:
+    return [
+        RootReply(path=str(root.root.path), state=root.state, files=root.files, reason=root.reason or None)
+        for root in index.sync.roots
+        if root.state is not RootState.MISSING or not root.root.is_optional
+    ]
+
+
+def _outside(found: OutsideCount) -> OutsideReply | None:
+    return OutsideReply(files=found.files, more=found.is_more, hint=INDEX_ALL) if found.files else None
+
+
+def _mass_removal(found: MassRemoval | None) -> MassRemovalReply | None:
+    return None if found is None else MassRemovalReply(at=found.at, files=found.files, left=found.left)

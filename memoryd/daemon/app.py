@@ -10,20 +10,19 @@ from functools import partial
 from pathlib import Path
 
 import structlog
-from fastapi import FastAPI
 
 from memoryd import __version__
 from memoryd.agents.events import EventBus
 from memoryd.agents.loops import NamedLoop
-from memoryd.agents.served import AgentTable
+from memoryd.agents.memories import AgentMemories
 from memoryd.agents.workspaces import Workspaces
-from memoryd.api import description, events, files, problems, routes, search, sessions, status, sync
 from memoryd.api.access import Gate, socket_name
+from memoryd.api.dependencies import Services
 from memoryd.api.http.connection import ConnectionLimits
 from memoryd.api.http.guard import Guard, GuardLimits
 from memoryd.api.http.server import Server
 from memoryd.api.http.sockets import Listener, bind_listener, take_inherited
-from memoryd.api.models import HealthReply
+from memoryd.api.routes import application
 from memoryd.config.loading.load import Loaded
 from memoryd.config.models import Agent
 from memoryd.config.paths import socket_path
@@ -57,12 +56,9 @@ class Daemon:
         self._bus = EventBus()
         self._executor = ThreadPoolExecutor(THREADS, thread_name_prefix="memoryd")
         self._workspaces = Workspaces(loaded.config, executor=self._executor, publish=self._bus.publish)
-        self._reporter = Reporter(
-            loaded=loaded,
-            socket=str(socket_path()),
-            workspaces=self._workspaces.all,
-            failing=self._supervisor.failing,
-            publish=self._bus.publish,
+        self._reporter = Reporter(loaded=loaded, socket=str(socket_path()), failing=self._supervisor.failing)
+        self._memories = AgentMemories(
+            self._workspaces.memories, publish=self._bus.publish, outside=self._reporter.shortfalls
         )
 
     def stop(self) -> None:
@@ -152,7 +148,7 @@ class Daemon:
 
     def _optional(self) -> list[NamedLoop]:
         """Name the loops that are started again when they fail."""
-        loops = [("reporter", self._reporter.run), *self._workspaces.optional_loops()]
+        loops = [("reporter", self._memories.board.run), *self._workspaces.optional_loops()]
         return [(name, partial(self._supervisor.keep, name, run)) for name, run in loops]
 
     async def _keep_lock(self) -> None:
@@ -173,33 +169,15 @@ class Daemon:
                 trouble = str(exc)
 
     def _app(self) -> Guard:
-        app = FastAPI(
-            title="memoryd",
-            version=__version__,
-            docs_url=None,
-            redoc_url=None,
-            responses=description.ERRORS,
-            redirect_slashes=False,
+        services = Services(
+            gate=Gate.of(self._loaded.config.resolved_agents()),
+            memories=self._memories,
+            bus=self._bus,
+            daemon=self._reporter.state,
         )
-        agents = AgentTable([served for workspace in self._workspaces.all for served in workspace.served])
-        gate = Gate.of(self._loaded.config.resolved_agents())
-        problems.install(app)
-        description.install(app)
-        routers = [
-            status.router(health=self._health, status=self._reporter.status, gate=gate),
-            search.router(agents, gate, self._loaded.config.limits),
-            files.router(agents, gate, self._loaded.config.limits),
-            sync.router(agents, gate),
-            sessions.router(agents, gate),
-            events.router(self._bus, gate),
-        ]
-        routes.install(app, gate, routers)
         longest = timedelta(hours=1, minutes=1)
         limits = GuardLimits(body_bytes=self._loaded.config.limits.max_body_bytes, deadlines={"/v1/sync": longest})
-        return Guard(app, limits)
-
-    def _health(self) -> HealthReply:
-        return HealthReply(ok=True, ready=self._workspaces.is_ready)
+        return Guard(application(services), limits)
 
     def _connection_limits(self) -> ConnectionLimits:
         limits = self._loaded.config.limits

@@ -6,19 +6,20 @@ from pathlib import Path
 
 import httpx
 import pytest
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
+from fastapi.routing import APIRoute
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from starlette.routing import Mount
 from starlette.types import Receive, Scope, Send
 
-from memoryd.api import problems, routes
+from memoryd.api import routes
 from memoryd.api.access import Gate
 from memoryd.api.http.sockets import Peer
 from memoryd.domain.access import AccessRules, Who
 from memoryd.wire import ErrorCode
 from tests.contract.two_agents import DIRECT, GROUP, MARKERS, SECRETS, prepare, socket_of
 from tests.daemon import RunningDaemon
+from tests.integration.serving import services
 from tests.waiting import eventually
 
 ROUTES = ("search", "files", "events", "sessions")
@@ -245,32 +246,33 @@ def test_agents_socket_may_ask_what_the_table_says(daemon: RunningDaemon, row: r
         assert any(row.path.startswith(f"/v1/{route}") for route in ROUTES), "the matrix above asks it"
 
 
+async def secrets() -> str:
+    return "zinnober"
+
+
 def test_route_that_is_not_in_the_table_is_not_served() -> None:
-    gate = Gate(rules=AccessRules(), agents=["main"], bindings={})
-    router = APIRouter()
-
-    @router.get("/v1/secrets")
-    async def secrets() -> str:
-        return "zinnober"
-
+    beside, mounted = (FastAPI(openapi_url=None) for _ in range(2))
+    beside.add_api_route("/v1/secrets", secrets)
     with pytest.raises(ValueError, match="/v1/secrets"):
-        routes.install(FastAPI(), gate, [router], [routes.DESCRIPTION])
-    with pytest.raises(ValueError, match="/v1/gone"):
-        routes.install(FastAPI(), gate, [], [routes.DESCRIPTION, routes.Row("GET", "/v1/gone", Who.ANYONE)])
-    router.routes.append(Mount("/v1/other", FastAPI()))
-    with pytest.raises(ValueError, match="no route of ours"):
-        routes.install(FastAPI(), gate, [router], [routes.DESCRIPTION, routes.Row("GET", "/v1/secrets", Who.ANYONE)])
+        routes.install(beside, routes.TABLE)
+    mounted.mount("/v1/other", FastAPI())
+    with pytest.raises(ValueError, match="/v1/other"):
+        routes.install(mounted, routes.TABLE)
+
+
+def test_app_is_made_of_the_table_without_a_daemon() -> None:
+    app = routes.application()
+    served = [route for route in app.routes if isinstance(route, APIRoute)]
+    assert [(route.path_format, route.endpoint) for route in served] == [
+        (row.path, row.handler) for row in routes.TABLE
+    ]
+    assert "/v1/search" in app.openapi()["paths"]
 
 
 async def test_gate_refuses_a_route_that_was_added_later() -> None:
     gate = Gate(rules=AccessRules(), agents=["main"], bindings={})
-    app, router = FastAPI(), APIRouter()
-    problems.install(app)
-    routes.install(app, gate, [router], [routes.DESCRIPTION])
-
-    @router.get("/v1/late")
-    async def late() -> str:
-        return "zinnober"
+    app = routes.application(services(gate=gate), [])
+    app.add_api_route("/v1/late", secrets)
 
     async def on_owners_socket(scope: Scope, receive: Receive, send: Send) -> None:
         await app({**scope, "state": {"peer": Peer(uid=0, pid=0, socket="owner")}}, receive, send)

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from memoryd.agents.served import Served
+from memoryd.agents.memories import AgentMemory
 from memoryd.agents.workspace import Workspace
 from memoryd.agents.workspace_index import Surroundings
 from memoryd.config.loading.load import load
@@ -25,7 +25,7 @@ class Composed:
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
-        self.served: Served = workspace.served[0]
+        self.memory: AgentMemory = workspace.memories[0]
 
     @property
     def qmd(self) -> AgentQmd:

@@ -2,8 +2,9 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,11 @@ from fastapi import FastAPI, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from memoryd.agents.events import EventBus
+from memoryd.agents.memories import AgentMemories, AgentMemory
 from memoryd.api import events, problems
 from memoryd.api.access import Gate
+from memoryd.api.daemon_state import DaemonState
+from memoryd.api.dependencies import Services
 from memoryd.api.http.connection import ConnectionLimits, peer_of
 from memoryd.api.http.guard import Guard, GuardLimits
 from memoryd.api.http.server import Server
@@ -23,6 +27,22 @@ from memoryd.errors import StoreUnavailable
 
 PATIENCE = 10.0
 GATE = Gate(rules=AccessRules(), agents=["main", "other"], bindings={})
+
+
+def services(
+    *,
+    bus: EventBus | None = None,
+    gate: Gate = GATE,
+    memories: Sequence[AgentMemory] = (),
+    keep_alive: timedelta = timedelta(seconds=15),
+) -> Services:
+    """What handlers are handed, without a daemon."""
+
+    def no_daemon() -> DaemonState:
+        raise AssertionError("there is no daemon")
+
+    bus = bus or EventBus()
+    return Services(gate, AgentMemories(memories, publish=bus.publish), bus, no_daemon, keep_alive)
 
 
 class Note(BaseModel):
@@ -46,7 +66,8 @@ class Stage:
 def small_app(stage: Stage) -> FastAPI:
     app = FastAPI()
     problems.install(app)
-    app.include_router(events.router(stage.bus, GATE))
+    app.state.services = services(bus=stage.bus)
+    app.add_api_route("/v1/events", events.events, response_class=events.EventStream)
 
     @app.get("/v1/health")
     async def health() -> dict[str, bool]:

@@ -17,7 +17,7 @@ from memoryd.api.http.server import Server
 from memoryd.api.http.sockets import bind_listener
 from memoryd.errors import NotNow, ShuttingDown
 from memoryd.wire import Event
-from tests.integration.serving import GATE, Stage, client, serving
+from tests.integration.serving import Stage, client, services, serving
 from tests.waiting import eventually_async
 
 
@@ -127,7 +127,8 @@ async def test_listener_that_never_reads_costs_no_more_than_its_queue(path: Path
 async def test_silence_is_filled_with_comments(path: Path) -> None:
     bus, app = EventBus(), FastAPI()
     problems.install(app)
-    app.include_router(events.router(bus, GATE, keep_alive=timedelta(seconds=0.02)))
+    app.state.services = services(bus=bus, keep_alive=timedelta(seconds=0.02))
+    app.add_api_route("/v1/events", events.events, response_class=events.EventStream)
     server = Server(app=Guard(app), listeners=[bind_listener(path)], on_stopping=bus.close)
     running = asyncio.create_task(server.run())
     await server.started.wait()

@@ -6,17 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import httpx
-from fastapi import FastAPI
 from starlette.types import Receive, Scope, Send
 
-from memoryd.agents.served import AgentTable
-from memoryd.api import files, problems
 from memoryd.api.access import Gate
 from memoryd.api.http.sockets import OWNER, Peer
-from memoryd.config.limits import LimitsSection
+from memoryd.api.routes import application
 from memoryd.domain.access import AccessRules
 from memoryd.files.scanner import ScanRoot
 from tests.integration.composed import composed
+from tests.integration.serving import services
 
 
 async def test_folders_are_looked_for_beside_the_loop(tmp_path: Path, workspace: Path) -> None:
@@ -25,11 +23,11 @@ async def test_folders_are_looked_for_beside_the_loop(tmp_path: Path, workspace:
 
         def roots() -> Sequence[ScanRoot]:
             threads.append(threading.current_thread())
-            return running.served.roots()
+            return running.memory.files.roots()
 
-        app, gate = FastAPI(), Gate(rules=AccessRules(), agents=["main"], bindings={})
-        problems.install(app)
-        app.include_router(files.router(AgentTable([replace(running.served, roots=roots)]), gate, LimitsSection()))
+        memory = replace(running.memory, files=replace(running.memory.files, roots=roots))
+        gate = Gate(rules=AccessRules(), agents=["main"], bindings={})
+        app = application(services(gate=gate, memories=[memory]))
 
         async def on_owners_socket(scope: Scope, receive: Receive, send: Send) -> None:
             await app({**scope, "state": {"peer": Peer(uid=0, pid=0, socket=OWNER)}}, receive, send)

@@ -1,0 +1,103 @@
+"""What does less than the configuration asks for, and since when."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from memoryd.agents.states import AgentState, EmbeddingState, QmdState
+from memoryd.domain.media import MODELS
+from memoryd.embed.slot import EmbedderPhase
+from memoryd.files.scanner import RootState
+from memoryd.index.sync_state import Publish
+from memoryd.wire import Event
+
+
+@dataclass(frozen=True, slots=True)
+class Shortfall:
+    """A part that does less than it should."""
+
+    part: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Degradation:
+    """A shortfall, and since when."""
+
+    part: str
+    reason: str
+    since: datetime
+
+
+def shortfalls(state: AgentState) -> Iterator[Shortfall]:
+    """Yield everything that does less than the configuration asks for, the index itself first."""
+    index, search = state.index, state.agent.memory_search
+    if trouble := index.trouble or index.sync.trouble:
+        yield Shortfall("index", trouble)
+    if doubt := _doubt_about_privacy(state):
+        yield Shortfall("privacy", doubt)
+    yield from _embedding_shortfalls(state.embedding)
+    if index.lane_trouble:
+        yield Shortfall("embedding", index.lane_trouble)
+    if search.multimodal.enabled and not state.embedding.takes_media:
+        left_out = f"pictures and sounds are left out, only {MODELS[0]} takes them"
+        yield Shortfall("multimodal", f"{left_out}; {state.embedding.choice.rule}")
+    if not index.watcher.is_ok and index.watcher.reason:
+        yield Shortfall("watcher", index.watcher.reason)
+    if index.vector_trouble and search.store.vector.enabled:
+        yield Shortfall("sqlite-vec", index.vector_trouble)
+    if state.qmd is not None:
+        yield from _qmd_shortfalls(state.qmd)
+    yield from _folder_shortfalls(state)
+
+
+def _doubt_about_privacy(state: AgentState) -> str:
+    hold = state.index.sync.hold
+    # one that ends by itself is no trouble, and without a workspace there is a plainer reason
+    is_lasting = hold is not None and hold.ends_in is None and state.has_workspace
+    return hold.reason if hold is not None and is_lasting else state.index.sync.notice
+
+
+def _embedding_shortfalls(state: EmbeddingState) -> Iterator[Shortfall]:
+    embedder, out = state.embedder, state.stand_in
+    if embedder.phase not in (EmbedderPhase.READY, EmbedderPhase.OFF):
+        yield Shortfall("embedder", embedder.reason or embedder.phase.value)
+    if out is not None:
+        yield Shortfall("provider", f"{out.right} stands in for {out.left}: {out.reason}")
+
+
+def _qmd_shortfalls(state: QmdState) -> Iterator[Shortfall]:
+    upkeep = state.upkeep
+    if reason := upkeep.trouble or (state.fallback and state.fallback.reason):
+        yield Shortfall("qmd", f"{reason}; {upkeep.hint}" if upkeep.hint else reason)
+    if upkeep.vector_trouble:
+        yield Shortfall("qmd vectors", upkeep.vector_trouble)
+
+
+def _folder_shortfalls(state: AgentState) -> Iterator[Shortfall]:
+    for root in state.index.sync.roots:
+        if root.state is not RootState.OK and not (root.state is RootState.MISSING and root.root.is_optional):
+            yield Shortfall(f"root {root.root.path}", root.reason)
+    if state.index.sync.last_scan_at and not state.has_workspace:
+        yield Shortfall("workspace", f"there is no folder {state.agent.workspace}")
+
+
+class Degradations:
+    """Remembers since when each part has been degraded, and publishes each beginning and end."""
+
+    def __init__(self, publish: Publish) -> None:
+        self._since: dict[tuple[str, str], datetime] = {}
+        self._publish = publish
+
+    def of(self, agent: str, found: Sequence[Shortfall]) -> list[Degradation]:
+        """Return what an agent's memory falls short of now, each with the time it began."""
+        now = datetime.now(UTC)
+        present = {(agent, one.part): one.reason for one in found}
+        for key in [key for key in self._since if key[0] == agent and key not in present]:
+            since = self._since.pop(key)
+            self._publish(Event.RECOVERED, {"agent": agent, "part": key[1], "since": since.isoformat()})
+        for key, reason in present.items():
+            if key not in self._since:
+                self._since[key] = now
+                self._publish(Event.DEGRADED, {"agent": agent, "part": key[1], "reason": reason})
+        return [Degradation(one.part, one.reason, self._since[agent, one.part]) for one in found]

@@ -1,0 +1,100 @@
+"""What may be asked of the agents' memories: one method for each use, whoever asks by whatever way.
+
+Each takes and returns values. What tells or changes what notes say takes an `Admitted`, which the gate alone gives.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from memoryd.agents.read import AgentFiles, NoteExcerpt
+from memoryd.agents.search import AgentSearch, SearchOptions, SearchOutcome
+from memoryd.agents.sessions import AgentSessions
+from memoryd.agents.status import AgentParts, MemoryStatus, ShortfallsOf, StatusBoard
+from memoryd.agents.sync import DEFAULT_WAIT, AgentSync, OwedWork, SyncGoal, SyncOutcome, reindex, sync
+from memoryd.config.models import Agent
+from memoryd.domain.access import Admitted, folded_id
+from memoryd.errors import Disabled, UnknownAgent
+from memoryd.files.excerpts import LineRange
+from memoryd.index.sync_state import Publish
+
+
+@dataclass(frozen=True, slots=True)
+class AgentMemory:
+    """The memory of one agent: an object for each use."""
+
+    agent: Agent
+    search: AgentSearch
+    files: AgentFiles
+    sync: AgentSync
+    sessions: AgentSessions
+    parts: AgentParts
+    """Of which status tells."""
+
+
+class AgentMemories:
+    """Finds the agent that is meant, and asks its memory. `outside` is as in `StatusBoard`."""
+
+    def __init__(
+        self, memories: Sequence[AgentMemory], *, publish: Publish, outside: ShortfallsOf = lambda _agent: ()
+    ) -> None:
+        self._memories = list(memories)
+        parts = [memory.parts for memory in self._memories]
+        self.board = StatusBoard(agents=parts, publish=publish, outside=outside)
+
+    async def search(self, admitted: Admitted, text: str, options: SearchOptions) -> SearchOutcome:
+        """Answer a question; raises Disabled, UnknownAgent, InvalidRequest."""
+        return await self._enabled(admitted).search.answer(text, options, is_direct=admitted.is_direct)
+
+    async def read(self, admitted: Admitted, path: str, asked: LineRange) -> NoteExcerpt:
+        """Return lines of a document; raises Disabled, UnknownAgent, InvalidRequest, NotFound, NotNow."""
+        return await self._enabled(admitted).files.read(path, asked)
+
+    def start_session(self, admitted: Admitted) -> bool:
+        """Begin a session; return whether the index looks at the disk now. Raises Disabled, UnknownAgent."""
+        return self._enabled(admitted).sessions.start()
+
+    async def sync(
+        self, agent: str | None, goal: SyncGoal, limit: timedelta | None = None, *, is_asking: bool
+    ) -> SyncOutcome:
+        """Make the index of the named agent, or of all, follow the disk now; raises UnknownAgent.
+
+        `is_asking` for vectors that are made only when somebody asks. An agent must not: it would spend what its
+        owner holds back.
+        """
+        chosen = [memory.sync for memory in self._chosen(agent)]
+        return await sync(chosen, goal, DEFAULT_WAIT if limit is None else limit, is_asking=is_asking)
+
+    async def reindex(self, agent: str | None, *, force: bool, embeddings: bool) -> OwedWork:
+        """Read every file, or make every vector, of the named agent or of all again; raises UnknownAgent."""
+        return await reindex([memory.sync for memory in self._chosen(agent)], force=force, embeddings=embeddings)
+
+    async def status(self, agent: str | None) -> list[MemoryStatus]:
+        """Describe the memory of the named agent, or of all; raises UnknownAgent."""
+        return await self.board.describe([memory.parts for memory in self._chosen(agent)])
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the first scan of every workspace is done."""
+        return all(memory.sync.index.indexer.state.last_sync_at for memory in self._memories)
+
+    def _chosen(self, agent_id: str | None) -> list[AgentMemory]:
+        return self._memories if agent_id is None else [self._found(agent_id)]
+
+    def _enabled(self, admitted: Admitted) -> AgentMemory:
+        """Return the memory that a request may see, if its search is on; raises Disabled."""
+        memory = self._found(admitted.agent)
+        if not memory.agent.memory_search.enabled:
+            raise Disabled(
+                f"memory search is off for agent {memory.agent.id!r}",
+                hint="set agents.defaults.memorySearch.enabled or the agent's own to true",
+            )
+        return memory
+
+    def _found(self, agent_id: str | None) -> AgentMemory:
+        """Return the memory of the named agent, of the default one for None; raises UnknownAgent."""
+        for memory in self._memories:
+            if memory.agent.is_default if agent_id is None else memory.agent.id == folded_id(agent_id):
+                return memory
+        known = ", ".join(memory.agent.id for memory in self._memories)
+        raise UnknownAgent(f"no agent {agent_id!r}", hint=f"configured agents: {known}")

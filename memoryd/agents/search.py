@@ -1,0 +1,103 @@
+"""Asking an agent's memory a question; what the asker leaves open is as the configuration says."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from memoryd.config.limits import LimitsSection
+from memoryd.config.models import Agent
+from memoryd.domain.ranking.filters import Filters, parse_instant
+from memoryd.domain.ranking.questions import parse_question
+from memoryd.embed.slot import EmbedderSlot
+from memoryd.errors import InvalidRequest
+from memoryd.search.query import Query
+from memoryd.search.service import Answer, SearchService
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchOptions:
+    """How to ask; None is as the configuration says, and empty is without that filter.
+
+    `since` and `until` are dates as somebody writes them, read in the time zone of the owner of the notes.
+    """
+
+    max_results: int | None = None
+    min_score: float | None = None
+    deadline: timedelta | None = None
+    sources: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    since: str = ""
+    until: str = ""
+    is_explained: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOutcome:
+    """An answer, who embeds questions for the engine that gave it (`none`: nobody), and whether hits are cited."""
+
+    answer: Answer
+    provider: str
+    model: str | None
+    has_citations: bool
+    is_explained: bool
+
+
+class AgentSearch:
+    """The search of one agent."""
+
+    def __init__(self, *, agent: Agent, service: SearchService, slot: EmbedderSlot, limits: LimitsSection) -> None:
+        self._agent = agent
+        self._service = service
+        self._slot = slot
+        self._limits = limits
+
+    async def answer(self, text: str, options: SearchOptions, *, is_direct: bool) -> SearchOutcome:
+        """Answer, citing as it is done in a direct chat or another; raises InvalidRequest."""
+        has_citations = self._agent.memory.citation_mode.cites(is_direct=is_direct)
+        answer = await self._service.answer(
+            self._query(text, options), has_footer=has_citations, is_explained=options.is_explained
+        )
+        provider, model = self._provider(answer)
+        return SearchOutcome(answer, provider, model, has_citations, options.is_explained)
+
+    def _query(self, text: str, options: SearchOptions) -> Query:
+        limits, settings = self._limits, self._agent.memory_search.query
+        if len(text.encode("utf-8", "surrogatepass")) > limits.max_query_bytes:
+            raise InvalidRequest(f"the query is longer than limits.maxQueryBytes ({limits.max_query_bytes} bytes)")
+        zone = self._agent.memory.timezone
+        now = datetime.now().astimezone() if zone is None else datetime.now(ZoneInfo(zone))
+        question = parse_question(text, _filters(options, now), now, limit=limits.max_query_tokens)
+        return Query(
+            text=question.text,
+            limit=self._usual_results if options.max_results is None else options.max_results,
+            min_score=settings.min_score if options.min_score is None else options.min_score,
+            deadline=settings.deadline_ms / 1000 if options.deadline is None else options.deadline.total_seconds(),
+            filters=question.filters,
+            asked=question,
+            now=now,
+        )
+
+    @property
+    def _usual_results(self) -> int:
+        memory = self._agent.memory
+        return memory.qmd.limits.max_results if memory.backend == "qmd" else self._agent.memory_search.query.max_results
+
+    def _provider(self, answer: Answer) -> tuple[str, str | None]:
+        """Return who embeds questions for the engine that answered, and with which model."""
+        if answer.engine.name != "builtin":
+            return ("none" if answer.engine.model is None else answer.engine.name), answer.engine.model
+        embedder = self._slot.embedder
+        return ("none", None) if embedder is None else (embedder.identity.provider, embedder.identity.model)
+
+
+def _filters(options: SearchOptions, now: datetime) -> Filters:
+    try:
+        return Filters(
+            sources=options.sources,
+            paths=options.paths,
+            since=parse_instant(options.since, now) if options.since else None,
+            until=parse_instant(options.until, now, is_end=True) if options.until else None,
+            zone=now.tzinfo or UTC,
+        )
+    except (ValueError, OverflowError) as exc:
+        raise InvalidRequest(str(exc)) from exc

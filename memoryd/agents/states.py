@@ -1,0 +1,174 @@
+"""What the parts of an agent's memory say of themselves at one moment; nothing of it is asked of the index."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from memoryd.agents.workspace_index import WorkspaceIndex
+from memoryd.config.models import Agent
+from memoryd.domain.documents import OutsideCount
+from memoryd.domain.provider_choice import Choice
+from memoryd.embed.choice import Embedding
+from memoryd.embed.local.worker import WorkerState
+from memoryd.embed.protocol import EmbedderIdentity
+from memoryd.embed.slot import EmbedderState, StandIn
+from memoryd.index.sync_state import SyncState
+from memoryd.index.watcher import FileWatcher
+from memoryd.qmd.agent import AgentQmd
+from memoryd.qmd.mcp_server import ServerPhase
+from memoryd.qmd.program import Program
+from memoryd.qmd.upkeep_state import UpkeepState
+from memoryd.search.query import Fallback
+
+
+@dataclass(frozen=True, slots=True)
+class WatcherState:
+    """`events` when file events flow, `scan` when only the timer looks, `off` when watching is switched off."""
+
+    mode: Literal["events", "scan", "off"]
+    is_ok: bool
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexState:
+    """One index: how near it is to the disk, and what is wrong with its file, its vectors or its watching."""
+
+    path: Path
+    sync: SyncState
+    trouble: str | None
+    """Why the file cannot be used, or not be written."""
+    lane_trouble: str | None
+    is_lane_idle: bool
+    """Whether nobody wants the vectors that are missing."""
+    vector_engine: str
+    vector_trouble: str | None
+    watcher: WatcherState
+    outside: OutsideCount
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteState:
+    """A provider that text is sent to; `sent_today` and `tokens_per_day` count tokens."""
+
+    provider: str
+    model: str
+    destination: str
+    sent_today: int
+    tokens_per_day: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingState:
+    """Who embeds, why, and who stands in; `identity` is None while there is no embedder."""
+
+    choice: Choice
+    takes_media: bool
+    embedder: EmbedderState
+    identity: EmbedderIdentity | None
+    stand_in: StandIn | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QmdState:
+    """One agent's qmd; `program` is None until it has been found."""
+
+    program: Program | None
+    search_mode: str
+    home: Path
+    server: ServerPhase
+    pid: int | None
+    restarts: int
+    upkeep: UpkeepState
+    fallback: Fallback | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentState:
+    """All parts of one agent's memory."""
+
+    agent: Agent
+    has_workspace: bool
+    index: IndexState
+    embedding: EmbeddingState
+    qmd: QmdState | None
+
+    @property
+    def backend(self) -> Literal["builtin", "qmd"]:
+        """Return which engine answers."""
+        return "builtin" if self.qmd is None or self.qmd.fallback else "qmd"
+
+    @property
+    def fallback(self) -> Fallback | None:
+        """Return who is out: qmd before the provider of embeddings, which matters only where qmd does not answer."""
+        if self.qmd is not None and self.qmd.fallback is not None:
+            return self.qmd.fallback
+        out = self.embedding.stand_in
+        return None if out is None else Fallback(out.left, out.reason, out.since)
+
+
+def index_state(index: WorkspaceIndex) -> IndexState:
+    """Return the state of an index."""
+    held = index.builtin.vector_index
+    return IndexState(
+        path=index.database.path,
+        sync=index.indexer.state,
+        trouble=index.keeper.trouble,
+        lane_trouble=index.lane.trouble,
+        is_lane_idle=index.lane.is_idle,
+        vector_engine=held.engine if held else "resident",
+        vector_trouble=index.database.vector_error,
+        watcher=_watcher_state(index.watcher, index.indexer.state.remote),
+        outside=index.outside.found,
+    )
+
+
+def _watcher_state(watcher: FileWatcher | None, remote: str) -> WatcherState:
+    if watcher is None:
+        return WatcherState("off", True)
+    if watcher.is_ok and remote:
+        return WatcherState("scan", True, remote)
+    return WatcherState("events" if watcher.is_ok else "scan", watcher.is_ok, watcher.reason)
+
+
+def embedding_state(embedding: Embedding) -> EmbeddingState:
+    """Return the state of an embedder."""
+    plan, slot = embedding.plan, embedding.slot
+    return EmbeddingState(
+        choice=plan.choice,
+        takes_media=plan.takes_media,
+        embedder=slot.state,
+        identity=None if slot.embedder is None else slot.embedder.identity,
+        stand_in=slot.stand_in,
+    )
+
+
+def worker_state(embedding: Embedding) -> WorkerState | None:
+    """Return the state of the process that computes vectors, measured now; None without one."""
+    local = embedding.local
+    return None if local is None or local.worker is None else local.worker.state()
+
+
+def remote_state(embedding: Embedding) -> RemoteState | None:
+    """Return the provider that text is sent to and what was spent there today; None if no text leaves the machine."""
+    remote = embedding.remote
+    if remote is None:
+        return None
+    wish = remote.wish
+    return RemoteState(wish.provider, wish.model_name, wish.destination, remote.spent(), wish.tokens_per_day)
+
+
+def qmd_state(qmd: AgentQmd) -> QmdState:
+    """Return the state of a sidecar."""
+    server = qmd.qmd.server
+    return QmdState(
+        program=qmd.qmd.installation.program,
+        search_mode=qmd.qmd.settings.mode,
+        home=qmd.qmd.home.root,
+        server=server.phase,
+        pid=server.pid,
+        restarts=server.restarts,
+        # a copy: the upkeep goes on writing its own
+        upkeep=replace(qmd.qmd.upkeep.state),
+        fallback=qmd.search.fallback,
+    )

@@ -1,0 +1,95 @@
+"""What there is to tell of an agent's memory: the states of its parts, what its index holds, what is degraded."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from memoryd.agents.degraded import Degradation, Degradations, Shortfall, shortfalls
+from memoryd.agents.figures import Census, Figures
+from memoryd.agents.states import (
+    AgentState,
+    RemoteState,
+    embedding_state,
+    index_state,
+    qmd_state,
+    remote_state,
+    worker_state,
+)
+from memoryd.agents.workspace_index import WorkspaceIndex
+from memoryd.config.models import Agent
+from memoryd.embed.choice import Embedding
+from memoryd.embed.local.worker import WorkerState
+from memoryd.index.sync_state import Publish
+from memoryd.qmd.agent import AgentQmd
+
+LOOK_SECONDS: Final = 1.0
+
+ShortfallsOf = Callable[[str], Sequence[Shortfall]]
+"""What an agent's memory falls short of for reasons that lie outside of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryStatus:
+    """The memory of one agent; `worker` is None without a process of ours, `remote` if no text leaves the machine."""
+
+    state: AgentState
+    figures: Figures
+    worker: WorkerState | None
+    remote: RemoteState | None
+    degraded: tuple[Degradation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentParts:
+    """The parts of one agent's memory, of which status tells."""
+
+    agent: Agent
+    index: WorkspaceIndex
+    embedding: Embedding
+    qmd: AgentQmd | None
+    census: Census
+    """Shared by the agents that share the index."""
+
+    def state(self) -> AgentState:
+        """Return what the parts say of themselves now. Asks the disk for the workspace's folder, and nothing more."""
+        return AgentState(
+            agent=self.agent,
+            has_workspace=self.agent.workspace.is_dir(),
+            index=index_state(self.index),
+            embedding=embedding_state(self.embedding),
+            qmd=None if self.qmd is None else qmd_state(self.qmd),
+        )
+
+
+class StatusBoard:
+    """Tells of each agent's memory, and of each degradation as it begins and ends.
+
+    `outside` says what else falls short for an agent, beyond the parts of its memory.
+    """
+
+    def __init__(self, *, agents: Sequence[AgentParts], publish: Publish, outside: ShortfallsOf) -> None:
+        self._agents = list(agents)
+        self._outside = outside
+        self._degradations = Degradations(publish)
+
+    async def run(self, look_seconds: float = LOOK_SECONDS) -> None:
+        """Look again and again what is degraded, so that whoever listens hears of it without asking."""
+        while True:
+            for parts in self._agents:
+                self._degraded(parts.state())
+            await asyncio.sleep(look_seconds)
+
+    async def describe(self, agents: Sequence[AgentParts]) -> list[MemoryStatus]:
+        """Describe the memories of these agents now; each index is counted once."""
+        figures = {census: await census.take() for census in dict.fromkeys(parts.census for parts in agents)}
+        described = []
+        for parts in agents:
+            state, embedding = parts.state(), parts.embedding
+            worker, remote, degraded = worker_state(embedding), remote_state(embedding), self._degraded(state)
+            described.append(MemoryStatus(state, figures[parts.census], worker, remote, degraded))
+        return described
+
+    def _degraded(self, state: AgentState) -> tuple[Degradation, ...]:
+        agent = state.agent.id
+        return tuple(self._degradations.of(agent, [*shortfalls(state), *self._outside(agent)]))

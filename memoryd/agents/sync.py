@@ -1,0 +1,131 @@
+"""Making the index follow the disk now, and waiting until it does."""
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Literal
+
+from memoryd.agents.workspace_index import WorkspaceIndex
+from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
+from memoryd.qmd.agent import AgentQmd
+
+SyncGoal = Literal["none", "indexed", "embedded"]
+"""What is waited for: nothing, that all is searchable by words, or also by vector."""
+DEFAULT_WAIT = timedelta(seconds=30)
+
+
+@dataclass(frozen=True, slots=True)
+class OwedWork:
+    """What is left to do; `generation` counts the changes that were committed since the start."""
+
+    pending_files: int
+    pending_embeddings: int
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """Whether the wait came to its goal, and why it never will."""
+
+    is_complete: bool
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SyncOutcome:
+    """How far the wait came, and what is left."""
+
+    reached: Reached
+    owed: OwedWork
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentSync:
+    """The index of one agent as it follows the disk; agents on one workspace share it."""
+
+    agent: str
+    index: WorkspaceIndex
+    slot: EmbedderSlot
+    qmd: AgentQmd | None
+
+    async def reach(self, goal: SyncGoal, *, is_asking: bool) -> Reached:
+        """Wait for the goal, or find that it will not be reached; `is_asking` for vectors though they are put off."""
+        state = self.index.indexer.state
+        if state.hold is not None and state.pending_files:
+            return Reached(False, state.hold.reason)
+        return await (self._embedded(is_asking=is_asking) if goal == "embedded" else self._worded())
+
+    def unsettled(self) -> Reached:
+        """Tell what keeps the index from being written; without a reason it is merely not done yet."""
+        trouble = self.index.keeper.trouble or self.index.indexer.state.trouble
+        return Reached(False, f"the index does not follow the notes: {trouble}" if trouble else "")
+
+    async def _worded(self) -> Reached:
+        """Wait until the words can be found that only qmd indexes, if there is a qmd."""
+        return self._followed(self.qmd is None or await self.qmd.follows_words())
+
+    async def _embedded(self, *, is_asking: bool) -> Reached:
+        """Wait for the vectors of whoever answers by meaning, or find that none will come."""
+        qmd = self.qmd
+        by_qmd = qmd is not None and qmd.has_vectors
+        followed = self._followed(qmd is None or await (qmd.follows_meaning() if by_qmd else qmd.follows_words()))
+        if by_qmd and self.slot.state.phase is EmbedderPhase.OFF:
+            return followed
+        reason = await self.index.lane.drained(is_asking=is_asking)
+        return followed if reason is None else Reached(False, f"no vectors: {reason}")
+
+    def _followed(self, is_followed: bool) -> Reached:
+        if is_followed or self.qmd is None:
+            return Reached(is_followed)
+        state = self.qmd.qmd.upkeep.state
+        return Reached(False, f"qmd: {state.trouble or state.vector_trouble or 'it does not follow the notes'}")
+
+
+async def sync(
+    agents: Sequence[AgentSync], goal: SyncGoal, limit: timedelta = DEFAULT_WAIT, *, is_asking: bool
+) -> SyncOutcome:
+    """Scan now, and wait until what was on disk before the call has reached the goal, at most as long as `limit`.
+
+    Vectors that are made only when asked for are made if `is_asking`.
+    """
+    reached = await _waited(agents, goal, limit, is_asking=is_asking)
+    return SyncOutcome(reached, await _owed(agents))
+
+
+async def reindex(agents: Sequence[AgentSync], *, force: bool, embeddings: bool) -> OwedWork:
+    """Look at every file again, or make every vector again, in the background."""
+    for agent in agents:
+        if embeddings:
+            agent.index.lane.start_over()
+        agent.index.indexer.demand(force=force)
+    return await _owed(agents)
+
+
+async def _waited(agents: Sequence[AgentSync], goal: SyncGoal, limit: timedelta, *, is_asking: bool) -> Reached:
+    # all are asked before the first is waited for, so that they scan side by side
+    tickets = [(agent.index.indexer, agent.index.indexer.demand()) for agent in agents]
+    if goal == "none":
+        return Reached(True)
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(limit.total_seconds()):
+            await asyncio.gather(*(indexer.settled(ticket) for indexer, ticket in tickets))
+            return _joined(agents, await asyncio.gather(*(agent.reach(goal, is_asking=is_asking) for agent in agents)))
+    return _joined(agents, [agent.unsettled() for agent in agents])
+
+
+def _joined(agents: Sequence[AgentSync], each: Sequence[Reached]) -> Reached:
+    reasons = [f"{agent.agent}: {one.reason}" for agent, one in zip(agents, each, strict=True) if one.reason]
+    return Reached(all(one.is_complete for one in each), "; ".join(reasons))
+
+
+async def _owed(agents: Sequence[AgentSync]) -> OwedWork:
+    # each index once, however many agents share it
+    indexes = list(dict.fromkeys(agent.index for agent in agents))
+    states = [index.indexer.state for index in indexes]
+    return OwedWork(
+        pending_files=sum(state.pending_files for state in states),
+        pending_embeddings=sum([await index.lane.owed() for index in indexes]),
+        generation=sum(state.generation for state in states),
+    )

@@ -1,0 +1,29 @@
+"""What the process says of itself, for status."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionCounts:
+    """Open connections, and how many were turned away since the start, by reason."""
+
+    open: int
+    refused: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DaemonState:
+    """The process at one moment; `connections` is None before it listens."""
+
+    version: str
+    pid: int
+    uptime_seconds: float
+    rss_bytes: int
+    socket: str
+    config_source: Path | None
+    config_notices: Sequence[str]
+    connections: ConnectionCounts | None
+    unreachable: Mapping[str, str]
+    """Socket name → why its path does not lead to this daemon."""
