@@ -8,7 +8,7 @@ from memoryd.domain.ranking.fusion import Weights
 from memoryd.domain.syncplan import Grace
 from memoryd.domain.text.entries import ChunkSettings
 from memoryd.index.indexer import IndexSettings
-from memoryd.index.lane import LaneSettings
+from memoryd.index.lane_settings import LaneSettings
 from memoryd.search.builtin import SearchSettings
 
 BATCH_PASSAGES = 1000

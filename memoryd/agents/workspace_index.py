@@ -19,7 +19,8 @@ from memoryd.files.scanner import Scan
 from memoryd.index.attachments import AttachmentReader
 from memoryd.index.indexer import Indexer
 from memoryd.index.keeper import Keeper
-from memoryd.index.lane import EmbeddingLane, Lookup
+from memoryd.index.lane import EmbeddingLane
+from memoryd.index.lane_settings import LaneLinks, Lookup
 from memoryd.index.spaces import Spaces
 from memoryd.index.sync_state import IndexEvents, Publish
 from memoryd.index.watcher import FileWatcher
@@ -94,12 +95,14 @@ class WorkspaceIndex:
             spaces=spaces,
             slot=embedding.slot,
             settings=lane_settings(settings, embedding.plan.choice),
-            lookup=around.lookup,
-            publish=publish,
-            on_removed=lambda: self.builtin.forget_vectors(),
-            attach=AttachmentReader(executor=around.executor, look=self.rules.look).attach,
-            hold=self.hold,
-            obstacle=embedding.obstacle,
+            links=LaneLinks(
+                lookup=around.lookup,
+                publish=publish,
+                on_removed=lambda: self.builtin.forget_vectors(),
+                attach=AttachmentReader(executor=around.executor, look=self.rules.look).attach,
+                hold=self.hold,
+                obstacle=embedding.obstacle,
+            ),
         )
 
     def _made_indexer(self, settings: MemorySearchSection, around: Surroundings, publish: Publish) -> Indexer:

@@ -18,7 +18,8 @@ from memoryd.files.roots import workspace_roots
 from memoryd.files.scanner import Scan, ScanRoot, ScanRules
 from memoryd.index.attachments import AttachmentReader
 from memoryd.index.indexer import Indexer, IndexSettings
-from memoryd.index.lane import EmbeddingLane, LaneSettings
+from memoryd.index.lane import EmbeddingLane
+from memoryd.index.lane_settings import LaneLinks, LaneSettings
 from memoryd.index.spaces import Spaces
 from memoryd.index.sync_state import IndexEvents
 from memoryd.index.watcher import FileWatcher
@@ -155,11 +156,15 @@ async def staged(
             settings=LaneSettings(
                 batch=4, read_ahead=16, retry=0.02, hold=0.05, max_unused=max_unused, providers=("fake", "spare")
             ),
-            lookup=found_elsewhere,
-            publish=lambda event, data: events.append((event, data)),
-            on_removed=lambda: search.forget_vectors(),
-            attach=AttachmentReader(executor=executor, look=look).attach,
-            hold=lambda: indexer.state.hold.reason if indexer.state.hold else "owed" if indexer.is_withholding else "",
+            links=LaneLinks(
+                lookup=found_elsewhere,
+                publish=lambda event, data: events.append((event, data)),
+                on_removed=lambda: search.forget_vectors(),
+                attach=AttachmentReader(executor=executor, look=look).attach,
+                hold=lambda: (
+                    indexer.state.hold.reason if indexer.state.hold else "owed" if indexer.is_withholding else ""
+                ),
+            ),
         )
         indexer = Indexer(
             database=database,

@@ -1,0 +1,26 @@
+import pytest
+
+from memoryd.domain.embedding_pause import NEEDLESS, PAUSED, PausePolicy
+
+
+@pytest.mark.parametrize(
+    ("policy", "why", "is_unwanted"),
+    [
+        (PausePolicy(), None, False),
+        (PausePolicy(is_configured=True), PAUSED, False),
+        (PausePolicy(is_needless=True), NEEDLESS, True),
+        (PausePolicy(is_configured=True, is_needless=True), PAUSED, True),
+    ],
+)
+def test_why_no_vectors_are_made(policy: PausePolicy, why: str | None, is_unwanted: bool) -> None:
+    assert policy.why == why
+    assert policy.is_at_rest is (why is not None)
+    assert policy.is_unwanted is is_unwanted
+
+
+@pytest.mark.parametrize("is_configured", [False, True])
+@pytest.mark.parametrize("is_needless", [False, True])
+def test_vectors_that_somebody_asks_for_are_always_made(is_configured: bool, is_needless: bool) -> None:
+    policy = PausePolicy(is_configured=is_configured, is_needless=is_needless, is_asked=True)
+    assert not policy.is_at_rest
+    assert not policy.is_unwanted
