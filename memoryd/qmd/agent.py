@@ -22,6 +22,7 @@ from memoryd.qmd.engine import NAME, QmdSearch
 from memoryd.qmd.home import QmdHome
 from memoryd.qmd.index_writer import CommandSeconds
 from memoryd.qmd.model_links import ModelLinks
+from memoryd.qmd.passages import Passages
 from memoryd.qmd.result_files import ResultFiles
 from memoryd.qmd.sidecar import QmdSettings, QmdSidecar
 from memoryd.qmd.upkeep import Supplies
@@ -86,8 +87,7 @@ class AgentQmd:
         self.search = FallbackSearch(
             first=QmdSearch(
                 qmd=self.qmd,
-                files=self.files,
-                chunks=ChunkSettings(chunking.tokens, chunking.overlap),
+                passages=Passages(files=self.files, chunking=ChunkSettings(chunking.tokens, chunking.overlap)),
                 limits=config.limits,
             ),
             second=given.builtin,

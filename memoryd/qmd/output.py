@@ -58,6 +58,14 @@ class QmdHit:
     docid: str
 
 
+@dataclass(frozen=True, slots=True)
+class QmdOutput:
+    """The results of a question, best first, and what was written to stderr meanwhile."""
+
+    hits: tuple[QmdHit, ...]
+    stderr: str
+
+
 def version_of(text: str) -> Version | None:
     """Return the version in what `--version` prints."""
     found = _VERSION.search(plain(text))

@@ -25,6 +25,46 @@ class SubQuery:
     query: str
 
 
+@dataclass(frozen=True, slots=True)
+class QmdQuestion:
+    """Sub-queries that are asked together, for `limit` results at most."""
+
+    searches: tuple[SubQuery, ...]
+    limit: int
+    is_reranked: bool = False
+
+    @property
+    def has_meaning(self) -> bool:
+        """Whether a part of it is compared by meaning."""
+        return any(one.type == "vec" for one in self.searches)
+
+    @property
+    def needs_models(self) -> bool:
+        """Whether qmd has to load a model for it."""
+        return self.is_reranked or self.has_meaning
+
+    def tool_arguments(self) -> dict[str, object]:
+        """Return it as the tool `query` takes it, asked of all collections."""
+        return {
+            "searches": [{"type": one.type, "query": one.query} for one in self.searches],
+            # none means all of them in one ranking; named ones are ranked each alone
+            "collections": [],
+            "limit": self.limit,
+            # without reranking it only bounds what is told, at 40
+            **({} if self.is_reranked else {"candidateLimit": self.limit}),
+            "minScore": 0,
+            "rerank": self.is_reranked,
+        }
+
+    def command_lines(self, collections: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+        """Return it as commands: what is wanted, then with the fewest options, which any build knows."""
+        names = [part for name in collections for part in ("-c", name)]
+        fewest = ("query", "--json", "-n", str(self.limit), *names, "--", document(self.searches))
+        if self.is_reranked:
+            return (fewest,)
+        return (*fewest[:2], "--no-rerank", "-C", str(self.limit), *fewest[2:]), fewest
+
+
 def sub_queries(mode: QmdMode, question: Question, terms: Sequence[str]) -> tuple[SubQuery, ...]:
     """Return what to ask for a question and its terms; nothing if there is no word to look for.
 

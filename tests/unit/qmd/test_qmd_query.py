@@ -1,14 +1,16 @@
 """Questions in the words of qmd."""
 
 from datetime import UTC, datetime
+from typing import Literal
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.questions import Question, parse_question
 from memoryd.domain.text.words import query_terms
-from memoryd.qmd.subqueries import MAX_SEARCHES, QmdMode, SubQuery, document, sub_queries
+from memoryd.qmd.subqueries import MAX_SEARCHES, QmdMode, QmdQuestion, SubQuery, document, sub_queries
 
 NOW = datetime(2026, 10, 18, tzinfo=UTC)
 
@@ -76,3 +78,34 @@ def test_no_phrase_breaks_the_syntax_of_a_line(text: str) -> None:
     for one in sub_queries("search", question, ("heron",)):
         assert one.query.count('"') % 2 == 0
         assert len(one.query.splitlines()) == 1
+
+
+def test_question_is_asked_of_all_collections_in_one_ranking() -> None:
+    told = QmdQuestion((SubQuery("lex", "lease"), SubQuery("vec", "who holds it")), 7).tool_arguments()
+    assert told == {
+        "searches": [{"type": "lex", "query": "lease"}, {"type": "vec", "query": "who holds it"}],
+        "collections": [],
+        "limit": 7,
+        "candidateLimit": 7,
+        "minScore": 0,
+        "rerank": False,
+    }
+    reranked = QmdQuestion((SubQuery("lex", "lease"),), 7, is_reranked=True).tool_arguments()
+    assert "candidateLimit" not in reranked
+    assert reranked["rerank"] is True
+
+
+@pytest.mark.parametrize(
+    ("is_reranked", "options"), [(False, [("--no-rerank", "-C", "7", "-n", "7"), ("-n", "7")]), (True, [("-n", "7")])]
+)
+def test_command_is_tried_with_the_fewest_options_last(is_reranked: bool, options: list[tuple[str, ...]]) -> None:
+    question = QmdQuestion((SubQuery("lex", "lease"), SubQuery("lex", "-n 9")), 7, is_reranked)
+    rest = ("-c", "notes", "-c", "docs", "--", "lex: lease\nlex: -n 9")
+    assert question.command_lines(["notes", "docs"]) == tuple(("query", "--json", *one, *rest) for one in options)
+
+
+@pytest.mark.parametrize(
+    ("type_", "is_reranked", "needs_models"), [("lex", False, False), ("lex", True, True), ("vec", False, True)]
+)
+def test_words_alone_need_no_model(type_: Literal["lex", "vec"], is_reranked: bool, needs_models: bool) -> None:
+    assert QmdQuestion((SubQuery(type_, "lease"),), 1, is_reranked).needs_models is needs_models

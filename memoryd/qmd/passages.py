@@ -1,0 +1,99 @@
+"""From the files that qmd names to the passages that answer: read as they are now, and judged by the question."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC
+
+from memoryd.domain.documents import RelativePath, Source
+from memoryd.domain.text.chunking import Chunk, chunk
+from memoryd.domain.text.entries import ChunkSettings
+from memoryd.files.octets import Content
+from memoryd.qmd.output import QmdHit
+from memoryd.qmd.result_files import ResultFile, ResultFiles
+from memoryd.search.folding import folded
+from memoryd.search.query import Query, Scored, Why
+from memoryd.store.chunks import ChunkRow
+
+
+class Passages:
+    """Reads the files of results. All of it is blocking work."""
+
+    def __init__(self, *, files: ResultFiles, chunking: ChunkSettings) -> None:
+        self._files = files
+        self._chunking = chunking
+
+    def of(self, hits: Sequence[QmdHit], terms: tuple[str, ...], query: Query) -> list[Scored]:
+        """Return a passage of each file, best first, until there are as many as are wanted, apart from copies.
+
+        What scores no less than the last of them is read too: it may be a newer copy.
+        """
+        found: dict[tuple[str, int], Scored] = {}
+        # taken apart once, not once a file
+        query = replace(query, asked=query.question)
+        for rank, hit in enumerate(hits, start=1):
+            told = without_copies(list(found.values()), query)
+            if len(told) >= query.limit and hit.score < told[query.limit - 1].score:
+                break
+            one = self._scored(hit, rank, terms, query)
+            if one is not None:
+                found.setdefault(place_in_answer(one.chunk), one)
+        return list(found.values())
+
+    def _scored(self, hit: QmdHit, rank: int, terms: tuple[str, ...], query: Query) -> Scored | None:
+        """Return the passage of a file, None if it may not be told; one that has changed must still hold a word."""
+        file = self._files.place(hit.collection, hit.path)
+        content = self._files.read(file) if file is not None else None
+        if file is None or content is None:
+            return None
+        if not query.filters.admits(file.path, Source.MEMORY, content.stat.mtime_ns):
+            return None
+        row = self._best_part(content, file, hit, terms, query)
+        if row is None:
+            return None
+        held = _held(row.text, terms)
+        is_unchanged = bool(hit.docid) and content.sha256.hex().startswith(hit.docid)
+        return Scored(row, hit.score, why=_why(hit, rank, held)) if held or is_unchanged else None
+
+    def _best_part(
+        self, content: Content, file: ResultFile, hit: QmdHit, terms: tuple[str, ...], query: Query
+    ) -> ChunkRow | None:
+        """Return the chunk with most of the terms, the one that holds the line of the result if there is a tie.
+
+        What lacks a phrase of the question or holds an excluded word is no part of the answer.
+        """
+        question = query.question
+        parts = chunk(content.text, tokens=self._chunking.tokens, overlap=self._chunking.overlap)
+        rows = (_row(content, file, part) for part in parts)
+        return max(
+            (row for row in rows if question.allows([row.text, row.heading, row.path])),
+            key=lambda row: (len(_held(row.text, terms)), row.start_line <= hit.line <= row.end_line),
+            default=None,
+        )
+
+
+def without_copies(hits: Sequence[Scored], query: Query) -> list[Scored]:
+    """Return the hits that may stand in the answer, each with its copies behind it."""
+    eligible = [hit for hit in hits if hit.score >= query.min_score or hit.is_literal]
+    return folded(eligible, query.now.tzinfo or UTC)
+
+
+def place_in_answer(chunk: ChunkRow) -> tuple[str, int]:
+    """Return what tells one passage of an answer from another."""
+    return chunk.path, chunk.start_line
+
+
+def _row(content: Content, file: ResultFile, part: Chunk) -> ChunkRow:
+    text = content.text[part.start : part.end]
+    lines = part.start_line, part.end_line
+    return ChunkRow(0, RelativePath(file.path), Source.MEMORY, *lines, part.heading, text, content.stat.mtime_ns)
+
+
+def _why(hit: QmdHit, rank: int, held: tuple[str, ...]) -> Why:
+    """Tell what qmd tells: its order and its score. What stands behind them, it keeps for itself."""
+    because = f"qmd ranks its file {rank}, with a score of {hit.score:g}"
+    return Why(base=hit.score, fused_rank=rank, terms=held, because=because)
+
+
+def _held(text: str, terms: Sequence[str]) -> tuple[str, ...]:
+    lowered = text.lower()
+    return tuple(term for term in terms if term in lowered)
