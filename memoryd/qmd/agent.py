@@ -1,7 +1,7 @@
 """One agent's qmd put together from the configuration: what it indexes, with which models, and who stands in for it."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -9,14 +9,14 @@ import structlog
 
 from memoryd.config.models import Agent
 from memoryd.config.paths import qmd_home, state_dir
-from memoryd.config.qmd import QmdPathSection, QmdSection
-from memoryd.domain.documents import CORE_FILES, ROOT_FILES, ROOT_FOLDERS, RelativePath
+from memoryd.config.qmd import QmdSection
+from memoryd.domain.documents import RelativePath
 from memoryd.domain.gitignore import Patterns
-from memoryd.domain.media import modality_of
 from memoryd.domain.text.entries import ChunkSettings
 from memoryd.files.ignore import Ruling
 from memoryd.files.scanner import ScanRoot
-from memoryd.qmd.collections import Collection, distinct, escaped
+from memoryd.qmd.agent_collections import collections_of, further_paths
+from memoryd.qmd.collections import Collection
 from memoryd.qmd.copies import QmdCopies
 from memoryd.qmd.engine import NAME, QmdSearch
 from memoryd.qmd.home import QmdHome
@@ -31,8 +31,6 @@ from memoryd.search.backend import SearchBackend
 from memoryd.search.fallback import ChangedSince, FallbackSearch
 
 log = structlog.get_logger(__name__)
-
-MARKDOWN = "**/*.{md,MD}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +108,7 @@ class AgentQmd:
     async def follows_words(self) -> bool:
         """Wait until what is on disk now can be found by words; return False if qmd is in trouble."""
         # the builtin index answers for what qmd has not read yet, unless qmd indexes more than that
-        return not self._more_paths or await self.qmd.upkeep.follow(embeds=False)
+        return not further_paths(self._agent) or await self.qmd.upkeep.follow(embeds=False)
 
     async def follows_meaning(self) -> bool:
         """Wait until what is on disk now can be found by meaning; return False if qmd cannot make vectors."""
@@ -142,15 +140,7 @@ class AgentQmd:
         return {path for path in self._given.changed_since(paths, moment) if self.files.covers(path)}
 
     def _collections(self) -> tuple[Collection, ...]:
-        agent, workspace = self._agent, self._given.workspace
-        wanted: list[Collection] = []
-        if agent.memory.qmd.include_default_memory:
-            wanted += _default_collections(agent.id, workspace, self._given.roots())
-        return distinct((*wanted, *_configured(agent.id, workspace, self._more_paths)))
-
-    @property
-    def _more_paths(self) -> tuple[QmdPathSection, ...]:
-        return (*self._agent.memory.qmd.paths, *self._agent.memory_search.qmd.extra_collections)
+        return collections_of(self._agent, self._given.workspace, self._given.roots)
 
 
 def forget_unused(agents: Sequence[Agent]) -> None:
@@ -187,31 +177,3 @@ def _settings(config: QmdSection) -> QmdSettings:
             embed=update.embed_timeout_ms / 1000,
         ),
     )
-
-
-def _default_collections(agent: str, workspace: Path, roots: Sequence[ScanRoot]) -> Iterator[Collection]:
-    """Yield what the builtin index holds: the notes of the workspace as one collection, then the extra paths.
-
-    One and not one for each folder: asked for several by name, qmd ranks each alone, and the best of a folder with
-    nothing to say stands beside the best of all.
-    """
-    files = ",".join(name.removesuffix(".md") for name in dict.fromkeys((*CORE_FILES, *ROOT_FILES)))
-    pattern = f"{{{files}}}.md,{{{','.join(ROOT_FOLDERS)}}}/{MARKDOWN}"
-    yield Collection(f"memory-root-{agent}", str(workspace), pattern, is_default=True)
-    extra = [root for root in roots if not root.is_optional and modality_of(root.path.name) is None]
-    extra = [root for root in extra if str(root.path) != root.pattern]
-    for number, root in enumerate(extra):
-        yield _at(root.path, f"extra-{number}-{agent}", MARKDOWN, is_default=True)
-
-
-def _configured(agent: str, workspace: Path, paths: Sequence[QmdPathSection]) -> Iterator[Collection]:
-    for number, one in enumerate(paths):
-        # by its real name, since the rules name the notes of the workspace by theirs
-        path = Path(os.path.realpath(workspace / Path(one.path).expanduser()))
-        yield _at(path, one.name or f"custom-{number}-{agent}", one.pattern, is_default=False)
-
-
-def _at(path: Path, name: str, pattern: str, *, is_default: bool) -> Collection:
-    if path.is_file():
-        return Collection(name, str(path.parent), escaped(path.name), is_default)
-    return Collection(name, str(path), pattern, is_default)
