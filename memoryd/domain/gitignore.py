@@ -1,10 +1,8 @@
-"""Patterns in gitignore syntax, matched in time that grows with the pattern and never explodes.
+"""Patterns in gitignore syntax, matched by `wildcards`.
 
-A pattern is run over all places of a path at once: the places reached so far are the bits of one number, and each
-character, `?`, class or star of the pattern moves them with a few operations. What matches is what git matches
-(gitignore(5), and wildmatch where the manual is silent), save that characters count, not bytes, that names
-which look the same (Unicode NFC) are the same, and that a line which would hide nothing for a slip of the pen
-(`Patterns`) hides what was meant as well.
+What matches is what git matches (gitignore(5), and wildmatch where the manual is silent), save that characters count,
+not bytes, that names which look the same (Unicode NFC) are the same, and that a line which would hide nothing for a
+slip of the pen (`Patterns`) hides what was meant as well.
 """
 
 import re
@@ -13,7 +11,8 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+
+from memoryd.domain.wildcards import CharacterClass, Folders, Literal, Places, Star, Token, reaches_end
 
 MAX_PATTERNS = 1_000
 MAX_PATTERN_CHARS = 1_024
@@ -53,82 +52,6 @@ class Refused:
     reason: str
 
 
-class Places:
-    """The characters of a text as sets of places: bit i of `at(c)` says that character i is `c`."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.end = 1 << len(text)
-
-    @cached_property
-    def _at(self) -> dict[str, int]:
-        found: dict[str, int] = {}
-        for index, character in enumerate(self.text):
-            found[character] = found.get(character, 0) | 1 << index
-        return found
-
-    def at(self, character: str) -> int:
-        """Return where this character stands."""
-        return self._at.get(character, 0)
-
-    def inside(self, ranges: Sequence[tuple[str, str]]) -> int:
-        """Return where a character of one of the ranges stands."""
-        return sum(
-            places
-            for character, places in self._at.items()
-            if any(first <= character <= last for first, last in ranges)
-        )
-
-    @cached_property
-    def within(self) -> int:
-        """Where any character but `/` stands."""
-        return (self.end - 1) & ~self.at("/")
-
-
-@dataclass(frozen=True, slots=True)
-class _Literal:
-    character: str
-
-    def step(self, reached: int, text: Places) -> int:
-        return (reached & text.at(self.character)) << 1
-
-
-@dataclass(frozen=True, slots=True)
-class _Class:
-    """One character in (or, negated, outside) the ranges; `?` is what is outside of none. Never a `/`."""
-
-    ranges: tuple[tuple[str, str], ...] = ()
-    is_negated: bool = True
-
-    def step(self, reached: int, text: Places) -> int:
-        inside = text.inside(self.ranges)
-        return (reached & text.within & (~inside if self.is_negated else inside)) << 1
-
-
-@dataclass(frozen=True, slots=True)
-class _Star:
-    """Any run of characters: within a name, or, if `crosses`, over `/` too."""
-
-    crosses: bool
-
-    def step(self, reached: int, text: Places) -> int:
-        if self.crosses:
-            return ((text.end << 1) - 1) & -(reached & -reached)
-        # the carry of the sum runs on from each place to the end of its name
-        return (((reached & text.within) + text.within) ^ text.within) | reached
-
-
-@dataclass(frozen=True, slots=True)
-class _Folders:
-    """`**/`: no folder, or any number of them."""
-
-    def step(self, reached: int, text: Places) -> int:
-        return reached | _Literal("/").step(_Star(crosses=True).step(reached, text), text)
-
-
-_Token = _Literal | _Class | _Star | _Folders
-
-
 class _MalformedError(Exception):
     """The pattern can match nothing; the text says why."""
 
@@ -138,7 +61,7 @@ class _Pattern:
     """One line: the characters that must lead, then the tokens of the rest."""
 
     lead: str
-    tokens: tuple[_Token, ...]
+    tokens: tuple[Token, ...]
     is_negated: bool
     is_folder: bool
     is_name: bool
@@ -149,12 +72,7 @@ class _Pattern:
             return places.text == self.lead
         if not places.text.startswith(self.lead):
             return False
-        reached = 1 << len(self.lead)
-        for token in self.tokens:
-            reached = token.step(reached, places)
-            if not reached:
-                return False
-        return bool(reached & places.end)
+        return reaches_end(self.tokens, places, start=len(self.lead))
 
 
 class Patterns:
@@ -296,7 +214,7 @@ class _Scanner:
         self._at = 0
         self._is_name = is_name
 
-    def tokens(self) -> Iterator[_Token]:
+    def tokens(self) -> Iterator[Token]:
         while self._at < len(self._text):
             character = self._text[self._at]
             if character == "*":
@@ -304,11 +222,11 @@ class _Scanner:
                 continue
             self._at += 1
             if character == "?":
-                yield _Class()
+                yield CharacterClass()
             elif character == "[":
                 yield self._class()
             else:
-                yield _Literal(self._next() if character == "\\" else character)
+                yield Literal(self._next() if character == "\\" else character)
 
     def _next(self) -> str:
         if self._at >= len(self._text):
@@ -319,7 +237,7 @@ class _Scanner:
     def _peek(self) -> str:
         return self._text[self._at : self._at + 1]
 
-    def _star(self) -> _Token:
+    def _star(self) -> Token:
         begin = self._at
         while self._peek() == "*":
             self._at += 1
@@ -327,11 +245,11 @@ class _Scanner:
         is_part = begin == 0 or self._text[begin - 1] == "/"
         crosses = is_part and self._at - begin > 1 and (not rest or rest.startswith(("/", "\\/")))
         if self._is_name or not crosses or not rest.startswith("/"):
-            return _Star(crosses=crosses)
+            return Star(crosses=crosses)
         self._at += 1
-        return _Folders()
+        return Folders()
 
-    def _class(self) -> _Class:
+    def _class(self) -> CharacterClass:
         """Read behind `[`. A `]` that comes first is a member, and so is a `-` at either end."""
         is_negated = self._peek() in ("!", "^")
         self._at += is_negated
@@ -340,7 +258,7 @@ class _Scanner:
         while self._peek() != "]":
             before = self._member(before, ranges)
         self._at += 1
-        return _Class(tuple(ranges), is_negated)
+        return CharacterClass(tuple(ranges), is_negated)
 
     def _member(self, before: str, ranges: list[tuple[str, str]]) -> str:
         """Add one member of a class, and return the character that a range might begin with."""

@@ -1,16 +1,26 @@
 """Collections of qmd: their names, and which files of a folder belong to one."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import takewhile
 from typing import Final
+
+from memoryd.domain.wildcards import CharacterClass, Folders, Literal, Places, Star, Token, reaches_end
 
 NEVER_INDEXED: Final = frozenset({"node_modules", "vendor", "dist", "build"})
 """Folders that qmd leaves out besides hidden ones."""
 _NOT_IN_NAMES: Final = re.compile(r"[^a-z0-9-]+")
 _BRACES: Final = re.compile(r"(?<!\\)\{([^{}]*)(?<!\\)\}")
 _PIECES: Final = re.compile(r"\*\*/|\*\*|\*|\?|\[!?[^\]]+\]|\\.|.", re.DOTALL)
+_RANGES: Final = re.compile(r"(.)-(.)|(.)", re.DOTALL)
+_WILD: Final[Mapping[str, Token]] = {
+    "**/": Folders(),
+    "**": Star(crosses=True),
+    "*": Star(crosses=False),
+    "?": CharacterClass(),
+}
 _SPECIAL: Final = re.compile(r"([*?\[\]{}!()\\,])")
 _MOST_ALTERNATIVES: Final = 64
 
@@ -68,7 +78,12 @@ def escaped(name: str) -> str:
 
 def matches(pattern: str, relative: str) -> bool:
     """Tell whether a path matches a glob with `**`, `*`, `?`, `[…]`, `{a,b}`, or a list of globs with commas."""
-    return any(re.fullmatch(_expression(one), relative) for one in _alternatives(pattern))
+    text = Places(relative)
+    for glob in _alternatives(pattern):
+        lead, tokens = _compiled(glob)
+        if relative.startswith(lead) and reaches_end(tokens, text, start=len(lead)):
+            return True
+    return False
 
 
 def _may_begin(glob: str, top: str) -> bool:
@@ -94,15 +109,18 @@ def _alternatives(pattern: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=256)
-def _expression(glob: str) -> str:
-    return "".join(_piece(found) for found in _PIECES.findall(glob.removeprefix("./")))
+def _compiled(glob: str) -> tuple[str, tuple[Token, ...]]:
+    """Return the characters that must lead, by which most paths are told apart at once, and the rest of a glob."""
+    tokens = [_token(found) for found in _PIECES.findall(glob.removeprefix("./"))]
+    lead = list(takewhile(lambda token: isinstance(token, Literal), tokens))
+    return "".join(token.character for token in lead if isinstance(token, Literal)), tuple(tokens[len(lead) :])
 
 
-def _piece(piece: str) -> str:
-    fixed = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    if piece in fixed:
-        return fixed[piece]
+def _token(piece: str) -> Token:
+    if piece in _WILD:
+        return _WILD[piece]
     if len(piece) > 2 and piece[0] == "[":
-        inner = piece[1:-1].replace("\\", "\\\\")
-        return f"[^{inner[1:]}]" if inner.startswith("!") else f"[{inner}]"
-    return re.escape(piece[1:] if len(piece) == 2 and piece[0] == "\\" else piece)
+        is_negated = piece[1] in "!^" and len(piece) > 3
+        ranges = _RANGES.findall(piece[1 + is_negated : -1])
+        return CharacterClass(tuple((first or only, last or only) for first, last, only in ranges), is_negated)
+    return Literal(piece[-1])

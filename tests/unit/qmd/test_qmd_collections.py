@@ -1,5 +1,7 @@
 """Names of collections, and which files belong to one."""
 
+import time
+
 import pytest
 
 from memoryd.qmd.collections import Collection, distinct, escaped, matches, sanitised
@@ -44,6 +46,22 @@ def test_equal_names_get_numbers_and_equal_folders_are_taken_once() -> None:
         (NOTES, "bank/deep/x.MD", True),
         (NOTES, "README.md", False),
         (NOTES, "memory.md/x.txt", False),
+        ("**/b.md", "b.md", True),
+        ("**/b.md", "ab.md", False),
+        ("a/**/b.md", "a/b.md", True),
+        ("a/**/b.md", "a/x/y/b.md", True),
+        ("a/**", "a/x/y.md", True),
+        ("a*/b.md", "a/x/b.md", False),
+        ("?.md", "/.md", False),
+        ("[a-c]x.md", "bx.md", True),
+        ("[a-c]x.md", "-x.md", False),
+        ("[a-].md", "-.md", True),
+        ("[^ab].md", "b.md", False),
+        ("[^ab].md", "c.md", True),
+        ("[ab.md", "[ab.md", True),
+        ("./notes/*.md", "notes/a.md", True),
+        ("\\*.md", "*.md", True),
+        ("\\*.md", "a.md", False),
         (escaped("a*[1]{x}.md"), "a*[1]{x}.md", True),
         (escaped("a*.md"), "abc.md", False),
     ],
@@ -62,6 +80,23 @@ def test_paths_that_qmd_never_indexes_are_held_by_nothing(path: str) -> None:
 
 def test_many_braces_end() -> None:
     assert not matches("{a,b}" * 40, "x")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [
+        ("*a" * 40 + "*b", "a" * 200),
+        ("**/a/" * 40 + "b", "a/" * 100 + "c"),
+        ("**" * 40 + "b", "a/" * 100 + "c"),
+        ("[ab]*" * 40 + "c", "ab" * 100),
+        ("{*a,*aa}" * 6 + "*b", "a" * 200),
+    ],
+    ids=["stars", "folders", "deep stars", "classes", "braces"],
+)
+def test_pattern_that_was_written_to_take_for_ever_does_not(pattern: str, path: str) -> None:
+    start = time.perf_counter()
+    assert not matches(pattern, path)
+    assert time.perf_counter() - start < 1
 
 
 @pytest.mark.parametrize(
