@@ -2,11 +2,9 @@
 
 import asyncio
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import apsw
 import numpy as np
 
 from memoryd.embed.local.identity import identity_of
@@ -14,10 +12,8 @@ from memoryd.embed.protocol import EmbedderIdentity
 from memoryd.models.families import family_of
 from memoryd.models.gguf_header import inspect
 from memoryd.store.database import Database
-from memoryd.store.index_schema import prepare_index
-from memoryd.store.pending_passages import pending
-from memoryd.store.stored_vectors import Matrix, put_vectors
-from memoryd.store.vector_spaces import open_space
+from memoryd.store.stored_vectors import Matrix
+from memoryd.store.vector_table import Vectors
 
 NOTE = "random vectors written into the index at rest"
 BATCH = 10_000
@@ -42,26 +38,27 @@ def random_units(count: int, dimensions: int, random: np.random.Generator) -> Ma
 
 
 async def _fill(index: Path, identity: EmbedderIdentity) -> int:
-    random = np.random.default_rng(identity.dimensions)
     with ThreadPoolExecutor(2) as executor:
         database = Database(path=index, executor=executor)
-        await database.open(prepare_index)
+        await database.open()
         try:
-            return await database.write(lambda db: sum(_fill_batches(db, identity, random)))
+            return await _fill_batches(database.vectors, identity)
         finally:
             await database.close()
 
 
-def _fill_batches(db: apsw.Connection, identity: EmbedderIdentity, random: np.random.Generator) -> Iterator[int]:
-    space = open_space(
-        db,
+async def _fill_batches(vectors: Vectors, identity: EmbedderIdentity) -> int:
+    space = await vectors.open_space(
         fingerprint=identity.fingerprint,
         provider=identity.provider,
         model=identity.model,
         dimensions=identity.dimensions,
         now=time.time(),
     )
-    while waiting := pending(db, space, BATCH):
+    random, filled = np.random.default_rng(identity.dimensions), 0
+    while waiting := await vectors.pending(space, BATCH):
         units = random_units(len(waiting), identity.dimensions, random)
-        put_vectors(db, space, [(item.hash, unit) for item, unit in zip(waiting, units, strict=True)], time.time())
-        yield len(waiting)
+        given = [(item.hash, unit) for item, unit in zip(waiting, units, strict=True)]
+        await vectors.put(space, given, (), time.time())
+        filled += len(waiting)
+    return filled

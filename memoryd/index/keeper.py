@@ -4,10 +4,6 @@ The index is a cache, so nothing in it is worth a repair by hand. A file that is
 """
 
 import asyncio
-import glob
-import os
-import shutil
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,20 +12,12 @@ import structlog
 
 from memoryd.errors import DamagedDatabase, ForeignDatabase, StoreError, StoreUnavailable
 from memoryd.store.database import Database
-from memoryd.store.index_schema import (
-    FileKind,
-    check_tables,
-    prepare_index,
-    problems,
-    recognise,
-)
+from memoryd.store.index_file import FileKind, delete_set_aside, is_writable, recognise, set_aside
 
 log = structlog.get_logger(__name__)
 
 CHECK_SECONDS = 24 * 3600.0
 """How often the parts of the file are checked and the words of deleted notes are dropped, the start included."""
-NEEDED_BYTES = 256 * 1024
-"""What must fit beside the file before it is opened for writing."""
 
 
 class Keeper:
@@ -62,7 +50,7 @@ class Keeper:
         path = self._database.path
         try:
             await asyncio.to_thread(self._make_way, path)
-            await self._database.open(prepare_index)
+            await self._database.open()
         except ForeignDatabase:
             raise
         except DamagedDatabase as exc:
@@ -77,7 +65,7 @@ class Keeper:
         try:
             if await asyncio.to_thread(recognise, self._database.path) is not FileKind.OURS:
                 raise StoreUnavailable(why)
-            await self._database.open_to_read(check_tables, why=why)
+            await self._database.open_to_read(why=why)
         except StoreError:
             self._note(f"the index cannot be opened: {why}")
         else:
@@ -107,7 +95,7 @@ class Keeper:
             async with self._database.reopening():
                 await self.open()
         elif self._database.why_read_only is not None:
-            if await asyncio.to_thread(_is_writable, self._database.path):
+            if await asyncio.to_thread(is_writable, self._database.path):
                 async with self._database.reopening():
                     await self.open()
         elif time.monotonic() - self._checked_at >= CHECK_SECONDS:
@@ -118,7 +106,7 @@ class Keeper:
 
     async def _tidy(self) -> None:
         try:
-            await asyncio.to_thread(_delete_set_aside, self._database.path)
+            await asyncio.to_thread(delete_set_aside, self._database.path)
         except OSError as exc:
             self._note(f"the damaged index that was set aside cannot be deleted: {exc}")
         else:
@@ -126,7 +114,7 @@ class Keeper:
 
     async def _check(self) -> None:
         try:
-            found = await self._database.read(problems)
+            found = await self._database.problems()
             await self._database.words.check()
             await self._database.words.drop_deleted()
             await self._database.checkpoint()
@@ -163,28 +151,3 @@ class Keeper:
         if reason != self.trouble:
             log.warning("index file", reason=reason, path=str(self._database.path))
         self.trouble = reason
-
-
-def _is_writable(path: Path) -> bool:
-    """Try what opening the file for writing takes: the file, and room for others beside it."""
-    try:
-        with tempfile.TemporaryFile(dir=path.parent) as trial:
-            trial.write(bytes(NEEDED_BYTES))
-    except OSError:
-        return False
-    return os.access(path, os.W_OK)
-
-
-def _delete_set_aside(path: Path) -> None:
-    for old in path.parent.glob(f"{glob.escape(path.name)}.corrupt-*"):
-        shutil.rmtree(old) if old.is_dir() else old.unlink(missing_ok=True)
-
-
-def set_aside(path: Path) -> None:
-    """Move a file, with its log, out of the way as `NAME.corrupt-…`, for as long as there is nothing better."""
-    _delete_set_aside(path)
-    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-    for suffix in ("", "-wal", "-shm"):
-        part = path.with_name(path.name + suffix)
-        if part.exists():
-            part.rename(path.with_name(f"{path.name}.corrupt-{stamp}{suffix}"))

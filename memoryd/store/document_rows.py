@@ -133,12 +133,10 @@ def is_indexed(db: apsw.Connection, path: str) -> bool:
     return bool(db.execute("SELECT EXISTS (SELECT 1 FROM files WHERE path = ?)", (path,)).get)
 
 
-def put_file(db: apsw.Connection, row: FileRow, chunks: Entries, *, afresh: bool = False) -> Indexed:
-    """Make the index hold this file with these chunks.
-
-    A chunk whose hash stays keeps its row and its words, unless `afresh` asks for new ones.
-    """
-    if afresh:
+def put_file(db: apsw.Connection, file: FileContent) -> Indexed:
+    """Make the index hold this file with these chunks. A chunk whose hash stays keeps its row and its words."""
+    row, chunks = file.row, file.chunks
+    if file.is_afresh:
         remove_files(db, [row.path])
     file_id = db.execute(_UPSERT_FILE, _file_values(row, len(chunks))).get
     old: dict[bytes, list[tuple[int, ...]]] = {}

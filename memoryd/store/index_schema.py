@@ -1,15 +1,13 @@
-"""An index file: recognise it without touching it, make its tables, check its parts against each other."""
+"""The tables of an index: make them, compare them with those of this version, check them against each other."""
 
-from enum import StrEnum
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
 
 import apsw
 
 from memoryd.domain.text.entries import chunk_hash
 from memoryd.errors import DamagedDatabase
-from memoryd.store.header import read_header, version_of
+from memoryd.store.file_header import version_of
 
 APPLICATION_ID = 0x6D656D64
 """`memd`, in the SQLite header of every database of ours."""
@@ -32,34 +30,6 @@ SELECT c.heading, c.text, c.hash, (
     SELECT group_concat(p.start || '-' || p.stop, ' ' ORDER BY p.id) FROM passages p WHERE p.chunk_id = c.id)
 FROM chunks c
 """
-
-
-class FileKind(StrEnum):
-    """What lies at the path of an index."""
-
-    ABSENT = "absent"
-    OURS = "ours"
-    OTHER_VERSION = "other version"
-    FOREIGN = "foreign"
-    DAMAGED = "damaged"
-
-
-def recognise(path: Path) -> FileKind:
-    """Look at the header of the file, and at nothing else. Only while no connection to it is open.
-
-    Something that is no SQLite file counts as DAMAGED; whether it may be set aside is the caller's to know.
-    """
-    try:
-        header = read_header(path)
-    except FileNotFoundError:
-        return FileKind.ABSENT
-    except (OSError, ValueError):
-        return FileKind.DAMAGED
-    if header is None:
-        return FileKind.ABSENT
-    if header.application != APPLICATION_ID:
-        return FileKind.FOREIGN
-    return FileKind.OURS if header.version == INDEX_VERSION else FileKind.OTHER_VERSION
 
 
 def prepare_index(connection: apsw.Connection) -> None:

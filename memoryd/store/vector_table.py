@@ -10,6 +10,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from memoryd.store.connection_pool import ConnectionPool
 from memoryd.store.pending_passages import (
     PendingCost,
     PendingPassage,
@@ -31,7 +32,6 @@ from memoryd.store.stored_vectors import (
     vectors_after,
     vectors_of,
 )
-from memoryd.store.transactions import Transactions
 from memoryd.store.vector_spaces import count_unused, drop_space, evict_unused, find_space, open_space, spaces_of
 from memoryd.store.word_rows import CandidateFilter
 
@@ -41,19 +41,19 @@ Result = TypeVar("Result")
 class Vectors:
     """Vector spaces, the vectors in them by the hash of their text, and the passages that have none."""
 
-    def __init__(self, transactions: Transactions) -> None:
-        self._transactions = transactions
+    def __init__(self, pool: ConnectionPool) -> None:
+        self._pool = pool
 
     async def find_space(self, fingerprint: str) -> int | None:
         """Return the vector space of this fingerprint, None if there is none."""
-        return await self._transactions.read(lambda db: find_space(db, fingerprint))
+        return await self._pool.read(lambda db: find_space(db, fingerprint))
 
     async def open_space(self, *, fingerprint: str, provider: str, model: str, dimensions: int, now: float) -> int:
         """Return the vector space of this fingerprint, made if it is new, and note that it is in use at `now`.
 
         `now` is Unix time.
         """
-        return await self._transactions.write(
+        return await self._pool.write(
             lambda db: open_space(
                 db, fingerprint=fingerprint, provider=provider, model=model, dimensions=dimensions, now=now
             )
@@ -61,30 +61,30 @@ class Vectors:
 
     async def drop_space(self, space: int) -> None:
         """Forget every vector and every rejection of the space; the texts become pending again."""
-        await self._transactions.write(lambda db: drop_space(db, space))
+        await self._pool.write(lambda db: drop_space(db, space))
 
     async def spaces_of(self, providers: Collection[str]) -> set[int]:
         """Return the space that each of these providers was last at work in, whether or not it can be asked now."""
-        return await self._transactions.read(lambda db: spaces_of(db, providers))
+        return await self._pool.read(lambda db: spaces_of(db, providers))
 
     async def pending(self, space: int, limit: int, *, without: Collection[bytes] = ()) -> list[PendingPassage]:
         """Return up to `limit` texts that have no vector in the space yet, the newest first, then files.
 
         Hashes in `without` are left out.
         """
-        return await self._transactions.read(lambda db: pending(db, space, limit, without=without))
+        return await self._pool.read(lambda db: pending(db, space, limit, without=without))
 
     async def count_pending(self, space: int) -> int:
         """Count the distinct texts and files without a vector in the space."""
-        return await self._transactions.read(lambda db: count_pending(db, space))
+        return await self._pool.read(lambda db: count_pending(db, space))
 
     async def pending_cost(self, fingerprint: str) -> PendingCost:
         """Count what has no vector of this fingerprint; of an unknown one, everything. Reads every such text once."""
-        return await self._transactions.read(lambda db: pending_cost(db, fingerprint))
+        return await self._pool.read(lambda db: pending_cost(db, fingerprint))
 
     async def rejected(self, fingerprint: str) -> list[RejectedPassage]:
         """Return the passages that the model of a fingerprint gives no vector for."""
-        return await self._transactions.read(lambda db: rejected(db, fingerprint))
+        return await self._pool.read(lambda db: rejected(db, fingerprint))
 
     async def put(
         self,
@@ -94,15 +94,15 @@ class Vectors:
         now: float,
     ) -> None:
         """Store vectors, and why there is none, by the hash of their text, if a passage still has it."""
-        await self._transactions.write(lambda db: _put_used(db, space, vectors, rejected, now))
+        await self._pool.write(lambda db: _put_used(db, space, vectors, rejected, now))
 
     async def of(self, fingerprint: str, hashes: Sequence[bytes]) -> dict[bytes, Matrix]:
         """Return the vectors that this file already holds for the given text hashes."""
-        return await self._transactions.read(lambda db: vectors_of(db, fingerprint, hashes))
+        return await self._pool.read(lambda db: vectors_of(db, fingerprint, hashes))
 
     async def after(self, space: int, last_id: int, dimensions: int, limit: int) -> VectorBatch:
         """Return the first `limit` vectors that were added after `last_id`."""
-        return await self._transactions.read(lambda db: vectors_after(db, space, last_id, dimensions, limit))
+        return await self._pool.read(lambda db: vectors_after(db, space, last_id, dimensions, limit))
 
     async def load(
         self, space: int, last_id: int, dimensions: int, limit: int, take: Callable[[VectorBatch], Result]
@@ -111,13 +111,13 @@ class Vectors:
 
         On the worker thread, since it may copy much; whoever gives up waits until it is done with the batch.
         """
-        return await self._transactions.read(lambda db: take(vectors_after(db, space, last_id, dimensions, limit)))
+        return await self._pool.read(lambda db: take(vectors_after(db, space, last_id, dimensions, limit)))
 
     async def nearest(
         self, space: int, query: Matrix, limit: int, allowed: Sequence[int] | None = None
     ) -> list[tuple[bytes, float]]:
         """Return (text hash, cosine similarity), best first; `allowed` vector ids filter before the cut."""
-        return await self._transactions.read(lambda db: nearest(db, space, query, limit, allowed))
+        return await self._pool.read(lambda db: nearest(db, space, query, limit, allowed))
 
     async def ids_within(self, space: int, admitted: CandidateFilter) -> NDArray[np.int64] | None:
         """Return the ids, ascending, of the vectors to compare with, None for all.
@@ -125,17 +125,17 @@ class Vectors:
         Only a first sieve: few chunks hold a phrase, so its vectors are looked up, but most lack a word.
         """
         if admitted.required:
-            return await self._transactions.read(lambda db: ids_of_phrases(db, space, admitted.required))
+            return await self._pool.read(lambda db: ids_of_phrases(db, space, admitted.required))
         files = admitted.files
-        return None if files is None else await self._transactions.read(lambda db: ids_of_files(db, space, files))
+        return None if files is None else await self._pool.read(lambda db: ids_of_files(db, space, files))
 
     async def count_unused(self, spaces: Collection[int]) -> int:
         """Count the vectors that no passage uses in these spaces."""
-        return await self._transactions.read(lambda db: count_unused(db, spaces))
+        return await self._pool.read(lambda db: count_unused(db, spaces))
 
     async def evict_unused(self, spaces: Collection[int], keep: int) -> int:
         """Drop all but the `keep` last used vectors that no passage uses in these spaces; return how many went."""
-        return await self._transactions.write(lambda db: evict_unused(db, spaces, keep))
+        return await self._pool.write(lambda db: evict_unused(db, spaces, keep))
 
 
 def _put_used(

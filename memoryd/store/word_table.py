@@ -4,8 +4,8 @@ from collections.abc import Callable, Collection, Sequence
 
 from memoryd.domain.ranking.floors import TermStatistics
 from memoryd.domain.ranking.questions import Question
+from memoryd.store.connection_pool import ConnectionPool
 from memoryd.store.index_schema import check_words, drop_deleted_words
-from memoryd.store.transactions import Transactions
 from memoryd.store.word_rows import (
     CandidateFilter,
     ChunkScore,
@@ -19,37 +19,35 @@ from memoryd.store.word_rows import (
 class Words:
     """Which chunks hold which words, and how well they match."""
 
-    def __init__(self, transactions: Transactions) -> None:
-        self._transactions = transactions
+    def __init__(self, pool: ConnectionPool) -> None:
+        self._pool = pool
 
     async def scores(self, question: Question, limit: int, admitted: CandidateFilter) -> list[ChunkScore]:
         """Return the best `limit` chunks that hold a term, best first: those of a higher level, then by BM25."""
-        return await self._transactions.read(lambda db: chunk_scores(db, question, limit, admitted))
+        return await self._pool.read(lambda db: chunk_scores(db, question, limit, admitted))
 
     async def admitted(self, chunk_ids: Collection[int], admitted: CandidateFilter) -> set[int]:
         """Return those of the chunks that may answer."""
-        return await self._transactions.read(lambda db: admitted_chunks(db, chunk_ids, admitted))
+        return await self._pool.read(lambda db: admitted_chunks(db, chunk_ids, admitted))
 
     async def holding(self, chunk_ids: Collection[int], admits: Callable[[tuple[str, str, str]], bool]) -> set[int]:
         """Return those of the chunks whose text, heading and path `admits` lets through: the word index knows no signs.
 
         It is asked on the worker thread, while the rows are read: there may be thousands of texts.
         """
-        return await self._transactions.read(
-            lambda db: {chunk for chunk, texts in chunk_texts(db, chunk_ids) if admits(texts)}
-        )
+        return await self._pool.read(lambda db: {chunk for chunk, texts in chunk_texts(db, chunk_ids) if admits(texts)})
 
     async def statistics(self, terms: Sequence[str], candidates: Sequence[int]) -> TermStatistics:
         """Return how telling each term is in these notes, and which terms stand in which candidates."""
-        return await self._transactions.read(lambda db: term_statistics(db, terms, candidates))
+        return await self._pool.read(lambda db: term_statistics(db, terms, candidates))
 
     async def check(self) -> None:
         """Let the word index check its own structures; raises DamagedDatabase when they are broken."""
-        await self._transactions.write(check_words)
+        await self._pool.write(check_words)
 
     async def drop_deleted(self) -> None:
         """Write the word index anew without the words of deleted rows, which are only marked until then.
 
         Takes half a second for 10 MB of notes.
         """
-        await self._transactions.write(drop_deleted_words)
+        await self._pool.write(drop_deleted_words)

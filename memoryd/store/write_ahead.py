@@ -21,7 +21,7 @@ import apsw
 import structlog
 
 from memoryd.errors import DamagedDatabase
-from memoryd.store.header import SEALS, read_header, seal_of, sealed
+from memoryd.store.file_header import SEALS, read_header, seal_of, sealed
 
 log = structlog.get_logger(__name__)
 

@@ -21,8 +21,9 @@ from memoryd.domain.documents import FileStat, RelativePath, Source
 from memoryd.domain.text.entries import ChunkSettings, chunk_entries
 from memoryd.errors import DaemonNotRunning, MemorydError, NotNow
 from memoryd.store.checksums import checksum_vfs
-from memoryd.store.document_rows import FileRow, put_file
-from memoryd.store.index_schema import FileKind, check_words, prepare_index, problems, recognise
+from memoryd.store.document_rows import FileContent, FileRow, put_file
+from memoryd.store.index_file import FileKind, recognise
+from memoryd.store.index_schema import check_words, prepare_index, problems
 from memoryd.wire import Exit
 from tests.fault import check
 from tests.fault.faults import (
@@ -573,7 +574,7 @@ def _write_index(path: Path, rnd: random.Random) -> None:
                 text.count("\n"),
                 settings.fingerprint,
             )
-            put_file(connection, row, chunk_entries(text, settings))
+            put_file(connection, FileContent(row, chunk_entries(text, settings)))
     connection.close()
 
 
@@ -687,7 +688,7 @@ def test_f062_nobody_but_sqlite_opens_the_index_while_it_is_open() -> None:
     """Only the two modules that open an index look into its file by themselves."""
     package = Path(next(iter(memoryd.store.__path__))).parent
     users = [path.name for path in package.rglob("*.py") if re.search(r"\brecognise\(", path.read_text())]
-    assert sorted(users) == ["index_schema.py", "keeper.py"]
+    assert sorted(users) == ["index_file.py", "keeper.py"]
 
 
 def test_f062_locks_on_the_index_outlast_all_work(stage: Stage) -> None:

@@ -26,11 +26,11 @@ from memoryd.index.watcher import FileWatcher
 from memoryd.search.builtin import BuiltinSearch, SearchSettings
 from memoryd.search.query import Found, Query
 from memoryd.store.database import Database
-from memoryd.store.index_schema import prepare_index
 from memoryd.store.stored_vectors import Matrix
 from memoryd.wire import Event
 from tests.fakes import FakeEmbedder
 from tests.store.consistency import Dump, check_consistency, dump
+from tests.store.raw import raw
 
 CHUNKS = ChunkSettings(tokens=60, overlap=15)
 QUICK = IndexSettings(
@@ -74,8 +74,8 @@ class Stage:
         return list(dict.fromkeys(hit.chunk.path for hit in (await self.ask(text)).hits if hit.is_literal))
 
     async def dump(self) -> Dump:
-        await self.database.write(check_consistency)
-        return await self.database.read(dump)
+        await raw(self.database).write(check_consistency)
+        return await raw(self.database).read(dump)
 
     @property
     def files(self) -> set[str]:
@@ -147,7 +147,7 @@ async def staged(
 
     with ThreadPoolExecutor(6) as executor:
         database = Database(path=state / "index.sqlite", executor=executor)
-        await database.open(prepare_index)
+        await database.open()
         spaces = Spaces(database)
         lane = EmbeddingLane(
             database=database,

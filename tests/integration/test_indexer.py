@@ -19,6 +19,7 @@ from memoryd.store.document_rows import touch_file
 from memoryd.wire import Event
 from tests.fakes import blow_up
 from tests.integration.indexing import QUICK, Stage, rebuilt, staged
+from tests.store.raw import raw
 from tests.waiting import eventually_async
 
 LONG_AGO = 1_700_000_000
@@ -385,7 +386,7 @@ async def test_note_of_the_same_times_is_read_once_the_clock_was_set_back(tmp_pa
         info = note.stat()
         await eventually_async(lambda: time.time_ns() > info.st_ctime_ns + RACY_WINDOW_NS)
         # as if the first text had been written at the very times of the second
-        await stage.database.write(
+        await raw(stage.database).write(
             lambda db: touch_file(db, RelativePath("memory/2026-10-06.md"), file_stat(info), time.time_ns())
         )
     async with staged(workspace, tmp_path / "state") as stage:

@@ -13,8 +13,8 @@ import pytest
 
 from memoryd.domain.gitignore import Patterns
 from memoryd.domain.syncplan import Grace
-from memoryd.store.index_schema import check_tables, prepare_index
 from tests.integration.indexing import QUICK, Stage, staged
+from tests.store.raw import raw
 from tests.waiting import eventually_async
 
 RULES = "private/\n"
@@ -355,7 +355,7 @@ async def test_note_that_becomes_private_is_not_told_while_the_index_cannot_be_w
     stage.write(name, f"The {SECRET} sleeps.\n")
     await stage.embed()
     await stage.database.close()
-    await stage.database.open_to_read(check_tables, why="the disk is read-only")
+    await stage.database.open_to_read(why="the disk is read-only")
     assert await stage.found(SECRET) == [name]
     hide(stage.workspace)
     stage.write("MEMORY.md", "# Memory\n\nAnother text that cannot be written.\n")
@@ -365,7 +365,7 @@ async def test_note_that_becomes_private_is_not_told_while_the_index_cannot_be_w
     assert name not in stage.files
     assert await stage.found("GW-4172") == ["memory/2026-10-06.md"]
     await stage.database.close()
-    await stage.database.open(prepare_index)
+    await stage.database.open()
     await stage.sync()
     await eventually_async(lambda: not stage.indexer.withdrawn)
     assert SECRET[3:12].encode() not in left_in(tmp_path / "state").lower()
@@ -376,7 +376,7 @@ async def test_note_that_is_public_again_is_told_though_the_index_could_not_be_w
     before = note.read_bytes()
     await stage.sync()
     await stage.database.close()
-    await stage.database.open_to_read(check_tables, why="the disk is read-only")
+    await stage.database.open_to_read(why="the disk is read-only")
     _by_rule(stage.workspace)
     _by_word(stage.workspace)
     stage.indexer.demand()
@@ -384,20 +384,20 @@ async def test_note_that_is_public_again_is_told_though_the_index_could_not_be_w
     note.write_bytes(before)
     ignore_file(stage.workspace).write_text("")
     await stage.database.close()
-    await stage.database.open(prepare_index)
+    await stage.database.open()
     await stage.sync()
     assert await stage.found(SECRET) == ["memory/secret.md"]
     assert stage.files >= {"memory/secret.md"}
 
 
 async def vectors(stage: Stage) -> set[bytes]:
-    return await stage.database.read(lambda db: {row[0] for row in db.execute("SELECT vector FROM vectors")})
+    return await raw(stage.database).read(lambda db: {row[0] for row in db.execute("SELECT vector FROM vectors")})
 
 
 async def vectors_without(stage: Stage, name: str) -> set[bytes]:
     sql = """SELECT v.vector FROM files f JOIN chunks c ON c.file_id = f.id JOIN passages p ON p.chunk_id = c.id
     JOIN vectors v ON v.hash = p.hash WHERE f.path <> ?"""
-    return await stage.database.read(lambda db: {row[0] for row in db.execute(sql, (name,))})
+    return await raw(stage.database).read(lambda db: {row[0] for row in db.execute(sql, (name,))})
 
 
 async def test_many_notes_that_become_private_cost_one_rewrite(stage: Stage) -> None:

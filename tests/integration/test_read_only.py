@@ -7,8 +7,8 @@ import pytest
 from memoryd.errors import StoreUnavailable
 from memoryd.search.query import ArmState
 from memoryd.store.document_rows import remove_files
-from memoryd.store.index_schema import check_tables, prepare_index
 from tests.integration.indexing import staged
+from tests.store.raw import raw
 from tests.waiting import eventually_async
 
 WHY = "the disk is read-only"
@@ -19,7 +19,7 @@ async def test_f050_index_that_is_only_read_answers_with_its_vectors(tmp_path: P
     async with staged(workspace, tmp_path / "state") as stage:
         await stage.embed()
         await stage.database.close()
-        await stage.database.open_to_read(check_tables, why=WHY)
+        await stage.database.open_to_read(why=WHY)
         found = await stage.ask("the sourdough loaf")
         assert found.hits[0].chunk.path == "memory/2026-10-06.md"
         assert found.arms["vector"].state is ArmState.OK
@@ -34,14 +34,14 @@ async def test_f050_nothing_is_embedded_that_cannot_be_kept(tmp_path: Path, work
         stage.embedder.is_down = True
         await stage.sync()
         await stage.database.close()
-        await stage.database.open_to_read(check_tables, why=WHY)
+        await stage.database.open_to_read(why=WHY)
         stage.embedder.is_down = False
         embedded = len(stage.embedder.embedded)
         stage.lane.wake()
         await eventually_async(lambda: stage.lane.trouble and WHY in stage.lane.trouble)
         assert len(stage.embedder.embedded) == embedded
         await stage.database.close()
-        await stage.database.open(prepare_index)
+        await stage.database.open()
         await stage.embed()
         assert len(stage.embedder.embedded) == embedded + 1
         await stage.dump()
@@ -53,14 +53,14 @@ async def test_f050_write_to_an_index_that_is_only_read_names_the_reason(tmp_pat
         await stage.sync()
         await stage.database.close()
         before = stage.database.path.read_bytes()
-        await stage.database.open_to_read(check_tables, why=WHY)
+        await stage.database.open_to_read(why=WHY)
         with pytest.raises(StoreUnavailable, match=WHY):
-            await stage.database.write(lambda db: remove_files(db, ["MEMORY.md"]))  # type: ignore[list-item]  # a path
+            await raw(stage.database).write(lambda db: remove_files(db, ["MEMORY.md"]))  # type: ignore[list-item]  # a path
         stage.write("memory/new.md", "The quetzal is on the roof.\n")
         stage.indexer.demand()
         await eventually_async(lambda: WHY in (stage.indexer.state.trouble or ""))
         await stage.database.close()
         assert stage.database.path.read_bytes() == before
-        await stage.database.open(prepare_index)
+        await stage.database.open()
         await stage.sync()
         assert await stage.found("quetzal") == ["memory/new.md"]

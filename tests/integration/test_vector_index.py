@@ -13,9 +13,8 @@ from memoryd.errors import StoreUnavailable
 from memoryd.search.vector_index import Engine, VectorIndex
 from memoryd.search.vector_rows import VectorRows
 from memoryd.store.database import Database
-from memoryd.store.index_schema import prepare_index
 from memoryd.store.stored_vectors import HASH, Matrix, VectorBatch, put_vectors
-from memoryd.store.vector_spaces import open_space
+from tests.store.raw import raw
 
 SIZE, COUNT = 16, 300
 BYTES = COUNT * SIZE * 4
@@ -45,7 +44,7 @@ class Shelf:
         first = len(self.vectors)
         added = units(first, count)
         pairs = list(zip(keys(first, count), added, strict=True))
-        await self.database.write(lambda db: put_vectors(db, self._space, pairs, 1.0))
+        await raw(self.database).write(lambda db: put_vectors(db, self._space, pairs, 1.0))
         self.vectors = np.concatenate([self.vectors, added])
 
     def index(self, limit: int = PLENTY) -> VectorIndex:
@@ -62,9 +61,9 @@ class Shelf:
 async def shelf(tmp_path: Path) -> AsyncIterator[Shelf]:
     with ThreadPoolExecutor(2) as executor:
         database = Database(path=tmp_path / "index.sqlite", executor=executor)
-        await database.open(prepare_index)
-        space = await database.write(
-            lambda db: open_space(db, fingerprint="f", provider="fake", model="fake", dimensions=SIZE, now=1.0)
+        await database.open()
+        space = await database.vectors.open_space(
+            fingerprint="f", provider="fake", model="fake", dimensions=SIZE, now=1.0
         )
         made = Shelf(database, executor, space)
         await made.put(COUNT)
@@ -98,7 +97,7 @@ async def test_matrix_goes_on_in_a_file_when_it_outgrows_memory(shelf: Shelf) ->
 
 async def test_only_what_is_allowed_is_nearest(shelf: Shelf) -> None:
     query = units(7, 1)[0]
-    everything = await shelf.database.read(lambda db: [row[0] for row in db.execute("SELECT id FROM vectors")])
+    everything = await raw(shelf.database).read(lambda db: [row[0] for row in db.execute("SELECT id FROM vectors")])
     allowed = np.array(sorted(everything[::7]), np.int64)
     expected = [key for key in shelf.nearest(query, COUNT) if int.from_bytes(key, "big") % 7 == 0]
     for limit in (PLENTY, 0):
@@ -110,7 +109,7 @@ async def test_only_what_is_allowed_is_nearest(shelf: Shelf) -> None:
 async def test_removed_vectors_are_forgotten(shelf: Shelf) -> None:
     index, query = shelf.index(), units(7, 1)[0]
     best = (await index.nearest(query, 1))[0][0][0]
-    await shelf.database.write(lambda db: db.execute("DELETE FROM vectors WHERE hash = ?", (best,)))
+    await raw(shelf.database).write(lambda db: db.execute("DELETE FROM vectors WHERE hash = ?", (best,)))
     index.invalidate()
     assert (await index.nearest(query, 1))[0][0][0] == shelf.nearest(query, 2)[1]
 
@@ -124,7 +123,7 @@ async def test_without_room_for_the_file_the_rows_of_the_index_answer(shelf: She
     assert index.engine is Engine.SQLITE_VEC
     assert noise.deviation > 0
     assert index.size == COUNT
-    shelf.database.vector_error = "cannot load sqlite-vec"
+    shelf.database._connector.vector_error = "cannot load sqlite-vec"
     with pytest.raises(StoreUnavailable, match="no room for a file of vectors"):
         await shelf.index(0).nearest(query, 20)
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from memoryd.store.database import Database
-from memoryd.store.index_schema import prepare_index
 
 
 @pytest.fixture
@@ -19,6 +18,6 @@ def executor() -> Iterator[ThreadPoolExecutor]:
 @pytest.fixture
 async def database(tmp_path: Path, executor: ThreadPoolExecutor) -> AsyncIterator[Database]:
     opened = Database(path=tmp_path / "index.sqlite", executor=executor)
-    await opened.open(prepare_index)
+    await opened.open()
     yield opened
     await opened.close()

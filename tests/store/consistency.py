@@ -10,7 +10,7 @@ import numpy as np
 from memoryd.domain.documents import FileStat, Source
 from memoryd.domain.media import modality_of
 from memoryd.domain.text.entries import ChunkEntry, PassageEntry, chunk_words, content_hash
-from memoryd.store.document_rows import FileRow, put_file
+from memoryd.store.document_rows import FileContent, FileRow, put_file
 
 Dump = list[tuple[object, ...]]
 
@@ -88,7 +88,7 @@ def _check_words(db: apsw.Connection) -> None:
     fresh = apsw.Connection("")
     fresh.execute((files("memoryd.store") / "schema" / "index.sql").read_text())
     for file_id, *values in list(db.execute("SELECT id, path, sha256, lines, chunker FROM files")):
-        put_file(fresh, _row(*values), _entries(db, file_id))
+        put_file(fresh, FileContent(_row(*values), _entries(db, file_id)))
     assert _words(db) == _words(fresh)
 
 

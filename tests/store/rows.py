@@ -6,7 +6,8 @@ import apsw
 
 from memoryd.domain.documents import FileStat, RelativePath, Source
 from memoryd.domain.text.entries import ChunkSettings, chunk_entries
-from memoryd.store.document_rows import FileRow, Indexed, put_file
+from memoryd.store.database import Database
+from memoryd.store.document_rows import FileContent, FileRow, Indexed, put_file
 
 SETTINGS = ChunkSettings(tokens=60, overlap=15)
 
@@ -21,8 +22,17 @@ def row_of(path: str, text: str) -> FileRow:
     return FileRow(RelativePath(path), Source.MEMORY, stat_of(text), 10**18, digest, lines, SETTINGS.fingerprint)
 
 
+def content(path: str, text: str, *, is_afresh: bool = False) -> FileContent:
+    return FileContent(row_of(path, text), chunk_entries(text, SETTINGS), is_afresh)
+
+
 def put(db: apsw.Connection, path: str, text: str, *, afresh: bool = False) -> Indexed:
-    return put_file(db, row_of(path, text), chunk_entries(text, SETTINGS), afresh=afresh)
+    return put_file(db, content(path, text, is_afresh=afresh))
+
+
+async def put_note(database: Database, path: str, text: str) -> Indexed:
+    (indexed,) = await database.documents.put([content(path, text)])
+    return indexed
 
 
 def note(*topics: str) -> str:

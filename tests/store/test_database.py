@@ -10,11 +10,14 @@ import apsw
 import pytest
 
 from memoryd.errors import DamagedDatabase, StoreUnavailable
-from memoryd.store.database import READERS, Database
+from memoryd.store.database import Database
 from memoryd.store.document_rows import known_files
-from memoryd.store.index_schema import FileKind, prepare_index, recognise
+from memoryd.store.file_opening import READERS
+from memoryd.store.index_file import FileKind, recognise
+from memoryd.store.index_schema import prepare_index
 from tests.store.consistency import check_consistency
-from tests.store.rows import SETTINGS, note, put
+from tests.store.raw import raw
+from tests.store.rows import SETTINGS, note, put, put_note
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 
@@ -24,23 +27,23 @@ def blow_up(db: apsw.Connection) -> None:
     raise ValueError("on purpose")
 
 
-def files_in(db: apsw.Connection) -> set[str]:
-    return set(known_files(db, SETTINGS.fingerprint))
+async def files_in(database: Database) -> set[str]:
+    return set(await database.documents.known(SETTINGS.fingerprint))
 
 
 async def test_failed_write_leaves_nothing(database: Database) -> None:
-    await database.write(lambda db: put(db, "memory/a.md", note("rent")))
+    await put_note(database, "memory/a.md", note("rent"))
     with pytest.raises(ValueError, match="on purpose"):
-        await database.write(blow_up)
-    assert await database.read(files_in) == {"memory/a.md"}
-    await database.write(lambda db: put(db, "memory/c.md", note("attic")))
-    await database.write(check_consistency)
+        await raw(database).write(blow_up)
+    assert await files_in(database) == {"memory/a.md"}
+    await put_note(database, "memory/c.md", note("attic"))
+    await raw(database).write(check_consistency)
 
 
 async def test_readers_cannot_write(database: Database) -> None:
     with pytest.raises((apsw.Error, StoreUnavailable)):
-        await database.read(lambda db: put(db, "memory/a.md", note("rent")))
-    assert await database.read(files_in) == set()
+        await raw(database).read(lambda db: put(db, "memory/a.md", note("rent")))
+    assert await files_in(database) == set()
 
 
 async def test_readers_see_whole_files_only_while_one_is_written(database: Database) -> None:
@@ -53,17 +56,17 @@ async def test_readers_see_whole_files_only_while_one_is_written(database: Datab
         put(db, "memory/b.md", note("boiler"))
 
     async with asyncio.TaskGroup() as group:
-        writing = group.create_task(database.write(slow_put))
+        writing = group.create_task(raw(database).write(slow_put))
         await asyncio.to_thread(halfway.wait, 10)
-        assert await asyncio.gather(*(database.read(files_in) for _ in range(READERS))) == [set()] * READERS
+        assert await asyncio.gather(*(files_in(database) for _ in range(READERS))) == [set()] * READERS
         goes_on.set()
         await writing
-    assert await database.read(files_in) == {"memory/a.md", "memory/b.md"}
+    assert await files_in(database) == {"memory/a.md", "memory/b.md"}
 
 
 async def test_more_readers_than_connections_wait_their_turn(database: Database) -> None:
-    await database.write(lambda db: put(db, "memory/a.md", note("rent")))
-    found = await asyncio.gather(*(database.read(files_in) for _ in range(8 * READERS)))
+    await put_note(database, "memory/a.md", note("rent"))
+    found = await asyncio.gather(*(files_in(database) for _ in range(8 * READERS)))
     assert found == [{"memory/a.md"}] * 8 * READERS
 
 
@@ -71,17 +74,17 @@ async def test_cancelled_question_stops_its_query(database: Database) -> None:
     for _ in range(2 * READERS):
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.05):
-                await database.read(lambda db: db.execute(ENDLESS).get)
-    assert await database.read(files_in) == set()
+                await raw(database).read(lambda db: db.execute(ENDLESS).get)
+    assert await files_in(database) == set()
 
 
 async def test_cancelled_write_is_whole_or_nothing(database: Database) -> None:
     for number in range(20):
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(0.001 * (number % 4)):
-                await database.write(lambda db, number=number: put(db, f"memory/{number}.md", note("rent", "attic")))  # type: ignore[misc]
-    await database.write(check_consistency)
-    assert await database.read(files_in) <= {f"memory/{number}.md" for number in range(20)}
+                await put_note(database, f"memory/{number}.md", note("rent", "attic"))
+    await raw(database).write(check_consistency)
+    assert await files_in(database) <= {f"memory/{number}.md" for number in range(20)}
 
 
 async def test_f051_nobody_writes_between_what_a_transaction_read_and_what_it_writes(database: Database) -> None:
@@ -90,23 +93,23 @@ async def test_f051_nobody_writes_between_what_a_transaction_read_and_what_it_wr
     refused = []
 
     def count_and_write(db: apsw.Connection) -> None:
-        before = len(files_in(db))
+        before = len(known_files(db, SETTINGS.fingerprint))
         with pytest.raises(apsw.BusyError) as told:
             other.execute("BEGIN IMMEDIATE")
         refused.append(told.value)
         put(db, f"memory/{before}.md", note("rent"))
 
     for _ in range(3):
-        await database.write(count_and_write)
+        await raw(database).write(count_and_write)
         other.execute("BEGIN IMMEDIATE; COMMIT").fetchall()
     other.close()
     assert len(refused) == 3
-    assert await database.read(files_in) == {"memory/0.md", "memory/1.md", "memory/2.md"}
+    assert await files_in(database) == {"memory/0.md", "memory/1.md", "memory/2.md"}
 
 
 async def test_closing_stops_running_questions(tmp_path: Path, executor: ThreadPoolExecutor) -> None:
     database = Database(path=tmp_path / "index.sqlite", executor=executor)
-    await database.open(prepare_index)
+    await database.open()
     asking = threading.Event()
 
     def ask(db: apsw.Connection) -> object:
@@ -120,46 +123,46 @@ async def test_closing_stops_running_questions(tmp_path: Path, executor: ThreadP
             await database.close()
         await question
     with pytest.raises(StoreUnavailable):
-        await database.read(files_in)
+        await files_in(database)
     with pytest.raises(StoreUnavailable):
-        await database.write(lambda db: put(db, "memory/a.md", ""))
+        await put_note(database, "memory/a.md", "")
 
 
 async def _ignored(database: Database, ask: object) -> None:
     with pytest.raises(StoreUnavailable):
-        await database.read(ask)  # type: ignore[arg-type]  # a function of the connection
+        await raw(database).read(ask)  # type: ignore[arg-type]  # a function of the connection
 
 
 async def test_closing_leaves_no_log_behind(tmp_path: Path, executor: ThreadPoolExecutor) -> None:
     database = Database(path=tmp_path / "index.sqlite", executor=executor)
-    await database.open(prepare_index)
-    await database.write(lambda db: put(db, "memory/a.md", note("rent")))
+    await database.open()
+    await put_note(database, "memory/a.md", note("rent"))
     await database.close()
     assert [path.name for path in tmp_path.iterdir()] == ["index.sqlite"]
-    await database.open(prepare_index)
-    assert await database.read(files_in) == {"memory/a.md"}
+    await database.open()
+    assert await files_in(database) == {"memory/a.md"}
     await database.close()
 
 
 async def test_foreign_lock_holds_writes_up_and_not_reads(database: Database) -> None:
     other = apsw.Connection(str(database.path))
     other.execute("BEGIN IMMEDIATE")
-    assert await database.read(files_in) == set()
+    assert await files_in(database) == set()
     async with asyncio.TaskGroup() as group:
-        waiting = group.create_task(database.write(lambda db: put(db, "memory/a.md", "text\n")))
-        assert await database.read(files_in) == set()
+        waiting = group.create_task(put_note(database, "memory/a.md", "text\n"))
+        assert await files_in(database) == set()
         other.execute("ROLLBACK")
         await waiting
     other.close()
-    assert await database.read(files_in) == {"memory/a.md"}
+    assert await files_in(database) == {"memory/a.md"}
 
 
 async def test_broken_page_is_told_apart_from_a_full_disk(tmp_path: Path, executor: ThreadPoolExecutor) -> None:
     path = tmp_path / "index.sqlite"
     database = Database(path=path, executor=executor)
-    await database.open(prepare_index)
+    await database.open()
     for number in range(40):
-        await database.write(lambda db, number=number: put(db, f"memory/{number}.md", note("rent", "attic")))  # type: ignore[misc]
+        await put_note(database, f"memory/{number}.md", note("rent", "attic"))
     await database.close()
     content = bytearray(path.read_bytes())
     content[4096:] = b"\xa5" * (len(content) - 4096)
@@ -170,8 +173,8 @@ async def test_broken_page_is_told_apart_from_a_full_disk(tmp_path: Path, execut
 
 
 async def _open_and_ask(database: Database) -> None:
-    await database.open(prepare_index)
-    await database.read(files_in)
+    await database.open()
+    await files_in(database)
 
 
 def test_header_tells_what_a_file_is(tmp_path: Path) -> None:
@@ -200,7 +203,7 @@ async def test_new_index_is_recognised_from_its_first_moment(database: Database,
     copying = await asyncio.create_subprocess_exec("cp", database.path, tmp_path / "after-a-crash")
     assert await copying.wait() == 0
     assert recognise(tmp_path / "after-a-crash") is FileKind.OURS
-    assert await database.read(lambda db: db.pragma("journal_mode")) == "wal"
+    assert await raw(database).read(lambda db: db.pragma("journal_mode")) == "wal"
 
 
 def test_other_programs_database_is_recognised_and_not_changed(tmp_path: Path) -> None:
@@ -220,7 +223,7 @@ async def test_writes_do_not_block_the_event_loop(database: Database) -> None:
         time.sleep(0.3)
 
     async with asyncio.TaskGroup() as group:
-        writing = group.create_task(database.write(slow))
+        writing = group.create_task(raw(database).write(slow))
         beats = 0
         while not writing.done():
             beats += 1
@@ -230,8 +233,8 @@ async def test_writes_do_not_block_the_event_loop(database: Database) -> None:
 
 async def test_question_waits_while_the_file_is_opened_anew(database: Database) -> None:
     async with database.reopening():
-        asking = asyncio.create_task(database.read(lambda db: db.execute("SELECT 1").get))
+        asking = asyncio.create_task(raw(database).read(lambda db: db.execute("SELECT 1").get))
         await asyncio.sleep(0)
         assert not asking.done()
-        await database.open(lambda _: None)
+        await database.open()
     assert await asking == 1

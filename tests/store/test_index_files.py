@@ -10,17 +10,14 @@ from memoryd.domain.text.words import query_terms
 from memoryd.store.database import Database
 from memoryd.store.document_rows import (
     Rename,
-    is_indexed,
-    known_files,
-    purge_files,
     remove_files,
     rename_files,
-    touch_file,
 )
-from memoryd.store.index_schema import drop_deleted_words, prepare_index
+from memoryd.store.index_schema import prepare_index
 from memoryd.store.word_expressions import any_of
 from tests.store.consistency import check_consistency, dump
-from tests.store.rows import SETTINGS, note, put, stat_of
+from tests.store.raw import raw
+from tests.store.rows import SETTINGS, note, put, put_note, stat_of
 
 A, B = RelativePath("memory/a.md"), RelativePath("memory/b.md")
 PATHS = st.sampled_from(["MEMORY.md", "memory/a.md", "memory/b.md"])
@@ -72,85 +69,85 @@ def test_any_series_of_edits_gives_what_a_rebuild_gives(edits: list[tuple[str, s
 
 
 async def test_unchanged_chunks_keep_their_rows(database: Database) -> None:
-    await database.write(lambda db: put(db, A, note("rent", "boiler", "garden")))
-    before = await database.read(lambda db: {row[1]: row[0] for row in db.execute("SELECT id, hash FROM chunks")})
-    done = await database.write(lambda db: put(db, A, note("rent", "attic", "garden")))
-    after = await database.read(lambda db: {row[1]: row[0] for row in db.execute("SELECT id, hash FROM chunks")})
+    await put_note(database, A, note("rent", "boiler", "garden"))
+    before = await raw(database).read(lambda db: {row[1]: row[0] for row in db.execute("SELECT id, hash FROM chunks")})
+    done = await put_note(database, A, note("rent", "attic", "garden"))
+    after = await raw(database).read(lambda db: {row[1]: row[0] for row in db.execute("SELECT id, hash FROM chunks")})
     kept = before.keys() & after.keys()
     assert len(kept) == done.kept > 0
     assert all(before[key] == after[key] for key in kept)
     assert done.added == len(after) - done.kept
     assert done.removed == len(before) - done.kept
-    await database.write(check_consistency)
+    await raw(database).write(check_consistency)
 
 
 async def test_edit_is_found_and_what_it_replaced_is_not(database: Database) -> None:
-    await database.write(lambda db: put(db, A, note("rent")))
-    await database.write(lambda db: put(db, A, note("boiler")))
-    assert await database.read(lambda db: found(db, "boiler")) == {A}
-    assert await database.read(lambda db: found(db, "rent")) == set()
+    await put_note(database, A, note("rent"))
+    await put_note(database, A, note("boiler"))
+    assert await raw(database).read(lambda db: found(db, "boiler")) == {A}
+    assert await raw(database).read(lambda db: found(db, "rent")) == set()
 
 
 async def test_renamed_note_is_found_by_its_new_name_alone(database: Database) -> None:
     old, new = RelativePath("memory/plumber.md"), RelativePath("memory/electrician.md")
-    await database.write(lambda db: put(db, old, note("rent")))
-    chunks = await database.read(lambda db: list(db.execute("SELECT id FROM chunks ORDER BY id")))
-    passages = await database.read(lambda db: list(db.execute("SELECT id FROM passages ORDER BY id")))
-    await database.write(lambda db: rename_files(db, [Rename(old, new, stat_of("", 9), 5)]))
-    assert await database.read(lambda db: list(db.execute("SELECT id FROM chunks ORDER BY id"))) == chunks
-    assert await database.read(lambda db: list(db.execute("SELECT id FROM passages ORDER BY id"))) == passages
-    assert await database.read(lambda db: found(db, "electrician")) == {new}
-    assert await database.read(lambda db: found(db, "plumber")) == set()
-    held = await database.read(lambda db: known_files(db, SETTINGS.fingerprint))
+    await put_note(database, old, note("rent"))
+    chunks = await raw(database).read(lambda db: list(db.execute("SELECT id FROM chunks ORDER BY id")))
+    passages = await raw(database).read(lambda db: list(db.execute("SELECT id FROM passages ORDER BY id")))
+    await database.documents.rename([Rename(old, new, stat_of("", 9), 5)])
+    assert await raw(database).read(lambda db: list(db.execute("SELECT id FROM chunks ORDER BY id"))) == chunks
+    assert await raw(database).read(lambda db: list(db.execute("SELECT id FROM passages ORDER BY id"))) == passages
+    assert await raw(database).read(lambda db: found(db, "electrician")) == {new}
+    assert await raw(database).read(lambda db: found(db, "plumber")) == set()
+    held = await database.documents.known(SETTINGS.fingerprint)
     assert held.keys() == {new}
     assert held[new].stat.inode == 9
-    await database.write(check_consistency)
+    await raw(database).write(check_consistency)
 
 
 async def test_rename_over_an_indexed_note_replaces_it_whole(database: Database) -> None:
-    await database.write(lambda db: put(db, A, note("rent")))
-    await database.write(lambda db: put(db, B, note("boiler")))
-    await database.write(lambda db: rename_files(db, [Rename(A, B, stat_of(""), 5)]))
-    await database.write(check_consistency)
-    assert await database.read(lambda db: found(db, "boiler")) == set()
-    assert await database.read(lambda db: found(db, "rent")) == {B}
+    await put_note(database, A, note("rent"))
+    await put_note(database, B, note("boiler"))
+    await database.documents.rename([Rename(A, B, stat_of(""), 5)])
+    await raw(database).write(check_consistency)
+    assert await raw(database).read(lambda db: found(db, "boiler")) == set()
+    assert await raw(database).read(lambda db: found(db, "rent")) == {B}
 
 
 async def test_removed_note_leaves_nothing(database: Database) -> None:
-    await database.write(lambda db: put(db, A, note("rent")))
-    assert await database.write(lambda db: remove_files(db, [A, B])) == 1
+    await put_note(database, A, note("rent"))
+    assert await database.documents.remove([A, B]) == 1
     for table in ("files", "chunks", "passages", "chunk_words_docsize"):
-        assert await database.read(lambda db, table=table: db.execute(f"SELECT count(*) FROM {table}").get) == 0  # type: ignore[misc]
-    assert not await database.read(lambda db: is_indexed(db, A))
+        assert await raw(database).read(lambda db, table=table: db.execute(f"SELECT count(*) FROM {table}").get) == 0  # type: ignore[misc]
+    assert not await database.documents.is_indexed(A)
 
 
 async def test_purged_text_is_in_no_page_of_the_files(database: Database, tmp_path: Path) -> None:
-    await database.write(lambda db: put(db, B, note("rent")))
-    await database.write(lambda db: put(db, A, "# Secret\n\nThe word is Xylophagous.\n"))
-    assert await database.read(lambda db: found(db, "xylophagous")) == {A}
-    assert await database.write(lambda db: purge_files(db, [A])) == 1
-    await database.write(drop_deleted_words)
+    await put_note(database, B, note("rent"))
+    await put_note(database, A, "# Secret\n\nThe word is Xylophagous.\n")
+    assert await raw(database).read(lambda db: found(db, "xylophagous")) == {A}
+    assert await database.documents.remove([], purged=[A]) == 1
+    await database.words.drop_deleted()
     await database.checkpoint()
     left = b"".join(path.read_bytes() for path in tmp_path.glob("index.sqlite*")).lower()
     assert b"xylophag" not in left
     assert b"boiler" not in left
     assert b"rent item 3" in left
-    await database.write(check_consistency)
+    await raw(database).write(check_consistency)
 
 
 async def test_note_cut_by_other_rules_is_stale(database: Database) -> None:
-    await database.write(lambda db: put(db, A, note("rent")))
-    assert not (await database.read(lambda db: known_files(db, SETTINGS.fingerprint)))[A].is_stale
-    assert (await database.read(lambda db: known_files(db, "another")))[A].is_stale
+    await put_note(database, A, note("rent"))
+    assert not (await database.documents.known(SETTINGS.fingerprint))[A].is_stale
+    assert (await database.documents.known("another"))[A].is_stale
 
 
 async def test_touch_notes_the_stat_alone(database: Database) -> None:
-    await database.write(lambda db: put(db, A, note("rent")))
-    before = await database.read(dump)
-    await database.write(lambda db: touch_file(db, A, stat_of("", 77), 123))
-    held = (await database.read(lambda db: known_files(db, SETTINGS.fingerprint)))[A]
+    await put_note(database, A, note("rent"))
+    before = await raw(database).read(dump)
+    await database.documents.touch(A, stat_of("", 77), 123)
+    held = (await database.documents.known(SETTINGS.fingerprint))[A]
     assert (held.stat.inode, held.read_at_ns) == (77, 123)
-    assert await database.read(dump) == before
+    assert await raw(database).read(dump) == before
 
 
 @pytest.mark.parametrize(
@@ -162,21 +159,21 @@ async def test_touch_notes_the_stat_alone(database: Database) -> None:
 )
 async def test_numbers_that_a_disk_may_give_can_be_kept(database: Database, written: FileStat, read: FileStat) -> None:
     """Inodes of some file systems use all 64 bits, and a time stamp may lie in the year 2446."""
-    await database.write(lambda db: put(db, A, "text\n"))
-    await database.write(lambda db: touch_file(db, A, written, 123))
-    assert (await database.read(lambda db: known_files(db, SETTINGS.fingerprint)))[A].stat == read
+    await put_note(database, A, "text\n")
+    await database.documents.touch(A, written, 123)
+    assert (await database.documents.known(SETTINGS.fingerprint))[A].stat == read
 
 
 @pytest.mark.parametrize("name", ["a'b.md", 'a"b.md', "a\nb.md", "日记 – 1.md", "😀.md", "a\u202eb.md"])
 async def test_odd_names_are_kept_as_they_are(database: Database, name: str) -> None:
     path = f"memory/{name}"
-    await database.write(lambda db: put(db, path, "text\n"))
-    assert (await database.read(lambda db: known_files(db, SETTINGS.fingerprint))).keys() == {path}
-    await database.write(check_consistency)
+    await put_note(database, path, "text\n")
+    assert (await database.documents.known(SETTINGS.fingerprint)).keys() == {path}
+    await raw(database).write(check_consistency)
 
 
 async def test_empty_note_is_a_file_without_chunks(database: Database) -> None:
-    await database.write(lambda db: put(db, A, ""))
-    assert await database.read(lambda db: is_indexed(db, A))
-    assert await database.read(lambda db: db.execute("SELECT count(*) FROM chunks").get) == 0
-    await database.write(check_consistency)
+    await put_note(database, A, "")
+    assert await database.documents.is_indexed(A)
+    assert await raw(database).read(lambda db: db.execute("SELECT count(*) FROM chunks").get) == 0
+    await raw(database).write(check_consistency)

@@ -13,7 +13,7 @@ import pytest
 from memoryd.store.document_rows import known_files
 from memoryd.store.index_schema import prepare_index
 from tests.store.consistency import check_consistency, dump, open_index
-from tests.store.rows import SETTINGS, note, put
+from tests.store.rows import SETTINGS, note, put, put_note
 
 ROUNDS = 6
 TOPICS = ("rent", "boiler", "attic", "garden")
@@ -33,9 +33,9 @@ def write_for_ever(path: Path) -> None:
     async def loop() -> None:
         with ThreadPoolExecutor(2) as pool:
             database = Database(path=path, executor=pool)
-            await database.open(prepare_index)
+            await database.open()
             for number in range(1_000_000):
-                await database.write(lambda db, number=number: put(db, f"memory/{number % 9}.md", text_of(number)))  # type: ignore[misc]
+                await put_note(database, f"memory/{number % 9}.md", text_of(number))
                 os.write(1, f"{number}\n".encode())
 
     asyncio.run(loop())

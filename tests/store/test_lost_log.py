@@ -16,10 +16,10 @@ import pytest
 
 from memoryd.errors import DamagedDatabase
 from memoryd.store.database import Database
-from memoryd.store.index_schema import prepare_index
 from tests.fault.faults import flip_byte, has_strace, most_calls, strace_prefix
 from tests.store.consistency import check_consistency
-from tests.store.rows import note, put
+from tests.store.raw import raw
+from tests.store.rows import note, put_note
 
 FILES = 7
 ROUNDS = 40
@@ -42,9 +42,9 @@ def work(path: Path) -> None:
     async def rounds() -> None:
         with ThreadPoolExecutor(1) as pool:
             database = Database(path=path, executor=pool)
-            await database.open(prepare_index)
+            await database.open()
             for number in range(ROUNDS):
-                await database.write(lambda db, number=number: put(db, path_of(number), text_of(number)))  # type: ignore[misc]
+                await put_note(database, path_of(number), text_of(number))
                 os.write(1, f"{number}\n".encode())
                 if number % 9 == 8:
                     await database.checkpoint()
@@ -97,12 +97,12 @@ async def state_of(path: Path, executor: ThreadPoolExecutor) -> int | None:
     """Return after which commit the file stands, -1 for before the first; None if it is refused as damaged."""
     database = Database(path=path, executor=executor)
     try:
-        await database.open(prepare_index)
+        await database.open()
     except DamagedDatabase:
         return None
     try:
-        await database.write(check_consistency)
-        return await database.read(_state)
+        await raw(database).write(check_consistency)
+        return await raw(database).read(_state)
     finally:
         await database.close()
 
@@ -179,8 +179,8 @@ async def test_f055_older_copy_beside_a_younger_log_is_told(tmp_path: Path, exec
     """An older copy of the file beside a younger log is refused."""
     path = _made(tmp_path / "origin")
     database = Database(path=path, executor=executor)
-    await database.open(prepare_index)
-    await database.write(lambda db: put(db, path_of(0), text_of(0)))
+    await database.open()
+    await put_note(database, path_of(0), text_of(0))
     await database.close()
     older = path.read_bytes()
     assert run(path, ())[1] == ROUNDS - 1

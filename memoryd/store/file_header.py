@@ -19,7 +19,7 @@ SEALS = 0x8000
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
+class FileHeader:
     """What the first bytes of a database say of it."""
 
     application: int
@@ -27,7 +27,7 @@ class Header:
     seal: int
 
 
-def read_header(path: Path) -> Header | None:
+def read_header(path: Path) -> FileHeader | None:
     """Return the header, None of an empty file; raises OSError, ValueError of what is no database.
 
     Only while no connection of this process is open to the file: closing it would drop SQLite's locks.
@@ -45,7 +45,7 @@ def read_header(path: Path) -> Header | None:
     if len(header) < HEADER_BYTES or not header.startswith(_MAGIC):
         raise ValueError(f"{path} is no database")
     application, number = (struct.unpack_from(">I", header, at)[0] for at in (_APPLICATION_ID_AT, _USER_VERSION_AT))
-    return Header(application, version_of(number), seal_of(number))
+    return FileHeader(application, version_of(number), seal_of(number))
 
 
 def version_of(user_version: int) -> int:

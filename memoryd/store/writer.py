@@ -1,0 +1,85 @@
+"""The one connection that writes a database: one transaction after the other, and the log in between."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import TypeVar
+
+import apsw
+
+from memoryd.errors import StoreUnavailable
+from memoryd.store.connecting import BUSY_TIMEOUT_MS
+from memoryd.store.readers import NOT_OPEN
+from memoryd.store.running import Runner
+from memoryd.store.write_ahead import WriteAheadLog
+
+Result = TypeVar("Result")
+
+
+class Writer:
+    """Runs transactions, each in its own `BEGIN IMMEDIATE`, and moves the write-ahead log."""
+
+    def __init__(self, runner: Runner, log: WriteAheadLog) -> None:
+        self.count = 0
+        """Counts the transactions, whatever came of them."""
+        self._runner = runner
+        self._log = log
+        self._connection: apsw.Connection | None = None
+        self._why_none = NOT_OPEN
+        self._lock = asyncio.Lock()
+        """Held while anything runs on the connection: SQLite would take statements of two as one transaction."""
+
+    def attach(self, connection: apsw.Connection | None) -> None:
+        """Take a connection that is open, if there is one."""
+        self._connection = connection
+
+    def note_absence(self, why: str) -> None:
+        """Say why there is no connection."""
+        self._why_none = why
+
+    def require(self) -> apsw.Connection:
+        """Return the connection; raises StoreUnavailable if there is none."""
+        if self._connection is None:
+            raise StoreUnavailable(self._why_none)
+        return self._connection
+
+    async def run(self, work: Callable[[apsw.Connection], Result]) -> Result:
+        """Run `work` in one transaction and return what it returns; any exception rolls back."""
+        async with self._lock:
+            # only within the lock: who had it before may have closed the file
+            writer = self.require()
+            try:
+                return await self._runner.run(self._transact, writer, work)
+            finally:
+                # also after a failure: what of it was done, nobody knows
+                self.count += 1
+
+    async def checkpoint(self) -> None:
+        """Move the write-ahead log into the file and cut it to nothing."""
+        async with self._lock:
+            if self._connection is not None:
+                await self._runner.run(self._log.run, self._connection)
+
+    @asynccontextmanager
+    async def stopped(self) -> AsyncIterator[apsw.Connection | None]:
+        """Wait for what runs, and give the connection away to be closed; nothing runs in the block."""
+        async with self._lock:
+            writer, self._connection = self._connection, None
+            self._why_none = NOT_OPEN
+            yield writer
+
+    def _transact(self, writer: apsw.Connection, work: Callable[[apsw.Connection], Result]) -> Result:
+        # at once a writer: to become one after a read would fail if another program had written in between
+        writer.execute("BEGIN IMMEDIATE")
+        try:
+            self._log.before_write(writer)
+            result = work(writer)
+            writer.execute("COMMIT")
+        except BaseException:
+            # SQLite has rolled back by itself after some errors, a full disk among them
+            if writer.in_transaction:
+                writer.execute("ROLLBACK")
+            raise
+        # within the lock, as the rest: the move is made of transactions of its own
+        self._log.run_if_due(writer, BUSY_TIMEOUT_MS)
+        return result
