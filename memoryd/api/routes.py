@@ -17,6 +17,7 @@ from memoryd import __version__
 from memoryd.api import description, events, files, problems, search, sessions, status, sync
 from memoryd.api.dependencies import AllServices, Services
 from memoryd.api.http.connection import peer_of
+from memoryd.api.http.decoded import DecodedRoute
 from memoryd.domain.access import Who
 from memoryd.wire import API
 
@@ -77,6 +78,7 @@ def install(app: FastAPI, table: Sequence[Row]) -> None:
         services.gate.admit_call(peer_of(request.scope).socket, who)
 
     app.router.dependencies.append(Depends(guard))
+    app.router.route_class = DecodedRoute
     for row in table:
         app.add_api_route(
             row.path.replace("{path}", "{path:anyPath}"),

@@ -14,6 +14,7 @@ from starlette.types import Receive, Scope, Send
 
 from memoryd.api import routes
 from memoryd.api.access import Gate
+from memoryd.api.http.decoded import DecodedRoute
 from memoryd.api.http.sockets import Peer
 from memoryd.domain.access import AccessRules, Who
 from memoryd.wire import ErrorCode
@@ -267,6 +268,7 @@ def test_app_is_made_of_the_table_without_a_daemon() -> None:
         (row.path, row.handler) for row in routes.TABLE
     ]
     assert "/v1/search" in app.openapi()["paths"]
+    assert all(isinstance(route, DecodedRoute) for route in served), "nothing parses a body a second time"
 
 
 async def test_gate_refuses_a_route_that_was_added_later() -> None:

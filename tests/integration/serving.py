@@ -19,6 +19,7 @@ from memoryd.api.access import Gate
 from memoryd.api.daemon_state import DaemonState
 from memoryd.api.dependencies import Services
 from memoryd.api.http.connection import ConnectionLimits, peer_of
+from memoryd.api.http.decoded import DecodedRoute
 from memoryd.api.http.guard import Guard, GuardLimits
 from memoryd.api.http.server import Server
 from memoryd.api.http.sockets import Listener, bind_listener
@@ -65,6 +66,7 @@ class Stage:
 
 def small_app(stage: Stage) -> FastAPI:
     app = FastAPI()
+    app.router.route_class = DecodedRoute
     problems.install(app)
     app.state.services = services(bus=stage.bus)
     app.add_api_route("/v1/events", events.events, response_class=events.EventStream)

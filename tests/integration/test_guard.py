@@ -11,13 +11,16 @@ from pathlib import Path
 
 import httpx
 import pytest
+from fastapi import Request
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.api.http.guard import GuardLimits, check_json
+from memoryd.api.http.guard import GuardLimits
+from memoryd.api.http.strict_json import decode
 from memoryd.api.problems import hide_directories, problem_of
 from memoryd.errors import InvalidRequest
 from memoryd.wire import ErrorCode
+from tests.fakes import blow_up
 from tests.integration.serving import Stage, client, serving, talk
 from tests.waiting import eventually_async
 
@@ -95,14 +98,14 @@ async def test_f109_f110_connection_lives_on_after_hostile_json(path: Path, stag
 
 def test_f110_depth_is_counted_in_levels_and_not_in_width() -> None:
     """32 levels, wide or not, pass; 33 are refused."""
-    check_json(b"[" * 32 + b"]" * 32)
-    check_json(b"[" + b"[]," * 1000 + b"{}]")
-    check_json(b'{"a": 1, "a": 2}')
-    check_json(b"[9223372036854775807, -9223372036854775808, 1e308, -0.0]")
+    decode(b"[" * 32 + b"]" * 32)
+    decode(b"[" + b"[]," * 1000 + b"{}]")
+    decode(b'{"a": 1, "a": 2}')
+    decode(b"[9223372036854775807, -9223372036854775808, 1e308, -0.0]")
     with pytest.raises(InvalidRequest, match="nests more than 32"):
-        check_json(b"[" * 33 + b"]" * 33)
+        decode(b"[" * 33 + b"]" * 33)
     with pytest.raises(InvalidRequest, match="nests more than 32"):
-        check_json(b'{"a":[' * 16 + b"[]" + b"]}" * 16)
+        decode(b'{"a":[' * 16 + b"[]" + b"]}" * 16)
 
 
 @given(
@@ -119,7 +122,7 @@ def test_any_bytes_are_json_or_invalid(body: bytes) -> None:
 
 def passes(body: bytes) -> bool:
     try:
-        check_json(body)
+        decode(body)
     except InvalidRequest:
         return False
     return True
@@ -261,6 +264,12 @@ async def test_many_wrong_fields_make_a_short_message_without_their_values(path:
         assert code_of(reply) == "invalid_request"
         assert "and 991 more" in reply.json()["error"]["message"]
         assert "private words" not in reply.text
+
+
+async def test_body_is_parsed_once(path: Path, stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Request, "json", blow_up)
+    async with serving(path, stage), client(path) as asking:
+        assert (await asking.post("/v1/raw", json={"a": [1.5]})).json() == {"value": {"a": [1.5]}}
 
 
 async def test_unknown_routes_and_methods(path: Path, stage: Stage) -> None:

@@ -1,0 +1,99 @@
+"""The layer that reads a request's body: bounded in size and time, and decoded once, as JSON that is safe to hand on.
+
+The value stands in the ASGI scope, whence `memoryd.api.http.decoded` gives it to the handlers.
+"""
+
+import asyncio
+from datetime import timedelta
+from typing import Any, Final
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from memoryd.api.http.strict_json import decode
+from memoryd.errors import InvalidRequest, SlowRequest, TooLarge
+
+METHODS: Final = frozenset({"POST", "PUT", "PATCH"})
+"""Whose body counts; that of any other method is read and not looked at."""
+DECODED: Final = "memoryd.body"
+"""Where in the ASGI scope the decoded body stands."""
+DRAINED: Final = 8
+"""A body up to so many times the limit is read to its end, for clients that send before they listen."""
+
+
+class Body:
+    """Gives `app` the whole body in one message; a request without one has `{}`.
+
+    Raises TooLarge, SlowRequest and InvalidRequest; the app is not called if the client leaves before the end.
+    """
+
+    def __init__(self, app: ASGIApp, *, max_bytes: int, max_depth: int, patience: timedelta) -> None:
+        self._app = app
+        self._max_bytes = max_bytes
+        self._max_depth = max_depth
+        self._patience = patience
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        body = await self._read(scope, receive)
+        if body is None:
+            return
+        if scope["method"] in METHODS:
+            scope[DECODED] = self._decoded(scope, body)
+            others = [(name, value) for name, value in scope["headers"] if name != b"content-type"]
+            # whatever kind of JSON it was, and if it was nothing
+            scope["headers"] = [*others, (b"content-type", b"application/json")]
+            body = body or b"{}"
+        messages = iter([{"type": "http.request", "body": body, "more_body": False}])
+
+        async def replay() -> Message:
+            return next(messages, None) or await receive()
+
+        await self._app(scope, replay, send)
+
+    async def _read(self, scope: Scope, receive: Receive) -> bytes | None:
+        """Return the body, or None if the client has left."""
+        declared = _header(scope, b"content-length")
+        is_asking = _header(scope, b"expect").lower() == b"100-continue"
+        # a client that asks first is told before it has sent a byte; any other one would not listen yet
+        if is_asking and declared.isdigit() and int(declared) > self._max_bytes:
+            raise self._too_large()
+        try:
+            async with asyncio.timeout(self._patience.total_seconds()):
+                return await self._collect(receive)
+        except TimeoutError as exc:
+            raise SlowRequest("the request's body did not come in time") from exc
+
+    async def _collect(self, receive: Receive) -> bytes | None:
+        chunks: list[bytes] = []
+        size, is_more = 0, True
+        while is_more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                return None
+            chunk, is_more = message.get("body", b""), message.get("more_body", False)
+            size += len(chunk)
+            if size <= self._max_bytes:
+                chunks.append(chunk)
+            elif not is_more or size > self._max_bytes * DRAINED:
+                raise self._too_large()
+        return b"".join(chunks)
+
+    def _decoded(self, scope: Scope, body: bytes) -> Any:
+        if not body:
+            return {}
+        _check_media_type(_header(scope, b"content-type"))
+        return decode(body, max_depth=self._max_depth)
+
+    def _too_large(self) -> TooLarge:
+        return TooLarge(f"the body is larger than {self._max_bytes} bytes", hint="send less at a time")
+
+
+def _check_media_type(given: bytes) -> None:
+    media_type = given.split(b";")[0].strip().lower()
+    # anything else is refused rather than guessed: text/plain is what a foreign web page can send unasked
+    if media_type not in (b"", b"application/json") and not media_type.endswith(b"+json"):
+        shown = media_type[:80].decode("latin-1")
+        raise InvalidRequest(f"the body is {shown}, not JSON", hint="send the header `Content-Type: application/json`")
+
+
+def _header(scope: Scope, name: bytes) -> bytes:
+    return next((value for key, value in scope["headers"] if key == name), b"")
