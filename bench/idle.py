@@ -9,7 +9,7 @@ from bench.corpus import write_notes
 from bench.measurement import Aim, Bench, Row
 from bench.stage import MIB, agent, cpu_seconds, resident, running, settle
 from bench.timing import Stopwatch, poll
-from memoryd.replies import WorkerStatus
+from memoryd.replies import WorkerReply
 from tests.daemon import RunningDaemon
 
 CPU_AIM = Aim(0.5)
@@ -50,7 +50,7 @@ def _memory(name: str, daemon: RunningDaemon, note: str = "") -> Row:
     return Row(name, resident(daemon.pid), "MiB", note="; ".join(filter(None, (f"unique {own:.0f} MiB", note))))
 
 
-def _worker(daemon: RunningDaemon) -> WorkerStatus:
+def _worker(daemon: RunningDaemon) -> WorkerReply:
     worker = agent(daemon.client())["embedder"]["worker"]
     if worker is None:
         raise RuntimeError("there is no worker")

@@ -11,7 +11,7 @@ from bench.measurement import Bench, Row
 from bench.stage import running, settle
 from bench.timing import Stopwatch, median
 from memoryd.client import Client
-from memoryd.replies import Hit
+from memoryd.replies import HitReply
 
 DEBOUNCE_MS = 1500
 LIMIT_SECONDS = 30.0
@@ -64,7 +64,7 @@ def _save(client: Client, workspace: Path, writer: Writer, number: int) -> Found
     raise TimeoutError(f"{target.name} is not found within {LIMIT_SECONDS:g} s")
 
 
-def _hit(client: Client, question: str, path: str) -> Hit | None:
+def _hit(client: Client, question: str, path: str) -> HitReply | None:
     return next((hit for hit in client.search(question)["results"] if hit["path"] == path), None)
 
 

@@ -33,7 +33,16 @@ from memoryd.errors import (
     NotPermitted,
     error_of,
 )
-from memoryd.replies import FileReply, Health, Pending, SearchReply, ServerEvent, SessionStart, Status
+from memoryd.replies import (
+    FileReply,
+    HealthReply,
+    ReindexReply,
+    SearchReply,
+    ServerEvent,
+    SessionStartReply,
+    StatusReply,
+    SyncReply,
+)
 from memoryd.wire import API, ErrorCode
 
 Wait = Literal["none", "indexed", "embedded"]
@@ -84,14 +93,14 @@ class Client:
         """Closes the connection; a later call opens it again."""
         self._connection.close()
 
-    def health(self) -> Health:
+    def health(self) -> HealthReply:
         """Says whether the daemon is up (`ok`) and its index has been read once (`ready`)."""
-        reply: Health = self._call("GET", "/health")
+        reply: HealthReply = self._call("GET", "/health")
         return reply
 
-    def status(self) -> Status:
+    def status(self) -> StatusReply:
         """Reports the daemon's state, per agent."""
-        reply: Status = self._call("GET", "/status")
+        reply: StatusReply = self._call("GET", "/status")
         return reply
 
     def search(
@@ -149,13 +158,13 @@ class Client:
         reply: FileReply = self._call("GET", _target(f"/files/{quote(os.fsencode(path))}", query))
         return reply
 
-    def start_session(self, session_key: str, *, agent: str | None = None) -> SessionStart:
+    def start_session(self, session_key: str, *, agent: str | None = None) -> SessionStartReply:
         """Says that a session begins, so that the index looks at the disk (`sync.onSessionStart`)."""
         body = {"sessionKey": session_key, "agent": agent}
-        reply: SessionStart = self._call("POST", "/sessions/start", body)
+        reply: SessionStartReply = self._call("POST", "/sessions/start", body)
         return reply
 
-    def sync(self, wait: Wait = "indexed", timeout_ms: int | None = None, agent: str | None = None) -> Pending:
+    def sync(self, wait: Wait = "indexed", timeout_ms: int | None = None, agent: str | None = None) -> SyncReply:
         """Waits until what is on disk now is found by words ("indexed") or by vector too ("embedded").
 
         `timeout_ms` defaults to the client's time-out. When it passes, the reply says `complete: false` and
@@ -163,13 +172,13 @@ class Client:
         """
         limit_ms = int(self.timeout * 1000) if timeout_ms is None else timeout_ms
         body = {"agent": agent, "wait": wait, "timeoutMs": limit_ms}
-        reply: Pending = self._call("POST", "/sync", body, wait_ms=limit_ms)
+        reply: SyncReply = self._call("POST", "/sync", body, wait_ms=limit_ms)
         return reply
 
-    def reindex(self, force: bool = False, embeddings: bool = False, agent: str | None = None) -> Pending:
+    def reindex(self, force: bool = False, embeddings: bool = False, agent: str | None = None) -> ReindexReply:
         """Starts to read every file again (`force`) and to compute every vector again (`embeddings`)."""
         body = {"agent": agent, "force": force, "embeddings": embeddings}
-        reply: Pending = self._call("POST", "/reindex", body)
+        reply: ReindexReply = self._call("POST", "/reindex", body)
         return reply
 
     def events(

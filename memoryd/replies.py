@@ -1,85 +1,134 @@
-"""Shapes of the daemon's replies as decoded: plain dicts, camelCase keys; a daemon may add keys."""
+"""Shapes of the daemon's replies as decoded: plain dicts with camelCase keys; a later daemon may add keys.
+
+Each is the twin of the API's model of the same name, so that a client needs neither pydantic nor the daemon's code; a
+test compares the two. Times are ISO 8601.
+"""
 
 from typing import Literal, NotRequired, TypedDict
 
 
-class Health(TypedDict):
+class HealthReply(TypedDict):
+    """`ready`: the first scan of every workspace is done."""
+
     ok: bool
     ready: bool
 
 
 class HitExplanation(TypedDict):
-    """Why a hit stands where it stands, or why a miss is none; more numbers are in the API description."""
+    """Why a hit stands where it stands, or why a miss is none; ranks count from 1, null where an arm had not found it.
+
+    `score` of the hit is `baseScore` × `decay`.
+    """
 
     baseScore: float
+    mergedRank: int | None
     wordsRank: int | None
+    bm25: float | None
     vectorRank: int | None
+    cosine: float | None
+    standout: float | None
     terms: list[str]
     decay: float
+    ageDays: int | None
     copies: list[str]
     because: str
 
 
-class Hit(TypedDict):
+class HitReply(TypedDict):
     """A cited passage; lines count from 1 and include the end."""
 
     path: str
     startLine: int
     endLine: int
     score: float
-    vectorScore: NotRequired[float | None]
-    textScore: NotRequired[float | None]
+    vectorScore: float | None
+    textScore: float | None
     snippet: str
+    snippetStartLine: int
+    snippetEndLine: int
+    heading: str
     source: str
-    heading: NotRequired[str]
-    citation: NotRequired[str | None]
-    duplicates: NotRequired[int]
+    citation: NotRequired[str]
+    flags: list[str]
+    duplicates: int
     explain: NotRequired[HitExplanation]
-    snippetStartLine: NotRequired[int]
-    snippetEndLine: NotRequired[int]
-    flags: NotRequired[list[str]]
 
 
-class Arm(TypedDict):
-    state: str
-    reason: NotRequired[str | None]
+class ArmReply(TypedDict):
+    """How words or vectors took part."""
+
+    state: Literal["ok", "partial", "off", "waiting", "failed", "timeout"]
+    reason: str | None
 
 
-class AnswerHealth(TypedDict):
+class SearchHealth(TypedDict):
     """Which arms took part; `complete` is false when a configured one did not."""
 
     complete: bool
-    arms: dict[str, Arm]
+    arms: dict[str, ArmReply]
     pendingFiles: int
     pendingEmbeddings: int
 
 
-class Fallback(TypedDict):
-    """`from` (the backend left), `reason`, `since`; `from` is a Python keyword and so is not declared."""
+# `from` is a Python keyword, and so cannot stand in a class
+FallbackReply = TypedDict("FallbackReply", {"from": str, "reason": str, "since": str})
+"""Which engine was left, why and since when."""
 
-    reason: str
-    since: str
+_From = TypedDict("_From", {"from": int})
+
+
+class QuestionExplanation(TypedDict):
+    """How the question was understood."""
+
+    terms: list[str]
+    phrases: list[str]
+    excluded: list[str]
+    paths: list[str]
+    sources: list[str]
+    since: str | None
+    until: str | None
+
+
+class FloorsExplanation(TypedDict):
+    """What the evidence was held against."""
+
+    share: float
+    weights: dict[str, float]
+    deviations: float | None
+    vectorFloor: float | None
+    clearFloor: float | None
+    noiseMean: float | None
+    noiseDeviation: float | None
+    vectors: int
+
+
+class SearchExplanation(TypedDict):
+    """How the whole answer came about."""
+
+    question: QuestionExplanation
+    floors: FloorsExplanation | None
 
 
 class SearchReply(TypedDict):
     """`misses` are the nearest hits below the threshold, given if they were asked for by `explain`."""
 
-    results: list[Hit]
-    misses: NotRequired[list[Hit] | None]
-    backend: str
+    results: list[HitReply]
+    misses: list[HitReply] | None
+    backend: Literal["builtin", "qmd"]
     provider: str
     model: str | None
     mode: Literal["hybrid", "lexical", "vector", "none"]
-    fallback: Fallback | None
+    fallback: FallbackReply | None
     verdict: Literal["answerable", "weak", "none"]
-    reason: NotRequired[str | None]
-    health: AnswerHealth
-    citations: str
+    reason: str | None
+    citations: Literal["on", "off"]
+    health: SearchHealth
     tookMs: float
+    explain: NotRequired[SearchExplanation]
 
 
-class FileReply(TypedDict):
-    """Lines of a document from line `from` (a Python keyword, so not declared) on, with their ends.
+class FileReply(_From, TypedDict):
+    """Lines of a document from line `from` on, with their ends.
 
     `lines` counts them; `truncated` says that the document goes on, at line `nextFrom`, or, if the last line was too
     long for one reply, at character `nextColumn` of it.
@@ -88,39 +137,57 @@ class FileReply(TypedDict):
     path: str
     text: str
     lines: int
+    column: int
     totalLines: int
     sha256: str
-    truncated: NotRequired[bool]
-    nextFrom: NotRequired[int | None]
-    column: NotRequired[int]
-    nextColumn: NotRequired[int | None]
-    flags: NotRequired[list[str]]
+    truncated: bool
+    nextFrom: int | None
+    nextColumn: int | None
+    flags: list[str]
 
 
-class Pending(TypedDict):
-    """What is left to do; `complete` (sync only) says whether the wanted state was reached in time, `reason` why it
-    never will be as things are."""
+class ReindexReply(TypedDict):
+    """What is left to do in the background."""
 
     pendingFiles: int
     pendingEmbeddings: int
     generation: int
-    complete: NotRequired[bool]
-    reason: NotRequired[str | None]
 
 
-class Degraded(TypedDict):
+class SyncReply(ReindexReply):
+    """`complete`: the wanted state was reached in time; `reason`: why it never will be as things are."""
+
+    complete: bool
+    reason: str | None
+
+
+class SessionStartReply(TypedDict):
+    """Nothing is chosen from the notes for a session yet: `bundle` is null and `context` empty."""
+
+    bundle: str | None
+    context: str
+    syncScheduled: bool
+
+
+class DegradedReply(TypedDict):
+    """A part that does less than it should."""
+
     part: str
     reason: str
     since: str
 
 
-class Transfer(TypedDict):
+class ProgressReply(TypedDict):
+    """How far a download is."""
+
     doneBytes: int
     totalBytes: int | None
     step: str
 
 
-class WorkerStatus(TypedDict):
+class WorkerReply(TypedDict):
+    """The child process that computes vectors."""
+
     phase: str
     pid: int | None
     rssBytes: int
@@ -128,79 +195,102 @@ class WorkerStatus(TypedDict):
     lastError: str | None
 
 
-class Outstanding(TypedDict):
-    """`media` of the passages are pictures and sounds, of `mediaBytes` together."""
+class OutstandingReply(TypedDict):
+    """`media` of the passages are pictures and sounds, of `mediaBytes` together; `tokens` are estimated."""
 
     files: int
     passages: int
     tokens: int
-    media: NotRequired[int]
-    mediaBytes: NotRequired[int]
+    media: int
+    mediaBytes: int
 
 
-class RemoteStatus(TypedDict):
+class RemoteReply(TypedDict):
     """A provider that text is sent to; `outstanding` is null while it only stands by."""
 
     provider: str
     model: str
     destination: str
-    outstanding: Outstanding | None
+    outstanding: OutstandingReply | None
     sentToday: int
     tokensPerDay: int | None
 
 
-class EmbeddingStatus(TypedDict):
+class EmbeddingReply(TypedDict):
     """Who embeds and why; `remote` is null if nothing leaves the machine."""
 
     provider: str
     rule: str
     fallback: str | None
     paused: bool
-    remote: RemoteStatus | None
+    remote: RemoteReply | None
 
 
-class EmbedderStatus(TypedDict):
+class EmbedderReply(TypedDict):
     """`state` is ready, warming, downloading, off or failed."""
 
     state: str
     reason: str | None
-    since: str | None
-    progress: Transfer | None
-    worker: WorkerStatus | None
+    since: str
+    progress: ProgressReply | None
+    worker: WorkerReply | None
 
 
-class Watcher(TypedDict):
+class WatcherReply(TypedDict):
+    """`mode` is events, scan or off."""
+
     mode: str
     ok: bool
-    reason: NotRequired[str | None]
+    reason: str | None
 
 
-class VectorStatus(TypedDict):
+class VectorReply(TypedDict):
+    """What answers vector questions."""
+
     enabled: bool
     available: bool
-    engine: str | None
+    engine: str
     dimensions: int | None
-    reason: NotRequired[str | None]
+    reason: str | None
 
 
-class Database(TypedDict):
+class FtsReply(TypedDict):
+    """Keyword search."""
+
+    available: bool
+
+
+class CacheReply(TypedDict):
+    """Vectors in the store, and how many unused ones may stay."""
+
+    entries: int
+    maxEntries: int
+
+
+class DatabaseReply(TypedDict):
+    """The index file."""
+
     path: str
     bytes: int
 
 
-class Root(TypedDict):
+class RootReply(TypedDict):
+    """A configured place to look."""
+
     path: str
     state: str
     files: int
-    reason: NotRequired[str | None]
+    reason: str | None
 
 
-class Skipped(TypedDict):
+class SkippedReply(TypedDict):
+    """A document that is not indexed."""
+
     path: str
     reason: str
 
 
-class Outside(TypedDict):
+class OutsideReply(TypedDict):
     """Markdown files of the workspace where nobody looks; `more`: there are more than `files`."""
 
     files: int
@@ -208,12 +298,14 @@ class Outside(TypedDict):
     hint: str
 
 
-class Flagged(TypedDict):
+class FlaggedReply(TypedDict):
+    """A document that was not read quite as it is, has another name, or is the copy of a conflict."""
+
     path: str
     flags: str
 
 
-class MassRemoval(TypedDict):
+class MassRemovalReply(TypedDict):
     """More than half of the notes went at once; `left` stayed."""
 
     at: str
@@ -221,19 +313,36 @@ class MassRemoval(TypedDict):
     left: int
 
 
-class QmdStatus(TypedDict):
-    """`version` is null until the program has been found, `reason` says why it does not work."""
+class QmdCollectionReply(TypedDict):
+    """A folder that qmd indexes."""
 
+    name: str
+    path: str
+    pattern: str
+
+
+class QmdReply(TypedDict):
+    """`command` and `version` are null until the program has been found, `reason` says why it does not work."""
+
+    command: list[str] | None
     version: str | None
     searchMode: str
+    home: str
     server: str
     pid: int | None
+    restarts: int
     reason: str | None
+    hint: str | None
     lastUpdateAt: str | None
+    lastEmbedAt: str | None
     vectors: int | None
+    vectorReason: str | None
+    collections: list[QmdCollectionReply]
 
 
 class AgentStatus(TypedDict):
+    """One agent; `qmd` is null with the builtin backend."""
+
     id: str
     workspace: str
     backend: str
@@ -248,59 +357,57 @@ class AgentStatus(TypedDict):
     dirty: bool
     lastScanAt: str | None
     lastSyncAt: str | None
-    watcher: Watcher
-    vector: VectorStatus
-    embedding: NotRequired[EmbeddingStatus]
-    embedder: EmbedderStatus
-    database: Database
-    qmd: NotRequired[QmdStatus | None]
-    fallback: Fallback | None
-    degraded: list[Degraded]
-    roots: list[Root]
-    skipped: list[Skipped]
+    watcher: WatcherReply
+    vector: VectorReply
+    fts: FtsReply
+    cache: CacheReply
+    embedding: EmbeddingReply
+    embedder: EmbedderReply
+    database: DatabaseReply
+    qmd: QmdReply | None
+    fallback: FallbackReply | None
+    degraded: list[DegradedReply]
+    roots: list[RootReply]
+    skipped: list[SkippedReply]
     skippedCount: int
-    outside: NotRequired[Outside | None]
-    flagged: NotRequired[list[Flagged]]
-    massRemoval: NotRequired[MassRemoval | None]
+    outside: OutsideReply | None
+    flagged: list[FlaggedReply]
+    massRemoval: MassRemovalReply | None
 
 
-class ConfigStatus(TypedDict):
+class ConfigReply(TypedDict):
+    """Where the configuration came from and what its owner should know."""
+
     source: str | None
     notices: list[str]
 
 
-class Connections(TypedDict):
+class ConnectionsReply(TypedDict):
     """`refused` counts those turned away since the start, by reason."""
 
     open: int
     refused: dict[str, int]
 
 
-class Unreachable(TypedDict):
+class UnreachableReply(TypedDict):
     """A socket whose path does not lead to the daemon."""
 
     socket: str
     reason: str
 
 
-class Status(TypedDict):
+class StatusReply(TypedDict):
+    """The daemon and its agents; what is told of connections and sockets is the owner's."""
+
     version: str
     pid: int
     uptimeSeconds: float
     socket: str
     rssBytes: int
-    config: ConfigStatus
-    connections: NotRequired[Connections | None]
-    unreachable: NotRequired[list[Unreachable]]
+    config: ConfigReply
+    connections: ConnectionsReply | None
+    unreachable: list[UnreachableReply]
     agents: list[AgentStatus]
-
-
-class SessionStart(TypedDict):
-    """Nothing is chosen from the notes for a session yet: `bundle` is null and `context` empty."""
-
-    bundle: str | None
-    context: str
-    syncScheduled: bool
 
 
 class ServerEvent(TypedDict):

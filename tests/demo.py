@@ -22,7 +22,7 @@ from memoryd.client import Client
 from memoryd.config.paths import cache_dir
 from memoryd.domain.text.words import query_terms
 from memoryd.errors import DaemonNotRunning, NotNow
-from memoryd.replies import Hit, SearchReply
+from memoryd.replies import HitReply, SearchReply
 
 SAMPLE = Path(__file__).parents[1] / "examples" / "workspace"
 PROGRAMS = Path(sys.executable).parent
@@ -173,7 +173,7 @@ def _wait_until_embedded(memory: Client, started: float) -> None:
     print(f"  found by meaning {seconds:5.2f} s after the start ({agent['passages']} passages, {agent['model']})")
 
 
-def _ask(memory: Client, question: Question) -> Hit:
+def _ask(memory: Client, question: Question) -> HitReply:
     """Ask, check that the right note comes first with the answer in its snippet, and show it."""
     _title(question)
     reply = memory.search(question.text)
@@ -182,7 +182,7 @@ def _ask(memory: Client, question: Question) -> Hit:
     return hit
 
 
-def _first_hit(reply: SearchReply, question: Question) -> Hit:
+def _first_hit(reply: SearchReply, question: Question) -> HitReply:
     if not reply["results"]:
         raise DemoError(f"nothing found for {question.text!r}: {reply.get('reason')}")
     hit = reply["results"][0]
@@ -258,7 +258,7 @@ def _title(question: Question) -> None:
     print(f"\n{_bold(question.title)}\n  ? {question.text}")
 
 
-def _show_hit(hit: Hit, question: Question, note: str) -> None:
+def _show_hit(hit: HitReply, question: Question, note: str) -> None:
     line = next(line for line in hit["snippet"].splitlines() if question.answer in line).strip()
     shown = line if len(line) <= COLUMNS else line[: COLUMNS - 1] + "…"
     print(f"  → {hit['path']}#L{hit['startLine']}-L{hit['endLine']}  ({note})\n    {shown}", flush=True)

@@ -11,7 +11,7 @@ from memoryd.cli.settings import HELP, Settings, shared
 from memoryd.cli.terminal import count, harmless_line, note
 from memoryd.cli.waiting import TIMEOUT_SECONDS, reach, report
 from memoryd.errors import DaemonNotRunning
-from memoryd.replies import AgentStatus, Outstanding
+from memoryd.replies import AgentStatus, OutstandingReply
 from memoryd.wire import Exit
 
 
@@ -99,7 +99,7 @@ def _sentence(prospect: Prospect) -> str:
     if not prospect["passages"]:
         return f"{who}nothing to send to {prospect['destination']}"
     held = ", once asked for: memorySearch.sync.paused is true" if prospect["paused"] else ""
-    outstanding: Outstanding = {
+    outstanding: OutstandingReply = {
         "files": prospect["files"] or 0,
         "passages": prospect["passages"],
         "tokens": prospect["tokens"] or 0,

@@ -1,10 +1,10 @@
 """What embedding would send away, in words."""
 
 from memoryd.cli.terminal import count, size
-from memoryd.replies import Outstanding
+from memoryd.replies import OutstandingReply
 
 
-def cost(outstanding: Outstanding) -> str:
+def cost(outstanding: OutstandingReply) -> str:
     """`3 files, 17 passages, about 1,204 tokens, with 2 pictures and sounds of 310 kB`."""
     files, passages = count(outstanding["files"], "file"), count(outstanding["passages"], "passage")
     media = outstanding.get("media", 0)

@@ -4,7 +4,7 @@ import click
 
 from memoryd.cli.number import Number
 from memoryd.cli.settings import HELP, Settings, shared
-from memoryd.cli.waiting import TIMEOUT_SECONDS, reach, report
+from memoryd.cli.waiting import TIMEOUT_SECONDS, reach, report, tell
 from memoryd.client import Wait
 from memoryd.wire import Exit
 
@@ -28,6 +28,7 @@ def command(settings: Settings, force: bool, embeddings: bool, is_waiting: bool,
     with settings.client() as client:
         pending = client.reindex(force=force, embeddings=embeddings, agent=settings.agent)
     if not is_waiting:
-        return report(settings, "none", pending)
+        tell(settings, "none", pending, is_done=True)
+        return Exit.DONE
     goal: Wait = "embedded" if embeddings else "indexed"
     return report(settings, goal, reach(settings, goal, timeout))

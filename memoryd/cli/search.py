@@ -9,7 +9,7 @@ from memoryd.cli.number import Number
 from memoryd.cli.settings import HELP, Settings, shared
 from memoryd.cli.terminal import count, harmless, harmless_line, note, styled
 from memoryd.domain.citations import cited, one_line
-from memoryd.replies import AnswerHealth, Hit, SearchReply
+from memoryd.replies import HitReply, SearchHealth, SearchReply
 from memoryd.wire import DEADLINE_MS_MAX, RESULTS_MAX, Exit
 
 INDENT = "   "
@@ -131,7 +131,7 @@ def _print(reply: SearchReply, is_explained: bool) -> None:
         note(line)
 
 
-def _hit_lines(mark: str, hit: Hit, is_explained: bool) -> Iterator[str]:
+def _hit_lines(mark: str, hit: HitReply, is_explained: bool) -> Iterator[str]:
     citation = cited(harmless(one_line(hit["path"])), hit["startLine"], hit["endLine"])
     heading = harmless_line(hit.get("heading") or "")
     score = styled(f"{hit['score']:.2f}", colour="green")
@@ -144,7 +144,7 @@ def _hit_lines(mark: str, hit: Hit, is_explained: bool) -> Iterator[str]:
         yield f"{INDENT}{styled(why, dim=True)}"
 
 
-def _explanation(hit: Hit) -> str:
+def _explanation(hit: HitReply) -> str:
     scores = {"words": hit.get("textScore"), "vector": hit.get("vectorScore")}
     given = [f"{name} {score:.3f}" for name, score in scores.items() if score is not None]
     because = hit.get("explain", {}).get("because", "")
@@ -156,7 +156,7 @@ def _engine(reply: SearchReply, left: str) -> str:
     return reply["backend"] if left == "qmd" else f"{reply['provider']} in the place of {left}"
 
 
-def _health_notes(reply: SearchReply, health: AnswerHealth) -> Iterator[str]:
+def _health_notes(reply: SearchReply, health: SearchHealth) -> Iterator[str]:
     fallback = reply.get("fallback")
     if fallback:
         yield f"answered by {_engine(reply, str(dict(fallback).get('from', 'qmd')))}: {fallback['reason']}"
@@ -168,7 +168,7 @@ def _health_notes(reply: SearchReply, health: AnswerHealth) -> Iterator[str]:
         yield f"{count(health['pendingEmbeddings'], 'passage')} not yet found by meaning, only by words"
 
 
-def _missing_parts(health: AnswerHealth) -> Iterator[str]:
+def _missing_parts(health: SearchHealth) -> Iterator[str]:
     missing = [(name, arm) for name, arm in health["arms"].items() if arm["state"] != "ok"]
     for name, arm in missing:
         words = ARM_STATES.get(arm["state"], arm["state"])
@@ -177,6 +177,6 @@ def _missing_parts(health: AnswerHealth) -> Iterator[str]:
         yield "the answer is not complete: see memoryctl status"
 
 
-def _is_told(health: AnswerHealth) -> bool:
+def _is_told(health: SearchHealth) -> bool:
     vector = health["arms"].get("vector")
     return vector is not None and vector["state"] != "ok" and not health["complete"]

@@ -10,7 +10,7 @@ from memoryd.cli import terminal
 from memoryd.client import Client
 from memoryd.domain.access import folded_id
 from memoryd.errors import UnknownAgent
-from memoryd.replies import AgentStatus, Status
+from memoryd.replies import AgentStatus, StatusReply
 
 Command = TypeVar("Command", bound=Callable[..., object])
 HELP = {"help_option_names": ["-h", "--help"]}
@@ -35,7 +35,7 @@ class Settings:
     def print_json(self, value: object) -> None:
         click.echo(terminal.encoded(value))
 
-    def chosen_agents(self, status: Status) -> list[AgentStatus]:
+    def chosen_agents(self, status: StatusReply) -> list[AgentStatus]:
         """The agent named by `--agent`, else all. Raises UnknownAgent."""
         if self.agent is None:
             return status["agents"]

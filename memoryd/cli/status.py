@@ -16,7 +16,7 @@ from memoryd.cli.outstanding import cost
 from memoryd.cli.settings import HELP, Settings, shared
 from memoryd.cli.terminal import ago, count, duration, encoded, harmless_line, is_coloured, percent, size
 from memoryd.client import Client
-from memoryd.replies import AgentStatus, EmbedderStatus, EmbeddingStatus, QmdStatus, Status
+from memoryd.replies import AgentStatus, EmbedderReply, EmbeddingReply, QmdReply, StatusReply
 from memoryd.wire import Exit
 
 REFRESH_SECONDS = 1.0
@@ -61,13 +61,13 @@ def _watch(settings: Settings, client: Client) -> None:
             live.update(_view(_status(settings, client)), refresh=True)
 
 
-def _status(settings: Settings, client: Client) -> Status:
+def _status(settings: Settings, client: Client) -> StatusReply:
     status = client.status()
     status["agents"] = settings.chosen_agents(status)
     return status
 
 
-def _view(status: Status) -> RenderableType:
+def _view(status: StatusReply) -> RenderableType:
     now = datetime.now(UTC)
     parts: list[RenderableType] = [_grid(_daemon_rows(status))]
     for agent in status["agents"]:
@@ -89,7 +89,7 @@ def _text(*parts: str, style: str = "") -> Text:
     return Text(" · ".join(harmless_line(part) for part in parts if part), style=style)
 
 
-def _daemon_rows(status: Status) -> Iterator[Row]:
+def _daemon_rows(status: StatusReply) -> Iterator[Row]:
     up = f"up {duration(status['uptimeSeconds'])}"
     yield "memoryd", _text(status["version"], f"pid {status['pid']}", up, size(status["rssBytes"]))
     yield "socket", _text(status["socket"])
@@ -119,7 +119,7 @@ def _agent_rows(agent: AgentStatus, now: datetime) -> Iterator[Row]:
     yield from _trouble_rows(agent, now)
 
 
-def _provider_rows(embedding: EmbeddingStatus | None) -> Iterator[Row]:
+def _provider_rows(embedding: EmbeddingReply | None) -> Iterator[Row]:
     if embedding is None:
         return
     stand_in = f"fallback {embedding['fallback']}" if embedding["fallback"] else ""
@@ -136,7 +136,7 @@ def _provider_rows(embedding: EmbeddingStatus | None) -> Iterator[Row]:
         yield "", _text(f"still to be sent: {cost(outstanding)}", "paused" if embedding["paused"] else "")
 
 
-def _embedder_rows(agent: AgentStatus, embedder: EmbedderStatus, now: datetime) -> Iterator[Row]:
+def _embedder_rows(agent: AgentStatus, embedder: EmbedderReply, now: datetime) -> Iterator[Row]:
     state = embedder["state"] + (f" for {_since(embedder['since'], now)}" if embedder["state"] != "ready" else "")
     style = EMBEDDER_STYLES.get(embedder["state"], "")
     yield "model", _text(agent["model"] or "none", state, embedder["reason"] or "", style=style)
@@ -152,7 +152,7 @@ def _embedder_rows(agent: AgentStatus, embedder: EmbedderStatus, now: datetime) 
         yield "worker", _text(worker["phase"], process, restarts, worker["lastError"] or "")
 
 
-def _qmd_rows(qmd: QmdStatus | None, now: datetime) -> Iterator[Row]:
+def _qmd_rows(qmd: QmdReply | None, now: datetime) -> Iterator[Row]:
     if qmd is None:
         return
     version = qmd["version"] or "not found"

@@ -10,7 +10,7 @@ from memoryd.cli.settings import Settings
 from memoryd.cli.terminal import count, is_terminal, note
 from memoryd.client import Wait
 from memoryd.errors import MemorydError
-from memoryd.replies import Pending
+from memoryd.replies import ReindexReply, SyncReply
 from memoryd.wire import Exit
 
 SLICE_SECONDS = 10.0
@@ -25,7 +25,7 @@ class _Barrier(threading.Thread):
     def __init__(self, settings: Settings, goal: Wait, seconds: float) -> None:
         super().__init__(daemon=True)
         self._ask = (settings, goal, seconds)
-        self.outcome: Pending | MemorydError | None = None
+        self.outcome: SyncReply | MemorydError | None = None
 
     def run(self) -> None:
         try:
@@ -34,7 +34,7 @@ class _Barrier(threading.Thread):
             self.outcome = exc
 
 
-def reach(settings: Settings, goal: Wait, seconds: float) -> Pending:
+def reach(settings: Settings, goal: Wait, seconds: float) -> SyncReply:
     """Waits for `goal` and returns what is still pending then; shows a bar if stderr is a terminal."""
     if not is_terminal(sys.stderr) or goal == "none":
         return _wait(settings, goal, seconds)
@@ -54,19 +54,30 @@ def reach(settings: Settings, goal: Wait, seconds: float) -> Pending:
     return barrier.outcome
 
 
-def report(settings: Settings, goal: Wait, pending: Pending) -> Exit:
-    """Prints how far the index is; exit code 1 if the goal was not reached."""
+def report(settings: Settings, goal: Wait, pending: SyncReply) -> Exit:
+    """Print how far the index is; return exit code 1 if the goal was not reached."""
     is_done = goal == "none" or _is_reached(goal, pending)
-    if settings.is_json:
-        settings.print_json(pending)
-    else:
-        click.echo(_sentence(goal, pending, is_done))
+    tell(settings, goal, pending, is_done=is_done)
     if reason := pending.get("reason"):
         note(reason)
     return Exit.DONE if is_done else Exit.ERROR
 
 
-def _wait(settings: Settings, goal: Wait, seconds: float) -> Pending:
+def tell(settings: Settings, goal: Wait, pending: ReindexReply, *, is_done: bool) -> None:
+    """Print what is left to do on the way to `goal`."""
+    if settings.is_json:
+        settings.print_json(pending)
+        return
+    left = []
+    if pending["pendingFiles"]:
+        left.append(f"{count(pending['pendingFiles'], 'file')} to index")
+    if pending["pendingEmbeddings"]:
+        left.append(f"{count(pending['pendingEmbeddings'], 'passage')} to embed")
+    verb = {"none": "asked for", "indexed": "indexed", "embedded": "indexed and embedded"}[goal]
+    click.echo((verb if is_done else "not finished") + (f"; {' and '.join(left)}" if left else ""))
+
+
+def _wait(settings: Settings, goal: Wait, seconds: float) -> SyncReply:
     deadline = time.monotonic() + seconds
     with settings.client() as client:
         while True:
@@ -80,16 +91,6 @@ def _wait(settings: Settings, goal: Wait, seconds: float) -> Pending:
                 return pending
 
 
-def _is_reached(goal: Wait, pending: Pending) -> bool:
+def _is_reached(goal: Wait, pending: SyncReply) -> bool:
     left = pending["pendingFiles"] + (pending["pendingEmbeddings"] if goal == "embedded" else 0)
     return pending.get("complete", left == 0)
-
-
-def _sentence(goal: Wait, pending: Pending, is_done: bool) -> str:
-    left = []
-    if pending["pendingFiles"]:
-        left.append(f"{count(pending['pendingFiles'], 'file')} to index")
-    if pending["pendingEmbeddings"]:
-        left.append(f"{count(pending['pendingEmbeddings'], 'passage')} to embed")
-    verb = {"none": "asked for", "indexed": "indexed", "embedded": "indexed and embedded"}[goal]
-    return (verb if is_done else "not finished") + (f"; {' and '.join(left)}" if left else "")

@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from memoryd.client import Client
-from memoryd.replies import EmbedderStatus, SearchReply
+from memoryd.replies import EmbedderReply, SearchReply
 from tests.fault import check
 from tests.fault.faults import change
 from tests.fault.stage import QUICK, SCAN_ONLY, Stage
@@ -43,7 +43,7 @@ def fill(stage: Stage, count: int, word: str = "orchard") -> None:
         stage.write(f"bank/{number}.md", f"Note {number} tells of an {word} with {number + 3} trees.\n")
 
 
-def embedder(stage: Stage) -> EmbedderStatus:
+def embedder(stage: Stage) -> EmbedderReply:
     return stage.status()["embedder"]
 
 

@@ -60,7 +60,7 @@ def client(daemon: RunningDaemon) -> Iterator[Client]:
 def test_whole_small_file_is_read(client: Client, daemon: RunningDaemon) -> None:
     reply = client.get("MEMORY.md")
     assert reply["text"] == "one\ntwo\nthree"
-    assert (reply["from"], reply["lines"], reply["totalLines"]) == (1, 3, 3)  # type: ignore[typeddict-item]
+    assert (reply["from"], reply["lines"], reply["totalLines"]) == (1, 3, 3)
     assert reply["sha256"] == sha256(b"one\ntwo\nthree").hexdigest()
     assert not reply["truncated"]
     assert reply["nextFrom"] is None

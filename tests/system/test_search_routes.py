@@ -8,7 +8,7 @@ import pytest
 
 from memoryd.client import Client
 from memoryd.errors import Disabled
-from memoryd.replies import Hit, SearchReply
+from memoryd.replies import HitReply, SearchReply
 from tests.daemon import RunningDaemon, write_config
 from tests.waiting import eventually
 
@@ -46,7 +46,7 @@ def paths(reply: SearchReply) -> list[str]:
     return [hit["path"] for hit in reply["results"]]
 
 
-def assert_cites_the_file(hit: Hit) -> None:
+def assert_cites_the_file(hit: HitReply) -> None:
     lines = NOTES[hit["path"]].splitlines()
     assert 1 <= hit["startLine"] <= hit["endLine"] <= len(lines)
     text = hit["snippet"].partition("\n\nSource: ")[0]

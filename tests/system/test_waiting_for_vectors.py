@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from memoryd.client import Client
-from memoryd.replies import AgentStatus, Pending
+from memoryd.replies import AgentStatus, SyncReply
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
 from tests.embedding_endpoint import Endpoint
@@ -135,7 +135,7 @@ def test_wait_ends_where_the_model_cannot_be_fetched(tmp_path: Path, notes: Path
 
 def test_wait_goes_on_while_a_provider_may_yet_answer(tmp_path: Path, notes: Path) -> None:
     endpoint = Endpoint(tmp_path)
-    reached: list[Pending] = []
+    reached: list[SyncReply] = []
     with running(tmp_path, notes, remote(endpoint.url)) as daemon:
         eventually(lambda: agent_of(daemon)["embedder"]["state"] == "failed")
         with Client(daemon.socket) as client:
