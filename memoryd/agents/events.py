@@ -30,7 +30,7 @@ class Subscription:
         self._changed = asyncio.Event()
 
     async def next(self) -> Happening | None:
-        """The oldest unread event, when there is one; None once the bus is closed and all is read."""
+        """Return the oldest unread event, when there is one; None once the bus is closed and all is read."""
         while not self._waiting:
             if self._is_closed:
                 return None
@@ -50,6 +50,7 @@ class Subscription:
         self._changed.set()
 
     def close(self) -> None:
+        """Let `next` return None once all is read."""
         self._is_closed = True
         self._changed.set()
 
@@ -65,6 +66,7 @@ class EventBus:
 
     @property
     def subscribers(self) -> int:
+        """How many listen."""
         return len(self._subscriptions)
 
     def publish(self, event: Event, data: Mapping[str, object]) -> None:

@@ -46,10 +46,10 @@ class Census:
         """Count now; each figure by itself, so that a store in trouble costs only what it cannot tell."""
         last, documents = self._figures, self._database.documents
         self._figures = Figures(
-            counts=await _known(documents.counts(), last.counts),
-            lacking=await _known(self._lane.count(), last.lacking),
+            counts=await _or_last(documents.counts(), last.counts),
+            lacking=await _or_last(self._lane.count(), last.lacking),
             cost=await self._cost(),
-            flagged=await _known(documents.flagged(FLAGGED_SHOWN), last.flagged),
+            flagged=await _or_last(documents.flagged(FLAGGED_SHOWN), last.flagged),
             unseen=await self._unseen(),
         )
         return self._figures
@@ -57,7 +57,7 @@ class Census:
     async def _cost(self) -> PendingCost | None:
         if not self._embedding.sends:
             return None
-        return await _known(self._database.vectors.pending_cost(self._fingerprint or ""), self._figures.cost)
+        return await _or_last(self._database.vectors.pending_cost(self._fingerprint or ""), self._figures.cost)
 
     async def _unseen(self) -> tuple[SkippedFile, ...]:
         fingerprint = self._fingerprint
@@ -73,7 +73,7 @@ class Census:
         return None if embedder is None else embedder.identity.fingerprint
 
 
-async def _known(asked: Awaitable[Result], last: Result) -> Result:
+async def _or_last(asked: Awaitable[Result], last: Result) -> Result:
     with contextlib.suppress(StoreError):
         return await asked
     return last

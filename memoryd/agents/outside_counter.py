@@ -24,6 +24,7 @@ class OutsideCounter:
 
     def note_scan(self, seen: Scan) -> None:
         """Take a scan; only the latest one is counted beside."""
+        # one that is waiting is older, and nobody has begun with it
         if self._scanned.full():
             self._scanned.get_nowait()
         self._scanned.put_nowait(seen)
@@ -32,6 +33,7 @@ class OutsideCounter:
         """Count until cancelled, for at most a `share` of the time."""
         while True:
             seen = await self._scanned.get()
+            # scans may come faster than this: it must not take the threads that they and the answers need
             began = time.monotonic()
             self.found = await asyncio.get_running_loop().run_in_executor(
                 self._executor, lambda seen: count_outside(seen, self._rules()), seen

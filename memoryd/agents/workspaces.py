@@ -53,6 +53,7 @@ class Workspaces:
             for workspace in self.all:
                 await workspace.index.keeper.open()
                 stack.push_async_callback(workspace.index.database.close)
+            # what qmd kept of notes for agents that it serves no more, before anybody is answered
             await asyncio.to_thread(forget_unused, self._agents)
             yield
 

@@ -38,7 +38,7 @@ class Problem:
     headers: Mapping[str, str] = field(default_factory=dict)
 
     def content(self) -> dict[str, dict[str, str]]:
-        """The reply's JSON, without any path outside the workspace."""
+        """Return the reply's JSON, without any path outside the workspace."""
         message = hide_directories(self.message)[:_MAX_MESSAGE]
         return {"error": {"code": self.code, "message": message, "hint": hide_directories(self.hint)}}
 
@@ -48,7 +48,7 @@ class Problem:
 
 
 def problem_of(error: Exception) -> Problem:
-    """The reply for `error`; anything but our own errors and the framework's is `internal` and says no more."""
+    """Return the reply for `error`; anything but our own errors and the framework's is `internal` and says no more."""
     match error:
         case MemorydError():
             return Problem(error.code, error.http_status, str(error), error.hint)
@@ -72,7 +72,7 @@ def install(app: FastAPI) -> None:
 
 
 def respond(request: Request, error: Exception) -> Response:
-    """The response for `error`, which is logged if it is ours."""
+    """Return the response for `error`, which is logged if it is ours."""
     problem = problem_of(error)
     if problem.code is ErrorCode.INTERNAL:
         log_unexpected(request.scope, error)

@@ -5,6 +5,7 @@ The app is made of it, and so are the access rules and the description. What doe
 
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Final
 
 from fastapi import Depends, FastAPI, Request
@@ -26,7 +27,10 @@ Handler = Callable[..., Coroutine[object, object, object]]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One call, its path as the description writes it; `replies` is the class of what is no plain JSON."""
+    """One call, its path as the description writes it.
+
+    `replies` is the class of what is no plain JSON; `deadline` is how long an answer may take, None: as any other.
+    """
 
     method: str
     path: str
@@ -35,8 +39,12 @@ class Row:
     summary: str
     status: int = 200
     replies: type[Response] | None = None
+    deadline: timedelta | None = None
     is_described: bool = True
 
+
+LONGEST_WAIT: Final = timedelta(hours=1, minutes=1)
+"""A little more than a caller may ask for."""
 
 TABLE: Final = (
     Row("GET", "/openapi.json", Who.ANYONE, description.describe, "Describe the API", is_described=False),
@@ -46,9 +54,14 @@ TABLE: Final = (
     Row("GET", f"{API}/files/{{path}}", Who.SESSION, files.get_file, "Read lines of a document"),
     Row("POST", f"{API}/sessions/start", Who.SESSION, sessions.start, "Begin a session"),
     Row("GET", f"{API}/events", Who.SESSION, events.events, "Follow what happens", replies=events.EventStream),
-    Row("POST", f"{API}/sync", Who.AGENT, sync.sync, "Scan now, and wait for it"),
+    Row("POST", f"{API}/sync", Who.AGENT, sync.sync, "Scan now, and wait for it", deadline=LONGEST_WAIT),
     Row("POST", f"{API}/reindex", Who.OWNER, sync.reindex, "Read or embed everything again", status=202),
 )
+
+
+def deadlines() -> dict[str, timedelta]:
+    """Return the paths whose answers may take longer than others."""
+    return {row.path: row.deadline for row in TABLE if row.deadline is not None}
 
 
 def application(services: Services | None = None, table: Sequence[Row] = TABLE) -> FastAPI:

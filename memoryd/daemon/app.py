@@ -5,7 +5,6 @@ import os
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
-from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
@@ -22,7 +21,7 @@ from memoryd.api.http.connection import ConnectionLimits
 from memoryd.api.http.guard import Guard, GuardLimits
 from memoryd.api.http.server import Server
 from memoryd.api.http.sockets import Listener, bind_listener, take_inherited
-from memoryd.api.routes import application
+from memoryd.api.routes import application, deadlines
 from memoryd.config.loading.load import Loaded
 from memoryd.config.models import Agent
 from memoryd.config.paths import socket_path
@@ -175,8 +174,7 @@ class Daemon:
             bus=self._bus,
             daemon=self._reporter.state,
         )
-        longest = timedelta(hours=1, minutes=1)
-        limits = GuardLimits(body_bytes=self._loaded.config.limits.max_body_bytes, deadlines={"/v1/sync": longest})
+        limits = GuardLimits(body_bytes=self._loaded.config.limits.max_body_bytes, deadlines=deadlines())
         return Guard(application(services), limits)
 
     def _connection_limits(self) -> ConnectionLimits:

@@ -24,6 +24,7 @@ REACHES_MODELS = {
 """Commands that work without a daemon; nothing else of the command line loads these."""
 MAKES_TASKS = {"cli/model_check.py"}
 """It runs a worker without a daemon, in a loop of its own."""
+FACES = {"fastapi", "pydantic", "starlette", "uvicorn"}
 OUTSIDE = {"os", "pathlib", "asyncio", "time", "random", "socket", "subprocess", "structlog", "logging", "apsw"}
 
 TREES = {str(path.relative_to(ROOT)): ast.parse(path.read_text()) for path in sorted(ROOT.rglob("*.py"))}
@@ -104,6 +105,13 @@ def test_domain_does_no_io() -> None:
     assert domain
     names = [(module, name.split(".")[0]) for module, tree in domain.items() for name in imports(tree)]
     assert not [(module, name) for module, name in names if name in OUTSIDE]
+
+
+def test_uses_know_no_way_of_asking() -> None:
+    """What may be asked of a memory takes and returns values, whichever face asks."""
+    names = [(module, name) for module, tree in TREES.items() if part_of(module) == "agents" for name in imports(tree)]
+    assert names
+    assert not [(module, name) for module, name in names if name.split(".")[0] in FACES]
 
 
 def test_every_part_of_the_package_has_its_place() -> None:

@@ -1,0 +1,183 @@
+"""What does less than it should: found in the states of the parts, and told once for each time it begins and ends."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from memoryd.agents.degraded import Degradations, Shortfall, shortfalls
+from memoryd.agents.states import AgentState, EmbeddingState, IndexState, QmdState, WatcherState
+from memoryd.config.models import Agent, Config
+from memoryd.domain.documents import OutsideCount
+from memoryd.domain.provider_choice import Choice
+from memoryd.embed.slot import EmbedderPhase, EmbedderState, StandIn
+from memoryd.files.ignore import Hold
+from memoryd.files.scanner import RootReport, RootState, ScanRoot
+from memoryd.index.sync_state import SyncState
+from memoryd.qmd.mcp_server import ServerPhase
+from memoryd.qmd.upkeep_state import UpkeepState
+from memoryd.search.query import Fallback
+from memoryd.wire import Event
+
+NOW = datetime(2026, 11, 18, tzinfo=UTC)
+OUT = Fallback("qmd", "it hangs", NOW)
+
+
+def agent(**search: object) -> Agent:
+    """The default agent, with these settings of memorySearch."""
+    config = Config.model_validate({"agents": {"defaults": {"memorySearch": search}}})
+    return config.resolved_agents()[0]
+
+
+def healthy() -> AgentState:
+    """All parts at work, without qmd."""
+    return AgentState(
+        agent=agent(),
+        has_workspace=True,
+        index=IndexState(
+            path=Path("index.sqlite"),
+            sync=SyncState(last_scan_at=NOW, last_sync_at=NOW),
+            trouble=None,
+            lane_trouble=None,
+            is_lane_idle=False,
+            vector_engine="resident",
+            vector_trouble=None,
+            watcher=WatcherState("events", True),
+            outside=OutsideCount(),
+        ),
+        embedding=EmbeddingState(
+            choice=Choice("local", None, "nobody named another"),
+            takes_media=False,
+            embedder=EmbedderState(EmbedderPhase.READY),
+            identity=None,
+            stand_in=None,
+        ),
+        qmd=None,
+    )
+
+
+def of_index(**changes: object) -> AgentState:
+    state = healthy()
+    return replace(state, index=replace(state.index, **changes))  # type: ignore[arg-type]  # replace checks the names
+
+
+def of_sync(**changes: object) -> AgentState:
+    return of_index(sync=replace(healthy().index.sync, **changes))  # type: ignore[arg-type]  # as above
+
+
+def of_embedding(**changes: object) -> AgentState:
+    state = healthy()
+    return replace(state, embedding=replace(state.embedding, **changes))  # type: ignore[arg-type]  # as above
+
+
+def of_qmd(upkeep: UpkeepState, fallback: Fallback | None = None) -> AgentState:
+    qmd = QmdState(
+        program=None,
+        search_mode="search",
+        home=Path("qmd"),
+        server=ServerPhase.IDLE,
+        pid=None,
+        restarts=0,
+        upkeep=upkeep,
+        fallback=fallback,
+    )
+    return replace(healthy(), qmd=qmd)
+
+
+def report(state: RootState, *, is_optional: bool) -> tuple[RootReport, ...]:
+    return (RootReport(ScanRoot(Path("/notes"), is_optional=is_optional), state, 0, "it is locked"),)
+
+
+CASES: Mapping[str, tuple[AgentState, list[Shortfall]]] = {
+    "nothing": (healthy(), []),
+    "a file that cannot be used": (of_index(trouble="no room"), [Shortfall("index", "no room")]),
+    "a sync that failed": (of_sync(trouble="read only"), [Shortfall("index", "read only")]),
+    "privacy that nobody knows": (
+        of_sync(hold=Hold("unreadable"), notice="old rules"),
+        [Shortfall("privacy", "unreadable")],
+    ),
+    "a hold that ends by itself": (of_sync(hold=Hold("just written", ends_in=1.0)), []),
+    "rules that are remembered": (of_sync(notice="old rules"), [Shortfall("privacy", "old rules")]),
+    "a model that is fetched": (
+        of_embedding(embedder=EmbedderState(EmbedderPhase.DOWNLOADING)),
+        [Shortfall("embedder", "downloading")],
+    ),
+    "vectors that nobody wants": (of_embedding(embedder=EmbedderState(EmbedderPhase.OFF, "none is named")), []),
+    "a stand-in": (
+        of_embedding(stand_in=StandIn("openai", "local", "no answer", NOW)),
+        [Shortfall("provider", "local stands in for openai: no answer")],
+    ),
+    "vectors that are late": (of_index(lane_trouble="the disk is full"), [Shortfall("embedding", "the disk is full")]),
+    "a watcher that fails": (
+        of_index(watcher=WatcherState("scan", False, "no inotify")),
+        [Shortfall("watcher", "no inotify")],
+    ),
+    "a network disk": (of_index(watcher=WatcherState("scan", True, "other machines write to it")), []),
+    "an extension that is missing": (of_index(vector_trouble="no file"), [Shortfall("sqlite-vec", "no file")]),
+    "an extension that nobody wants": (
+        replace(of_index(vector_trouble="off"), agent=agent(store={"vector": {"enabled": False}})),
+        [],
+    ),
+    "pictures that nobody embeds": (
+        replace(healthy(), agent=agent(multimodal={"enabled": True})),
+        [
+            Shortfall(
+                "multimodal",
+                "pictures and sounds are left out, only gemini-embedding-2-preview takes them; nobody named another",
+            )
+        ],
+    ),
+    "qmd, and what to do": (
+        of_qmd(UpkeepState(0.0, None, trouble="it is not found", hint="install it")),
+        [Shortfall("qmd", "it is not found; install it")],
+    ),
+    "qmd that did not answer": (of_qmd(UpkeepState(0.0, None, trouble=None), OUT), [Shortfall("qmd", "it hangs")]),
+    "qmd without vectors": (
+        of_qmd(UpkeepState(0.0, "no model", trouble=None)),
+        [Shortfall("qmd vectors", "no model")],
+    ),
+    "a folder that cannot be read": (
+        of_sync(roots=report(RootState.UNREADABLE, is_optional=True)),
+        [Shortfall("root /notes", "it is locked")],
+    ),
+    "a folder that need not be there": (of_sync(roots=report(RootState.MISSING, is_optional=True)), []),
+    "a folder that must be there": (
+        of_sync(roots=report(RootState.MISSING, is_optional=False)),
+        [Shortfall("root /notes", "it is locked")],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_part_that_falls_short_is_told_with_its_reason(name: str) -> None:
+    state, expected = CASES[name]
+    assert list(shortfalls(state)) == expected
+
+
+def test_workspace_that_is_gone_is_plainer_than_its_rules() -> None:
+    gone = replace(of_sync(hold=Hold("unreadable")), has_workspace=False)
+    assert [one.part for one in shortfalls(gone)] == ["workspace"]
+    assert not list(shortfalls(replace(gone, index=replace(gone.index, sync=SyncState())))), "not looked at yet"
+
+
+def test_qmd_that_is_out_is_told_before_the_provider_that_is_out() -> None:
+    without = of_embedding(stand_in=StandIn("openai", "local", "no answer", NOW))
+    both = replace(without, qmd=of_qmd(UpkeepState(0.0, None), OUT).qmd)
+    assert (both.fallback, both.backend) == (OUT, "builtin")
+    assert without.fallback == Fallback("openai", "no answer", NOW)
+    assert of_qmd(UpkeepState(0.0, None)).backend == "qmd"
+    assert healthy().fallback is None
+
+
+def test_each_beginning_and_end_is_published_once() -> None:
+    told: list[tuple[Event, object, object]] = []
+    book = Degradations(lambda event, data: told.append((event, data["agent"], data["part"])))
+    (first,) = book.of("a", [Shortfall("watcher", "no inotify")])
+    (second,) = book.of("a", [Shortfall("watcher", "still none")])
+    assert (first.since, second.reason) == (second.since, "still none")
+    book.of("b", [])
+    assert told == [(Event.DEGRADED, "a", "watcher")]
+    assert book.of("a", []) == []
+    assert told[1:] == [(Event.RECOVERED, "a", "watcher")]

@@ -1,0 +1,45 @@
+"""From a section of the configuration to the settings of the parts."""
+
+from memoryd.agents.part_settings import index_settings, lane_settings, search_settings
+from memoryd.config.memory_search import MemorySearchSection
+from memoryd.domain.provider_choice import Choice
+from memoryd.index.lane_settings import LaneSettings
+
+CHOICE = Choice("openai", "local", "it was named")
+
+
+def section(**given: object) -> MemorySearchSection:
+    return MemorySearchSection.model_validate(given)
+
+
+def test_batch_interface_is_given_as_much_as_its_jobs_take() -> None:
+    usual = lane_settings(section(), CHOICE)
+    assert (usual.remote_batch, usual.read_ahead) == (LaneSettings().remote_batch, LaneSettings().read_ahead)
+    batch = lane_settings(
+        section(remote={"batch": {"enabled": True, "concurrency": 3, "pollIntervalMs": 5000}}), CHOICE
+    )
+    assert (batch.remote_batch, batch.read_ahead, batch.retry) == (3000, 3000, 5.0)
+
+
+def test_vectors_of_both_providers_stay_and_unused_ones_only_with_a_cache() -> None:
+    assert lane_settings(section(), CHOICE).providers == ("openai", "local")
+    assert lane_settings(section(), Choice("local", None, "")).providers == ("local",)
+    assert lane_settings(section(cache={"enabled": False, "maxEntries": 7}), CHOICE).max_unused == 0
+    assert lane_settings(section(cache={"maxEntries": 7}), CHOICE).max_unused == 7
+
+
+def test_milliseconds_become_seconds() -> None:
+    settings = index_settings(section(sync={"watchDebounceMs": 1500, "settleMs": 200, "deleteGraceMs": 2000}))
+    assert (settings.debounce, settings.settle, settings.grace.file) == (1.5, 0.2, 2.0)
+
+
+def test_decay_and_diversity_are_off_unless_they_are_switched_on() -> None:
+    off, on = (
+        search_settings(
+            section(query={"hybrid": {"mmr": {"enabled": is_on}, "temporalDecay": {"enabled": is_on}}}), 1024
+        )
+        for is_on in (False, True)
+    )
+    assert (off.half_life_days, off.mmr_lambda, off.vector_bytes) == (None, None, 1024)
+    assert on.half_life_days is not None
+    assert on.mmr_lambda is not None
