@@ -15,13 +15,14 @@ CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN)
 export CMAKE_ARGS CMAKE_BUILD_PARALLEL_LEVEL
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test check bench docs eval torture faults install clean distclean
+.PHONY: help demo test test-fast check bench docs eval torture faults install clean distclean
 .DELETE_ON_ERROR:
 
 help:
 	@echo 'make demo       sample notes, the real daemon, three questions and an edit'
 	@echo 'make test       the test suite (ARGS="-k name" passes options to pytest)'
-	@echo 'make torture    kill the daemon 1700 times while it works, for an hour (ARGS="--rounds 50")'
+	@echo 'make test-fast  of these the quick ones, without the whole program (a minute or so)'
+	@echo 'make torture    all of every sweep, then kill the daemon 1700 times while it works: an hour (ARGS="--rounds 50")'
 	@echo 'make faults     the fault catalogue, what its tests assert, and what is open'
 	@echo 'make check      ruff (lint and format) and mypy'
 	@echo 'make bench      measure; prints a table and writes JSON (ARGS passes options)'
@@ -38,6 +39,9 @@ demo: .venv/.model
 
 test: .venv/.test .venv/.model qmd
 	$(BIN)/python -m pytest -n 3 --dist loadgroup $(ARGS)
+
+test-fast: .venv/.test .venv/.model
+	$(BIN)/python -m pytest -n 3 tests/unit tests/store tests/integration $(ARGS)
 
 check: .venv/.test
 	$(BIN)/ruff check .
@@ -59,6 +63,7 @@ qmd:
 	fi
 
 torture: .venv/.test .venv/.model
+	MEMORYD_TEST_SWEEPS=1 $(BIN)/python -m pytest -n 3 --dist loadgroup -m "sweep or hypothesis"
 	for seed in 1 2 3; do $(BIN)/python -m tests.fault.torture --rounds 500 --seed $$seed --embed --files 10 --rate 3 $(ARGS) || exit 1; done
 	$(BIN)/python -m tests.fault.torture --rounds 200 --seed 5 $(ARGS)
 	$(BIN)/python -m tests.fault.torture --rounds 200 --seed 4 --no-watch $(ARGS)

@@ -14,9 +14,10 @@ from memoryd.config.paths import models_dir
 from memoryd.models.store import ModelStore
 from tests.daemon import STARTER, RunningDaemon, write_config
 from tests.leftovers import described, processes_of
+from tests.sweeps import whole_or
 from tests.waiting import eventually
 
-settings.register_profile("shared machine", deadline=None)
+settings.register_profile("shared machine", deadline=None, max_examples=whole_or(40, 100))
 settings.load_profile("shared machine")
 
 # a shell starts the background jobs of a script with this signal ignored, and every child would inherit that

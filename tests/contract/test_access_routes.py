@@ -21,6 +21,7 @@ from memoryd.wire import ErrorCode
 from tests.contract.two_agents import DIRECT, GROUP, MARKERS, SECRETS, prepare, socket_of
 from tests.daemon import RunningDaemon
 from tests.integration.serving import services
+from tests.sweeps import whole_or
 from tests.waiting import eventually
 
 ROUTES = ("search", "files", "events", "sessions")
@@ -177,7 +178,7 @@ WORDS = [*itertools.chain(*MARKERS.values()), "lantern", "boat", "sea", "wet day
 FOREIGN = {"alpha": MARKERS["beta"], "beta": MARKERS["alpha"]}
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=whole_or(25, 60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     words=st.lists(st.sampled_from(WORDS), min_size=1, max_size=4),
     agent=st.sampled_from(sorted(SECRETS)),

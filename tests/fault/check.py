@@ -56,6 +56,10 @@ class ChunkLine:
     text: str
 
 
+Rebuild = Callable[[RunningDaemon, Path], list[ChunkLine]]
+"""Makes an index of the workspace of a daemon in a folder that is free, and dumps it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Seen:
     """What the daemon must not change about a file."""
@@ -140,7 +144,7 @@ def check_converged(
     folder: Path,
     *,
     is_embedded: bool = False,
-    rebuilt: Callable[[RunningDaemon, Path], list[ChunkLine]] = rebuilt_here,
+    rebuilt: Rebuild = rebuilt_here,
 ) -> list[ChunkLine]:
     """Check I1, I3 and I4 of a quiet workspace, `folder` being free for the rebuild; return the dump."""
     before = manifest(daemon.workspace)

@@ -11,7 +11,7 @@ from memoryd.errors import NotNow
 from memoryd.replies import AgentStatus
 from tests.daemon import write_config
 from tests.fault import check
-from tests.fault.check import ChunkLine
+from tests.fault.check import ChunkLine, Rebuild
 from tests.fault.faults import FaultyDaemon
 from tests.waiting import SECONDS, eventually
 
@@ -126,10 +126,11 @@ class Stage:
         """Return the documents in the index."""
         return {line.path for line in check.dump(check.index_of(self.daemon))}
 
-    def converges(self, *, is_embedded: bool = False) -> list[ChunkLine]:
+    def converges(self, *, is_embedded: bool = False, rebuilt: Rebuild = check.rebuilt_here) -> list[ChunkLine]:
         """Check that the index equals a rebuild, is sound, and that no note was changed."""
         self._checks += 1
-        return check.check_converged(self.daemon, self.home / f"rebuild{self._checks}", is_embedded=is_embedded)
+        folder = self.home / f"rebuild{self._checks}"
+        return check.check_converged(self.daemon, folder, is_embedded=is_embedded, rebuilt=rebuilt)
 
     def write_count(self) -> int:
         """Return how many bytes the daemon has had written to disk."""

@@ -20,6 +20,7 @@ from memoryd.config.loading.load import load
 from memoryd.errors import ConfigError, MemorydError
 from tests.daemon import RunningDaemon, write_config
 from tests.fault.test_security import start
+from tests.sweeps import whole_or
 
 PLANTED = [
     ".memoryd.toml", ".memoryd.json5", "memoryd.json5", "config.json5", ".memoryd/config.json5", ".memory/config.json5",
@@ -125,7 +126,7 @@ def test_f156_modules_in_the_workspace_are_never_imported(tmp_path: Path, starte
     assert not proof.exists()
 
 
-SIZE = 100_000
+SIZE = whole_or(25_000, 100_000)
 HOSTILE = {
     "brackets": "[" * SIZE,
     "images": "![](" * SIZE,
@@ -136,16 +137,16 @@ HOSTILE = {
     "stars": "*" * SIZE + "a" + "_" * SIZE,
     "backticks": "`" * SIZE + "a",
     "ticks and words": "`a" * SIZE,
-    "fences": "```\n" * 50_000,
+    "fences": "```\n" * (SIZE // 2),
     "tildes": "~~~" * SIZE,
-    "headings": "# a\n" * 30_000,
+    "headings": "# a\n" * (SIZE // 3),
     "deep heading": "#" * SIZE + " a",
     "pipes": "|" * SIZE + "\n" + "-|" * SIZE,
     "comment": "<!--" * SIZE,
     "tags": "<a " * SIZE,
     "entities": "&amp" * SIZE,
     "regular": "a" * SIZE + "!",
-    "pairs": "(a+)+" * 20_000,
+    "pairs": "(a+)+" * (SIZE // 5),
     "spaces": " " * SIZE + "x",
     "tabs": "\t" * SIZE + "x",
     "blank lines": "\n" * SIZE,
@@ -159,7 +160,7 @@ HOSTILE = {
     "digits": "1" * SIZE,
     "hyphens": "a-" * SIZE,
     "dots": "a." * SIZE,
-    "at signs": "W @a: " * 20_000,
+    "at signs": "W @a: " * (SIZE // 5),
     "yaml aliases": "---\na: &a [x,x]\n" + "".join(f"b{n}: &b{n} [*a,*a]\n" for n in range(300)) + "---\n",
     "yaml laughs": "---\na: &a [x]\nb: &b [*a,*a]\nc: &c [*b,*b]\nd: [*c,*c]\n---\n",
     "yaml object": "---\na: !!python/object/apply:os.system ['touch PROOF']\n---\n",
@@ -175,6 +176,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.sweep
 def test_f153_hostile_markdown_is_indexed_in_time_and_runs_nothing(tmp_path: Path) -> None:
     """Every hostile note is found, answers come within 2 s meanwhile, and nothing was run."""
     running, proof = start(tmp_path), tmp_path / "proof"

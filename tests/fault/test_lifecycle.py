@@ -22,6 +22,7 @@ from memoryd.wire import Exit
 from tests.fault import check
 from tests.fault.faults import fired, injected, spawn_behind, spawn_program, strace_prefix
 from tests.fault.stage import EVENTS_ONLY, QUICK, Stage
+from tests.sweeps import some
 from tests.waiting import eventually
 
 
@@ -194,7 +195,8 @@ def test_f125_optional_loop_that_dies_is_told_and_started_again(stage: Stage, na
     assert stage.daemon.stop() == 0
 
 
-@pytest.mark.parametrize("at", range(1, 9))
+@pytest.mark.sweep
+@pytest.mark.parametrize("at", some(range(1, 9), 3))
 def test_f125_f136_thread_that_cannot_be_started_leaves_nothing_half_dead(stage: Stage, strace: None, at: int) -> None:
     """Each thread that cannot be started ends the daemon with an error, or leaves it whole; then it converges."""
     log = stage.home / "strace.log"

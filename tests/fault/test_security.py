@@ -26,6 +26,7 @@ from memoryd.api.problems import hide_directories
 from memoryd.domain.citations import Citation, with_footer
 from memoryd.errors import InvalidRequest, NotFound
 from tests.daemon import RunningDaemon, write_config
+from tests.sweeps import whole_or
 from tests.system.over_socket import send, send_raw
 from tests.waiting import eventually
 
@@ -82,7 +83,7 @@ FTS = ["AND", "OR", "NOT", "NEAR", "NEAR(", "(", ")", '"', "*", "^", ":", "-", "
        "it's", "multi-agent", "20.04", "C++", "gateway", "alder", ";", "--", "\\", "%", "_", "col : x"]  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=whole_or(60, 150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.one_of(st.sampled_from(FTS), st.text(max_size=8)), min_size=1, max_size=20).map(" ".join))
 def test_f112_no_question_is_read_as_syntax(daemon: RunningDaemon, query: str) -> None:
     """Every odd question is answered with the word arm at work, or is invalid by the closed list."""

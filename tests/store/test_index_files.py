@@ -18,6 +18,7 @@ from memoryd.store.word_expressions import any_of
 from tests.store.consistency import check_consistency, dump
 from tests.store.raw import raw
 from tests.store.rows import SETTINGS, note, put, put_note, stat_of
+from tests.sweeps import whole_or
 
 A, B = RelativePath("memory/a.md"), RelativePath("memory/b.md")
 PATHS = st.sampled_from(["MEMORY.md", "memory/a.md", "memory/b.md"])
@@ -46,7 +47,7 @@ def found(db: apsw.Connection, question: str) -> set[str]:
     return {row[0] for row in db.execute(sql, (expression,))}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=whole_or(25, 60), deadline=None)
 @given(st.lists(EDITS, max_size=12))
 def test_any_series_of_edits_gives_what_a_rebuild_gives(edits: list[tuple[str, str, object]]) -> None:
     db, disk = new_index(), dict[str, str]()

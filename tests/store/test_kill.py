@@ -14,6 +14,7 @@ from memoryd.store.document_rows import known_files
 from memoryd.store.index_schema import prepare_index
 from tests.store.consistency import check_consistency, dump, open_index
 from tests.store.rows import SETTINGS, note, put, put_note
+from tests.sweeps import some
 
 ROUNDS = 6
 TOPICS = ("rent", "boiler", "attic", "garden")
@@ -41,7 +42,8 @@ def write_for_ever(path: Path) -> None:
     asyncio.run(loop())
 
 
-@pytest.mark.parametrize("seed", range(ROUNDS))
+@pytest.mark.sweep
+@pytest.mark.parametrize("seed", some(range(ROUNDS), 3))
 def test_killed_writer_leaves_whole_files(tmp_path: Path, seed: int) -> None:
     path, chance = tmp_path / "index.sqlite", random.Random(seed)
     code = "import pathlib, sys, tests.store.test_kill as it; it.write_for_ever(pathlib.Path(sys.argv[1]))"

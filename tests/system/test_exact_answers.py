@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from memoryd.domain.text.words import STOP_WORDS
 from tests.daemon import RunningDaemon, write_config
+from tests.sweeps import whole_or
 from tests.system.over_socket import send
 
 SNIPPET_CHARS = 700
@@ -83,7 +84,7 @@ def daemon(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         yield running
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=whole_or(25, 60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     words=st.lists(st.sampled_from([*WORDS, *(word for word in FILLER if word != "🦞")]), min_size=1, max_size=5),
     excluded=st.sampled_from(["", "gateway", "boiler", "rope", "price"]),

@@ -14,8 +14,9 @@ from hypothesis import Phase, given, settings
 from tests.daemon import RunningDaemon, write_config
 from tests.embedding_endpoint import Endpoint
 from tests.private_world import PrivateWorld, Restart, Step, all_bytes, held, programs
+from tests.sweeps import whole_or
 
-EXAMPLES = int(os.environ.get("MEMORYD_PRIVACY_EXAMPLES", "20")) // 10
+EXAMPLES = int(os.environ.get("MEMORYD_PRIVACY_EXAMPLES", whole_or(10, 20))) // 10
 SYNC = {"watch": False, "settleMs": 20, "deleteGraceMs": 50}
 
 

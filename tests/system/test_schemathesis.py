@@ -24,6 +24,7 @@ from schemathesis.schemas import BaseSchema
 
 from memoryd.wire import ErrorCode
 from tests.daemon import RunningDaemon
+from tests.sweeps import whole_or
 from tests.system.over_socket import send
 from tests.system.words_only import words_only
 
@@ -41,10 +42,10 @@ CALLS = [
 WITHOUT_PARAMETERS = CALLS[:2]
 KNOWN = {"path": "MEMORY.md", "agent": "main", "sessionKey": "agent:main:main"}
 """Names that chance does not find, and without which there are no good answers."""
-CASES, SECONDS = 100, 120.0
+CASES, SECONDS = whole_or(40, 100), 120.0
 """Fewest cases of a call with parameters, and how long they may take on a slow machine."""
 SETTINGS = settings(
-    max_examples=150,
+    max_examples=whole_or(60, 150),
     deadline=None,
     database=None,
     derandomize=True,
@@ -89,6 +90,7 @@ def checks() -> list[CheckFunction]:
     return [cast(CheckFunction, CHECKS.get_one(name)) for name in KEPT]
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("method", "path", "mode"),
     [(*call, GenerationMode.POSITIVE) for call in CALLS]
@@ -135,6 +137,7 @@ def name_what_there_is(case: Case[Any]) -> None:
             part.update({name: KNOWN[name] for name in KNOWN.keys() & part.keys()})
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("mode", GenerationMode)
 def test_stream_of_events_keeps_its_description(
     described: BaseSchema, session: requests.Session, mode: GenerationMode

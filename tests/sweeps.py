@@ -1,0 +1,25 @@
+"""How much of a sweep is tried: a part of it in `make test`, the whole in `make torture`.
+
+A sweep tries one claim at many points: system calls, kills, sizes, examples. Its tests carry the mark `sweep`.
+"""
+
+import os
+from collections.abc import Sequence
+from typing import TypeVar
+
+Point = TypeVar("Point")
+
+WHOLE = bool(os.environ.get("MEMORYD_TEST_SWEEPS"))
+
+
+def some(points: Sequence[Point], count: int) -> Sequence[Point]:
+    """Return all points, or `count` of them from the first to the last, spread evenly."""
+    if WHOLE or count >= len(points):
+        return points
+    steps = max(1, count - 1)
+    return [points[round(number * (len(points) - 1) / steps)] for number in range(count)]
+
+
+def whole_or(part: int, whole: int) -> int:
+    """Return how many or how much is tried."""
+    return whole if WHOLE else part
