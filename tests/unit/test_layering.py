@@ -1,6 +1,7 @@
 """The import table of the package: each part imports only what stands above it."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,6 +27,13 @@ MAKES_TASKS = {"cli/model_check.py"}
 """It runs a worker without a daemon, in a loop of its own."""
 FACES = {"fastapi", "pydantic", "starlette", "uvicorn"}
 OUTSIDE = {"os", "pathlib", "asyncio", "time", "random", "socket", "subprocess", "structlog", "logging", "apsw"}
+DRIVERS = {"apsw", "sqlite3", "sqlite_vec"}
+SQL = re.compile(
+    r"\bSELECT\b.*\bFROM\b|\b(INSERT|REPLACE) (OR \w+ )?INTO\b|\bUPDATE \w+ SET\b|\bDELETE FROM\b|\bMATCH\b"
+    r"|\b(CREATE|DROP|ALTER) (TEMP |UNIQUE |VIRTUAL )?(TABLE|INDEX|TRIGGER|VIEW)\b|\bPRAGMA \w|\bBEGIN IMMEDIATE\b",
+    re.DOTALL,
+)
+"""Statements as we write them, in capitals; MATCH is the operator of FTS5."""
 
 TREES = {str(path.relative_to(ROOT)): ast.parse(path.read_text()) for path in sorted(ROOT.rglob("*.py"))}
 
@@ -134,3 +142,68 @@ def test_whether_a_note_is_private_is_asked_at_one_place() -> None:
 
 def _is_privacy_rule(name: str) -> bool:
     return name.startswith("memoryd.domain.privacy") and not name.endswith(".LAW_VERSION")
+
+
+def drivers_imported(tree: ast.AST) -> set[str]:
+    return {name.split(".")[0] for name in imports(tree)} & DRIVERS
+
+
+def statements(tree: ast.AST) -> list[str]:
+    """Return the strings that hold SQL, the parts of f-strings among them."""
+    strings = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    return [text for text in strings if SQL.search(text)]
+
+
+def functions_of_a_connection(tree: ast.AST) -> set[str]:
+    """Return the names of the functions that are handed a connection of the driver."""
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return {
+        node.name
+        for node in functions
+        for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+        if argument.annotation is not None and ast.unparse(argument.annotation).endswith("apsw.Connection")
+    }
+
+
+def test_only_the_store_knows_sqlite() -> None:
+    others = {module: tree for module, tree in TREES.items() if part_of(module) != "store"}
+    found = {module: [*drivers_imported(tree), *statements(tree)] for module, tree in others.items()}
+    assert not {module: what for module, what in found.items() if what}
+
+
+def test_only_the_store_hands_a_connection_to_a_function() -> None:
+    store = {module: tree for module, tree in TREES.items() if part_of(module) == "store"}
+    inner = {
+        f"memoryd.{module.removesuffix('.py').replace('/', '.')}.{name}"
+        for module, tree in store.items()
+        for name in functions_of_a_connection(tree)
+    }
+    assert inner
+    others = [(module, name) for module, tree in TREES.items() if module not in store for name in imports(tree)]
+    assert not [f"{module} imports {name}" for module, name in others if name in inner]
+
+
+def test_sqlite_outside_of_the_store_is_found() -> None:
+    for driver in (
+        "import apsw",
+        "from apsw import Connection",
+        "def late():\n    import sqlite3",
+        "import sqlite_vec",
+    ):
+        assert drivers_imported(ast.parse(driver)), driver
+    for text in (
+        "SELECT id\nFROM files",
+        "SELECT {} FROM files",
+        "INSERT OR IGNORE INTO files (path) VALUES (?)",
+        "UPDATE files SET path = ?",
+        "DELETE FROM files",
+        "CREATE VIRTUAL TABLE words USING fts5(body)",
+        "PRAGMA user_version",
+        "BEGIN IMMEDIATE",
+        "WHERE chunk_words MATCH ?",
+    ):
+        assert statements(ast.parse(f"sql = {text!r}")), text
+        assert statements(ast.parse(f"sql = f'{{table}}' {text!r}")), text
+    assert not statements(ast.parse("text = 'select one from the list, or update it; no match'"))
+    assert functions_of_a_connection(ast.parse("def read(db: apsw.Connection, key: str) -> None: ...")) == {"read"}
+    assert not functions_of_a_connection(ast.parse("def read(key: str) -> None: ..."))
