@@ -2,17 +2,14 @@
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import TypeVar
 
 import apsw
 
 from memoryd.store.file_opening import OpenFile, close_all
 from memoryd.store.readers import Readers
-from memoryd.store.running import Runner
+from memoryd.store.running import Returned, Runner
 from memoryd.store.write_ahead import WriteAheadLog
 from memoryd.store.writer import Writer
-
-Result = TypeVar("Result")
 
 
 class ConnectionPool:
@@ -37,11 +34,11 @@ class ConnectionPool:
         """Counts the transactions."""
         return self._writer.count
 
-    async def read(self, work: Callable[[apsw.Connection], Result]) -> Result:
+    async def read(self, work: Callable[[apsw.Connection], Returned]) -> Returned:
         """Run `work` on a read-only connection; when the caller is cancelled, the query is interrupted."""
         return await self._readers.run(work)
 
-    async def write(self, work: Callable[[apsw.Connection], Result]) -> Result:
+    async def write(self, work: Callable[[apsw.Connection], Returned]) -> Returned:
         """Run `work` in one transaction and return what it returns; any exception rolls back."""
         return await self._writer.run(work)
 

@@ -5,15 +5,12 @@ import contextlib
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
-from typing import TypeVar
 
 import apsw
 
 from memoryd.errors import StoreUnavailable
 from memoryd.store.file_opening import READERS
-from memoryd.store.running import INTERRUPT_SECONDS, Runner
-
-Result = TypeVar("Result")
+from memoryd.store.running import INTERRUPT_SECONDS, Returned, Runner
 
 REOPEN_SECONDS = 5.0
 """How long a question waits at most for a file that is being opened anew."""
@@ -37,7 +34,7 @@ class Readers:
         """Take connections that are open, of which nobody gets one before `is_open` is set."""
         self._idle = list(connections)
 
-    async def run(self, work: Callable[[apsw.Connection], Result]) -> Result:
+    async def run(self, work: Callable[[apsw.Connection], Returned]) -> Returned:
         """Run `work` on a connection; when the caller is cancelled, the query is interrupted."""
         end = time.monotonic() + REOPEN_SECONDS
         while True:
@@ -50,7 +47,7 @@ class Readers:
                 if self.is_open or self._is_settled.is_set() or time.monotonic() >= end:
                     return await self._run(work)
 
-    async def _run(self, work: Callable[[apsw.Connection], Result]) -> Result:
+    async def _run(self, work: Callable[[apsw.Connection], Returned]) -> Returned:
         if not self.is_open:
             raise StoreUnavailable(NOT_OPEN)
         # whoever has a turn finds a connection: there are as many of the one as of the other

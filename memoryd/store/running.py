@@ -11,7 +11,7 @@ import apsw
 from memoryd.errors import DamagedDatabase, StoreUnavailable
 from memoryd.store.sqlite_errors import mapped_errors
 
-Result = TypeVar("Result")
+Returned = TypeVar("Returned")
 
 INTERRUPT_SECONDS = 0.05
 """How often a query is interrupted until it ends: one that has not begun yet does not notice."""
@@ -32,8 +32,8 @@ class Runner:
         self.damage = self.trouble = None
 
     async def run(
-        self, function: Callable[..., Result], *arguments: object, interrupt: Callable[[], None] = lambda: None
-    ) -> Result:
+        self, function: Callable[..., Returned], *arguments: object, interrupt: Callable[[], None] = lambda: None
+    ) -> Returned:
         """Run a function and return what it returns; raises StoreUnavailable and DamagedDatabase.
 
         Whoever gives up waits until the function has ended, which `interrupt` is to bring about.
@@ -62,6 +62,6 @@ class Runner:
             raise
 
 
-def _mapped(work: Callable[[], Result]) -> Result:
+def _mapped(work: Callable[[], Returned]) -> Returned:
     with mapped_errors():
         return work()

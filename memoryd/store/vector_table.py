@@ -4,7 +4,6 @@ A space is named by its number, which `find_space` and `open_space` give and whi
 """
 
 from collections.abc import Callable, Collection, Sequence
-from typing import TypeVar
 
 import apsw
 import numpy as np
@@ -22,6 +21,7 @@ from memoryd.store.pending_passages import (
     rejected,
     used,
 )
+from memoryd.store.running import Returned
 from memoryd.store.stored_vectors import (
     Matrix,
     VectorBatch,
@@ -34,8 +34,6 @@ from memoryd.store.stored_vectors import (
 )
 from memoryd.store.vector_spaces import count_unused, drop_space, evict_unused, find_space, open_space, spaces_of
 from memoryd.store.word_rows import CandidateFilter
-
-Result = TypeVar("Result")
 
 
 class Vectors:
@@ -105,8 +103,8 @@ class Vectors:
         return await self._pool.read(lambda db: vectors_after(db, space, last_id, dimensions, limit))
 
     async def load(
-        self, space: int, last_id: int, dimensions: int, limit: int, take: Callable[[VectorBatch], Result]
-    ) -> Result:
+        self, space: int, last_id: int, dimensions: int, limit: int, take: Callable[[VectorBatch], Returned]
+    ) -> Returned:
         """Hand `take` what `after` returns, and return what it returns.
 
         On the worker thread, since it may copy much; whoever gives up waits until it is done with the batch.

@@ -3,17 +3,14 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import TypeVar
 
 import apsw
 
 from memoryd.errors import StoreUnavailable
 from memoryd.store.connecting import BUSY_TIMEOUT_MS
 from memoryd.store.readers import NOT_OPEN
-from memoryd.store.running import Runner
+from memoryd.store.running import Returned, Runner
 from memoryd.store.write_ahead import WriteAheadLog
-
-Result = TypeVar("Result")
 
 
 class Writer:
@@ -43,7 +40,7 @@ class Writer:
             raise StoreUnavailable(self._why_none)
         return self._connection
 
-    async def run(self, work: Callable[[apsw.Connection], Result]) -> Result:
+    async def run(self, work: Callable[[apsw.Connection], Returned]) -> Returned:
         """Run `work` in one transaction and return what it returns; any exception rolls back."""
         async with self._lock:
             # only within the lock: who had it before may have closed the file
@@ -68,7 +65,7 @@ class Writer:
             self._why_none = NOT_OPEN
             yield writer
 
-    def _transact(self, writer: apsw.Connection, work: Callable[[apsw.Connection], Result]) -> Result:
+    def _transact(self, writer: apsw.Connection, work: Callable[[apsw.Connection], Returned]) -> Returned:
         # at once a writer: to become one after a read would fail if another program had written in between
         writer.execute("BEGIN IMMEDIATE")
         try:
