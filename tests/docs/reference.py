@@ -3,12 +3,13 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from tests.docs import codes, commands, configuration, files
+from tests.docs import codes, commands, configuration, files, http_api
 
 FOLDER = Path(__file__).parents[2] / "docs" / "reference"
 PAGES: Mapping[str, Callable[[], str]] = {
     "configuration.md": configuration.page,
     "commands.md": commands.page,
+    "http-api.md": http_api.page,
     "codes.md": codes.page,
     "files.md": files.page,
 }

@@ -1,0 +1,109 @@
+"""`reference/http-api.md`: every call with what it takes and gives, from the table of routes and OpenAPI."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from memoryd.api import routes
+from memoryd.domain.access import Who
+from tests.docs.tables import table
+
+Schema = Mapping[str, Any]
+
+HEAD: Final = """# HTTP API
+
+HTTP/1.1 with JSON bodies on the Unix socket, `$XDG_RUNTIME_DIR/memoryd/memoryd.sock` unless you
+[say otherwise](files.md); [ask from a program](../how-to/ask-from-a-program.md) shows how. `GET /openapi.json` tells a
+generator the same. Errors are `{"error": {"code", "message", "hint"}}` with a [code](codes.md) of a closed list.
+Keys may be added to a reply; those that stand here stay. `?` marks what may be left out.
+
+"""
+LIMITS: Final = {
+    "minimum": "≥",
+    "maximum": "≤",
+    "exclusiveMinimum": ">",
+    "maxLength": "characters ≤",
+    "maxItems": "items ≤",
+}
+MAY: Final = {
+    Who.ANYONE: "anyone with a socket",
+    Who.AGENT: "the owner; an agent on its own socket",
+    Who.SESSION: "whom [the access rules](../explanation/access.md) let in",
+    Who.OWNER: "the owner's socket alone",
+}
+
+
+def page() -> str:
+    """Return the page."""
+    described = [row for row in routes.TABLE if row.is_described]
+    calls = [(f"[`{row.method} {row.path}`](#{_anchor(row)})", row.summary, MAY[row.who]) for row in described]
+    schema = routes.application().openapi()
+    entries = [_entry(row, schema["paths"][row.path][row.method.lower()]) for row in described]
+    shapes = [_shape(name, shape) for name, shape in sorted(schema["components"]["schemas"].items())]
+    return "".join([HEAD, table(("call", "does", "who may"), calls), *entries, "\n## Shapes\n", *shapes])
+
+
+def _anchor(row: routes.Row) -> str:
+    heading = f"{row.method} {row.path}".lower().replace(" ", "-")
+    return "".join(sign for sign in heading if sign.isalnum() or sign in "-_")
+
+
+def _entry(row: routes.Row, call: Schema) -> str:
+    said = " ".join(str(call.get("description", row.summary)).split())
+    parts = [f"\n## {row.method} {row.path}\n\n{said}\n\nMay be asked by: {MAY[row.who]}.\n"]
+    if parameters := [_parameter(one) for one in call.get("parameters", ())]:
+        parts += ["\n", table(("parameter", "type", "meaning"), parameters)]
+    if body := call.get("requestBody"):
+        parts.append(f"\nTakes {_type(_content(body))}.\n")
+    replies = {status: reply for status, reply in call["responses"].items() if int(status) < 400}
+    parts += [f"\nAnswers {status} with {_type(_content(reply))}.\n" for status, reply in replies.items()]
+    return "".join(parts)
+
+
+def _content(holder: Schema) -> Schema:
+    return next((dict(one.get("schema") or {}) for one in holder.get("content", {}).values()), {})
+
+
+def _parameter(one: Schema) -> tuple[str, str, str]:
+    where = "in the path" if one["in"] == "path" else "required" if one.get("required") else ""
+    meaning = str(one.get("description") or one["schema"].get("description", ""))
+    return f"`{one['name']}`", _type(one["schema"]), "; ".join(filter(None, (meaning, _limits(one["schema"]), where)))
+
+
+def _shape(name: str, shape: Schema) -> str:
+    said = " ".join(str(shape.get("description", "")).split())
+    if "enum" in shape:
+        return f"\n### {name}\n\n{said}\n\n{', '.join(f'`{one}`' for one in shape['enum'])}\n"
+    required = shape.get("required", ())
+    rows = [
+        (f"`{key}`{'' if key in required else '?'}", _type(one), _meaning(one))
+        for key, one in shape.get("properties", {}).items()
+    ]
+    return f"\n### {name}\n\n{said}\n\n{table(('key', 'type', 'meaning'), rows)}"
+
+
+def _meaning(one: Schema) -> str:
+    said = " ".join(str(one.get("description", "")).split())
+    default = one.get("default")
+    return "; ".join(filter(None, (said, _limits(one), "" if default is None else f"default `{json.dumps(default)}`")))
+
+
+def _limits(one: Schema) -> str:
+    places = [one, *one.get("anyOf", ())]
+    return ", ".join(f"{sign} {place[key]}" for key, sign in LIMITS.items() for place in places if key in place)
+
+
+def _type(one: Schema) -> str:
+    """Write a type: `string`, `[shape](#shape)`, `string[]`, `number or null`."""
+    if "$ref" in one:
+        name = str(one["$ref"]).rpartition("/")[2]
+        return f"[{name}](#{name.lower()})"
+    if kinds := one.get("anyOf") or one.get("oneOf"):
+        return " or ".join(dict.fromkeys(_type(kind) for kind in kinds))
+    if "enum" in one or "const" in one:
+        return ", ".join(f"`{choice}`" for choice in one.get("enum", [one.get("const")]))
+    if one.get("type") == "array":
+        return f"{_type(one.get('items', {}))}[]"
+    if one.get("type") == "object" and isinstance(inner := one.get("additionalProperties"), Mapping):
+        return f"object of {_type(inner)}"
+    return str(one.get("type", "anything"))
