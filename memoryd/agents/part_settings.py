@@ -9,7 +9,7 @@ from memoryd.domain.syncplan import Grace
 from memoryd.domain.text.entries import ChunkSettings
 from memoryd.index.indexer import IndexSettings
 from memoryd.index.lane_settings import LaneSettings
-from memoryd.search.builtin import SearchSettings
+from memoryd.search.search_settings import SearchSettings
 
 BATCH_PASSAGES = 1000
 """Of one job of a provider's batch interface."""

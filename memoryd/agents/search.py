@@ -10,8 +10,8 @@ from memoryd.domain.ranking.filters import Filters, parse_instant
 from memoryd.domain.ranking.questions import parse_question
 from memoryd.embed.slot import EmbedderSlot
 from memoryd.errors import InvalidRequest
-from memoryd.search.query import Query
-from memoryd.search.service import Answer, SearchService
+from memoryd.search.answer import Answer, SearchService
+from memoryd.search.backend import Query
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

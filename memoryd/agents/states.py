@@ -18,7 +18,7 @@ from memoryd.qmd.agent import AgentQmd
 from memoryd.qmd.mcp_server import ServerPhase
 from memoryd.qmd.program import Program
 from memoryd.qmd.upkeep_state import UpkeepState
-from memoryd.search.query import Fallback
+from memoryd.search.backend import Fallback
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from memoryd.config.limits import LimitsSection
 from memoryd.config.models import Agent
 from memoryd.embed.choice import Embedding, media_rules
 from memoryd.qmd.agent import AgentQmd, Dependencies
-from memoryd.search.service import SearchService
+from memoryd.search.answer import SearchService
 
 
 class Workspace:

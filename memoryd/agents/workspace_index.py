@@ -24,8 +24,8 @@ from memoryd.index.lane_settings import LaneLinks, Lookup
 from memoryd.index.spaces import Spaces
 from memoryd.index.sync_state import IndexEvents, Publish
 from memoryd.index.watcher import FileWatcher
+from memoryd.search.answer import Freshness
 from memoryd.search.builtin import BuiltinSearch
-from memoryd.search.service import Freshness
 from memoryd.store.database import Database
 from memoryd.wire import Event
 

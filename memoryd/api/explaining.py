@@ -1,31 +1,29 @@
 """How an answer came about, as the API tells it."""
 
 from memoryd.api.models import FloorsExplanation, HitExplanation, QuestionExplanation, SearchExplanation
+from memoryd.domain.ranking.floors import Floors
 from memoryd.domain.ranking.questions import Question
-from memoryd.search.query import Floors
-from memoryd.search.service import Answer, Answered
+from memoryd.search.answer import Answer
+from memoryd.search.hit import Hit, citation_of
 
 DIGITS = 4
 
 
-def hit_explanation(hit: Answered) -> HitExplanation | None:
-    """Tell where a hit stood in each arm and what moved it; None where the engine does not say."""
-    why = hit.why
-    if why is None:
-        return None
+def hit_explanation(hit: Hit) -> HitExplanation:
+    """Tell where a hit stood in each arm and what moved it."""
     return HitExplanation(
-        base_score=round(why.base, DIGITS),
-        merged_rank=why.fused_rank,
-        words_rank=why.words_rank,
-        bm25=_rounded(hit.words),
-        vector_rank=why.vector_rank,
-        cosine=_rounded(hit.vector_score),
-        standout=_rounded(why.standout),
-        terms=list(why.terms),
-        decay=round(why.decay, DIGITS),
-        age_days=why.age_days,
-        copies=list(hit.copies),
-        because=why.because,
+        base_score=round(hit.base_score, DIGITS),
+        merged_rank=hit.ranks.merged,
+        words_rank=hit.ranks.words,
+        bm25=_rounded(hit.bm25),
+        vector_rank=hit.ranks.vector,
+        cosine=_rounded(hit.cosine),
+        standout=_rounded(hit.standout),
+        terms=list(hit.terms),
+        decay=round(hit.decay.factor, DIGITS),
+        age_days=hit.decay.age_days,
+        copies=[str(citation_of(copy)) for copy in hit.copies],
+        because=hit.because,
     )
 
 

@@ -8,7 +8,7 @@ from pydantic.alias_generators import to_camel
 
 from memoryd.agents.sync import SyncGoal
 from memoryd.domain.flags import Flag
-from memoryd.search.query import Fallback
+from memoryd.search.backend import Fallback
 from memoryd.wire import DEADLINE_MS_MAX, RESULTS_MAX, ErrorCode
 
 AgentId = Annotated[str, Field(max_length=64, description="agent to ask; the default agent if absent")]

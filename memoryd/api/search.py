@@ -6,7 +6,7 @@ from memoryd.agents.search import SearchOptions, SearchOutcome
 from memoryd.api.dependencies import Asking, Memories
 from memoryd.api.explaining import answer_explanation, hit_explanation
 from memoryd.api.models import ArmReply, HitReply, SearchHealth, SearchReply, SearchRequest, fallback_reply
-from memoryd.search.service import Answered
+from memoryd.search.hit import Hit
 
 
 async def search(request: SearchRequest, caller: Asking, memories: Memories) -> SearchReply:
@@ -41,7 +41,7 @@ def encoded(outcome: SearchOutcome) -> SearchReply:
         model=outcome.model,
         mode=answer.mode,
         fallback=fallback_reply(answer.fallback),
-        verdict=answer.verdict,
+        verdict=answer.verdict.value,
         reason=answer.reason,
         citations="on" if has_citations else "off",
         health=SearchHealth(
@@ -57,21 +57,21 @@ def encoded(outcome: SearchOutcome) -> SearchReply:
     )
 
 
-def _hit(hit: Answered, *, is_explained: bool, has_citations: bool) -> HitReply:
+def _hit(hit: Hit, *, is_explained: bool, has_citations: bool) -> HitReply:
     return HitReply(
-        path=hit.path,
-        start_line=hit.start_line,
-        end_line=hit.end_line,
+        path=hit.chunk.path,
+        start_line=hit.chunk.start_line,
+        end_line=hit.chunk.end_line,
         score=round(hit.score, 4),
-        vector_score=None if hit.vector_score is None else round(hit.vector_score, 4),
+        vector_score=None if hit.cosine is None else round(hit.cosine, 4),
         text_score=None if hit.text_score is None else round(hit.text_score, 4),
-        snippet=hit.snippet,
-        snippet_start_line=hit.snippet_start_line,
-        snippet_end_line=hit.snippet_end_line,
-        heading=hit.heading,
-        source=hit.source,
-        citation=hit.citation if has_citations else None,
-        flags=list(hit.flags),
+        snippet=hit.snippet.text,
+        snippet_start_line=hit.snippet.start_line,
+        snippet_end_line=hit.snippet.end_line,
+        heading=hit.chunk.heading,
+        source=hit.chunk.source,
+        citation=str(hit.citation) if has_citations else None,
+        flags=list(hit.snippet.flags),
         duplicates=len(hit.copies),
         explain=hit_explanation(hit) if is_explained else None,
     )

@@ -28,7 +28,7 @@ from memoryd.qmd.sidecar import QmdSettings, QmdSidecar
 from memoryd.qmd.upkeep import Supplies
 from memoryd.qmd.upkeep_plan import UpkeepRules
 from memoryd.search.backend import SearchBackend
-from memoryd.search.fallback import ChangedSince, FallbackSearch
+from memoryd.search.fallback_search import ChangedSince, FallbackSearch
 
 log = structlog.get_logger(__name__)
 

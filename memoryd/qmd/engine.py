@@ -10,8 +10,8 @@ from memoryd.domain.text.words import query_terms
 from memoryd.qmd.passages import Passages, place_in_answer, without_copies
 from memoryd.qmd.sidecar import QmdAnswer, QmdSidecar
 from memoryd.qmd.subqueries import MAX_LISTED, MAX_SEARCHES, QmdQuestion, sub_queries
-from memoryd.search.arms import LEXICAL, VECTOR
-from memoryd.search.query import Arm, ArmState, Engine, Found, Query, Scored
+from memoryd.search.backend import LEXICAL, VECTOR, Arm, ArmState, Engine, Found, Query
+from memoryd.search.hit import Hit
 
 NAME: Final = "qmd"
 RERANK = "rerank"
@@ -48,7 +48,7 @@ class QmdSearch:
             return replace(found, doubt=f"{best} fits the filters, phrases and excluded words of the question")
         return found
 
-    def _found(self, query: Query, terms: tuple[str, ...], hits: Sequence[Scored], arms: Mapping[str, Arm]) -> Found:
+    def _found(self, query: Query, terms: tuple[str, ...], hits: Sequence[Hit], arms: Mapping[str, Arm]) -> Found:
         state = self._qmd.upkeep.state
         best = tuple(without_copies(hits, query)[: query.limit])
         told = {place_in_answer(chunk) for hit in best for chunk in (hit.chunk, *hit.copies)}

@@ -10,8 +10,9 @@ from memoryd.domain.text.entries import ChunkSettings
 from memoryd.files.octets import Content
 from memoryd.qmd.output import QmdHit
 from memoryd.qmd.result_files import ResultFile, ResultFiles
+from memoryd.search.backend import Query
 from memoryd.search.folding import folded
-from memoryd.search.query import Query, Scored, Why
+from memoryd.search.hit import Hit, Ranks
 from memoryd.store.chunks import ChunkRow
 
 
@@ -22,24 +23,24 @@ class Passages:
         self._files = files
         self._chunking = chunking
 
-    def of(self, hits: Sequence[QmdHit], terms: tuple[str, ...], query: Query) -> list[Scored]:
+    def of(self, hits: Sequence[QmdHit], terms: tuple[str, ...], query: Query) -> list[Hit]:
         """Return a passage of each file, best first, until there are as many as are wanted, apart from copies.
 
         What scores no less than the last of them is read too: it may be a newer copy.
         """
-        found: dict[tuple[str, int], Scored] = {}
+        found: dict[tuple[str, int], Hit] = {}
         # taken apart once, not once a file
         query = replace(query, asked=query.question)
         for rank, hit in enumerate(hits, start=1):
             told = without_copies(list(found.values()), query)
             if len(told) >= query.limit and hit.score < told[query.limit - 1].score:
                 break
-            one = self._scored(hit, rank, terms, query)
+            one = self._hit(hit, rank, terms, query)
             if one is not None:
                 found.setdefault(place_in_answer(one.chunk), one)
         return list(found.values())
 
-    def _scored(self, hit: QmdHit, rank: int, terms: tuple[str, ...], query: Query) -> Scored | None:
+    def _hit(self, hit: QmdHit, rank: int, terms: tuple[str, ...], query: Query) -> Hit | None:
         """Return the passage of a file, None if it may not be told; one that has changed must still hold a word."""
         file = self._files.place(hit.collection, hit.path)
         content = self._files.read(file) if file is not None else None
@@ -52,7 +53,11 @@ class Passages:
             return None
         held = _held(row.text, terms)
         is_unchanged = bool(hit.docid) and content.sha256.hex().startswith(hit.docid)
-        return Scored(row, hit.score, why=_why(hit, rank, held)) if held or is_unchanged else None
+        if not held and not is_unchanged:
+            return None
+        # qmd tells its order and its score; what stands behind them, it keeps for itself
+        because = f"qmd ranks its file {rank}, with a score of {hit.score:g}"
+        return Hit(row, hit.score, hit.score, ranks=Ranks(merged=rank), terms=held, because=because)
 
     def _best_part(
         self, content: Content, file: ResultFile, hit: QmdHit, terms: tuple[str, ...], query: Query
@@ -71,7 +76,7 @@ class Passages:
         )
 
 
-def without_copies(hits: Sequence[Scored], query: Query) -> list[Scored]:
+def without_copies(hits: Sequence[Hit], query: Query) -> list[Hit]:
     """Return the hits that may stand in the answer, each with its copies behind it."""
     eligible = [hit for hit in hits if hit.score >= query.min_score or hit.is_literal]
     return folded(eligible, query.now.tzinfo or UTC)
@@ -86,12 +91,6 @@ def _row(content: Content, file: ResultFile, part: Chunk) -> ChunkRow:
     text = content.text[part.start : part.end]
     lines = part.start_line, part.end_line
     return ChunkRow(0, RelativePath(file.path), Source.MEMORY, *lines, part.heading, text, content.stat.mtime_ns)
-
-
-def _why(hit: QmdHit, rank: int, held: tuple[str, ...]) -> Why:
-    """Tell what qmd tells: its order and its score. What stands behind them, it keeps for itself."""
-    because = f"qmd ranks its file {rank}, with a score of {hit.score:g}"
-    return Why(base=hit.score, fused_rank=rank, terms=held, because=because)
 
 
 def _held(text: str, terms: Sequence[str]) -> tuple[str, ...]:

@@ -1,8 +1,113 @@
-"""The seam between engines: what answers a question, and how one says that it stands in for another."""
+"""The seam between engines: what is asked, what is found, and what answers a question."""
 
-from typing import Protocol
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Literal, Protocol
 
-from memoryd.search.query import Found, Query
+from memoryd.domain.ranking.filters import Filters
+from memoryd.domain.ranking.floors import Floors, Verdict
+from memoryd.domain.ranking.questions import Question, parse_question
+from memoryd.domain.ranking.snippets import SNIPPET_CHARS
+from memoryd.search.hit import Hit
+
+LEXICAL, VECTOR = "lexical", "vector"
+"""The arms that every engine has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question with its limits; `deadline` is in seconds from the call, `now` is the asker's clock and time zone.
+
+    `asked` is `text` and `filters` taken apart, if somebody did so already.
+    """
+
+    text: str
+    limit: int = 6
+    min_score: float = 0.0
+    deadline: float = 5.0
+    filters: Filters = field(default_factory=Filters)
+    asked: Question | None = None
+    now: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+    @property
+    def question(self) -> Question:
+        return self.asked or parse_question(self.text, self.filters, self.now)
+
+
+class ArmState(StrEnum):
+    """How an arm took part in an answer."""
+
+    OK = "ok"
+    PARTIAL = "partial"
+    OFF = "off"
+    """Switched off by its owner."""
+    WAITING = "waiting"
+    """Its model is being fetched or loaded."""
+    FAILED = "failed"
+    TIMEOUT = "timeout"
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """An arm's part in an answer, and why if it is less than OK."""
+
+    state: ArmState
+    reason: str = ""
+
+    @property
+    def took_part(self) -> bool:
+        return self.state in (ArmState.OK, ArmState.PARTIAL)
+
+    @property
+    def is_as_configured(self) -> bool:
+        """Whether its owner gets all that was asked for."""
+        return self.state in (ArmState.OK, ArmState.OFF)
+
+
+@dataclass(frozen=True, slots=True)
+class Fallback:
+    """The engine that should have answered, why it did not, and since when."""
+
+    left: str
+    reason: str
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """What answered and how it wants its hits told: lengths in characters, `total_chars` of all snippets together."""
+
+    name: Literal["builtin", "qmd"] = "builtin"
+    model: str | None = None
+    pending_embeddings: int | None = None
+    snippet_chars: int = SNIPPET_CHARS
+    total_chars: int | None = None
+
+
+BUILTIN = Engine()
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The best chunks, best first, how the arms took part, and the terms that were looked for."""
+
+    hits: tuple[Hit, ...]
+    misses: tuple[Hit, ...]
+    arms: Mapping[str, Arm]
+    terms: tuple[str, ...]
+    engine: Engine = BUILTIN
+    fallback: Fallback | None = None
+    as_of: float | None = None
+    """Documents changed after this (system clock) are not known to the engine; None: it knows all."""
+    doubt: str = ""
+    """Why finding nothing does not mean that there is nothing."""
+    verdict: Verdict | None = None
+    """None: the engine does not judge its evidence."""
+    reason: str = ""
+    """Why what was found is not told as a hit."""
+    floors: Floors | None = None
 
 
 class SearchBackend(Protocol):

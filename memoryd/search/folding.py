@@ -8,30 +8,30 @@ from datetime import UTC, date, datetime, tzinfo
 from memoryd.domain.media import modality_of
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.text.gist import gist, outline
-from memoryd.search.query import Scored
+from memoryd.search.hit import Hit
 
 
-def folded(hits: Sequence[Scored], zone: tzinfo = UTC) -> list[Scored]:
+def folded(hits: Sequence[Hit], zone: tzinfo = UTC) -> list[Hit]:
     """Return the hits, best first, without copies; the newest of those that say the same has the place of the best.
 
     Newest is by the date in the name, else by the day in `zone` of the last change. A hit that holds other words of
     the question, if only in its path, is no copy.
     """
     outlines = Counter(outline(hit.chunk.text) for hit in hits)
-    groups: dict[Hashable, list[Scored]] = {}
+    groups: dict[Hashable, list[Hit]] = {}
     for at, hit in enumerate(hits):
         is_alone = outlines[outline(hit.chunk.text)] == 1 or modality_of(hit.chunk.path) is not None
         said = "" if is_alone else gist(hit.chunk.text, hit.chunk.heading)
-        groups.setdefault((said, hit.why and frozenset(hit.why.terms)) if said else at, []).append(hit)
+        groups.setdefault((said, frozenset(hit.terms)) if said else at, []).append(hit)
     return [_led(group, zone) for group in groups.values()]
 
 
-def _led(group: Sequence[Scored], zone: tzinfo) -> Scored:
+def _led(group: Sequence[Hit], zone: tzinfo) -> Hit:
     newest = max(group, key=lambda hit: _written(hit, zone))
     copies = tuple(hit.chunk for hit in group if hit is not newest)
     return replace(newest, score=max(hit.score for hit in group), copies=copies) if copies else newest
 
 
-def _written(hit: Scored, zone: tzinfo) -> tuple[date, int]:
+def _written(hit: Hit, zone: tzinfo) -> tuple[date, int]:
     changed = datetime.fromtimestamp(hit.chunk.mtime_ns / 1e9, zone).date()
     return date_in_name(hit.chunk.path) or changed, hit.chunk.mtime_ns

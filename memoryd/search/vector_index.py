@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoryd.domain.ranking.fusion import Noise
+from memoryd.embed.protocol import Vector
 from memoryd.errors import StoreUnavailable
 from memoryd.search.vector_rows import VectorRows
 from memoryd.store.database import Database
@@ -24,7 +25,7 @@ PRIOR_COUNT, PRIOR_DEVIATION = 20, 0.1
 """A corpus of a few passages says little about noise: so much weight has the usual deviation of cosines."""
 
 
-class Engine(StrEnum):
+class DistanceEngine(StrEnum):
     """What computes the distances."""
 
     RESIDENT = "resident"
@@ -36,14 +37,15 @@ class Engine(StrEnum):
 
 
 class VectorIndex:
-    """Exact nearest vectors of one space. New vectors are picked up at each question; `invalidate` after removals.
+    """Exact nearest vectors of one space, in the file as it is open now: in another life of it they mean nothing.
 
-    At most `limit` bytes of vectors are held in memory.
+    New vectors are picked up at each question; `invalidate` after removals. At most `limit` bytes are held in memory.
     """
 
     def __init__(self, *, database: Database, executor: Executor, space: int, dimensions: int, limit: int) -> None:
         self.space = space
         self._database = database
+        self._epoch = database.epoch
         self._executor = executor
         self._dimensions = dimensions
         self._limit = limit
@@ -56,16 +58,26 @@ class VectorIndex:
         self._lock = asyncio.Lock()
 
     @property
-    def engine(self) -> Engine:
+    def engine(self) -> DistanceEngine:
         """What computes the distances now."""
         if self._is_unmappable:
-            return Engine.SQLITE_VEC
-        return Engine.MAPPED if self._rows.is_mapped else Engine.RESIDENT
+            return DistanceEngine.SQLITE_VEC
+        return DistanceEngine.MAPPED if self._rows.is_mapped else DistanceEngine.RESIDENT
 
     @property
     def size(self) -> int:
         """How many vectors the last question was compared with; what came after the matrix was left is not counted."""
         return self._size
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the file is still the one that was open when this was made."""
+        return self._epoch == self._database.epoch
+
+    def require_current(self) -> None:
+        """Raise StoreUnavailable if the file was opened anew: the same numbers of spaces and rows mean others then."""
+        if not self.is_current:
+            raise StoreUnavailable("the index was opened anew while the question was embedded", hint="ask again")
 
     def invalidate(self) -> None:
         """Say that vectors were removed: the next question loads all anew."""
@@ -79,19 +91,23 @@ class VectorIndex:
             return not self._is_unmappable and not self._rows.count
 
     async def nearest(
-        self, query: Matrix, limit: int, allowed: NDArray[np.int64] | None = None
+        self, query: Vector, limit: int, allowed: NDArray[np.int64] | None = None
     ) -> tuple[list[tuple[bytes, float]], Noise]:
         """Return (text hash, cosine) of the `limit` nearest, best first, and the noise of this question.
 
-        `allowed` ids (ascending) filter before the cut.
+        `allowed` ids (ascending) filter before the cut. Raises StoreUnavailable when the file is opened anew meanwhile.
         """
         async with self._lock:
             await self._refresh()
+            # whatever reads waits while the file is opened anew, and may so have loaded rows of the new one
+            self.require_current()
             ids, hashes, vectors = self._rows.ids, self._rows.hashes, self._rows.vectors
         noise = _noise(self._sample, query)
         if self._is_unmappable:
             only = None if allowed is None else allowed.tolist()
-            return await self._database.vectors.nearest(self.space, query, limit, only), noise
+            found = await self._database.vectors.nearest(self.space, query, limit, only)
+            self.require_current()
+            return found, noise
         loop = asyncio.get_running_loop()
         places, cosines = await loop.run_in_executor(self._executor, _best, ids, vectors, query, limit, allowed)
         return list(zip(hashes[places].tolist(), cosines.tolist(), strict=True)), noise
@@ -138,8 +154,8 @@ def _added(rows: VectorRows, batch: VectorBatch) -> int | OSError:
 
 
 def _best(
-    ids: NDArray[np.int64], vectors: Matrix, query: Matrix, limit: int, allowed: NDArray[np.int64] | None
-) -> tuple[NDArray[np.intp], Matrix]:
+    ids: NDArray[np.int64], vectors: Matrix, query: Vector, limit: int, allowed: NDArray[np.int64] | None
+) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
     """Return the places of the `limit` nearest, best first, and their cosines."""
     rows = np.arange(len(ids)) if allowed is None else np.flatnonzero(np.isin(ids, allowed, assume_unique=True))
     similarity = np.asarray((vectors if allowed is None else vectors[rows]) @ query)
@@ -148,7 +164,7 @@ def _best(
     return rows[order], similarity[order]
 
 
-def _noise(sample: Matrix, query: Matrix) -> Noise:
+def _noise(sample: Matrix, query: Vector) -> Noise:
     if not len(sample):
         return Noise()
     similarity = sample @ query

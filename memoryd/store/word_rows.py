@@ -8,6 +8,7 @@ import apsw
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.ranking.floors import TermStatistics, idf
+from memoryd.domain.ranking.fusion import LexicalMatches
 from memoryd.domain.ranking.questions import Question
 from memoryd.domain.text.words import Phrase
 from memoryd.store.word_expressions import all_of, any_of, any_phrase, every_phrase, one_of
@@ -52,16 +53,7 @@ class CandidateFilter:
         return self == CandidateFilter()
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkScore:
-    """A chunk's BM25 (higher is better), and how completely it matches: 0, 1 or 2."""
-
-    chunk: int
-    bm25: float
-    level: int
-
-
-def chunk_scores(db: apsw.Connection, question: Question, limit: int, admitted: CandidateFilter) -> list[ChunkScore]:
+def best_chunks(db: apsw.Connection, question: Question, limit: int, admitted: CandidateFilter) -> LexicalMatches:
     """Return the best `limit` chunks that hold a term, best first: those of a higher level, then those with more BM25.
 
     A level is for holding all terms, another for holding all of them whole.
@@ -71,7 +63,8 @@ def chunk_scores(db: apsw.Connection, question: Question, limit: int, admitted: 
     level = " + ".join(f"({_FOUND_BY})" for _ in complete) or "0"
     statement = _CHUNKS.format(level=level, clauses=clauses)
     expression = any_of(question.terms, question.joined)
-    return [ChunkScore(*row) for row in db.execute(statement, (*complete, expression, *values, limit))]
+    rows = list(db.execute(statement, (*complete, expression, *values, limit)))
+    return LexicalMatches({row[0]: row[1] for row in rows}, {row[0]: row[2] for row in rows if row[2]})
 
 
 def admitted_chunks(db: apsw.Connection, chunk_ids: Iterable[int], admitted: CandidateFilter) -> set[int]:

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Collection, Sequence
 
 from memoryd.domain.ranking.floors import TermStatistics
+from memoryd.domain.ranking.fusion import LexicalMatches
 from memoryd.domain.ranking.questions import Question
 from memoryd.store.connection_pool import ConnectionPool
 from memoryd.store.index_schema import check_words, drop_deleted_words
 from memoryd.store.word_rows import (
     CandidateFilter,
-    ChunkScore,
     admitted_chunks,
-    chunk_scores,
+    best_chunks,
     chunk_texts,
     term_statistics,
 )
@@ -22,9 +22,9 @@ class Words:
     def __init__(self, pool: ConnectionPool) -> None:
         self._pool = pool
 
-    async def scores(self, question: Question, limit: int, admitted: CandidateFilter) -> list[ChunkScore]:
+    async def best(self, question: Question, limit: int, admitted: CandidateFilter) -> LexicalMatches:
         """Return the best `limit` chunks that hold a term, best first: those of a higher level, then by BM25."""
-        return await self._pool.read(lambda db: chunk_scores(db, question, limit, admitted))
+        return await self._pool.read(lambda db: best_chunks(db, question, limit, admitted))
 
     async def admitted(self, chunk_ids: Collection[int], admitted: CandidateFilter) -> set[int]:
         """Return those of the chunks that may answer."""

@@ -11,12 +11,14 @@ import pytest
 from memoryd.config.query import HybridSection
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.ranking.decay import age_in_days, decay_day, decay_factor
-from memoryd.domain.ranking.diversity import Weighed, mmr
-from memoryd.domain.ranking.fusion import Evidence, Weights, text_score, weighted
+from memoryd.domain.ranking.diversity import Contender, mmr
+from memoryd.domain.ranking.floors import Threshold
+from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, VectorMatches, Weights, text_score, weighted
 from memoryd.domain.ranking.similarity import tokens
 from memoryd.domain.text.words import query_terms
-from memoryd.search.query import Scored
-from memoryd.search.selection import Bar, Selected, Steps, select
+from memoryd.search.hit import Hit
+from memoryd.search.search_settings import SelectionSettings
+from memoryd.search.selection import Selected, select
 from memoryd.store.chunks import ChunkRow
 
 FACTS = json.loads((Path(__file__).parents[1] / "data" / "openclaw" / "ranking.json").read_text())
@@ -31,7 +33,7 @@ def expected(name: str) -> Any:
     return VECTORS[name]["observed"]
 
 
-def merged(name: str, *, bar: Bar | None = None) -> Selected:
+def merged(name: str, *, threshold: Threshold | None = None) -> Selected:
     """Run a vector of the merge through the weighted sum and the steps after it, as a search does.
 
     Text scores are given as they come out of r/(1+r), so r is taken back from them (1 as a very good match).
@@ -40,14 +42,15 @@ def merged(name: str, *, bar: Bar | None = None) -> Selected:
     rows = {hit["id"]: hit for hit in [*asked["vector"], *asked["keyword"]]}
     ids = {name: number for number, name in enumerate(rows, start=1)}
     cosines = {ids[hit["id"]]: hit["vectorScore"] for hit in asked["vector"]}
-    words = {ids[hit["id"]]: magnitude(hit["textScore"]) for hit in asked["keyword"]}
-    fused = weighted(Evidence(words, cosines), Weights(asked["vectorWeight"], asked["textWeight"]))
+    bm25 = {ids[hit["id"]]: magnitude(hit["textScore"]) for hit in asked["keyword"]}
+    evidence = Evidence(LexicalMatches(bm25), VectorMatches(cosines))
+    base = weighted(evidence, Weights(asked["vectorWeight"], asked["textWeight"]))
     candidates = [
-        Scored(row(ids[key], hit), fused[ids[key]], words.get(ids[key]), cosines.get(ids[key]))
-        for key, hit in rows.items()
+        Hit(row(number, hit), base[number], base[number], bm25=bm25.get(number), cosine=cosines.get(number))
+        for number, hit in enumerate(rows.values(), start=1)
     ]
     now = datetime.fromtimestamp(asked.get("nowMs", 0) / 1000, UTC)
-    return select(candidates, 10, steps=steps(asked), bar=bar or Bar(), now=now)
+    return select(candidates, 10, settings=settings_of(asked), threshold=threshold or Threshold(), now=now)
 
 
 def magnitude(score: float) -> float:
@@ -59,9 +62,9 @@ def row(number: int, hit: dict[str, Any]) -> ChunkRow:
     return ChunkRow(number, path, Source(hit["source"]), *lines, "", hit["snippet"])
 
 
-def steps(asked: dict[str, Any]) -> Steps:
+def settings_of(asked: dict[str, Any]) -> SelectionSettings:
     decay, diversity = asked.get("temporalDecay", {}), asked.get("mmr", {})
-    return Steps(decay.get("halfLifeDays"), diversity.get("lambda"))
+    return SelectionSettings(decay.get("halfLifeDays"), diversity.get("lambda"))
 
 
 @pytest.mark.parametrize("name", ["merge-01", "merge-04"])
@@ -73,7 +76,7 @@ def test_merge_and_decay_give_the_same_hits_and_scores(name: str) -> None:
 
 def test_merge_03_keyword_hit_below_the_threshold_is_kept() -> None:
     """Beaten: with minScore 0.35 the only perfect match by words is lost there (0.3 of 1)."""
-    hits = merged("merge-03", bar=Bar(min_score=0.35)).hits
+    hits = merged("merge-03", threshold=Threshold(min_score=0.35)).hits
     assert [(hit.chunk.path, round(hit.score, 3)) for hit in hits] == [("memory/a.md", 0.3)]
 
 
@@ -85,7 +88,7 @@ def test_merge_05_copy_does_not_stay_before_what_is_new() -> None:
 
 
 def test_merge_05_mmr_alone_puts_the_copy_last() -> None:
-    weighed = [Weighed(hit["vectorScore"], tokens(hit["snippet"])) for hit in given("merge-05")["vector"]]
+    weighed = [Contender(hit["vectorScore"], tokens(hit["snippet"])) for hit in given("merge-05")["vector"]]
     assert mmr(weighed, 0.7) == [0, 2, 1]
 
 
@@ -146,7 +149,7 @@ def test_reference_ages_in_days() -> None:
 
 def test_mmr_01_order_for_each_lambda() -> None:
     items = given("mmr-01")["items"]
-    weighed = [Weighed(item["score"], tokens(item["content"])) for item in items]
+    weighed = [Contender(item["score"], tokens(item["content"])) for item in items]
     for lambda_, order in zip(given("mmr-01")["lambdas"], expected("mmr-01"), strict=True):
         assert [items[at]["id"] for at in mmr(weighed, lambda_)] == order, lambda_
 
@@ -154,7 +157,7 @@ def test_mmr_01_order_for_each_lambda() -> None:
 def test_mmr_03_words_in_other_alphabets_are_words() -> None:
     """Beaten: 2026.7 takes texts in Cyrillic for empty and so for copies of each other."""
     items = given("mmr-03")["items"]
-    weighed = [Weighed(item["score"], tokens(item["content"])) for item in items]
+    weighed = [Contender(item["score"], tokens(item["content"])) for item in items]
     assert [items[at]["id"] for at in mmr(weighed, given("mmr-03")["lambda"])] == expected("mmr-03")["L"]
 
 
@@ -166,7 +169,7 @@ def test_reference_example_of_mmr() -> None:
         ("memory/network.md", 0.85, "Router: Omada ER605, AdGuard: 192.168.10.2, VLAN 10: IoT"),
         ("memory/2026-02-05.md", 0.78, "Set up AdGuard DNS on 192.168.10.2"),
     ]
-    order = mmr([Weighed(score, tokens(text)) for _, score, text in notes], 0.7)
+    order = mmr([Contender(score, tokens(text)) for _, score, text in notes], 0.7)
     assert {notes[at][0] for at in order[:3]} == {"memory/2026-02-10.md", "memory/network.md", "memory/2026-02-05.md"}
     assert order[0] == 0
 

@@ -10,9 +10,8 @@ import pytest
 
 from memoryd.domain.ranking.filters import Filters
 from memoryd.qmd.mcp_server import ServerPhase
-from memoryd.search.backend import SearchBackend
-from memoryd.search.fallback import FallbackSearch
-from memoryd.search.query import Found, Query
+from memoryd.search.backend import Found, Query, SearchBackend
+from memoryd.search.fallback_search import FallbackSearch
 from tests.integration.composed import Composed, composed
 from tests.integration.qmd_standin import StandIn
 from tests.real_qmd import real_qmd

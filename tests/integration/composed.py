@@ -14,7 +14,7 @@ from memoryd.embed.choice import Embedding, plan_for
 from memoryd.embed.slot import EmbedderSlot
 from memoryd.models.store import ModelStore
 from memoryd.qmd.agent import AgentQmd
-from memoryd.search.query import Found, Query
+from memoryd.search.backend import Found, Query
 from memoryd.store.stored_vectors import Matrix
 from tests.daemon import write_config
 from tests.waiting import eventually_async

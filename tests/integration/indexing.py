@@ -23,8 +23,9 @@ from memoryd.index.lane_settings import LaneLinks, LaneSettings
 from memoryd.index.spaces import Spaces
 from memoryd.index.sync_state import IndexEvents
 from memoryd.index.watcher import FileWatcher
-from memoryd.search.builtin import BuiltinSearch, SearchSettings
-from memoryd.search.query import Found, Query
+from memoryd.search.backend import Found, Query
+from memoryd.search.builtin import BuiltinSearch
+from memoryd.search.search_settings import SearchSettings
 from memoryd.store.database import Database
 from memoryd.store.stored_vectors import Matrix
 from memoryd.wire import Event

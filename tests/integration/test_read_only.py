@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.errors import StoreUnavailable
-from memoryd.search.query import ArmState
+from memoryd.search.backend import ArmState
 from memoryd.store.document_rows import remove_files
 from tests.integration.indexing import staged
 from tests.store.raw import raw

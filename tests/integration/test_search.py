@@ -9,7 +9,7 @@ import pytest
 
 from memoryd.domain.ranking.filters import Filters
 from memoryd.embed.slot import EmbedderPhase
-from memoryd.search.query import ArmState, Query
+from memoryd.search.backend import ArmState, Query
 from tests.fakes import FakeEmbedder
 from tests.integration.indexing import Stage, staged
 from tests.waiting import eventually_async
@@ -126,6 +126,21 @@ async def test_question_is_compared_with_vectors_of_the_model_that_embedded_it(s
     found = await waiting
     assert found.arms[VECTOR].state is ArmState.OK
     assert {hit.chunk.path: hit.cosine for hit in found.hits} == before
+
+
+async def test_question_whose_index_is_opened_anew_while_it_is_embedded_is_answered_by_words(stage: Stage) -> None:
+    stage.embedder.goes_on.clear()
+    waiting = asyncio.create_task(stage.ask("boiler of kind7"))
+    await eventually_async(lambda: stage.embedder.waiting)
+    async with stage.database.reopening():
+        await stage.database.open()
+    stage.embedder.goes_on.set()
+    found = await waiting
+    assert found.arms[VECTOR].state is ArmState.FAILED
+    assert "opened anew" in found.arms[VECTOR].reason
+    assert found.hits[0].chunk.path == "bank/07.md"
+    assert all(hit.cosine is None for hit in found.hits)
+    assert (await stage.ask("boiler of kind7")).hits[0].cosine is not None
 
 
 async def test_deleted_note_is_in_no_answer(stage: Stage) -> None:

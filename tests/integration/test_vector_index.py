@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from memoryd.errors import StoreUnavailable
-from memoryd.search.vector_index import Engine, VectorIndex
+from memoryd.search.vector_index import DistanceEngine, VectorIndex
 from memoryd.search.vector_rows import VectorRows
 from memoryd.store.database import Database
 from memoryd.store.stored_vectors import HASH, Matrix, VectorBatch, put_vectors
@@ -72,9 +72,10 @@ async def shelf(tmp_path: Path) -> AsyncIterator[Shelf]:
 
 
 @pytest.mark.parametrize(
-    ("limit", "engine"), [(PLENTY, Engine.RESIDENT), (BYTES, Engine.RESIDENT), (BYTES - 1, Engine.MAPPED)]
+    ("limit", "engine"),
+    [(PLENTY, DistanceEngine.RESIDENT), (BYTES, DistanceEngine.RESIDENT), (BYTES - 1, DistanceEngine.MAPPED)],
 )
-async def test_nearest_are_exact_in_memory_and_in_a_file(shelf: Shelf, limit: int, engine: Engine) -> None:
+async def test_nearest_are_exact_in_memory_and_in_a_file(shelf: Shelf, limit: int, engine: DistanceEngine) -> None:
     index, query = shelf.index(limit), units(7, 1)[0]
     found, noise = await index.nearest(query, 20)
     assert [key for key, _ in found] == shelf.nearest(query, 20)
@@ -91,7 +92,7 @@ async def test_matrix_goes_on_in_a_file_when_it_outgrows_memory(shelf: Shelf) ->
         await shelf.put(40)
         found, _ = await index.nearest(query, 400)
         assert [key for key, _ in found] == shelf.nearest(query, 400)
-    assert index.engine is Engine.MAPPED
+    assert index.engine is DistanceEngine.MAPPED
     assert index.size == COUNT + 200
 
 
@@ -120,12 +121,31 @@ async def test_without_room_for_the_file_the_rows_of_the_index_answer(shelf: She
     index = shelf.index(0)
     found, noise = await index.nearest(query, 20)
     assert [key for key, _ in found] == shelf.nearest(query, 20)
-    assert index.engine is Engine.SQLITE_VEC
+    assert index.engine is DistanceEngine.SQLITE_VEC
     assert noise.deviation > 0
     assert index.size == COUNT
     shelf.database._connector.vector_error = "cannot load sqlite-vec"
     with pytest.raises(StoreUnavailable, match="no room for a file of vectors"):
         await shelf.index(0).nearest(query, 20)
+
+
+async def test_index_of_a_file_that_was_rebuilt_is_asked_no_more(shelf: Shelf) -> None:
+    """In the new file another model has the number of the space: its vectors are no answer to the old question."""
+    index, unused, query = shelf.index(), shelf.index(), units(7, 1)[0]
+    assert (await index.nearest(query, 5))[0]
+    async with shelf.database.reopening():
+        shelf.database.path.unlink()
+        await shelf.database.open()
+    space = await shelf.database.vectors.open_space(
+        fingerprint="another", provider="fake", model="another", dimensions=SIZE, now=1.0
+    )
+    assert space == index.space
+    await shelf.put(COUNT)
+    for old in (index, unused):
+        assert not old.is_current
+        with pytest.raises(StoreUnavailable, match="opened anew"):
+            await old.nearest(query, 5)
+    assert (await shelf.index().nearest(query, 5))[0]
 
 
 def test_what_rows_gave_before_they_grew_stays(tmp_path: Path) -> None:

@@ -4,12 +4,28 @@ The formula is the one of the OpenClaw configuration reference: score × e^(−l
 """
 
 import math
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, tzinfo
 
 from memoryd.domain.documents import CORE_FILES, Source
 from memoryd.domain.ranking.filters import date_in_name
 
 EVERGREEN_FOLDER = "bank/"
+
+
+@dataclass(frozen=True, slots=True)
+class Decay:
+    """What age takes from a score: the factor, 0 to 1, and the whole days; None for what lasts."""
+
+    factor: float = 1.0
+    age_days: int | None = None
+
+
+def decay_of(path: str, source: str, mtime_ns: int, *, half_life_days: float, now: datetime) -> Decay:
+    """Return the decay of a document today, which is the day of `now` in its own zone."""
+    day = decay_day(path, source, mtime_ns, now.tzinfo or UTC)
+    age = age_in_days(day, now.date())
+    return Decay(decay_factor(age, half_life_days), None if day is None else age)
 
 
 def decay_factor(age_days: float, half_life_days: float) -> float:

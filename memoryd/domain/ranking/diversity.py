@@ -27,39 +27,36 @@ _DIGITS = 9
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
-    """A hit as diversity sees it."""
+class Contender:
+    """A hit as those rules see it: its score, its words, its document, and the number of the notes it is alike with."""
 
     score: float
-    tokens: Tokens
+    tokens: Tokens = frozenset()
+    path: str = ""
+    family: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A hit as sharing sees it: its document, and the number of the notes that are all alike to which it belongs."""
-
-    path: str
-    family: int
-    score: float
-
-
-def mmr(hits: Sequence[Weighed], lambda_: float) -> list[int]:
+def mmr(hits: Sequence[Contender], lambda_: float) -> list[int]:
     """Return all positions, the next one being that with most of λ × relevance − (1 − λ) × similarity to those before.
 
     Relevance is the score, stretched to 0..1 over the hits; similarity is Jaccard on their words; λ is held to 0..1;
     the higher score wins a tie. Takes time by the square of the number of hits.
     """
     share = min(1.0, max(0.0, lambda_))
-    relevance = _relevance([hit.score for hit in hits])
+    scores = [hit.score for hit in hits]
+    best = max(scores, default=0.0)
+    low = min([*scores, WORST_OF_BEST * best])
+    relevance = [(score - low) / (best - low) if best > low else 1.0 for score in scores]
     nearest = [0.0] * len(hits)
-    left = sorted(range(len(hits)), key=lambda at: -hits[at].score)
+    left = sorted(range(len(hits)), key=lambda at: -scores[at])
     chosen: list[int] = []
     while left:
-        best = max(left, key=lambda at: round(share * relevance[at] - (1 - share) * nearest[at], _DIGITS))
-        left.remove(best)
-        chosen.append(best)
+        # rounded, so that the order of additions decides no tie: the higher score does, being further left
+        taken = max(left, key=lambda at: round(share * relevance[at] - (1 - share) * nearest[at], _DIGITS))
+        left.remove(taken)
+        chosen.append(taken)
         for at in left if share < 1 else ():
-            nearest[at] = max(nearest[at], jaccard(hits[at].tokens, hits[best].tokens))
+            nearest[at] = max(nearest[at], jaccard(hits[at].tokens, hits[taken].tokens))
     return chosen
 
 
@@ -73,7 +70,7 @@ def family_share(limit: int) -> int:
     return max(MIN_FAMILY, math.ceil(limit * FAMILY_SHARE))
 
 
-def shared(hits: Sequence[Place], limit: int) -> list[int]:
+def shared(hits: Sequence[Contender], limit: int) -> list[int]:
     """Return all positions; hits beyond their document's or their family's share of `limit` places stand behind others.
 
     They do so only for others that score at least WORTH_A_PLACE, or WORTH_FOR_ALIKE, of what they do.
@@ -96,7 +93,7 @@ def shared(hits: Sequence[Place], limit: int) -> list[int]:
     return first + left
 
 
-def _has_share(hit: Place, paths: Counter[str], families: Counter[int], limit: int) -> bool:
+def _has_share(hit: Contender, paths: Counter[str], families: Counter[int], limit: int) -> bool:
     return paths[hit.path] < file_share(limit) and families[hit.family] < family_share(limit)
 
 
@@ -118,9 +115,3 @@ def with_literal(order: Sequence[int], before: Sequence[int], literal: frozenset
             break
         kept.append(hit)
     return kept
-
-
-def _relevance(scores: Sequence[float]) -> list[float]:
-    best = max(scores, default=0.0)
-    low = min([*scores, WORST_OF_BEST * best])
-    return [(score - low) / (best - low) if best > low else 1.0 for score in scores]

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from memoryd.domain.ranking.fusion import Noise
+from memoryd.domain.ranking.fusion import Noise, VectorMatches
 
 FULL_SHARE = 0.5
 """So much of a question's weight in one chunk answers it."""
@@ -75,11 +75,6 @@ class TermStatistics:
         return tuple(term for term in self.idf.weights if term in held)
 
 
-def deviations(cosine: float, noise: Noise) -> float:
-    """Return how many deviations a cosine stands above the noise of its question."""
-    return (cosine - noise.mean) / noise.deviation if noise.deviation > 0 else 0.0
-
-
 def stranger_floor(vectors: int) -> float:
     """Return the deviations that the best of so many unrelated vectors reaches."""
     return math.sqrt(2 * math.log(vectors)) if vectors > 1 else 0.0
@@ -98,3 +93,65 @@ def vector_floor(vectors: int, *, knows_a_word: bool) -> float:
 def clear_floor(vectors: int) -> float:
     """Return the deviations above which a hit answers by its meaning alone."""
     return stranger_floor(vectors) + CLEAR_MARGIN
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """What a hit must reach that holds no word of the question: a base score, and deviations above the noise."""
+
+    min_score: float = 0.0
+    deviations: float = float("-inf")
+    noise: Noise = field(default_factory=Noise)
+
+    def admits(self, base_score: float, cosine: float | None) -> bool:
+        """Tell whether such a hit may stand in the answer."""
+        # decay must not count here: an old note without words would fall below minScore by its age alone
+        return base_score >= self.min_score and self.noise.deviations(cosine or 0.0) >= self.deviations
+
+
+@dataclass(frozen=True, slots=True)
+class Floors:
+    """What the evidence was held against: the words of the question in these notes, and the noise of its cosines."""
+
+    idf: Idf
+    noise: Noise
+    vectors: int
+    share: float
+    """Of the question's weight, in the best chunk."""
+    deviations: float | None
+    """The best cosine above the noise; None without vectors."""
+    vector_floor: float
+    """Deviations below which a hit without a word of the question is noise."""
+    clear_floor: float
+
+    def answers(self, terms: Collection[str], cosine: float | None) -> bool:
+        """Tell whether a chunk with these terms and this cosine answers the question, by its words or its meaning."""
+        if self.idf.answers(terms):
+            return True
+        return cosine is not None and self.vectors > 0 and self.noise.deviations(cosine) >= self.clear_floor
+
+    @property
+    def weakness(self) -> str:
+        """Why hits of which none answers are only weak."""
+        words = f"the best hit holds {self.share:.0%} of what the question's words weigh (enough: {FULL_SHARE:.0%})"
+        if self.deviations is None:
+            return words
+        floor = self.clear_floor - CLEAR_MARGIN
+        return (
+            f"{words}, and the nearest meaning stands {self.deviations:.1f} deviations above the noise "
+            f"(unrelated notes reach {floor:.1f}, clear is {self.clear_floor:.1f})"
+        )
+
+
+def floors(found: VectorMatches, statistics: TermStatistics) -> Floors:
+    """Measure the best of the evidence, and what it must rise above."""
+    best = max(found.cosines.values(), default=None)
+    return Floors(
+        idf=statistics.idf,
+        noise=found.noise,
+        vectors=found.compared,
+        share=max((statistics.idf.share(terms) for terms in statistics.terms.values()), default=0.0),
+        deviations=None if best is None else found.noise.deviations(best),
+        vector_floor=vector_floor(found.compared, knows_a_word=bool(statistics.idf.known)),
+        clear_floor=clear_floor(found.compared),
+    )

@@ -1,4 +1,4 @@
-"""Merging the arms of a search into one score a chunk.
+"""Merging what the two arms of a search found into one score a chunk: its base score.
 
 `relative` measures each arm against itself, per question: words against their own best, complete matches above all
 others; cosines against the noise of this question over the whole corpus, in standard deviations. An embedder that
@@ -7,7 +7,7 @@ where it is sure.
 `weighted` is the raw weighted sum of the OpenClaw configuration reference.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 
 Scores = Mapping[int, float]
@@ -26,14 +26,16 @@ class Noise:
     mean: float = 0.0
     deviation: float = 0.1
 
+    def deviations(self, cosine: float) -> float:
+        """Return how many standard deviations a cosine stands above the mean; 0 where there is no spread."""
+        return (cosine - self.mean) / self.deviation if self.deviation > 0 else 0.0
+
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
-    """What the arms say. Words are BM25 (0 and up), cosines stand for a chunk's best passage (−1 to 1)."""
+class LexicalMatches:
+    """What the keyword arm found, best first: BM25 by chunk id (0 and up)."""
 
-    words: Scores = field(default_factory=dict)
-    cosines: Scores = field(default_factory=dict)
-    noise: Noise = field(default_factory=Noise)
+    bm25: Scores = field(default_factory=dict)
     levels: Mapping[int, int] = field(default_factory=dict)
     """How completely a chunk matches, above 0: it holds all words of the question, or all of them whole."""
 
@@ -41,13 +43,54 @@ class Evidence:
         return self.levels.get(chunk, 0)
 
     def by_level(self) -> list[dict[int, float]]:
-        """Return the words of each level that there is, the lowest first."""
-        levels = sorted({self.level(chunk) for chunk in self.words})
-        return [{chunk: score for chunk, score in self.words.items() if self.level(chunk) == one} for one in levels]
+        """Return the BM25 of the chunks of each level that there is, the lowest first."""
+        levels = sorted({self.level(chunk) for chunk in self.bm25})
+        return [{chunk: score for chunk, score in self.bm25.items() if self.level(chunk) == one} for one in levels]
 
-    def by_words(self) -> list[int]:
-        """Return the chunks that words found, best first."""
-        return sorted(self.words, key=lambda chunk: (-self.level(chunk), -self.words[chunk], chunk))
+    def order(self) -> list[int]:
+        """Return the chunks, best first: BM25 counts among those of one level only."""
+        return sorted(self.bm25, key=lambda chunk: (-self.level(chunk), -self.bm25[chunk], chunk))
+
+    def only(self, chunks: Iterable[int]) -> "LexicalMatches":
+        """Return what was found of these chunks, in their order."""
+        kept = {chunk: self.bm25[chunk] for chunk in chunks}
+        return LexicalMatches(kept, {chunk: self.levels[chunk] for chunk in kept if chunk in self.levels})
+
+    def joined(self, other: "LexicalMatches") -> "LexicalMatches":
+        """Return what both found."""
+        return LexicalMatches({**self.bm25, **other.bm25}, {**self.levels, **other.levels})
+
+
+@dataclass(frozen=True, slots=True)
+class VectorMatches:
+    """What the vector arm found: the cosine (−1 to 1) of each chunk's best passage by chunk id."""
+
+    cosines: Scores = field(default_factory=dict)
+    noise: Noise = field(default_factory=Noise)
+    compared: int = 0
+    """How many vectors the question was compared with."""
+
+    def order(self) -> list[int]:
+        """Return the chunks, best first."""
+        return sorted(self.cosines, key=lambda chunk: (-self.cosines[chunk], chunk))
+
+    def standout(self, chunk: int) -> float | None:
+        """Return how far a chunk's cosine rises above the noise, None where the arm did not find it."""
+        cosine = self.cosines.get(chunk)
+        return None if cosine is None else standout(cosine, self.noise)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What both arms found."""
+
+    lexical: LexicalMatches = field(default_factory=LexicalMatches)
+    vector: VectorMatches = field(default_factory=VectorMatches)
+
+    @property
+    def chunks(self) -> Set[int]:
+        """All that either arm found."""
+        return self.lexical.bm25.keys() | self.vector.cosines.keys()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,22 +102,21 @@ class Weights:
 
 
 def relative(evidence: Evidence, weights: Weights) -> dict[int, float]:
-    """Return fused scores, 0 to 1: share × words against their best + share × standout of the cosine."""
-    words = word_shares(evidence)
+    """Return base scores, 0 to 1: share × words against their best + share × standout of the cosine."""
+    words = lexical_shares(evidence.lexical)
     return {
-        chunk: weights.text * words.get(chunk, 0.0)
-        + weights.vector * (standout(evidence.cosines[chunk], evidence.noise) if chunk in evidence.cosines else 0.0)
-        for chunk in evidence.words.keys() | evidence.cosines.keys()
+        chunk: weights.text * words.get(chunk, 0.0) + weights.vector * (evidence.vector.standout(chunk) or 0.0)
+        for chunk in evidence.chunks
     }
 
 
-def word_shares(evidence: Evidence) -> dict[int, float]:
+def lexical_shares(found: LexicalMatches) -> dict[int, float]:
     """Return BM25 against the best of the same level, 0 to 1, of which each higher level has the upper half.
 
     So with usual weights no cosine lifts a chunk with some of the words above the best of those with all.
     """
     shares: dict[int, float] = {}
-    for scores in evidence.by_level():
+    for scores in found.by_level():
         best = max(scores.values())
         base = 0.5 if shares else 0.0
         shares = {chunk: share * 0.5 for chunk, share in shares.items()}
@@ -83,28 +125,27 @@ def word_shares(evidence: Evidence) -> dict[int, float]:
 
 
 def weighted(evidence: Evidence, weights: Weights) -> dict[int, float]:
-    """Return vector share × cosine + text share × r/(1+r), r being the BM25 magnitude.
+    """Return base scores: vector share × cosine + text share × r/(1+r), r being the BM25 magnitude.
 
     r/(1+r) of a complete match starts above the others: the reference finds by words nothing else.
     """
     words: dict[int, float] = {}
-    for scores in evidence.by_level():
+    for scores in evidence.lexical.by_level():
         base = max(words.values(), default=0.0)
-        words |= {chunk: base + (1 - base) * text_score(score) for chunk, score in scores.items()}
+        words |= {chunk: base + (1 - base) * text_score(bm25) for chunk, bm25 in scores.items()}
+    cosines = evidence.vector.cosines
     return {
-        chunk: weights.vector * max(0.0, evidence.cosines.get(chunk, 0.0)) + weights.text * words.get(chunk, 0.0)
-        for chunk in evidence.words.keys() | evidence.cosines.keys()
+        chunk: weights.vector * max(0.0, cosines.get(chunk, 0.0)) + weights.text * words.get(chunk, 0.0)
+        for chunk in evidence.chunks
     }
 
 
 def standout(cosine: float, noise: Noise) -> float:
     """Return how far a cosine rises above the noise: 0 up to FIRST_STANDOUT deviations, 1 from FULL_STANDOUT on."""
-    if noise.deviation <= 0:
-        return 0.0
-    rise = (cosine - noise.mean) / noise.deviation
+    rise = noise.deviations(cosine)
     return min(1.0, max(0.0, (rise - FIRST_STANDOUT) / (FULL_STANDOUT - FIRST_STANDOUT)))
 
 
-def text_score(magnitude: float) -> float:
-    """Map a BM25 magnitude to 0..1: r/(1+r)."""
-    return magnitude / (1.0 + magnitude) if magnitude > 0 else 0.0
+def text_score(bm25: float) -> float:
+    """Map a BM25 magnitude to 0..1: r/(1+r), the text score of the OpenClaw configuration reference."""
+    return bm25 / (1.0 + bm25) if bm25 > 0 else 0.0

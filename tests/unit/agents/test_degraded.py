@@ -18,7 +18,7 @@ from memoryd.files.scanner import RootReport, RootState, ScanRoot
 from memoryd.index.sync_state import SyncState
 from memoryd.qmd.mcp_server import ServerPhase
 from memoryd.qmd.upkeep_state import UpkeepState
-from memoryd.search.query import Fallback
+from memoryd.search.backend import Fallback
 from memoryd.wire import Event
 
 NOW = datetime(2026, 11, 18, tzinfo=UTC)

@@ -1,40 +1,42 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.ranking.diversity import Place, Weighed, mmr, shared, with_literal
+from memoryd.domain.ranking.diversity import Contender, mmr, shared, with_literal
 
 WORDS = st.frozensets(st.sampled_from("abcdefgh"), max_size=6)
-HITS = st.lists(st.builds(Weighed, st.floats(0, 1), WORDS), max_size=12)
+HITS = st.lists(st.builds(Contender, st.floats(0, 1), WORDS), max_size=12)
 
 
 @given(HITS, st.floats(-1, 2))
-def test_mmr_is_a_permutation(hits: list[Weighed], lambda_: float) -> None:
+def test_mmr_is_a_permutation(hits: list[Contender], lambda_: float) -> None:
     assert sorted(mmr(hits, lambda_)) == list(range(len(hits)))
 
 
 @given(HITS, st.floats(0, 1))
-def test_mmr_starts_with_the_best(hits: list[Weighed], lambda_: float) -> None:
+def test_mmr_starts_with_the_best(hits: list[Contender], lambda_: float) -> None:
     order = mmr(hits, lambda_)
     if hits and lambda_ > 0.01:
         assert hits[order[0]].score >= max(hit.score for hit in hits) - 1e-6
 
 
 @given(HITS)
-def test_mmr_with_full_relevance_sorts(hits: list[Weighed]) -> None:
+def test_mmr_with_full_relevance_sorts(hits: list[Contender]) -> None:
     scores = [round(hits[at].score, 6) for at in mmr(hits, 1.0)]
     assert scores == sorted(scores, reverse=True)
 
 
-PLACES = st.lists(st.builds(Place, st.sampled_from("abc"), st.integers(0, 2), st.floats(0, 1)), max_size=20)
+PLACES = st.lists(
+    st.builds(Contender, st.floats(0, 1), path=st.sampled_from("abc"), family=st.integers(0, 2)), max_size=20
+)
 
 
-def places(paths: str, scores: list[float]) -> list[Place]:
+def places(paths: str, scores: list[float]) -> list[Contender]:
     """Return hits in documents, none like another."""
-    return [Place(path, at, score) for at, (path, score) in enumerate(zip(paths, scores, strict=True))]
+    return [Contender(score, path=path, family=at) for at, (path, score) in enumerate(zip(paths, scores, strict=True))]
 
 
 @given(PLACES, st.integers(1, 10))
-def test_sharing_moves_and_loses_nothing(hits: list[Place], limit: int) -> None:
+def test_sharing_moves_and_loses_nothing(hits: list[Contender], limit: int) -> None:
     assert sorted(shared(hits, limit)) == list(range(len(hits)))
 
 
@@ -45,8 +47,8 @@ def test_one_document_leaves_a_place_to_others() -> None:
 
 
 def test_notes_that_are_alike_leave_places_to_others() -> None:
-    alike = [Place(f"{number}.md", 0, 0.8) for number in range(8)]
-    others = [Place("x.md", 8, 0.7), Place("y.md", 9, 0.7), Place("z.md", 10, 0.7)]
+    alike = [Contender(0.8, path=f"{number}.md", family=0) for number in range(8)]
+    others = [Contender(0.7, path=f"{name}.md", family=at) for at, name in enumerate("xyz", start=8)]
     assert shared([*alike, *others], 6) == [0, 1, 2, 8, 9, 10, 3, 4, 5, 6, 7]
     assert shared(alike, 6) == list(range(8))
     assert shared([*alike[:2], others[0]], 2) == [0, 1, 2]

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.ranking.floors import clear_floor, deviations, idf, stranger_floor, vector_floor
+from memoryd.domain.ranking.floors import clear_floor, idf, stranger_floor, vector_floor
 from memoryd.domain.ranking.fusion import Noise
 
 COUNTS = st.dictionaries(st.sampled_from(["lease", "gateway", "the", "gw"]), st.integers(0, 500), max_size=4)
@@ -40,5 +40,5 @@ def test_floors_rise_with_the_number_of_strangers(vectors: int) -> None:
 
 
 def test_deviations_without_a_spread_tell_nothing() -> None:
-    assert deviations(0.9, Noise(0.1, 0.0)) == 0
-    assert deviations(0.5, Noise(0.1, 0.1)) == pytest.approx(4.0)
+    assert Noise(0.1, 0.0).deviations(0.9) == 0
+    assert Noise(0.1, 0.1).deviations(0.5) == pytest.approx(4.0)

@@ -5,14 +5,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.ranking.fusion import Evidence, Noise, Weights, relative, standout, text_score, weighted
+from memoryd.domain.ranking.fusion import (
+    Evidence,
+    LexicalMatches,
+    Noise,
+    VectorMatches,
+    Weights,
+    relative,
+    standout,
+    text_score,
+    weighted,
+)
 
 IDS = st.integers(1, 12)
 WORDS = st.dictionaries(IDS, st.floats(1e-6, 60), max_size=10)
 COSINES = st.dictionaries(IDS, st.floats(-1, 1), max_size=10)
 NOISE = st.builds(Noise, st.floats(-1, 1), st.floats(0.01, 1))
 LEVELS = st.dictionaries(IDS, st.integers(1, 2), max_size=10)
-EVIDENCE = st.builds(Evidence, words=WORDS, cosines=COSINES, noise=NOISE, levels=LEVELS)
+LEXICAL = st.builds(LexicalMatches, bm25=WORDS, levels=LEVELS)
+EVIDENCE = st.builds(Evidence, LEXICAL, st.builds(VectorMatches, cosines=COSINES, noise=NOISE))
 MERGES = pytest.mark.parametrize("merge", [relative, weighted])
 Merge = Callable[[Evidence, Weights], dict[int, float]]
 
@@ -28,13 +39,13 @@ def test_scores_stay_between_0_and_1(merge: Merge, evidence: Evidence, share: fl
 @given(evidence=EVIDENCE)
 def test_what_an_arm_found_by_words_or_meaning_is_in_the_answer(merge: Merge, evidence: Evidence) -> None:
     fused = merge(evidence, Weights())
-    assert fused.keys() >= evidence.words.keys() | evidence.cosines.keys()
+    assert fused.keys() >= evidence.lexical.bm25.keys() | evidence.vector.cosines.keys()
 
 
 @MERGES
 @given(words=WORDS)
 def test_words_alone_keep_their_order(merge: Merge, words: dict[int, float]) -> None:
-    fused = merge(Evidence(words=words), Weights())
+    fused = merge(Evidence(LexicalMatches(words)), Weights())
     ranked = sorted(words, key=words.__getitem__)
     assert all(fused[low] <= fused[high] + 1e-12 for low, high in itertools.pairwise(ranked))
 
@@ -42,7 +53,7 @@ def test_words_alone_keep_their_order(merge: Merge, words: dict[int, float]) -> 
 @MERGES
 @given(cosines=COSINES)
 def test_vectors_alone_keep_their_order(merge: Merge, cosines: dict[int, float]) -> None:
-    fused = merge(Evidence(cosines=cosines), Weights())
+    fused = merge(Evidence(vector=VectorMatches(cosines)), Weights())
     ranked = sorted(cosines, key=cosines.__getitem__)
     assert all(fused[low] <= fused[high] + 1e-12 for low, high in itertools.pairwise(ranked))
 
@@ -51,8 +62,11 @@ def test_vectors_alone_keep_their_order(merge: Merge, cosines: dict[int, float])
 @given(evidence=EVIDENCE, lift=st.floats(0, 1))
 def test_a_better_cosine_never_lowers_a_chunk_below_another(merge: Merge, evidence: Evidence, lift: float) -> None:
     """Of two chunks with the same words, the one that is nearer in meaning stands no lower."""
-    cosines = {**evidence.cosines, 101: -lift, 102: lift}
-    both = Evidence({**evidence.words, 101: 3.0, 102: 3.0}, cosines, evidence.noise, evidence.levels)
+    lexical, vector = evidence.lexical, evidence.vector
+    both = Evidence(
+        LexicalMatches({**lexical.bm25, 101: 3.0, 102: 3.0}, lexical.levels),
+        VectorMatches({**vector.cosines, 101: -lift, 102: lift}, vector.noise),
+    )
     fused = merge(both, Weights())
     assert fused[102] >= fused[101] - 1e-12
 
@@ -62,19 +76,20 @@ def test_a_better_cosine_never_lowers_a_chunk_below_another(merge: Merge, eviden
 def test_complete_matches_stand_before_others_by_words(
     merge: Merge, words: dict[int, float], levels: dict[int, int]
 ) -> None:
-    evidence = Evidence(words, levels=levels)
-    fused = merge(evidence, Weights())
+    found = LexicalMatches(words, levels)
+    fused = merge(Evidence(found), Weights())
     ranked = sorted(words, key=lambda chunk: (levels.get(chunk, 0), words[chunk]))
     assert all(fused[low] <= fused[high] + 1e-12 for low, high in itertools.pairwise(ranked))
-    assert sorted(words, key=lambda chunk: (-levels.get(chunk, 0), -words[chunk], chunk)) == evidence.by_words()
+    assert sorted(words, key=lambda chunk: (-levels.get(chunk, 0), -words[chunk], chunk)) == found.order()
 
 
 @given(evidence=EVIDENCE)
 def test_no_meaning_lifts_some_words_above_all_of_them(evidence: Evidence) -> None:
     fused = relative(evidence, Weights())
-    best = max((evidence.level(chunk) for chunk in evidence.words), default=0)
-    top = max((fused[chunk] for chunk in evidence.words if evidence.level(chunk) == best), default=0.0)
-    assert all(fused[chunk] <= top for chunk in evidence.words)
+    found = evidence.lexical
+    best = max((found.level(chunk) for chunk in found.bm25), default=0)
+    top = max((fused[chunk] for chunk in found.bm25 if found.level(chunk) == best), default=0.0)
+    assert all(fused[chunk] <= top for chunk in found.bm25)
 
 
 @given(st.floats(0, 1e9), st.floats(0, 1e9))

@@ -6,8 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from memoryd.errors import SidecarError
-from memoryd.search.backend import SearchBackend
-from memoryd.search.query import Fallback, Found, Query
+from memoryd.search.backend import Fallback, Found, Query, SearchBackend
 
 FIRST_SHARE = 0.8
 """Of the deadline; the rest is kept for the second engine."""

@@ -1,22 +1,21 @@
-"""The search that the API calls: one agent's question to an honest, cited answer."""
+"""What is found → answer: what to think of it, with cited snippets, and why it is empty if it is."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from memoryd.domain.citations import cited, with_footer
+from memoryd.domain.citations import with_footer
 from memoryd.domain.documents import INDEX_ALL, OutsideCount
-from memoryd.domain.flags import Flag, path_flags, text_flags
-from memoryd.domain.ranking.fusion import text_score
+from memoryd.domain.flags import path_flags, text_flags
+from memoryd.domain.ranking.floors import Floors, Verdict
 from memoryd.domain.ranking.questions import Question
 from memoryd.domain.ranking.snippets import snippet
-from memoryd.search.arms import LEXICAL, VECTOR
-from memoryd.search.backend import SearchBackend
-from memoryd.search.query import Arm, ArmState, Engine, Fallback, Floors, Found, Query, Scored, Why
+from memoryd.search.backend import LEXICAL, VECTOR, Arm, ArmState, Engine, Fallback, Found, Query, SearchBackend
+from memoryd.search.hit import Hit, HitSnippet
 
-Mode = Literal["hybrid", "lexical", "vector", "none"]
-Verdict = Literal["answerable", "weak", "none"]
+AnswerMode = Literal["hybrid", "lexical", "vector", "none"]
+"""Which arms took part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,36 +32,12 @@ class Freshness:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
-    """A hit as it is told: the lines it cites, the part of them that shows why, and what each arm says."""
-
-    path: str
-    start_line: int
-    end_line: int
-    score: float
-    vector_score: float | None
-    text_score: float | None
-    words: float | None
-    """The BM25 magnitude behind the text score."""
-    snippet: str
-    snippet_start_line: int
-    snippet_end_line: int
-    heading: str
-    source: str
-    citation: str
-    flags: tuple[Flag, ...]
-    copies: tuple[str, ...]
-    """Citations of the copies that were folded into it."""
-    why: Why | None
-
-
-@dataclass(frozen=True, slots=True)
 class Answer:
     """Hits, which arms took part, and what to think of it."""
 
-    hits: tuple[Answered, ...]
-    misses: tuple[Answered, ...]
-    mode: Mode
+    hits: tuple[Hit, ...]
+    misses: tuple[Hit, ...]
+    mode: AnswerMode
     verdict: Verdict
     reason: str | None
     arms: Mapping[str, Arm]
@@ -115,9 +90,9 @@ class SearchService:
         )
 
 
-def _told(hits: Sequence[Scored], found: Found, *, has_footer: bool) -> tuple[Answered, ...]:
+def _told(hits: Sequence[Hit], found: Found, *, has_footer: bool) -> tuple[Hit, ...]:
     limit, weights = found.engine.snippet_chars, _weights(found)
-    return tuple(_answered(hit, weights, limit, has_footer=has_footer) for hit in hits)
+    return tuple(_shown(hit, weights, limit, has_footer=has_footer) for hit in hits)
 
 
 def _weights(found: Found) -> Mapping[str, float]:
@@ -125,30 +100,41 @@ def _weights(found: Found) -> Mapping[str, float]:
     return dict.fromkeys(found.terms, 1.0) if found.floors is None else found.floors.idf.weights
 
 
-def _within(found: Found, *, has_footer: bool) -> tuple[Answered, ...]:
+def _within(found: Found, *, has_footer: bool) -> tuple[Hit, ...]:
     """Return the leading hits whose snippets fit together; the one that overflows is cut, and is the last."""
     told = _told(found.hits, found, has_footer=has_footer)
     left = found.engine.total_chars
     if left is None:
         return told
-    fitting: list[Answered] = []
-    for hit, whole in zip(found.hits, told, strict=True):
-        if len(whole.snippet) > left:
+    fitting: list[Hit] = []
+    for hit in told:
+        if len(hit.snippet.text) > left:
             return (*fitting, *_cut(hit, _weights(found), left, has_footer=has_footer, is_first=not fitting))
-        fitting.append(whole)
-        left -= len(whole.snippet)
+        fitting.append(hit)
+        left -= len(hit.snippet.text)
     return tuple(fitting)
 
 
-def _cut(
-    hit: Scored, weights: Mapping[str, float], room: int, *, has_footer: bool, is_first: bool
-) -> Iterator[Answered]:
+def _cut(hit: Hit, weights: Mapping[str, float], room: int, *, has_footer: bool, is_first: bool) -> Iterator[Hit]:
     """Yield a hit within `room` characters with its footer; where that leaves none for text, only the first, bare."""
-    footer = len(with_footer("", cited(hit.chunk.path, hit.chunk.start_line, hit.chunk.end_line))) if has_footer else 0
+    footer = len(with_footer("", hit.citation)) if has_footer else 0
     if room > footer:
-        yield _answered(hit, weights, room - footer, has_footer=has_footer)
+        yield _shown(hit, weights, room - footer, has_footer=has_footer)
     elif is_first:
-        yield _answered(hit, weights, room, has_footer=False)
+        yield _shown(hit, weights, room, has_footer=False)
+
+
+def _shown(hit: Hit, weights: Mapping[str, float], limit: int, *, has_footer: bool) -> Hit:
+    """Return the hit with the part of it that tells most, in `limit` characters and its footer."""
+    part = snippet(hit.chunk.text, weights, limit)
+    shown = HitSnippet(
+        text=with_footer(part.text, hit.citation) if has_footer else part.text,
+        start_line=hit.chunk.start_line + part.first_line,
+        end_line=hit.chunk.start_line + part.last_line,
+        # of the note's text alone: a footer of ours is no line that only looks like one
+        flags=(*text_flags(part.text), *path_flags(hit.chunk.path)),
+    )
+    return replace(hit, snippet=shown)
 
 
 def _owed(freshness: Freshness, engine: Engine) -> Freshness:
@@ -158,31 +144,7 @@ def _owed(freshness: Freshness, engine: Engine) -> Freshness:
     return replace(freshness, pending_embeddings=engine.pending_embeddings)
 
 
-def _answered(hit: Scored, weights: Mapping[str, float], limit: int, *, has_footer: bool) -> Answered:
-    part = snippet(hit.chunk.text, weights, limit)
-    first = hit.chunk.start_line + part.first_line
-    citation = cited(hit.chunk.path, hit.chunk.start_line, hit.chunk.end_line)
-    return Answered(
-        path=hit.chunk.path,
-        start_line=hit.chunk.start_line,
-        end_line=hit.chunk.end_line,
-        score=hit.score,
-        vector_score=hit.cosine,
-        text_score=None if hit.words is None else text_score(hit.words),
-        words=hit.words,
-        snippet=with_footer(part.text, citation) if has_footer else part.text,
-        snippet_start_line=first,
-        snippet_end_line=hit.chunk.start_line + part.last_line,
-        heading=hit.chunk.heading,
-        source=hit.chunk.source,
-        citation=str(citation),
-        flags=(*text_flags(part.text), *path_flags(hit.chunk.path)),
-        copies=tuple(str(cited(copy.path, copy.start_line, copy.end_line)) for copy in hit.copies),
-        why=hit.why,
-    )
-
-
-def _mode(found: Found) -> Mode:
+def _mode(found: Found) -> AnswerMode:
     lexical, vector = found.arms[LEXICAL].took_part, found.arms[VECTOR].took_part
     if lexical and vector:
         return "hybrid"
@@ -192,10 +154,10 @@ def _mode(found: Found) -> Mode:
 def _verdict(found: Found) -> Verdict:
     """Take the verdict of the engine; without one, a word of the question in the first hits stands for an answer."""
     if not found.hits:
-        return "none"
+        return Verdict.NONE
     if found.verdict is not None:
-        return found.verdict.value
-    return "answerable" if any(hit.is_literal for hit in found.hits[:3]) else "weak"
+        return found.verdict
+    return Verdict.ANSWERABLE if any(hit.is_literal for hit in found.hits[:3]) else Verdict.WEAK
 
 
 def _why_empty(found: Found, freshness: Freshness, query: Query) -> str:

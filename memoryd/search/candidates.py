@@ -1,0 +1,107 @@
+"""Question → candidates: both arms side by side under one deadline, and again where the answer wants more."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.ranking.deepening import DEEPER
+from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, VectorMatches
+from memoryd.errors import EmbeddingError, StoreError
+from memoryd.search.backend import LEXICAL, VECTOR, Arm, ArmState, Query
+from memoryd.search.lexical_arm import lexical_matches
+from memoryd.search.search_settings import SearchSettings
+from memoryd.search.vector_arm import QuestionVector, VectorArm
+from memoryd.store.database import Database
+from memoryd.store.word_rows import CandidateFilter
+
+Matches = TypeVar("Matches")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What the arms found, and how each took part."""
+
+    arms: Mapping[str, Arm]
+    evidence: Evidence
+    is_full: bool
+    """Whether an arm had more to give."""
+
+
+class CandidateSearch:
+    """Puts one question to both arms, which have until `end` (monotonic clock). `first` comes first."""
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        vector_arm: VectorArm,
+        settings: SearchSettings,
+        query: Query,
+        admitted: CandidateFilter,
+        end: float,
+    ) -> None:
+        self.depth = settings.depth(query.limit)
+        """How many candidates each arm is asked for."""
+        self.has_asked_others = False
+        self._database = database
+        self._vector_arm = vector_arm
+        self._settings = settings
+        self._query = query
+        self._admitted = admitted
+        self._end = end
+        self._lexical: tuple[Arm, LexicalMatches | None]
+        self._embedded: tuple[Arm, QuestionVector | None]
+
+    async def first(self) -> Candidates:
+        """Return what both arms find."""
+        self._lexical, self._embedded = await asyncio.gather(
+            self._by_words(self.depth, self._admitted),
+            guarded(self._vector_arm.embedded(self._query.question), self._end),
+        )
+        return await self._candidates()
+
+    async def with_others(self, dominant: RelativePath) -> Candidates:
+        """Add the best words of other documents to those of one that has too many places."""
+        self.has_asked_others = True
+        arm, found = self._lexical
+        wanted = self._settings.multiplier * self._query.limit
+        _, others = await self._by_words(wanted, replace(self._admitted, without=dominant))
+        self._lexical = arm, (found or LexicalMatches()).joined(others or LexicalMatches())
+        return await self._candidates()
+
+    async def deeper(self) -> Candidates:
+        """Return what both arms find when they are asked for more."""
+        self.depth *= DEEPER
+        self._lexical = await self._by_words(self.depth, self._admitted)
+        return await self._candidates()
+
+    async def _by_words(self, depth: int, admitted: CandidateFilter) -> tuple[Arm, LexicalMatches | None]:
+        return await guarded(lexical_matches(self._database, self._query.question, depth, admitted), self._end)
+
+    async def _candidates(self) -> Candidates:
+        """Ask the vector arm, whose vector of the question is made once, and put both together."""
+        vector, embedded = self._embedded
+        near: VectorMatches | None = None
+        if embedded is not None:
+            asking = self._vector_arm.matches(embedded, self._query.question, self.depth, self._admitted)
+            vector, near = await guarded(asking, self._end)
+        lexical, found = self._lexical
+        if not self._settings.is_hybrid and vector.took_part:
+            lexical, found = Arm(ArmState.OFF, "query.hybrid.enabled is false"), None
+        evidence = Evidence(found or LexicalMatches(), near or VectorMatches())
+        is_full = max(len(evidence.lexical.bm25), len(evidence.vector.cosines)) >= self.depth
+        return Candidates({LEXICAL: lexical, VECTOR: vector}, evidence, is_full)
+
+
+async def guarded(arm: Awaitable[tuple[Arm, Matches]], end: float) -> tuple[Arm, Matches | None]:
+    """Wait for an arm until `end` (monotonic clock); one that fails or is late costs its part, never the answer."""
+    try:
+        async with asyncio.timeout(max(0.0, end - time.monotonic())):
+            return await arm
+    except TimeoutError:
+        return Arm(ArmState.TIMEOUT, "it did not answer before the deadline"), None
+    except (EmbeddingError, StoreError) as exc:
+        return Arm(ArmState.FAILED, str(exc)), None

@@ -1,0 +1,76 @@
+"""A hit: a chunk that may answer, with all that is known of it, from the arms to the reply."""
+
+from dataclasses import dataclass, field
+
+from memoryd.domain.citations import Citation, cited
+from memoryd.domain.flags import Flag
+from memoryd.domain.ranking.decay import Decay
+from memoryd.domain.ranking.fusion import text_score
+from memoryd.store.chunks import ChunkRow
+
+
+@dataclass(frozen=True, slots=True)
+class Ranks:
+    """The place of a chunk in each arm and by base score, from 1; None where it was not found."""
+
+    words: int | None = None
+    vector: int | None = None
+    merged: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HitSnippet:
+    """The part of a chunk that is shown, with its lines in the document and what a reader of it cannot see."""
+
+    text: str = ""
+    start_line: int = 0
+    end_line: int = 0
+    flags: tuple[Flag, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A chunk with its scores; a miss is one too, with the reason of it in `because`.
+
+    Numbers of an arm are None where it did not find the chunk.
+    """
+
+    chunk: ChunkRow
+    base_score: float
+    """What the arms say together, 0 to 1."""
+    score: float
+    """The base score after decay; of the hit that leads copies, the best among them."""
+    bm25: float | None = None
+    """A magnitude, 0 and up."""
+    cosine: float | None = None
+    standout: float | None = None
+    """How far the cosine rises above the noise, 0 to 1."""
+    ranks: Ranks = field(default_factory=Ranks)
+    terms: tuple[str, ...] = ()
+    """Those of the question that stand in it."""
+    decay: Decay = field(default_factory=Decay)
+    copies: tuple[ChunkRow, ...] = ()
+    """They say the same and stand behind it."""
+    because: str = ""
+    """Why it stands where it stands, in words."""
+    snippet: HitSnippet = field(default_factory=HitSnippet)
+    """Nothing until the answer is told."""
+
+    @property
+    def is_literal(self) -> bool:
+        """Whether a word of the question stands in it."""
+        return self.bm25 is not None or bool(self.terms)
+
+    @property
+    def text_score(self) -> float | None:
+        """BM25 as a score, 0 to 1."""
+        return None if self.bm25 is None else text_score(self.bm25)
+
+    @property
+    def citation(self) -> Citation:
+        return citation_of(self.chunk)
+
+
+def citation_of(chunk: ChunkRow) -> Citation:
+    """Return the way an answer points at a chunk."""
+    return cited(chunk.path, chunk.start_line, chunk.end_line)

@@ -1,0 +1,130 @@
+"""The vector arm of the builtin search: cosines of a question with the vectors of one workspace."""
+
+from collections.abc import Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass
+
+from memoryd.domain.ranking.deepening import DEEPER
+from memoryd.domain.ranking.fusion import VectorMatches
+from memoryd.domain.ranking.questions import Question
+from memoryd.embed.protocol import Embedder, Vector
+from memoryd.embed.slot import EmbedderPhase, EmbedderSlot, EmbedderState
+from memoryd.index.spaces import Spaces
+from memoryd.search.backend import Arm, ArmState
+from memoryd.search.lexical_arm import exact
+from memoryd.search.vector_index import VectorIndex
+from memoryd.store.database import Database
+from memoryd.store.word_rows import CandidateFilter
+
+PASSAGES_PER_CHUNK = 4
+"""So many vectors are fetched for each chunk that is wanted, since several may be of one."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionVector:
+    """A question's vector with the index that it was made for, so that it never meets vectors of another model.
+
+    To embed a question may take seconds. Meanwhile another model may take over, or another question be asked of
+    another index: whoever waits must not look up afterwards which index is the current one.
+    """
+
+    vector: Vector
+    index: VectorIndex
+
+
+class VectorArm:
+    """Every call is bounded by the caller; StoreError and EmbeddingError pass through."""
+
+    def __init__(
+        self, *, database: Database, spaces: Spaces, executor: Executor, slot: EmbedderSlot, vector_bytes: int
+    ) -> None:
+        self._database = database
+        self._spaces = spaces
+        self._executor = executor
+        self._slot = slot
+        self._vector_bytes = vector_bytes
+        self._latest: VectorIndex | None = None
+        self._fingerprint = ""
+
+    @property
+    def latest(self) -> VectorIndex | None:
+        """The vectors that the last question was asked of."""
+        return self._latest
+
+    def forget(self) -> None:
+        """Say that vectors were removed from the store."""
+        # an index that a waiting question still holds may keep them: no passage leads to a removed one any more
+        if self._latest is not None:
+            self._latest.invalidate()
+
+    async def embedded(self, question: Question) -> tuple[Arm, QuestionVector | None]:
+        """Return the question's vector, None where there is nothing to embed with or to compare with."""
+        embedder = self._slot.embedder
+        if embedder is None:
+            return _absent(self._slot.state), None
+        index = await self._index_of(embedder)
+        if not question.text or await index.is_empty():
+            # a question costs a model's start or a provider's money, and there is nothing to compare it with
+            return Arm(ArmState.OK), None
+        return Arm(ArmState.OK), QuestionVector(await embedder.embed_query(question.text), index)
+
+    async def matches(
+        self, asked: QuestionVector, question: Question, depth: int, admitted: CandidateFilter
+    ) -> tuple[Arm, VectorMatches]:
+        """Return the cosines of the best `depth` chunks, each by its best passage."""
+        index = asked.index
+        index.require_current()
+        allowed = await self._database.vectors.ids_within(index.space, admitted)
+        limit = PASSAGES_PER_CHUNK * depth
+        while True:
+            nearest, noise = await index.nearest(asked.vector, limit, allowed)
+            cosines = await self._cosines(dict(nearest), question, admitted)
+            size = index.size if allowed is None else len(allowed)
+            is_enough = not question.is_narrowed or PASSAGES_PER_CHUNK * len(cosines) >= depth
+            if is_enough or limit >= size:
+                break
+            # phrases and excluded words left out most of the nearest
+            limit *= DEEPER
+        best = sorted(cosines, key=cosines.__getitem__, reverse=True)[:depth]
+        return Arm(ArmState.OK), VectorMatches({chunk: cosines[chunk] for chunk in best}, noise, size)
+
+    async def _cosines(
+        self, near: Mapping[bytes, float], question: Question, admitted: CandidateFilter
+    ) -> dict[int, float]:
+        """Return the best cosine of each chunk that may answer; equal passages of several share one vector."""
+        pairs = await self._database.documents.chunks_of_hashes(list(near))
+        inside = {chunk for chunk, _ in pairs}
+        if not admitted.is_empty:
+            inside = await self._database.words.admitted(inside, admitted)
+        inside = await exact(self._database, question, inside)
+        cosines: dict[int, float] = {}
+        for chunk, key in pairs:
+            if chunk in inside:
+                cosines[chunk] = max(near[key], cosines.get(chunk, -1.0))
+        return cosines
+
+    async def _index_of(self, embedder: Embedder) -> VectorIndex:
+        """Return the index of the embedder's space in the file as it is open now."""
+        fingerprint = embedder.identity.fingerprint
+        space = await self._spaces.of(embedder)
+        # from here to the end nothing may be awaited: the space is one of the file that was open just now
+        if self._latest is None or self._fingerprint != fingerprint or not self._latest.is_current:
+            self._fingerprint = fingerprint
+            self._latest = VectorIndex(
+                database=self._database,
+                executor=self._executor,
+                space=space,
+                dimensions=embedder.identity.dimensions,
+                limit=self._vector_bytes,
+            )
+        return self._latest
+
+
+def _absent(state: EmbedderState) -> Arm:
+    reason = state.reason or f"the embedding model is {state.phase}"
+    match state.phase:
+        case EmbedderPhase.OFF:
+            return Arm(ArmState.OFF, reason)
+        case EmbedderPhase.FAILED:
+            return Arm(ArmState.FAILED, reason)
+    return Arm(ArmState.WAITING, reason)
