@@ -8,7 +8,7 @@ from memoryd.config.models import Agent
 from memoryd.domain.documents import is_document_name
 from memoryd.domain.media import LABELS, modality_of
 from memoryd.errors import InvalidRequest, NotFound
-from memoryd.files.excerpts import QMD_PREFIX, Excerpt, LineRange, Location, indexed_name, location_of, read_lines
+from memoryd.files.excerpts import QMD_PREFIX, Excerpt, FileLocation, LineRange, indexed_name, location_of, read_lines
 from memoryd.files.scanner import ScanRoot
 from memoryd.qmd.agent import AgentQmd
 from memoryd.store.database import Database
@@ -45,7 +45,7 @@ class AgentFiles:
         excerpt = await asyncio.to_thread(read_lines, location, asked, max_bytes=size, follow_symlinks=follows)
         return NoteExcerpt(name, asked, excerpt)
 
-    async def _find(self, path: str) -> tuple[str, Location]:
+    async def _find(self, path: str) -> tuple[str, FileLocation]:
         workspace = self.agent.workspace
         name = indexed_name(path, workspace)
         modality = modality_of(name)
@@ -58,5 +58,5 @@ class AgentFiles:
             return name, await asyncio.to_thread(lambda: location_of(name, workspace, self.roots()))
         if path.startswith(QMD_PREFIX) and self.qmd is not None:
             found = await asyncio.to_thread(self.qmd.files.named, path)
-            return path, Location(found.base, found.relative)
+            return path, FileLocation(found.base, found.relative)
         raise NotFound(f"no document {path!r} is indexed", hint="paths are relative to the workspace")

@@ -161,7 +161,7 @@ class WorkspaceIndex:
     def _on_purge(self) -> None:
         # vectors in memory first: a question that is asked now must not find what was purged
         self.builtin.forget_vectors()
-        self.lane.recall()
+        self.lane.break_off()
         for follower in self.followers:
             follower.demand()
 

@@ -39,7 +39,7 @@ from memoryd.domain.documents import INDEX_ALL, OutsideCount
 from memoryd.embed.local.worker import WorkerState
 from memoryd.embed.slot import EmbedderState
 from memoryd.files.scanner import RootState
-from memoryd.index.sync_state import MassRemoval
+from memoryd.index.sync_state import Removal
 from memoryd.models.fetch_progress import Progress
 from memoryd.store.pending_passages import PendingCost
 
@@ -217,5 +217,5 @@ def _outside(found: OutsideCount) -> OutsideReply | None:
     return OutsideReply(files=found.files, more=found.is_more, hint=INDEX_ALL) if found.files else None
 
 
-def _mass_removal(found: MassRemoval | None) -> MassRemovalReply | None:
+def _mass_removal(found: Removal | None) -> MassRemovalReply | None:
     return None if found is None else MassRemovalReply(at=found.at, files=found.files, left=found.left)

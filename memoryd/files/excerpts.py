@@ -27,7 +27,7 @@ _GONE = "it is gone, or cannot be read; search says what there is"
 
 
 @dataclass(frozen=True, slots=True)
-class Location:
+class FileLocation:
     """Where a document lies: the trusted folder, and the path below it."""
 
     base: Path
@@ -63,12 +63,12 @@ def indexed_name(path: str, workspace: Path) -> RelativePath:
     return RelativePath(os.path.relpath(path, os.path.realpath(workspace)) if inside == path else inside)
 
 
-def location_of(path: RelativePath, workspace: Path, roots: Sequence[ScanRoot]) -> Location:
+def location_of(path: RelativePath, workspace: Path, roots: Sequence[ScanRoot]) -> FileLocation:
     """Return where an indexed document lies."""
-    return Location(*base_of(path, Path(os.path.realpath(workspace)), roots))
+    return FileLocation(*base_of(path, Path(os.path.realpath(workspace)), roots))
 
 
-def read_lines(location: Location, wanted: LineRange, *, max_bytes: int, follow_symlinks: bool) -> Excerpt:
+def read_lines(location: FileLocation, wanted: LineRange, *, max_bytes: int, follow_symlinks: bool) -> Excerpt:
     """Read lines with their ends, 12,000 characters at most, in memory that does not depend on the file's size.
 
     Raises NotFound when the document is gone, cannot be opened safely, is larger than `max_bytes` or is marked
@@ -84,7 +84,7 @@ def read_lines(location: Location, wanted: LineRange, *, max_bytes: int, follow_
     raise NotNow(f"{location.relative!r} is being written", hint="ask again in a moment")
 
 
-def _read_once(location: Location, wanted: LineRange, max_bytes: int, follow_symlinks: bool) -> Excerpt | None:
+def _read_once(location: FileLocation, wanted: LineRange, max_bytes: int, follow_symlinks: bool) -> Excerpt | None:
     """Return None if the file changed meanwhile."""
     descriptor = open_beneath(location.base, location.relative, follow_symlinks=follow_symlinks)
     try:

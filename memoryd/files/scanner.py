@@ -130,6 +130,7 @@ class Scan:
 def scan(roots: Sequence[ScanRoot], rules: ScanRules) -> Scan:
     """Look at every root and return what is there. Blocks for some 4 µs a file; run it in a thread."""
     found = Scan(workspace_device=_device(rules.workspace))
+    # before the roots are listed: of a root that appears in between, the watcher of these folders then tells
     for folder in {rules.workspace, *(root.path.parent for root in roots), *(root.stands_in for root in roots)}:
         with contextlib.suppress(OSError):
             found.above[str(folder)] = _folder_id(str(folder))
@@ -181,12 +182,18 @@ def _scan_folder_root(
 
 
 def _walk(top: str, prefix: str, rules: ScanRules, found: Scan) -> bool:
-    """List a tree without recursion; return whether its top could be listed."""
+    """List a tree without recursion; return whether its top could be listed.
+
+    It is no instant: a file that is moved meanwhile, from a folder still to be listed to one that was, is seen nowhere,
+    and a file that is moved the other way is seen twice. So no absence counts that did not last.
+    """
     listed_already = set(found.folders.values())
     waiting = [(top, prefix, 0)]
     while waiting:
         folder, at, depth = waiting.pop()
         try:
+            # before the listing: of a folder that is replaced in between the older identity is kept, and the next scan
+            # finds another one and has it watched anew
             identity = _folder_id(folder)
             with os.scandir(folder) as entries:
                 listed = list(entries)
@@ -228,7 +235,7 @@ def _kept(listed: list[os.DirEntry[str]], at: str, rules: ScanRules, found: Scan
             found.skipped.append(SkippedFile(RelativePath(printable_name(at + name)), "its name is not UTF-8"))
         elif is_link and not rules.follow_symlinks:
             found.skipped.append(SkippedFile(RelativePath(at + name), "a symlink, and followSymlinks is off"))
-        elif is_link and not _is_contained(entry.path, rules):
+        elif is_link and not Path(entry.path).resolve().is_relative_to(rules.workspace.resolve()):
             found.skipped.append(SkippedFile(RelativePath(at + name), "a symlink that leads out of the workspace"))
         elif is_link and is_folder and _is_in_a_root(entry.path, found):
             found.skipped.append(SkippedFile(RelativePath(at + name), "a symlink to a folder that is listed anyway"))
@@ -240,6 +247,7 @@ def _take_entry(path: str, name: str, at: RelativePath, device: int, rules: Scan
     try:
         info = os.stat(path, follow_symlinks=rules.follow_symlinks)  # noqa: PTH116  os.stat is half the price
     except FileNotFoundError:
+        # it went since its folder was listed
         return
     except OSError as exc:
         found.unreadable.append(at)
@@ -271,10 +279,6 @@ def _is_left_out(at: str, path: str, rules: ScanRules) -> bool:
 def _folder_id(path: str) -> FolderId:
     info = os.stat(path)  # noqa: PTH116
     return info.st_dev, info.st_ino
-
-
-def _is_contained(path: str, rules: ScanRules) -> bool:
-    return Path(path).resolve().is_relative_to(rules.workspace.resolve())
 
 
 def _is_in_a_root(path: str, found: Scan) -> bool:

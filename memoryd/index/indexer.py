@@ -258,7 +258,7 @@ class Indexer:
         batches = list(work.batches(paths))
         readings = await self._read(work, batches[0] if batches else [])
         for following in [*batches[1:], []]:
-            # one thread writes while another reads ahead
+            # one thread writes while another reads ahead; if the commit fails, what is read ahead is dropped with it
             ahead, _ = await asyncio.gather(self._read(work, following), self._committer.commit(readings, work))
             changing = [reading.path for reading in readings if reading.status is ReadStatus.AGAIN]
             again += changing

@@ -72,8 +72,12 @@ class InterruptibleCommit:
             finally:
                 entries.stop.set()
 
-        is_done, _ = await asyncio.gather(commit(), look_out())
-        return is_done
+        # both to their end, also when one fails: a look that went on would run beside that of the next round
+        is_done, looked = await asyncio.gather(commit(), look_out(), return_exceptions=True)
+        for failure in (is_done, looked):
+            if isinstance(failure, BaseException):
+                raise failure
+        return is_done is True
 
     async def _look_out(self, yields: int, is_over: asyncio.Event) -> None:
         """Return when the commit is over, or when smaller notes are to be read before it is."""

@@ -49,6 +49,7 @@ class Keeper:
         """Open the file, if need be only to read it, or note why that fails for now; raises ForeignDatabase."""
         path = self._database.path
         try:
+            # before SQLite opens it: to open a file of somebody else may already write to it
             await asyncio.to_thread(self._make_way, path)
             await self._database.open()
         except ForeignDatabase:
@@ -89,9 +90,11 @@ class Keeper:
         if not self._database.is_open:
             await self.open()
         elif self._database.damage is not None:
+            # before other trouble: a damaged file would only be opened again, and be as damaged
             await self._start_anew(self._database.damage)
         elif self._database.trouble is not None or await asyncio.to_thread(self._database.is_replaced):
             self._note(self._database.trouble or "the index file was removed or replaced")
+            # questions that are asked meanwhile wait for the new file instead of failing
             async with self._database.reopening():
                 await self.open()
         elif self._database.why_read_only is not None:
@@ -99,9 +102,11 @@ class Keeper:
                 async with self._database.reopening():
                     await self.open()
         elif time.monotonic() - self._checked_at >= CHECK_SECONDS:
+            # before the check: one that the disk refuses is for the next day, not for the next second
             self._checked_at = time.monotonic()
             await self._check()
         elif self._is_rebuilt():
+            # last, and only now: as long as notes are missing from the new index, the old one may be all there is
             await self._tidy()
 
     async def _tidy(self) -> None:
@@ -126,6 +131,7 @@ class Keeper:
             await self._start_anew("; ".join(found))
 
     async def _start_anew(self, reason: str) -> None:
+        # closed first: SQLite would go on writing to the file under its new name
         await self._database.close()
         await self._set_aside(f"the index was damaged and is being rebuilt: {reason}")
         await self.open()

@@ -106,7 +106,7 @@ class EmbeddingLane:
         self._unused.look_again()
         self._wake.set()
 
-    def recall(self) -> None:
+    def break_off(self) -> None:
         """Say that texts were purged: what is on its way is broken off, since it may be theirs."""
         # woken, the lane asks the store anew before it takes anything: also what the broken-off batch puts back into
         # the queue while it ends is never sent

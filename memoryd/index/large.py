@@ -103,5 +103,6 @@ class LargeNotes:
         readings = asyncio.get_running_loop().run_in_executor(
             self._executor, lambda: read_under_the_rules(aside, [path])
         )
+        # called in the event loop, so that what is woken finds the cutting ended
         readings.add_done_callback(lambda _: self._on_cut())
         return Cut(path, aside, readings, give_up)

@@ -11,9 +11,9 @@ from memoryd.embed.protocol import Embedder, Passage, Unembeddable, Vector
 from memoryd.errors import BudgetSpent, EmbedderUnavailable, WorkerDied
 from memoryd.files.octets import NotReadableError
 from memoryd.index.backlog import Backlog
+from memoryd.index.cancelling import Cancellable
 from memoryd.index.lane_settings import Attach, Lookup
 from memoryd.index.pending_queue import PendingQueue
-from memoryd.index.recall import Recall
 from memoryd.store.pending_passages import PendingPassage
 
 log = structlog.get_logger(__name__)
@@ -42,15 +42,15 @@ class PassageEmbedder:
         self._attach = attach
         self._hold_seconds = hold_seconds
         self._deaths: Counter[bytes] = Counter()
-        self._recall = Recall()
+        self._sending = Cancellable()
 
     async def embed(self, embedder: Embedder, space: int, batch: Sequence[PendingPassage]) -> None:
         """Give a batch its vectors, unless it is broken off; raises EmbedderUnavailable, BudgetSpent, StoreError."""
-        await self._recall.run(self._embed(embedder, space, batch))
+        await self._sending.run(self._embed(embedder, space, batch))
 
     def break_off(self) -> None:
         """Let go of the batch that is being embedded, if any is."""
-        self._recall.call_back()
+        self._sending.cancel()
 
     async def _embed(self, embedder: Embedder, space: int, batch: Sequence[PendingPassage]) -> None:
         found = await self._lookup(embedder.identity.fingerprint, [item.hash for item in batch])

@@ -86,6 +86,7 @@ class Reader:
         try:
             octets = self._octets(path)
         except (FileNotFoundError, TornReadError):
+            # it went, or was saved, since it was listed: the next look says what is so now
             return Reading(path, ReadStatus.AGAIN)
         except NotReadableError as exc:
             return Reading(path, ReadStatus.FAILED, reason=str(exc))
@@ -117,6 +118,7 @@ class Reader:
             is_private = is_private_file(base, relative, follow_symlinks=self.rules.follow_symlinks)
         except OSError:
             return False
+        # the rules last: they may have changed while the file was read
         return self.rules.is_current() and not is_private
 
     def _octets(self, path: RelativePath) -> Octets:

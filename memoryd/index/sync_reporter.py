@@ -11,7 +11,7 @@ from memoryd.errors import StoreError
 from memoryd.files.scanner import Scan, ScanRules
 from memoryd.index.file_table import FileTable
 from memoryd.index.planning import Look, Planned
-from memoryd.index.sync_state import IndexEvents, MassRemoval, SyncState
+from memoryd.index.sync_state import IndexEvents, Removal, SyncState
 from memoryd.wire import Event
 
 log = structlog.get_logger(__name__)
@@ -56,20 +56,21 @@ class SyncReporter:
 
     def note_done(self, seen: Scan, planned: Planned, *, again: int, queued: int) -> None:
         """Note the end of a round that leaves files to be read `again`, and large ones `queued`."""
-        todo, files = planned.todo, len(self._table.indexed)
+        todo, files, stay = planned.todo, len(self._table.indexed), f"they stay in the index for {self._grace.root:g} s"
+        out_of_sight = f"{planned.out_of_sight} notes are out of sight with their folder or disk; {stay}"
         self._update(
             skipped=(*seen.skipped, *(SkippedFile(path, why) for path, why in self._table.reasons.items())),
             pending_files=again + queued + self._table.held,
             is_dirty=bool(again or queued) or not todo.is_settled,
             last_sync_at=datetime.now(UTC),
-            trouble=self._why_held_back(planned.out_of_sight) if planned.out_of_sight else None,
+            trouble=out_of_sight if planned.out_of_sight else None,
         )
         removed = len(todo.remove)
         if not todo.is_empty:
             log.info("synced", read=len(todo.read), renamed=len(todo.rename), removed=removed, files=files)
             self._events.publish(Event.SYNC, {"state": "finished", "pendingFiles": self.state.pending_files})
         if is_mass_removal(removed, files):
-            self._note_mass_removal(MassRemoval(datetime.now(UTC), removed, files))
+            self._note_mass_removal(Removal(datetime.now(UTC), removed, files))
 
     def note_commit(self) -> None:
         """Note that the index holds something else than before."""
@@ -90,14 +91,10 @@ class SyncReporter:
             log.warning("index cannot be written", reason=str(exc))
         self._update(trouble=str(exc), is_dirty=True)
 
-    def _note_mass_removal(self, removal: MassRemoval) -> None:
+    def _note_mass_removal(self, removal: Removal) -> None:
         log.warning("most notes were deleted", files=removal.files, left=removal.left)
         self._update(mass_removal=removal)
         self._events.publish(Event.SYNC, {"state": "mass removal", "files": removal.files, "left": removal.left})
-
-    def _why_held_back(self, count: int) -> str:
-        out_of_sight = f"{count} notes are out of sight with their folder or disk"
-        return f"{out_of_sight}; they stay in the index for {self._grace.root:g} s"
 
     def _update(self, **changes: object) -> None:
         self.state = replace(self.state, **changes)  # type: ignore[arg-type]  # replace checks the names

@@ -14,7 +14,7 @@ Publish = Callable[[Event, Mapping[str, object]], None]
 
 
 @dataclass(frozen=True, slots=True)
-class MassRemoval:
+class Removal:
     """Most files went at once: `files` of them, and `left` stayed."""
 
     at: datetime
@@ -36,7 +36,7 @@ class SyncState:
     skipped: tuple[SkippedFile, ...] = field(default=())
     remote: str = ""
     """Why scans alone tell what changes: other machines write to the disk. Empty if they do not."""
-    mass_removal: MassRemoval | None = None
+    mass_removal: Removal | None = None
     """The last one since the start."""
     trouble: str | None = None
     """Why the last sync could not finish."""

@@ -58,6 +58,7 @@ class FileWatcher:
     async def run(self) -> None:
         """Watch until cancelled; on failure say so, hint at everybody, and try again after a while."""
         while True:
+            # before the folders are read: those that are named from here on are watched at once, or arm it anew
             self._rearm.clear()
             if (failure := await self._watched_until_failure()) is not None:
                 await self._fail(failure)
@@ -68,12 +69,14 @@ class FileWatcher:
             await asyncio.sleep(every_seconds)
             if self.is_ok and not await self._is_alive():
                 log.warning("file events have stopped, arming anew")
+                # not ok from here on: scans are all there is until the first round of events comes
                 self.is_ok, self.reason = False, "events had stopped"
                 self._rearm.set()
                 self._hint_all()
 
     async def _is_alive(self) -> bool:
         """Write a cookie and tell whether its event comes within the time allowed."""
+        # before the cookie is written: its event may come before the next line runs
         self._cookie_seen.clear()
         cookie = self._probe / COOKIE
         try:
@@ -99,7 +102,8 @@ class FileWatcher:
         if len(folders) > MAX_FOLDERS:
             raise OSError(f"{len(folders)} folders are more than the {MAX_FOLDERS} that are watched")
         await asyncio.to_thread(self._probe.mkdir, parents=True, exist_ok=True)
-        present = await asyncio.to_thread(_present, folders)
+        # one that goes between this look and the arming fails the arming, which is tried again
+        present = await asyncio.to_thread(lambda: [folder for folder in folders if Path(folder).is_dir()])
         events = watchfiles.awatch(
             *present,
             self._probe,
@@ -108,6 +112,7 @@ class FileWatcher:
             step=self._step_ms,
             debounce=4 * self._step_ms,
             rust_timeout=1_000,
+            # without it nothing tells that all is armed before the first event comes
             yield_on_timeout=True,
             stop_event=self._rearm,
         )
@@ -129,6 +134,7 @@ class FileWatcher:
         parents = {str(Path(path).parent) for path in paths} | paths
         if str(self._probe) in parents:
             self._cookie_seen.set()
+        # a hint more costs a scan, one less a stale note until the next timed scan: whoever may be meant is told
         for wanted, hint in self._folders.values():
             if not wanted.keys().isdisjoint(parents):
                 hint()
@@ -141,16 +147,14 @@ class FileWatcher:
         if self.is_ok or self.reason != reason:
             log.warning("file events are off, scanning instead", reason=reason)
         self.is_ok, self.reason = False, reason
+        # what changed since the last event, or while the arming failed, nobody was told of
         self._hint_all()
         delay = min(self._retry_seconds, FIRST_RETRY_SECONDS * 2.0 ** min(self._failures, 32))
         self._failures += 1
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(delay):
+                # other folders may be ones that can be watched
                 await self._rearm.wait()
-
-
-def _present(folders: Iterable[str]) -> list[str]:
-    return [folder for folder in folders if Path(folder).is_dir()]
 
 
 def _innermost(failures: BaseExceptionGroup) -> str:

@@ -64,8 +64,11 @@ def set_aside(path: Path) -> None:
 
     Raises OSError.
     """
+    # one at most: each may hold what has become private since
     delete_set_aside(path)
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+    # The file before its log: after a kill in between, SQLite deletes a log that has no file beside it, but would take
+    # a file without its log for an index, an older one that lacks the last removals.
     for suffix in ("", "-wal", "-shm"):
         part = path.with_name(path.name + suffix)
         if part.exists():

@@ -141,7 +141,7 @@ async def staged(
 
     def on_purge() -> None:
         search.forget_vectors()
-        lane.recall()
+        lane.break_off()
 
     async def found_elsewhere(fingerprint: str, hashes: Sequence[bytes]) -> dict[bytes, Matrix]:
         return dict(lookup(fingerprint, hashes))

@@ -14,7 +14,7 @@ import pytest
 from memoryd.errors import NotFound
 from memoryd.files import beneath
 from memoryd.files.beneath import has_openat2, open_beneath, walk
-from memoryd.files.excerpts import LineRange, Location, read_lines
+from memoryd.files.excerpts import FileLocation, LineRange, read_lines
 
 MARKER = b"kreuzspinne"
 """What stands only outside the folder."""
@@ -135,16 +135,16 @@ def test_f141_link_inside_is_followed_only_where_it_may(trap: Path) -> None:
 
 def test_reading_works_without_openat2(trap: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(beneath, "has_openat2", lambda: False)
-    location = Location(trap, "real/note.md")
+    location = FileLocation(trap, "real/note.md")
     assert read_lines(location, LineRange(), max_bytes=100, follow_symlinks=False).lines.text == "harmless"
     with pytest.raises(NotFound):
-        read_lines(Location(trap, "d/note.md"), LineRange(), max_bytes=100, follow_symlinks=False)
+        read_lines(FileLocation(trap, "d/note.md"), LineRange(), max_bytes=100, follow_symlinks=False)
 
 
 def test_private_note_is_not_read_even_before_the_index_knows(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text(f"---\nmemory: false\n---\n{MARKER.decode()}\n")
     with pytest.raises(NotFound):
-        read_lines(Location(tmp_path, "a.md"), LineRange(), max_bytes=1000, follow_symlinks=False)
+        read_lines(FileLocation(tmp_path, "a.md"), LineRange(), max_bytes=1000, follow_symlinks=False)
 
 
 def test_large_document_is_read_in_little_memory(tmp_path: Path) -> None:
@@ -153,9 +153,9 @@ def test_large_document_is_read_in_little_memory(tmp_path: Path) -> None:
             file.write(f"{number} ".encode() + b"z" * (1 << 20) + b"\n")
     script = (
         "import resource, sys; from pathlib import Path;"
-        "from memoryd.files.excerpts import Location, LineRange, read_lines;"
+        "from memoryd.files.excerpts import FileLocation, LineRange, read_lines;"
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss;"
-        f"found = read_lines(Location(Path({str(tmp_path)!r}), 'large.md'), LineRange(59), max_bytes=1 << 30,"
+        f"found = read_lines(FileLocation(Path({str(tmp_path)!r}), 'large.md'), LineRange(59), max_bytes=1 << 30,"
         " follow_symlinks=False);"
         "assert found.lines.text.startswith('58 zz') and found.lines.total == 60, found;"
         "print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)"

@@ -272,9 +272,9 @@ async def test_text_may_be_called_back_again_while_it_is_being_called_back(tmp_p
     slow.goes_on.clear()
     async with staged(workspace, tmp_path / "state", embedder=slow) as stage:
         await eventually_async(lambda: slow.batches)
-        stage.lane.recall()
+        stage.lane.break_off()
         await eventually_async(lambda: slow.is_ending)
-        stage.lane.recall()
+        stage.lane.break_off()
         slow.may_end.set()
         slow.goes_on.set()
         await stage.embed()

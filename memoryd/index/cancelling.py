@@ -4,14 +4,14 @@ import asyncio
 from collections.abc import Awaitable
 
 
-class Recall:
-    """Runs one thing at a time, which may be called back; then it ends as if it had been done."""
+class Cancellable:
+    """Runs one thing at a time, which may be cancelled; then it ends as if it had been done."""
 
     def __init__(self) -> None:
         self._under_way: asyncio.Timeout | None = None
 
     async def run(self, work: Awaitable[None]) -> None:
-        """Wait for `work`, or until it was called back and has ended."""
+        """Wait for `work`, or until it was cancelled and has ended."""
         try:
             async with asyncio.timeout(None) as under_way:
                 self._under_way = under_way
@@ -23,8 +23,8 @@ class Recall:
         finally:
             self._under_way = None
 
-    def call_back(self) -> None:
+    def cancel(self) -> None:
         """Break off what is under way, if anything is."""
-        # what was broken off takes a moment to end, and may be called back again meanwhile
+        # what was broken off takes a moment to end, and may be cancelled again meanwhile
         if self._under_way is not None and not self._under_way.expired():
             self._under_way.reschedule(asyncio.get_running_loop().time())
