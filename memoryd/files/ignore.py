@@ -7,20 +7,18 @@ nothing at all: the last good rules hold until another one stands there.
 
 import codecs
 import os
-import re
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import structlog
 
 from memoryd.domain.gitignore import Patterns
+from memoryd.files.last_good_rules import LastGoodRules
 from memoryd.files.octets import NotReadableError, TornReadError, read_octets
 from memoryd.files.spellings import RealPaths, under_each_name
-from memoryd.files.writing import replace_file
 
 log = structlog.get_logger(__name__)
 
@@ -29,7 +27,6 @@ MAX_IGNORE_BYTES = 65_536
 _ADVICE = "until that is mended its last good rules hold, and no new or changed note is indexed"
 _PUT_BACK = "put it back, or save an empty one to let all notes in"
 _GONE = f"{IGNORE_FILE} is gone; its last rules hold: {_PUT_BACK}"
-_LINE_END = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
 
@@ -94,13 +91,12 @@ class IgnoreFile:
     ) -> None:
         self._workspace = workspace
         self._exclude = Patterns(exclude)
-        self._memory = memory
         self._timings = timings or IgnoreTimings()
         self._follow_symlinks = follow_symlinks
         self._lock = threading.Lock()
-        self._good_text, self._is_forgotten = _remembered(memory)
-        self._good = Patterns(_lines(self._good_text), folder=str(workspace))
-        self._new_text, self._new = self._good_text, self._good
+        self._good = LastGoodRules(workspace, memory)
+        self._new_text, self._new = self._good.text, self._good.patterns
+        """What the file was at the last look, parsed once."""
         self._seen: _Seen | None = None
         self._seen_since = 0.0
         self._told = ""
@@ -113,61 +109,44 @@ class IgnoreFile:
                 self._seen, self._seen_since = seen, time.monotonic()
             rules, hold = self._judge(seen)
             hold = hold or self._excluded()
-            notice = _GONE if hold is None and seen.is_gone and self._good else ""
+            notice = _GONE if hold is None and seen.is_gone and self._good.patterns else ""
             self._tell(hold, notice)
+            real_paths = RealPaths(self._workspace, follow_symlinks=self._follow_symlinks)
             return Ruling(
-                self._everywhere(rules),
+                under_each_name(lambda path: any(one.hides(path) for one in rules), real_paths),
                 any(rules),
                 hold,
                 lambda: _is_same(seen, self._read()),
                 notice,
             )
 
-    def _everywhere(self, rules: Sequence[Patterns]) -> Callable[[str], bool]:
-        real_paths = RealPaths(self._workspace, follow_symlinks=self._follow_symlinks)
-        return under_each_name(lambda path: any(one.hides(path) for one in rules), real_paths)
-
     def _judge(self, seen: _Seen) -> tuple[tuple[Patterns, ...], Hold | None]:
         """Return the rules that hold, and why they are not simply those of the file."""
-        last = (self._exclude, self._good)
-        lain = self._lain_still(seen)
-        is_news = seen.data is not None and seen.data != (self._good_text or "").encode()
+        last = (self._exclude, self._good.patterns)
+        # the file's own times may know of more than we: what was saved before the start has lain still since
+        age = time.time() - seen.changed_at
+        lain = max(time.monotonic() - self._seen_since, age if seen.data is not None else 0.0)
+        is_news = seen.data is not None and seen.data != (self._good.text or "").encode()
         if seen.is_torn or (is_news and lain < self._timings.settle):
             return last, Hold(f"{IGNORE_FILE} is being written", max(0.01, self._timings.settle - lain))
         try:
             text = _decoded(seen)
         except ValueError as exc:
             return last, Hold(f"{IGNORE_FILE} {exc}: {_ADVICE}")
-        if seen.is_gone and self._is_forgotten:
+        if seen.is_gone and self._good.is_forgotten:
             return last, Hold(f"{IGNORE_FILE} is gone, and so is what was kept of its last rules: {_PUT_BACK}")
-        if seen.is_gone and self._good:
+        if seen.is_gone and self._good.patterns:
             return last, None
         if text != self._new_text:
-            self._new_text, self._new = text, Patterns(_lines(text), folder=str(self._workspace))
+            self._new_text, self._new = text, self._good.parsed(text)
         if self._new.refused:
             one = self._new.refused[0]
             return (*last, self._new), Hold(f"{IGNORE_FILE} line {one.line} ({one.pattern}): {one.reason}; {_ADVICE}")
-        if self._is_less(text) and lain < self._timings.grace:
+        if self._good.are_lost_in(text) and lain < self._timings.grace:
+            # old and new together: an editor may have just truncated the file, and writes the rest in a moment
             return (*last, self._new), Hold(f"{IGNORE_FILE} lost rules", self._timings.grace - lain)
-        self._accept(text)
-        return (self._exclude, self._good), None
-
-    def _lain_still(self, seen: _Seen) -> float:
-        """Return for how many seconds the file has been what it is; its own times may know of more than we."""
-        age = time.time() - seen.changed_at
-        return max(time.monotonic() - self._seen_since, age if seen.data is not None else 0.0)
-
-    def _is_less(self, text: str) -> bool:
-        return bool(self._good) and not set(_lines(self._good_text)) <= set(_lines(text))
-
-    def _accept(self, text: str) -> None:
-        self._is_forgotten = False
-        if text != self._good_text:
-            self._good_text, self._good = text, self._new
-            if self._memory is not None and (text or self._memory.exists()):
-                # what cannot be kept is missed only if the file is unreadable at the next start
-                with suppress(OSError):
-                    replace_file(self._memory, text.encode())
+        self._good.accept(text, self._new)
+        return (self._exclude, self._good.patterns), None
 
     def _excluded(self) -> Hold | None:
         if not self._exclude.refused:
@@ -215,19 +194,3 @@ def _decoded(seen: _Seen) -> str:
     if "\0" in text:
         raise ValueError("is no text; save it as UTF-8")
     return text
-
-
-def _lines(text: str | None) -> list[str]:
-    return _LINE_END.split(text or "")
-
-
-def _remembered(memory: Path | None) -> tuple[str | None, bool]:
-    """Return the text of the last good rules, and whether there were some that cannot be read now."""
-    if memory is None:
-        return None, False
-    try:
-        return memory.read_bytes().decode(), False
-    except FileNotFoundError:
-        return None, False
-    except (OSError, ValueError):
-        return None, True
