@@ -11,7 +11,7 @@ from typing import Literal
 
 import click
 
-from memoryd.cli.settings import HELP, Settings, shared
+from memoryd.cli.invocation import HELP, Invocation, shared
 from memoryd.cli.terminal import harmless_line, styled
 from memoryd.config.loading.exposure import exposures
 from memoryd.config.loading.load import load
@@ -24,7 +24,7 @@ MARKS = {"ok": ("green", "ok"), "off": ("white", "off"), "open": ("yellow", "ope
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class Finding:
     """One thing that was looked at; `hint` is what to do, in one sentence.
 
     What is `open` works, and others can see what they should not.
@@ -36,33 +36,33 @@ class Check:
     hint: str = ""
 
 
-Checks = Callable[[Config], Awaitable[Sequence[Check]]]
+Checks = Callable[[Config], Awaitable[Sequence[Finding]]]
 
 
 @click.command("doctor", context_settings=HELP)
 @shared
 @click.pass_obj
-def command(settings: Settings) -> Exit:
+def command(invocation: Invocation) -> Exit:
     """Say what is missing or broken, and how to mend it."""
     loaded = load()
-    checks = [Check("configuration", "ok", str(loaded.source or "no file, the defaults hold"))]
-    checks += [Check("privacy", "open", one.message, one.hint) for one in exposures(loaded.config, loaded.source)]
+    checks = [Finding("configuration", "ok", str(loaded.source or "no file, the defaults hold"))]
+    checks += [Finding("privacy", "open", one.message, one.hint) for one in exposures(loaded.config, loaded.source)]
     for section in SECTIONS:
         look: Checks = import_module(f"memoryd.cli.doctor_{section}").checks
         checks += asyncio.run(_gathered(look, loaded.config))
-    if settings.is_json:
-        settings.print_json({"checks": [asdict(check) for check in checks]})
+    if invocation.is_json:
+        invocation.print_json({"checks": [asdict(check) for check in checks]})
     else:
         for check in checks:
             _print(check)
     return Exit.ERROR if any(check.state == "wrong" for check in checks) else Exit.DONE
 
 
-async def _gathered(look: Checks, config: Config) -> list[Check]:
+async def _gathered(look: Checks, config: Config) -> list[Finding]:
     return list(await look(config))
 
 
-def _print(check: Check) -> None:
+def _print(check: Finding) -> None:
     colour, word = MARKS[check.state]
     click.echo(f"{styled(f'{word:<5}', colour=colour)}  {check.part}: {harmless_line(check.message)}")
     if check.hint:

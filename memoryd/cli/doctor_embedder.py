@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from memoryd.cli.doctor import Check
+from memoryd.cli.doctor import Finding
 from memoryd.config.models import Agent, Config
 from memoryd.config.paths import models_dir
 from memoryd.config.providers import ModelsSection
@@ -31,22 +31,22 @@ SLOW_MS: Final = 1500.0
 """Half of the time that a question's vector has."""
 
 
-async def checks(config: Config) -> Sequence[Check]:
+async def checks(config: Config) -> Sequence[Finding]:
     """Look at the provider of every agent, and at the one that stands in for it; equal ones once."""
-    found: list[Check] = []
+    found: list[Finding] = []
     seen = set()
     for agent in config.resolved_agents():
         store = _store(agent)
         plan = plan_for(agent, config.models, store=store, environment=os.environ, home=Path.home())
         if plan.runnable not in seen:
             seen.add(plan.runnable)
-            found.append(Check("embeddings", "ok" if plan.first else "off", plan.choice.rule))
+            found.append(Finding("embeddings", "ok" if plan.first else "off", plan.choice.rule))
             found += await _of_plan(plan, config.models, store)
     return found
 
 
-async def _of_plan(plan: EmbedderPlan, models: ModelsSection, store: ModelStore) -> list[Check]:
-    found: list[Check] = []
+async def _of_plan(plan: EmbedderPlan, models: ModelsSection, store: ModelStore) -> list[Finding]:
+    found: list[Finding] = []
     for part, settings in (("provider", plan.first), ("fallback", plan.second)):
         if isinstance(settings, LocalSettings):
             found.append(_of_local(part, settings, store))
@@ -55,34 +55,34 @@ async def _of_plan(plan: EmbedderPlan, models: ModelsSection, store: ModelStore)
     return found
 
 
-def _of_local(part: str, settings: LocalSettings, store: ModelStore) -> Check:
+def _of_local(part: str, settings: LocalSettings, store: ModelStore) -> Finding:
     try:
         path = store.locate(model_file(settings.spec))
     except MemorydError as exc:
-        return Check(part, "wrong", str(exc), exc.hint)
+        return Finding(part, "wrong", str(exc), exc.hint)
     if find_spec("llama_cpp") is None:
-        return Check(part, "wrong", NO_LLAMA)
+        return Finding(part, "wrong", NO_LLAMA)
     if path is None:
-        return Check(part, "wrong", f"the model {settings.spec} is not here", "fetch it: memoryctl models pull")
-    return Check(part, "ok", f"local model {path}", "try it: memoryctl models verify")
+        return Finding(part, "wrong", f"the model {settings.spec} is not here", "fetch it: memoryctl models pull")
+    return Finding(part, "ok", f"local model {path}", "try it: memoryctl models verify")
 
 
-async def _of_remote(part: str, wish: RemoteWish, keys: KeySources) -> list[Check]:
+async def _of_remote(part: str, wish: RemoteWish, keys: KeySources) -> list[Finding]:
     name = f"{wish.provider} at {wish.destination}"
     try:
         embedder = await open_remote(resolved(wish, keys, BreakerRule()))
     except (MemorydError, OSError) as exc:
         advice = exc.hint if isinstance(exc, MemorydError) else ""
-        return [Check(part, "wrong", f"{name}: {exc}", advice or _advice(wish))]
+        return [Finding(part, "wrong", f"{name}: {exc}", advice or _advice(wish))]
     try:
         return [await _speed(part, name, embedder), await _sense(part, name, embedder)]
     except MemorydError as exc:
-        return [Check(part, "wrong", f"{name}: {exc}", exc.hint or _advice(wish))]
+        return [Finding(part, "wrong", f"{name}: {exc}", exc.hint or _advice(wish))]
     finally:
         await embedder.aclose()
 
 
-async def _speed(part: str, name: str, embedder: Embedder) -> Check:
+async def _speed(part: str, name: str, embedder: Embedder) -> Finding:
     took = []
     for question in QUESTIONS:
         began = time.monotonic()
@@ -91,16 +91,20 @@ async def _speed(part: str, name: str, embedder: Embedder) -> Check:
     identity, median = embedder.identity, statistics.median(took)
     message = f"{name}: {identity.model}, {identity.dimensions} dimensions, {median:.0f} ms a question"
     if median > SLOW_MS:
-        return Check(part, "wrong", message, "too slow to answer in time: choose a nearer endpoint or a smaller model")
-    return Check(part, "ok", message)
+        return Finding(
+            part, "wrong", message, "too slow to answer in time: choose a nearer endpoint or a smaller model"
+        )
+    return Finding(part, "ok", message)
 
 
-async def _sense(part: str, name: str, embedder: Embedder) -> Check:
+async def _sense(part: str, name: str, embedder: Embedder) -> Finding:
     verification = await verify(embedder)
     message = f"{name}: {verification.reason}"
     if verification.ok:
-        return Check(f"{part} sense", "ok", message)
-    return Check(f"{part} sense", "wrong", message, "check memorySearch.model and the instructions, or choose another")
+        return Finding(f"{part} sense", "ok", message)
+    return Finding(
+        f"{part} sense", "wrong", message, "check memorySearch.model and the instructions, or choose another"
+    )
 
 
 def _advice(wish: RemoteWish) -> str:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from memoryd.cli.doctor import Check
+from memoryd.cli.doctor import Finding
 from memoryd.cli.terminal import count
 from memoryd.client import Client
 from memoryd.config.models import Agent, Config
@@ -15,7 +15,7 @@ from memoryd.files.outside import count_outside
 from memoryd.files.scanner import scan
 
 
-async def checks(config: Config) -> Sequence[Check]:
+async def checks(config: Config) -> Sequence[Finding]:
     """Ask the daemon, which may have been started with --all; without one look at the disk."""
     try:
         return await asyncio.to_thread(lambda: list(_told()))
@@ -23,7 +23,7 @@ async def checks(config: Config) -> Sequence[Check]:
         return await asyncio.to_thread(lambda: [_looked_at(agent, config) for agent in config.resolved_agents()])
 
 
-def _told() -> Iterator[Check]:
+def _told() -> Iterator[Finding]:
     with Client() as client:
         for agent in client.status()["agents"]:
             found = agent.get("outside")
@@ -31,17 +31,19 @@ def _told() -> Iterator[Check]:
             yield _check(agent["id"], Path(agent["workspace"]), agent["files"], outside)
 
 
-def _looked_at(agent: Agent, config: Config) -> Check:
+def _looked_at(agent: Agent, config: Config) -> Finding:
     roots, rules = roots_and_rules(agent, max_file_bytes=config.limits.max_file_bytes)
     seen = scan(roots, rules)
     return _check(agent.id, agent.workspace, len(seen.files), count_outside(seen, rules))
 
 
-def _check(agent: str, workspace: Path, files: int, outside: OutsideCount) -> Check:
+def _check(agent: str, workspace: Path, files: int, outside: OutsideCount) -> Finding:
     part = f"notes of {agent}"
     if not workspace.is_dir():
-        return Check(part, "wrong", f"there is no folder {workspace}", "make it, or start memoryd with --workspace DIR")
+        return Finding(
+            part, "wrong", f"there is no folder {workspace}", "make it, or start memoryd with --workspace DIR"
+        )
     found = f"{count(files, 'note')} in {workspace}"
     if not outside.files:
-        return Check(part, "ok", found)
-    return Check(part, "ok" if files else "wrong", f"{found}; {outside} in other places not indexed", INDEX_ALL)
+        return Finding(part, "ok", found)
+    return Finding(part, "ok" if files else "wrong", f"{found}; {outside} in other places not indexed", INDEX_ALL)

@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from memoryd.cli.doctor import Check
+from memoryd.cli.doctor import Finding
 from memoryd.config.models import Config
 from memoryd.errors import SidecarError
 from memoryd.qmd.home import QmdHome
@@ -15,29 +15,29 @@ from memoryd.qmd.output import first_error
 SECONDS = 30.0
 
 
-async def checks(config: Config) -> Sequence[Check]:
+async def checks(config: Config) -> Sequence[Finding]:
     """Look at the configured qmd; with the builtin backend there is nothing to look at."""
     if config.memory.backend != "qmd":
-        return [Check("qmd", "off", "memory.backend is builtin")]
+        return [Finding("qmd", "off", "memory.backend is builtin")]
     with tempfile.TemporaryDirectory(prefix="memoryd-doctor-") as folder:
         return await _of(
             QmdInstallation(command=config.memory.qmd.command, home=QmdHome(Path(folder)), query_seconds=4)
         )
 
 
-async def _of(installation: QmdInstallation) -> list[Check]:
+async def _of(installation: QmdInstallation) -> list[Finding]:
     try:
         program = await installation.resolve()
     except SidecarError as exc:
-        return [Check("qmd", "wrong", str(exc), exc.hint)]
-    found = Check("qmd", "ok", f"{program.version} at {program.path}, run as {' '.join(program.command)}")
+        return [Finding("qmd", "wrong", str(exc), exc.hint)]
+    found = Finding("qmd", "ok", f"{program.version} at {program.path}, run as {' '.join(program.command)}")
     installation.home.prepare()
     try:
         outcome = await installation.run("status", seconds=SECONDS)
     except SidecarError as exc:
-        return [found, Check("qmd database", "wrong", str(exc))]
+        return [found, Finding("qmd database", "wrong", str(exc))]
     if outcome.code != 0:
         why = first_error(outcome.stderr) or outcome.ending
         hint = f"a Node that is too old crashes here: {os.environ.get('PATH', '')} is searched for node"
-        return [found, Check("qmd database", "wrong", f"qmd status failed: {why}", hint)]
-    return [found, Check("qmd database", "ok", "can be made and opened")]
+        return [found, Finding("qmd database", "wrong", f"qmd status failed: {why}", hint)]
+    return [found, Finding("qmd database", "ok", "can be made and opened")]

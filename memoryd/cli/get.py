@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from memoryd.cli.settings import HELP, Settings, shared
+from memoryd.cli.invocation import HELP, Argument, Invocation, shared
 from memoryd.cli.terminal import count, harmless, is_terminal, note
 from memoryd.domain.citations import Citation, parse
 from memoryd.replies import FileReply
@@ -12,17 +12,24 @@ from memoryd.wire import LINES_MAX, POSITION_MAX, Exit
 
 
 @click.command("get", context_settings=HELP)
-@click.argument("path", metavar="PATH[#L10-L20]")
+@click.argument(
+    "path",
+    cls=Argument,
+    metavar="PATH[#L10-L20]",
+    help="The document as search cites it, relative to the workspace; with lines, those alone.",
+)
 @click.option(
     "--from", "start", type=click.IntRange(1, POSITION_MAX), metavar="LINE", help="First line, counted from 1."
 )
 @click.option("--lines", type=click.IntRange(1, LINES_MAX), metavar="N", help="How many lines at most.")
-@click.option("--column", type=click.IntRange(1, POSITION_MAX), metavar="N", help="First character of that line.")
-@click.option("--session-key", metavar="KEY", help="The session that asks.")
+@click.option(
+    "--column", type=click.IntRange(1, POSITION_MAX), metavar="N", help="First character of that line, counted from 1."
+)
+@click.option("--session-key", metavar="KEY", help="The session that asks, such as agent:main:main.")
 @shared
 @click.pass_obj
 def command(
-    settings: Settings, path: str, start: int | None, lines: int | None, column: int | None, session_key: str | None
+    invocation: Invocation, path: str, start: int | None, lines: int | None, column: int | None, session_key: str | None
 ) -> Exit:
     """Print a document of the memory, or the lines of a citation, exactly."""
     cited = _citation(path)
@@ -31,12 +38,12 @@ def command(
     if cited.start_line is not None:
         start = cited.start_line
         lines = (cited.end_line or start) - start + 1
-    with settings.client() as client:
+    with invocation.client() as client:
         reply = client.get(
-            cited.path, agent=settings.agent, start=start, lines=lines, column=column, session_key=session_key
+            cited.path, agent=invocation.agent, start=start, lines=lines, column=column, session_key=session_key
         )
-    if settings.is_json:
-        settings.print_json(reply)
+    if invocation.is_json:
+        invocation.print_json(reply)
     else:
         _print(reply, start or 1, lines)
         _note_end(reply["totalLines"], start, cited.end_line)

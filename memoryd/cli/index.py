@@ -5,11 +5,9 @@ from typing import TypedDict
 
 import click
 
-from memoryd.cli.number import Number
-from memoryd.cli.outstanding import cost
-from memoryd.cli.settings import HELP, Settings, shared
-from memoryd.cli.terminal import count, harmless_line, note
-from memoryd.cli.waiting import TIMEOUT_SECONDS, reach, report
+from memoryd.cli.invocation import HELP, Invocation, shared
+from memoryd.cli.terminal import cost, count, harmless_line, note
+from memoryd.cli.waiting import reach, report, timeout_option
 from memoryd.errors import DaemonNotRunning
 from memoryd.replies import AgentStatus, OutstandingReply
 from memoryd.wire import Exit
@@ -35,23 +33,16 @@ class Prospect(TypedDict):
 @click.option(
     "--dry-run", "is_dry", is_flag=True, help="Only say what would be sent, and where to; works without memoryd."
 )
-@click.option(
-    "--timeout",
-    type=Number(min=0),
-    default=TIMEOUT_SECONDS,
-    show_default=True,
-    metavar="S",
-    help="Seconds to wait at most; then exit with 1. The work goes on.",
-)
+@timeout_option
 @shared
 @click.pass_obj
-def command(settings: Settings, is_dry: bool, timeout: float) -> Exit:
+def command(invocation: Invocation, is_dry: bool, timeout: float) -> Exit:
     """Index all notes, vectors included, and wait for it; also while memorySearch.sync.paused is true."""
     if not is_dry:
-        return report(settings, "embedded", reach(settings, "embedded", timeout))
-    prospects = _prospects(settings)
-    if settings.is_json:
-        settings.print_json({"agents": prospects})
+        return report(invocation, "embedded", reach(invocation, "embedded", timeout))
+    prospects = _prospects(invocation)
+    if invocation.is_json:
+        invocation.print_json({"agents": prospects})
     else:
         for prospect in prospects:
             click.echo(harmless_line(_sentence(prospect)))
@@ -59,15 +50,15 @@ def command(settings: Settings, is_dry: bool, timeout: float) -> Exit:
     return Exit.DONE
 
 
-def _prospects(settings: Settings) -> list[Prospect]:
+def _prospects(invocation: Invocation) -> list[Prospect]:
     try:
-        with settings.client() as client:
-            client.sync("indexed", agent=settings.agent)
-            return [_of_status(agent) for agent in settings.chosen_agents(client.status())]
+        with invocation.client() as client:
+            client.sync("indexed", agent=invocation.agent)
+            return [_of_status(agent) for agent in invocation.chosen_agents(client.status())]
     except DaemonNotRunning:
         note("memoryd is not running: counted on disk, as if nothing were embedded yet")
         # this pulls in the reading and cutting of notes, which nothing else here needs
-        prospects: list[Prospect] = import_module("memoryd.cli.index_estimate").prospects(settings)
+        prospects: list[Prospect] = import_module("memoryd.cli.index_estimate").prospects(invocation)
         return prospects
 
 

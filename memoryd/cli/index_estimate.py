@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memoryd.cli.index import Prospect
-from memoryd.cli.settings import Settings
+from memoryd.cli.invocation import Invocation
 from memoryd.config.loading.load import load
 from memoryd.config.models import Agent, Config
 from memoryd.config.paths import models_dir
@@ -31,12 +31,12 @@ class _Cost:
     media_bytes: int = 0
 
 
-def prospects(settings: Settings) -> list[Prospect]:
+def prospects(invocation: Invocation) -> list[Prospect]:
     """Count for the agent of `--agent`, else for all. Raises ConfigError and UnknownAgent."""
     config = load().config
-    agents = [agent for agent in config.resolved_agents() if settings.agent in (None, agent.id)]
+    agents = [agent for agent in config.resolved_agents() if invocation.agent in (None, agent.id)]
     if not agents:
-        raise UnknownAgent(f"no agent {settings.agent!r} is configured")
+        raise UnknownAgent(f"no agent {invocation.agent!r} is configured")
     return [_prospect(agent, config) for agent in agents]
 
 

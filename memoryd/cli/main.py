@@ -13,7 +13,7 @@ import click
 
 from memoryd import __version__
 from memoryd.cli import terminal
-from memoryd.cli.settings import HELP, Settings, shared
+from memoryd.cli.invocation import HELP, Invocation, shared
 from memoryd.errors import MemorydError
 from memoryd.wire import ErrorCode, Exit
 
@@ -48,21 +48,21 @@ def memoryctl() -> None:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Runs one command line and returns its exit code."""
-    settings = Settings()
-    settings.name_agent(os.environ.get("MEMORYD_AGENT_ID"))
+    invocation = Invocation()
+    invocation.name_agent(os.environ.get("MEMORYD_AGENT_ID"))
     try:
-        code = memoryctl.main(arguments, prog_name="memoryctl", standalone_mode=False, obj=settings)
+        code = memoryctl.main(arguments, prog_name="memoryctl", standalone_mode=False, obj=invocation)
     except click.Abort:
         return INTERRUPTED
     except click.UsageError as exc:
         # an option that does not exist is found before any other option is read
         words = sys.argv[1:] if arguments is None else arguments
-        settings.is_json |= "--json" in itertools.takewhile(lambda word: word != "--", words)
-        return _report_usage(exc, settings)
+        invocation.is_json |= "--json" in itertools.takewhile(lambda word: word != "--", words)
+        return _report_usage(exc, invocation)
     except click.ClickException as exc:
-        return _report(MemorydError(exc.format_message()), settings)
+        return _report(MemorydError(exc.format_message()), invocation)
     except MemorydError as exc:
-        return _report(exc, settings)
+        return _report(exc, invocation)
     return int(code or Exit.DONE)
 
 
@@ -92,9 +92,9 @@ def _report_unwritten(error: OSError) -> int:
     return Exit.ERROR
 
 
-def _report(error: MemorydError, settings: Settings) -> int:
-    if settings.is_json:
-        settings.print_json({"error": {"code": str(error.code), "message": str(error), "hint": error.hint}})
+def _report(error: MemorydError, invocation: Invocation) -> int:
+    if invocation.is_json:
+        invocation.print_json({"error": {"code": str(error.code), "message": str(error), "hint": error.hint}})
     else:
         click.echo(terminal.harmless(f"memoryctl: {error}"), err=True)
         if error.hint:
@@ -102,10 +102,10 @@ def _report(error: MemorydError, settings: Settings) -> int:
     return error.exit_code
 
 
-def _report_usage(error: click.UsageError, settings: Settings) -> int:
-    if settings.is_json:
+def _report_usage(error: click.UsageError, invocation: Invocation) -> int:
+    if invocation.is_json:
         message = error.format_message()
-        settings.print_json({"error": {"code": str(ErrorCode.INVALID_REQUEST), "message": message, "hint": ""}})
+        invocation.print_json({"error": {"code": str(ErrorCode.INVALID_REQUEST), "message": message, "hint": ""}})
     else:
         error.show()
     return Exit.USAGE

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from memoryd.cli.settings import Settings
+from memoryd.cli.invocation import Invocation
 from memoryd.cli.terminal import styled
 from memoryd.config.providers import LocalSection
 from memoryd.embed.local.identity import identity_of
@@ -39,10 +39,10 @@ def check(model: Path, local: LocalSection) -> Verification:
     return asyncio.run(_measure(worker))
 
 
-def print_check(settings: Settings, spec: str, verification: Verification) -> Exit:
+def print_check(invocation: Invocation, spec: str, verification: Verification) -> Exit:
     """Prints cosines and verdict; exit code 1 if the model is refused."""
-    if settings.is_json:
-        settings.print_json(
+    if invocation.is_json:
+        invocation.print_json(
             {
                 "spec": spec,
                 "ok": verification.ok,

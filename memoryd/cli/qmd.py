@@ -4,7 +4,7 @@ import shlex
 
 import click
 
-from memoryd.cli.settings import HELP, Settings, shared
+from memoryd.cli.invocation import HELP, Invocation, shared
 from memoryd.config.loading.load import load
 from memoryd.config.models import Agent
 from memoryd.config.paths import qmd_home
@@ -20,15 +20,15 @@ def command() -> None:
 @command.command("env", context_settings=HELP)
 @shared
 @click.pass_obj
-def env(settings: Settings) -> Exit:
+def env(invocation: Invocation) -> Exit:
     """Print the variables that point qmd at the agent's own index.
 
     Use it as: eval "$(memoryctl qmd env)"; qmd --index index status
     """
-    home = qmd_home(chosen_agent(settings.agent).id)
+    home = qmd_home(chosen_agent(invocation.agent).id)
     variables = {"XDG_CONFIG_HOME": str(home / "xdg-config"), "XDG_CACHE_HOME": str(home / "xdg-cache")}
-    if settings.is_json:
-        settings.print_json(variables)
+    if invocation.is_json:
+        invocation.print_json(variables)
     else:
         for name, value in variables.items():
             click.echo(f"export {name}={shlex.quote(value)}")

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 
 import click
 
-from memoryd.cli.number import Number
-from memoryd.cli.settings import HELP, Settings, shared
+from memoryd.cli.invocation import HELP, Argument, Invocation, Number, shared
 from memoryd.cli.terminal import count, harmless, harmless_line, note, styled
 from memoryd.domain.citations import cited, one_line
 from memoryd.replies import HitReply, SearchHealth, SearchReply
@@ -22,8 +21,14 @@ ARM_STATES = {
 
 
 @click.command("search", context_settings=HELP)
-@click.argument("words", nargs=-1, metavar="QUERY…")
-@click.option("--query", metavar="TEXT", help="The question, instead of the words.")
+@click.argument(
+    "words",
+    nargs=-1,
+    cls=Argument,
+    metavar="QUERY…",
+    help='The question, in one word or several; "-": read it from standard input.',
+)
+@click.option("--query", metavar="TEXT", help="The question as one text, instead of the words.")
 @click.option(
     "-k",
     "--k",
@@ -31,12 +36,25 @@ ARM_STATES = {
     "--max-results",
     "max_results",
     type=click.IntRange(1, RESULTS_MAX),
-    help="How many hits at most.",
+    help="How many hits at most (else query.maxResults).",
 )
-@click.option("--min-score", type=Number(0, 1), help="Leave out weaker hits.")
-@click.option("--since", metavar="DATE", help="Only what is of this date or later.")
-@click.option("--until", metavar="DATE", help="Only what is of this date or earlier.")
-@click.option("--path", "--paths", "paths", multiple=True, metavar="GLOB", help="Only these documents; repeatable.")
+@click.option(
+    "--min-score",
+    type=Number(0, 1),
+    help="Leave out hits with a lower score that hold no word of the question (else query.minScore).",
+)
+@click.option("--since", metavar="DATE", help="Only what is of this date or later: 2026-10-01, or 30d for as long ago.")
+@click.option(
+    "--until", metavar="DATE", help="Only what is of this date or earlier: 2026-10-01, or 30d for as long ago."
+)
+@click.option(
+    "--path",
+    "--paths",
+    "paths",
+    multiple=True,
+    metavar="GLOB",
+    help="Only these documents: a glob, a file or a folder; repeatable.",
+)
 @click.option(
     "--source",
     "--sources",
@@ -45,16 +63,18 @@ ARM_STATES = {
     type=click.Choice(["memory", "sessions"]),
     help="Only this source; repeatable.",
 )
-@click.option("--session-key", metavar="KEY", help="The session that asks.")
+@click.option("--session-key", metavar="KEY", help="The session that asks, such as agent:main:main.")
 @click.option(
-    "--deadline-ms", type=click.IntRange(1, DEADLINE_MS_MAX), help="Answer with what is there after this time."
+    "--deadline-ms",
+    type=click.IntRange(1, DEADLINE_MS_MAX),
+    help="Milliseconds for the answer, which comes by then with what is there (else query.deadlineMs).",
 )
-@click.option("--explain", is_flag=True, help="Show how each score came about.")
+@click.option("--explain", is_flag=True, help="Show how each score came about, and the nearest misses.")
 @click.option("--strict", is_flag=True, help="Exit with 4 if a configured part did not take part in the answer.")
 @shared
 @click.pass_obj
 def command(
-    settings: Settings,
+    invocation: Invocation,
     words: tuple[str, ...],
     query: str | None,
     max_results: int | None,
@@ -68,12 +88,12 @@ def command(
     explain: bool,
     strict: bool,
 ) -> Exit:
-    """Find what the notes say about QUERY ("-" reads it from standard input)."""
+    """Find what the notes say about QUERY, best first, each hit with its citation."""
     question = _question(words, query)
-    with settings.client() as client:
+    with invocation.client() as client:
         reply = client.search(
             question,
-            agent=settings.agent,
+            agent=invocation.agent,
             max_results=max_results,
             min_score=min_score,
             session_key=session_key,
@@ -84,8 +104,8 @@ def command(
             deadline_ms=deadline_ms,
             explain=explain,
         )
-    if settings.is_json:
-        settings.print_json(reply)
+    if invocation.is_json:
+        invocation.print_json(reply)
     else:
         _print(reply, explain)
     return _exit_code(reply, strict)

@@ -12,9 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from memoryd.cli.bars import console
-from memoryd.cli.outstanding import cost
-from memoryd.cli.settings import HELP, Settings, shared
-from memoryd.cli.terminal import ago, count, duration, encoded, harmless_line, is_coloured, percent, size
+from memoryd.cli.invocation import HELP, Invocation, shared
+from memoryd.cli.terminal import ago, cost, count, duration, encoded, harmless_line, is_coloured, percent, size
 from memoryd.client import Client
 from memoryd.replies import AgentStatus, EmbedderReply, EmbeddingReply, QmdReply, StatusReply
 from memoryd.wire import Exit
@@ -22,22 +21,27 @@ from memoryd.wire import Exit
 REFRESH_SECONDS = 1.0
 EMBEDDER_STYLES = {"ready": "green", "warming": "yellow", "downloading": "yellow", "failed": "red"}
 
-Row = tuple[str, Text]
+StatusRow = tuple[str, Text]
 
 
 @click.command("status", context_settings=HELP)
-@click.option("--watch", "is_watching", is_flag=True, help="Keep showing it, until Ctrl-C.")
+@click.option(
+    "--watch",
+    "is_watching",
+    is_flag=True,
+    help="Keep showing it, every second, until Ctrl-C; with --json one line each time.",
+)
 @shared
 @click.pass_obj
-def command(settings: Settings, is_watching: bool) -> Exit:
+def command(invocation: Invocation, is_watching: bool) -> Exit:
     """Show agents, index, model, pending work and what is degraded."""
-    with settings.client() as client:
+    with invocation.client() as client:
         if is_watching:
-            _watch(settings, client)
-        elif settings.is_json:
-            settings.print_json(_status(settings, client))
+            _watch(invocation, client)
+        elif invocation.is_json:
+            invocation.print_json(_status(invocation, client))
         else:
-            _print(_view(_status(settings, client)))
+            _print(_view(_status(invocation, client)))
     return Exit.DONE
 
 
@@ -50,20 +54,20 @@ def _print(view: RenderableType) -> None:
     click.echo("\n".join(lines), color=is_coloured(sys.stdout))
 
 
-def _watch(settings: Settings, client: Client) -> None:
-    if settings.is_json:
+def _watch(invocation: Invocation, client: Client) -> None:
+    if invocation.is_json:
         while True:
-            click.echo(encoded(_status(settings, client), indent=None))
+            click.echo(encoded(_status(invocation, client), indent=None))
             time.sleep(REFRESH_SECONDS)
-    with Live(_view(_status(settings, client)), console=console(), auto_refresh=False) as live:
+    with Live(_view(_status(invocation, client)), console=console(), auto_refresh=False) as live:
         while True:
             time.sleep(REFRESH_SECONDS)
-            live.update(_view(_status(settings, client)), refresh=True)
+            live.update(_view(_status(invocation, client)), refresh=True)
 
 
-def _status(settings: Settings, client: Client) -> StatusReply:
+def _status(invocation: Invocation, client: Client) -> StatusReply:
     status = client.status()
-    status["agents"] = settings.chosen_agents(status)
+    status["agents"] = invocation.chosen_agents(status)
     return status
 
 
@@ -75,7 +79,7 @@ def _view(status: StatusReply) -> RenderableType:
     return Group(*parts)
 
 
-def _grid(rows: Iterator[Row]) -> Table:
+def _grid(rows: Iterator[StatusRow]) -> Table:
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
@@ -89,7 +93,7 @@ def _text(*parts: str, style: str = "") -> Text:
     return Text(" · ".join(harmless_line(part) for part in parts if part), style=style)
 
 
-def _daemon_rows(status: StatusReply) -> Iterator[Row]:
+def _daemon_rows(status: StatusReply) -> Iterator[StatusRow]:
     up = f"up {duration(status['uptimeSeconds'])}"
     yield "memoryd", _text(status["version"], f"pid {status['pid']}", up, size(status["rssBytes"]))
     yield "socket", _text(status["socket"])
@@ -103,7 +107,7 @@ def _daemon_rows(status: StatusReply) -> Iterator[Row]:
         yield "", _text(notice, style="yellow")
 
 
-def _agent_rows(agent: AgentStatus, now: datetime) -> Iterator[Row]:
+def _agent_rows(agent: AgentStatus, now: datetime) -> Iterator[StatusRow]:
     yield "workspace", _text(agent["workspace"])
     yield "backend", _text(agent["backend"])
     yield from _qmd_rows(agent.get("qmd"), now)
@@ -119,7 +123,7 @@ def _agent_rows(agent: AgentStatus, now: datetime) -> Iterator[Row]:
     yield from _trouble_rows(agent, now)
 
 
-def _provider_rows(embedding: EmbeddingReply | None) -> Iterator[Row]:
+def _provider_rows(embedding: EmbeddingReply | None) -> Iterator[StatusRow]:
     if embedding is None:
         return
     stand_in = f"fallback {embedding['fallback']}" if embedding["fallback"] else ""
@@ -136,7 +140,7 @@ def _provider_rows(embedding: EmbeddingReply | None) -> Iterator[Row]:
         yield "", _text(f"still to be sent: {cost(outstanding)}", "paused" if embedding["paused"] else "")
 
 
-def _embedder_rows(agent: AgentStatus, embedder: EmbedderReply, now: datetime) -> Iterator[Row]:
+def _embedder_rows(agent: AgentStatus, embedder: EmbedderReply, now: datetime) -> Iterator[StatusRow]:
     state = embedder["state"] + (f" for {_since(embedder['since'], now)}" if embedder["state"] != "ready" else "")
     style = EMBEDDER_STYLES.get(embedder["state"], "")
     yield "model", _text(agent["model"] or "none", state, embedder["reason"] or "", style=style)
@@ -152,7 +156,7 @@ def _embedder_rows(agent: AgentStatus, embedder: EmbedderReply, now: datetime) -
         yield "worker", _text(worker["phase"], process, restarts, worker["lastError"] or "")
 
 
-def _qmd_rows(qmd: QmdReply | None, now: datetime) -> Iterator[Row]:
+def _qmd_rows(qmd: QmdReply | None, now: datetime) -> Iterator[StatusRow]:
     if qmd is None:
         return
     version = qmd["version"] or "not found"
@@ -162,7 +166,7 @@ def _qmd_rows(qmd: QmdReply | None, now: datetime) -> Iterator[Row]:
     yield "qmd", _text(version, qmd["searchMode"], updated, vectors, process, style=_warn(bool(qmd["reason"])))
 
 
-def _index_rows(agent: AgentStatus) -> Iterator[Row]:
+def _index_rows(agent: AgentStatus) -> Iterator[StatusRow]:
     passages = agent.get("passages", agent["chunks"])
     embedded = (
         f"{agent['embedded']:,} of {count(passages, 'passage')} embedded ({percent(agent['embedded'], passages)})"
@@ -178,7 +182,7 @@ def _index_rows(agent: AgentStatus) -> Iterator[Row]:
     yield "vectors", _text(vector["engine"] or "", dimensions, state, vector.get("reason") or "", style=_warn(is_bad))
 
 
-def _outside_rows(agent: AgentStatus) -> Iterator[Row]:
+def _outside_rows(agent: AgentStatus) -> Iterator[StatusRow]:
     outside = agent.get("outside")
     if outside:
         more = "more than " if outside["more"] else ""
@@ -186,7 +190,7 @@ def _outside_rows(agent: AgentStatus) -> Iterator[Row]:
         yield "not indexed", _text(found, outside["hint"], style=_warn(not agent["files"]))
 
 
-def _trouble_rows(agent: AgentStatus, now: datetime) -> Iterator[Row]:
+def _trouble_rows(agent: AgentStatus, now: datetime) -> Iterator[StatusRow]:
     for root in agent["roots"]:
         if root["state"] != "ok":
             yield "folder", _text(root["path"], root["state"], root.get("reason") or "", style="yellow")

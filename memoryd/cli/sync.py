@@ -4,9 +4,8 @@ from typing import get_args
 
 import click
 
-from memoryd.cli.number import Number
-from memoryd.cli.settings import HELP, Settings, shared
-from memoryd.cli.waiting import TIMEOUT_SECONDS, reach, report
+from memoryd.cli.invocation import HELP, Invocation, shared
+from memoryd.cli.waiting import reach, report, timeout_option
 from memoryd.client import Wait
 from memoryd.wire import Exit
 
@@ -18,18 +17,11 @@ from memoryd.wire import Exit
     type=click.Choice(get_args(Wait)),
     default="indexed",
     show_default=True,
-    help="For nothing, for words, or for words and meaning.",
+    help="What to wait for: nothing, until it is found by words, or by words and meaning.",
 )
-@click.option(
-    "--timeout",
-    type=Number(min=0),
-    default=TIMEOUT_SECONDS,
-    show_default=True,
-    metavar="S",
-    help="Seconds to wait at most; then exit with 1.",
-)
+@timeout_option
 @shared
 @click.pass_obj
-def command(settings: Settings, goal: Wait, timeout: float) -> Exit:
+def command(invocation: Invocation, goal: Wait, timeout: float) -> Exit:
     """Read what changed on disk and wait until it is indexed."""
-    return report(settings, goal, reach(settings, goal, timeout))
+    return report(invocation, goal, reach(invocation, goal, timeout))

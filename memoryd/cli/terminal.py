@@ -9,6 +9,8 @@ from typing import TextIO
 
 import click
 
+from memoryd.replies import OutstandingReply
+
 # ECMA-48: CSI; OSC, DCS, SOS, PM and APC with their string; other two-byte escapes; the 8-bit forms of the same
 _ESCAPES = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"
@@ -95,3 +97,11 @@ def ago(moment: str | None, now: datetime) -> str:
     except ValueError:
         return moment
     return f"{duration((now - (then if then.tzinfo else then.astimezone())).total_seconds())} ago"
+
+
+def cost(outstanding: OutstandingReply) -> str:
+    """Say what is to be sent: `3 files, 17 passages, about 1,204 tokens, with 2 pictures and sounds of 310 kB`."""
+    files, passages = count(outstanding["files"], "file"), count(outstanding["passages"], "passage")
+    media = outstanding.get("media", 0)
+    seen = f", with {media:,} pictures and sounds of {size(outstanding.get('mediaBytes', 0))}" if media else ""
+    return f"{files}, {passages}, about {count(outstanding['tokens'], 'token')}{seen}"

@@ -6,7 +6,7 @@ import time
 
 import click
 
-from memoryd.cli.settings import Settings
+from memoryd.cli.invocation import Invocation, Number
 from memoryd.cli.terminal import count, is_terminal, note
 from memoryd.client import Wait
 from memoryd.errors import MemorydError
@@ -18,13 +18,22 @@ SLICE_SECONDS = 10.0
 TIMEOUT_SECONDS = 600.0
 REFRESH_SECONDS = 0.2
 
+timeout_option = click.option(
+    "--timeout",
+    type=Number(min=0),
+    default=TIMEOUT_SECONDS,
+    show_default=True,
+    metavar="S",
+    help="Seconds to wait at most; then exit with 1. The work goes on.",
+)
+
 
 class _Barrier(threading.Thread):
     """Waits in the background, so that the bar moves and Ctrl-C is answered at once."""
 
-    def __init__(self, settings: Settings, goal: Wait, seconds: float) -> None:
+    def __init__(self, invocation: Invocation, goal: Wait, seconds: float) -> None:
         super().__init__(daemon=True)
-        self._ask = (settings, goal, seconds)
+        self._ask = (invocation, goal, seconds)
         self.outcome: SyncReply | MemorydError | None = None
 
     def run(self) -> None:
@@ -34,18 +43,18 @@ class _Barrier(threading.Thread):
             self.outcome = exc
 
 
-def reach(settings: Settings, goal: Wait, seconds: float) -> SyncReply:
+def reach(invocation: Invocation, goal: Wait, seconds: float) -> SyncReply:
     """Waits for `goal` and returns what is still pending then; shows a bar if stderr is a terminal."""
     if not is_terminal(sys.stderr) or goal == "none":
-        return _wait(settings, goal, seconds)
+        return _wait(invocation, goal, seconds)
     # rich takes 50 ms to import and is needed for a bar only
     from memoryd.cli.bars import IndexBars
 
-    barrier = _Barrier(settings, goal, seconds)
-    with settings.client() as client, IndexBars(goal) as bars:
+    barrier = _Barrier(invocation, goal, seconds)
+    with invocation.client() as client, IndexBars(goal) as bars:
         barrier.start()
         while barrier.is_alive():
-            bars.show_agents(settings.chosen_agents(client.status()))
+            bars.show_agents(invocation.chosen_agents(client.status()))
             barrier.join(REFRESH_SECONDS)
     if isinstance(barrier.outcome, MemorydError):
         raise barrier.outcome
@@ -54,19 +63,19 @@ def reach(settings: Settings, goal: Wait, seconds: float) -> SyncReply:
     return barrier.outcome
 
 
-def report(settings: Settings, goal: Wait, pending: SyncReply) -> Exit:
+def report(invocation: Invocation, goal: Wait, pending: SyncReply) -> Exit:
     """Print how far the index is; return exit code 1 if the goal was not reached."""
     is_done = goal == "none" or _is_reached(goal, pending)
-    tell(settings, goal, pending, is_done=is_done)
+    tell(invocation, goal, pending, is_done=is_done)
     if reason := pending.get("reason"):
         note(reason)
     return Exit.DONE if is_done else Exit.ERROR
 
 
-def tell(settings: Settings, goal: Wait, pending: ReindexReply, *, is_done: bool) -> None:
+def tell(invocation: Invocation, goal: Wait, pending: ReindexReply, *, is_done: bool) -> None:
     """Print what is left to do on the way to `goal`."""
-    if settings.is_json:
-        settings.print_json(pending)
+    if invocation.is_json:
+        invocation.print_json(pending)
         return
     left = []
     if pending["pendingFiles"]:
@@ -77,13 +86,13 @@ def tell(settings: Settings, goal: Wait, pending: ReindexReply, *, is_done: bool
     click.echo((verb if is_done else "not finished") + (f"; {' and '.join(left)}" if left else ""))
 
 
-def _wait(settings: Settings, goal: Wait, seconds: float) -> SyncReply:
+def _wait(invocation: Invocation, goal: Wait, seconds: float) -> SyncReply:
     deadline = time.monotonic() + seconds
-    with settings.client() as client:
+    with invocation.client() as client:
         while True:
             began = time.monotonic()
             slice_seconds = max(0.0, min(SLICE_SECONDS, deadline - began))
-            pending = client.sync(goal, timeout_ms=max(1, int(slice_seconds * 1000)), agent=settings.agent)
+            pending = client.sync(goal, timeout_ms=max(1, int(slice_seconds * 1000)), agent=invocation.agent)
             took = time.monotonic() - began
             # a daemon that gives up before its time has its reasons: asking again at once would only spin
             is_refused = bool(pending.get("reason")) or took < slice_seconds / 2

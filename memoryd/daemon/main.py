@@ -28,10 +28,25 @@ FILES = 4096
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--config", type=click.Path(path_type=Path), help="Configuration file (JSON5).")
-@click.option("--workspace", type=click.Path(path_type=Path), help="Workspace of the default agent.")
-@click.option("--all", "all_markdown", is_flag=True, help="Index every Markdown file below the workspace.")
-@click.option("--log-level", help="DEBUG, INFO, WARNING or ERROR.")
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path),
+    help="Configuration file, JSON5 (else $MEMORYD_CONFIG, else ~/.config/memoryd/config.json5).",
+)
+@click.option(
+    "--workspace",
+    type=click.Path(path_type=Path),
+    help="Workspace of the default agent (else $MEMORYD_WORKSPACE, else the configured one).",
+)
+@click.option(
+    "--all",
+    "all_markdown",
+    is_flag=True,
+    help="Index every Markdown file below the workspaces, not only memory/ and the like.",
+)
+@click.option(
+    "--log-level", metavar="LEVEL", help="DEBUG, INFO, WARNING or ERROR (else $MEMORYD_LOG_LEVEL, else log.level)."
+)
 @click.version_option(__version__, prog_name="memoryd")
 def main(config: Path | None, workspace: Path | None, all_markdown: bool, log_level: str | None) -> None:
     """Serve the memory of AI agents: index Markdown notes and answer questions on a Unix socket."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from memoryd.config.agents import overlay
-from memoryd.config.loading.raw import Location, of_agent
+from memoryd.config.loading.raw import KeyPath, of_agent
 from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.models import Agent, Config
 from memoryd.config.paths import socket_path
@@ -28,7 +28,7 @@ class Contradiction:
         holder = "agents.defaults" if self.agent is None else f"agents.list[{self.agent}]"
         return f"{holder}.{self.problem}"
 
-    def rests_on(self, broken: Location) -> bool:
+    def rests_on(self, broken: KeyPath) -> bool:
         """Tell whether a value that could not be read would have decided about it."""
         if broken[:2] == ("agents", "list") and broken[2:3] not in ((), (self.agent,)):
             return False
@@ -38,7 +38,7 @@ class Contradiction:
         return not below or any(f"{key}.".startswith(f"{below}.") for key in self.keys)
 
 
-def contradictions(config: Config, broken: Sequence[Location] = ()) -> list[str]:
+def contradictions(config: Config, broken: Sequence[KeyPath] = ()) -> list[str]:
     """Return what is wrong with the agents as they result from the file, but for what rests on `broken` values."""
     agents = config.resolved_agents()
     places = [None] if not config.agents.list else range(len(agents))

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from memoryd.config.loading.key_names import dotted
-from memoryd.config.loading.raw import Location, Raw
+from memoryd.config.loading.raw import KeyPath, Raw
 
 INCLUDE: Final = "$include"
 
@@ -21,7 +21,7 @@ def includes(ours: Raw) -> list[str]:
     ]
 
 
-def _places(location: Location, value: object) -> Iterator[Location]:
+def _places(location: KeyPath, value: object) -> Iterator[KeyPath]:
     if isinstance(value, dict):
         if INCLUDE in value:
             yield location

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from memoryd.config.loading.range import brought_into_range
-from memoryd.config.loading.raw import Location, Raw, value_at
+from memoryd.config.loading.raw import KeyPath, Raw, value_at
 from memoryd.config.loading.wording import explain
 from memoryd.config.models import Config
 
@@ -23,7 +23,7 @@ class Mended:
 
     config: Config | None = None
     problems: list[str] = field(default_factory=list)
-    broken: list[Location] = field(default_factory=list)
+    broken: list[KeyPath] = field(default_factory=list)
     """Where the values stood that were taken out."""
     notices: list[str] = field(default_factory=list)
 
@@ -54,11 +54,11 @@ def _mend(error: ValidationError, raw: Raw, result: Mended) -> None:
         result.broken.append(_without(place, raw, len(result.broken)))
 
 
-def _location(details: ErrorDetails) -> Location:
+def _location(details: ErrorDetails) -> KeyPath:
     return tuple(part for part in details["loc"] if part != "[key]")
 
 
-def _without(place: Location, raw: Raw, number: int) -> Location:
+def _without(place: KeyPath, raw: Raw, number: int) -> KeyPath:
     """Take a value out with its key, or put a harmless one where there must be one; return where that was."""
     *above, key = place
     holder = value_at(raw, tuple(above))

@@ -9,7 +9,7 @@ from memoryd.config.agents import AgentDefaultsSection, AgentSection
 from memoryd.config.embedder import AgentMemorySection, EmbedderSection, LocalEmbedderSection, RemoteEmbedderSection
 from memoryd.config.loading.included import INCLUDE
 from memoryd.config.loading.key_names import dotted, own_keys
-from memoryd.config.loading.raw import Location, Raw, value_at
+from memoryd.config.loading.raw import KeyPath, Raw, value_at
 from memoryd.config.loading.wording import unknown_key
 from memoryd.config.models import Config
 from memoryd.config.providers import NOT_AN_ENTRY, READ_PROVIDERS, ModelsSection, ProviderSection
@@ -19,12 +19,12 @@ TYPING_SLIP: Final = 0.8
 """A foreign name this like one of ours (difflib ratio) is taken for a slip."""
 
 SILENT: Final = frozenset({"$schema"})
-MISPLACED: Final[Mapping[Location, str]] = {
+MISPLACED: Final[Mapping[KeyPath, str]] = {
     ("memorySearch",): "belongs under agents.defaults.memorySearch",
     ("memory", "search"): "belongs under agents.defaults.memorySearch",
 }
 
-EMBEDDER: Final[tuple[tuple[Location, type[Section]], ...]] = (
+EMBEDDER: Final[tuple[tuple[KeyPath, type[Section]], ...]] = (
     (("memory",), AgentMemorySection),
     (("memory", "embedder"), EmbedderSection),
     (("memory", "embedder", "local"), LocalEmbedderSection),
@@ -87,7 +87,7 @@ def _mark_included(raw: Raw) -> None:
             providers[name] = NOT_AN_ENTRY
 
 
-def _sort(location: Location, holder: Raw, section: type[Section], result: Sorted) -> None:
+def _sort(location: KeyPath, holder: Raw, section: type[Section], result: Sorted) -> None:
     known = own_keys(section)
     for key in [key for key in holder if key not in known and key != INCLUDE]:
         here = (*location, key)
@@ -98,8 +98,8 @@ def _sort(location: Location, holder: Raw, section: type[Section], result: Sorte
             result.foreign.append(dotted(here))
 
 
-def _shared_places(raw: Raw) -> Iterator[tuple[Location, Raw, type[Section]]]:
-    places: list[tuple[Location, type[Section]]] = [((), Config), (("agents", "defaults"), AgentDefaultsSection)]
+def _shared_places(raw: Raw) -> Iterator[tuple[KeyPath, Raw, type[Section]]]:
+    places: list[tuple[KeyPath, type[Section]]] = [((), Config), (("agents", "defaults"), AgentDefaultsSection)]
     places += [(("agents", "defaults", *below), section) for below, section in EMBEDDER]
     entries = value_at(raw, ("agents", "list"))
     places += [(("agents", "list", n), AgentSection) for n in range(len(entries) if isinstance(entries, list) else 0)]

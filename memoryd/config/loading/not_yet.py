@@ -7,7 +7,7 @@ from typing import Final
 from pydantic.alias_generators import to_camel
 
 from memoryd.config.loading.key_names import dotted
-from memoryd.config.loading.raw import Location, value_at
+from memoryd.config.loading.raw import KeyPath, value_at
 from memoryd.config.models import Config
 from memoryd.domain.provider_choice import AUTO, INPUT_TYPES, REMOTE
 
@@ -82,7 +82,7 @@ def _input_types(config: Config) -> Iterator[str]:
                 yield f"{key} has no effect with provider {provider}: its requests carry no input type"
 
 
-def _locations(key: str, config: Config) -> Iterator[Location]:
+def _locations(key: str, config: Config) -> Iterator[KeyPath]:
     path = tuple(key.split("."))
     if path[0] != "memorySearch":
         yield path
@@ -92,5 +92,5 @@ def _locations(key: str, config: Config) -> Iterator[Location]:
         yield ("agents", "list", position, *path)
 
 
-def _in_defaults(location: Location) -> Location:
+def _in_defaults(location: KeyPath) -> KeyPath:
     return ("agents", "defaults", *location[3:]) if location[:2] == ("agents", "list") else location

@@ -11,7 +11,7 @@ from typing import Final
 from pydantic_core import ErrorDetails
 
 from memoryd.config.loading.key_names import dotted
-from memoryd.config.loading.raw import Location, Raw, of_agent, value_at
+from memoryd.config.loading.raw import KeyPath, Raw, of_agent, value_at
 
 NEAREST: Final = frozenset(
     {
@@ -41,7 +41,7 @@ USUAL_IF_LESS: Final = frozenset(
 BOUNDS: Final = {"greater_than_equal": "ge", "less_than_equal": "le", "greater_than": "gt"}
 
 
-def brought_into_range(details: ErrorDetails, location: Location, raw: Raw) -> str | None:
+def brought_into_range(details: ErrorDetails, location: KeyPath, raw: Raw) -> str | None:
     """Change a number in the file that may be another one, and return the notice of it; None if it may not be."""
     name = ".".join(map(str, of_agent(location) or location))
     holder, value, kind = value_at(raw, location[:-1]), details["input"], details["type"]

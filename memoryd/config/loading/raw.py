@@ -2,11 +2,11 @@
 
 Raw = dict[str, object]
 
-Location = tuple[int | str, ...]
+KeyPath = tuple[int | str, ...]
 """Keys and list indexes from the root down."""
 
 
-def value_at(raw: object, location: Location) -> object:
+def value_at(raw: object, location: KeyPath) -> object:
     """Return what stands at `location`, or None where the way there ends."""
     for part in location:
         match raw, part:
@@ -19,7 +19,7 @@ def value_at(raw: object, location: Location) -> object:
     return raw
 
 
-def of_agent(location: Location) -> Location:
+def of_agent(location: KeyPath) -> KeyPath:
     """Return what stands behind `agents.defaults` or `agents.list[n]`; nothing if it is not an agent's."""
     match location:
         case ("agents", "defaults", *below) | ("agents", "list", int(), *below):

@@ -1,8 +1,9 @@
 """Options that every command takes, before or after its name, and what commands share through them."""
 
+import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import click
 
@@ -12,11 +13,34 @@ from memoryd.domain.access import folded_id
 from memoryd.errors import UnknownAgent
 from memoryd.replies import AgentStatus, StatusReply
 
-Command = TypeVar("Command", bound=Callable[..., object])
+AnyCommand = TypeVar("AnyCommand", bound=Callable[..., object])
 HELP = {"help_option_names": ["-h", "--help"]}
 
 
-class Settings:
+class Argument(click.Argument):
+    """An argument that says what it is; in click 8.2 only options do."""
+
+    def __init__(self, *names: Any, help: str, **attributes: Any) -> None:
+        super().__init__(*names, **attributes)
+        self.help = help
+
+    def get_help_record(self, context: click.Context) -> tuple[str, str]:
+        """Return its name and what it is."""
+        return self.make_metavar(context), self.help or ""
+
+
+class Number(click.FloatRange):
+    """A number within its range; nan compares with nothing, so that no range keeps it out."""
+
+    def convert(self, value: float, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number; raises BadParameter."""
+        number = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"{value!r} is not a number.", param, ctx)
+        return number
+
+
+class Invocation:
     """The shared options of one invocation."""
 
     def __init__(self) -> None:
@@ -45,21 +69,21 @@ class Settings:
         raise UnknownAgent(f"no agent {self.agent!r} is configured", hint=f"there is: {known}")
 
 
-def _settings(context: click.Context) -> Settings:
-    return context.ensure_object(Settings)
+def _invocation(context: click.Context) -> Invocation:
+    return context.ensure_object(Invocation)
 
 
 def _json_given(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
-    _settings(context).is_json |= value
+    _invocation(context).is_json |= value
 
 
 def _socket_given(context: click.Context, _parameter: click.Parameter, value: Path | None) -> None:
-    settings = _settings(context)
-    settings.socket = value or settings.socket
+    invocation = _invocation(context)
+    invocation.socket = value or invocation.socket
 
 
 def _agent_given(context: click.Context, _parameter: click.Parameter, value: str | None) -> None:
-    _settings(context).name_agent(value)
+    _invocation(context).name_agent(value)
 
 
 json_option = click.option(
@@ -68,7 +92,7 @@ json_option = click.option(
     is_eager=True,  # known before another option is found wrong
     expose_value=False,
     callback=_json_given,
-    help="Print the answer (or error) as JSON.",
+    help="Print the answer, or the error, as JSON.",
 )
 socket_option = click.option(
     "--socket",
@@ -76,17 +100,17 @@ socket_option = click.option(
     metavar="PATH",
     expose_value=False,
     callback=_socket_given,
-    help="Socket of the daemon (else $MEMORYD_SOCKET, else the user's).",
+    help="Socket of the daemon (else $MEMORYD_SOCKET, else that of your user).",
 )
 agent_option = click.option(
     "--agent",
     metavar="ID",
     expose_value=False,
     callback=_agent_given,
-    help="Ask as this agent (else $MEMORYD_AGENT_ID).",
+    help="Ask as this agent (else $MEMORYD_AGENT_ID, else the default or all, as the command has it).",
 )
 
 
-def shared(command: Command) -> Command:
+def shared(command: AnyCommand) -> AnyCommand:
     """Adds `--json`, `--socket` and `--agent`."""
     return json_option(socket_option(agent_option(command)))
