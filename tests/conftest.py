@@ -27,11 +27,26 @@ MODELS = Path(os.environ.get("MEMORYD_TEST_MODELS") or models_dir())
 """The model cache of the person who runs the tests, read before each test hides it."""
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run the tests of the real qmd one after the other: it takes as much of the machine as it can get."""
+    """Say which tests are for one worker, in the order of the file; before xdist reads the marks.
+
+    The real qmd takes as much of the machine as it can get, and mounts are the machine's. What a module starts once
+    would be started once by each worker. All other tests go to whoever is free, so that none is left with a long file.
+    """
     for item in items:
-        if item.path.name.startswith("test_qmd"):
-            item.add_marker(pytest.mark.xdist_group("qmd"))
+        if group := _group(item):
+            item.add_marker(pytest.mark.xdist_group(group))
+
+
+def _group(item: pytest.Item) -> str:
+    if item.path.parent.name == "system" and item.path.name.startswith("test_qmd"):
+        return "qmd"
+    if item.get_closest_marker("root"):
+        return "root"
+    names = item._fixtureinfo.name2fixturedefs if isinstance(item, pytest.Function) else {}
+    ours = (found[-1] for found in names.values() if found[-1].baseid.startswith("tests"))
+    return item.path.stem if any(found.scope == "module" for found in ours) else ""
 
 
 @pytest.fixture(autouse=True)

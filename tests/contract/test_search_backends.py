@@ -25,12 +25,13 @@ async def running(request: pytest.FixtureRequest, tmp_path: Path, workspace: Pat
     """A workspace whose notes every backend has read."""
     for number in range(8):
         (workspace / "memory" / f"walk-{number}.md").write_text(f"# Walk {number}\n\nSaw a heron at the weir.\n")
-    if request.param == "fallback":
+    if request.param == "qmd":
+        command = real_qmd()
+    else:
+        # the builtin index beside a qmd that nobody asks
         program = StandIn(tmp_path / "standin")
         program.behave(mcp="exit 1", query="crash")
         command = str(program.program)
-    else:
-        command = real_qmd()
     update = {"debounceMs": 100}
     async with composed(tmp_path, workspace, {"command": command, "update": update}) as found:
         await eventually_async(lambda: found.sidecar.qmd.upkeep.state.is_current)
