@@ -11,7 +11,8 @@ from memoryd.agents.loops import NamedLoop
 from memoryd.config.models import Agent
 from memoryd.config.paths import models_dir, state_dir
 from memoryd.config.providers import ModelsSection
-from memoryd.embed.choice import Embedding, Runnable, build, plan_for
+from memoryd.embed.choice import EmbedderPlan, plan_for
+from memoryd.embed.embedding import Embedding, build
 from memoryd.embed.remote.spending import SpendingBook
 from memoryd.embed.slot import EmbedderSlot, EmbedderState
 from memoryd.index.sync_state import Publish
@@ -28,18 +29,18 @@ class Embedders:
         self._models = models
         self._publish = publish
         self._spending = SpendingBook(state_dir() / "spending.json")
-        self._made: dict[Runnable, Embedding] = {}
+        self._made: dict[EmbedderPlan, Embedding] = {}
 
     def of(self, agent: Agent) -> Embedding:
         """Return the embedder of an agent, with the plan that is its own; nothing runs yet."""
         store = _model_store(agent)
         plan = plan_for(agent, self._models, store=store, environment=os.environ, home=Path.home())
         log.info("embedding", agent=agent.id, provider=plan.choice.provider, rule=plan.choice.rule)
-        if plan.runnable not in self._made:
+        if plan not in self._made:
             slot, jobs = EmbedderSlot(self._model_news(agent.id)), state_dir() / "batches"
             made = build(plan, self._models, store=store, slot=slot, book=self._spending, jobs=jobs)
-            self._made[plan.runnable] = made
-        return replace(self._made[plan.runnable], plan=plan)
+            self._made[plan] = made
+        return replace(self._made[plan], plan=plan)
 
     def loops(self) -> list[NamedLoop]:
         """Name what keeps the embedders at work."""

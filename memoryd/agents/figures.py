@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from memoryd.domain.documents import SkippedFile
-from memoryd.embed.choice import Embedding
+from memoryd.embed.embedding import Embedding
 from memoryd.errors import StoreError
 from memoryd.index.lane import EmbeddingLane
 from memoryd.store.chunks import Counts

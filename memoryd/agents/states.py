@@ -8,7 +8,7 @@ from memoryd.agents.workspace_index import WorkspaceIndex
 from memoryd.config.models import Agent
 from memoryd.domain.documents import OutsideCount
 from memoryd.domain.provider_choice import Choice
-from memoryd.embed.choice import Embedding
+from memoryd.embed.embedding import Embedding
 from memoryd.embed.local.worker import WorkerState
 from memoryd.embed.protocol import EmbedderIdentity
 from memoryd.embed.slot import EmbedderState, StandIn
@@ -154,8 +154,10 @@ def remote_state(embedding: Embedding) -> RemoteState | None:
     remote = embedding.remote
     if remote is None:
         return None
-    wish = remote.wish
-    return RemoteState(wish.provider, wish.model_name, wish.destination, remote.spent(), wish.tokens_per_day)
+    settings = remote.settings
+    return RemoteState(
+        settings.provider, settings.model_name, settings.destination, remote.spent(), settings.tokens_per_day
+    )
 
 
 def qmd_state(qmd: AgentQmd) -> QmdState:

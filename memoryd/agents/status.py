@@ -18,7 +18,7 @@ from memoryd.agents.states import (
 )
 from memoryd.agents.workspace_index import WorkspaceIndex
 from memoryd.config.models import Agent
-from memoryd.embed.choice import Embedding
+from memoryd.embed.embedding import Embedding
 from memoryd.embed.local.worker import WorkerState
 from memoryd.index.sync_state import Publish
 from memoryd.qmd.agent import AgentQmd

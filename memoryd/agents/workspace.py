@@ -16,7 +16,8 @@ from memoryd.agents.sync import AgentSync
 from memoryd.agents.workspace_index import Surroundings, WorkspaceIndex
 from memoryd.config.limits import LimitsSection
 from memoryd.config.models import Agent
-from memoryd.embed.choice import Embedding, media_rules
+from memoryd.embed.choice import media_rules
+from memoryd.embed.embedding import Embedding
 from memoryd.qmd.agent import AgentQmd, Dependencies
 from memoryd.search.answer import SearchService
 

@@ -13,7 +13,7 @@ from memoryd.config.limits import LimitsSection
 from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.models import Agent
 from memoryd.config.paths import state_dir
-from memoryd.embed.choice import Embedding
+from memoryd.embed.embedding import Embedding
 from memoryd.embed.slot import EmbedderSlot
 from memoryd.files.scanner import Scan
 from memoryd.index.attachments import AttachmentReader

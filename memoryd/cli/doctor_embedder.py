@@ -15,13 +15,13 @@ from memoryd.cli.doctor import Finding
 from memoryd.config.models import Agent, Config
 from memoryd.config.paths import models_dir
 from memoryd.config.providers import ModelsSection
-from memoryd.domain.breaker import BreakerRule
 from memoryd.embed.choice import EmbedderPlan, plan_for
 from memoryd.embed.local.local_embedding import NO_LLAMA, LocalSettings, model_file
 from memoryd.embed.protocol import Embedder
 from memoryd.embed.remote.api_keys import KeySources
-from memoryd.embed.remote.provider import open_remote
-from memoryd.embed.remote.remote_embedding import RemoteWish, resolved
+from memoryd.embed.remote.credentials import credentials_of
+from memoryd.embed.remote.gate import EndpointGate
+from memoryd.embed.remote.remote_settings import RemoteSettings
 from memoryd.embed.verify import verify
 from memoryd.errors import MemorydError
 from memoryd.models.store import ModelStore
@@ -38,8 +38,8 @@ async def checks(config: Config) -> Sequence[Finding]:
     for agent in config.resolved_agents():
         store = _store(agent)
         plan = plan_for(agent, config.models, store=store, environment=os.environ, home=Path.home())
-        if plan.runnable not in seen:
-            seen.add(plan.runnable)
+        if plan not in seen:
+            seen.add(plan)
             found.append(Finding("embeddings", "ok" if plan.first else "off", plan.choice.rule))
             found += await _of_plan(plan, config.models, store)
     return found
@@ -67,17 +67,20 @@ def _of_local(part: str, settings: LocalSettings, store: ModelStore) -> Finding:
     return Finding(part, "ok", f"local model {path}", "try it: memoryctl models verify")
 
 
-async def _of_remote(part: str, wish: RemoteWish, keys: KeySources) -> list[Finding]:
-    name = f"{wish.provider} at {wish.destination}"
+async def _of_remote(part: str, settings: RemoteSettings, keys: KeySources) -> list[Finding]:
+    # httpx takes 70 ms to import, and a local model needs none
+    from memoryd.embed.remote.opening import open_remote
+
+    name = f"{settings.provider} at {settings.destination}"
     try:
-        embedder = await open_remote(resolved(wish, keys, BreakerRule()))
+        embedder = await open_remote(settings, credentials_of(settings, keys), EndpointGate())
     except (MemorydError, OSError) as exc:
         advice = exc.hint if isinstance(exc, MemorydError) else ""
-        return [Finding(part, "wrong", f"{name}: {exc}", advice or _advice(wish))]
+        return [Finding(part, "wrong", f"{name}: {exc}", advice or _advice(settings))]
     try:
         return [await _speed(part, name, embedder), await _sense(part, name, embedder)]
     except MemorydError as exc:
-        return [Finding(part, "wrong", f"{name}: {exc}", exc.hint or _advice(wish))]
+        return [Finding(part, "wrong", f"{name}: {exc}", exc.hint or _advice(settings))]
     finally:
         await embedder.aclose()
 
@@ -107,9 +110,9 @@ async def _sense(part: str, name: str, embedder: Embedder) -> Finding:
     )
 
 
-def _advice(wish: RemoteWish) -> str:
-    if wish.provider == "ollama":
-        return f"start it (ollama serve), and fetch the model (ollama pull {wish.model_name})"
+def _advice(settings: RemoteSettings) -> str:
+    if settings.provider == "ollama":
+        return f"start it (ollama serve), and fetch the model (ollama pull {settings.model_name})"
     return "check memorySearch.remote.baseUrl, or choose another provider; keyword search works without one"
 
 

@@ -15,7 +15,7 @@ from memoryd.domain.media import modality_of, token_estimate
 from memoryd.domain.text.entries import ChunkSettings
 from memoryd.domain.text.tokens import estimate
 from memoryd.embed.choice import EmbedderPlan, media_rules, plan_for
-from memoryd.embed.remote.remote_embedding import RemoteWish
+from memoryd.embed.remote.remote_settings import RemoteSettings
 from memoryd.errors import UnknownAgent
 from memoryd.files.glance import roots_and_rules
 from memoryd.files.scanner import scan
@@ -46,7 +46,7 @@ def _prospect(agent: Agent, config: Config) -> Prospect:
         Path(local.model_cache_dir).expanduser() if local.model_cache_dir else models_dir(), os.environ
     )
     plan = plan_for(agent, config.models, store=store, environment=os.environ, home=Path.home())
-    remote = plan.first if isinstance(plan.first, RemoteWish) else None
+    remote = plan.first if isinstance(plan.first, RemoteSettings) else None
     files, passages = 0, dict[bytes, _Cost]()
     for reading in _readings(agent, config, plan):
         files += 1

@@ -1,12 +1,10 @@
 """From an agent's configuration to the embedder that its workspace uses: which provider, why, and who stands in."""
 
-import asyncio
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Final
 from urllib.parse import urlsplit
 
 from memoryd.config.memory_search import MemorySearchSection
@@ -15,90 +13,31 @@ from memoryd.config.providers import ModelsSection
 from memoryd.config.secret import Secret
 from memoryd.domain.media import MediaRules, embeds_media, modalities_of
 from memoryd.domain.provider_choice import BY_KEY, LOCAL, NONE, Choice, ProviderOptions, choose
-from memoryd.embed.embedder_source import EmbedderSource
-from memoryd.embed.fallback_embedding import FallbackEmbedding
-from memoryd.embed.local.local_embedding import LocalEmbedding, LocalSettings, model_file
-from memoryd.embed.remote.api_keys import AddressOwner, KeySources, entry_of, profile_files
+from memoryd.embed.local.local_embedding import LocalSettings, model_file
+from memoryd.embed.remote.api_keys import SECRET_HEADERS, AddressOwner, KeySources, entry_of, profile_files
 from memoryd.embed.remote.catalogue import PROVIDERS
-from memoryd.embed.remote.remote_embedding import RemoteEmbedding, RemoteWish
-from memoryd.embed.remote.spending import SpendingBook
-from memoryd.embed.slot import EmbedderPhase, EmbedderSlot, EmbedderState
+from memoryd.embed.remote.prompts import PromptOverride
+from memoryd.embed.remote.remote_settings import CallTimeouts, EndpointAccess, RemoteSettings
 from memoryd.errors import ConfigError, MemorydError
 from memoryd.models.store import ModelStore
 
-CREDENTIALS: Final = frozenset({"authorization", "api-key", "x-api-key", "x-goog-api-key"})
-"""Headers that carry a key."""
-NO_PROVIDER: Final = "memorySearch.provider is none"
-
-ProviderSettings = LocalSettings | RemoteWish
-
-
-Runnable = tuple[ProviderSettings | None, ProviderSettings | None, tuple[Path, ...]]
-"""What agents must have in common to share one embedder."""
+ProviderSettings = LocalSettings | RemoteSettings
 
 
 @dataclass(frozen=True, slots=True)
 class EmbedderPlan:
-    """What is to be run for an agent, and why."""
+    """What is to be run for an agent, and why. Plans that come to the same are equal, whatever led to them."""
 
-    choice: Choice
+    choice: Choice = field(compare=False)
     first: ProviderSettings | None
     second: ProviderSettings | None
-    profiles: tuple[Path, ...]
-    """Files in which OpenClaw keeps keys that this agent may use."""
+    profiles: tuple[Path, ...] = ()
+    """Files in which OpenClaw keeps keys that this agent may use; none for a plan that sends nothing away."""
 
     @property
     def takes_media(self) -> bool:
         """Whether what is run embeds pictures and sounds."""
-        return isinstance(self.first, RemoteWish) and embeds_media(self.first.provider, self.first.model_name)
-
-    @property
-    def runnable(self) -> Runnable:
-        """Return what it comes down to; where keys lie matters only to remote providers."""
-        is_remote = any(isinstance(settings, RemoteWish) for settings in (self.first, self.second))
-        return (self.first, self.second, self.profiles if is_remote else ())
-
-
-@dataclass(frozen=True, slots=True)
-class Embedding:
-    """The embedder that some agents share: its plan, its slot, and what fills the slot (None: nothing)."""
-
-    plan: EmbedderPlan
-    slot: EmbedderSlot
-    source: EmbedderSource | None
-
-    @property
-    def local(self) -> LocalEmbedding | None:
-        """The part that runs a model here, if one does."""
-        return next((source for source in self._sources() if isinstance(source, LocalEmbedding)), None)
-
-    @property
-    def remote(self) -> RemoteEmbedding | None:
-        """The part that sends text away, if one does; the first provider before its fallback."""
-        return next((source for source in self._sources() if isinstance(source, RemoteEmbedding)), None)
-
-    @property
-    def sends(self) -> bool:
-        """Whether notes go to the remote part now, rather than only while it stands in."""
-        return isinstance(self.plan.first, RemoteWish) or (self.slot.stand_in is not None and self.remote is not None)
-
-    def obstacle(self) -> str | None:
-        """Return why no vectors will come until something changes; None while they come, or are on their way."""
-        state = self.slot.state
-        if state.phase is EmbedderPhase.OFF:
-            return state.reason
-        is_settled = state.phase in (EmbedderPhase.READY, EmbedderPhase.FAILED)
-        # while the first is fetched, the second may be at work in a moment
-        if is_settled or isinstance(self.source, FallbackEmbedding):
-            return None if self.source is None else self.source.trouble()
-        return state.reason if state.is_out_of_reach else None
-
-    def _sources(self) -> Iterator[EmbedderSource]:
-        if isinstance(self.source, FallbackEmbedding):
-            yield self.source.first
-            yield self.source.second
-        elif self.source is not None:
-            yield self.source
+        return isinstance(self.first, RemoteSettings) and embeds_media(self.first.provider, self.first.model_name)
 
 
 def plan_for(
@@ -117,12 +56,10 @@ def plan_for(
         keys=_origins(search, models, keys) if search.provider == "auto" else {},
     )
     choice = choose(options)
-    return EmbedderPlan(
-        choice=choice,
-        first=_settings(choice.provider, choice, search, models),
-        second=None if choice.fallback is None else _settings(choice.fallback, choice, search, models),
-        profiles=profiles,
-    )
+    first = _settings(choice.provider, choice, search, models)
+    second = None if choice.fallback is None else _settings(choice.fallback, choice, search, models)
+    is_remote = any(isinstance(settings, RemoteSettings) for settings in (first, second))
+    return EmbedderPlan(choice, first, second, profiles if is_remote else ())
 
 
 def media_rules(search: MemorySearchSection, plan: EmbedderPlan) -> MediaRules | None:
@@ -131,34 +68,6 @@ def media_rules(search: MemorySearchSection, plan: EmbedderPlan) -> MediaRules |
     if not wanted.enabled or not plan.takes_media:
         return None
     return MediaRules(modalities_of(wanted.modalities), wanted.max_file_bytes)
-
-
-def build(
-    plan: EmbedderPlan, models: ModelsSection, *, store: ModelStore, slot: EmbedderSlot, book: SpendingBook, jobs: Path
-) -> Embedding:
-    """Make the parts that a plan names; nothing runs yet. Batch jobs are noted in the folder `jobs`."""
-    keys = KeySources(models, os.environ, plan.profiles)
-
-    def source_of(settings: ProviderSettings, its: EmbedderSlot) -> EmbedderSource:
-        if isinstance(settings, LocalSettings):
-            return LocalEmbedding(settings=settings, store=store, slot=its)
-        return RemoteEmbedding(wish=settings, keys=keys, slot=its, book=book, jobs=jobs)
-
-    if plan.first is None:
-        slot.state = EmbedderState(EmbedderPhase.OFF, NO_PROVIDER)
-        return Embedding(plan, slot, None)
-    if plan.second is None:
-        return Embedding(plan, slot, source_of(plan.first, slot))
-    news = asyncio.Event()
-    first, second = (EmbedderSlot(lambda _state: news.set()) for _ in range(2))
-    both = FallbackEmbedding(
-        first=source_of(plan.first, first),
-        second=source_of(plan.second, second),
-        slot=slot,
-        names=(plan.choice.provider, plan.choice.fallback or NONE),
-        news=news,
-    )
-    return Embedding(plan, slot, both)
 
 
 def _settings(
@@ -186,33 +95,31 @@ def _local(search: MemorySearchSection, *, is_first: bool) -> LocalSettings:
 
 def _remote(
     provider: str, search: MemorySearchSection, models: ModelsSection, *, is_owner: bool, is_first: bool
-) -> RemoteWish:
-    base_url, address = _address(provider, search, models, is_owner=is_owner)
-    seconds = search.sync.embedding_batch_timeout_seconds or RemoteWish("").timeout.total_seconds()
-    common = RemoteWish(
+) -> RemoteSettings:
+    base_url, owner = _address(provider, search, models, is_owner=is_owner)
+    seconds = search.sync.embedding_batch_timeout_seconds
+    common = RemoteSettings(
         provider=provider,
-        base_url=base_url,
-        address=address,
-        headers=_headers(provider, search, models, address, is_owner=is_owner),
-        timeout=timedelta(seconds=seconds),
+        access=EndpointAccess(base_url, owner, headers=_headers(provider, search, models, owner, is_owner=is_owner)),
+        timeouts=CallTimeouts(bulk=timedelta(seconds=seconds)) if seconds else CallTimeouts(),
         tokens_per_day=search.remote.tokens_per_day,
         batch=search.remote.batch if search.remote.batch.enabled and PROVIDERS[provider].has_batches else None,
     )
     return _owned(common, search, is_first=is_first) if is_owner else common
 
 
-def _owned(common: RemoteWish, search: MemorySearchSection, *, is_first: bool) -> RemoteWish:
+def _owned(common: RemoteSettings, search: MemorySearchSection, *, is_first: bool) -> RemoteSettings:
+    """Add what `memorySearch.remote` and `.model` say to the provider that they speak of."""
     remote = search.remote
     has_concurrency = "non_batch_concurrency" in remote.model_fields_set
+    instructions = (search.query_instruction, search.document_instruction) if is_first else (None, None)
     return replace(
         common,
         model=search.model or "",
-        key=remote.api_key,
+        access=replace(common.access, key=remote.api_key),
         dimensions=search.output_dimensionality,
-        query_instruction=search.query_instruction if is_first else None,
-        document_instruction=search.document_instruction if is_first else None,
-        query_input_type=search.query_input_type or search.input_type,
-        document_input_type=search.document_input_type or search.input_type,
+        query=PromptOverride(instructions[0], search.query_input_type or search.input_type),
+        document=PromptOverride(instructions[1], search.document_input_type or search.input_type),
         concurrency=remote.non_batch_concurrency if has_concurrency else None,
     )
 
@@ -235,7 +142,7 @@ def _headers(
     entry = {
         name: value
         for name, value in entry_of(models, provider).headers.items()
-        if address is not AddressOwner.REMOTE or name.lower() not in CREDENTIALS
+        if address is not AddressOwner.REMOTE or name.lower() not in SECRET_HEADERS
     }
     own = search.remote.headers if is_owner else {}
     replaced = {name.lower() for name in own}

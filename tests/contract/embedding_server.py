@@ -13,7 +13,28 @@ from typing import Any
 
 import numpy as np
 
+from memoryd.embed.remote.credentials import Credentials
+from memoryd.embed.remote.gate import EndpointGate
+from memoryd.embed.remote.opening import open_remote
+from memoryd.embed.remote.remote_embedder import RemoteEmbedder
+from memoryd.embed.remote.remote_settings import EndpointAccess, RemoteSettings
+
 DIMENSIONS = 8
+
+
+async def opened_at(
+    provider: str,
+    base_url: str = "",
+    *,
+    api_key: str = "",
+    headers: Mapping[str, str] | None = None,
+    gate: EndpointGate | None = None,
+    **fields: Any,
+) -> RemoteEmbedder:
+    """Open a provider with a key and headers that are known already."""
+    settings = RemoteSettings(provider, access=EndpointAccess(base_url), **fields)
+    credentials = Credentials(api_key, tuple((headers or {}).items()))
+    return await open_remote(settings, credentials, gate or EndpointGate())
 
 
 def numbers_for(text: str, dimensions: int = DIMENSIONS) -> list[float]:

@@ -14,10 +14,12 @@ import pytest
 from memoryd.domain.breaker import BreakerRule
 from memoryd.embed.protocol import Attachment, Passage, Unembeddable, Vector
 from memoryd.embed.remote.batch.batch_embedder import BatchEmbedder, BatchSettings
-from memoryd.embed.remote.provider import CallTimeouts, RemoteSettings, open_remote
+from memoryd.embed.remote.gate import EndpointGate
+from memoryd.embed.remote.remote_settings import CallTimeouts
 from memoryd.errors import EmbedderUnavailable
+from memoryd.retry import Retry
 from tests.contract.batch_server import BatchBackend
-from tests.contract.embedding_server import DIALECTS, Asked, EmbeddingServer, Reply, numbers_for
+from tests.contract.embedding_server import DIALECTS, Asked, EmbeddingServer, Reply, numbers_for, opened_at
 
 MODELS = {"openai": "text-embedding-3-small", "gemini": "gemini-embedding-001", "voyage": "voyage-4-large"}
 KEY = "sk-test-9f8e7d6c5b4a3f2e1d0c"
@@ -39,10 +41,11 @@ async def backend(request: pytest.FixtureRequest) -> AsyncIterator[BatchBackend]
 @contextlib.asynccontextmanager
 async def opened(backend: BatchBackend, folder: Path, **changes: Any) -> AsyncIterator[BatchEmbedder]:
     provider = backend.server.dialect.provider
-    settings = RemoteSettings(
-        provider, model=MODELS[provider], base_url=backend.server.url, api_key=KEY, timeouts=QUICK, rule=RULE
+    gate = changes.pop("gate", None) or EndpointGate(Retry(RULE))
+    inner = await opened_at(
+        provider, backend.server.url, api_key=KEY, model=MODELS[provider], timeouts=QUICK, gate=gate
     )
-    embedder = BatchEmbedder(await open_remote(settings), folder, replace(SETTINGS, **changes))
+    embedder = BatchEmbedder(inner, folder, replace(SETTINGS, **changes))
     backend.server.asked.clear()
     try:
         yield embedder
@@ -174,10 +177,12 @@ async def test_job_that_takes_too_long_is_cancelled_and_the_rest_asked_for(
 
 async def test_without_waiting_the_call_says_that_jobs_run(backend: BatchBackend, tmp_path: Path) -> None:
     backend.polls = 3
-    async with opened(backend, tmp_path, wait=False) as embedder:
+    gate = EndpointGate(Retry(replace(RULE, failures_to_open=1)))
+    async with opened(backend, tmp_path, wait=False, gate=gate) as embedder:
         for _ in range(2):
             with pytest.raises(EmbedderUnavailable, match="8 texts in batch jobs"):
                 await embedder.embed_documents(PASSAGES)
+            assert gate.trouble is None, "work that is still under way is no failure"
         assert are_right(await embedder.embed_documents(PASSAGES), NOTES)
     assert (submissions(backend), backend.direct) == (1, [])
 

@@ -14,8 +14,10 @@ import numpy as np
 import pytest
 
 from memoryd.embed.protocol import Passage, Unembeddable
-from memoryd.embed.remote.provider import CallTimeouts, RemoteSettings, open_remote
+from memoryd.embed.remote.remote_embedder import RemoteEmbedder
+from memoryd.embed.remote.remote_settings import CallTimeouts
 from memoryd.errors import EmbedderUnavailable
+from tests.contract.embedding_server import opened_at
 
 NEEDED = ("llama_cpp", "sse_starlette", "starlette_context", "pydantic_settings")
 MISSING = [name for name in NEEDED if find_spec(name) is None]
@@ -45,8 +47,8 @@ def server(starter_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
             child.wait(timeout=20)
 
 
-def settings(server: str, key: str = KEY) -> RemoteSettings:
-    return RemoteSettings("openai", model="all-MiniLM-L6-v2", base_url=server, api_key=key, timeouts=PATIENT)
+async def opened(server: str, key: str = KEY) -> RemoteEmbedder:
+    return await opened_at("openai", server, api_key=key, model="all-MiniLM-L6-v2", timeouts=PATIENT)
 
 
 async def test_notes_are_found_by_meaning_through_a_server_of_others(server: str) -> None:
@@ -54,7 +56,7 @@ async def test_notes_are_found_by_meaning_through_a_server_of_others(server: str
     async with asyncio.timeout(60):
         while embedder is None:
             try:
-                embedder = await open_remote(settings(server))
+                embedder = await opened(server)
             except EmbedderUnavailable:  # it is still loading the model
                 await asyncio.sleep(0.2)
     try:
@@ -72,5 +74,5 @@ async def test_notes_are_found_by_meaning_through_a_server_of_others(server: str
     assert int(np.argmax(scores)) == 0
     assert len(scores) == 3
     with pytest.raises(EmbedderUnavailable, match="401") as caught:
-        await open_remote(settings(server, "sk-wrong-key-of-somebody"))
+        await opened(server, "sk-wrong-key-of-somebody")
     assert "sk-wrong" not in str(caught.value)

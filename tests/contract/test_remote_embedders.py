@@ -15,12 +15,19 @@ from typing import Any
 import numpy as np
 import pytest
 
+from memoryd.config.providers import ModelsSection
+from memoryd.config.secret import parse_secret
 from memoryd.domain.breaker import BreakerRule
 from memoryd.embed.protocol import Attachment, Passage, Unembeddable, Vector
-from memoryd.embed.remote.provider import CallTimeouts, RemoteSettings, open_remote
+from memoryd.embed.remote.api_keys import AddressOwner, KeySources
+from memoryd.embed.remote.credentials import credentials_of
+from memoryd.embed.remote.gate import EndpointGate
+from memoryd.embed.remote.prompts import PromptOverride
 from memoryd.embed.remote.remote_embedder import RemoteEmbedder
+from memoryd.embed.remote.remote_settings import CallTimeouts, EndpointAccess, RemoteSettings
 from memoryd.errors import EmbedderUnavailable, EmbeddingError, ModelError
-from tests.contract.embedding_server import DIALECTS, DIMENSIONS, Asked, EmbeddingServer, Reply, numbers_for
+from memoryd.retry import Retry
+from tests.contract.embedding_server import DIALECTS, DIMENSIONS, Asked, EmbeddingServer, Reply, numbers_for, opened_at
 
 KEY = "sk-test-9f8e7d6c5b4a3f2e1d0c"
 MODELS = {
@@ -50,15 +57,19 @@ async def serving(provider: str) -> AsyncIterator[EmbeddingServer]:
         yield running
 
 
-def settings_for(server: EmbeddingServer, **changes: Any) -> RemoteSettings:
+def settings_for(server: EmbeddingServer, **changes: Any) -> dict[str, Any]:
     provider = server.dialect.provider
     fields: dict[str, Any] = {"provider": provider, "model": MODELS[provider], "base_url": server.url, "api_key": KEY}
-    return RemoteSettings(**(fields | {"timeouts": QUICK, "rule": RULE} | changes))
+    rule = changes.pop("rule", RULE)
+    for purpose in ("query", "document"):
+        words = (changes.pop(f"{purpose}_instruction", None), changes.pop(f"{purpose}_input_type", None))
+        fields[purpose] = PromptOverride(*words)
+    return fields | {"timeouts": QUICK, "gate": EndpointGate(Retry(rule))} | changes
 
 
 @contextlib.asynccontextmanager
 async def opened(server: EmbeddingServer, **changes: Any) -> AsyncIterator[RemoteEmbedder]:
-    embedder = await open_remote(settings_for(server, **changes))
+    embedder = await opened_at(**settings_for(server, **changes))
     server.asked.clear()
     try:
         yield embedder
@@ -118,7 +129,7 @@ async def test_another_key_or_header_keeps_the_space_and_another_place_does_not(
 
 
 async def test_opening_sends_no_text_of_the_user_and_the_key_in_its_header(server: EmbeddingServer) -> None:
-    embedder = await open_remote(settings_for(server, headers={"x-team": "blue"}))
+    embedder = await opened_at(**settings_for(server, headers={"x-team": "blue"}))
     await embedder.aclose()
     (asked,) = server.asked
     assert server.dialect.texts(asked.body) == ["memory"]
@@ -157,7 +168,7 @@ async def test_refused_key_is_said_at_once_with_a_hint_and_without_the_key(
 ) -> None:
     server.behaviour = lambda _: server.refusal(status, f"Incorrect API key provided: {KEY}.")
     with pytest.raises(EmbedderUnavailable) as caught:
-        await open_remote(settings_for(server))
+        await opened_at(**settings_for(server))
     assert "key" in caught.value.hint
     assert KEY not in str(caught.value)
     assert len(server.asked) == 1
@@ -166,7 +177,7 @@ async def test_refused_key_is_said_at_once_with_a_hint_and_without_the_key(
 async def test_unknown_model_is_said_with_a_hint(server: EmbeddingServer) -> None:
     server.behaviour = lambda _: server.refusal(404, 'model "x" not found, try pulling it first')
     with pytest.raises(EmbedderUnavailable, match="not found") as caught:
-        await open_remote(settings_for(server))
+        await opened_at(**settings_for(server))
     assert "model" in caught.value.hint
 
 
@@ -298,7 +309,7 @@ async def test_other_dimensions_are_never_mixed_in(server: EmbeddingServer) -> N
 
 async def test_dimensions_that_the_endpoint_does_not_give_are_told_at_once(server: EmbeddingServer) -> None:
     with pytest.raises(ModelError, match=r"768 dimensions were asked for, and .* answers with 8"):
-        await open_remote(settings_for(server, dimensions=768))
+        await opened_at(**settings_for(server, dimensions=768))
 
 
 async def test_redirect_elsewhere_gets_neither_key_nor_text(server: EmbeddingServer) -> None:
@@ -619,7 +630,7 @@ async def test_second_gemini_takes_three_sizes_and_reads_the_task_from_the_promp
 async def test_second_gemini_refuses_another_size() -> None:
     async with serving("gemini") as server:
         with pytest.raises(ModelError) as caught:
-            await open_remote(settings_for(server, model="gemini-embedding-2-preview", dimensions=1000))
+            await opened_at(**settings_for(server, model="gemini-embedding-2-preview", dimensions=1000))
     assert "768, 1536, 3072" in caught.value.hint
     assert server.asked == []
 
@@ -732,22 +743,24 @@ async def test_ollama_needs_no_key() -> None:
 @pytest.mark.parametrize("provider", ["openai", "gemini", "voyage", "mistral"])
 async def test_no_key_is_said_before_anybody_is_asked(provider: str) -> None:
     with pytest.raises(EmbedderUnavailable, match="no API key") as caught:
-        await open_remote(RemoteSettings(provider))
+        await opened_at(provider)
     assert "apiKey" in caught.value.hint
 
 
 @pytest.mark.parametrize("key", ["sk-\nX-Evil: 1", "schlüssel", "“quoted”"])
 async def test_key_that_no_header_can_carry_is_refused_and_not_shown(server: EmbeddingServer, key: str) -> None:
     with pytest.raises(ModelError) as caught:
-        await open_remote(settings_for(server, api_key=key))
+        await opened_at(**settings_for(server, api_key=key))
     assert key not in str(caught.value)
     assert server.asked == []
 
 
-def test_settings_do_not_show_their_secrets() -> None:
-    settings = RemoteSettings("openai", api_key=KEY, headers={"X-A": "geheim"})
-    assert KEY not in repr(settings)
-    assert "geheim" not in repr(settings)
+def test_settings_and_credentials_do_not_show_their_secrets() -> None:
+    key, header = parse_secret(KEY), parse_secret("geheim")
+    settings = RemoteSettings("openai", access=EndpointAccess("", AddressOwner.USUAL, key, (("X-A", header),)))
+    for shown in (repr(settings), repr(credentials_of(settings, KeySources(ModelsSection(), {})))):
+        assert KEY not in shown
+        assert "geheim" not in shown
 
 
 async def test_configured_header_replaces_that_of_the_key(server: EmbeddingServer) -> None:

@@ -10,7 +10,8 @@ from memoryd.agents.memories import AgentMemory
 from memoryd.agents.workspace import Workspace
 from memoryd.agents.workspace_index import Surroundings
 from memoryd.config.loading.load import load
-from memoryd.embed.choice import Embedding, plan_for
+from memoryd.embed.choice import plan_for
+from memoryd.embed.embedding import Embedding
 from memoryd.embed.slot import EmbedderSlot
 from memoryd.models.store import ModelStore
 from memoryd.qmd.agent import AgentQmd

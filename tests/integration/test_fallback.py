@@ -5,6 +5,7 @@ import contextlib
 import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
@@ -14,20 +15,23 @@ from memoryd.config.providers import ModelsSection
 from memoryd.config.secret import parse_secret
 from memoryd.domain.breaker import BreakerRule
 from memoryd.domain.provider_choice import Choice
-from memoryd.embed.choice import EmbedderPlan, Embedding
+from memoryd.embed.choice import EmbedderPlan
+from memoryd.embed.embedding import Embedding
 from memoryd.embed.fallback_embedding import FallbackEmbedding
 from memoryd.embed.protocol import Embedder, EmbedderIdentity, Passage, Unembeddable, Vector
 from memoryd.embed.remote.api_keys import AddressOwner, KeySources
-from memoryd.embed.remote.remote_embedding import RemoteEmbedding, RemoteWish
+from memoryd.embed.remote.remote_embedding import RemoteEmbedding
+from memoryd.embed.remote.remote_settings import CallTimeouts, EndpointAccess, RemoteSettings
 from memoryd.embed.remote.spending import SpendingBook
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
 from memoryd.errors import EmbedderUnavailable
 from memoryd.models.fetch_progress import Progress
-from tests.contract.embedding_server import DIALECTS, EmbeddingServer
+from memoryd.retry import Retry
+from tests.contract.embedding_server import DIALECTS, Asked, EmbeddingServer, Reply
 from tests.embedding_endpoint import Endpoint
 from tests.waiting import eventually_async
 
-QUICK = BreakerRule(first_delay=0.05, longest_delay=0.3, jitter=0.0, failures_to_open=3, window=30.0)
+QUICK = BreakerRule(first_delay=0.05, longest_delay=0.3, jitter=0.0, failures_to_open=4, window=30.0)
 LOOK = 0.02
 SPARE = EmbedderIdentity("spare", "plain", "", "", 2, "mean", "{text}", "{text}")
 
@@ -63,6 +67,19 @@ class Spare:
         return self.reason
 
 
+def settings_for(url: str, folder: Path) -> RemoteSettings:
+    """A provider at an address of ours, with its key and a header in files of a folder."""
+    team = parse_secret({"file": str(folder / "team")})
+    access = EndpointAccess(url, AddressOwner.REMOTE, parse_secret({"file": str(folder / "key")}), (("X-Team", team),))
+    # so that a few seconds count as long
+    return RemoteSettings("openai", "test-model", access, timeouts=CallTimeouts(hold=timedelta(seconds=0.5)))
+
+
+def write_secrets(folder: Path, key: str) -> None:
+    (folder / "key").write_text(key)
+    (folder / "team").write_text("red")
+
+
 class Scene:
     """A remote provider with a spare behind it."""
 
@@ -70,17 +87,14 @@ class Scene:
         news = asyncio.Event()
         self.changes: list[EmbedderPhase] = []
         self.slot = EmbedderSlot(lambda state: self.changes.append(state.phase))
-        wish = RemoteWish(
-            "openai", "test-model", endpoint.url, AddressOwner.REMOTE, parse_secret({"file": str(folder / "key")})
-        )
-        (folder / "key").write_text(key)
+        write_secrets(folder, key)
         self.first = RemoteEmbedding(
-            wish=wish,
+            settings=settings_for(endpoint.url, folder),
             keys=KeySources(ModelsSection(), {}),
             slot=EmbedderSlot(lambda _: news.set()),
             book=SpendingBook(folder / "spending.json"),
             jobs=folder / "batches",
-            rule=QUICK,
+            retry=Retry(QUICK),
             look_seconds=LOOK,
         )
         self.spare = Spare(EmbedderSlot(lambda _: news.set()))
@@ -127,15 +141,14 @@ def scene(tmp_path: Path) -> Scene:
 @contextlib.asynccontextmanager
 async def opening(folder: Path, server: EmbeddingServer) -> AsyncIterator[RemoteEmbedding]:
     """A remote provider on its way, with its key in `folder`."""
-    key = folder / "key"
-    key.write_text("first-key")
+    write_secrets(folder, "first-key")
     source = RemoteEmbedding(
-        wish=RemoteWish("openai", "test-model", server.url, AddressOwner.REMOTE, parse_secret({"file": str(key)})),
+        settings=settings_for(server.url, folder),
         keys=KeySources(ModelsSection(), {}),
         slot=EmbedderSlot(lambda _: None),
         book=SpendingBook(folder / "spending.json"),
         jobs=folder / "batches",
-        rule=QUICK,
+        retry=Retry(QUICK),
         look_seconds=LOOK,
     )
     task = asyncio.create_task(source.run(), name="opening")
@@ -176,13 +189,45 @@ async def test_endpoint_that_asks_to_be_left_alone_is_not_asked_again_while_it_i
         ]
 
 
+@pytest.mark.parametrize(("status", "changed"), [(429, "team"), (503, "team"), (503, "key")])
+async def test_wait_that_the_endpoint_asked_for_outlives_the_embedder(
+    tmp_path: Path, status: int, changed: str
+) -> None:
+    """Opened anew with another header, or with another key after what is asked of everybody, it is not asked sooner."""
+    server = EmbeddingServer(DIALECTS["openai"])
+    loop, seconds = asyncio.get_running_loop(), 3
+    times: list[float] = []
+
+    def behave(asked: Asked) -> Reply | None:
+        times.append(loop.time())
+        if len(times) == 2:
+            return server.refusal(status, "Come back later", **{"Retry-After": str(seconds)})
+        return None
+
+    server.behaviour = behave
+    async with server.running(), opening(tmp_path, server) as source:
+        await eventually_async(lambda: source.slot.state.phase is EmbedderPhase.READY)
+        assert source.slot.embedder is not None
+        with pytest.raises(EmbedderUnavailable, match="Come back later"):
+            await source.slot.embedder.embed_query("where is the key?")
+        assert source.trouble() is not None
+        (tmp_path / changed).write_text("another")
+        await eventually_async(lambda: "Come back later; next try in" in source.slot.state.reason)
+        assert len(times) == 2
+        await eventually_async(lambda: source.slot.state.phase is EmbedderPhase.READY, seconds=20)
+        assert times[2] - times[1] >= seconds, "no request before the time"
+        last = server.asked[2].headers
+        assert "another" in {last["x-team"], last["authorization"].removeprefix("Bearer ")}
+        assert source.trouble() is None
+
+
 async def test_model_out_of_reach_ends_a_wait_unless_another_may_stand_in(scene: Scene) -> None:
     progress = Progress(0, None, "waiting", "cannot reach the hub")
     alone = EmbedderSlot(lambda _: None)
     for slot in (alone, scene.slot):
         await slot.become(EmbedderPhase.DOWNLOADING, "fetching a model")
         slot.note_progress(progress, progress.trouble)
-    plan = EmbedderPlan(Choice("local", "spare", ""), None, None, ())
+    plan = EmbedderPlan(Choice("local", "spare", ""), None, None)
     assert Embedding(plan, alone, scene.spare).obstacle() == "cannot reach the hub"
     assert Embedding(plan, scene.slot, scene.both).obstacle() is None
 

@@ -25,6 +25,8 @@ VARIABLES: Final[Mapping[str, tuple[str, ...]]] = {
     "mistral": ("MISTRAL_API_KEY",),
     "ollama": ("OLLAMA_API_KEY",),
 }
+SECRET_HEADERS: Final = frozenset({"authorization", "api-key", "x-api-key", "x-goog-api-key"})
+"""Headers that carry a key."""
 FILE_BYTES_MAX: Final = 1024 * 1024
 
 

@@ -15,6 +15,8 @@ class Channel:
     def __init__(self, endpoint: Endpoint, api: Api) -> None:
         self.endpoint = endpoint
         self.api = api
+        self.dimensions: int | None = None
+        """What every answer must have from now on; None until the first one tells."""
 
     async def rows(self, inputs: Sequence[Input], purpose: Purpose, *, attempts: int | None = None) -> list[RawVector]:
         """One row a text, in order; raises CallError. `inputs` are no more than `api.items`."""
@@ -34,17 +36,26 @@ class Channel:
             "POST",
             self.endpoint.url(call.path),
             purpose,
-            partial(_decoded, api, len(inputs)),
+            partial(self.decoded, api, len(inputs)),
             json_body=call.body,
             texts=[item.text for item in inputs],
             attempts=attempts,
         )
 
+    def decoded(self, api: Api, count: int, body: bytes) -> list[RawVector]:
+        """The rows of an answer; raises ValueError, and CallError for rows of another length than they had before."""
+        rows = api.rows(decode_json(body), count)
+        for row in rows:
+            # told while the answer is read, so that the gate counts it: vectors of two models are never mixed
+            if self.dimensions not in {None, len(row)}:
+                raise CallError(
+                    Kind.CHANGED,
+                    f"it now answers with {len(row)} dimensions, and {self.dimensions} are wanted",
+                    hint="the model behind the address has changed; restart memoryd, or set outputDimensionality",
+                )
+        return rows
+
 
 def _names_model(error: CallError) -> bool:
     # Ollama answers 404 in both cases: with words for a model it has not, without for a path it does not know
     return "model" in error.reason.lower()
-
-
-def _decoded(api: Api, count: int, body: bytes) -> list[RawVector]:
-    return api.rows(decode_json(body), count)

@@ -41,6 +41,8 @@ class Kind(StrEnum):
     """Another key or account."""
     MISSING = "missing"
     """Another address or model."""
+    CHANGED = "changed"
+    """The model that was there before, or another index."""
     ELSEWHERE = "elsewhere"
     """The address that it redirects to."""
     TOO_MANY = "too many"

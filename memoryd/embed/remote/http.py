@@ -10,8 +10,9 @@ import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import httpx
 
@@ -34,6 +35,17 @@ AGAIN: Final = frozenset({Kind.OUTAGE, Kind.BUSY, Kind.FAILING})
 Decoded = TypeVar("Decoded")
 Decode = Callable[[bytes], Decoded]
 """Makes something of a body; raises ValueError for one of another shape."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Call(Generic[Decoded]):
+    """A request that may be tried more than once; `deadline` (monotonic) bounds a question with all its tries."""
+
+    request: httpx.Request
+    purpose: Purpose
+    decode: Decode[Decoded]
+    texts: Sequence[str]
+    deadline: float | None
 
 
 @functools.cache
@@ -103,43 +115,47 @@ class Endpoint:
             content["headers"] = {"Content-Type": "application/json"}
         request = self._client.build_request(method, url, **content)
         deadline = time.monotonic() + self._timeouts.query.total_seconds() if purpose is Purpose.QUERY else None
-        left = attempts or self._timeouts.attempts
+        call = _Call(request, purpose, decode, texts, deadline)
+        try:
+            return await self._tried(call, attempts or self._timeouts.attempts)
+        except CallError as error:
+            self._gate.gives_up(error)
+            raise
+
+    async def _tried(self, call: _Call[Decoded], attempts: int) -> Decoded:
+        # while it backs off after a call that failed for good, nobody waits with a question for the next try
+        if call.purpose is Purpose.QUERY and self._gate.refuses_questions:
+            raise self._not_now(self._gate.wait(call.purpose))
         while True:
-            await self._turn(purpose, deadline)
+            await self._turn(call)
             try:
-                return await self._attempt(request, purpose, decode, deadline, texts)
+                return await self._attempt(call)
             except CallError as error:
-                left -= 1
-                if left <= 0 or error.kind not in AGAIN:
+                attempts -= 1
+                if attempts <= 0 or error.kind not in AGAIN:
                     raise
 
-    async def _turn(self, purpose: Purpose, deadline: float | None) -> None:
+    async def _turn(self, call: _Call[Decoded]) -> None:
         """Wait until the gate opens, if that is soon enough."""
-        now = time.monotonic()
-        wait = self._gate.wait(purpose, now)
-        bound = self._timeouts.hold.total_seconds() if deadline is None else deadline - now
+        wait = self._gate.wait(call.purpose)
+        bound = self._timeouts.hold.total_seconds() if call.deadline is None else call.deadline - time.monotonic()
         if wait > bound:
-            later = f"; next try in {wait:.0f} s" if wait >= 1 else ""
-            raise CallError(Kind.OUTAGE, f"{self._gate.reason}{later}")
+            raise self._not_now(wait)
         if wait > 0:
             await asyncio.sleep(wait)
 
-    async def _attempt(
-        self,
-        request: httpx.Request,
-        purpose: Purpose,
-        decode: Decode[Decoded],
-        deadline: float | None,
-        texts: Sequence[str],
-    ) -> Decoded:
-        async with self._slot(purpose):
-            started = time.monotonic()
-            self._gate.starts(started)
-            limit = self._timeouts.bulk.total_seconds() if deadline is None else deadline - started
+    def _not_now(self, wait: float) -> CallError:
+        later = f"; next try in {wait:.0f} s" if wait >= 1 else ""
+        return CallError(Kind.OUTAGE, f"{self._gate.reason}{later}")
+
+    async def _attempt(self, call: _Call[Decoded]) -> Decoded:
+        async with self._slot(call.purpose):
+            started = self._gate.starts()
+            limit = self._timeouts.bulk.total_seconds() if call.deadline is None else call.deadline - time.monotonic()
             is_late = False
             try:
                 async with asyncio.timeout(limit):
-                    answer = await self._exchange(request, decode)
+                    answer = await self._exchange(call.request, call.decode)
             except TimeoutError:
                 is_late = True
                 error = CallError(Kind.OUTAGE, f"no answer within {limit:.1f} s")
@@ -149,10 +165,10 @@ class Endpoint:
             except CallError as exc:
                 error = exc
             else:
-                self._gate.answered(time.monotonic())
+                self._gate.answered()
                 return answer
-        error.reason = f"{self.host}: {redacted(error.reason, self._secrets, texts)}"
-        self._gate.fails(error, purpose, started=started, now=time.monotonic(), is_late=is_late)
+        error.reason = f"{self.host}: {redacted(error.reason, self._secrets, call.texts)}"
+        self._gate.fails(error, call.purpose, started=started, is_late=is_late)
         raise error
 
     @asynccontextmanager

@@ -1,7 +1,7 @@
 """Pictures and sounds at a provider that takes them: one request each."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
@@ -10,7 +10,7 @@ from memoryd.embed.remote.api import RawVector
 from memoryd.embed.remote.channel import Channel
 from memoryd.embed.remote.failures import CallError, Kind
 from memoryd.embed.remote.gemini import GeminiApi
-from memoryd.embed.remote.http import decode_json
+from memoryd.embed.remote.normalising import vector_of
 from memoryd.embed.remote.splitting import SUSPECT, Splitter
 
 NOT_THIS_FILE: Final = frozenset({Kind.REFUSED, Kind.TOO_LONG, Kind.TOO_MANY})
@@ -22,12 +22,9 @@ MediaAnswers = dict[bytes, Vector | Unembeddable]
 class MediaSender:
     """Vectors that came before another file's call failed are kept for the next time: nothing is paid for twice."""
 
-    def __init__(
-        self, channel: Channel, splitter: Splitter, check: Callable[[RawVector], Vector | Unembeddable]
-    ) -> None:
+    def __init__(self, channel: Channel, splitter: Splitter) -> None:
         self._channel = channel
         self._splitter = splitter
-        self._check = check
         self._kept: MediaAnswers = {}
 
     async def answers_for(self, passages: Sequence[Passage]) -> MediaAnswers:
@@ -47,7 +44,7 @@ class MediaSender:
             self._kept[file.sha256] = Unembeddable("this model embeds text only")
             return
         try:
-            self._kept[file.sha256] = self._check(await self._row(api, file, words))
+            self._kept[file.sha256] = vector_of(await self._row(api, file, words))
         except CallError as error:
             if error.kind not in NOT_THIS_FILE | SUSPECT:
                 raise
@@ -61,12 +58,8 @@ class MediaSender:
             "POST",
             endpoint.url(call.path),
             Purpose.DOCUMENT,
-            partial(_decoded, api),
+            partial(self._channel.decoded, api, 1),
             json_body=call.body,
             texts=[words],
         )
         return row
-
-
-def _decoded(api: GeminiApi, body: bytes) -> list[RawVector]:
-    return api.rows(decode_json(body), 1)

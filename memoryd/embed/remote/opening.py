@@ -1,7 +1,6 @@
 """Opens an endpoint and finds out how many dimensions its model has."""
 
 import asyncio
-import random
 
 import httpx
 
@@ -9,6 +8,7 @@ from memoryd.embed.protocol import Purpose
 from memoryd.embed.remote.api import Api
 from memoryd.embed.remote.catalogue import PROVIDERS
 from memoryd.embed.remote.channel import Channel
+from memoryd.embed.remote.credentials import Credentials
 from memoryd.embed.remote.failures import CallError
 from memoryd.embed.remote.gate import EndpointGate
 from memoryd.embed.remote.http import Endpoint, tls
@@ -19,16 +19,24 @@ from memoryd.embed.remote.splitting import PROBE
 from memoryd.errors import EmbedderUnavailable, ModelError
 
 
-async def opened(settings: RemoteSettings, gate: EndpointGate | None) -> RemoteEmbedder:
-    """The embedder; see `open_remote`."""
-    api = api_of(settings)
+async def open_remote(settings: RemoteSettings, credentials: Credentials, gate: EndpointGate) -> RemoteEmbedder:
+    """Ask the endpoint for one vector, of a word that is not the user's, and return the embedder it tells of.
+
+    A `gate` that outlives the try remembers how long the endpoint asked to be left alone.
+
+    Raises ModelError for settings that cannot work, and EmbedderUnavailable, with a hint where one is known, when
+    the endpoint does not answer, refuses the key or does not know the model.
+    """
+    gate.enter(credentials)
+    api = api_of(settings, credentials.api_key)
     await asyncio.to_thread(tls)
-    channel = Channel(_endpoint(settings, api, gate), api)
+    channel = Channel(_endpoint(settings, credentials, api, gate), api)
     try:
-        dimensions = await _dimensions(channel, settings)
+        dimensions = channel.dimensions = await _dimensions(channel, settings)
     except BaseException:
         await channel.endpoint.aclose()
         raise
+    gate.admit()
     return RemoteEmbedder(
         channel,
         identity_of(settings, channel.api, dimensions),
@@ -37,13 +45,13 @@ async def opened(settings: RemoteSettings, gate: EndpointGate | None) -> RemoteE
     )
 
 
-def _endpoint(settings: RemoteSettings, api: Api, gate: EndpointGate | None) -> Endpoint:
+def _endpoint(settings: RemoteSettings, credentials: Credentials, api: Api, gate: EndpointGate) -> Endpoint:
     facts = PROVIDERS[settings.provider]
-    if facts.needs_key and not settings.api_key and settings.base_url in {"", facts.base_url}:
+    if facts.needs_key and not credentials.api_key and settings.is_own_address:
         raise EmbedderUnavailable(f"no API key for {settings.provider}", hint="set memorySearch.remote.apiKey")
     # names in one case, so that a configured header replaces ours instead of standing beside it
     own = {name.lower(): value for name, value in api.auth.items()}
-    headers = own | {name.lower(): value for name, value in settings.headers.items()}
+    headers = own | {name.lower(): value for name, value in credentials.headers}
     try:
         for text in (*headers, *headers.values()):
             if not (text.isascii() and text.isprintable()):
@@ -51,10 +59,10 @@ def _endpoint(settings: RemoteSettings, api: Api, gate: EndpointGate | None) -> 
         return Endpoint(
             base_url=api.base_url,
             headers=headers,
-            secrets=[settings.api_key, *settings.headers.values()],
+            secrets=[credentials.api_key, *(value for _, value in credentials.headers)],
             concurrency=settings.concurrency or facts.concurrency,
             timeouts=settings.timeouts,
-            gate=gate or EndpointGate(settings.rule, random.random),
+            gate=gate,
         )
     except httpx.InvalidURL as exc:
         raise ModelError(f"the address of {settings.provider} cannot be used: {exc}") from exc

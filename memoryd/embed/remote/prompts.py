@@ -59,8 +59,10 @@ class PromptTemplates:
 class PromptOverride:
     """What the configuration says of one purpose."""
 
-    instruction: str | None
-    input_type: str | None
+    instruction: str | None = None
+    """Stands before the text, or around it if it contains `{text}`; None means the model's own."""
+    input_type: str | None = None
+    """Is sent as it is; None means the provider's own."""
 
 
 def family_prompts(model: str) -> PromptTemplates:

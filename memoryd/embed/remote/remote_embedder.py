@@ -7,7 +7,7 @@ from typing import Final
 
 from memoryd.domain.text.tokens import estimate
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Purpose, Unembeddable, Vector
-from memoryd.embed.remote.api import Input, RawVector
+from memoryd.embed.remote.api import Input
 from memoryd.embed.remote.catalogue import ESTIMATE_MARGIN
 from memoryd.embed.remote.channel import Channel
 from memoryd.embed.remote.failures import CallError, Kind
@@ -35,8 +35,8 @@ class RemoteEmbedder:
         self.channel = channel
         self._identity = identity
         self._context = context * ESTIMATE_MARGIN
-        self._splitter = Splitter(channel, self._checked, tokens=tokens * ESTIMATE_MARGIN)
-        self._media = MediaSender(channel, self._splitter, self._checked)
+        self._splitter = Splitter(channel, tokens=tokens * ESTIMATE_MARGIN)
+        self._media = MediaSender(channel, self._splitter)
         self._kept: OrderedDict[Input, Vector | Unembeddable] = OrderedDict()
 
     @property
@@ -61,7 +61,7 @@ class RemoteEmbedder:
         question = self._input(self.channel.api.prompts.query, text)
         try:
             (row,) = await self.channel.rows([question], Purpose.QUERY)
-            vector = self._checked(row)
+            vector = vector_of(row)
         except CallError as error:
             if error.kind in NOT_THIS_TEXT:
                 raise EmbeddingError(f"no vector for this question: {error.reason}") from error
@@ -121,16 +121,6 @@ class RemoteEmbedder:
     def _input(self, template: PromptTemplate, text: str, title: str = "") -> Input:
         title = title.strip()[:TITLE_CHARACTERS]
         return Input(template.apply(_cut(text, self._context), title), title)
-
-    def _checked(self, row: RawVector) -> Vector | Unembeddable:
-        wanted = self._identity.dimensions
-        if len(row) != wanted:
-            raise CallError(
-                Kind.OUTAGE,
-                f"{self.destination} now answers with {len(row)} dimensions, and {wanted} are wanted",
-                hint="the model behind the address has changed; restart memoryd, or set outputDimensionality",
-            )
-        return vector_of(row)
 
     async def _media_answers(self, passages: Sequence[Passage]) -> MediaAnswers:
         try:

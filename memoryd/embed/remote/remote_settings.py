@@ -1,10 +1,17 @@
-"""What an embedder behind an endpoint is made from."""
+"""How a remote provider is to be used: where it is, with which model and prompts, and how patiently it is asked."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Final
+from urllib.parse import urlsplit
 
-from memoryd.domain.breaker import BreakerRule
+from memoryd.config.providers import BatchSection
+from memoryd.config.secret import Secret
+from memoryd.embed.remote.api_keys import AddressOwner
+from memoryd.embed.remote.catalogue import PROVIDERS
+from memoryd.embed.remote.prompts import PromptOverride
+
+HOLD: Final = timedelta(seconds=30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,29 +25,55 @@ class CallTimeouts:
     query: timedelta = timedelta(seconds=3)
     bulk: timedelta = timedelta(seconds=120)
     connect: timedelta = timedelta(seconds=5)
-    hold: timedelta = timedelta(seconds=30)
+    hold: timedelta = HOLD
     attempts: int = 3
 
 
 @dataclass(frozen=True, slots=True)
-class RemoteSettings:
-    """Provider, model and access. Empty `model` and `base_url` mean the provider's own; `concurrency` None, too.
+class EndpointAccess:
+    """Where a provider is reached, and with what; secrets are references still. An empty address is its own."""
 
-    `dimensions` are asked of the endpoint; None leaves them to the model. An instruction stands before the text, or
-    around it if it contains `{text}`; None means the model's own. Input types are sent as they are; None means the
-    provider's own.
+    base_url: str = ""
+    owner: AddressOwner = AddressOwner.USUAL
+    key: Secret | None = None
+    headers: tuple[tuple[str, Secret], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteSettings:
+    """A remote provider as the configuration wants it. An empty `model` is the provider's own, `concurrency` None, too.
+
+    `dimensions` are asked of the endpoint; None leaves them to the model.
     """
 
     provider: str
     model: str = ""
-    base_url: str = ""
-    api_key: str = field(default="", repr=False)
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    access: EndpointAccess = EndpointAccess()
     dimensions: int | None = None
-    query_instruction: str | None = None
-    document_instruction: str | None = None
-    query_input_type: str | None = None
-    document_input_type: str | None = None
+    query: PromptOverride = field(default_factory=PromptOverride)
+    document: PromptOverride = field(default_factory=PromptOverride)
     concurrency: int | None = None
-    timeouts: CallTimeouts = CallTimeouts()
-    rule: BreakerRule = field(default_factory=BreakerRule)
+    timeouts: CallTimeouts = field(default_factory=CallTimeouts)
+    tokens_per_day: int | None = None
+    batch: BatchSection | None = None
+    """How the provider's batch interface is used; None: not at all."""
+
+    @property
+    def base_url(self) -> str:
+        """The address that everything goes below."""
+        return (self.access.base_url or PROVIDERS[self.provider].base_url).rstrip("/")
+
+    @property
+    def is_own_address(self) -> bool:
+        """Whether it is the provider's own address, whose facts are known."""
+        return self.access.base_url in {"", PROVIDERS[self.provider].base_url}
+
+    @property
+    def destination(self) -> str:
+        """The host that texts go to, with the port if it is not the usual one."""
+        return urlsplit(self.base_url).netloc.rpartition("@")[2]
+
+    @property
+    def model_name(self) -> str:
+        """The model that is asked for."""
+        return self.model or PROVIDERS[self.provider].model

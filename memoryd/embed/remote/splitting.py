@@ -1,16 +1,17 @@
 """Which requests documents are sent in, and how the one text is found that spoils a request."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import structlog
 
 from memoryd.domain.text.tokens import estimate
 from memoryd.embed.protocol import Purpose, Unembeddable, Vector
-from memoryd.embed.remote.api import Input, RawVector
+from memoryd.embed.remote.api import Input
 from memoryd.embed.remote.catalogue import BUSY_ITEMS
 from memoryd.embed.remote.channel import Channel
 from memoryd.embed.remote.failures import CallError, Kind
+from memoryd.embed.remote.normalising import vector_of
 
 log = structlog.get_logger(__name__)
 
@@ -27,9 +28,8 @@ SUSPECT: Final = frozenset({Kind.REFUSED, Kind.FAILING})
 class Splitter:
     """Remembers the size of request that an endpoint was heard to take. `tokens` bounds a request, too."""
 
-    def __init__(self, channel: Channel, check: Callable[[RawVector], Vector | Unembeddable], *, tokens: float) -> None:
+    def __init__(self, channel: Channel, *, tokens: float) -> None:
         self._channel = channel
-        self._check = check
         self._tokens = tokens
         self._items = BUSY_ITEMS
 
@@ -64,7 +64,7 @@ class Splitter:
         self, sent: Sequence[Input], part: Sequence[Input], answers: Answers, *, attempts: int | None = None
     ) -> None:
         rows = await self._channel.rows(sent, Purpose.DOCUMENT, attempts=attempts)
-        answers.update(zip(part, [self._check(row) for row in rows], strict=True))
+        answers.update(zip(part, [vector_of(row) for row in rows], strict=True))
 
     async def _smaller(self, part: Sequence[Input], error: CallError, answers: Answers) -> None:
         """Go on after a refusal: in halves, or, with a text that stands alone, with less of it."""

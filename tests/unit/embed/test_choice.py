@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 
 from memoryd.config.models import Config
-from memoryd.domain.breaker import BreakerRule
 from memoryd.embed.choice import EmbedderPlan, plan_for
 from memoryd.embed.local.local_embedding import LocalSettings, model_file
 from memoryd.embed.remote.api_keys import AddressOwner, KeySources
-from memoryd.embed.remote.provider import RemoteSettings
-from memoryd.embed.remote.remote_embedding import RemoteWish, resolved
+from memoryd.embed.remote.credentials import Credentials, credentials_of
+from memoryd.embed.remote.remote_settings import EndpointAccess, RemoteSettings
 from memoryd.errors import ModelError
 from memoryd.models.store import ModelStore
 
@@ -32,12 +31,14 @@ def plan(
     return plan_for(agent, config.models, store=store, environment=environment or {}, home=tmp_path), config
 
 
-def opened(tmp_path: Path, search: Mapping[str, object], **more: Mapping[str, object]) -> RemoteSettings:
-    """What the first provider is opened with."""
+def opened(
+    tmp_path: Path, search: Mapping[str, object], **more: Mapping[str, object]
+) -> tuple[RemoteSettings, Credentials]:
+    """How the first provider is used, and what it is asked with."""
     environment = {name: str(value) for name, value in more.get("environment", {}).items()}
     found, config = plan(tmp_path, search, more.get("providers"), environment)
-    assert isinstance(found.first, RemoteWish)
-    return resolved(found.first, KeySources(config.models, environment), BreakerRule())
+    assert isinstance(found.first, RemoteSettings)
+    return found.first, credentials_of(found.first, KeySources(config.models, environment))
 
 
 def test_unset_is_local_and_never_remote(tmp_path: Path) -> None:
@@ -57,35 +58,35 @@ def test_named_provider_gets_its_settings(tmp_path: Path) -> None:
         "sync": {"embeddingBatchTimeoutSeconds": 7},
         "remote": {"nonBatchConcurrency": 3, "tokensPerDay": 10},
     }
-    settings = opened(tmp_path, search, environment={"VOYAGE_API_KEY": "k"})
-    assert (settings.provider, settings.model, settings.dimensions, settings.api_key) == (
+    settings, credentials = opened(tmp_path, search, environment={"VOYAGE_API_KEY": "k"})
+    assert (settings.provider, settings.model, settings.dimensions, credentials.api_key) == (
         "voyage",
         "voyage-4",
         512,
         "k",
     )
-    assert (settings.query_input_type, settings.document_input_type) == ("query", "both")
-    assert (settings.query_instruction, settings.concurrency) == ("find: ", 3)
+    assert (settings.query.input_type, settings.document.input_type) == ("query", "both")
+    assert (settings.query.instruction, settings.concurrency) == ("find: ", 3)
     assert settings.timeouts.bulk == timedelta(seconds=7)
 
 
 def test_headers_of_both_sections_are_merged_and_remote_wins(tmp_path: Path) -> None:
-    settings = opened(tmp_path, {"provider": "openai", "remote": {"headers": {"x-org": "own"}}}, providers=ENTRY)
-    assert settings.headers == {"Authorization": "Bearer entry", "x-org": "own"}
-    assert settings.api_key == "of-entry"
+    _, credentials = opened(tmp_path, {"provider": "openai", "remote": {"headers": {"x-org": "own"}}}, providers=ENTRY)
+    assert dict(credentials.headers) == {"Authorization": "Bearer entry", "x-org": "own"}
+    assert credentials.api_key == "of-entry"
 
 
 def test_credentials_of_a_provider_stay_from_another_address(tmp_path: Path) -> None:
     search = {"provider": "openai", "remote": {"baseUrl": "http://127.0.0.1:9/v1"}}
-    settings = opened(tmp_path, search, providers=ENTRY, environment={"OPENAI_API_KEY": "of-environment"})
+    settings, credentials = opened(tmp_path, search, providers=ENTRY, environment={"OPENAI_API_KEY": "of-environment"})
     assert settings.base_url == "http://127.0.0.1:9/v1"
-    assert settings.api_key == ""
-    assert settings.headers == {"X-Org": "entry"}
+    assert credentials.api_key == ""
+    assert dict(credentials.headers) == {"X-Org": "entry"}
 
 
 def test_own_address_written_out_is_still_the_providers_own(tmp_path: Path) -> None:
     search = {"provider": "openai", "remote": {"baseUrl": "https://api.openai.com/v1/"}}
-    assert opened(tmp_path, search, environment={"OPENAI_API_KEY": "k"}).api_key == "k"
+    assert opened(tmp_path, search, environment={"OPENAI_API_KEY": "k"})[1].api_key == "k"
 
 
 def test_key_and_address_of_the_first_are_not_the_fallbacks(tmp_path: Path) -> None:
@@ -96,20 +97,19 @@ def test_key_and_address_of_the_first_are_not_the_fallbacks(tmp_path: Path) -> N
         "remote": {"baseUrl": "http://127.0.0.1:9/v1", "apiKey": "of-openai", "headers": {"X-A": "b"}},
     }
     found, config = plan(tmp_path, search, environment={"MISTRAL_API_KEY": "of-mistral"})
-    assert isinstance(found.second, RemoteWish)
-    assert (found.second.base_url, found.second.address, found.second.headers) == ("", AddressOwner.USUAL, ())
+    assert isinstance(found.second, RemoteSettings)
+    assert found.second.access == EndpointAccess("", AddressOwner.USUAL, None, ())
     keys = KeySources(config.models, {"MISTRAL_API_KEY": "of-mistral"})
-    settings = resolved(found.second, keys, BreakerRule())
-    assert (settings.api_key, settings.model) == ("of-mistral", "")
+    assert (credentials_of(found.second, keys).api_key, found.second.model) == ("of-mistral", "")
 
 
 def test_remote_section_belongs_to_the_fallback_of_a_local_model(tmp_path: Path) -> None:
     search = {"provider": "local", "fallback": "openai", "model": "small", "remote": {"apiKey": "k"}}
     found, _ = plan(tmp_path, search)
     assert isinstance(found.first, LocalSettings)
-    assert isinstance(found.second, RemoteWish)
+    assert isinstance(found.second, RemoteSettings)
     assert found.second.model == "small"
-    assert found.second.key is not None
+    assert found.second.access.key is not None
 
 
 def test_missing_key_is_said_with_the_places_for_it(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_missing_key_is_said_with_the_places_for_it(tmp_path: Path) -> None:
 
 
 def test_ollama_needs_no_key(tmp_path: Path) -> None:
-    assert opened(tmp_path, {"provider": "ollama"}).api_key == ""
+    assert opened(tmp_path, {"provider": "ollama"})[1].api_key == ""
 
 
 def test_auto_prefers_a_model_file_that_is_named_and_here(tmp_path: Path) -> None:
@@ -134,16 +134,16 @@ def test_auto_prefers_a_model_file_that_is_named_and_here(tmp_path: Path) -> Non
 def test_agents_share_an_embedder_if_it_comes_to_the_same(tmp_path: Path) -> None:
     unset, named = plan(tmp_path, {})[0], plan(tmp_path, {"provider": "local"})[0]
     assert unset.choice.rule != named.choice.rule
-    assert unset.runnable == named.runnable
+    assert unset == named
     other = plan(tmp_path, {"provider": "local", "queryInstruction": "find: "})[0]
-    assert other.runnable != named.runnable
+    assert other != named
 
 
 def test_batches_are_used_only_where_the_provider_has_them(tmp_path: Path) -> None:
     batch = {"remote": {"batch": {"enabled": True}}}
     for provider, expected in {"openai": True, "gemini": True, "voyage": True, "mistral": False}.items():
         found, _ = plan(tmp_path, {"provider": provider, **batch})
-        assert isinstance(found.first, RemoteWish)
+        assert isinstance(found.first, RemoteSettings)
         assert (found.first.batch is not None) == expected
 
 
