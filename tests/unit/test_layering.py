@@ -2,7 +2,8 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import memoryd
@@ -54,6 +55,29 @@ def imports(tree: ast.AST) -> Iterator[str]:
 def parts_imported(tree: ast.AST) -> set[str]:
     named = {name.split(".")[1] for name in imports(tree) if name.startswith("memoryd.")}
     return named & {*ORDER, *OTHER_SIDE}
+
+
+def module_of(file: str) -> str:
+    return f"memoryd.{file.removesuffix('.py').replace('/', '.')}".removesuffix(".__init__")
+
+
+def circle_of(trees: Mapping[str, ast.AST]) -> list[str]:
+    """Return files that import each other in a circle, the first of them again at its end; none if there is none.
+
+    What stands under TYPE_CHECKING or in a function counts: two files that need each other are one.
+    """
+    files = {module_of(file): file for file in trees}
+    wanted: dict[str, set[str]] = {}
+    for file, tree in trees.items():
+        # a name that is imported is a file itself, or stands in one
+        found = {files.get(name) or files.get(name.rpartition(".")[0]) for name in imports(tree)}
+        wanted[file] = {other for other in found if other is not None and other != file}
+    try:
+        TopologicalSorter(wanted).prepare()
+    except CycleError as exc:
+        circle: list[str] = exc.args[1]
+        return circle
+    return []
 
 
 def may_import(importer: str, wanted: str) -> bool:
@@ -124,6 +148,25 @@ def test_uses_know_no_way_of_asking() -> None:
 
 def test_every_part_of_the_package_has_its_place() -> None:
     assert {part_of(module) for module in TREES} - {"__init__"} <= {*ORDER, *OTHER_SIDE}
+
+
+def test_no_files_import_each_other_in_a_circle() -> None:
+    assert circle_of(TREES) == []
+
+
+def test_circle_is_found_wherever_its_imports_stand() -> None:
+    trees = {
+        "embed/one.py": "from memoryd.embed.two import Two",
+        "embed/two.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from memoryd.embed import three",
+        "embed/three.py": "def late():\n    import memoryd.embed.one",
+        "embed/__init__.py": "",
+        "domain/four.py": "from memoryd.embed.one import One",
+    }
+    circle = circle_of({file: ast.parse(text) for file, text in trees.items()})
+    assert circle[0] == circle[-1]
+    assert set(circle) == {"embed/one.py", "embed/two.py", "embed/three.py"}
+    trees["embed/three.py"] = ""
+    assert circle_of({file: ast.parse(text) for file, text in trees.items()}) == []
 
 
 def test_upward_import_is_found() -> None:
