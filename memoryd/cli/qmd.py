@@ -7,7 +7,7 @@ import click
 from memoryd.cli.invocation import HELP, Invocation, shared
 from memoryd.config.loading.load import load
 from memoryd.config.models import Agent
-from memoryd.config.paths import qmd_home
+from memoryd.config.paths import qmd_home, qmd_variables
 from memoryd.errors import UnknownAgent
 from memoryd.wire import Exit
 
@@ -25,8 +25,7 @@ def env(invocation: Invocation) -> Exit:
 
     Use it as: eval "$(memoryctl qmd env)"; qmd --index index status
     """
-    home = qmd_home(chosen_agent(invocation.agent).id)
-    variables = {"XDG_CONFIG_HOME": str(home / "xdg-config"), "XDG_CACHE_HOME": str(home / "xdg-cache")}
+    variables = qmd_variables(qmd_home(chosen_agent(invocation.agent).id))
     if invocation.is_json:
         invocation.print_json(variables)
     else:

@@ -69,6 +69,11 @@ def qmd_home(agent_id: str) -> Path:
     return state_dir() / "agents" / agent_id / "qmd"
 
 
+def qmd_variables(home: Path) -> dict[str, str]:
+    """Return the environment variables that point a qmd at the configuration and the index in this folder."""
+    return {"XDG_CONFIG_HOME": str(home / "xdg-config"), "XDG_CACHE_HOME": str(home / "xdg-cache")}
+
+
 def expand(text: str, base: Path) -> Path:
     """Turn `~`, `~user` and paths relative to `base` into an absolute path.
 

@@ -61,7 +61,7 @@ class AgentQmd:
             settings=_settings(config),
             supplies=Supplies(
                 collections=self._collections,
-                models=ModelLinks(agent, home, os.environ).find,
+                models=ModelLinks(agent, home.models, os.environ).find,
                 show=QmdCopies(
                     folder=home.notes,
                     workspace=given.workspace,

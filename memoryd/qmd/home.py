@@ -4,38 +4,17 @@ import contextlib
 import json
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import yaml
 
+from memoryd.config.paths import qmd_variables
 from memoryd.files.writing import replace_file
 from memoryd.qmd.collections import Collection
 from memoryd.sidecar.process import allowed_environment
 
 MARKER: Final = "memoryd.json"
-ROLES: Final = ("embed", "generate", "rerank")
-
-
-@dataclass(frozen=True, slots=True)
-class QmdModel:
-    """A model as qmd is told of it: the absolute path of a link, which is there if there is no `trouble`.
-
-    A missing file fails at once, where a download without network hangs.
-    """
-
-    path: Path
-    trouble: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class QmdModels:
-    """The model of each role."""
-
-    embed: QmdModel
-    generate: QmdModel
-    rerank: QmdModel
 
 
 class QmdHome:
@@ -63,7 +42,7 @@ class QmdHome:
         """Return all that qmd may know; `busy_seconds` is how long it waits for another writer of its index."""
         return {
             **allowed_environment(outside),
-            **variables(self.root),
+            **qmd_variables(self.root),
             "HOME": str(self.root),
             "PWD": str(self.directory),
             "LANG": "C.UTF-8",
@@ -83,29 +62,17 @@ class QmdHome:
         collections = held.get("collections") if isinstance(held, dict) else None
         return {str(name) for name in collections} if isinstance(collections, dict) else set()
 
-    def write_config(self, collections: Sequence[Collection], models: QmdModels) -> bool:
-        """Write the configuration whole, unless it is as it should be; return whether it was written."""
+    def write_config(self, collections: Sequence[Collection], models: Mapping[str, Path]) -> bool:
+        """Write the configuration whole, unless it is as it should be; return whether it was written.
+
+        `models` has the path of each role. All three must be named: qmd fills in what is missing, and would fetch it.
+        """
         wanted = _yaml(self.notes, collections, models)
         with contextlib.suppress(OSError):
             if self.config_file.read_bytes() == wanted:
                 return False
         replace_file(self.config_file, wanted)
         return True
-
-    def show_model(self, role: str, model: Path, trouble: str | None) -> QmdModel:
-        """Link to the model of a role, or to none if it is in trouble.
-
-        qmd deletes whatever it finds to be no model. By the link it deletes the link, even of a file that was one
-        when it was looked at; the link has the name of the file, from which qmd tells the family of the model.
-        """
-        link = self.models / role / model.name
-        link.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        for other in link.parent.iterdir():
-            if trouble is not None or other != link or not other.is_symlink() or other.readlink() != model:
-                other.unlink()
-        if trouble is None and not link.is_symlink():
-            link.symlink_to(model)
-        return QmdModel(link, trouble)
 
     def remove_index(self) -> None:
         """Delete the index, which can be made again from the notes."""
@@ -160,15 +127,10 @@ class QmdHome:
         replace_file(self.root / MARKER, json.dumps(self._remembered() | news).encode())
 
 
-def variables(root: Path) -> dict[str, str]:
-    """Return the variables that point a qmd by hand at the same index."""
-    return {"XDG_CONFIG_HOME": str(root / "xdg-config"), "XDG_CACHE_HOME": str(root / "xdg-cache")}
-
-
-def _yaml(notes: Path, collections: Sequence[Collection], models: QmdModels) -> bytes:
+def _yaml(notes: Path, collections: Sequence[Collection], models: Mapping[str, Path]) -> bytes:
     held = {
         "collections": {one.name: {"path": str(notes / one.name), "pattern": one.pattern} for one in collections},
-        "models": {role: str(getattr(models, role).path) for role in ROLES},
+        "models": {role: str(path) for role, path in models.items()},
     }
     text: str = yaml.safe_dump(held, sort_keys=False, allow_unicode=True, width=10_000)
     return text.encode()

@@ -39,9 +39,11 @@ class QmdInstallation:
 
     async def run(self, *arguments: str, seconds: float, is_background: bool = True) -> CompletedCommand:
         """Run one command to its end; what runs in the background yields the processor. Raises SidecarError."""
+        found = shutil.which("nice") if is_background else None
+        nice = (found, "-n", NICENESS) if found else ()
         wait = BUSY_SECONDS if is_background else self._query_seconds / 2
         return await run_command(
-            (*(_nice() if is_background else ()), *self._base(), *arguments),
+            (*nice, *self._base(), *arguments),
             environment=self.home.environment(os.environ, busy_seconds=wait),
             directory=self.home.directory,
             seconds=seconds,
@@ -61,8 +63,3 @@ class QmdInstallation:
         if self.program is None:
             raise SidecarError("qmd has not been found yet")
         return (*self.program.command, *_INDEX)
-
-
-def _nice() -> tuple[str, ...]:
-    found = shutil.which("nice")
-    return (found, "-n", NICENESS) if found else ()

@@ -7,11 +7,10 @@ from pathlib import Path
 
 from memoryd.domain.documents import RelativePath
 from memoryd.errors import NotFound
+from memoryd.files.excerpts import QMD_PREFIX
 from memoryd.files.octets import Content, NotReadableError, TornReadError, read_document
 from memoryd.files.private import is_private
 from memoryd.qmd.collections import Collection
-
-PREFIX = "qmd/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +54,7 @@ class ResultFiles:
             return ResultFile(Path(found.root), relative, inside)
         if found.is_default or self._is_ignored(inside):
             return None
-        return ResultFile(Path(found.root), relative, f"{PREFIX}{collection}/{relative}")
+        return ResultFile(Path(found.root), relative, f"{QMD_PREFIX}{collection}/{relative}")
 
     def covers(self, path: str) -> bool:
         """Tell whether qmd would index a document of the builtin index."""
@@ -72,8 +71,8 @@ class ResultFiles:
 
     def named(self, path: str) -> ResultFile:
         """Return the file that `qmd/<collection>/<path>` means; raises NotFound."""
-        collection, _, relative = path.removeprefix(PREFIX).partition("/")
-        place = self.place(collection, relative) if path.startswith(PREFIX) else None
+        collection, _, relative = path.removeprefix(QMD_PREFIX).partition("/")
+        place = self.place(collection, relative) if path.startswith(QMD_PREFIX) else None
         if place is None or self.read(place) is None:
             raise NotFound(f"no document {path!r} in the collections of qmd", hint="paths are as search gives them")
         return place

@@ -74,8 +74,8 @@ def sub_queries(mode: QmdMode, question: Question, terms: Sequence[str]) -> tupl
     Meaning: the question as it is.
     """
     words = _words(question, terms, MAX_SEARCHES - (mode == "query")) if mode in ("search", "query") else []
-    meaning = _meaning(question.text) if mode in ("vsearch", "query") else ""
-    vector = [SubQuery("vec", meaning)] if meaning else []
+    meaning = re.sub(r"[\s\0]+", " ", question.text).strip()[:_MAX_VECTOR_CHARS]
+    vector = [SubQuery("vec", meaning)] if meaning and mode in ("vsearch", "query") else []
     return (*(SubQuery("lex", line) for line in words), *vector)
 
 
@@ -98,7 +98,3 @@ def _words(question: Question, terms: Sequence[str], room: int) -> list[str]:
 def _bare(text: str) -> str:
     """Return a phrase without the signs at which the index of qmd ends a word, and which it would drop from one."""
     return re.sub(r"[\W_]+", " ", text).strip()
-
-
-def _meaning(text: str) -> str:
-    return re.sub(r"[\s\0]+", " ", text).strip()[:_MAX_VECTOR_CHARS]

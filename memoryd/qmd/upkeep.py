@@ -14,9 +14,9 @@ import structlog
 
 from memoryd.errors import SidecarError
 from memoryd.qmd.collections import Collection
-from memoryd.qmd.home import QmdModels
 from memoryd.qmd.index_writer import CommandSeconds, IndexWriter
 from memoryd.qmd.installation import QmdInstallation
+from memoryd.qmd.model_links import QmdModels
 from memoryd.qmd.upkeep_plan import NEVER, UpkeepPlan, UpkeepRules, first_schedule, plan
 from memoryd.qmd.upkeep_state import UpkeepState
 
@@ -169,7 +169,7 @@ class QmdUpkeep:
         collections = tuple(await asyncio.to_thread(self._supplies.collections))
         await self._index.keep_collections({one.name for one in collections})
         models = self.state.models = await asyncio.to_thread(self._supplies.models)
-        is_new = await asyncio.to_thread(self._installation.home.write_config, collections, models)
+        is_new = await asyncio.to_thread(self._installation.home.write_config, collections, models.paths)
         # at the start it is no news: whether there is an update then is for the rules to say
         if is_new and self.state.collections:
             self._schedule = self._schedule.demanded()

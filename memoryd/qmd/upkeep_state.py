@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from memoryd.qmd.collections import Collection
-from memoryd.qmd.home import QmdModels
+from memoryd.qmd.model_links import QmdModels
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def main(parent: int, command: list[str]) -> None:
-    """Sets the death signal, forbids core dumps (they hold memory text) and executes `command`."""
+    """Set the death signal, forbid core dumps (they hold memory text) and execute `command`."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -33,7 +33,7 @@ _INHERITED = ("HOME", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "PATH", "
 
 
 def allowed_environment(environment: Mapping[str, str], also: Iterable[str] = ()) -> dict[str, str]:
-    """Picks what a child may see of `environment`: where things are and which language, never keys or tokens."""
+    """Return what a child may see of `environment`: where things are and which language, never keys or tokens."""
     return {name: environment[name] for name in (*_INHERITED, *also) if name in environment}
 
 
@@ -52,7 +52,7 @@ class ChildSpec:
     stdout_limit: int = 0
     """Bytes of stdout to keep; one more gets the child killed. 0: stdout goes to /dev/null."""
     on_output: Callable[[bytes], None] | None = None
-    """Takes stdout as it comes, instead of keeping it; the child then has a stdin, see `Child.write`."""
+    """Told of stdout as it comes, instead of keeping it; the child then has a stdin, see `Child.write`."""
     on_exit: Callable[[], None] | None = None
     """Told when the child has ended."""
 
@@ -118,14 +118,14 @@ class Child(asyncio.SubprocessProtocol):
         return self._stderr.since(mark).decode(errors="replace")
 
     def write(self, data: bytes) -> None:
-        """Hands bytes to the child's stdin, without waiting; raises SidecarError if it takes none."""
+        """Hand bytes to the child's stdin, without waiting; raises SidecarError if it takes none."""
         pipe = self._transport.get_pipe_transport(0) if self._transport else None
         if not isinstance(pipe, asyncio.WriteTransport) or pipe.is_closing():
             raise SidecarError(f"{self.name} takes no input: {self.describe_end()}")
         pipe.write(data)
 
     async def start(self) -> None:
-        """Spawns the child and waits for the settle time; raises SidecarError if it cannot run or ends within it.
+        """Spawn the child and wait for the settle time; raises SidecarError if it cannot run or ends within it.
 
         Must run on the thread that lives as long as the child should: the kernel kills the child with it.
         """
@@ -136,7 +136,7 @@ class Child(asyncio.SubprocessProtocol):
         self._step(ChildEvent.SETTLED)
 
     async def wait(self) -> int:
-        """Waits until the child has ended and its output is read; gives the return code.
+        """Wait until the child has ended and its output is read; return its code.
 
         Output that a surviving grandchild would hold open is not waited for: the group dies with the child.
         """
@@ -145,11 +145,11 @@ class Child(asyncio.SubprocessProtocol):
         return self.returncode if self.returncode is not None else 0
 
     async def ends_within(self, time: timedelta) -> bool:
-        """Waits for the child to end by itself, at most `time`, and says whether it did."""
+        """Wait for the child to end by itself, at most `time`, and tell whether it did."""
         return await _happens(self._exited, time)
 
     async def stop(self) -> None:
-        """Ends the group: TERM and CONT, the grace time, KILL; returns when the child is reaped. Safe to repeat.
+        """End the group: TERM and CONT, the grace time, KILL; return when the child is reaped. Safe to repeat.
 
         If cancelled, it kills at once and waits only for that.
         """
@@ -161,13 +161,13 @@ class Child(asyncio.SubprocessProtocol):
             await self._reap()
 
     def kill(self) -> None:
-        """Kills the group now; `wait` or `stop` still have to follow."""
+        """Kill the group now; `wait` or `stop` still have to follow."""
         self._step(ChildEvent.KILL)
         if self.state is ChildState.KILLING:
             self._signal_group(signal.SIGKILL)
 
     def describe_end(self) -> str:
-        """Says how the child ended, with the last line of its stderr."""
+        """Return how the child ended, with the last line of its stderr."""
         code = self.returncode
         if code is None:
             how = "it is still running"
@@ -179,14 +179,14 @@ class Child(asyncio.SubprocessProtocol):
         return f"{how}: {lines[-1].strip()[:500]}" if lines else how
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Takes the news that the child has been spawned."""
+        """Take the news that the child has been spawned."""
         assert isinstance(transport, asyncio.SubprocessTransport)
         self._transport = transport
         self.pid = transport.get_pid()
         self._step(ChildEvent.SPAWNED)
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
-        """Takes output as it comes, so that the child never blocks on a full pipe."""
+        """Take output as it comes, so that the child never blocks on a full pipe."""
         if fd == 2:
             self._stderr.write(data)
             return
@@ -200,7 +200,7 @@ class Child(asyncio.SubprocessProtocol):
             self.kill()
 
     def process_exited(self) -> None:
-        """Takes the news that the child has been reaped, and ends what is left of its group."""
+        """Take the news that the child has been reaped, and end what is left of its group."""
         self._step(ChildEvent.EXITED)
         # the number cannot be reused while a grandchild lives in the group, and takes a full turn of pids otherwise
         self._signal_group(signal.SIGKILL)
@@ -209,7 +209,7 @@ class Child(asyncio.SubprocessProtocol):
             self._spec.on_exit()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Takes the news that the child has ended and all its pipes are closed."""
+        """Take the news that the child has ended and all its pipes are closed."""
         self._closed.set()
 
     async def _spawn(self) -> None:
