@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -62,7 +62,7 @@ class WorkspaceIndex:
     def __init__(
         self, *, agents: Sequence[Agent], embedding: Embedding, rules: WorkspaceRules, around: Surroundings
     ) -> None:
-        settings = agents[0].memory_search
+        settings, around = agents[0].memory_search, replace(around, publish=_to_each_of(agents, around.publish))
         self.followers: list[Follower] = []
         self.rules = rules
         self.outside = OutsideCounter(lambda: rules.look()[1], around.executor)
@@ -74,10 +74,10 @@ class WorkspaceIndex:
             is_rebuilt=lambda: self.indexer.is_settled,
         )
         self.watcher = around.watcher
-        publish = _to_each_of(agents, around.publish)
         spaces = Spaces(self.database)
-        self.lane = self._made_lane(settings, embedding, spaces, around, publish)
-        self.indexer = self._made_indexer(settings, around, publish)
+        # the keeper and the lane come before the parts that they speak to, and look these up when they have news
+        self.lane = self._made_lane(settings, embedding, spaces, around)
+        self.indexer = self._made_indexer(settings, around)
         self.builtin = self._made_search(settings, embedding.slot, spaces, around)
         self.words = self._made_search(settings, EmbedderSlot(lambda _state: None), spaces, around)
         """The same by words alone."""
@@ -88,7 +88,6 @@ class WorkspaceIndex:
         embedding: Embedding,
         spaces: Spaces,
         around: Surroundings,
-        publish: Publish,
     ) -> EmbeddingLane:
         return EmbeddingLane(
             database=self.database,
@@ -97,7 +96,7 @@ class WorkspaceIndex:
             settings=lane_settings(settings, embedding.plan.choice),
             links=LaneLinks(
                 lookup=around.lookup,
-                publish=publish,
+                publish=around.publish,
                 on_removed=lambda: self.builtin.forget_vectors(),
                 attach=AttachmentReader(executor=around.executor, look=self.rules.look).attach,
                 hold=self.hold,
@@ -105,7 +104,7 @@ class WorkspaceIndex:
             ),
         )
 
-    def _made_indexer(self, settings: MemorySearchSection, around: Surroundings, publish: Publish) -> Indexer:
+    def _made_indexer(self, settings: MemorySearchSection, around: Surroundings) -> Indexer:
         return Indexer(
             database=self.database,
             executor=around.executor,
@@ -113,7 +112,7 @@ class WorkspaceIndex:
             look=self.rules.look,
             settings=index_settings(settings),
             events=IndexEvents(
-                on_scan=self._on_scan, on_commit=self._on_commit, on_purge=self._on_purge, publish=publish
+                on_scan=self._on_scan, on_commit=self._on_commit, on_purge=self._on_purge, publish=around.publish
             ),
         )
 

@@ -1,6 +1,6 @@
 """How an answer came about, as the API tells it."""
 
-from memoryd.api.models import FloorsExplanation, HitExplanation, QuestionExplanation, SearchExplanation
+from memoryd.api.search_models import FloorsExplanation, HitExplanation, QuestionExplanation, SearchExplanation
 from memoryd.domain.ranking.floors import Floors
 from memoryd.domain.ranking.questions import Question
 from memoryd.search.answer import Answer

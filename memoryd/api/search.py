@@ -5,7 +5,8 @@ from datetime import timedelta
 from memoryd.agents.search import SearchOptions, SearchOutcome
 from memoryd.api.dependencies import Asking, Memories
 from memoryd.api.explaining import answer_explanation, hit_explanation
-from memoryd.api.models import ArmReply, HitReply, SearchHealth, SearchReply, SearchRequest, fallback_reply
+from memoryd.api.models import fallback_reply
+from memoryd.api.search_models import ArmReply, HitReply, SearchHealth, SearchReply, SearchRequest
 from memoryd.search.hit import Hit
 
 

@@ -11,10 +11,10 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from memoryd import replies
-from memoryd.api import models, status
+from memoryd.api import search_models, status_models
 from memoryd.api.models import ErrorBody, ErrorReply, Reply
 
-assert status, "it defines replies"
+assert status_models, "it defines replies"
 RAISED = {ErrorBody, ErrorReply}
 """A client raises these."""
 WITHOUT_MODEL = {replies.ServerEvent}
@@ -78,5 +78,5 @@ def test_twin_has_the_fields_of_the_model(name: str) -> None:
 
 def test_difference_is_seen() -> None:
     assert decoded(int | None) != decoded(int)
-    assert decoded(list[models.HitReply]) == decoded(list[replies.HitReply]) != decoded(list[replies.ArmReply])
+    assert decoded(list[search_models.HitReply]) == decoded(list[replies.HitReply]) != decoded(list[replies.ArmReply])
     assert decoded(Literal["a", "b"]) != decoded(Literal["a"])
