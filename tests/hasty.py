@@ -11,7 +11,7 @@ from typing import Any
 
 from memoryd.agents import schedule
 from memoryd.api.http.server import Server
-from memoryd.daemon import app
+from memoryd.daemon.lock import keep_held
 from memoryd.daemon.main import main
 from memoryd.domain.breaker import Breaker, BreakerRule
 from memoryd.embed.fallback_embedding import FallbackEmbedding
@@ -51,7 +51,7 @@ def hurry() -> None:
     shorten(RemoteEmbedding.__init__, look_seconds=0.2)
     lower(local_embedding, LOOK_SECONDS=0.2)
     lower(schedule, ON_SEARCH_SECONDS=0.5)
-    lower(app, LOCK_SECONDS=0.2)
+    shorten(keep_held, look_seconds=0.2)
 
 
 if __name__ == "__main__":

@@ -27,19 +27,17 @@ from memoryd.config.models import Agent
 from memoryd.config.paths import socket_path
 from memoryd.daemon import collector
 from memoryd.daemon.clock import ClockWatch
-from memoryd.daemon.lock import DaemonLock
+from memoryd.daemon.lock import DaemonLock, keep_held
 from memoryd.daemon.notify import Notifier
 from memoryd.daemon.report import Reporter
 from memoryd.daemon.supervise import Supervisor
-from memoryd.errors import AlreadyRunning, NotPermitted, StoreUnavailable
+from memoryd.errors import AlreadyRunning
 
 log = structlog.get_logger(__name__)
 
 
 THREADS = 6
 """Of the pool that databases, scans and reads share."""
-LOCK_SECONDS = 2.0
-"""How often the lock is looked at: its file goes with a state directory that somebody removes."""
 
 
 class Daemon:
@@ -152,20 +150,11 @@ class Daemon:
 
     async def _keep_lock(self) -> None:
         """Stop in order when another daemon holds the lock by now; two must not write one index for long."""
-        trouble = ""
-        while True:
-            await asyncio.sleep(LOCK_SECONDS)
-            try:
-                await asyncio.to_thread(self._lock.keep)
-                trouble = ""
-            except AlreadyRunning as exc:
-                self._successor = exc
-                self.stop()
-                return
-            except (NotPermitted, StoreUnavailable) as exc:
-                if str(exc) != trouble:
-                    log.warning("the lock was lost", reason=str(exc))
-                trouble = str(exc)
+        try:
+            await keep_held(self._lock)
+        except AlreadyRunning as exc:
+            self._successor = exc
+            self.stop()
 
     def _app(self) -> Guard:
         services = Services(

@@ -1,5 +1,6 @@
 """One daemon per state directory: an flock that the kernel drops with the process, however it ends."""
 
+import asyncio
 import contextlib
 import fcntl
 import os
@@ -8,11 +9,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+import structlog
+
 from memoryd.api.http.sockets import make_directories
 from memoryd.errors import AlreadyRunning, NotPermitted, StoreUnavailable
 
+log = structlog.get_logger(__name__)
+
 LOCK_NAME = "memoryd.lock"
 _NOTE_BYTES = 512
+LOOK_SECONDS = 2.0
+"""How often the lock is looked at: its file goes with a state directory that somebody removes."""
 
 
 class DaemonLock:
@@ -118,3 +125,17 @@ def _read_note(fd: int) -> tuple[str, str]:
     lines = os.pread(fd, _NOTE_BYTES, 0).decode(errors="replace").splitlines()
     pid, socket, *_ = [*lines, "", ""]
     return pid or "unknown", socket or "its socket"
+
+
+async def keep_held(lock: DaemonLock, look_seconds: float = LOOK_SECONDS) -> None:
+    """Take the lock again whenever its file is gone, until cancelled; raises AlreadyRunning if another has it."""
+    trouble = ""
+    while True:
+        await asyncio.sleep(look_seconds)
+        try:
+            await asyncio.to_thread(lock.keep)
+            trouble = ""
+        except (NotPermitted, StoreUnavailable) as exc:
+            if str(exc) != trouble:
+                log.warning("the lock was lost", reason=str(exc))
+            trouble = str(exc)
