@@ -73,6 +73,10 @@ class _Seen:
         """Whether the workspace is there, and no such file in it."""
         return self.data is None and not self.trouble and not self.is_torn
 
+    def is_still(self, now: "_Seen") -> bool:
+        """Whether a later look found the same."""
+        return not now.is_torn and (self.data, self.trouble) == (now.data, now.trouble)
+
 
 class IgnoreFile:
     """The ignore file of one workspace as it changes; `look` says what holds now, in any thread.
@@ -116,7 +120,7 @@ class IgnoreFile:
                 under_each_name(lambda path: any(one.hides(path) for one in rules), real_paths),
                 any(rules),
                 hold,
-                lambda: _is_same(seen, self._read()),
+                lambda: seen.is_still(self._read()),
                 notice,
             )
 
@@ -175,10 +179,6 @@ class IgnoreFile:
         if reason and reason != self._told:
             log.warning("privacy rules are in doubt", reason=reason)
         self._told = reason
-
-
-def _is_same(seen: _Seen, now: _Seen) -> bool:
-    return not now.is_torn and (seen.data, seen.trouble) == (now.data, now.trouble)
 
 
 def _decoded(seen: _Seen) -> str:

@@ -68,7 +68,10 @@ def vanished_roots(seen: Scan, known: Mapping[RelativePath, Known], workspace: P
         top: pattern
         for place in places
         for pattern in patterns
-        if not place.startswith(listed) and (top := _matched(pattern, place)) and not _is_deletion(top, place)
+        if not place.startswith(listed)
+        and (top := _matched(pattern, place))
+        # the file itself was matched, and its folder is still there: it was deleted
+        and not (top == place and Path(place).parent.is_dir())
     }
     return [
         RootReport(
@@ -76,10 +79,6 @@ def vanished_roots(seen: Scan, known: Mapping[RelativePath, Known], workspace: P
         )
         for top, pattern in found.items()
     ]
-
-
-def _is_deletion(top: str, file: str) -> bool:
-    return top == file and Path(file).parent.is_dir()
 
 
 def _matched(pattern: str, path: str) -> str | None:

@@ -47,6 +47,12 @@ class IndexSettings:
     """At most so long between scans where other machines write to the disk."""
     retry: float = 1.0
 
+    def longest_pause(self, *, is_remote: bool) -> float:
+        """Return the longest time between two scans, infinity if none is to come by itself."""
+        if not self.reconcile:
+            return NEVER
+        return min(self.reconcile, self.remote_reconcile) if is_remote else self.reconcile
+
 
 class Indexer:
     """Keeps the index of one workspace equal to its disk.
@@ -149,17 +155,12 @@ class Indexer:
                 done = await self._round_or_trouble()
                 if done.is_settled:
                     await self._demands.serve()
-                pause = min(NEVER if done.retry_in is None else done.retry_in, self._longest_pause)
+                longest = self._settings.longest_pause(is_remote=bool(self.state.remote))
+                pause = min(NEVER if done.retry_in is None else done.retry_in, longest)
                 # a large note that was cut meanwhile is committed by the next round
                 await self._demands.wait(time.monotonic() + pause, unless=lambda: self._large.is_cut)
         finally:
             self._large.drop()
-
-    @property
-    def _longest_pause(self) -> float:
-        """The longest time between two scans."""
-        longest = self._settings.reconcile or NEVER
-        return min(longest, self._settings.remote_reconcile) if self.state.remote and longest < NEVER else longest
 
     async def _round_or_trouble(self) -> Outcome:
         try:

@@ -55,7 +55,11 @@ def round_of(
     """Return the round that works off a plan."""
     # under rules that nobody knows, the new name may be private; the old one goes when its grace has passed
     came_from = {new: old for old, new in todo.rename} if reader.rules.hold is None else {}
-    renamed = {new: _under_new_name(known[old], new) for new, old in came_from.items()}
+    renamed = {
+        # the text of a picture or sound is its name
+        new: replace(known[old], is_stale=known[old].is_stale or modality_of(new) is not None)
+        for new, old in came_from.items()
+    }
     return Round(seen, reader, {**known, **renamed}, came_from, is_forced)
 
 
@@ -72,8 +76,3 @@ def may_follow(reading: Reading, work: Round) -> bool:
     """Tell whether what was read a while ago may be done still; what is to be kept may have become private."""
     reader = work.reader
     return reader.is_still_public(reading.path) if reading.status is ReadStatus.CHANGED else reader.rules.is_current()
-
-
-def _under_new_name(known: Known, new: RelativePath) -> Known:
-    """Return what is held of a file that got a new name; the text of a picture or sound is its name."""
-    return replace(known, is_stale=known.is_stale or modality_of(new) is not None)
