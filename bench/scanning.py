@@ -10,7 +10,8 @@ from bench.timing import median, timed
 from memoryd.client import Client
 from memoryd.files.ignore import IgnoreFile
 from memoryd.files.roots import workspace_roots
-from memoryd.files.scanner import ScanRules, scan
+from memoryd.files.scan_rules import ScanRules
+from memoryd.files.scanner import scan
 
 AIM = Aim(100)
 NOTE_BYTES = 120

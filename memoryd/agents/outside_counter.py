@@ -7,7 +7,8 @@ from concurrent.futures import Executor
 
 from memoryd.domain.documents import OutsideCount
 from memoryd.files.outside import count_outside
-from memoryd.files.scanner import Scan, ScanRules
+from memoryd.files.scan_rules import ScanRules
+from memoryd.files.scanner import Scan
 
 SHARE = 0.01
 """Of the time may be spent on counting."""

@@ -9,7 +9,7 @@ from memoryd.domain.documents import is_document_name
 from memoryd.domain.media import LABELS, modality_of
 from memoryd.errors import InvalidRequest, NotFound
 from memoryd.files.excerpts import QMD_PREFIX, Excerpt, FileLocation, LineRange, indexed_name, location_of, read_lines
-from memoryd.files.scanner import ScanRoot
+from memoryd.files.scan_rules import ScanRoot
 from memoryd.qmd.agent import AgentQmd
 from memoryd.store.database import Database
 

@@ -8,9 +8,9 @@ from memoryd.config.models import Agent
 from memoryd.domain.media import MediaRules
 from memoryd.files.ignore import IgnoreFile, IgnoreTimings, Ruling
 from memoryd.files.neighbours import joined, related
+from memoryd.files.real_paths import RealPaths
 from memoryd.files.roots import workspace_roots
-from memoryd.files.scanner import ScanRoot, ScanRules
-from memoryd.files.spellings import RealPaths
+from memoryd.files.scan_rules import ScanRoot, ScanRules
 
 
 class WorkspaceRules:

@@ -10,7 +10,7 @@ from memoryd.client import Client
 from memoryd.config.models import Agent, Config
 from memoryd.domain.documents import INDEX_ALL, OutsideCount
 from memoryd.errors import MemorydError
-from memoryd.files.glance import roots_and_rules
+from memoryd.files.offline_rules import roots_and_rules
 from memoryd.files.outside import count_outside
 from memoryd.files.scanner import scan
 

@@ -15,7 +15,7 @@ from memoryd.files.beneath import open_beneath
 from memoryd.files.octets import encoding_of, file_stat
 from memoryd.files.private import HEAD_CHARS, is_private
 from memoryd.files.roots import base_of
-from memoryd.files.scanner import ScanRoot
+from memoryd.files.scan_rules import ScanRoot
 from memoryd.files.window import Page, Window
 
 DEFAULT_LINES = 120

@@ -18,7 +18,7 @@ import structlog
 from memoryd.domain.gitignore import Patterns
 from memoryd.files.last_good_rules import LastGoodRules
 from memoryd.files.octets import NotReadableError, TornReadError, read_octets
-from memoryd.files.spellings import RealPaths, under_each_name
+from memoryd.files.real_paths import RealPaths, under_each_name
 
 log = structlog.get_logger(__name__)
 

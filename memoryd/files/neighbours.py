@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from memoryd.files.ignore import Ruling
-from memoryd.files.spellings import RealPaths
+from memoryd.files.real_paths import RealPaths
 
 
 def related(workspaces: Iterable[Path], tops: Iterable[Path]) -> set[Path]:

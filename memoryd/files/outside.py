@@ -7,7 +7,8 @@ from itertools import islice
 
 from memoryd.domain.documents import ROOT_FOLDERS, OutsideCount, RelativePath, is_document_name, is_hidden, is_utf8_name
 from memoryd.files.private import is_private_file
-from memoryd.files.scanner import Scan, ScanRules
+from memoryd.files.scan_rules import ScanRules
+from memoryd.files.scanner import Scan
 
 MAX_FILES = 1000
 MAX_ENTRIES = 20_000

@@ -8,7 +8,8 @@ from pathlib import Path
 from memoryd.domain.documents import ROOT_FILES, ROOT_FOLDERS, RelativePath
 from memoryd.domain.globs import is_glob, matches
 from memoryd.domain.syncplan import Known
-from memoryd.files.scanner import RootReport, RootState, Scan, ScanRoot
+from memoryd.files.scan_rules import ScanRoot
+from memoryd.files.scanner import RootReport, RootState, Scan
 
 
 def workspace_roots(workspace: Path, extra_paths: Iterable[str]) -> list[ScanRoot]:

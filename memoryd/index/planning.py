@@ -8,7 +8,8 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.syncplan import Grace, Known, Observation, SyncPlan, plan
 from memoryd.files.mount_table import ReadMounts, remote_reason
 from memoryd.files.roots import unreadable_files, vanished_roots
-from memoryd.files.scanner import CurrentRules, Scan, ScanRoot, ScanRules, scan
+from memoryd.files.scan_rules import CurrentRules, ScanRoot, ScanRules
+from memoryd.files.scanner import Scan, scan
 
 
 @dataclass(frozen=True, slots=True)

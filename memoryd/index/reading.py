@@ -24,7 +24,7 @@ from memoryd.files.octets import (
 )
 from memoryd.files.private import is_private_file, why_private
 from memoryd.files.roots import base_of
-from memoryd.files.scanner import ScanRoot, ScanRules
+from memoryd.files.scan_rules import ScanRoot, ScanRules
 from memoryd.index.spool import Spool
 from memoryd.index.yielding import in_turns
 from memoryd.store.document_rows import Entries

@@ -8,7 +8,8 @@ import structlog
 from memoryd.domain.documents import SkippedFile
 from memoryd.domain.syncplan import Grace, SyncPlan, is_mass_removal
 from memoryd.errors import StoreError
-from memoryd.files.scanner import Scan, ScanRules
+from memoryd.files.scan_rules import ScanRules
+from memoryd.files.scanner import Scan
 from memoryd.index.file_table import FileTable
 from memoryd.index.planning import Look, Planned
 from memoryd.index.sync_state import IndexEvents, Removal, SyncState

@@ -14,7 +14,7 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.gitignore import Patterns
 from memoryd.domain.text.entries import ChunkSettings
 from memoryd.files.ignore import Ruling
-from memoryd.files.scanner import ScanRoot
+from memoryd.files.scan_rules import ScanRoot
 from memoryd.qmd.agent_collections import collections_of, further_paths
 from memoryd.qmd.collections import Collection
 from memoryd.qmd.copies import QmdCopies

@@ -14,7 +14,8 @@ from memoryd.domain.documents import OutsideCount
 from memoryd.domain.provider_choice import Choice
 from memoryd.embed.slot import EmbedderPhase, EmbedderState, StandIn
 from memoryd.files.ignore import Hold
-from memoryd.files.scanner import RootReport, RootState, ScanRoot
+from memoryd.files.scan_rules import ScanRoot
+from memoryd.files.scanner import RootReport, RootState
 from memoryd.index.sync_state import SyncState
 from memoryd.qmd.mcp_server import ServerPhase
 from memoryd.qmd.upkeep_state import UpkeepState

@@ -7,7 +7,7 @@ from memoryd.config.models import Agent
 from memoryd.domain.media import MediaRules
 from memoryd.files.ignore import IgnoreFile, IgnoreTimings
 from memoryd.files.roots import workspace_roots
-from memoryd.files.scanner import ScanRoot, ScanRules
+from memoryd.files.scan_rules import ScanRoot, ScanRules
 
 
 def roots_and_rules(
