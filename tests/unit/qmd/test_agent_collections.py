@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.config.models import Agent, Config
-from memoryd.files.scanner import ScanRoot
+from memoryd.files.scan_rules import ScanRoot
 from memoryd.qmd.agent_collections import collections_of, further_paths
 
 WORKSPACE = Path("/nowhere/notes")
