@@ -10,7 +10,7 @@ from memoryd.errors import SidecarError
 LINE_BYTES = 8 * 1024 * 1024
 """A longer line is a flood."""
 
-Answer = Mapping[str, object]
+RpcResult = Mapping[str, object]
 
 
 class JsonRpcPipe:
@@ -20,7 +20,7 @@ class JsonRpcPipe:
         self._write = write
         self._on_flood = on_flood
         self._numbers = count(1)
-        self._waiting: dict[int, asyncio.Future[Answer]] = {}
+        self._waiting: dict[int, asyncio.Future[RpcResult]] = {}
         self._line = bytearray()
 
     @property
@@ -28,10 +28,10 @@ class JsonRpcPipe:
         """Whether an answer is owed."""
         return bool(self._waiting)
 
-    def request(self, method: str, params: Mapping[str, object]) -> "asyncio.Future[Answer]":
+    def request(self, method: str, params: Mapping[str, object]) -> "asyncio.Future[RpcResult]":
         """Send a request; the answer comes as a result, or as SidecarError if it is an error or never comes."""
         number = next(self._numbers)
-        answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[RpcResult] = asyncio.get_running_loop().create_future()
         self._send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
         self._waiting[number] = answer
         # whoever gives up waiting leaves nothing behind

@@ -11,7 +11,7 @@ from datetime import timedelta
 
 from memoryd import __version__
 from memoryd.errors import SidecarError
-from memoryd.qmd.jsonrpc import Answer, JsonRpcPipe
+from memoryd.qmd.jsonrpc import JsonRpcPipe, RpcResult
 from memoryd.sidecar.process import Child, ChildSpec
 
 PROTOCOL = "2025-06-18"
@@ -122,10 +122,10 @@ class McpSession:
         self._fail_waiting()
         await self._child.stop()
 
-    def _call(self, tool: str, arguments: Mapping[str, object]) -> "asyncio.Future[Answer]":
+    def _call(self, tool: str, arguments: Mapping[str, object]) -> "asyncio.Future[RpcResult]":
         return self._pipe.request("tools/call", {"name": tool, "arguments": dict(arguments)})
 
-    def _note_warm(self, answer: "asyncio.Future[Answer]") -> None:
+    def _note_warm(self, answer: "asyncio.Future[RpcResult]") -> None:
         if not answer.cancelled() and answer.exception() is None:
             self._warm.set()
 
@@ -133,7 +133,7 @@ class McpSession:
         self._pipe.fail(f"qmd ended while it was asked: {self.describe_end()}")
 
 
-def _text_of(answer: Answer) -> str:
+def _text_of(answer: RpcResult) -> str:
     content = answer.get("content")
     texts = [one.get("text") for one in content if isinstance(one, dict)] if isinstance(content, list) else []
     return " ".join(str(text) for text in texts if text)[:300] or "it gave no structured answer"

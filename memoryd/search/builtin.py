@@ -6,7 +6,7 @@ import time
 from collections.abc import Container
 from concurrent.futures import Executor
 
-from memoryd.domain.ranking.deepening import DEEPER, Look, Step, next_step
+from memoryd.domain.ranking.deepening import DEEPER, AnswerFill, NextStep, next_step
 from memoryd.domain.ranking.floors import Floors, TermStatistics, Verdict
 from memoryd.embed.slot import EmbedderSlot
 from memoryd.errors import StoreError
@@ -77,10 +77,7 @@ class BuiltinSearch:
             return _nothing(query, Arm(ArmState.FAILED, str(exc)))
 
     async def _search(self, query: Query, *, is_last: bool) -> Found:
-        """Ask the arms and look at what they give, until an answer is filled or nothing is left to look at.
-
-        `is_last` answers without a chunk that a sync has just replaced, rather than to ask again.
-        """
+        """Search once; `is_last` answers without a chunk that was replaced meanwhile, rather than to ask again."""
         end = time.monotonic() + query.deadline * (1 - _RESERVE)
         arm, admitted = await guarded(candidate_filter(self._database, query.question), end)
         if admitted is None:
@@ -93,31 +90,31 @@ class BuiltinSearch:
             admitted=admitted,
             end=end,
         )
+        return await self._filled(query, search, end, is_last=is_last)
+
+    async def _filled(self, query: Query, search: CandidateSearch, end: float, *, is_last: bool) -> Found:
+        """Look at what the arms give, and ask them again, until the answer is filled or nothing more is to be had."""
         candidates = await search.first()
         ranking = await self._ranked(query, candidates, end)
         count = self._first_look(ranking, query.limit)
         while True:
             selected = await self._selected(query, ranking, count, is_last=is_last)
-            look = Look(
+            fill = AnswerFill(
                 hits=len(selected.hits),
                 has_room=selected.has_room,
                 has_dominant=selected.dominant is not None,
                 unread=max(0, len(ranking.eligible) - count),
                 is_full=candidates.is_full,
             )
-            step = next_step(
-                look,
-                query.limit,
-                has_asked_others=search.has_asked_others,
-                is_deepest=search.depth >= self._settings.deepest,
-                is_late=time.monotonic() > end,
-            )
-            if step is Step.READ_MORE:
+            asked_others, is_deepest = search.has_asked_others, search.depth >= self._settings.deepest
+            is_late = time.monotonic() > end
+            step = next_step(fill, query.limit, has_asked_others=asked_others, is_deepest=is_deepest, is_late=is_late)
+            if step is NextStep.ANSWER:
+                return self._found(query, candidates, ranking, selected)
+            if step is NextStep.READ_MORE:
                 count *= DEEPER
                 continue
-            if step is Step.ANSWER:
-                return self._found(query, candidates, ranking, selected)
-            if step is Step.ASK_OTHERS and selected.dominant is not None:
+            if step is NextStep.ASK_OTHERS and selected.dominant is not None:
                 candidates = await search.with_others(selected.dominant)
             else:
                 candidates = await search.deeper()

@@ -48,6 +48,7 @@ def ranked(
     literal = evidence.lexical.bm25.keys() | (statistics.terms.keys() if statistics else frozenset())
     # the latest of equals comes first, so that of many copies the newest is among those that are looked at
     order = sorted(base_scores, key=lambda chunk: (-base_scores[chunk], -chunk))
+    words, vector = _numbered(evidence.lexical.order()), _numbered(evidence.vector.order())
     cosines = evidence.vector.cosines
     admitted = {
         chunk for chunk in order if chunk in literal or threshold.admits(base_scores[chunk], cosines.get(chunk))
@@ -57,16 +58,11 @@ def ranked(
         refused=[chunk for chunk in order if chunk not in admitted],
         base_scores=base_scores,
         evidence=evidence,
-        ranks=_ranks(evidence, order),
+        ranks={chunk: Ranks(words.get(chunk), vector.get(chunk), place) for place, chunk in enumerate(order, start=1)},
         statistics=statistics,
         floors=held,
         threshold=threshold,
     )
-
-
-def _ranks(evidence: Evidence, order: Sequence[int]) -> dict[int, Ranks]:
-    words, vector = _numbered(evidence.lexical.order()), _numbered(evidence.vector.order())
-    return {chunk: Ranks(words.get(chunk), vector.get(chunk), place) for place, chunk in enumerate(order, start=1)}
 
 
 def _numbered(chunks: Sequence[int]) -> dict[int, int]:

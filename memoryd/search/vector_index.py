@@ -11,18 +11,13 @@ from numpy.typing import NDArray
 from memoryd.domain.ranking.fusion import Noise
 from memoryd.embed.protocol import Vector
 from memoryd.errors import StoreUnavailable
+from memoryd.search.noise_sample import SAMPLE, NoiseSample
 from memoryd.search.vector_rows import VectorRows
 from memoryd.store.database import Database
 from memoryd.store.stored_vectors import Matrix, VectorBatch
 
 BATCH = 16_384
 """Vectors that are read at once."""
-SAMPLE = 2_000
-"""Vectors that stand for the corpus when the noise of a question is measured."""
-SAMPLE_GROWTH = 1.05
-"""Another sample is taken when there are so many times as many vectors."""
-PRIOR_COUNT, PRIOR_DEVIATION = 20, 0.1
-"""A corpus of a few passages says little about noise: so much weight has the usual deviation of cosines."""
 
 
 class DistanceEngine(StrEnum):
@@ -50,8 +45,8 @@ class VectorIndex:
         self._dimensions = dimensions
         self._limit = limit
         self._rows = self._no_rows()
-        self._size = self._sampled = 0
-        self._sample = self._rows.vectors
+        self._sample = NoiseSample(dimensions)
+        self._size = 0
         self._seen: int | None = None
         """How many writes there were when all vectors had been loaded."""
         self._is_unmappable = False
@@ -81,7 +76,7 @@ class VectorIndex:
 
     def invalidate(self) -> None:
         """Say that vectors were removed: the next question loads all anew."""
-        self._rows, self._sampled = self._no_rows(), 0
+        self._rows, self._sample = self._no_rows(), NoiseSample(self._dimensions)
         self._seen, self._is_unmappable = None, False
 
     async def is_empty(self) -> bool:
@@ -102,7 +97,7 @@ class VectorIndex:
             # whatever reads waits while the file is opened anew, and may so have loaded rows of the new one
             self.require_current()
             ids, hashes, vectors = self._rows.ids, self._rows.hashes, self._rows.vectors
-        noise = _noise(self._sample, query)
+        noise = self._sample.noise(query)
         if self._is_unmappable:
             only = None if allowed is None else allowed.tolist()
             found = await self._database.vectors.nearest(self.space, query, limit, only)
@@ -124,22 +119,17 @@ class VectorIndex:
                 await self._do_without(added)
                 return
             if rows is self._rows and added < BATCH:
-                self._seen = writes
-                self._take_sample()
+                self._seen, self._size = writes, rows.count
+                self._sample.follow(rows.vectors)
 
     async def _do_without(self, trouble: OSError) -> None:
         """Leave the matrix, which neither memory nor disk may hold, for the slower rows of the index."""
         if self._database.vector_error is not None:
             raise StoreUnavailable(f"there is no room for a file of vectors: {trouble}") from trouble
         first = await self._database.vectors.after(self.space, 0, self._dimensions, SAMPLE)
-        self._sample, self._size = first.vectors, max(len(first.ids), self._rows.count)
+        self._sample.take(first.vectors)
+        self._size = max(len(first.ids), self._rows.count)
         self._rows, self._is_unmappable = self._no_rows(), True
-
-    def _take_sample(self) -> None:
-        self._size = self._rows.count
-        if self._size > SAMPLE_GROWTH * self._sampled:
-            self._sampled = self._size
-            self._sample = self._rows.vectors[:: max(1, self._size // SAMPLE)].copy()
 
     def _no_rows(self) -> VectorRows:
         return VectorRows(self._dimensions, limit=self._limit, folder=self._database.path.parent)
@@ -162,12 +152,3 @@ def _best(
     top = np.argpartition(-similarity, limit - 1)[:limit] if limit < len(rows) else np.arange(len(rows))
     order = top[np.argsort(-similarity[top], kind="stable")]
     return rows[order], similarity[order]
-
-
-def _noise(sample: Matrix, query: Vector) -> Noise:
-    if not len(sample):
-        return Noise()
-    similarity = sample @ query
-    count = len(similarity)
-    variance = (count * float(similarity.var()) + PRIOR_COUNT * PRIOR_DEVIATION**2) / (count + PRIOR_COUNT)
-    return Noise(float(similarity.mean()), variance**0.5)

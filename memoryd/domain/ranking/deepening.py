@@ -12,7 +12,7 @@ DEEPER = 4
 """By this grows what is asked for, so that few rounds reach everything."""
 
 
-class Step(StrEnum):
+class NextStep(StrEnum):
     """What follows a look at the candidates."""
 
     ANSWER = "answer"
@@ -23,8 +23,8 @@ class Step(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """What a look gave, and what there is beyond it."""
+class AnswerFill:
+    """How far a look filled the answer, and what there is beyond it."""
 
     hits: int
     has_room: bool
@@ -37,18 +37,18 @@ class Look:
     """Whether an arm had more to give."""
 
 
-def next_step(look: Look, limit: int, *, has_asked_others: bool, is_deepest: bool, is_late: bool) -> Step:
+def next_step(fill: AnswerFill, limit: int, *, has_asked_others: bool, is_deepest: bool, is_late: bool) -> NextStep:
     """Return what follows a look for `limit` hits.
 
     `is_late` ends the questions to the arms, not the reading: what they gave is at hand, and half-read it would hide
     the hits of other documents behind copies.
     """
-    is_settled = look.hits >= limit and not look.has_dominant and not look.has_room
-    if look.unread and not is_settled:
-        return Step.READ_MORE
-    if not look.is_full or is_late:
-        return Step.ANSWER
-    if look.has_dominant and not has_asked_others:
+    is_settled = fill.hits >= limit and not fill.has_dominant and not fill.has_room
+    if fill.unread and not is_settled:
+        return NextStep.READ_MORE
+    if not fill.is_full or is_late:
+        return NextStep.ANSWER
+    if fill.has_dominant and not has_asked_others:
         # a document of hundreds of matching chunks fills every depth: to ask deeper would bring more of it
-        return Step.ASK_OTHERS
-    return Step.ASK_DEEPER if look.has_room and not is_deepest else Step.ANSWER
+        return NextStep.ASK_OTHERS
+    return NextStep.ASK_DEEPER if fill.has_room and not is_deepest else NextStep.ANSWER

@@ -102,7 +102,9 @@ def parse_question(text: str, filters: Filters, now: datetime, *, limit: int = 6
     (one, in scripts without spaces), so that `-5` and `ls -l` stay what they are. Minus signs count only beside
     something to look for.
     """
-    is_keyword_query = _is_keyword_query(text)
+    rest = _PART.sub(" ", text)
+    # keywords: beside its parts no question mark, and no word that says nothing alone
+    is_keyword_query = not _QUESTION_MARK.search(rest) and STOP_WORDS.isdisjoint(spoken_words(rest))
     parts = _Parts(limit=limit, can_exclude=is_keyword_query)
     bare = _PART.sub(lambda match: _left_of(match, parts, now), text)
     asked = _SPACE.sub(" ", bare).strip()
@@ -122,12 +124,6 @@ def parse_question(text: str, filters: Filters, now: datetime, *, limit: int = 6
         plain_phrases=tuple(_plain(phrase) for phrase in parts.phrases),
         filters=_narrowed(filters, parts),
     )
-
-
-def _is_keyword_query(text: str) -> bool:
-    """Tell whether a question is keywords: beside its parts no question mark, and no word that says nothing alone."""
-    rest = _PART.sub(" ", text)
-    return not _QUESTION_MARK.search(rest) and STOP_WORDS.isdisjoint(spoken_words(rest))
 
 
 class _Parts:

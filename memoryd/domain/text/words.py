@@ -132,11 +132,8 @@ def _split(text: str) -> list[str]:
     """Split a text where FTS5 does."""
     if text.isascii():
         return _WORD.findall(text)
-    return "".join(sign if _belongs_to_word(sign) else " " for sign in text).split()
-
-
-def _belongs_to_word(sign: str) -> bool:
-    return unicodedata.category(sign)[0] in "LNM"
+    # letters, numbers and marks, as the `categories` of the index's tokenizer have it
+    return "".join(sign if unicodedata.category(sign)[0] in "LNM" else " " for sign in text).split()
 
 
 def _pairs(run: str) -> list[str]:

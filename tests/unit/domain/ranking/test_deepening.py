@@ -2,7 +2,7 @@ import itertools
 
 import pytest
 
-from memoryd.domain.ranking.deepening import Look, Step, next_step
+from memoryd.domain.ranking.deepening import AnswerFill, NextStep, next_step
 
 LIMIT = 6
 
@@ -17,40 +17,40 @@ def step(
     asked_others: bool = False,
     deepest: bool = False,
     late: bool = False,
-) -> Step:
-    look = Look(hits, has_room=room, has_dominant=dominant, unread=unread, is_full=full)
-    return next_step(look, LIMIT, has_asked_others=asked_others, is_deepest=deepest, is_late=late)
+) -> NextStep:
+    fill = AnswerFill(hits, has_room=room, has_dominant=dominant, unread=unread, is_full=full)
+    return next_step(fill, LIMIT, has_asked_others=asked_others, is_deepest=deepest, is_late=late)
 
 
 def test_full_answer_without_copies_is_the_answer() -> None:
-    assert step(unread=100) is Step.ANSWER
-    assert step() is Step.ANSWER
+    assert step(unread=100) is NextStep.ANSWER
+    assert step() is NextStep.ANSWER
 
 
 @pytest.mark.parametrize(("hits", "room", "dominant"), [(5, False, False), (6, True, False), (6, False, True)])
 def test_what_lacks_something_is_read_on_while_there_is_more_to_read(hits: int, room: bool, dominant: bool) -> None:
-    assert step(hits=hits, room=room, dominant=dominant, unread=1) is Step.READ_MORE
-    assert step(hits=hits, room=room, dominant=dominant, unread=1, late=True, full=False) is Step.READ_MORE
+    assert step(hits=hits, room=room, dominant=dominant, unread=1) is NextStep.READ_MORE
+    assert step(hits=hits, room=room, dominant=dominant, unread=1, late=True, full=False) is NextStep.READ_MORE
 
 
 def test_arms_that_gave_all_they_have_are_not_asked_again() -> None:
-    assert step(hits=2, room=True, dominant=True, full=False) is Step.ANSWER
+    assert step(hits=2, room=True, dominant=True, full=False) is NextStep.ANSWER
 
 
 def test_nothing_is_asked_when_the_time_is_over() -> None:
-    assert step(hits=2, room=True, dominant=True, late=True) is Step.ANSWER
+    assert step(hits=2, room=True, dominant=True, late=True) is NextStep.ANSWER
 
 
 def test_other_documents_are_asked_for_once_before_going_deeper() -> None:
-    assert step(dominant=True, room=True) is Step.ASK_OTHERS
-    assert step(dominant=True, room=True, asked_others=True) is Step.ASK_DEEPER
-    assert step(dominant=True, asked_others=True) is Step.ANSWER
+    assert step(dominant=True, room=True) is NextStep.ASK_OTHERS
+    assert step(dominant=True, room=True, asked_others=True) is NextStep.ASK_DEEPER
+    assert step(dominant=True, asked_others=True) is NextStep.ANSWER
 
 
 def test_deeper_has_an_end() -> None:
-    assert step(room=True) is Step.ASK_DEEPER
-    assert step(room=True, deepest=True) is Step.ANSWER
-    assert step(hits=2) is Step.ANSWER, "without copies or like notes no place is owed to what lies deeper"
+    assert step(room=True) is NextStep.ASK_DEEPER
+    assert step(room=True, deepest=True) is NextStep.ANSWER
+    assert step(hits=2) is NextStep.ANSWER, "without copies or like notes no place is owed to what lies deeper"
 
 
 def test_every_way_comes_to_an_answer() -> None:
@@ -67,10 +67,10 @@ def test_every_way_comes_to_an_answer() -> None:
                 asked_others=asked_others,
                 deepest=not depth,
             )
-            if done is Step.ANSWER:
+            if done is NextStep.ANSWER:
                 break
-            unread -= done is Step.READ_MORE
-            asked_others |= done is Step.ASK_OTHERS
-            depth -= done is Step.ASK_DEEPER
+            unread -= done is NextStep.READ_MORE
+            asked_others |= done is NextStep.ASK_OTHERS
+            depth -= done is NextStep.ASK_DEEPER
             steps += 1
         assert steps <= 7

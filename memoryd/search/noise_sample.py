@@ -1,0 +1,41 @@
+"""What cosines of a question with unrelated passages look like, measured on a sample of the vectors."""
+
+import numpy as np
+
+from memoryd.domain.ranking.fusion import Noise
+from memoryd.embed.protocol import Vector
+from memoryd.store.stored_vectors import Matrix
+
+SAMPLE = 2_000
+"""Vectors that stand for the corpus when the noise of a question is measured."""
+SAMPLE_GROWTH = 1.05
+"""Another sample is taken when there are so many times as many vectors."""
+PRIOR_COUNT, PRIOR_DEVIATION = 20, 0.1
+"""A corpus of a few passages says little about noise: so much weight has the usual deviation of cosines."""
+
+
+class NoiseSample:
+    """Every n-th vector of a space: those of one document lie side by side, so that the first ones would be like it."""
+
+    def __init__(self, dimensions: int) -> None:
+        self._vectors: Matrix = np.empty((0, dimensions), np.float32)
+        self._count = 0
+
+    def follow(self, vectors: Matrix) -> None:
+        """Take another sample if there are enough more vectors than when the last one was taken."""
+        if len(vectors) > SAMPLE_GROWTH * self._count:
+            self._count = len(vectors)
+            self._vectors = vectors[:: max(1, len(vectors) // SAMPLE)].copy()
+
+    def take(self, vectors: Matrix) -> None:
+        """Take these as the sample."""
+        self._vectors = vectors
+
+    def noise(self, query: Vector) -> Noise:
+        """Return the mean and the deviation of the cosines of a question with the sample."""
+        if not len(self._vectors):
+            return Noise()
+        similarity = self._vectors @ query
+        count = len(similarity)
+        variance = (count * float(similarity.var()) + PRIOR_COUNT * PRIOR_DEVIATION**2) / (count + PRIOR_COUNT)
+        return Noise(float(similarity.mean()), variance**0.5)
