@@ -42,7 +42,10 @@ class Idf:
     """Terms that stand anywhere at all."""
 
     def covered(self, terms: Collection[str]) -> float:
-        return sum(self.weights.get(term, 0.0) for term in terms)
+        """Return what these terms weigh together."""
+        # in the order of the question: a set is ordered anew by every process, and the last digit of a sum with it, so
+        # that an answer at the edge of FULL_SHARE would be judged otherwise after a restart
+        return sum(weight for term, weight in self.weights.items() if term in terms)
 
     def share(self, terms: Collection[str]) -> float:
         """Return how much of the question's weight these terms are, 0 to 1."""

@@ -1,3 +1,5 @@
+from random import Random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,6 +15,14 @@ def test_shares_are_shares(chunks: int, counts: dict[str, int]) -> None:
     weights = idf(chunks, counts)
     assert all(weight >= 0 for weight in weights.weights.values())
     assert 0 <= weights.share(frozenset()) <= weights.share(counts.keys()) <= 1 + 1e-9
+
+
+@given(st.integers(0, 500), COUNTS, st.randoms())
+def test_order_of_terms_changes_no_digit(chunks: int, counts: dict[str, int], random: Random) -> None:
+    weights, terms = idf(chunks, counts), list(counts)
+    random.shuffle(terms)
+    assert weights.covered(terms) == weights.covered(list(counts))
+    assert weights.share(terms) in (0.0, 1.0)
 
 
 def test_rare_words_weigh_more_and_usual_ones_nothing() -> None:
