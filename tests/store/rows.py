@@ -5,9 +5,12 @@ from hashlib import sha256
 import apsw
 
 from memoryd.domain.documents import FileStat, RelativePath, Source
+from memoryd.domain.ranking.questions import Question
 from memoryd.domain.text.entries import ChunkSettings, chunk_entries
+from memoryd.domain.text.words import query_terms
 from memoryd.store.database import Database
 from memoryd.store.document_rows import FileContent, FileRow, Indexed, put_file
+from memoryd.store.word_rows import CandidateFilter
 
 SETTINGS = ChunkSettings(tokens=60, overlap=15)
 
@@ -33,6 +36,15 @@ def put(db: apsw.Connection, path: str, text: str, *, afresh: bool = False) -> I
 async def put_note(database: Database, path: str, text: str) -> Indexed:
     (indexed,) = await database.documents.put([content(path, text)])
     return indexed
+
+
+async def notes_with(database: Database, question: str) -> set[str]:
+    """Return the notes that hold a word of the question; whatever is found must still have its chunk."""
+    asked = Question(question, terms=tuple(query_terms(question)))
+    chunks = (await database.words.best(asked, 1000, CandidateFilter())).bm25.keys()
+    rows = await database.documents.chunks(list(chunks))
+    assert rows.keys() == chunks
+    return {row.path for row in rows.values()}
 
 
 def note(*topics: str) -> str:

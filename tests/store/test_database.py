@@ -64,27 +64,12 @@ async def test_readers_see_whole_files_only_while_one_is_written(database: Datab
     assert await files_in(database) == {"memory/a.md", "memory/b.md"}
 
 
-async def test_more_readers_than_connections_wait_their_turn(database: Database) -> None:
-    await put_note(database, "memory/a.md", note("rent"))
-    found = await asyncio.gather(*(files_in(database) for _ in range(8 * READERS)))
-    assert found == [{"memory/a.md"}] * 8 * READERS
-
-
 async def test_cancelled_question_stops_its_query(database: Database) -> None:
     for _ in range(2 * READERS):
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.05):
                 await raw(database).read(lambda db: db.execute(ENDLESS).get)
     assert await files_in(database) == set()
-
-
-async def test_cancelled_write_is_whole_or_nothing(database: Database) -> None:
-    for number in range(20):
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(0.001 * (number % 4)):
-                await put_note(database, f"memory/{number}.md", note("rent", "attic"))
-    await raw(database).write(check_consistency)
-    assert await files_in(database) <= {f"memory/{number}.md" for number in range(20)}
 
 
 async def test_f051_nobody_writes_between_what_a_transaction_read_and_what_it_writes(database: Database) -> None:
@@ -133,17 +118,6 @@ async def _ignored(database: Database, ask: object) -> None:
         await raw(database).read(ask)  # type: ignore[arg-type]  # a function of the connection
 
 
-async def test_closing_leaves_no_log_behind(tmp_path: Path, executor: ThreadPoolExecutor) -> None:
-    database = Database(path=tmp_path / "index.sqlite", executor=executor)
-    await database.open()
-    await put_note(database, "memory/a.md", note("rent"))
-    await database.close()
-    assert [path.name for path in tmp_path.iterdir()] == ["index.sqlite"]
-    await database.open()
-    assert await files_in(database) == {"memory/a.md"}
-    await database.close()
-
-
 async def test_foreign_lock_holds_writes_up_and_not_reads(database: Database) -> None:
     other = apsw.Connection(str(database.path))
     other.execute("BEGIN IMMEDIATE")
@@ -155,21 +129,6 @@ async def test_foreign_lock_holds_writes_up_and_not_reads(database: Database) ->
         await waiting
     other.close()
     assert await files_in(database) == {"memory/a.md"}
-
-
-async def test_broken_page_is_told_apart_from_a_full_disk(tmp_path: Path, executor: ThreadPoolExecutor) -> None:
-    path = tmp_path / "index.sqlite"
-    database = Database(path=path, executor=executor)
-    await database.open()
-    for number in range(40):
-        await put_note(database, f"memory/{number}.md", note("rent", "attic"))
-    await database.close()
-    content = bytearray(path.read_bytes())
-    content[4096:] = b"\xa5" * (len(content) - 4096)
-    path.write_bytes(content)
-    with pytest.raises(DamagedDatabase):
-        await _open_and_ask(database)
-    await database.close()
 
 
 async def _open_and_ask(database: Database) -> None:
@@ -231,10 +190,100 @@ async def test_writes_do_not_block_the_event_loop(database: Database) -> None:
     assert beats > 5
 
 
-async def test_question_waits_while_the_file_is_opened_anew(database: Database) -> None:
-    async with database.reopening():
-        asking = asyncio.create_task(raw(database).read(lambda db: db.execute("SELECT 1").get))
-        await asyncio.sleep(0)
-        assert not asking.done()
+class TestDatabase:
+    """The contract of its life cycle."""
+
+    async def test_more_readers_than_connections_wait_their_turn(self, database: Database) -> None:
+        await put_note(database, "memory/a.md", note("rent"))
+        found = await asyncio.gather(*(files_in(database) for _ in range(8 * READERS)))
+        assert found == [{"memory/a.md"}] * 8 * READERS
+
+    async def test_cancelled_write_is_whole_or_nothing(self, database: Database) -> None:
+        for number in range(20):
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(0.001 * (number % 4)):
+                    await put_note(database, f"memory/{number}.md", note("rent", "attic"))
+        await raw(database).write(check_consistency)
+        assert await files_in(database) <= {f"memory/{number}.md" for number in range(20)}
+
+    async def test_closing_leaves_no_log_behind(self, tmp_path: Path, executor: ThreadPoolExecutor) -> None:
+        database = Database(path=tmp_path / "index.sqlite", executor=executor)
         await database.open()
-    assert await asking == 1
+        await put_note(database, "memory/a.md", note("rent"))
+        await database.close()
+        assert [path.name for path in tmp_path.iterdir()] == ["index.sqlite"]
+        await database.open()
+        assert await files_in(database) == {"memory/a.md"}
+        await database.close()
+
+    async def test_broken_page_is_told_apart_from_a_full_disk(
+        self, tmp_path: Path, executor: ThreadPoolExecutor
+    ) -> None:
+        path = tmp_path / "index.sqlite"
+        database = Database(path=path, executor=executor)
+        await database.open()
+        for number in range(40):
+            await put_note(database, f"memory/{number}.md", note("rent", "attic"))
+        await database.close()
+        content = bytearray(path.read_bytes())
+        content[4096:] = b"\xa5" * (len(content) - 4096)
+        path.write_bytes(content)
+        with pytest.raises(DamagedDatabase):
+            await _open_and_ask(database)
+        await database.close()
+
+    async def test_question_waits_while_the_file_is_opened_anew(self, database: Database) -> None:
+        async with database.reopening():
+            asking = asyncio.create_task(raw(database).read(lambda db: db.execute("SELECT 1").get))
+            await asyncio.sleep(0)
+            assert not asking.done()
+            await database.open()
+        assert await asking == 1
+
+    async def test_each_opening_is_another_epoch_and_each_transaction_is_counted(self, database: Database) -> None:
+        epoch, writes = database.epoch, database.writes
+        await put_note(database, "memory/a.md", note("rent"))
+        assert await files_in(database) == {"memory/a.md"}
+        assert (database.epoch, database.writes) == (epoch, writes + 1)
+        async with database.reopening():
+            assert not database.is_open
+            await database.open()
+        assert database.is_open
+        assert (database.epoch, database.writes) == (epoch + 1, writes + 1)
+
+    async def test_file_that_is_only_read_answers_and_says_why_it_is_not_written(self, database: Database) -> None:
+        await put_note(database, "memory/a.md", note("rent"))
+        async with database.reopening():
+            await database.open_to_read(why="the disk is read-only")
+        assert await files_in(database) == {"memory/a.md"}
+        with pytest.raises(StoreUnavailable, match="cannot be written: the disk is read-only"):
+            database.require_writable()
+        with pytest.raises(StoreUnavailable, match="cannot be written: the disk is read-only"):
+            await put_note(database, "memory/b.md", note("boiler"))
+        async with database.reopening():
+            await database.open()
+        database.require_writable()
+        await put_note(database, "memory/b.md", note("boiler"))
+        assert await files_in(database) == {"memory/a.md", "memory/b.md"}
+
+    async def test_file_that_is_not_opened_again_is_not_waited_for_any_longer(self, database: Database) -> None:
+        async with database.reopening():
+            asking = asyncio.create_task(files_in(database))
+            await asyncio.sleep(0)
+            assert not asking.done()
+        with pytest.raises(StoreUnavailable, match="the index is not open"):
+            await asking
+
+    async def test_file_that_another_took_the_place_of_is_told(self, database: Database) -> None:
+        assert not database.is_replaced()
+        database.path.rename(database.path.with_name("moved.sqlite"))
+        assert database.is_replaced()
+        database.path.write_bytes(b"another")
+        assert database.is_replaced()
+        await database.close()
+        assert not database.is_replaced()
+
+    async def test_sound_file_has_no_problems_and_no_trouble(self, database: Database) -> None:
+        await put_note(database, "memory/a.md", note("rent"))
+        assert await database.problems() == []
+        assert (database.damage, database.trouble, database.vector_error) == (None, None, None)

@@ -1,0 +1,252 @@
+"""The contract of the documents, and what a series of edits leaves in their tables."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import apsw
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memoryd.domain.documents import FileStat, RelativePath
+from memoryd.domain.ranking.filters import Filters
+from memoryd.domain.text.entries import ChunkEntry
+from memoryd.store.chunks import ChunkRow
+from memoryd.store.database import Database
+from memoryd.store.document_rows import (
+    Rename,
+    remove_files,
+    rename_files,
+)
+from memoryd.store.index_schema import prepare_index
+from tests.store.consistency import check_consistency, dump
+from tests.store.raw import raw
+from tests.store.rows import SETTINGS, content, note, notes_with, put, put_note, stat_of
+from tests.sweeps import whole_or
+
+A, B = RelativePath("memory/a.md"), RelativePath("memory/b.md")
+PATHS = st.sampled_from(["MEMORY.md", "memory/a.md", "memory/b.md"])
+TOPICS = st.lists(st.sampled_from(["rent", "boiler", "gatewayHost2", "海边的木屋", "café"]), max_size=5)
+EDITS = st.one_of(
+    st.tuples(st.just("put"), PATHS, TOPICS),
+    st.tuples(st.just("afresh"), PATHS, TOPICS),
+    st.tuples(st.just("rename"), PATHS, PATHS),
+    st.tuples(st.just("remove"), PATHS, st.none()),
+)
+
+
+class Failing:
+    """Chunks that cannot be read back."""
+
+    def __len__(self) -> int:
+        return 1
+
+    def __iter__(self) -> Iterator[ChunkEntry]:
+        raise ZeroDivisionError
+
+
+async def chunks_in(database: Database) -> dict[int, ChunkRow]:
+    """Return all chunks, by their ids."""
+    return await database.documents.chunks(range(1, 1000))
+
+
+async def rows_of(database: Database, statement: str) -> list[tuple[object, ...]]:
+    return await raw(database).read(lambda db: list(db.execute(statement)))
+
+
+def new_index() -> apsw.Connection:
+    db = apsw.Connection("")
+    db.execute("PRAGMA foreign_keys = ON")
+    prepare_index(db)
+    return db
+
+
+@settings(max_examples=whole_or(25, 60), deadline=None)
+@given(st.lists(EDITS, max_size=12))
+def test_any_series_of_edits_gives_what_a_rebuild_gives(edits: list[tuple[str, str, object]]) -> None:
+    db, disk = new_index(), dict[str, str]()
+    for kind, path, detail in edits:
+        if kind in ("put", "afresh"):
+            disk[path] = note(*detail)  # type: ignore[misc]  # topics
+            put(db, path, disk[path], afresh=kind == "afresh")
+        elif kind == "remove":
+            disk.pop(path, None)
+            remove_files(db, [RelativePath(path)])
+        elif path in disk and detail != path:
+            disk[str(detail)] = disk.pop(path)
+            new = RelativePath(str(detail))
+            rename_files(db, [Rename(RelativePath(path), new, stat_of(disk[new]), 10**18)])
+    rebuilt = new_index()
+    for path, text in disk.items():
+        put(rebuilt, path, text)
+    check_consistency(db)
+    assert dump(db) == dump(rebuilt)
+
+
+class TestDocuments:
+    """The contract of the verbs."""
+
+    async def test_unchanged_chunks_keep_their_rows(self, database: Database) -> None:
+        await put_note(database, A, note("rent", "boiler", "garden"))
+        before = await raw(database).read(
+            lambda db: {row[1]: row[0] for row in db.execute("SELECT id, hash FROM chunks")}
+        )
+        done = await put_note(database, A, note("rent", "attic", "garden"))
+        after = await raw(database).read(
+            lambda db: {row[1]: row[0] for row in db.execute("SELECT id, hash FROM chunks")}
+        )
+        kept = before.keys() & after.keys()
+        assert len(kept) == done.kept > 0
+        assert all(before[key] == after[key] for key in kept)
+        assert done.added == len(after) - done.kept
+        assert done.removed == len(before) - done.kept
+        await raw(database).write(check_consistency)
+
+    async def test_edit_is_found_and_what_it_replaced_is_not(self, database: Database) -> None:
+        await put_note(database, A, note("rent"))
+        await put_note(database, A, note("boiler"))
+        assert await notes_with(database, "boiler") == {A}
+        assert await notes_with(database, "rent") == set()
+
+    async def test_renamed_note_is_found_by_its_new_name_alone(self, database: Database) -> None:
+        old, new = RelativePath("memory/plumber.md"), RelativePath("memory/electrician.md")
+        await put_note(database, old, note("rent"))
+        chunks = await chunks_in(database)
+        passages = await rows_of(database, "SELECT id FROM passages ORDER BY id")
+        await database.documents.rename([Rename(old, new, stat_of("", 9), 5)])
+        assert (await chunks_in(database)).keys() == chunks.keys()
+        assert await rows_of(database, "SELECT id FROM passages ORDER BY id") == passages
+        assert await notes_with(database, "electrician") == {new}
+        assert await notes_with(database, "plumber") == set()
+        held = await database.documents.known(SETTINGS.fingerprint)
+        assert held.keys() == {new}
+        assert held[new].stat.inode == 9
+        await raw(database).write(check_consistency)
+
+    async def test_rename_over_an_indexed_note_replaces_it_whole(self, database: Database) -> None:
+        await put_note(database, A, note("rent"))
+        await put_note(database, B, note("boiler"))
+        await database.documents.rename([Rename(A, B, stat_of(""), 5)])
+        await raw(database).write(check_consistency)
+        assert await notes_with(database, "boiler") == set()
+        assert await notes_with(database, "rent") == {B}
+
+    async def test_removed_note_leaves_nothing(self, database: Database) -> None:
+        await put_note(database, A, note("rent"))
+        assert await database.documents.remove([A, B]) == 1
+        left = [f"SELECT count(*) FROM {table}" for table in ("files", "chunks", "passages", "chunk_words_docsize")]
+        for statement in left:
+            assert await rows_of(database, statement) == [(0,)], statement
+        assert not await database.documents.is_indexed(A)
+
+    async def test_purged_text_is_in_no_page_of_the_files(self, database: Database, tmp_path: Path) -> None:
+        await put_note(database, B, note("rent"))
+        await put_note(database, A, "# Secret\n\nThe word is Xylophagous.\n")
+        assert await notes_with(database, "xylophagous") == {A}
+        assert await database.documents.remove([], purged=[A]) == 1
+        await database.words.drop_deleted()
+        await database.checkpoint()
+        left = b"".join(path.read_bytes() for path in tmp_path.glob("index.sqlite*")).lower()
+        assert b"xylophag" not in left
+        assert b"boiler" not in left
+        assert b"rent item 3" in left
+        await raw(database).write(check_consistency)
+
+    async def test_note_cut_by_other_rules_is_stale(self, database: Database) -> None:
+        await put_note(database, A, note("rent"))
+        assert not (await database.documents.known(SETTINGS.fingerprint))[A].is_stale
+        assert (await database.documents.known("another"))[A].is_stale
+
+    async def test_touch_notes_the_stat_alone(self, database: Database) -> None:
+        await put_note(database, A, note("rent"))
+        before = await raw(database).read(dump)
+        await database.documents.touch(A, stat_of("", 77), 123)
+        held = (await database.documents.known(SETTINGS.fingerprint))[A]
+        assert (held.stat.inode, held.read_at_ns) == (77, 123)
+        assert await raw(database).read(dump) == before
+
+    @pytest.mark.parametrize(
+        ("written", "read"),
+        [
+            (
+                FileStat(2**64 - 1, 2**63 + 5, 1, 10**19, -(10**19)),
+                FileStat(2**64 - 1, 2**63 + 5, 1, 2**63 - 1, 1 - 2**63),
+            ),
+            (FileStat(0, 1, 2**40, -5, 7), FileStat(0, 1, 2**40, -5, 7)),
+        ],
+    )
+    async def test_numbers_that_a_disk_may_give_can_be_kept(
+        self, database: Database, written: FileStat, read: FileStat
+    ) -> None:
+        """Inodes of some file systems use all 64 bits, and a time stamp may lie in the year 2446."""
+        await put_note(database, A, "text\n")
+        await database.documents.touch(A, written, 123)
+        assert (await database.documents.known(SETTINGS.fingerprint))[A].stat == read
+
+    @pytest.mark.parametrize("name", ["a'b.md", 'a"b.md', "a\nb.md", "日记 – 1.md", "😀.md", "a\u202eb.md"])
+    async def test_odd_names_are_kept_as_they_are(self, database: Database, name: str) -> None:
+        path = f"memory/{name}"
+        await put_note(database, path, "text\n")
+        assert (await database.documents.known(SETTINGS.fingerprint)).keys() == {path}
+        await raw(database).write(check_consistency)
+
+    async def test_empty_note_is_a_file_without_chunks(self, database: Database) -> None:
+        await put_note(database, A, "")
+        assert await database.documents.is_indexed(A)
+        assert (await database.documents.counts()).chunks == 0
+        await raw(database).write(check_consistency)
+
+    async def test_chunks_are_read_back_with_their_document(self, database: Database) -> None:
+        await put_note(database, A, note("rent", "boiler"))
+        held = await chunks_in(database)
+        assert {row.path for row in held.values()} == {A}
+        assert {row.heading for row in held.values()} == {"rent", "boiler"}
+        assert all(row.id == number and row.start_line <= row.end_line for number, row in held.items())
+        assert all(row.mtime_ns == stat_of("").mtime_ns for row in held.values())
+
+    async def test_files_are_put_in_one_go_or_not_at_all(self, database: Database) -> None:
+        with pytest.raises(ZeroDivisionError):
+            await database.documents.put([content(A, note("rent")), replace(content(B, ""), chunks=Failing())])
+        assert await database.documents.known(SETTINGS.fingerprint) == {}
+        await raw(database).write(check_consistency)
+
+    async def test_note_that_is_put_afresh_keeps_no_chunk(self, database: Database) -> None:
+        await put_note(database, A, note("rent"))
+        before = await chunks_in(database)
+        (done,) = await database.documents.put([content(A, note("rent"), is_afresh=True)])
+        assert (done.kept, done.added) == (0, len(before))
+        assert [row.text for row in (await chunks_in(database)).values()] == [row.text for row in before.values()]
+
+    async def test_flagged_files_are_those_with_flags_and_copies_of_a_conflict(self, database: Database) -> None:
+        flagged, copy = content(A, "text\n"), content("memory/b.sync-conflict-1.md", "text\n")
+        flagged = replace(flagged, row=replace(flagged.row, flags="not UTF-8"))
+        await database.documents.put([flagged, copy, content(B, "text\n")])
+        listed = dict(await database.documents.flagged(10))
+        assert listed.keys() == {A, copy.row.path}
+        assert listed[A] == "not UTF-8"
+        assert len(await database.documents.flagged(1)) == 1
+
+    async def test_files_are_matched_by_the_filters(self, database: Database) -> None:
+        await put_note(database, A, note("rent"))
+        await put_note(database, "bank/c.md", note("boiler"))
+        (matching,) = await database.documents.matching(Filters(paths=["bank/"]))
+        everything = await database.documents.matching(Filters())
+        assert matching in everything
+        assert len(everything) == 2
+
+    async def test_passages_are_found_by_their_hash_in_every_note(self, database: Database) -> None:
+        await put_note(database, A, note("rent"))
+        await put_note(database, B, note("rent"))
+        hashes = {passage.hash for entry in content(A, note("rent")).chunks for passage in entry.passages}
+        pairs = await database.documents.chunks_of_hashes([*hashes, b"unknown"])
+        rows = await chunks_in(database)
+        assert {(rows[chunk].path, key) for chunk, key in pairs} == {(path, key) for path in (A, B) for key in hashes}
+
+    async def test_counts_are_of_all_that_is_held(self, database: Database) -> None:
+        assert await database.documents.counts() == replace(await database.documents.counts(), files=0, chunks=0)
+        await put_note(database, A, note("rent", "boiler"))
+        held = await database.documents.counts()
+        assert (held.files, held.chunks, held.vectors) == (1, len(await chunks_in(database)), 0)
+        assert held.passages >= held.chunks
+        assert held.bytes > 0

@@ -1,0 +1,237 @@
+import time
+
+import numpy as np
+import pytest
+
+from memoryd.domain.documents import RelativePath
+from memoryd.store.database import Database
+from memoryd.store.pending_passages import PendingCost
+from memoryd.store.stored_vectors import Matrix
+from memoryd.store.word_rows import CandidateFilter
+from tests.store.consistency import check_consistency
+from tests.store.raw import raw
+from tests.store.rows import note, put_note
+from tests.waiting import eventually
+
+A, B = RelativePath("memory/a.md"), RelativePath("memory/b.md")
+SIZE = 8
+ALL = 1_000
+
+
+async def space_of(
+    database: Database, fingerprint: str = "space-1", *, provider: str = "fake", now: float = 1.0
+) -> int:
+    return await database.vectors.open_space(
+        fingerprint=fingerprint, provider=provider, model="fake", dimensions=SIZE, now=now
+    )
+
+
+def vector_for(key: bytes) -> Matrix:
+    vector = np.random.default_rng(int.from_bytes(key[:8], "big")).standard_normal(SIZE).astype(np.float32)
+    unit: Matrix = vector / np.linalg.norm(vector)
+    return unit
+
+
+async def embed_all(database: Database, space: int, now: float = 1.0) -> int:
+    todo = await database.vectors.pending(space, 1000)
+    await database.vectors.put(space, [(item.hash, vector_for(item.hash)) for item in todo], (), now)
+    return len(todo)
+
+
+async def ids_of_file(database: Database, space: int, file: int) -> list[int]:
+    ids = await database.vectors.ids_within(space, CandidateFilter(files=(file,)))
+    assert ids is not None
+    return [int(one) for one in ids]
+
+
+@pytest.fixture
+async def space(database: Database) -> int:
+    await put_note(database, A, note("rent", "boiler"))
+    return await space_of(database)
+
+
+class TestVectors:
+    """The contract of the verbs."""
+
+    async def test_every_passage_is_pending_until_it_has_a_vector(self, database: Database, space: int) -> None:
+        owed = await database.vectors.count_pending(space)
+        assert owed == (await database.documents.counts()).passages
+        assert await embed_all(database, space) == owed
+        assert await database.vectors.count_pending(space) == 0
+        await raw(database).write(check_consistency)
+
+    async def test_pending_text_is_the_passage_as_it_stands(self, database: Database, space: int) -> None:
+        for item in await database.vectors.pending(space, 1000):
+            assert item.text in note("rent", "boiler")
+            assert item.title in ("rent", "boiler")
+
+    async def test_newest_notes_come_first(self, database: Database, space: int) -> None:
+        await put_note(database, B, note("attic"))
+        titles = [item.title for item in await database.vectors.pending(space, 1000)]
+        assert titles[: titles.count("attic")] == ["attic"] * titles.count("attic")
+
+    async def test_same_text_in_another_note_needs_no_vector(self, database: Database, space: int) -> None:
+        await embed_all(database, space)
+        await put_note(database, B, note("rent", "boiler"))
+        assert await database.vectors.count_pending(space) == 0
+        held = await database.vectors.after(space, 0, SIZE, ALL)
+        pairs = await database.documents.chunks_of_hashes(held.hashes.tolist())
+        assert len(pairs) == (await database.documents.counts()).passages
+
+    async def test_rejected_text_is_not_asked_for_again_until_the_space_is_dropped(
+        self, database: Database, space: int
+    ) -> None:
+        item = (await database.vectors.pending(space, 1))[0]
+        owed = await database.vectors.count_pending(space)
+        await database.vectors.put(space, (), [(item.hash, "no vector")], 1.0)
+        assert await database.vectors.count_pending(space) == owed - 1
+        await database.vectors.drop_space(space)
+        assert await database.vectors.count_pending(space) == owed
+
+    async def test_spaces_are_never_mixed(self, database: Database, space: int) -> None:
+        await embed_all(database, space)
+        other = await space_of(database, "space-2")
+        assert await database.vectors.count_pending(other) > 0
+        held = await database.vectors.after(other, 0, SIZE, ALL)
+        assert len(held.ids) == len(held.hashes) == len(held.vectors) == 0
+        assert await space_of(database) == space
+
+    async def test_vectors_are_read_back_by_hash_for_another_index(self, database: Database, space: int) -> None:
+        hashes = [item.hash for item in await database.vectors.pending(space, 1000)]
+        await embed_all(database, space)
+        found = await database.vectors.of("space-1", [*hashes, b"unknown"])
+        assert found.keys() == set(hashes)
+        assert all(np.array_equal(found[key], vector_for(key)) for key in hashes)
+        assert not await database.vectors.of("space-2", hashes)
+
+    async def test_sqlite_vec_and_numpy_agree(self, database: Database, space: int) -> None:
+        assert database.vector_error is None
+        await embed_all(database, space)
+        query = vector_for(b"question")
+        held = await database.vectors.after(space, 0, SIZE, ALL)
+        expected = sorted(
+            zip(held.hashes.tolist(), (held.vectors @ query).tolist(), strict=True), key=lambda pair: -pair[1]
+        )
+        found = await database.vectors.nearest(space, query, 100)
+        assert [pair[0] for pair in found] == [pair[0] for pair in expected]
+        assert [pair[1] for pair in found] == pytest.approx([pair[1] for pair in expected], abs=1e-5)
+        places = dict(zip(held.hashes.tolist(), held.ids.tolist(), strict=True))
+        allowed = [expected[-1][0], expected[0][0]]
+        kept = await database.vectors.nearest(space, query, 100, [places[key] for key in allowed])
+        assert [pair[0] for pair in kept] == allowed[::-1]
+
+    async def test_unused_vectors_are_kept_up_to_a_bound_least_recent_out(self, database: Database, space: int) -> None:
+        await embed_all(database, space, now=1.0)
+        await put_note(database, B, note("attic"))
+        await embed_all(database, space, now=2.0)
+        used = (await database.documents.counts()).vectors
+        attic = await ids_of_file(database, space, 2)
+        await database.documents.remove([A, B])
+        assert await database.vectors.evict_unused([space], len(attic)) == used - len(attic)
+        left = await database.vectors.after(space, 0, SIZE, ALL)
+        assert left.ids.tolist() == attic
+
+    async def test_vectors_in_use_are_never_evicted(self, database: Database, space: int) -> None:
+        await embed_all(database, space)
+        assert await database.vectors.evict_unused([space], 0) == 0
+        assert await database.vectors.count_pending(space) == 0
+
+    async def test_vector_whose_text_went_last_stays_longest(self, database: Database, space: int) -> None:
+        await embed_all(database, space, now=1.0)
+        await put_note(database, B, note("attic"))
+        await embed_all(database, space, now=2.0)
+        rent = await ids_of_file(database, space, 1)
+        await database.documents.remove([B])
+        gone = time.time()
+        eventually(lambda: time.time() > gone + 0.01)
+        await database.documents.remove([A])
+        await database.vectors.evict_unused([space], len(rent))
+        left = await database.vectors.after(space, 0, SIZE, ALL)
+        assert left.ids.tolist() == rent, "made first, but used last"
+
+    async def test_spaces_of_other_providers_in_use_are_no_cache(self, database: Database, space: int) -> None:
+        await embed_all(database, space)
+        held = (await database.documents.counts()).vectors
+        fallback = await space_of(database, "space-2", provider="spare", now=2.0)
+        await embed_all(database, fallback)
+        in_use = await database.vectors.spaces_of(["fake", "spare"])
+        assert in_use == {space, fallback}
+        assert await database.vectors.count_unused(in_use) == 0
+        assert await database.vectors.evict_unused(in_use, 0) == 0
+        only = await database.vectors.spaces_of(["spare"])
+        assert await database.vectors.count_unused(only) == held
+
+    async def test_space_of_a_provider_that_is_in_use_is_the_one_opened_last(
+        self, database: Database, space: int
+    ) -> None:
+        other = await space_of(database, "space-2", now=2.0)
+        assert await database.vectors.spaces_of(["fake"]) == {other}
+        await space_of(database, now=3.0)
+        assert await database.vectors.spaces_of(["fake"]) == {space}
+
+    async def test_purge_takes_the_vectors_that_only_the_purged_note_used(self, database: Database, space: int) -> None:
+        await put_note(database, B, note("rent", "secret"))
+        await embed_all(database, space)
+        await database.documents.remove([], purged=[B])
+        held = await database.documents.counts()
+        assert held.vectors == held.passages
+        assert await database.vectors.count_pending(space) == 0
+
+    async def test_ids_grow_so_that_new_vectors_come_after_the_last_seen(self, database: Database, space: int) -> None:
+        await embed_all(database, space, now=time.time())
+        held = await database.vectors.after(space, 0, SIZE, ALL)
+        assert held.ids.tolist() == sorted(held.ids.tolist())
+        assert held.vectors.shape == (len(held.ids), SIZE)
+        first = await database.vectors.after(space, 0, SIZE, 2)
+        assert first.ids.tolist() == held.ids[:2].tolist()
+        await put_note(database, B, note("attic"))
+        await embed_all(database, space)
+        more = await database.vectors.after(space, int(held.ids[-1]), SIZE, ALL)
+        assert len(more.ids) > 0
+        assert min(more.ids) > max(held.ids)
+
+    async def test_space_is_found_once_it_was_opened(self, database: Database, space: int) -> None:
+        assert await database.vectors.find_space("space-1") == space
+        assert await database.vectors.find_space("space-2") is None
+
+    async def test_vector_of_a_text_that_went_meanwhile_is_not_stored(self, database: Database, space: int) -> None:
+        items = await database.vectors.pending(space, 1000)
+        await database.documents.remove([], purged=[A])
+        given = [(item.hash, vector_for(item.hash)) for item in items[1:]]
+        await database.vectors.put(space, given, [(items[0].hash, "no vector")], 1.0)
+        assert (await database.documents.counts()).vectors == 0
+        assert await database.vectors.rejected("space-1") == []
+
+    async def test_rejected_passage_is_told_with_its_place_and_reason(self, database: Database, space: int) -> None:
+        (item,) = await database.vectors.pending(space, 1)
+        await database.vectors.put(space, (), [(item.hash, "too long")], 1.0)
+        (told,) = await database.vectors.rejected("space-1")
+        assert (told.path, told.is_file, told.reason) == (A, False, "too long")
+        assert 1 <= told.start_line <= told.end_line
+
+    async def test_pending_leaves_out_what_it_is_told_to(self, database: Database, space: int) -> None:
+        first, *others = await database.vectors.pending(space, 1000)
+        assert await database.vectors.pending(space, 1000, without=[first.hash]) == others
+
+    async def test_cost_is_of_what_has_no_vector_of_a_fingerprint(self, database: Database, space: int) -> None:
+        everything = await database.vectors.pending_cost("unknown")
+        assert (everything.files, everything.passages) == (1, await database.vectors.count_pending(space))
+        assert everything.tokens > everything.passages
+        await embed_all(database, space)
+        assert await database.vectors.pending_cost("space-1") == PendingCost(0, 0, 0)
+        assert await database.vectors.pending_cost("unknown") == everything
+
+    async def test_batch_is_handed_over_and_answered_for(self, database: Database, space: int) -> None:
+        await embed_all(database, space)
+        held = await database.vectors.after(space, 0, SIZE, ALL)
+        assert await database.vectors.load(space, 0, SIZE, ALL, lambda batch: batch.ids.tolist()) == held.ids.tolist()
+
+    async def test_ids_are_of_the_notes_and_phrases_that_are_admitted(self, database: Database, space: int) -> None:
+        await put_note(database, B, note("attic"))
+        await embed_all(database, space)
+        everything = await database.vectors.after(space, 0, SIZE, ALL)
+        assert await database.vectors.ids_within(space, CandidateFilter()) is None
+        attic = await database.vectors.ids_within(space, CandidateFilter(required=(("attic", "item"),)))
+        assert attic is not None
+        assert attic.tolist() == await ids_of_file(database, space, 2)
+        assert set(attic.tolist()) < set(everything.ids.tolist())

@@ -1,0 +1,83 @@
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.ranking.questions import Question
+from memoryd.store.database import Database
+from memoryd.store.word_rows import CandidateFilter
+from tests.store.consistency import check_consistency
+from tests.store.raw import raw
+from tests.store.rows import note, notes_with, put_note
+
+A, B = RelativePath("memory/a.md"), RelativePath("memory/b.md")
+ALL = 1000
+
+
+def asked(*terms: str) -> Question:
+    return Question(" ".join(terms), terms=terms)
+
+
+async def ids_of(database: Database, path: str) -> set[int]:
+    return {row.id for row in (await database.documents.chunks(range(1, ALL))).values() if row.path == path}
+
+
+class TestWords:
+    """The contract of the verbs."""
+
+    async def test_chunk_that_holds_all_terms_comes_first(self, database: Database) -> None:
+        await put_note(database, A, "# One\n\nThe quetzal, the quetzal, the quetzal.\n")
+        await put_note(database, B, "# Two\n\nThe ibex and the quetzal.\n")
+        (one,), (two,) = await ids_of(database, A), await ids_of(database, B)
+        found = await database.words.best(asked("quetzal", "ibex"), ALL, CandidateFilter())
+        assert list(found.bm25) == [two, one]
+        assert found.level(two) > found.level(one) == 0
+        assert all(score > 0 for score in found.bm25.values())
+
+    async def test_no_more_chunks_are_returned_than_asked_for(self, database: Database) -> None:
+        await put_note(database, A, note("rent", "boiler"))
+        everything = list((await database.words.best(asked("item"), ALL, CandidateFilter())).bm25)
+        assert len(everything) > 1
+        assert list((await database.words.best(asked("item"), 1, CandidateFilter())).bm25) == everything[:1]
+
+    async def test_filter_leaves_out_before_the_cut(self, database: Database) -> None:
+        await put_note(database, A, note("rent"))
+        await put_note(database, B, note("attic"))
+        chunks = {path: await ids_of(database, path) for path in (A, B)}
+        for admitted, path in (
+            (CandidateFilter(without=A), B),
+            (CandidateFilter(required=(("attic", "item"),)), B),
+            (CandidateFilter(forbidden=(("attic", "item"),)), A),
+            (CandidateFilter(files=(1,)), A),
+        ):
+            found = await database.words.best(asked("item"), ALL, admitted)
+            assert found.bm25.keys() == chunks[path], admitted
+            assert await database.words.admitted(chunks[A] | chunks[B], admitted) == chunks[path], admitted
+
+    async def test_chunks_are_asked_by_their_text_heading_and_path(self, database: Database) -> None:
+        await put_note(database, A, note("rent"))
+        await put_note(database, B, note("attic"))
+        both = await ids_of(database, A) | await ids_of(database, B)
+        assert await database.words.holding(both, lambda texts: texts[2] == B) == await ids_of(database, B)
+        assert await database.words.holding(both, lambda texts: texts[1] == "rent") == await ids_of(database, A)
+        assert await database.words.holding(both, lambda texts: "costs 30 crowns" in texts[0])
+
+    async def test_statistics_tell_where_each_term_stands_and_how_rare_it_is(self, database: Database) -> None:
+        for path, topic in ((A, "rent"), (B, "attic"), ("memory/c.md", "garden"), ("memory/d.md", "boiler")):
+            await put_note(database, path, note(topic))
+        chunks = {path: await ids_of(database, path) for path in (A, B)}
+        told = await database.words.statistics(["attic", "item", "unknown"], sorted(chunks[A] | chunks[B]))
+        assert told.terms == {
+            **dict.fromkeys(chunks[A], frozenset({"item"})),
+            **dict.fromkeys(chunks[B], frozenset({"attic", "item"})),
+        }
+        assert told.idf.chunks == (await database.documents.counts()).chunks
+        assert told.idf.weights["unknown"] > told.idf.weights["attic"] > told.idf.weights["item"] == 0
+        assert told.idf.known == {"attic", "item"}
+
+    async def test_what_was_removed_is_found_no_more_and_the_index_stays_sound(self, database: Database) -> None:
+        await put_note(database, A, note("rent"))
+        await put_note(database, B, note("attic"))
+        await database.documents.remove([B])
+        assert await notes_with(database, "attic") == set()
+        await database.words.check()
+        await database.words.drop_deleted()
+        await database.words.check()
+        assert await notes_with(database, "rent") == {A}
+        await raw(database).write(check_consistency)
