@@ -1,9 +1,11 @@
 """What the real daemon answers: how hits are ranked, folded, filtered, judged and explained."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -20,33 +22,72 @@ FILLER = {
         ]
     )
 }
-Start = Callable[..., RunningDaemon]
+Start = Callable[..., "Place"]
+DECAY: Mapping[str, object] = {"temporalDecay": {"enabled": True, "halfLifeDays": 30}}
+KINDS: Mapping[str, tuple[int, Mapping[str, object]]] = {
+    "words": (22, {}),
+    "model": (8, {}),
+    "decay": (2, DECAY),
+    "mmr": (1, {"mmr": {"enabled": True, "lambda": 0.3}}),
+    "relative": (1, {"fusion": "relative"}),
+    "weighted": (1, {"fusion": "weighted"}),
+}
+"""How many agents of each kind there are, and their settings of `query.hybrid`."""
+QUICK = {"watchDebounceMs": 30, "settleMs": 20, "deleteGraceMs": 100}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A workspace and its agent, one of many of a daemon."""
+
+    agent: str
+    workspace: Path
+    daemon: RunningDaemon
+
+    def write(self, notes: Mapping[str, str], wait: Literal["indexed", "embedded"] = "indexed") -> None:
+        """Write notes and wait until they are found."""
+        for name, text in notes.items():
+            (self.workspace / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.workspace / name).write_text(text)
+        assert self.daemon.client().sync(wait=wait, agent=self.agent, timeout_ms=60_000)["complete"]
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory: pytest.TempPathFactory, starter_model: Path) -> Iterator[dict[str, list[Place]]]:
+    """Workspaces without notes under one daemon, by kind."""
+    home = tmp_path_factory.mktemp("answers")
+    local = {"provider": "local", "local": {"modelPath": str(starter_model), "threads": 1}}
+    listed = []
+    for kind, (count, hybrid) in KINDS.items():
+        search = {"query": {"hybrid": hybrid}, **(local if kind == "model" else {})}
+        for number in range(count):
+            agent = f"{kind}-{number}"
+            (home / agent / "memory").mkdir(parents=True)
+            listed.append({"id": agent, "workspace": str(home / agent), "memorySearch": search})
+    defaults = {"memorySearch": {"provider": "none", "sync": QUICK}}
+    config = home / "config.json5"
+    config.write_text(json.dumps({"agents": {"defaults": defaults, "list": listed}}))
+    with RunningDaemon(home, config, home) as daemon:
+        yield {
+            kind: [Place(f"{kind}-{at}", home / f"{kind}-{at}", daemon) for at in range(KINDS[kind][0])]
+            for kind in KINDS
+        }
 
 
 @pytest.fixture
-def start(tmp_path: Path) -> Iterator[Start]:
-    """Start a daemon over some notes, with settings of `query.hybrid` and words alone unless a model is given."""
-    running: list[RunningDaemon] = []
+def start(places: dict[str, list[Place]]) -> Start:
+    """Return what takes a workspace of a kind that no test had before, and writes notes into it."""
 
-    def run(notes: Mapping[str, str], model: Path | None = None, **hybrid: object) -> RunningDaemon:
-        workspace = tmp_path / "workspace"
-        for name, text in notes.items():
-            (workspace / name).parent.mkdir(parents=True, exist_ok=True)
-            (workspace / name).write_text(text)
-        config = write_config(tmp_path, workspace, model, search={"query": {"hybrid": hybrid}})
-        daemon = RunningDaemon(tmp_path, config, workspace)
-        running.append(daemon)
-        daemon.start()
-        assert daemon.client().sync(wait="embedded" if model else "indexed")["complete"]
-        return daemon
+    def run(notes: Mapping[str, str], kind: str = "words") -> Place:
+        place = places[kind].pop()
+        place.write(notes, "embedded" if kind == "model" else "indexed")
+        return place
 
-    yield run
-    for daemon in running:
-        daemon.stop()
+    return run
 
 
-def ask(daemon: RunningDaemon, query: str, **more: object) -> Any:
-    answer = send(daemon.socket, "POST", "/v1/search", {"query": query, **more})
+def ask(place: Place, query: str, **more: object) -> Any:
+    answer = send(place.daemon.socket, "POST", "/v1/search", {"query": query, "agent": place.agent, **more})
     assert answer.status == 200, answer.json
     return answer.json
 
@@ -67,8 +108,8 @@ def test_decay_puts_yesterday_before_last_year(start: Start) -> None:
         dated(400, "bank"): "# Rod\n\nRod leads the standup schedule.\n",
         **FILLER,
     }
-    daemon = start(notes, temporalDecay={"enabled": True, "halfLifeDays": 30})
-    reply = ask(daemon, "Rod standup schedule", explain=True)
+    place = start(notes, "decay")
+    reply = ask(place, "Rod standup schedule", explain=True)
     found = {hit["path"]: hit["explain"] for hit in reply["results"]}
     assert paths(reply).index(new) < paths(reply).index(old)
     assert found[old]["decay"] == pytest.approx(0.5 ** (300 / 30), abs=1e-3)
@@ -87,10 +128,10 @@ def test_decay_never_hides_the_note_that_holds_the_words(start: Start) -> None:
             for day in range(40)
         },
     }
-    daemon = start(notes, temporalDecay={"enabled": True, "halfLifeDays": 30})
+    place = start(notes, "decay")
     for limit in (2, 6):
-        assert match in paths(ask(daemon, "router quarterly saffron audit Lisbon Marta", maxResults=limit))
-    assert match in paths(ask(daemon, "router quarterly saffron audit Lisbon Marta", minScore=0.9))
+        assert match in paths(ask(place, "router quarterly saffron audit Lisbon Marta", maxResults=limit))
+    assert match in paths(ask(place, "router quarterly saffron audit Lisbon Marta", minScore=0.9))
 
 
 def test_mmr_prefers_what_is_new(start: Start) -> None:
@@ -101,8 +142,8 @@ def test_mmr_prefers_what_is_new(start: Start) -> None:
         **FILLER,
     }
     question = "configured router network"
-    daemon = start(notes, mmr={"enabled": True, "lambda": 0.3})
-    assert set(paths(ask(daemon, question, maxResults=2))) in (
+    place = start(notes, "mmr")
+    assert set(paths(ask(place, question, maxResults=2))) in (
         {"memory/a.md", "memory/c.md"},
         {"memory/b.md", "memory/c.md"},
     )
@@ -149,11 +190,10 @@ borrows the wheelbarrow brings it back before dark. The neighbours lend us their
     ],
 )
 def test_newer_fact_does_not_vanish_into_an_older_one(start: Start, older: str, newer: str, question: str) -> None:
-    daemon = start({"memory/older.md": f"# Note\n\n{older}\n\n{THE_SAME}", **FILLER})
-    (daemon.workspace / "memory/newer.md").write_text(f"# Note\n\n{newer}\n\n{THE_SAME}")
-    daemon.client().sync(wait="indexed")
+    place = start({"memory/older.md": f"# Note\n\n{older}\n\n{THE_SAME}", **FILLER})
+    place.write({"memory/newer.md": f"# Note\n\n{newer}\n\n{THE_SAME}"})
     for limit in (2, 6):
-        reply = ask(daemon, question, maxResults=limit)
+        reply = ask(place, question, maxResults=limit)
         assert {"memory/older.md", "memory/newer.md"} <= set(paths(reply))
         assert not any(hit["duplicates"] for hit in reply["results"])
 
@@ -161,15 +201,13 @@ def test_newer_fact_does_not_vanish_into_an_older_one(start: Start, older: str, 
 def test_copies_fold_into_the_newest_which_cites_them(start: Start) -> None:
     told = "# Cellar\n\nThe cellar key hangs behind the grey fuse box in the hall.\n"
     dates = {dated(30): told, dated(2): told.replace("#", "##"), dated(60): f"{told}\nSent from my iPhone\n"}
-    daemon = start(dates | FILLER)
-    reply = ask(daemon, "cellar key", explain=True)
+    place = start(dates | FILLER)
+    reply = ask(place, "cellar key", explain=True)
     assert paths(reply) == [dated(2)]
     assert cited_copies(reply) == {dated(30), dated(60)}
     quoted = "> # Cellar\n>\n> The **cellar key** hangs behind the grey\n> fuse box in the hall.\n"
-    (daemon.workspace / "bank").mkdir()
-    (daemon.workspace / "bank/quoted.md").write_text(quoted)
-    daemon.client().sync(wait="indexed")
-    reply = ask(daemon, "cellar key", explain=True)
+    place.write({"bank/quoted.md": quoted})
+    reply = ask(place, "cellar key", explain=True)
     assert paths(reply) == ["bank/quoted.md"], "written today"
     assert cited_copies(reply) == set(dates)
 
@@ -179,10 +217,9 @@ def test_newest_of_many_copies_leads_among_many_other_hits(start: Start) -> None
     others = {
         f"memory/key-{part}.md": f"# Cellar key\n\nCellar key: {part}.\n" for part in ("oak", "tin", "ash", "elm")
     }
-    daemon = start({f"bank/copy-{number:02}.md": told for number in range(60)} | others | FILLER)
-    (daemon.workspace / "bank/copy-60.md").write_text(told)
-    daemon.client().sync(wait="indexed")
-    reply = ask(daemon, "cellar key", maxResults=5)
+    place = start({f"bank/copy-{number:02}.md": told for number in range(60)} | others | FILLER)
+    place.write({"bank/copy-60.md": told})
+    reply = ask(place, "cellar key", maxResults=5)
     assert set(paths(reply)) == {*others, "bank/copy-60.md"}
 
 
@@ -213,9 +250,9 @@ def test_note_with_all_words_stands_before_those_with_some(start: Start, fusion:
     }
     filling = " ".join(f"Then came matter{number} of that long year." for number in range(30))
     notes["memory/all.md"] = f"# Year\n\n{filling} The warranty is from Lisbon, for the boiler. {filling}\n"
-    daemon = start(notes, fusion=fusion)
+    place = start(notes, fusion)
     for question in ("boiler warranty Lisbon", "where is the warranty of the boiler from Lisbon?"):
-        reply = ask(daemon, question, maxResults=200, explain=True)
+        reply = ask(place, question, maxResults=200, explain=True)
         assert len(paths(reply)) == 200, "the others are behind it, not left out"
         assert paths(reply)[0] == "memory/all.md"
         assert reply["results"][0]["score"] > reply["results"][1]["score"]
@@ -227,12 +264,12 @@ def test_minus_binds_in_keywords_and_is_text_in_a_sentence(start: Start) -> None
         "memory/rsync.md": "# Copies\n\nrsync -archive keeps times and owners of what it copies.\n",
         "memory/other.md": "# Home\n\nrsync runs at night.\n",
     }
-    daemon = start(notes | FILLER)
+    place = start(notes | FILLER)
     for sentence in ("what does rsync -archive do?", "rsync -archive?", "the owners after rsync -archive"):
-        asked = ask(daemon, sentence, explain=True)
+        asked = ask(place, sentence, explain=True)
         assert paths(asked)[0] == "memory/rsync.md"
         assert asked["explain"]["question"]["excluded"] == []
-    assert paths(ask(daemon, "rsync -archive")) == ["memory/other.md"]
+    assert paths(ask(place, "rsync -archive")) == ["memory/other.md"]
 
 
 def test_phrase_behind_a_minus_leaves_out_what_holds_it(start: Start) -> None:
@@ -242,45 +279,45 @@ def test_phrase_behind_a_minus_leaves_out_what_holds_it(start: Start) -> None:
         "memory/together.md": "# Ferry\n\nThe ferry sails from pier one two times a day.\n",
         "memory/apart.md": "# Ferry\n\nThe ferry has two decks and one mast.\n",
     }
-    daemon = start(notes | FILLER)
-    assert paths(ask(daemon, '会议 -"星期六"')) == ["memory/monday.md"]
-    assert paths(ask(daemon, 'ferry -"one two"')) == ["memory/apart.md"]
-    assert set(paths(ask(daemon, 'what about the ferry -"one two"?'))) >= {"memory/together.md", "memory/apart.md"}
+    place = start(notes | FILLER)
+    assert paths(ask(place, '会议 -"星期六"')) == ["memory/monday.md"]
+    assert paths(ask(place, 'ferry -"one two"')) == ["memory/apart.md"]
+    assert set(paths(ask(place, 'what about the ferry -"one two"?'))) >= {"memory/together.md", "memory/apart.md"}
 
 
 def test_beginning_of_an_identifier_finds_it_behind_the_whole(start: Start) -> None:
     notes: dict[str, str] = {}
     numbers = {"12345": "12345678", "202610": "20261018", "deadb": "deadbeefcafe"}
-    text = " ".join(f"Then came matter{number} of that long year." for number in range(30))
-    for place, (part, whole) in enumerate(numbers.items()):
-        notes[f"memory/longer{place}.md"] = f"# Number\n\n{whole} {whole} {whole} {whole}\n"
-        notes[f"bank/whole{place}.md"] = f"# Year\n\n{text} It was {part}.\n"
-    daemon = start(notes | FILLER)
-    for place, part in enumerate(numbers):
-        assert paths(ask(daemon, part)) == [f"bank/whole{place}.md", f"memory/longer{place}.md"]
-        assert paths(ask(daemon, f"{part} path:memory")) == [f"memory/longer{place}.md"]
-    assert not paths(ask(daemon, "1234")), "the beginning of a year would find every day of it"
+    text = " ".join(f"Then came matter{matter} of that long year." for matter in range(30))
+    for number, (part, whole) in enumerate(numbers.items()):
+        notes[f"memory/longer{number}.md"] = f"# Number\n\n{whole} {whole} {whole} {whole}\n"
+        notes[f"bank/whole{number}.md"] = f"# Year\n\n{text} It was {part}.\n"
+    place = start(notes | FILLER)
+    for number, part in enumerate(numbers):
+        assert paths(ask(place, part)) == [f"bank/whole{number}.md", f"memory/longer{number}.md"]
+        assert paths(ask(place, f"{part} path:memory")) == [f"memory/longer{number}.md"]
+    assert not paths(ask(place, "1234")), "the beginning of a year would find every day of it"
 
 
 @pytest.mark.parametrize("question", ["zzzxqv", "qwxjk vvbz", "zzzxqv flimbicates quandrously"])
-def test_nonsense_is_told_as_nothing_found(start: Start, starter_model: Path, question: str) -> None:
-    daemon = start(FILLER, starter_model)
-    reply = ask(daemon, question, explain=True)
+def test_nonsense_is_told_as_nothing_found(start: Start, question: str) -> None:
+    place = start(FILLER, "model")
+    reply = ask(place, question, explain=True)
     assert reply["mode"] == "hybrid"
     assert (reply["results"], reply["verdict"]) == ([], "none")
     assert "noise" in reply["reason"]
     assert reply["misses"]
     assert all("noise" in miss["explain"]["because"] for miss in reply["misses"])
-    assert ask(daemon, question)["misses"] is None
+    assert ask(place, question)["misses"] is None
 
 
-def test_paraphrase_is_found_and_literal_match_is_answerable(start: Start, starter_model: Path) -> None:
+def test_paraphrase_is_found_and_literal_match_is_answerable(start: Start) -> None:
     notes = {"memory/boiler.md": "# Boiler\n\nThe boiler was serviced by Quentin Aldebaran.\n", **FILLER}
-    daemon = start(notes, starter_model)
-    other_words = ask(daemon, "who fixed our central heating furnace?")
+    place = start(notes, "model")
+    other_words = ask(place, "who fixed our central heating furnace?")
     assert paths(other_words)[0] == "memory/boiler.md"
     assert other_words["verdict"] in ("weak", "answerable")
-    assert ask(daemon, "boiler Aldebaran")["verdict"] == "answerable"
+    assert ask(place, "boiler Aldebaran")["verdict"] == "answerable"
 
 
 def test_word_of_a_question_full_of_unknown_ones_is_weak(start: Start) -> None:
@@ -296,29 +333,29 @@ def test_filters_inside_the_question(start: Start) -> None:
         dated(90): "# Lease\n\nAnother second process held the lease, a backup did.\n",
         "bank/lease.md": "# Lease\n\nThe lease process: second to none.\n",
     }
-    daemon = start(notes | FILLER)
-    assert set(paths(ask(daemon, "lease"))) == {dated(3), dated(90), "bank/lease.md"}
-    assert paths(ask(daemon, "lease since:30d path:memory")) == [dated(3)]
-    assert paths(ask(daemon, "lease until:60d path:memory/2*")) == [dated(90)]
-    assert set(paths(ask(daemon, 'lease "second process"'))) == {dated(3), dated(90)}
-    assert paths(ask(daemon, '"second process" -backup')) == [dated(3)]
-    asked = ask(daemon, 'path:memory since:30d "second process" lease -backup', explain=True)
+    place = start(notes | FILLER)
+    assert set(paths(ask(place, "lease"))) == {dated(3), dated(90), "bank/lease.md"}
+    assert paths(ask(place, "lease since:30d path:memory")) == [dated(3)]
+    assert paths(ask(place, "lease until:60d path:memory/2*")) == [dated(90)]
+    assert set(paths(ask(place, 'lease "second process"'))) == {dated(3), dated(90)}
+    assert paths(ask(place, '"second process" -backup')) == [dated(3)]
+    asked = ask(place, 'path:memory since:30d "second process" lease -backup', explain=True)
     assert paths(asked) == [dated(3)]
     understood = asked["explain"]["question"]
     assert (understood["phrases"], understood["excluded"]) == (["second process"], ["backup"])
     assert understood["paths"] == ["memory"]
     assert understood["since"]
-    nothing = ask(daemon, '"process second"')
+    nothing = ask(place, '"process second"')
     assert (nothing["results"], nothing["verdict"]) == ([], "none")
     assert "phrases" in nothing["reason"]
 
 
-def test_filters_hold_for_vectors_too(start: Start, starter_model: Path) -> None:
+def test_filters_hold_for_vectors_too(start: Start) -> None:
     """Equal passages share one vector; a filter must not let the one show the other."""
     same = "# Heat\n\nThe plumber repaired the boiler.\n"
-    daemon = start({"memory/in.md": same, "bank/out.md": same, **FILLER}, starter_model)
+    place = start({"memory/in.md": same, "bank/out.md": same, **FILLER}, "model")
     for query in ("who mended the heating path:memory/in.md", "mended heating -cellar path:memory/in.md"):
-        reply = ask(daemon, query, explain=True)
+        reply = ask(place, query, explain=True)
         assert reply["health"]["arms"]["vector"]["state"] == "ok"
         assert {hit["path"] for hit in [*reply["results"], *reply["misses"]]} == {"memory/in.md"}
 
@@ -348,16 +385,16 @@ def test_filters_hold_for_vectors_too(start: Start, starter_model: Path) -> None
         ("Angstrom", "memory/accents.md"),
     ],
 )
-def test_whole_and_part_of_what_is_written(scripts: RunningDaemon, question: str, answer: str) -> None:
+def test_whole_and_part_of_what_is_written(scripts: Place, question: str, answer: str) -> None:
     reply = ask(scripts, question)
     assert paths(reply)[0] == answer
     assert reply["verdict"] == "answerable"
 
 
 @pytest.fixture(scope="module")
-def scripts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
-    """One daemon over notes in many scripts."""
-    home = tmp_path_factory.mktemp("scripts")
+def scripts(places: dict[str, list[Place]]) -> Place:
+    """Notes in many scripts."""
+    place = places["words"].pop()
     notes = {
         "memory/codes.md": "# Codes\n\nError GW-4172, fixed in a828e60b3f91c on 2026-10-18: `candidateMultiplier` in "
         '/etc/memoryd/config.json5 was wrong; "sqlite-vec unavailable" came of it.\n',
@@ -370,20 +407,15 @@ def scripts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]
         "memory/accents.md": "# Papers\n\nHer résumé names the A\u030angstro\u0308m laboratory.\n",
         **FILLER,
     }
-    workspace = home / "workspace"
-    for name, text in notes.items():
-        (workspace / name).parent.mkdir(parents=True, exist_ok=True)
-        (workspace / name).write_text(text)
-    with RunningDaemon(home, write_config(home, workspace, None), workspace) as running:
-        running.client().sync(wait="indexed")
-        yield running
+    place.write(notes)
+    return place
 
 
 def test_snippet_shows_the_match_in_its_own_lines(start: Start) -> None:
     lines = [f"- line {number} about nothing much at all, as on most days of that year" for number in range(40)]
     lines[31] = "- the Zürich safe opens with 4711"
-    daemon = start({"memory/long.md": "\n".join(lines) + "\n", **FILLER})
-    hit = ask(daemon, "zurich safe", maxResults=1)["results"][0]
+    place = start({"memory/long.md": "\n".join(lines) + "\n", **FILLER})
+    hit = ask(place, "zurich safe", maxResults=1)["results"][0]
     assert "Zürich safe" in hit["snippet"]
     body = hit["snippet"].split("\n\nSource: ")[0]
     assert body == "\n".join(lines[hit["snippetStartLine"] - 1 : hit["snippetEndLine"]])
@@ -395,17 +427,17 @@ def test_snippet_shows_what_stands_around_the_match_and_below_a_heading(start: S
     section = ["", "## Boiler warranty", "", "It ends in May, says the plumber.", "", *lines[:4]]
     middle = [*lines[:9], "- the safe opens with 4711", *lines[9:]]
     notes = {"memory/heading.md": "\n".join([*lines, *section]), "memory/middle.md": "\n".join(middle)}
-    daemon = start(notes | FILLER)
-    below = ask(daemon, "boiler warranty", maxResults=1)["results"][0]["snippet"]
+    place = start(notes | FILLER)
+    below = ask(place, "boiler warranty", maxResults=1)["results"][0]["snippet"]
     assert "## Boiler warranty\n\nIt ends in May, says the plumber." in below
-    around = ask(daemon, "safe 4711", maxResults=1)["results"][0]["snippet"].split("\n\nSource: ")[0].split("\n")
-    place = next(at for at, line in enumerate(around) if "4711" in line)
-    assert 3 <= place <= len(around) - 4
+    around = ask(place, "safe 4711", maxResults=1)["results"][0]["snippet"].split("\n\nSource: ")[0].split("\n")
+    at = next(at for at, line in enumerate(around) if "4711" in line)
+    assert 3 <= at <= len(around) - 4
 
 
-def test_explanation_adds_up(start: Start, starter_model: Path) -> None:
-    daemon = start({"memory/boiler.md": "# Boiler\n\nThe boiler was serviced by Quentin.\n", **FILLER}, starter_model)
-    reply = ask(daemon, "boiler service", explain=True)
+def test_explanation_adds_up(start: Start) -> None:
+    place = start({"memory/boiler.md": "# Boiler\n\nThe boiler was serviced by Quentin.\n", **FILLER}, "model")
+    reply = ask(place, "boiler service", explain=True)
     best = reply["results"][0]["explain"]
     assert (best["wordsRank"], best["mergedRank"], best["decay"]) == (1, 1, 1.0)
     assert best["baseScore"] == reply["results"][0]["score"]
@@ -416,7 +448,7 @@ def test_explanation_adds_up(start: Start, starter_model: Path) -> None:
     assert floors["share"] == 1.0
     assert floors["vectors"] >= len(FILLER)
     assert floors["vectorFloor"] <= floors["clearFloor"]
-    plain = ask(daemon, "boiler service")
+    plain = ask(place, "boiler service")
     assert "explain" not in plain
     assert "explain" not in plain["results"][0]
 
