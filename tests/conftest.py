@@ -12,7 +12,7 @@ from hypothesis import settings
 
 from memoryd.config.paths import models_dir
 from memoryd.models.store import ModelStore
-from tests.daemon import STARTER, RunningDaemon, write_config
+from tests.daemon import STARTER, RunningDaemon, write_config, write_workspace
 from tests.leftovers import described, processes_of
 from tests.sweeps import whole_or
 from tests.waiting import eventually
@@ -77,15 +77,7 @@ def starter_model() -> Path:
 @pytest.fixture
 def workspace(tmp_path: Path) -> Path:
     """A small workspace of believable notes."""
-    root = tmp_path / "workspace"
-    (root / "memory").mkdir(parents=True)
-    (root / "MEMORY.md").write_text("# Memory\n\n- The gateway runs on the Mac Studio called alder.\n")
-    (root / "memory" / "2026-10-06.md").write_text(
-        "# Tuesday\n\nError GW-4172 means that a second process holds the lease.\n\n"
-        "Baked a sourdough loaf for the neighbours.\n"
-    )
-    (root / "memory" / "2026-10-18.md").write_text("# 星期日\n\n今天和文一起去海边的木屋，修好了屋顶的排水沟。\n")
-    return root
+    return write_workspace(tmp_path / "workspace")
 
 
 @pytest.fixture

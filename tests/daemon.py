@@ -23,6 +23,18 @@ STOP_SECONDS = 15.0
 PROGRAM = ("-m", "memoryd.daemon.main")
 
 
+def write_workspace(root: Path) -> Path:
+    """Write a small workspace of believable notes."""
+    (root / "memory").mkdir(parents=True)
+    (root / "MEMORY.md").write_text("# Memory\n\n- The gateway runs on the Mac Studio called alder.\n")
+    (root / "memory" / "2026-10-06.md").write_text(
+        "# Tuesday\n\nError GW-4172 means that a second process holds the lease.\n\n"
+        "Baked a sourdough loaf for the neighbours.\n"
+    )
+    (root / "memory" / "2026-10-18.md").write_text("# 星期日\n\n今天和文一起去海边的木屋，修好了屋顶的排水沟。\n")
+    return root
+
+
 def write_config(
     folder: Path,
     workspace: Path,

@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import pytest
 
 from memoryd.client import Client
 from memoryd.wire import Exit
-from tests.daemon import RunningDaemon, write_config
+from tests.daemon import RunningDaemon, write_config, write_workspace
 from tests.waiting import eventually
 
 MEMORYCTL = Path(sys.executable).parent / "memoryctl"
@@ -37,12 +37,21 @@ def ask(daemon: RunningDaemon, arguments: Sequence[str], expected: Exit = Exit.D
     return json.loads(done.stdout)
 
 
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory, starter_model: Path) -> Iterator[RunningDaemon]:
+    """One daemon for all commands, with the real model; what a test writes is written anew by the next."""
+    home = tmp_path_factory.mktemp("memoryctl")
+    workspace = write_workspace(home / "workspace")
+    with RunningDaemon(home, write_config(home, workspace, starter_model), workspace) as running:
+        running.client().sync(wait="indexed")
+        yield running
+
+
 @pytest.fixture
 def note(daemon: RunningDaemon) -> Path:
     path = daemon.workspace / "memory" / "boiler.md"
-    path.parent.mkdir(exist_ok=True)
     path.write_text(NOTE)
-    assert ask(daemon, ["sync"])["complete"]
+    assert daemon.client().sync()["complete"]
     return path
 
 
