@@ -477,6 +477,27 @@ def _harm_log(log: Path, harm: str) -> None:
             flip_byte(log, log.stat().st_size // 2)
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    """A workspace and its index, which one test after the other harms."""
+    stage = Stage(tmp_path_factory.mktemp("kept"))
+    fill(stage, 20)
+    stage.start()
+    yield stage
+    stage.end()
+
+
+@pytest.fixture
+def stopped(kept: Stage) -> Stage:
+    """The index of a daemon that was stopped in order and has not said anything yet."""
+    if not kept.daemon.is_running():
+        kept.daemon.start()
+    kept.converges()
+    kept.daemon.stop()
+    kept.daemon.log.write_bytes(b"")
+    return kept
+
+
 def _zero(index: Path) -> None:
     os.truncate(index, 0)
 
@@ -523,17 +544,14 @@ HARMS: tuple[Callable[[Path], None], ...] = (*(_zero, _cut, _rubbish, _folder, _
 
 
 @pytest.mark.parametrize("harm", HARMS)
-def test_f056_damaged_index_is_set_aside_and_rebuilt(stage: Stage, harm: Callable[[Path], None]) -> None:
+def test_f056_damaged_index_is_set_aside_and_rebuilt(stopped: Stage, harm: Callable[[Path], None]) -> None:
     """After each kind of harm the notes are found, the index equals a rebuild, the old file goes."""
-    fill(stage, 20)
-    stage.start()
-    stage.daemon.stop()
-    index = check.index_of(stage.daemon)
+    index = check.index_of(stopped.daemon)
     harm(index)
-    stage.daemon.start()
-    eventually(lambda: stage.finds("alder"))
-    stage.converges()
-    eventually(lambda: not _set_aside(stage))
+    stopped.daemon.start()
+    eventually(lambda: stopped.finds("alder"))
+    stopped.converges()
+    eventually(lambda: not _set_aside(stopped))
 
 
 @pytest.mark.sweep
@@ -594,15 +612,12 @@ def _is_sound(path: Path) -> bool:
 
 
 @pytest.mark.parametrize("table", ["chunk_words_data", "chunk_words_docsize"])
-def test_f057_broken_words_are_rebuilt_from_the_notes(stage: Stage, table: str) -> None:
+def test_f057_broken_words_are_rebuilt_from_the_notes(stopped: Stage, table: str) -> None:
     """Spoilt word tables are noticed, and the index equals a rebuild afterwards."""
-    fill(stage, 20)
-    stage.start()
-    stage.daemon.stop()
-    change(check.index_of(stage.daemon), _SPOIL[table])
-    stage.daemon.start()
-    eventually(lambda: _was_damaged(stage))
-    stage.converges()
+    change(check.index_of(stopped.daemon), _SPOIL[table])
+    stopped.daemon.start()
+    eventually(lambda: _was_damaged(stopped))
+    stopped.converges()
 
 
 def _was_damaged(stage: Stage) -> bool:
@@ -620,29 +635,23 @@ _SPOIL = {
 
 
 @pytest.mark.parametrize("table", ["chunks", "passages", "chunk_words", "files"])
-def test_f058_rows_that_went_missing_come_back(stage: Stage, table: str) -> None:
+def test_f058_rows_that_went_missing_come_back(stopped: Stage, table: str) -> None:
     """Missing rows are noticed, and the index equals a rebuild afterwards."""
-    fill(stage, 20)
-    stage.start()
-    stage.daemon.stop()
-    change(check.index_of(stage.daemon), f"DELETE FROM {table} WHERE rowid % 3 = 0")
-    stage.daemon.start()
-    eventually(lambda: table == "files" or _was_damaged(stage))
-    stage.converges()
+    change(check.index_of(stopped.daemon), f"DELETE FROM {table} WHERE rowid % 3 = 0")
+    stopped.daemon.start()
+    eventually(lambda: table == "files" or _was_damaged(stopped))
+    stopped.converges()
 
 
 MISSING = ("TABLE files", "TABLE passages", "TABLE spaces", "TABLE chunk_words", "INDEX passages_by_hash")
 
 
 @pytest.mark.parametrize("missing", MISSING)
-def test_f058_missing_table_behind_sound_pages_is_made_good(stage: Stage, missing: str) -> None:
+def test_f058_missing_table_behind_sound_pages_is_made_good(stopped: Stage, missing: str) -> None:
     """Without a table or an index of it, the index equals a rebuild after the start."""
-    fill(stage, 20)
-    stage.start()
-    stage.daemon.stop()
-    change(check.index_of(stage.daemon), f"PRAGMA foreign_keys = OFF; DROP {missing}")
-    stage.daemon.start()
-    stage.converges()
+    change(check.index_of(stopped.daemon), f"PRAGMA foreign_keys = OFF; DROP {missing}")
+    stopped.daemon.start()
+    stopped.converges()
 
 
 def test_f058_table_that_goes_missing_while_it_is_used_is_made_good(stage: Stage) -> None:
@@ -656,14 +665,12 @@ def test_f058_table_that_goes_missing_while_it_is_used_is_made_good(stage: Stage
 
 
 @pytest.mark.parametrize("version", [0, 99])
-def test_f059_index_of_another_version_is_built_anew(stage: Stage, version: int) -> None:
+def test_f059_index_of_another_version_is_built_anew(stopped: Stage, version: int) -> None:
     """An older and a newer index equal a rebuild after the start, and the old file goes."""
-    stage.start()
-    stage.daemon.stop()
-    change(check.index_of(stage.daemon), f"PRAGMA user_version = {version}")
-    stage.daemon.start()
-    stage.converges()
-    eventually(lambda: not _set_aside(stage))
+    change(check.index_of(stopped.daemon), f"PRAGMA user_version = {version}")
+    stopped.daemon.start()
+    stopped.converges()
+    eventually(lambda: not _set_aside(stopped))
 
 
 def test_f059_database_that_is_not_ours_is_left_alone(stage: Stage) -> None:
