@@ -26,7 +26,7 @@ def page() -> str:
 def _walk(command: click.Command, name: str) -> Iterator[tuple[str, click.Command]]:
     yield name, command
     if isinstance(command, click.Group):
-        context = click.Context(command, info_name=name)
+        context = click.Context(command, info_name=name, **command.context_settings)
         for child in command.list_commands(context):
             found = command.get_command(context, child)
             assert found is not None
@@ -34,7 +34,7 @@ def _walk(command: click.Command, name: str) -> Iterator[tuple[str, click.Comman
 
 
 def _entry(command: click.Command, name: str) -> str:
-    context = click.Context(command, info_name=name)
+    context = click.Context(command, info_name=name, **command.context_settings)
     usage = " ".join([name, *command.collect_usage_pieces(context)])
     rows = [record for one in command.get_params(context) if (record := one.get_help_record(context))]
     said = [f"`{option}`" for option, _ in rows]
