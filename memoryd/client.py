@@ -90,16 +90,16 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Closes the connection; a later call opens it again."""
+        """Close the connection; a later call opens it again."""
         self._connection.close()
 
     def health(self) -> HealthReply:
-        """Says whether the daemon is up (`ok`) and its index has been read once (`ready`)."""
+        """Say whether the daemon is up (`ok`) and its index has been read once (`ready`)."""
         reply: HealthReply = self._call("GET", "/health")
         return reply
 
     def status(self) -> StatusReply:
-        """Reports the daemon's state, per agent."""
+        """Report the daemon's state, per agent."""
         reply: StatusReply = self._call("GET", "/status")
         return reply
 
@@ -118,7 +118,7 @@ class Client:
         deadline_ms: int | None = None,
         explain: bool = False,
     ) -> SearchReply:
-        """Finds the chunks that answer `query`, best first.
+        """Find the chunks that answer `query`, best first.
 
         None leaves the choice to the configuration (6 results, 5 s). `sources` names "memory" or "sessions", `since`
         and `until` are dates, `paths` globs below the workspace. No hits is a reply with a `reason`, not an error.
@@ -149,7 +149,7 @@ class Client:
         column: int | None = None,
         session_key: str | None = None,
     ) -> FileReply:
-        """Reads `lines` lines of a document from line `start` (1-based) on, of that one from character `column` on.
+        """Read `lines` lines of a document from line `start` (1-based) on, of that one from character `column` on.
 
         A reply cut short by the size limit has `truncated`, and `nextFrom` or, inside a line that is too long,
         `nextColumn`. Raises NotFound.
@@ -159,13 +159,13 @@ class Client:
         return reply
 
     def start_session(self, session_key: str, *, agent: str | None = None) -> SessionStartReply:
-        """Says that a session begins, so that the index looks at the disk (`sync.onSessionStart`)."""
+        """Say that a session begins, so that the index looks at the disk (`sync.onSessionStart`)."""
         body = {"sessionKey": session_key, "agent": agent}
         reply: SessionStartReply = self._call("POST", "/sessions/start", body)
         return reply
 
     def sync(self, wait: Wait = "indexed", timeout_ms: int | None = None, agent: str | None = None) -> SyncReply:
-        """Waits until what is on disk now is found by words ("indexed") or by vector too ("embedded").
+        """Wait until what is on disk now is found by words ("indexed") or by vector too ("embedded").
 
         `timeout_ms` defaults to the client's time-out. When it passes, the reply says `complete: false` and
         what is pending; the work goes on.
@@ -176,7 +176,7 @@ class Client:
         return reply
 
     def reindex(self, force: bool = False, embeddings: bool = False, agent: str | None = None) -> ReindexReply:
-        """Starts to read every file again (`force`) and to compute every vector again (`embeddings`)."""
+        """Start to read every file again (`force`) and to compute every vector again (`embeddings`)."""
         body = {"agent": agent, "force": force, "embeddings": embeddings}
         reply: ReindexReply = self._call("POST", "/reindex", body)
         return reply
@@ -184,7 +184,7 @@ class Client:
     def events(
         self, *, agent: str | None = None, session_key: str | None = None, silence: float | None = None
     ) -> Generator[ServerEvent, None, None]:
-        """Yields events of indexing, embedding and degradation as they happen, on a connection of its own.
+        """Yield events of indexing, embedding and degradation as they happen, on a connection of its own.
 
         Ends when the daemon stops; raises DeadlineExceeded after `silence` seconds without a byte.
         """
@@ -204,7 +204,7 @@ class Client:
             connection.close()
 
     def _call(self, method: str, target: str, body: Mapping[str, object] | None = None, wait_ms: int = 0) -> Any:
-        """Sends one request and decodes its reply, for which the daemon may take `wait_ms`."""
+        """Send one request and decode its reply, for which the daemon may take `wait_ms`."""
         payload = None if body is None else json.dumps(_without_none(body)).encode()
         timeout = max(self.timeout, wait_ms / 1000 + GRACE_SECONDS) if wait_ms else self.timeout
         try:
@@ -271,7 +271,7 @@ def _decoded(content: bytes | str) -> Any:
 
 
 def _refusal(status: int, content: bytes) -> MemorydError:
-    """Makes the exception that an error reply stands for."""
+    """Return the exception that an error reply stands for."""
     try:
         error = json.loads(content)["error"]
         return error_of(ErrorCode(error["code"]), str(error["message"]), hint=str(error.get("hint") or ""))
@@ -280,7 +280,7 @@ def _refusal(status: int, content: bytes) -> MemorydError:
 
 
 def _lost(exc: OSError | http.client.HTTPException) -> MemorydError:
-    """Names what went wrong on an open connection."""
+    """Name what went wrong on an open connection."""
     if isinstance(exc, TimeoutError):
         return DeadlineExceeded("memoryd did not answer in time", hint="see what it does: memoryctl status")
     if not isinstance(exc, OSError | http.client.IncompleteRead):
@@ -289,7 +289,7 @@ def _lost(exc: OSError | http.client.HTTPException) -> MemorydError:
 
 
 def _server_events(response: http.client.HTTPResponse) -> Iterator[ServerEvent]:
-    """Decodes text/event-stream (https://html.spec.whatwg.org/multipage/server-sent-events.html)."""
+    """Decode text/event-stream (https://html.spec.whatwg.org/multipage/server-sent-events.html)."""
     name, data = "message", list[str]()
     for raw in response:
         field, _, value = raw.decode().rstrip("\r\n").partition(":")

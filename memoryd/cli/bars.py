@@ -17,7 +17,7 @@ PIPE_WIDTH = 160
 
 
 def console(*, to_stderr: bool = False) -> Console:
-    """A console that writes escape sequences only where terminal.is_coloured says so."""
+    """Return a console that writes escape sequences only where terminal.is_coloured says so."""
     stream = sys.stderr if to_stderr else sys.stdout
     return Console(
         file=stream,
@@ -54,18 +54,18 @@ class Bars:
         self._progress.stop()
 
     def show(self, name: str, done: int, total: int | None, amount: str) -> None:
-        """Moves the bar of that name; without a total it pulses."""
+        """Move the bar of that name; without a total it pulses."""
         if name not in self._tasks:
             self._tasks[name] = self._progress.add_task(name, total=total, amount=amount)
         self._progress.update(self._tasks[name], completed=done, total=total, amount=amount)
 
     def show_transfer(self, name: str, done_bytes: int, total_bytes: int | None) -> None:
-        """Moves a bar of bytes, with their speed."""
+        """Move a bar of bytes, with their speed."""
         of_total = f" of {size(total_bytes)}" if total_bytes else ""
         self.show(name, done_bytes, total_bytes, f"{size(done_bytes)}{of_total}{self._speed(name)}")
 
     def hide(self, name: str) -> None:
-        """Takes the bar of that name away, if there is one."""
+        """Take the bar of that name away, if there is one."""
         if name in self._tasks:
             self._progress.remove_task(self._tasks.pop(name))
 
@@ -83,7 +83,7 @@ class IndexBars(Bars):
         self._most_files = 0
 
     def show_agents(self, agents: Sequence[AgentStatus]) -> None:
-        """Moves the bars to what `agents` have pending now."""
+        """Move the bars to what `agents` have pending now."""
         pending = sum(agent["pendingFiles"] for agent in agents)
         self._most_files = max(self._most_files, pending)
         done = self._most_files - pending

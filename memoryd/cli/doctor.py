@@ -4,7 +4,7 @@ Works without a daemon. Each part is a module with a `checks` function; `SECTION
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from typing import Literal
@@ -36,7 +36,7 @@ class Finding:
     hint: str = ""
 
 
-Checks = Callable[[Config], Awaitable[Sequence[Finding]]]
+Checks = Callable[[Config], Coroutine[None, None, Sequence[Finding]]]
 
 
 @click.command("doctor", context_settings=HELP)
@@ -49,17 +49,13 @@ def command(invocation: Invocation) -> Exit:
     checks += [Finding("privacy", "open", one.message, one.hint) for one in exposures(loaded.config, loaded.source)]
     for section in SECTIONS:
         look: Checks = import_module(f"memoryd.cli.doctor_{section}").checks
-        checks += asyncio.run(_gathered(look, loaded.config))
+        checks += asyncio.run(look(loaded.config))
     if invocation.is_json:
         invocation.print_json({"checks": [asdict(check) for check in checks]})
     else:
         for check in checks:
             _print(check)
     return Exit.ERROR if any(check.state == "wrong" for check in checks) else Exit.DONE
-
-
-async def _gathered(look: Checks, config: Config) -> list[Finding]:
-    return list(await look(config))
 
 
 def _print(check: Finding) -> None:

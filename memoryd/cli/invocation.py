@@ -53,14 +53,14 @@ class Invocation:
         self.agent = folded_id(name) if name else self.agent
 
     def client(self, timeout: float = 30) -> Client:
-        """A client of the daemon that was asked for; `timeout` in seconds of silence."""
+        """Return a client of the daemon that was asked for; `timeout` in seconds of silence."""
         return Client(self.socket, timeout)
 
     def print_json(self, value: object) -> None:
         click.echo(terminal.encoded(value))
 
     def chosen_agents(self, status: StatusReply) -> list[AgentStatus]:
-        """The agent named by `--agent`, else all. Raises UnknownAgent."""
+        """Return the agent named by `--agent`, else all. Raises UnknownAgent."""
         if self.agent is None:
             return status["agents"]
         if chosen := [agent for agent in status["agents"] if agent["id"] == self.agent.lower()]:
@@ -112,5 +112,5 @@ agent_option = click.option(
 
 
 def shared(command: AnyCommand) -> AnyCommand:
-    """Adds `--json`, `--socket` and `--agent`."""
+    """Add `--json`, `--socket` and `--agent`."""
     return json_option(socket_option(agent_option(command)))

@@ -47,7 +47,7 @@ def memoryctl() -> None:
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Runs one command line and returns its exit code."""
+    """Run one command line and return its exit code."""
     invocation = Invocation()
     invocation.name_agent(os.environ.get("MEMORYD_AGENT_ID"))
     try:

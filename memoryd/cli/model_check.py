@@ -24,7 +24,7 @@ REAP_SECONDS = 5.0
 
 
 def check(model: Path, local: LocalSection) -> Verification:
-    """Embeds known pairs with `model`. Raises ModelError if the file is no model, EmbeddingError if it fails."""
+    """Embed known pairs with `model`. Raises ModelError if the file is no model, EmbeddingError if it fails."""
     metadata = inspect(model)
     family = family_of(metadata)
     worker = LlamaWorker(
@@ -40,7 +40,7 @@ def check(model: Path, local: LocalSection) -> Verification:
 
 
 def print_check(invocation: Invocation, spec: str, verification: Verification) -> Exit:
-    """Prints cosines and verdict; exit code 1 if the model is refused."""
+    """Print cosines and verdict; return exit code 1 if the model is refused."""
     if invocation.is_json:
         invocation.print_json(
             {
@@ -77,7 +77,7 @@ async def _measure(worker: LlamaWorker) -> Verification:
 
 
 async def _reaped(worker: LlamaWorker) -> None:
-    """Waits for the failed child to be gone: cancelled while it is being stopped, it would outlive the loop."""
+    """Wait for the failed child to be gone: cancelled while it is being stopped, it would outlive the loop."""
     with suppress(TimeoutError):
         async with asyncio.timeout(REAP_SECONDS):
             while worker.state().pid is not None:  # noqa: ASYNC110  (the worker has no event to wait for)

@@ -127,7 +127,7 @@ def _configured(agent: Agent) -> str:
 
 
 def _store(agent: Agent) -> ModelStore:
-    """The cache; `local.download: false` is about downloads that nobody asked for, so it does not hold here."""
+    """Return the cache; `local.download: false` is about downloads that nobody asked for, so it does not hold here."""
     folder = agent.memory_search.local.model_cache_dir
     return ModelStore.of(Path(folder).expanduser() if folder else models_dir(), os.environ)
 

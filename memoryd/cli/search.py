@@ -129,7 +129,7 @@ def _exit_code(reply: SearchReply, strict: bool) -> Exit:
 
 
 def _is_unanswered(reply: SearchReply) -> bool:
-    """Whether no arm took part, so that nothing is known of what the notes say."""
+    """Tell whether no arm took part, so that nothing is known of what the notes say."""
     return reply["mode"] == "none" and not reply["results"]
 
 
@@ -172,7 +172,7 @@ def _explanation(hit: HitReply) -> str:
 
 
 def _engine(reply: SearchReply, left: str) -> str:
-    """Who answered in the place of `left`: the other backend, or the same one with another provider's vectors."""
+    """Say who answered in the place of `left`: the other backend, or the same one with another provider's vectors."""
     return reply["backend"] if left == "qmd" else f"{reply['provider']} in the place of {left}"
 
 

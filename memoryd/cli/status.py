@@ -89,7 +89,7 @@ def _grid(rows: Iterator[StatusRow]) -> Table:
 
 
 def _text(*parts: str, style: str = "") -> Text:
-    """Joins what is not empty; names of files and reasons may hold anything."""
+    """Join what is not empty; names of files and reasons may hold anything."""
     return Text(" · ".join(harmless_line(part) for part in parts if part), style=style)
 
 

@@ -23,12 +23,12 @@ _C1 = re.compile("[\x7f-\x9f]")
 
 
 def harmless(text: str) -> str:
-    """Removes escape sequences and control characters, so that a hostile note cannot drive the terminal."""
+    """Remove escape sequences and control characters, so that a hostile note cannot drive the terminal."""
     return _CONTROLS.sub("", _ESCAPES.sub("", text.replace("\r\n", "\n")))
 
 
 def harmless_line(text: str) -> str:
-    """Makes harmless text of one line."""
+    """Return harmless text of one line."""
     return " ".join(harmless(text).split())
 
 
@@ -37,34 +37,34 @@ def is_terminal(stream: TextIO) -> bool:
 
 
 def is_coloured(stream: TextIO) -> bool:
-    """True for a terminal unless `NO_COLOR` (https://no-color.org) is set or it understands no colour."""
+    """Return True for a terminal unless `NO_COLOR` (https://no-color.org) is set or it understands no colour."""
     return is_terminal(stream) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def styled(text: str, *, bold: bool = False, dim: bool = False, colour: str | None = None) -> str:
-    """Styles text for stdout, or returns it as it is where no colour is wanted."""
+    """Style text for stdout, or return it as it is where no colour is wanted."""
     return click.style(text, fg=colour, bold=bold, dim=dim) if is_coloured(sys.stdout) else text
 
 
 def note(text: str) -> None:
-    """Prints one line to stderr."""
+    """Print one line to stderr."""
     click.echo(f"note: {harmless_line(text)}", err=True)
 
 
 def encoded(value: object, *, indent: int | None = 2) -> str:
-    """JSON for people and programs: readable letters, but no character that drives a terminal."""
+    """Return JSON for people and programs: readable letters, but no character that drives a terminal."""
     is_unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
     text = json.dumps(value, ensure_ascii=not is_unicode, indent=indent)
     return _C1.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def count(number: int, noun: str) -> str:
-    """`1 file`, `1,203 files`."""
+    """Return a number with its noun: `1 file`, `1,203 files`."""
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
 def size(octets: float) -> str:
-    """Bytes in decimal units: `980 B`, `12.3 MB`."""
+    """Write bytes in decimal units: `980 B`, `12.3 MB`."""
     for unit in ("B", "kB", "MB", "GB"):
         if octets < 1000:
             return f"{octets:.0f} {unit}" if unit == "B" or octets >= 100 else f"{octets:.1f} {unit}"
@@ -73,12 +73,12 @@ def size(octets: float) -> str:
 
 
 def percent(part: int, whole: int) -> str:
-    """Rounded down, so that 100 % means all; of nothing all is done."""
+    """Write a share, rounded down, so that 100 % means all; of nothing all is done."""
     return f"{100 * part // whole if whole else 100} %"
 
 
 def duration(seconds: float) -> str:
-    """The two largest units: `3 s`, `2 min 5 s`, `4 h 10 min`, `3 d 2 h`."""
+    """Write seconds in the two largest units: `3 s`, `2 min 5 s`, `4 h 10 min`, `3 d 2 h`."""
     left = max(0, int(seconds))
     parts = []
     for unit, length in (("d", 86400), ("h", 3600), ("min", 60), ("s", 1)):
@@ -89,7 +89,7 @@ def duration(seconds: float) -> str:
 
 
 def ago(moment: str | None, now: datetime) -> str:
-    """How long ago an ISO 8601 time was; `never` for None, the text itself if it is no such time."""
+    """Say how long ago an ISO 8601 time was; `never` for None, the text itself if it is no such time."""
     if not moment:
         return "never"
     try:

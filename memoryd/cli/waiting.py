@@ -44,7 +44,7 @@ class _Barrier(threading.Thread):
 
 
 def reach(invocation: Invocation, goal: Wait, seconds: float) -> SyncReply:
-    """Waits for `goal` and returns what is still pending then; shows a bar if stderr is a terminal."""
+    """Wait for `goal` and return what is still pending then; show a bar if stderr is a terminal."""
     if not is_terminal(sys.stderr) or goal == "none":
         return _wait(invocation, goal, seconds)
     # rich takes 50 ms to import and is needed for a bar only

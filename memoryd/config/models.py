@@ -66,16 +66,12 @@ class Agent:
         if template is None:
             return workspace_state_dir(self.workspace) / INDEX_NAME
         path = expand(template.replace("{agentId}", self.id), self.workspace)
-        return _beside(path) if _is_openclaws(path, self.workspace) else path
+        return path.with_name(f"{path.stem}.memoryd{path.suffix}") if _is_openclaws(path, self.workspace) else path
 
 
 def _is_openclaws(path: Path, workspace: Path) -> bool:
     """Tell whether OpenClaw itself keeps, or may yet make, an index at this path that its configuration names."""
     return path.is_relative_to(Path.home() / OPENCLAW_STATE) and not path.is_relative_to(workspace)
-
-
-def _beside(path: Path) -> Path:
-    return path.with_name(f"{path.stem}.memoryd{path.suffix}")
 
 
 def _apart(agents: Sequence[Agent]) -> Iterator[Agent]:

@@ -64,7 +64,7 @@ class Connections:
         return self.by_process.total()
 
     def why_full(self, peer: Peer, fd: int) -> str:
-        """The limit that one more connection from `peer` would break, or an empty string."""
+        """Return the limit that one more connection from `peer` would break, or an empty string."""
         if self.open >= self.limits.total:
             return "too many connections"
         if self.by_process[peer.pid] >= self.limits.per_process:
@@ -232,12 +232,12 @@ class Connection(H11Protocol):
 
 
 def peer_of(scope: Mapping[str, Any]) -> Peer:
-    """Who sent the request of this ASGI scope."""
+    """Return who sent the request of this ASGI scope."""
     return cast(Peer, scope["state"]["peer"])
 
 
 def _is_hung_up(transport: asyncio.Transport) -> bool:
-    """Whether the client closed its socket entirely, so that no answer can reach it."""
+    """Tell whether the client closed its socket entirely, so that no answer can reach it."""
     poll = select.poll()
     poll.register(transport.get_extra_info("socket").fileno(), 0)
     return any(event & _POLL_HANGUP for _, event in poll.poll(0))

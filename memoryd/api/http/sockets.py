@@ -130,7 +130,7 @@ def check_length(path: Path) -> None:
 
 
 def credentials(sock: socket.socket) -> tuple[int, int]:
-    """The uid and pid of the process that connected, as the kernel noted them; pid 0 if it cannot be seen from here."""
+    """Return uid and pid of the process that connected, as the kernel noted them; pid 0 if it is not seen from here."""
     if sys.platform == "darwin":
         # <sys/un.h>: SOL_LOCAL 0, LOCAL_PEERCRED 1 (struct xucred: version, uid, …), LOCAL_PEERPID 2
         uid = struct.unpack("=II", sock.getsockopt(0, 1, 76)[:8])[1]
@@ -165,7 +165,7 @@ def _remove_dead_socket(path: Path) -> None:
 
 
 def _answers(path: Path) -> bool:
-    """Whether anybody listens; only a plain refusal means no, since a full backlog or a foreign mode is somebody."""
+    """Tell whether anybody listens; only a plain refusal means no: a full backlog or a foreign mode is somebody."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.settimeout(_PROBE_SECONDS)
         return probe.connect_ex(str(path)) not in (errno.ECONNREFUSED, errno.ENOENT)
@@ -203,7 +203,7 @@ def _adopt(fd: int) -> Listener | None:
 
 
 def _is_listening_unix_socket(fd: int) -> bool:
-    """Whether it is one with a path; an address of the abstract namespace has neither owner nor mode."""
+    """Tell whether it is one with a path; an address of the abstract namespace has neither owner nor mode."""
     try:
         if not stat.S_ISSOCK(os.fstat(fd).st_mode):
             return False

@@ -74,7 +74,7 @@ def _of_one(agent: Agent) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _without_media(search: MemorySearchSection) -> Iterator[tuple[str, str]]:
-    """What keeps pictures and sounds from being embedded; which provider `auto` finds is seen later."""
+    """Yield what keeps pictures and sounds from being embedded; which provider `auto` finds is seen later."""
     while_enabled = "while multimodal.enabled is true"
     if search.fallback != "none":
         yield "fallback", f'must be "none" {while_enabled}'
@@ -93,7 +93,7 @@ def _repeated_ids(agents: list[Agent]) -> Iterator[Contradiction]:
 
 
 def _shared_indexes(agents: list[Agent]) -> Iterator[Contradiction]:
-    """One index holds one workspace; two would remove each other's documents."""
+    """Yield each index of two workspaces, which would remove each other's documents."""
     owners: dict[Path, Agent] = {}
     for position, agent in enumerate(agents):
         owner = owners.setdefault(agent.index_path.resolve(), agent)
@@ -106,7 +106,7 @@ def _shared_indexes(agents: list[Agent]) -> Iterator[Contradiction]:
 
 
 def _sockets(agents: list[Agent]) -> Iterator[Contradiction]:
-    """Each socket has a path of its own, outside every workspace, and a key of its own agent."""
+    """Yield each socket without a path of its own, outside every workspace, and a key of its own agent."""
     taken = {socket_path().resolve()}
     for position, agent in enumerate(agents):
         for number, socket in enumerate(agent.sockets):

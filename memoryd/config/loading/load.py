@@ -53,7 +53,7 @@ def load(path: Path | None = None, overrides: Overrides = NO_OVERRIDES) -> Loade
 
 
 def _source(path: Path | None) -> Path | None:
-    """A file that somebody named must exist; the default one need not."""
+    """Return the file to read: one that somebody named must exist, the default one need not."""
     if path is not None:
         return path
     default = config_file()

@@ -1,6 +1,5 @@
 """Validation that goes on after a mistake: what is wrong is taken out, so that all that is wrong is told at once."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -66,12 +65,8 @@ def _without(place: KeyPath, raw: Raw, number: int) -> KeyPath:
         holder[key] = {"id": REQUIRED["id"].format(number)}
     elif not isinstance(holder, dict):
         return _without(tuple(above), raw, number) if above else place
-    elif _is_required(place):
+    elif above and isinstance(above[-1], int) and key in REQUIRED:
         holder[str(key)] = REQUIRED[str(key)].format(number)
     else:
         holder.pop(str(key), None)
     return place
-
-
-def _is_required(place: Sequence[int | str]) -> bool:
-    return len(place) > 1 and isinstance(place[-2], int) and place[-1] in REQUIRED
