@@ -18,17 +18,16 @@ from memoryd.files.scan_rules import ScanRoot
 from memoryd.qmd.agent_collections import collections_of, further_paths
 from memoryd.qmd.collections import Collection
 from memoryd.qmd.copies import QmdCopies
-from memoryd.qmd.engine import NAME, QmdSearch
+from memoryd.qmd.engine import NAME, ChangedSince, QmdSearch
 from memoryd.qmd.home import QmdHome
 from memoryd.qmd.index_writer import CommandSeconds
 from memoryd.qmd.model_links import ModelLinks
-from memoryd.qmd.passages import Passages
 from memoryd.qmd.result_files import ResultFiles
 from memoryd.qmd.sidecar import QmdSettings, QmdSidecar
 from memoryd.qmd.upkeep import Supplies
 from memoryd.qmd.upkeep_plan import UpkeepRules
 from memoryd.search.backend import SearchBackend
-from memoryd.search.fallback_search import ChangedSince, FallbackSearch
+from memoryd.search.fallback_search import FallbackSearch
 
 log = structlog.get_logger(__name__)
 
@@ -85,13 +84,14 @@ class AgentQmd:
         self.search = FallbackSearch(
             first=QmdSearch(
                 qmd=self.qmd,
-                passages=Passages(files=self.files, chunking=ChunkSettings(chunking.tokens, chunking.overlap)),
+                files=self.files,
+                chunking=ChunkSettings(chunking.tokens, chunking.overlap),
                 limits=config.limits,
+                changed_since=given.changed_since,
             ),
             second=given.builtin,
             recent=given.words,
             name=NAME,
-            changed_since=self._changed_since,
         )
         self.search.note(self.qmd.outage)
 
@@ -135,9 +135,6 @@ class AgentQmd:
         """Take the news that the server runs (again): an outage that a question met is over."""
         if self.qmd.outage is None:
             self.search.note(None)
-
-    def _changed_since(self, paths: Sequence[str], moment: float) -> set[str]:
-        return {path for path in self._given.changed_since(paths, moment) if self.files.covers(path)}
 
     def _collections(self) -> tuple[Collection, ...]:
         return collections_of(self._agent, self._given.workspace, self._given.roots)

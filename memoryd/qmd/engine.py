@@ -1,13 +1,15 @@
 """The search of one agent through qmd: its results, checked against the files on disk and cited like our own."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from memoryd.config.qmd import QmdLimitsSection
+from memoryd.domain.text.entries import ChunkSettings
 from memoryd.domain.text.words import query_terms
 from memoryd.qmd.passages import Passages, place_in_answer, without_copies
+from memoryd.qmd.result_files import ResultFiles
 from memoryd.qmd.sidecar import QmdAnswer, QmdSidecar
 from memoryd.qmd.subqueries import MAX_LISTED, MAX_SEARCHES, QmdQuestion, sub_queries
 from memoryd.search.backend import LEXICAL, VECTOR, Arm, ArmState, Engine, Found, Query
@@ -20,13 +22,31 @@ MOST_ASKED = MAX_SEARCHES * MAX_LISTED
 MAX_TERMS = 64
 
 
+ChangedSince = Callable[[Sequence[str], float], set[str]]
+"""Tells which of some documents are not what they were at a moment of the system clock."""
+
+
 class QmdSearch:
     """Asks qmd; raises SidecarError when it cannot answer."""
 
-    def __init__(self, *, qmd: QmdSidecar, passages: Passages, limits: QmdLimitsSection) -> None:
+    def __init__(
+        self,
+        *,
+        qmd: QmdSidecar,
+        files: ResultFiles,
+        chunking: ChunkSettings,
+        limits: QmdLimitsSection,
+        changed_since: ChangedSince,
+    ) -> None:
         self._qmd = qmd
-        self._passages = passages
+        self._files = files
+        self._changed_since = changed_since
+        self._passages = Passages(files=files, chunking=chunking)
         self._limits = limits
+
+    def changed_since(self, paths: Sequence[str], moment: float) -> set[str]:
+        """Return the changed documents of the builtin index that qmd indexes too."""
+        return {path for path in self._changed_since(paths, moment) if self._files.covers(path)}
 
     async def search(self, query: Query) -> Found:
         """Return the chunks of the files that qmd finds; a file that has changed meanwhile must still hold a word."""

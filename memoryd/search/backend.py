@@ -1,6 +1,6 @@
 """The seam between engines: what is asked, what is found, and what answers a question."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -115,4 +115,12 @@ class SearchBackend(Protocol):
 
     async def search(self, query: Query) -> Found:
         """Return what it finds within the query's deadline."""
+        ...
+
+
+class LateBackend(SearchBackend, Protocol):
+    """An engine that learns of changes late: `Found.as_of` tells up to which moment it knows them."""
+
+    def changed_since(self, paths: Sequence[str], moment: float) -> set[str]:
+        """Return those documents that it indexes, and that are not what they were then (system clock)."""
         ...

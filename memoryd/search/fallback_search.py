@@ -1,19 +1,15 @@
 """Two engines as one: the first answers; when it cannot, the second answers the same question in the same call."""
 
 import time
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
 from memoryd.errors import SidecarError
-from memoryd.search.backend import Fallback, Found, Query, SearchBackend
+from memoryd.search.backend import Fallback, Found, LateBackend, Query, SearchBackend
 
 FIRST_SHARE = 0.8
 """Of the deadline; the rest is kept for the second engine."""
 LEAST_SECONDS = 0.05
-
-ChangedSince = Callable[[Sequence[str], float], set[str]]
-"""Tells which of some documents are not what they were at a moment of the system clock."""
 
 
 class FallbackSearch:
@@ -25,17 +21,15 @@ class FallbackSearch:
     def __init__(
         self,
         *,
-        first: SearchBackend,
+        first: LateBackend,
         second: SearchBackend,
         recent: SearchBackend,
         name: str,
-        changed_since: ChangedSince,
     ) -> None:
         self._first = first
         self._second = second
         self._recent = recent
         self._name = name
-        self._changed_since = changed_since
         self._fallback: Fallback | None = None
 
     @property
@@ -67,7 +61,7 @@ class FallbackSearch:
     async def _with_recent(self, found: Found, as_of: float, query: Query) -> Found:
         """Put hits in documents changed since `as_of` where the second engine ranks them."""
         others = (await self._recent.search(query)).hits
-        changed = self._changed_since([hit.chunk.path for hit in others], as_of)
+        changed = self._first.changed_since([hit.chunk.path for hit in others], as_of)
         hits = [hit for hit in found.hits if hit.chunk.path not in changed]
         for rank, hit in enumerate(others):
             if hit.chunk.path in changed:
