@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.ranking.decay import age_in_days, decay_day, decay_factor
+from memoryd.domain.ranking.decay import Decay, age_in_days, decay_day, decay_factor, decay_of
 
 DAY_NS = 86_400 * 1_000_000_000
 SAVED = int(datetime(2026, 3, 1, tzinfo=UTC).timestamp()) * 1_000_000_000
@@ -51,3 +51,11 @@ def test_future_and_undated_are_of_today() -> None:
     assert age_in_days(date(2026, 10, 19), date(2026, 10, 18)) == 0
     assert age_in_days(None, date(2026, 10, 18)) == 0
     assert age_in_days(date(2026, 10, 1), date(2026, 10, 18)) == 17
+
+
+def test_decay_counts_the_days_of_the_one_who_asks() -> None:
+    now = datetime(2026, 10, 19, 1, tzinfo=UTC)
+    west = now.astimezone(timezone(timedelta(hours=-5)))
+    assert decay_of("memory/2026-10-18.md", "memory", SAVED, half_life_days=1, now=now) == Decay(0.5, 1)
+    assert decay_of("memory/2026-10-18.md", "memory", SAVED, half_life_days=1, now=west) == Decay(1.0, 0)
+    assert decay_of("bank/world.md", "memory", SAVED, half_life_days=1, now=now) == Decay(1.0, None)

@@ -1,0 +1,58 @@
+"""Candidates in order, and which of them may stand in an answer, told before any is read."""
+
+from memoryd.domain.documents import RelativePath, Source
+from memoryd.domain.ranking.floors import TermStatistics, idf
+from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, Noise, VectorMatches, Weights, relative
+from memoryd.search.hit import Ranks
+from memoryd.search.ranked import Ranked, ranked
+from memoryd.store.chunks import ChunkRow
+
+WORDS = LexicalMatches({1: 4.0, 2: 2.0})
+NEAR = VectorMatches({2: 0.9, 3: 0.7, 4: 0.1}, Noise(0.0, 0.1), compared=100)
+TERMS = TermStatistics(idf(100, {"lease": 2, "oak": 40}), {1: frozenset({"lease"}), 2: frozenset({"oak", "lease"})})
+
+
+def rank(evidence: Evidence, statistics: TermStatistics | None = TERMS, min_score: float = 0.0) -> Ranked:
+    return ranked(evidence, relative(evidence, Weights()), statistics, min_score=min_score)
+
+
+def row(number: int) -> ChunkRow:
+    return ChunkRow(number, RelativePath(f"{number}.md"), Source.MEMORY, 1, 2, "", "text")
+
+
+def test_only_what_is_literal_or_above_the_noise_may_stand_in_the_answer() -> None:
+    ranking = rank(Evidence(WORDS, NEAR))
+    assert (ranking.eligible, ranking.refused) == ([1, 2, 3], [4])
+
+
+def test_min_score_refuses_what_holds_no_word_and_nothing_else() -> None:
+    ranking = rank(Evidence(WORDS, NEAR), min_score=0.9)
+    assert (ranking.eligible, ranking.refused) == ([1, 2], [3, 4])
+
+
+def test_word_of_the_question_counts_though_the_keyword_arm_gave_up() -> None:
+    """The vectors found what holds a word; the statistics say so."""
+    ranking = rank(Evidence(vector=NEAR), min_score=1.0)
+    assert ranking.eligible == [2]
+    assert ranking.hit(row(2)).is_literal
+    assert ranking.hit(row(2)).terms == ("lease", "oak")
+
+
+def test_without_statistics_nothing_is_judged_and_words_count_all_the_same() -> None:
+    ranking = rank(Evidence(WORDS, NEAR), statistics=None)
+    assert ranking.floors is None
+    assert ranking.eligible == [1, 2, 3, 4]
+    assert ranking.hit(row(1)).is_literal
+
+
+def test_hit_has_the_numbers_of_the_arms_that_found_it() -> None:
+    ranking = rank(Evidence(WORDS, NEAR))
+    first, second, third = (ranking.hit(row(number)) for number in (1, 2, 3))
+    assert (first.bm25, first.cosine, first.standout, first.ranks) == (4.0, None, None, Ranks(1, None, 1))
+    assert (second.bm25, second.cosine, second.standout, second.ranks) == (2.0, 0.9, 1.0, Ranks(2, 1, 2))
+    assert (third.bm25, third.text_score, third.ranks) == (None, None, Ranks(None, 2, 3))
+    assert first.score == first.base_score == ranking.base_scores[1]
+
+
+def test_latest_of_equals_comes_first() -> None:
+    assert rank(Evidence(LexicalMatches({1: 2.0, 5: 2.0, 3: 2.0})), statistics=None).eligible == [5, 3, 1]
