@@ -23,6 +23,7 @@ from memoryd.client import Client
 from memoryd.domain.text.entries import ChunkSettings, chunk_entries
 from memoryd.embed.local.llama import NICENESS
 from memoryd.embed.local.worker import LlamaWorker
+from memoryd.embed.local.worker_life import WorkerSpec
 from memoryd.embed.protocol import Passage
 from memoryd.models.families import family_of
 from memoryd.models.gguf_header import inspect
@@ -102,9 +103,10 @@ def _passages(folder: Path, size: int, seed: int = 5) -> list[str]:
 
 
 async def _worker(model: Path, bare: BareLoop, texts: Sequence[str]) -> list[Pair]:
-    worker = LlamaWorker(
+    spec = WorkerSpec(
         model=model, family=family_of(inspect(model)), identity=model_identity(model), threads=1, idle_unload=LONG
     )
+    worker = LlamaWorker(spec)
     loop = asyncio.create_task(worker.run())
     try:
         await worker.embed_documents([Passage(texts[0])])

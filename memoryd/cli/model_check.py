@@ -13,6 +13,7 @@ from memoryd.cli.terminal import styled
 from memoryd.config.providers import LocalSection
 from memoryd.embed.local.identity import identity_of
 from memoryd.embed.local.worker import LlamaWorker
+from memoryd.embed.local.worker_life import WorkerSpec
 from memoryd.embed.verify import Pair, Verification
 from memoryd.embed.verify import verify as embed_known_pairs
 from memoryd.errors import MemorydError
@@ -27,7 +28,7 @@ def check(model: Path, local: LocalSection) -> Verification:
     """Embed known pairs with `model`. Raises ModelError if the file is no model, EmbeddingError if it fails."""
     metadata = inspect(model)
     family = family_of(metadata)
-    worker = LlamaWorker(
+    spec = WorkerSpec(
         model=model,
         family=family,
         identity=identity_of(model, metadata, family),
@@ -36,7 +37,7 @@ def check(model: Path, local: LocalSection) -> Verification:
         context=local.context_size,
         query_timeout=timedelta(seconds=120),  # nobody waits for an answer here, and a large model loads slowly
     )
-    return asyncio.run(_measure(worker))
+    return asyncio.run(_measure(LlamaWorker(spec)))
 
 
 def print_check(invocation: Invocation, spec: str, verification: Verification) -> Exit:

@@ -11,6 +11,7 @@ import pytest
 
 from memoryd.embed.local.identity import identity_of
 from memoryd.embed.local.worker import LlamaWorker
+from memoryd.embed.local.worker_life import WorkerSpec
 from memoryd.embed.protocol import Embedder, Passage, Unembeddable, Vector
 from memoryd.errors import EmbedderUnavailable, EmbeddingError
 from memoryd.models.families import family_of
@@ -46,7 +47,7 @@ async def embedder(request: pytest.FixtureRequest, starter_model: Path) -> Async
 def llama(model: Path) -> LlamaWorker:
     metadata = inspect(model)
     family = family_of(metadata)
-    return LlamaWorker(
+    spec = WorkerSpec(
         model=model,
         family=family,
         identity=identity_of(model, metadata, family),
@@ -54,6 +55,7 @@ def llama(model: Path) -> LlamaWorker:
         idle_unload=timedelta(minutes=5),
         query_timeout=timedelta(seconds=30),
     )
+    return LlamaWorker(spec)
 
 
 def assert_is_vector(vector: Vector | Unembeddable, embedder: Embedder) -> None:

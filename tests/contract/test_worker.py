@@ -10,7 +10,9 @@ import numpy as np
 import psutil
 import pytest
 
-from memoryd.embed.local.worker import LlamaWorker, WorkerPhase
+from memoryd.embed.local.worker import LlamaWorker
+from memoryd.embed.local.worker_life import WorkerSpec
+from memoryd.embed.local.worker_phase import WorkerPhase
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Unembeddable, Vector
 from memoryd.errors import EmbedderUnavailable, EmbeddingError
 from memoryd.models.families import ModelFamily
@@ -26,7 +28,7 @@ def worker_for(
     identity = EmbedderIdentity(
         "local", model.name, "", "", 384, family.pooling, family.query_prompt, family.document_prompt
     )
-    return LlamaWorker(
+    spec = WorkerSpec(
         model=model,
         family=family,
         identity=identity,
@@ -35,6 +37,7 @@ def worker_for(
         query_timeout=timedelta(seconds=30),
         context=context,
     )
+    return LlamaWorker(spec)
 
 
 @asynccontextmanager

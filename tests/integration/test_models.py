@@ -16,6 +16,7 @@ import pytest
 
 from memoryd.embed.local.identity import identity_of
 from memoryd.embed.local.worker import LlamaWorker
+from memoryd.embed.local.worker_life import WorkerSpec
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Unembeddable, Vector
 from memoryd.embed.verify import CHINESE, ENGLISH, verify
 from memoryd.errors import DownloadError, ModelError
@@ -405,7 +406,7 @@ def worker_of(model: Path, *, pooling: str | None = None) -> LlamaWorker:
     if pooling:
         family = type(family)(family.name, family.query_prompt, family.document_prompt, pooling, family.context)
     identity = identity_of(model, metadata, family)
-    return LlamaWorker(
+    spec = WorkerSpec(
         model=model,
         family=family,
         identity=identity,
@@ -413,6 +414,7 @@ def worker_of(model: Path, *, pooling: str | None = None) -> LlamaWorker:
         idle_unload=timedelta(minutes=1),
         query_timeout=timedelta(seconds=30),
     )
+    return LlamaWorker(spec)
 
 
 class TableEmbedder:

@@ -16,10 +16,13 @@ import psutil
 import pytest
 
 from memoryd.domain.breaker import BreakerRule
-from memoryd.embed.local.worker import LlamaWorker, WorkerPhase, worker_command
+from memoryd.embed.local.worker import LlamaWorker
+from memoryd.embed.local.worker_life import WorkerSpec, worker_command
+from memoryd.embed.local.worker_phase import WorkerPhase
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Unembeddable
 from memoryd.errors import EmbedderUnavailable, EmbeddingError, ModelError, WorkerDied
 from memoryd.models.families import ModelFamily
+from memoryd.retry import Retry
 from tests.waiting import eventually_async
 
 STANDIN = Path(__file__).parents[1] / "data" / "workers" / "standin.py"
@@ -44,7 +47,7 @@ def worker_for(
     document_timeout: timedelta = 20 * SECOND,
     load_timeout: timedelta = 20 * SECOND,
 ) -> LlamaWorker:
-    return LlamaWorker(
+    spec = WorkerSpec(
         model=model,
         family=FAMILY,
         identity=EmbedderIdentity("local", model.name, "", "", dimensions, "mean", "{text}", "{text}"),
@@ -53,9 +56,9 @@ def worker_for(
         query_timeout=query_timeout,
         document_timeout=document_timeout,
         load_timeout=load_timeout,
-        rule=rule,
         command=command,
     )
+    return LlamaWorker(spec, retry=Retry(rule))
 
 
 @asynccontextmanager
@@ -393,15 +396,16 @@ from pathlib import Path
 from memoryd.models.families import ModelFamily
 from memoryd.embed.protocol import EmbedderIdentity
 from memoryd.embed.local.worker import LlamaWorker
+from memoryd.embed.local.worker_life import WorkerSpec
 
 async def main():
-    worker = LlamaWorker(
+    worker = LlamaWorker(WorkerSpec(
         model=Path(sys.argv[1]),
         family=ModelFamily("plain", "{text}", "{text}", "mean", 512),
         identity=EmbedderIdentity("local", "m", "", "", 384, "mean", "{text}", "{text}"),
         threads=1,
         idle_unload=timedelta(minutes=5),
-    )
+    ))
     async with asyncio.TaskGroup() as group:
         group.create_task(worker.run())
         await worker.warm()

@@ -13,6 +13,7 @@ import structlog
 
 from memoryd.embed.local.identity import identity_of
 from memoryd.embed.local.worker import LlamaWorker
+from memoryd.embed.local.worker_life import WorkerSpec
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
 from memoryd.errors import DownloadError, MemorydError, ModelError
 from memoryd.models.families import ModelFamily, family_of
@@ -99,7 +100,7 @@ class LocalEmbedding:
     def _worker(self, path: Path) -> LlamaWorker:
         metadata = inspect(path)
         family = _instructed(family_of(metadata), self._settings)
-        return LlamaWorker(
+        spec = WorkerSpec(
             model=path,
             family=family,
             identity=identity_of(path, metadata, family, cache_dir=self._store.folder),
@@ -107,6 +108,7 @@ class LocalEmbedding:
             idle_unload=self._settings.idle_unload,
             context=self._settings.context,
         )
+        return LlamaWorker(spec)
 
     async def _download_failed(self, exc: DownloadError) -> None:
         """Say why, then wait: for the back-off, or, where trying again is no use, for the file to appear."""
