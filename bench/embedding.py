@@ -26,7 +26,7 @@ from memoryd.embed.local.worker import LlamaWorker
 from memoryd.embed.local.worker_life import WorkerSpec
 from memoryd.embed.protocol import Passage
 from memoryd.models.families import family_of
-from memoryd.models.gguf_header import inspect
+from memoryd.models.inspection import inspect
 
 SETTINGS = ChunkSettings(tokens=400, overlap=80)
 BATCH = 16

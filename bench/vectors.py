@@ -10,7 +10,7 @@ import numpy as np
 from memoryd.embed.local.identity import identity_of
 from memoryd.embed.protocol import EmbedderIdentity
 from memoryd.models.families import family_of
-from memoryd.models.gguf_header import inspect
+from memoryd.models.inspection import inspect
 from memoryd.store.database import Database
 from memoryd.store.stored_vectors import Matrix
 from memoryd.store.vector_table import Vectors

@@ -18,7 +18,7 @@ from memoryd.embed.verify import Pair, Verification
 from memoryd.embed.verify import verify as embed_known_pairs
 from memoryd.errors import MemorydError
 from memoryd.models.families import family_of
-from memoryd.models.gguf_header import inspect
+from memoryd.models.inspection import inspect
 from memoryd.wire import Exit
 
 REAP_SECONDS = 5.0

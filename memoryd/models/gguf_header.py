@@ -1,4 +1,4 @@
-"""The header of a GGUF, read with limits: enough to know the model, and whether the file is whole.
+"""The header of a GGUF, read with limits: enough to know whether the file is whole, and what it says of itself.
 
 A file from elsewhere may be cut short, a web page, or built to harm the reader, so every count and length is
 bounded before it is believed. Needs nothing but the standard library. Format:
@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from memoryd.errors import ModelError
-from memoryd.models.families import ModelMetadata, names_embedding
 
 MAGIC: Final = b"GGUF"
 VERSIONS: Final = frozenset({2, 3})
@@ -23,7 +22,6 @@ TENSORS_MAX: Final = 65_536
 NAME_MAX: Final = 1024
 TEXT_MAX: Final = 4 << 20
 ITEMS_MAX: Final = 4_000_000
-DIMENSIONS_MAX: Final = 65_536
 ARRAY_DEPTH_MAX: Final = 2
 
 SCALARS: Final = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
@@ -32,43 +30,16 @@ STRING: Final = 8
 ARRAY: Final = 9
 Value = str | int | float | bool
 
-# (weights in a block, bytes of a block) by tensor type, of ggml.h
-BLOCKS: Final = {
-    0: (1, 4),
-    1: (1, 2),
-    2: (32, 18),
-    3: (32, 20),
-    6: (32, 22),
-    7: (32, 24),
-    8: (32, 34),
-    9: (32, 40),
-    10: (256, 84),
-    11: (256, 110),
-    12: (256, 144),
-    13: (256, 176),
-    14: (256, 210),
-    15: (256, 292),
-    16: (256, 66),
-    17: (256, 74),
-    18: (256, 98),
-    19: (256, 50),
-    20: (32, 18),
-    21: (256, 110),
-    22: (256, 82),
-    23: (256, 136),
-    24: (1, 1),
-    25: (1, 2),
-    26: (1, 4),
-    27: (1, 8),
-    28: (1, 8),
-    29: (256, 56),
-    30: (1, 2),
-    34: (256, 54),
-    35: (256, 66),
-    39: (32, 17),
+_WIDTHS: Final = {
+    1: {0: 4, 1: 2, 24: 1, 25: 2, 26: 4, 27: 8, 28: 8, 30: 2},
+    32: {2: 18, 3: 20, 6: 22, 7: 24, 8: 34, 9: 40, 20: 18, 39: 17},
+    64: {40: 36},
+    128: {41: 18},
+    256: {10: 84, 11: 110, 12: 144, 13: 176, 14: 210, 15: 292, 16: 66, 17: 74, 18: 98, 19: 50}
+    | {21: 110, 22: 82, 23: 136, 29: 56, 34: 54, 35: 66},
 }
-POOLINGS: Final = {1: "mean", 2: "cls", 3: "last"}
-POOLING_RANK: Final = 4
+BLOCKS: Final = {kind: (block, width) for block, widths in _WIDTHS.items() for kind, width in widths.items()}
+"""(weights in a block, bytes of a block) by tensor type, of ggml.h; a test compares them with the package `gguf`."""
 GET_ANOTHER: Final = "delete it and fetch it again, or name another model in local.modelPath"
 
 
@@ -89,24 +60,16 @@ class _OddError(Exception):
     """The header breaks the format or a limit; the text says where."""
 
 
-def inspect(path: Path) -> ModelMetadata:
-    """What the file says about itself, once it is known to be a whole embedding model.
-
-    Raises ModelError in plain words: missing, unreadable, a web page, no GGUF, cut short, not for embedding.
-    Blocks (0.2 s for a vocabulary of 262,000): call it in a thread.
-    """
-    header = read_header(path)
-    metadata = _describe(header, path)
-    _require_embedding(header, metadata, path)
-    return metadata
-
-
 def read_header(path: Path) -> GgufHeader:
-    """The checked header of `path`; ModelError as `inspect` says."""
+    """Return the checked header of `path`.
+
+    Raises ModelError in plain words: missing, unreadable, a web page, no GGUF, cut short, damaged.
+    """
     try:
         with path.open("rb") as stream:
             size = os.fstat(stream.fileno()).st_size
-            _require_magic(stream.read(512), path)
+            if instead := what_instead(stream.read(512)):
+                raise ModelError(f"the file {path} is {instead}", hint=GET_ANOTHER)
             stream.seek(0)
             header = _Reader(stream).header()
     except FileNotFoundError as exc:
@@ -137,53 +100,6 @@ def what_instead(start: bytes) -> str | None:
     if text.startswith((b"{", b"[")):
         return "a JSON text, not a model"
     return "empty" if not start else "not a GGUF model"
-
-
-def _require_magic(start: bytes, path: Path) -> None:
-    instead = what_instead(start)
-    if instead is not None:
-        raise ModelError(f"the file {path} is {instead}", hint=GET_ANOTHER)
-
-
-def _describe(header: GgufHeader, path: Path) -> ModelMetadata:
-    values = header.values
-    architecture = str(values.get("general.architecture", ""))
-    pooling = values.get(f"{architecture}.pooling_type")
-    return ModelMetadata(
-        architecture=architecture,
-        name=str(values.get("general.name", "")).strip(),
-        dimensions=_count(values, f"{architecture}.embedding_length_out", f"{architecture}.embedding_length"),
-        context=_count(values, f"{architecture}.context_length"),
-        pooling=POOLINGS.get(pooling) if isinstance(pooling, int) else None,
-        basename=str(values.get("general.basename", "")).strip(),
-        file_name=path.stem,
-    )
-
-
-def _count(values: dict[str, Value], *keys: str) -> int:
-    for key in keys:
-        value = values.get(key)
-        if isinstance(value, int) and value > 0:
-            return value
-    return 0
-
-
-def _require_embedding(header: GgufHeader, metadata: ModelMetadata, path: Path) -> None:
-    architecture = metadata.architecture
-    parts = _count(header.values, "split.count")
-    reason = ""
-    if parts > 1:
-        reason = f"is one of {parts} parts; a model in one file is needed"
-    elif not architecture or not header.tensors or not metadata.context:
-        reason = "has no weights or does not say what it is"
-    elif header.values.get(f"{architecture}.pooling_type") == POOLING_RANK:
-        reason = "is a reranker, not an embedding model"
-    elif not names_embedding(metadata):
-        reason = f"writes text (architecture {architecture}); it is not an embedding model"
-    elif not 0 < metadata.dimensions <= DIMENSIONS_MAX:
-        reason = f"has vectors of {metadata.dimensions} numbers"
-    if reason:
-        raise ModelError(f"the model {path} {reason}", hint="name an embedding model in local.modelPath")
 
 
 class _Reader:

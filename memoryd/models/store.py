@@ -20,7 +20,7 @@ from memoryd.errors import DownloadError, ModelError
 from memoryd.models import packaged
 from memoryd.models.download_request import DownloadRequest, DownloadTimeouts
 from memoryd.models.fetch_progress import Progress, Report, Throttle
-from memoryd.models.gguf_header import inspect
+from memoryd.models.inspection import inspect
 from memoryd.models.source import (
     FileSource,
     HubSource,

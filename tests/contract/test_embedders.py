@@ -15,7 +15,7 @@ from memoryd.embed.local.worker_life import WorkerSpec
 from memoryd.embed.protocol import Embedder, Passage, Unembeddable, Vector
 from memoryd.errors import EmbedderUnavailable, EmbeddingError
 from memoryd.models.families import family_of
-from memoryd.models.gguf_header import inspect
+from memoryd.models.inspection import inspect
 from tests.fakes import FakeEmbedder
 
 NASTY = [

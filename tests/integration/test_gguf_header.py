@@ -5,11 +5,13 @@ import struct
 from pathlib import Path
 
 import pytest
+from gguf.constants import GGML_QUANT_SIZES
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memoryd.errors import ModelError
-from memoryd.models.gguf_header import inspect, read_header
+from memoryd.models.gguf_header import BLOCKS, read_header
+from memoryd.models.inspection import inspect
 from tests.integration.tiny_gguf import BERT, gguf, text
 from tests.sweeps import whole_or
 
@@ -144,3 +146,7 @@ def test_spoilt_bytes_give_an_answer_or_a_model_error(tmp_path: Path, place: int
     except ModelError:
         return
     assert 0 < metadata.dimensions <= 65_536
+
+
+def test_sizes_of_the_tensor_types_are_those_of_ggml() -> None:
+    assert {int(kind): sizes for kind, sizes in GGML_QUANT_SIZES.items()} == BLOCKS

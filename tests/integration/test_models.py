@@ -25,7 +25,7 @@ from memoryd.models.content_hash import MEMO_NAME, content_hash
 from memoryd.models.download_request import DownloadTimeouts
 from memoryd.models.families import family_of
 from memoryd.models.fetch_progress import Progress
-from memoryd.models.gguf_header import inspect
+from memoryd.models.inspection import inspect
 from memoryd.models.store import ModelStore
 from tests.integration.model_server import Answer, ModelServer
 from tests.integration.tiny_gguf import BERT, gguf

@@ -17,7 +17,7 @@ from memoryd.embed.local.worker_life import WorkerSpec
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
 from memoryd.errors import DownloadError, MemorydError, ModelError
 from memoryd.models.families import ModelFamily, family_of
-from memoryd.models.gguf_header import inspect
+from memoryd.models.inspection import inspect
 from memoryd.models.store import ModelStore
 from memoryd.retry import Retry
 
