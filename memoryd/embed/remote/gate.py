@@ -30,6 +30,7 @@ class EndpointGate:
         self._retry = retry or Retry()
         self._hold_seconds = hold.total_seconds()
         self._caller = Credentials()
+        self._entered_at = float("-inf")
         self._is_admitted = False
         self._is_down = False
         self._holds: dict[tuple[Hashable, Purpose], float] = {}
@@ -65,6 +66,7 @@ class EndpointGate:
         """
         if caller != self._caller:
             self._caller, self._is_admitted, self._is_down = caller, False, False
+            self._entered_at = self._retry.now()
             self._retry.forget()
             self._retry.hold(self._left_alone_until - self._retry.now())
 
@@ -94,6 +96,9 @@ class EndpointGate:
 
     def fails(self, error: CallError, purpose: Purpose, *, started: float, is_late: bool) -> None:
         """Note that a call failed. `is_late`: no answer in time, rather than an answer that says no."""
+        # a call that was under way with the key before: what it is told is nothing to this one
+        if started < self._entered_at:
+            return
         self.reason = error.reason
         if error.kind is Kind.BUSY:
             self._hold(purpose, error.retry_after)

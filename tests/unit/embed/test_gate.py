@@ -138,6 +138,18 @@ def test_limit_of_an_account_is_kept_for_it_and_is_none_of_anothers() -> None:
     assert gate.wait(Purpose.DOCUMENT) == 0
 
 
+def test_call_that_was_under_way_with_another_key_tells_nothing_of_this_one() -> None:
+    clock = FakeClock()
+    gate = made(AT_ONCE, clock)
+    began = gate.starts()
+    clock.advance(1)
+    gate.enter(OTHER)
+    for error in (AWAY, CallError(Kind.BUSY, "429", retry_after=90.0), AWAY):
+        gate.fails(error, Purpose.QUERY, started=began, is_late=False)
+    assert gate.trouble is None
+    assert gate.wait(Purpose.QUERY) == 0
+
+
 def test_wait_that_is_asked_of_everybody_outlives_another_key_and_failures_do_not() -> None:
     clock = FakeClock()
     gate = made(PATIENT, clock)

@@ -21,8 +21,8 @@ BOUNDARY: Final = "memoryd-batch-7d1f0c"
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """A request for the HTTP module."""
+class BatchRequest:
+    """A request to the batch interface, as the HTTP module takes it."""
 
     method: str
     url: httpx.URL
@@ -45,19 +45,19 @@ class JobState:
 class BatchApi(Protocol):
     """One form of batch interface. Reading an answer of another shape raises ValueError."""
 
-    def upload(self, requests: Mapping[str, Input], name: str) -> Step: ...
+    def upload(self, requests: Mapping[str, Input], name: str) -> BatchRequest: ...
 
     def uploaded(self, answer: object) -> str: ...
 
-    def create(self, file: str, name: str) -> Step: ...
+    def create(self, file: str, name: str) -> BatchRequest: ...
 
-    def status(self, job: str) -> Step: ...
+    def status(self, job: str) -> BatchRequest: ...
 
-    def cancel(self, job: str) -> Step: ...
+    def cancel(self, job: str) -> BatchRequest: ...
 
-    def latest(self) -> Step: ...
+    def latest(self) -> BatchRequest: ...
 
-    def content(self, file: str) -> Step: ...
+    def content(self, file: str) -> BatchRequest: ...
 
     def state(self, answer: object) -> JobState: ...
 
@@ -82,17 +82,19 @@ class FileBatches:
         self._api = api
         self._base = base
 
-    def upload(self, requests: Mapping[str, Input], name: str) -> Step:
+    def upload(self, requests: Mapping[str, Input], name: str) -> BatchRequest:
         """One line a text."""
         lines = [self._line(key, item) for key, item in requests.items()]
         file = ("batch.jsonl", _jsonl(lines), "application/jsonl")
-        return Step("POST", self._url("/files"), content={"data": {"purpose": "batch"}, "files": {"file": file}})
+        return BatchRequest(
+            "POST", self._url("/files"), content={"data": {"purpose": "batch"}, "files": {"file": file}}
+        )
 
     def uploaded(self, answer: object) -> str:
         """The id of the file."""
         return _text(answer, "id")
 
-    def create(self, file: str, name: str) -> Step:
+    def create(self, file: str, name: str) -> BatchRequest:
         """Start the job; the name goes along, so that it can be found again."""
         is_voyage = isinstance(self._api, VoyageApi)
         body: dict[str, object] = {
@@ -103,23 +105,23 @@ class FileBatches:
         }
         if is_voyage:
             body["request_params"] = {key: value for key, value in self._body(Input("")).items() if key != "input"}
-        return Step("POST", self._url("/batches"), json_body=body)
+        return BatchRequest("POST", self._url("/batches"), json_body=body)
 
-    def status(self, job: str) -> Step:
+    def status(self, job: str) -> BatchRequest:
         """Ask for one job."""
-        return Step("GET", self._url(f"/batches/{job}"))
+        return BatchRequest("GET", self._url(f"/batches/{job}"))
 
-    def cancel(self, job: str) -> Step:
+    def cancel(self, job: str) -> BatchRequest:
         """End a job; what it has done stays."""
-        return Step("POST", self._url(f"/batches/{job}/cancel"), json_body={})
+        return BatchRequest("POST", self._url(f"/batches/{job}/cancel"), json_body={})
 
-    def latest(self) -> Step:
+    def latest(self) -> BatchRequest:
         """Ask for the latest jobs."""
-        return Step("GET", self._url("/batches").copy_merge_params({"limit": LISTED}))
+        return BatchRequest("GET", self._url("/batches").copy_merge_params({"limit": LISTED}))
 
-    def content(self, file: str) -> Step:
+    def content(self, file: str) -> BatchRequest:
         """Fetch a file."""
-        return Step("GET", self._url(f"/files/{file}/content"))
+        return BatchRequest("GET", self._url(f"/files/{file}/content"))
 
     def state(self, answer: object) -> JobState:
         """Read a job."""
@@ -164,7 +166,7 @@ class GeminiBatches:
         self._api = api
         self._base = base
 
-    def upload(self, requests: Mapping[str, Input], name: str) -> Step:
+    def upload(self, requests: Mapping[str, Input], name: str) -> BatchRequest:
         """One line a text."""
         lines = [{"key": key, "request": self._api.request(item, Purpose.DOCUMENT)} for key, item in requests.items()]
         about = json.dumps({"file": {"displayName": name, "mimeType": "application/jsonl"}}).encode()
@@ -177,32 +179,32 @@ class GeminiBatches:
         )
         url = self._aside("upload", "/files").copy_merge_params({"uploadType": "multipart"})
         headers = {"Content-Type": f"multipart/related; boundary={BOUNDARY}"}
-        return Step("POST", url, content={"content": body, "headers": headers})
+        return BatchRequest("POST", url, content={"content": body, "headers": headers})
 
     def uploaded(self, answer: object) -> str:
         """The name of the file."""
         return _text(_object(answer).get("file"), "name")
 
-    def create(self, file: str, name: str) -> Step:
+    def create(self, file: str, name: str) -> BatchRequest:
         """Start the job."""
         batch = {"displayName": name, "inputConfig": {"fileName": file}}
-        return Step("POST", self._url(f"{self._api.path}:asyncBatchEmbedContent"), json_body={"batch": batch})
+        return BatchRequest("POST", self._url(f"{self._api.path}:asyncBatchEmbedContent"), json_body={"batch": batch})
 
-    def status(self, job: str) -> Step:
+    def status(self, job: str) -> BatchRequest:
         """Ask for one job."""
-        return Step("GET", self._url(f"/{job}"))
+        return BatchRequest("GET", self._url(f"/{job}"))
 
-    def cancel(self, job: str) -> Step:
+    def cancel(self, job: str) -> BatchRequest:
         """End a job."""
-        return Step("POST", self._url(f"/{job}:cancel"), json_body={})
+        return BatchRequest("POST", self._url(f"/{job}:cancel"), json_body={})
 
-    def latest(self) -> Step:
+    def latest(self) -> BatchRequest:
         """Ask for the latest jobs."""
-        return Step("GET", self._url("/batches").copy_merge_params({"pageSize": LISTED}))
+        return BatchRequest("GET", self._url("/batches").copy_merge_params({"pageSize": LISTED}))
 
-    def content(self, file: str) -> Step:
+    def content(self, file: str) -> BatchRequest:
         """Fetch a file."""
-        return Step("GET", self._aside("download", f"/{file}:download").copy_merge_params({"alt": "media"}))
+        return BatchRequest("GET", self._aside("download", f"/{file}:download").copy_merge_params({"alt": "media"}))
 
     def state(self, answer: object) -> JobState:
         """Read a job: a long-running operation, whose state and file stand in one of a few places."""

@@ -20,7 +20,7 @@ import structlog
 
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Purpose, Unembeddable, Vector
 from memoryd.embed.remote.api import Input
-from memoryd.embed.remote.batch.batch_api import JobState, Step, batch_api
+from memoryd.embed.remote.batch.batch_api import BatchRequest, JobState, batch_api
 from memoryd.embed.remote.batch.job_notes import BatchJob, JobFolder, Stage
 from memoryd.embed.remote.failures import CallError, Kind
 from memoryd.embed.remote.http import Decode, Decoded, decode_json
@@ -286,7 +286,7 @@ class BatchEmbedder:
         await asyncio.to_thread(self._folder.save, job)
         return job
 
-    async def _ask(self, step: Step, decode: Decode[Decoded], *, attempts: int | None = None) -> Decoded:
+    async def _ask(self, step: BatchRequest, decode: Decode[Decoded], *, attempts: int | None = None) -> Decoded:
         endpoint = self._inner.channel.endpoint
         return await endpoint.ask(
             step.method, step.url, Purpose.DOCUMENT, decode, json_body=step.json_body, attempts=attempts, **step.content
