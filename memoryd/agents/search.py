@@ -61,26 +61,22 @@ class AgentSearch:
         return SearchOutcome(answer, provider, model, has_citations, options.is_explained)
 
     def _query(self, text: str, options: SearchOptions) -> Query:
-        limits, settings = self._limits, self._agent.memory_search.query
+        limits, settings, memory = self._limits, self._agent.memory_search.query, self._agent.memory
         if len(text.encode("utf-8", "surrogatepass")) > limits.max_query_bytes:
             raise InvalidRequest(f"the query is longer than limits.maxQueryBytes ({limits.max_query_bytes} bytes)")
-        zone = self._agent.memory.timezone
+        zone = memory.timezone
         now = datetime.now().astimezone() if zone is None else datetime.now(ZoneInfo(zone))
         question = parse_question(text, _filters(options, now), now, limit=limits.max_query_tokens)
+        usual = memory.qmd.limits.max_results if memory.backend == "qmd" else settings.max_results
         return Query(
             text=question.text,
-            limit=self._usual_results if options.max_results is None else options.max_results,
+            limit=usual if options.max_results is None else options.max_results,
             min_score=settings.min_score if options.min_score is None else options.min_score,
             deadline=settings.deadline_ms / 1000 if options.deadline is None else options.deadline.total_seconds(),
             filters=question.filters,
             asked=question,
             now=now,
         )
-
-    @property
-    def _usual_results(self) -> int:
-        memory = self._agent.memory
-        return memory.qmd.limits.max_results if memory.backend == "qmd" else self._agent.memory_search.query.max_results
 
     def _provider(self, answer: Answer) -> tuple[str, str | None]:
         """Return who embeds questions for the engine that answered, and with which model."""

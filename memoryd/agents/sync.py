@@ -55,16 +55,15 @@ class AgentSync:
         state = self.index.indexer.state
         if state.hold is not None and state.pending_files:
             return Reached(False, state.hold.reason)
-        return await (self._embedded(is_asking=is_asking) if goal == "embedded" else self._worded())
+        if goal == "embedded":
+            return await self._embedded(is_asking=is_asking)
+        # words that only qmd indexes, if there is a qmd
+        return self._followed(self.qmd is None or await self.qmd.follows_words())
 
     def unsettled(self) -> Reached:
         """Tell what keeps the index from being written; without a reason it is merely not done yet."""
         trouble = self.index.keeper.trouble or self.index.indexer.state.trouble
         return Reached(False, f"the index does not follow the notes: {trouble}" if trouble else "")
-
-    async def _worded(self) -> Reached:
-        """Wait until the words can be found that only qmd indexes, if there is a qmd."""
-        return self._followed(self.qmd is None or await self.qmd.follows_words())
 
     async def _embedded(self, *, is_asking: bool) -> Reached:
         """Wait for the vectors of whoever answers by meaning, or find that none will come."""

@@ -27,7 +27,8 @@ class Workspaces:
 
     def __init__(self, config: Config, *, executor: Executor, publish: Publish) -> None:
         self._agents = config.resolved_agents()
-        self._watcher = _made_watcher(self._agents)
+        is_watching = any(agent.memory_search.sync.watch for agent in self._agents)
+        self._watcher = FileWatcher(probe=state_dir() / "probe") if is_watching else None
         self._embedders = Embedders(config.models, publish)
         self.all = [
             Workspace(
@@ -103,11 +104,6 @@ class Workspaces:
                 with contextlib.suppress(StoreError):
                     found |= await workspace.index.database.vectors.of(fingerprint, missing)
         return found
-
-
-def _made_watcher(agents: Sequence[Agent]) -> FileWatcher | None:
-    is_watching = any(agent.memory_search.sync.watch for agent in agents)
-    return FileWatcher(probe=state_dir() / "probe") if is_watching else None
 
 
 def _grouped(agents: Sequence[Agent]) -> list[list[Agent]]:

@@ -103,12 +103,10 @@ def install(app: FastAPI, table: Sequence[Row]) -> None:
             response_class=row.replies or Default(JSONResponse),
             include_in_schema=row.is_described,
         )
-    if beside := [route for route in app.routes if not isinstance(route, APIRoute) or not _calls(route) <= rows.keys()]:
-        raise ValueError(f"the app answers what does not stand in the table: {beside}")
-
-
-def _calls(route: APIRoute) -> set[tuple[str, str]]:
-    return {(method, route.path_format) for method in route.methods or ()}
+    for route in app.routes:
+        calls = {(it, route.path_format) for it in route.methods or ()} if isinstance(route, APIRoute) else None
+        if calls is None or not calls <= rows.keys():
+            raise ValueError(f"the app answers what does not stand in the table: {route}")
 
 
 class _AnyPath(Convertor[str]):

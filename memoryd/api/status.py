@@ -35,12 +35,11 @@ from memoryd.api.status_models import (
     WatcherReply,
     WorkerReply,
 )
-from memoryd.domain.documents import INDEX_ALL, OutsideCount
+from memoryd.domain.documents import INDEX_ALL
 from memoryd.embed.local.worker import WorkerState
 from memoryd.embed.slot import EmbedderState
 from memoryd.files.scanner import RootState
 from memoryd.index.sync_state import Removal
-from memoryd.models.fetch_progress import Progress
 from memoryd.store.pending_passages import PendingCost
 
 SKIPPED_SHOWN = 50
@@ -77,7 +76,8 @@ def encoded(daemon: DaemonState, agents: list[MemoryStatus], caller: Caller) -> 
 def _agent(status: MemoryStatus) -> AgentStatus:
     state, figures = status.state, status.figures
     sync, held, search = state.index.sync, figures.counts, state.agent.memory_search
-    identity, skipped = state.embedding.identity, (*sync.skipped, *figures.unseen)
+    identity, watcher, outside = state.embedding.identity, state.index.watcher, state.index.outside
+    skipped = (*sync.skipped, *figures.unseen)
     return AgentStatus(
         id=state.agent.id,
         workspace=str(state.agent.workspace),
@@ -93,7 +93,7 @@ def _agent(status: MemoryStatus) -> AgentStatus:
         dirty=sync.is_dirty,
         last_scan_at=sync.last_scan_at,
         last_sync_at=sync.last_sync_at,
-        watcher=_watcher(state.index),
+        watcher=WatcherReply(mode=watcher.mode, ok=watcher.is_ok, reason=watcher.reason),
         vector=_vector(state),
         fts=FtsReply(available=True),
         cache=CacheReply(entries=held.vectors, max_entries=search.cache.max_entries),
@@ -106,14 +106,10 @@ def _agent(status: MemoryStatus) -> AgentStatus:
         roots=_roots(state.index),
         skipped=[SkippedReply(path=it.path, reason=it.reason) for it in skipped[:SKIPPED_SHOWN]],
         skipped_count=len(skipped),
-        outside=_outside(state.index.outside),
+        outside=OutsideReply(files=outside.files, more=outside.is_more, hint=INDEX_ALL) if outside.files else None,
         flagged=[FlaggedReply(path=path, flags=flags) for path, flags in figures.flagged],
         mass_removal=_mass_removal(sync.mass_removal),
     )
-
-
-def _watcher(index: IndexState) -> WatcherReply:
-    return WatcherReply(mode=index.watcher.mode, ok=index.watcher.is_ok, reason=index.watcher.reason)
 
 
 def _vector(state: AgentState) -> VectorReply:
@@ -156,17 +152,16 @@ def _outstanding(cost: PendingCost) -> OutstandingReply:
 
 
 def _embedder(state: EmbedderState, worker: WorkerState | None) -> EmbedderReply:
+    progress = state.progress
     return EmbedderReply(
         state=state.phase,
         reason=state.reason or None,
         since=state.since,
-        progress=None if state.progress is None else _progress(state.progress),
+        progress=ProgressReply(done_bytes=progress.done_bytes, total_bytes=progress.total_bytes, step=progress.step)
+        if progress
+        else None,
         worker=None if worker is None else _worker(worker),
     )
-
-
-def _progress(progress: Progress) -> ProgressReply:
-    return ProgressReply(done_bytes=progress.done_bytes, total_bytes=progress.total_bytes, step=progress.step)
 
 
 def _worker(state: WorkerState) -> WorkerReply:
@@ -211,10 +206,6 @@ def _roots(index: IndexState) -> list[RootReply]:
         for root in index.sync.roots
         if root.state is not RootState.MISSING or not root.root.is_optional
     ]
-
-
-def _outside(found: OutsideCount) -> OutsideReply | None:
-    return OutsideReply(files=found.files, more=found.is_more, hint=INDEX_ALL) if found.files else None
 
 
 def _mass_removal(found: Removal | None) -> MassRemovalReply | None:

@@ -98,7 +98,9 @@ class Daemon:
             for listener in listeners:
                 # also where the server never runs, since a loop beside it failed at once
                 listening.callback(listener.close)
-            server = Server(app=app, listeners=listeners, limits=self._connection_limits(), on_stopping=self._bus.close)
+            given = self._loaded.config.limits
+            limits = ConnectionLimits(total=given.max_connections, per_process=given.max_connections_per_process)
+            server = Server(app=app, listeners=listeners, limits=limits, on_stopping=self._bus.close)
             self._reporter.server = server
             yield server
 
@@ -165,10 +167,6 @@ class Daemon:
         )
         limits = GuardLimits(body_bytes=self._loaded.config.limits.max_body_bytes, deadlines=deadlines())
         return Guard(application(services), limits)
-
-    def _connection_limits(self) -> ConnectionLimits:
-        limits = self._loaded.config.limits
-        return ConnectionLimits(total=limits.max_connections, per_process=limits.max_connections_per_process)
 
 
 def listen(agents: Sequence[Agent]) -> list[Listener]:
