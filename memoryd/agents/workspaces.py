@@ -15,11 +15,11 @@ from memoryd.agents.workspace_index import Surroundings
 from memoryd.config.models import Agent, Config
 from memoryd.config.paths import state_dir
 from memoryd.domain.clocks import Jump
+from memoryd.domain.vector import Vector
 from memoryd.errors import StoreError
 from memoryd.index.sync_state import Publish
 from memoryd.index.watcher import FileWatcher
 from memoryd.qmd.agent import forget_unused
-from memoryd.store.stored_vectors import Matrix
 
 
 class Workspaces:
@@ -93,9 +93,9 @@ class Workspaces:
             else:
                 workspace.index.indexer.demand()
 
-    async def _lookup(self, fingerprint: str, hashes: Sequence[bytes]) -> dict[bytes, Matrix]:
+    async def _lookup(self, fingerprint: str, hashes: Sequence[bytes]) -> dict[bytes, Vector]:
         """Find vectors that the index of another workspace holds already; one that cannot be read holds none."""
-        found: dict[bytes, Matrix] = {}
+        found: dict[bytes, Vector] = {}
         if len(self.all) < 2:
             return found
         for workspace in self.all:

@@ -6,11 +6,7 @@ from enum import StrEnum
 from hashlib import sha256
 from typing import NewType, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
-Vector = NDArray[np.float32]
-"""One dimension, float32, finite, Euclidean length 1."""
+from memoryd.domain.vector import Vector as Vector  # a word of this seam, too
 
 
 class Purpose(StrEnum):

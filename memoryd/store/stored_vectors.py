@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoryd.domain.text.words import Phrase
+from memoryd.domain.vector import Vector
 from memoryd.store.word_expressions import every_phrase
 
 Matrix = NDArray[np.float32]
+"""Vectors of one space, shape (n, dimensions)."""
 Hashes = NDArray[np.void]
 HASH = np.dtype("V16")
 """The hash that names a text, as `domain.entries` makes it."""
@@ -53,7 +55,7 @@ WHERE v.space_id = ? AND p.chunk_id IN (SELECT rowid FROM chunk_words WHERE chun
 """
 
 
-def put_vectors(db: apsw.Connection, space: int, vectors: Sequence[tuple[bytes, Matrix]], now: float) -> None:
+def put_vectors(db: apsw.Connection, space: int, vectors: Sequence[tuple[bytes, Vector]], now: float) -> None:
     """Store vectors by the hash of their text."""
     db.executemany(_PUT_VECTOR, [(space, key, vector.tobytes(), now) for key, vector in vectors])
 
@@ -67,14 +69,14 @@ def vectors_after(db: apsw.Connection, space: int, last_id: int, dimensions: int
     return VectorBatch(ids, hashes, flat.reshape(len(rows), dimensions))
 
 
-def vectors_of(db: apsw.Connection, fingerprint: str, hashes: Sequence[bytes]) -> dict[bytes, Matrix]:
+def vectors_of(db: apsw.Connection, fingerprint: str, hashes: Sequence[bytes]) -> dict[bytes, Vector]:
     """Return the vectors that this file already holds for the given text hashes."""
     asked = json.dumps([key.hex() for key in hashes])
     return {row[0]: np.frombuffer(row[1], np.float32) for row in db.execute(_SELECT_BY_HASH, (fingerprint, asked))}
 
 
 def nearest(
-    db: apsw.Connection, space: int, query: Matrix, limit: int, allowed: Sequence[int] | None = None
+    db: apsw.Connection, space: int, query: Vector, limit: int, allowed: Sequence[int] | None = None
 ) -> list[tuple[bytes, float]]:
     """Return (text hash, cosine similarity), best first, by sqlite-vec; `allowed` vector ids filter before the cut."""
     clause = "" if allowed is None else "AND v.id IN (SELECT value FROM json_each(:allowed))"

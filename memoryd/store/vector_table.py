@@ -9,6 +9,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from memoryd.domain.vector import Vector
 from memoryd.store.connection_pool import ConnectionPool
 from memoryd.store.pending_passages import (
     PendingCost,
@@ -23,7 +24,6 @@ from memoryd.store.pending_passages import (
 )
 from memoryd.store.running import Returned
 from memoryd.store.stored_vectors import (
-    Matrix,
     VectorBatch,
     ids_of_files,
     ids_of_phrases,
@@ -87,14 +87,14 @@ class Vectors:
     async def put(
         self,
         space: int,
-        vectors: Sequence[tuple[bytes, Matrix]],
+        vectors: Sequence[tuple[bytes, Vector]],
         rejected: Sequence[tuple[bytes, str]],
         now: float,
     ) -> None:
         """Store vectors, and why there is none, by the hash of their text, if a passage still has it."""
         await self._pool.write(lambda db: _put_used(db, space, vectors, rejected, now))
 
-    async def of(self, fingerprint: str, hashes: Sequence[bytes]) -> dict[bytes, Matrix]:
+    async def of(self, fingerprint: str, hashes: Sequence[bytes]) -> dict[bytes, Vector]:
         """Return the vectors that this file already holds for the given text hashes."""
         return await self._pool.read(lambda db: vectors_of(db, fingerprint, hashes))
 
@@ -112,7 +112,7 @@ class Vectors:
         return await self._pool.read(lambda db: take(vectors_after(db, space, last_id, dimensions, limit)))
 
     async def nearest(
-        self, space: int, query: Matrix, limit: int, allowed: Sequence[int] | None = None
+        self, space: int, query: Vector, limit: int, allowed: Sequence[int] | None = None
     ) -> list[tuple[bytes, float]]:
         """Return (text hash, cosine similarity), best first; `allowed` vector ids filter before the cut."""
         return await self._pool.read(lambda db: nearest(db, space, query, limit, allowed))
@@ -139,7 +139,7 @@ class Vectors:
 def _put_used(
     db: apsw.Connection,
     space: int,
-    vectors: Sequence[tuple[bytes, Matrix]],
+    vectors: Sequence[tuple[bytes, Vector]],
     rejected: Sequence[tuple[bytes, str]],
     now: float,
 ) -> None:

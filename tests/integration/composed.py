@@ -10,13 +10,13 @@ from memoryd.agents.memories import AgentMemory
 from memoryd.agents.workspace import Workspace
 from memoryd.agents.workspace_index import Surroundings
 from memoryd.config.loading.load import load
+from memoryd.domain.vector import Vector
 from memoryd.embed.choice import plan_for
 from memoryd.embed.embedding import Embedding
 from memoryd.embed.slot import EmbedderSlot
 from memoryd.models.store import ModelStore
 from memoryd.qmd.agent import AgentQmd
 from memoryd.search.backend import Found, Query
-from memoryd.store.stored_vectors import Matrix
 from tests.daemon import write_config
 from tests.waiting import eventually_async
 
@@ -84,5 +84,5 @@ async def composed(
         executor.shutdown()
 
 
-async def _nothing(_fingerprint: str, _hashes: Sequence[bytes]) -> dict[bytes, Matrix]:
+async def _nothing(_fingerprint: str, _hashes: Sequence[bytes]) -> dict[bytes, Vector]:
     return {}

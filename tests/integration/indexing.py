@@ -11,6 +11,7 @@ from memoryd.domain.media import MediaRules
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.syncplan import Grace
 from memoryd.domain.text.entries import ChunkSettings
+from memoryd.domain.vector import Vector
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
 from memoryd.files.ignore import IgnoreFile, IgnoreTimings
 from memoryd.files.mount_table import read_mounts
@@ -28,7 +29,6 @@ from memoryd.search.backend import Found, Query
 from memoryd.search.builtin import BuiltinSearch
 from memoryd.search.search_settings import SearchSettings
 from memoryd.store.database import Database
-from memoryd.store.stored_vectors import Matrix
 from memoryd.wire import Event
 from tests.fakes import FakeEmbedder
 from tests.store.consistency import Dump, check_consistency, dump
@@ -102,7 +102,7 @@ async def staged(
     follow_symlinks: bool = False,
     media: MediaRules | None = None,
     max_unused: int = 50_000,
-    lookup: Callable[[str, Sequence[bytes]], Mapping[bytes, Matrix]] = lambda _fingerprint, _hashes: {},
+    lookup: Callable[[str, Sequence[bytes]], Mapping[bytes, Vector]] = lambda _fingerprint, _hashes: {},
     mounts: Callable[[], str] = read_mounts,
 ) -> AsyncIterator[Stage]:
     """Run everything over `workspace` with the index in `state`, and stop it at the end."""
@@ -144,7 +144,7 @@ async def staged(
         search.forget_vectors()
         lane.break_off()
 
-    async def found_elsewhere(fingerprint: str, hashes: Sequence[bytes]) -> dict[bytes, Matrix]:
+    async def found_elsewhere(fingerprint: str, hashes: Sequence[bytes]) -> dict[bytes, Vector]:
         return dict(lookup(fingerprint, hashes))
 
     with ThreadPoolExecutor(6) as executor:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from memoryd.domain.vector import Vector
 from memoryd.errors import StoreUnavailable
 from memoryd.search.vector_index import DistanceEngine, VectorIndex
 from memoryd.search.vector_rows import VectorRows
@@ -52,7 +53,7 @@ class Shelf:
             database=self.database, executor=self._executor, space=self._space, dimensions=SIZE, limit=limit
         )
 
-    def nearest(self, query: Matrix, limit: int) -> list[bytes]:
+    def nearest(self, query: Vector, limit: int) -> list[bytes]:
         order = np.argsort(-(self.vectors @ query), kind="stable")[:limit]
         return [int(place).to_bytes(16, "big") for place in order]
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from memoryd.domain.documents import RelativePath
+from memoryd.domain.vector import Vector
 from memoryd.store.database import Database
 from memoryd.store.pending_passages import PendingCost
-from memoryd.store.stored_vectors import Matrix
 from memoryd.store.word_rows import CandidateFilter
 from tests.store.consistency import check_consistency
 from tests.store.raw import raw
@@ -26,9 +26,9 @@ async def space_of(
     )
 
 
-def vector_for(key: bytes) -> Matrix:
+def vector_for(key: bytes) -> Vector:
     vector = np.random.default_rng(int.from_bytes(key[:8], "big")).standard_normal(SIZE).astype(np.float32)
-    unit: Matrix = vector / np.linalg.norm(vector)
+    unit: Vector = vector / np.linalg.norm(vector)
     return unit
 
 
