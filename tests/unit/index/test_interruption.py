@@ -1,0 +1,102 @@
+import asyncio
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from memoryd.domain.debounce import Debounce
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.text.entries import ChunkEntry, ChunkSettings, ChunkWords
+from memoryd.errors import StoreUnavailable
+from memoryd.files.scan_rules import ScanRules
+from memoryd.files.scanner import Scan
+from memoryd.index.demands import Demands
+from memoryd.index.interruption import MAX_YIELDS, InterruptibleCommit
+from memoryd.index.large import Cut
+from memoryd.index.reading import Reader, Reading, ReadStatus
+from memoryd.index.round import Round
+
+LARGE = RelativePath("memory/large.md")
+ENTRY = ChunkEntry(1, 1, "", "text", b"hash", (), ChunkWords("", "", ""))
+READING = Reading(LARGE, ReadStatus.CHANGED, chunks=(ENTRY,))
+
+
+class Desk:
+    """A commit that goes on until it may end, and a look beside it that says what the test wants."""
+
+    def __init__(self, *, has_newcomers: bool = False, failure: Exception | None = None) -> None:
+        self.demands = Demands(Debounce(0.001, 0.002))
+        self.demands.begin()
+        self.may_end = asyncio.Event()
+        self.looks = 0
+        self.is_looking = False
+        self._has_newcomers = has_newcomers
+        self._failure = failure
+
+    async def run(self, yields: int = 0) -> bool:
+        commit = InterruptibleCommit(demands=self.demands, commit=self._commit, has_newcomers=self._look)
+        async with asyncio.timeout(5):
+            return await commit.run(READING, cut(yields))
+
+    async def _commit(self, readings: Sequence[Reading], _work: Round) -> None:
+        while not self.may_end.is_set():
+            assert list(readings[0].chunks) == [ENTRY]
+            await asyncio.sleep(0.001)
+        if self._failure is not None:
+            raise self._failure
+
+    async def _look(self) -> bool:
+        self.looks += 1
+        self.is_looking = True
+        if not self._has_newcomers:
+            self.may_end.set()
+        await asyncio.sleep(0.02)
+        self.is_looking = False
+        return self._has_newcomers
+
+
+def cut(yields: int) -> Cut:
+    rules = ScanRules(Path("/"), lambda _path: False)
+    work = Round(Scan(), Reader((), rules, ChunkSettings(400, 80), {}, Path("/")), {}, {}, is_forced=False)
+    return Cut(LARGE, work, asyncio.get_running_loop().create_future(), threading.Event(), yields)
+
+
+async def test_commit_that_nobody_disturbs_looks_at_nothing() -> None:
+    desk = Desk()
+    desk.may_end.set()
+    assert await desk.run()
+    assert desk.looks == 0
+
+
+async def test_commit_is_put_off_for_newcomers_who_are_then_heard_of_again() -> None:
+    desk = Desk(has_newcomers=True)
+    desk.demands.hint()
+    assert not await desk.run()
+    ticket = desk.demands.ticket
+    await asyncio.sleep(0.01)
+    assert desk.demands.is_due(ticket)
+
+
+async def test_commit_goes_on_when_a_hint_meant_nothing() -> None:
+    desk = Desk()
+    desk.demands.demand()
+    assert await desk.run()
+    assert desk.looks == 1
+
+
+async def test_commit_that_was_put_off_often_enough_is_not_disturbed() -> None:
+    desk = Desk(has_newcomers=True)
+    desk.demands.demand()
+    desk.may_end.set()
+    assert await desk.run(yields=MAX_YIELDS)
+    assert desk.looks == 0
+
+
+async def test_look_has_ended_when_a_failed_commit_is_told_of() -> None:
+    desk = Desk(failure=StoreUnavailable("the disk is full"))
+    desk.demands.demand()
+    with pytest.raises(StoreUnavailable):
+        await desk.run()
+    assert desk.looks == 1
+    assert not desk.is_looking
