@@ -20,7 +20,7 @@ import sys
 from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Self
 from urllib.parse import quote, urlencode
 
 from memoryd.config.paths import socket_path
@@ -43,9 +43,7 @@ from memoryd.replies import (
     StatusReply,
     SyncReply,
 )
-from memoryd.wire import API, ErrorCode
-
-Wait = Literal["none", "indexed", "embedded"]
+from memoryd.wire import API, ErrorCode, SyncGoal
 
 GRACE_SECONDS = 5.0
 """How much longer than a deadline the client waits for the reply that reports it."""
@@ -164,7 +162,7 @@ class Client:
         reply: SessionStartReply = self._call("POST", "/sessions/start", body)
         return reply
 
-    def sync(self, wait: Wait = "indexed", timeout_ms: int | None = None, agent: str | None = None) -> SyncReply:
+    def sync(self, wait: SyncGoal = "indexed", timeout_ms: int | None = None, agent: str | None = None) -> SyncReply:
         """Wait until what is on disk now is found by words ("indexed") or by vector too ("embedded").
 
         `timeout_ms` defaults to the client's time-out. When it passes, the reply says `complete: false` and

@@ -1,6 +1,7 @@
 """Names and bounds that both ends of the socket share: paths, error codes, exit codes. Imports nothing of ours."""
 
 from enum import IntEnum, StrEnum
+from typing import Literal
 
 API = "/v1"
 SOCKET_NAME = "memoryd.sock"
@@ -51,3 +52,7 @@ class Event(StrEnum):
     MODEL = "model"
     DEGRADED = "degraded"
     RECOVERED = "recovered"
+
+
+SyncGoal = Literal["none", "indexed", "embedded"]
+"""What a sync waits for: nothing, that all is found by words, or also by meaning."""

@@ -11,12 +11,13 @@ from memoryd.agents.read import AgentFiles, NoteExcerpt
 from memoryd.agents.search import AgentSearch, SearchOptions, SearchOutcome
 from memoryd.agents.sessions import AgentSessions
 from memoryd.agents.status import AgentParts, MemoryStatus, ShortfallsOf, StatusBoard
-from memoryd.agents.sync import DEFAULT_WAIT, AgentSync, OwedWork, SyncGoal, SyncOutcome, reindex, sync
+from memoryd.agents.sync import DEFAULT_WAIT, AgentSync, OwedWork, SyncOutcome, reindex, sync
 from memoryd.config.models import Agent
 from memoryd.domain.access import Admitted, folded_id
 from memoryd.errors import Disabled, UnknownAgent
 from memoryd.files.excerpts import LineRange
 from memoryd.index.sync_state import Publish
+from memoryd.wire import SyncGoal
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,12 @@ import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Literal
 
 from memoryd.agents.workspace_index import WorkspaceIndex
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
 from memoryd.qmd.agent import AgentQmd
+from memoryd.wire import SyncGoal
 
-SyncGoal = Literal["none", "indexed", "embedded"]
-"""What is waited for: nothing, that all is searchable by words, or also by vector."""
 DEFAULT_WAIT = timedelta(seconds=30)
 
 

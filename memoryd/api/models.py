@@ -6,10 +6,9 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from memoryd.agents.sync import SyncGoal
 from memoryd.domain.flags import Flag
 from memoryd.search.backend import Fallback
-from memoryd.wire import ErrorCode
+from memoryd.wire import ErrorCode, SyncGoal
 
 AgentId = Annotated[str, Field(max_length=64, description="agent to ask; the default agent if absent")]
 

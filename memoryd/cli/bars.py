@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from memoryd.cli.terminal import harmless_line, is_coloured, is_terminal, size
-from memoryd.client import Wait
 from memoryd.replies import AgentStatus
+from memoryd.wire import SyncGoal
 
 PIPE_WIDTH = 160
 """Columns where no terminal says how many there are."""
@@ -77,7 +77,7 @@ class Bars:
 class IndexBars(Bars):
     """Shows files being indexed, passages being embedded and models on their way."""
 
-    def __init__(self, goal: Wait) -> None:
+    def __init__(self, goal: SyncGoal) -> None:
         super().__init__()
         self._goal = goal
         self._most_files = 0

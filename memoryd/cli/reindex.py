@@ -4,8 +4,7 @@ import click
 
 from memoryd.cli.invocation import HELP, Invocation, shared
 from memoryd.cli.waiting import reach, report, tell, timeout_option
-from memoryd.client import Wait
-from memoryd.wire import Exit
+from memoryd.wire import Exit, SyncGoal
 
 
 @click.command("reindex", context_settings=HELP)
@@ -22,5 +21,5 @@ def command(invocation: Invocation, force: bool, embeddings: bool, is_waiting: b
     if not is_waiting:
         tell(invocation, "none", pending, is_done=True)
         return Exit.DONE
-    goal: Wait = "embedded" if embeddings else "indexed"
+    goal: SyncGoal = "embedded" if embeddings else "indexed"
     return report(invocation, goal, reach(invocation, goal, timeout))

@@ -6,15 +6,14 @@ import click
 
 from memoryd.cli.invocation import HELP, Invocation, shared
 from memoryd.cli.waiting import reach, report, timeout_option
-from memoryd.client import Wait
-from memoryd.wire import Exit
+from memoryd.wire import Exit, SyncGoal
 
 
 @click.command("sync", context_settings=HELP)
 @click.option(
     "--wait",
     "goal",
-    type=click.Choice(get_args(Wait)),
+    type=click.Choice(get_args(SyncGoal)),
     default="indexed",
     show_default=True,
     help="What to wait for: nothing, until it is found by words, or by words and meaning.",
@@ -22,6 +21,6 @@ from memoryd.wire import Exit
 @timeout_option
 @shared
 @click.pass_obj
-def command(invocation: Invocation, goal: Wait, timeout: float) -> Exit:
+def command(invocation: Invocation, goal: SyncGoal, timeout: float) -> Exit:
     """Read what changed on disk and wait until it is indexed."""
     return report(invocation, goal, reach(invocation, goal, timeout))

@@ -8,10 +8,9 @@ import click
 
 from memoryd.cli.invocation import Invocation, Number
 from memoryd.cli.terminal import count, is_terminal, note
-from memoryd.client import Wait
 from memoryd.errors import MemorydError
 from memoryd.replies import ReindexReply, SyncReply
-from memoryd.wire import Exit
+from memoryd.wire import Exit, SyncGoal
 
 SLICE_SECONDS = 10.0
 """How long one call may wait, so that a daemon that hangs is noticed."""
@@ -31,7 +30,7 @@ timeout_option = click.option(
 class _Barrier(threading.Thread):
     """Waits in the background, so that the bar moves and Ctrl-C is answered at once."""
 
-    def __init__(self, invocation: Invocation, goal: Wait, seconds: float) -> None:
+    def __init__(self, invocation: Invocation, goal: SyncGoal, seconds: float) -> None:
         super().__init__(daemon=True)
         self._ask = (invocation, goal, seconds)
         self.outcome: SyncReply | MemorydError | None = None
@@ -43,7 +42,7 @@ class _Barrier(threading.Thread):
             self.outcome = exc
 
 
-def reach(invocation: Invocation, goal: Wait, seconds: float) -> SyncReply:
+def reach(invocation: Invocation, goal: SyncGoal, seconds: float) -> SyncReply:
     """Wait for `goal` and return what is still pending then; show a bar if stderr is a terminal."""
     if not is_terminal(sys.stderr) or goal == "none":
         return _wait(invocation, goal, seconds)
@@ -63,7 +62,7 @@ def reach(invocation: Invocation, goal: Wait, seconds: float) -> SyncReply:
     return barrier.outcome
 
 
-def report(invocation: Invocation, goal: Wait, pending: SyncReply) -> Exit:
+def report(invocation: Invocation, goal: SyncGoal, pending: SyncReply) -> Exit:
     """Print how far the index is; return exit code 1 if the goal was not reached."""
     is_done = goal == "none" or _is_reached(goal, pending)
     tell(invocation, goal, pending, is_done=is_done)
@@ -72,7 +71,7 @@ def report(invocation: Invocation, goal: Wait, pending: SyncReply) -> Exit:
     return Exit.DONE if is_done else Exit.ERROR
 
 
-def tell(invocation: Invocation, goal: Wait, pending: ReindexReply, *, is_done: bool) -> None:
+def tell(invocation: Invocation, goal: SyncGoal, pending: ReindexReply, *, is_done: bool) -> None:
     """Print what is left to do on the way to `goal`."""
     if invocation.is_json:
         invocation.print_json(pending)
@@ -86,7 +85,7 @@ def tell(invocation: Invocation, goal: Wait, pending: ReindexReply, *, is_done: 
     click.echo((verb if is_done else "not finished") + (f"; {' and '.join(left)}" if left else ""))
 
 
-def _wait(invocation: Invocation, goal: Wait, seconds: float) -> SyncReply:
+def _wait(invocation: Invocation, goal: SyncGoal, seconds: float) -> SyncReply:
     deadline = time.monotonic() + seconds
     with invocation.client() as client:
         while True:
@@ -100,6 +99,6 @@ def _wait(invocation: Invocation, goal: Wait, seconds: float) -> SyncReply:
                 return pending
 
 
-def _is_reached(goal: Wait, pending: SyncReply) -> bool:
+def _is_reached(goal: SyncGoal, pending: SyncReply) -> bool:
     left = pending["pendingFiles"] + (pending["pendingEmbeddings"] if goal == "embedded" else 0)
     return pending.get("complete", left == 0)

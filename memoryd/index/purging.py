@@ -14,7 +14,7 @@ from memoryd.index.reading import Reader
 from memoryd.index.sync_reporter import SyncReporter
 from memoryd.index.threads import in_thread
 from memoryd.index.withdrawn import Withdrawn
-from memoryd.index.yielding import in_turns
+from memoryd.index.yielding import with_pauses
 from memoryd.store.database import Database
 
 log = structlog.get_logger(__name__)
@@ -64,7 +64,7 @@ class Purger:
         suspects = [(path, path) for path in todo.read] + list(todo.rename)
         held = [(old, new) for old, new in suspects if old in self._table.indexed]
         private = await in_thread(
-            self._executor, lambda: [old for old, new in in_turns(held) if reader.says_private(new)]
+            self._executor, lambda: [old for old, new in with_pauses(held) if reader.says_private(new)]
         )
         if self._withdrawn.add([*private, *(path for path in todo.remove if path in self._table.indexed)]):
             self._reporter.note_purge()

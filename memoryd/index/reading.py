@@ -26,7 +26,7 @@ from memoryd.files.private import is_private_file, why_private
 from memoryd.files.roots import base_of
 from memoryd.files.scan_rules import ScanRoot, ScanRules
 from memoryd.index.spool import Spool
-from memoryd.index.yielding import in_turns
+from memoryd.index.yielding import with_pauses
 from memoryd.store.document_rows import Entries
 
 LARGE_BYTES = 2 * 2**20
@@ -141,7 +141,7 @@ class Reader:
             return Reading(path, ReadStatus.LEFT_OUT, stamp, reason=reason)
         if self.rules.hold is not None:
             return Reading(path, ReadStatus.HELD, reason=self.rules.hold.reason)
-        entries = in_turns(each_entry(data, self.settings))
+        entries = with_pauses(each_entry(data, self.settings))
         chunks = Spool(self._wanted(entries), self.spool) if size > LARGE_BYTES else tuple(entries)
         lines = data.count(b"\n", 0, size) + (size > 0 and data[size - 1] != ord("\n"))
         return Reading(path, ReadStatus.CHANGED, stamp, chunks, lines=lines)

@@ -8,7 +8,7 @@ from memoryd.domain.media import modality_of
 from memoryd.domain.syncplan import Known, SyncPlan
 from memoryd.files.scanner import Scan
 from memoryd.index.reading import LARGE_BYTES, Reader, Reading, ReadStatus
-from memoryd.index.yielding import in_turns
+from memoryd.index.yielding import with_pauses
 
 READ_AHEAD_FILES, READ_AHEAD_BYTES = 128, LARGE_BYTES
 """How much is read, cut and committed in one go."""
@@ -65,7 +65,7 @@ def round_of(
 
 def read_under_the_rules(work: Round, batch: Sequence[RelativePath]) -> list[Reading]:
     """Read files; if the privacy rules changed before that was done, nothing may follow from it."""
-    readings = [work.reader.read(path, work.held.get(path)) for path in in_turns(batch)]
+    readings = [work.reader.read(path, work.held.get(path)) for path in with_pauses(batch)]
     # asked last: rules that change from here on are seen by the next look, which a change of their file brings about
     if not batch or work.reader.rules.is_current():
         return readings

@@ -14,7 +14,7 @@ Item = TypeVar("Item")
 WORK_SECONDS, PAUSE_SECONDS = 0.005, 0.000_1
 
 
-def in_turns(items: Iterable[Item]) -> Iterator[Item]:
+def with_pauses(items: Iterable[Item]) -> Iterator[Item]:
     """Yield the items, with pauses."""
     turn = time.monotonic()
     for item in items:

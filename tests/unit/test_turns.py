@@ -3,7 +3,7 @@
 import pytest
 
 from memoryd.index import yielding as turns
-from memoryd.index.yielding import PAUSE_SECONDS, WORK_SECONDS, in_turns
+from memoryd.index.yielding import PAUSE_SECONDS, WORK_SECONDS, with_pauses
 
 
 class Clock:
@@ -22,14 +22,14 @@ class Clock:
 
 
 def test_all_items_come_in_order() -> None:
-    assert list(in_turns(range(1000))) == list(range(1000))
-    assert list(in_turns([])) == []
+    assert list(with_pauses(range(1000))) == list(range(1000))
+    assert list(with_pauses([])) == []
 
 
 @pytest.mark.parametrize(("share", "pauses"), [(0.0, 0), (0.26, 25), (2.0, 100)])
 def test_pauses_come_with_the_work_that_is_done(monkeypatch: pytest.MonkeyPatch, share: float, pauses: int) -> None:
     clock = Clock()
     monkeypatch.setattr(turns, "time", clock)
-    for _ in in_turns(range(100)):
+    for _ in with_pauses(range(100)):
         clock.now += share * WORK_SECONDS
     assert clock.pauses == [PAUSE_SECONDS] * pauses

@@ -1,0 +1,103 @@
+"""One word for each thing: the glossary's are in use, those they replaced are not, and a name means one thing."""
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import memoryd
+
+ROOT = Path(memoryd.__file__).parent
+GLOSSARY = ROOT.parent / "docs" / "glossary.md"
+TREES = {str(path.relative_to(ROOT)): ast.parse(path.read_text()) for path in sorted(ROOT.rglob("*.py"))}
+
+REPLACED = {
+    "Wish": "EmbedderPlan, RemoteSettings",
+    "RemoteWish": "RemoteSettings",
+    "Manners": "PromptTemplates",
+    "Standing": "TermStatistics, Dependencies",
+    "Bar": "Threshold",
+    "Reach": "CandidateFilter",
+    "Near": "what it holds",
+    "Heard": "what it holds",
+    "Asked": "what it holds",
+    "Ledger": "SpendingBook; the ledger is what files cannot say",
+    "crowd": "what it holds",
+    "in_turns": "yielding; a turn is a question with its answer",
+}
+"""Words that were in use for something that has a better one."""
+TWICE: Mapping[str, str] = {}
+"""Public types that stand twice, and why; those of `replies` mirror the API's."""
+FACES = frozenset({"domain", "config", "memory", "sessions", "agents", "api", "cli"})
+"""Rooms in which a module may be named as elsewhere: each shows one side of the same noun."""
+
+
+def names_in(tree: ast.AST) -> Iterator[str]:
+    """Yield every name that a module gives to something."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.name
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.id if isinstance(node, ast.Name) else node.attr
+
+
+def types_in(tree: ast.Module) -> Iterator[str]:
+    """Yield the public types of a module: classes, and names that stand for types."""
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            yield node.name
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            name = node.targets[0].id
+            if re.fullmatch(r"[A-Z][a-z]\w*", name) and not _is_variable(node.value):
+                yield name
+
+
+def _is_variable(value: ast.expr) -> bool:
+    """Tell whether a name is a type variable, which means nothing outside its module."""
+    return (
+        isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in ("TypeVar", "ParamSpec")
+    )
+
+
+def glossary_words() -> list[str]:
+    return re.findall(r"^\| \*\*([^*]+)\*\* \|", GLOSSARY.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def test_words_of_the_glossary_are_in_use() -> None:
+    used = " ".join({name for tree in TREES.values() for name in names_in(tree)}).lower()
+    words = glossary_words()
+    assert len(words) > 40
+    assert not [word for word in words if not any(form in used for form in _forms(word))]
+
+
+def _forms(word: str) -> Iterator[str]:
+    """Yield how a word may stand in a name: `access rules` as `access_rules` or `accessrules`, `copy` as `copies`."""
+    yield from (word.replace(" ", "_"), word.replace(" ", ""), word.removesuffix("y") + "ies")
+
+
+def test_replaced_words_are_gone() -> None:
+    found = [f"{module}: {name}" for module, tree in TREES.items() for name in names_in(tree) if name in REPLACED]
+    assert not found
+
+
+def test_public_type_stands_once() -> None:
+    places = defaultdict(list)
+    for module, tree in TREES.items():
+        for name in types_in(tree):
+            places[name].append(module)
+    twice = {name: found for name, found in places.items() if len([one for one in found if one != "replies.py"]) > 1}
+    mirrored = {name: found for name, found in places.items() if len(found) > 1 and "replies.py" in found}
+    assert twice.keys() == TWICE.keys(), twice
+    assert all(any(one.startswith("api/") for one in found) for found in mirrored.values()), mirrored
+
+
+def test_module_name_stands_in_one_room() -> None:
+    rooms = defaultdict(list)
+    for module in TREES:
+        folder, _, name = module.rpartition("/")
+        if folder.split("/")[0] not in FACES and name not in ("__init__.py", "main.py"):
+            rooms[name].append(folder)
+    assert not {name: found for name, found in rooms.items() if len(found) > 1}
