@@ -6,6 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
+
 from memoryd.agents.memories import AgentMemory
 from memoryd.agents.workspace import Workspace
 from memoryd.agents.workspace_index import Surroundings
@@ -56,8 +58,21 @@ async def composed(
 ) -> AsyncIterator[Composed]:
     """Run a workspace over `notes` with these settings of `memory.qmd` until the block ends.
 
-    Without settings of `memorySearch` the builtin index has words only.
+    Without settings of `memorySearch` the builtin index has words only. What fails is tried again after tenths of a
+    second.
     """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("memoryd.qmd.upkeep_plan.EMBED_RETRY", (0.2, 3600.0))
+        patch.setattr("memoryd.qmd.index_writer.BUSY_PAUSE", 0.05)
+        patch.setattr("memoryd.qmd.index_writer.CUT_SECONDS", 0.5)
+        async with _composed(folder, notes, qmd, search) as running:
+            yield running
+
+
+@asynccontextmanager
+async def _composed(
+    folder: Path, notes: Path, qmd: Mapping[str, object], search: Mapping[str, object] | None
+) -> AsyncIterator[Composed]:
     config = write_config(folder, notes, None, search=search, memory={"backend": "qmd", "qmd": qmd})
     loaded = load(config).config
     executor = ThreadPoolExecutor(4)
