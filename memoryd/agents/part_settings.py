@@ -4,7 +4,6 @@ from dataclasses import replace
 
 from memoryd.config.memory_search import MemorySearchSection
 from memoryd.domain.provider_choice import Choice
-from memoryd.domain.ranking.fusion import Weights
 from memoryd.domain.syncplan import Grace
 from memoryd.domain.text.entries import ChunkSettings
 from memoryd.index.indexer import IndexSettings
@@ -43,13 +42,4 @@ def index_settings(settings: MemorySearchSection) -> IndexSettings:
 
 def search_settings(settings: MemorySearchSection, vector_bytes: int) -> SearchSettings:
     """Return how words and vectors are asked and merged; the vectors may take so many bytes of memory."""
-    hybrid = settings.query.hybrid
-    return SearchSettings(
-        is_hybrid=hybrid.enabled,
-        fusion=hybrid.fusion,
-        weights=Weights(vector=hybrid.vector_weight, text=hybrid.text_weight),
-        multiplier=hybrid.candidate_multiplier,
-        half_life_days=hybrid.temporal_decay.half_life_days if hybrid.temporal_decay.enabled else None,
-        mmr_lambda=hybrid.mmr.lambda_ if hybrid.mmr.enabled else None,
-        vector_bytes=vector_bytes,
-    )
+    return SearchSettings(hybrid=settings.query.hybrid, vector_bytes=vector_bytes)

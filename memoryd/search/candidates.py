@@ -67,7 +67,7 @@ class CandidateSearch:
         """Add the best words of other documents to those of one that has too many places."""
         self.has_asked_others = True
         arm, found = self._lexical
-        wanted = self._settings.multiplier * self._query.limit
+        wanted = self._settings.hybrid.candidate_multiplier * self._query.limit
         _, others = await self._by_words(wanted, replace(self._admitted, without=dominant))
         self._lexical = arm, (found or LexicalMatches()).joined(others or LexicalMatches())
         return await self._candidates()
@@ -89,7 +89,7 @@ class CandidateSearch:
             asking = self._vector_arm.matches(embedded, self._query.question, self.depth, self._admitted)
             vector, near = await guarded(asking, self._end)
         lexical, found = self._lexical
-        if not self._settings.is_hybrid and vector.took_part:
+        if not self._settings.hybrid.enabled and vector.took_part:
             lexical, found = Arm(ArmState.OFF, "query.hybrid.enabled is false"), None
         evidence = Evidence(found or LexicalMatches(), near or VectorMatches())
         is_full = max(len(evidence.lexical.bm25), len(evidence.vector.cosines)) >= self.depth

@@ -63,8 +63,8 @@ def row(number: int, hit: dict[str, Any]) -> ChunkRow:
 
 
 def settings_of(asked: dict[str, Any]) -> SelectionSettings:
-    decay, diversity = asked.get("temporalDecay", {}), asked.get("mmr", {})
-    return SelectionSettings(decay.get("halfLifeDays"), diversity.get("lambda"))
+    kept = {name: asked[name] for name in ("temporalDecay", "mmr") if name in asked}
+    return SelectionSettings(HybridSection.model_validate(kept))
 
 
 @pytest.mark.parametrize("name", ["merge-01", "merge-04"])

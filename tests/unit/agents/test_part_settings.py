@@ -40,6 +40,6 @@ def test_decay_and_diversity_are_off_unless_they_are_switched_on() -> None:
         )
         for is_on in (False, True)
     )
-    assert (off.half_life_days, off.mmr_lambda, off.vector_bytes) == (None, None, 1024)
-    assert on.half_life_days is not None
-    assert on.mmr_lambda is not None
+    assert off.vector_bytes == 1024
+    assert (off.selection(6).half_life_days, off.selection(6).mmr_lambda) == (None, None)
+    assert (on.selection(6).half_life_days, on.selection(6).mmr_lambda) == (30, 0.7)
