@@ -35,7 +35,6 @@ NOT_RUN = {
     "pipx": "it would install another copy",
     "npm": "it fetches 400 MB",
     "rm": "it deletes",
-    "eval": "it changes the shell that types it",
 }
 """Lines and programs that are shown and not run, and why."""
 
