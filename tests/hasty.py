@@ -18,6 +18,8 @@ from memoryd.embed.fallback_embedding import FallbackEmbedding
 from memoryd.embed.local import local_embedding
 from memoryd.embed.remote.remote_embedding import RemoteEmbedding
 from memoryd.embed.remote.remote_settings import CallTimeouts
+from memoryd.models.download_request import DownloadTimeouts
+from memoryd.models.store import ModelStore
 
 HASTY = ("-P", str(Path(__file__)))
 """What Python is given to run; without the folder of this file, which holds names that nobody is to import."""
@@ -46,6 +48,9 @@ def hurry() -> None:
     shorten(BreakerRule.__init__, first_delay=0.1, longest_delay=4.0)
     shorten(Breaker.__init__, rule=BreakerRule())
     shorten(CallTimeouts.__init__, hold=timedelta(seconds=1))
+    # long enough in the end for a test to see that it is still tried
+    shorten(DownloadTimeouts.__init__, pauses=tuple(timedelta(seconds=seconds) for seconds in (0.1, 0.1, 0.1, 3)))
+    shorten(ModelStore.__init__, timeouts=DownloadTimeouts())
     shorten(Server.__init__, check_every=timedelta(seconds=0.2))
     shorten(FallbackEmbedding.__init__, look_seconds=0.1)
     shorten(RemoteEmbedding.__init__, look_seconds=0.2)
