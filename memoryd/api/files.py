@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import Query
+from fastapi import Path, Query
 
 from memoryd.agents.read import NoteExcerpt
 from memoryd.api.dependencies import AdmittedByQuery, Memories
@@ -10,13 +10,14 @@ from memoryd.api.models import FileReply
 from memoryd.files.excerpts import DEFAULT_LINES, LineRange
 from memoryd.wire import LINES_MAX, POSITION_MAX
 
-FromLine = Annotated[int, Query(alias="from", ge=1, le=POSITION_MAX)]
-LineCount = Annotated[int, Query(ge=1, le=LINES_MAX)]
-FromColumn = Annotated[int, Query(ge=1, le=POSITION_MAX)]
+DocumentPath = Annotated[str, Path(description="the document, as search names it, percent-encoded")]
+FromLine = Annotated[int, Query(alias="from", ge=1, le=POSITION_MAX, description="the first line, from 1")]
+LineCount = Annotated[int, Query(ge=1, le=LINES_MAX, description="how many lines at most")]
+FromColumn = Annotated[int, Query(ge=1, le=POSITION_MAX, description="the first character of that line, from 1")]
 
 
 async def get_file(
-    path: str,
+    path: DocumentPath,
     admitted: AdmittedByQuery,
     memories: Memories,
     from_: FromLine = 1,

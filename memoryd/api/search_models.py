@@ -14,16 +14,26 @@ class SearchRequest(Request):
     """A question; what is absent comes from the configuration."""
 
     query: Annotated[str, Field(min_length=1)]
-    agent: AgentId | None = None
+    """The question, in which filters may stand; `limits.maxQueryBytes` at most."""
+    agent: AgentId = None
     max_results: Annotated[Whole, Field(ge=1, le=RESULTS_MAX)] | None = None
+    """How many hits at most; null: as configured (`query.maxResults`)."""
     min_score: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
+    """Hits that score less and hold no word of the question are left out; null: `query.minScore`."""
     session_key: Annotated[str, Field(max_length=512)] | None = None
+    """The session that asks, such as `agent:main:main`; null: no session."""
     sources: Annotated[list[Literal["memory", "sessions"]], Field(max_length=2)] | None = None
+    """Only these sources; null or empty: all."""
     since: Annotated[str, Field(max_length=64)] | None = None
+    """Only notes of this time or later: `30d`, `2026-10-01` or ISO 8601; null: no matter how old."""
     until: Annotated[str, Field(max_length=64)] | None = None
+    """Only notes of this time or earlier: `30d`, `2026-10-01` or ISO 8601; null: no matter how new."""
     paths: Annotated[list[Annotated[str, Field(max_length=1024)]], Field(max_length=64)] | None = None
+    """Only these documents, each a glob, a file or a folder; null or empty: all."""
     deadline_ms: Annotated[Whole, Field(ge=1, le=DEADLINE_MS_MAX)] | None = None
+    """Milliseconds until the answer comes with what there is; null: `query.deadlineMs`."""
     explain: bool = False
+    """Tell how each score came about, and the nearest misses."""
 
 
 class HitExplanation(Reply):
@@ -33,65 +43,105 @@ class HitExplanation(Reply):
     """
 
     base_score: float
+    """What words and meaning say together before age counts, 0 to 1."""
     merged_rank: int | None
+    """The place by `baseScore`, from 1; null where there is none."""
     words_rank: int | None
+    """The place among what words found, from 1; null where they did not find it."""
     bm25: float | None
+    """How well its words match, 0 and up; null where words did not find it."""
     vector_rank: int | None
+    """The place among what vectors found, from 1; null where they did not find it."""
     cosine: float | None
+    """The cosine of its best passage with the question, −1 to 1; null where vectors did not find it."""
     standout: float | None
+    """How far the cosine rises above the noise, 0 to 1; null where vectors did not find it."""
     terms: list[str]
+    """The words of the question that stand in it."""
     decay: float
+    """What its age leaves of the score, 0 to 1."""
     age_days: int | None
+    """Its age in whole days; null for what does not age, or while decay is off."""
     copies: list[str]
+    """The citations of what says the same and was folded into it."""
     because: str
+    """Why it stands where it stands, or is no hit, in words."""
 
 
 class HitReply(Reply):
     """A cited chunk; `snippet` is the part of it that shows why, with its own lines."""
 
     path: str
+    """The document: relative to the workspace, or `qmd/<collection>/<path>`."""
     start_line: int
+    """The first line of the chunk, from 1."""
     end_line: int
+    """The last line of the chunk, included."""
     score: float
+    """How well it answers, after decay, 0 to 1."""
     vector_score: float | None
+    """The cosine of its best passage with the question, −1 to 1; null where vectors did not find it."""
     text_score: float | None
+    """BM25 as r/(1+r), 0 to 1; null where words did not find it, or qmd did."""
     snippet: str
+    """The part of the chunk that shows why, with `Source: …` under it while citations are on."""
     snippet_start_line: int
+    """The first line of the document in the snippet, from 1."""
     snippet_end_line: int
+    """The last line of the document in the snippet, included."""
     heading: str
+    """The headings that the chunk stands under; empty if there are none."""
     source: str
+    """What kind of document it is: `memory`."""
     citation: Annotated[str | None, Field(exclude_if=lambda value: value is None)] = None
+    """The way to point at it, `path#L1-L22`; absent while citations are off."""
     flags: list[Flag] = Field(default=[])
+    """What a reader of the snippet cannot see, or could take for ours."""
     duplicates: int = 0
+    """How many copies were folded into it."""
     explain: Annotated[HitExplanation | None, Field(exclude_if=lambda value: value is None)] = None
+    """How its score came about; absent unless asked for by `explain`."""
 
 
 class ArmReply(Reply):
     """How an arm took part."""
 
     state: Literal["ok", "partial", "off", "waiting", "failed", "timeout"]
+    """`off`: by its owner; `waiting`: for its model; `partial`: with what it has; `timeout`: too slow."""
     reason: str | None
+    """Why it is less than `ok`; null if it is not."""
 
 
 class SearchHealth(Reply):
     """Whether the answer rests on everything it could."""
 
     complete: bool
+    """Whether every arm that is switched on took part in full and no file was pending."""
     arms: dict[str, ArmReply]
+    """How each arm took part, by name: `lexical` (words) and `vector` (meaning)."""
     pending_files: int
+    """How many files are still to be read, renamed or removed."""
     pending_embeddings: int
+    """How many passages are still to get a vector."""
 
 
 class QuestionExplanation(Reply):
     """How the question was understood."""
 
     terms: list[str]
+    """The words that were looked for, any of which may match."""
     phrases: list[str]
+    """What must stand there word for word."""
     excluded: list[str]
+    """What must not stand there."""
     paths: list[str]
+    """The documents that may answer, as globs, files or folders; empty: all."""
     sources: list[str]
+    """The sources that may answer; empty: all."""
     since: datetime | None
+    """The earliest time of a note that may answer, included, ISO 8601; null: any."""
     until: datetime | None
+    """The latest time of a note that may answer, included, ISO 8601; null: any."""
 
 
 class FloorsExplanation(Reply):
@@ -101,35 +151,58 @@ class FloorsExplanation(Reply):
     """
 
     share: float
+    """How much of the question's weight stands in the best chunk, 0 to 1; half of it answers."""
     weights: dict[str, float]
+    """How telling each word of the question is in these notes, 0 and up."""
     deviations: float | None
+    """How many deviations the best cosine stands above the noise; null without vectors."""
     vector_floor: float | None
+    """The deviations below which a hit without a word of the question is noise; null without vectors."""
     clear_floor: float | None
+    """The deviations from which a hit answers by its meaning alone; null without vectors."""
     noise_mean: float | None
+    """The mean cosine of the question with all passages, −1 to 1; null without vectors."""
     noise_deviation: float | None
+    """The standard deviation of these cosines; null without vectors."""
     vectors: int
+    """How many vectors the question was compared with."""
 
 
 class SearchExplanation(Reply):
     """How the whole answer came about."""
 
     question: QuestionExplanation
+    """The question as it was understood."""
     floors: FloorsExplanation | None
+    """What the evidence was held against; null where the engine does not judge its evidence."""
 
 
 class SearchReply(Reply):
     """Hits, best first, and what to think of them."""
 
     results: list[HitReply]
+    """The hits, best first."""
     misses: list[HitReply] | None
+    """What came near and is no hit, best first; null unless asked for by `explain`."""
     backend: Literal["builtin", "qmd"]
+    """The engine that answered."""
     provider: str
+    """Who embeds questions for the engine that answered; `none`: nobody."""
     model: str | None
+    """The model that embeds them; null if there is none."""
     mode: Literal["hybrid", "lexical", "vector", "none"]
+    """Which arms took part: both, words alone, meaning alone, or none."""
     fallback: FallbackReply | None
+    """Who should have answered or embedded and is out; null if nobody is."""
     verdict: Literal["answerable", "weak", "none"]
+    """What the best of it is worth: it holds what was asked, it may, or nothing does."""
     reason: str | None
+    """Why the verdict is no better, or what is held back; null if there is nothing to say."""
     citations: Literal["on", "off"]
+    """Whether hits carry citations in this session."""
     health: SearchHealth
+    """How complete the answer is."""
     took_ms: float
+    """How long the search took, in milliseconds."""
     explain: Annotated[SearchExplanation | None, Field(exclude_if=lambda value: value is None)] = None
+    """How the whole answer came about; absent unless asked for by `explain`."""

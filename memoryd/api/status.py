@@ -8,32 +8,36 @@ from memoryd.agents.status import MemoryStatus
 from memoryd.api.access import Caller
 from memoryd.api.daemon_state import DaemonState
 from memoryd.api.dependencies import AllServices, Asking, Memories
-from memoryd.api.models import HealthReply, fallback_reply
-from memoryd.api.status_models import (
-    AgentStatus,
-    CacheReply,
-    ConfigReply,
-    ConnectionsReply,
-    DatabaseReply,
-    DegradedReply,
+from memoryd.api.embedding_models import (
     EmbedderReply,
     EmbeddingReply,
+    OutstandingReply,
+    ProgressReply,
+    RemoteReply,
+    WorkerReply,
+)
+from memoryd.api.index_models import (
+    CacheReply,
+    DatabaseReply,
     FlaggedReply,
     FtsReply,
     MassRemovalReply,
     OutsideReply,
-    OutstandingReply,
-    ProgressReply,
-    QmdCollectionReply,
-    QmdReply,
-    RemoteReply,
     RootReply,
     SkippedReply,
-    StatusReply,
-    UnreachableReply,
     VectorReply,
     WatcherReply,
-    WorkerReply,
+)
+from memoryd.api.models import HealthReply, fallback_reply
+from memoryd.api.status_models import (
+    AgentStatus,
+    ConfigReply,
+    ConnectionsReply,
+    DegradedReply,
+    QmdCollectionReply,
+    QmdReply,
+    StatusReply,
+    UnreachableReply,
 )
 from memoryd.domain.documents import INDEX_ALL
 from memoryd.embed.local.worker import WorkerState

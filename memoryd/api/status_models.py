@@ -2,245 +2,187 @@
 
 from datetime import datetime
 
+from memoryd.api.embedding_models import EmbedderReply, EmbeddingReply
+from memoryd.api.index_models import (
+    CacheReply,
+    DatabaseReply,
+    FlaggedReply,
+    FtsReply,
+    MassRemovalReply,
+    OutsideReply,
+    RootReply,
+    SkippedReply,
+    VectorReply,
+    WatcherReply,
+)
 from memoryd.api.models import FallbackReply, Reply
-
-
-class WatcherReply(Reply):
-    """`events` when file events flow, `scan` when only the timer looks, `off` when watching is switched off."""
-
-    mode: str
-    ok: bool
-    reason: str | None
-
-
-class VectorReply(Reply):
-    """What answers vector questions."""
-
-    enabled: bool
-    available: bool
-    engine: str
-    dimensions: int | None
-    reason: str | None
-
-
-class FtsReply(Reply):
-    """Keyword search."""
-
-    available: bool
-
-
-class CacheReply(Reply):
-    """Vectors in the store, and how many unused ones may stay."""
-
-    entries: int
-    max_entries: int
-
-
-class OutstandingReply(Reply):
-    """What is still to be sent; `tokens` are estimated, `media` counts the passages that are pictures and sounds."""
-
-    files: int
-    passages: int
-    tokens: int
-    media: int
-    media_bytes: int
-
-
-class RemoteReply(Reply):
-    """A provider that text is sent to. `outstanding` is null while it only stands by."""
-
-    provider: str
-    model: str
-    destination: str
-    outstanding: OutstandingReply | None
-    sent_today: int
-    tokens_per_day: int | None
-
-
-class EmbeddingReply(Reply):
-    """The chosen provider, why, and who may stand in; `remote` is null if no text leaves the machine."""
-
-    provider: str
-    rule: str
-    fallback: str | None
-    paused: bool
-    remote: RemoteReply | None
-
-
-class ProgressReply(Reply):
-    """How far a download is."""
-
-    done_bytes: int
-    total_bytes: int | None
-    step: str
-
-
-class WorkerReply(Reply):
-    """The child process that computes vectors."""
-
-    phase: str
-    pid: int | None
-    rss_bytes: int
-    restarts: int
-    last_error: str | None
-
-
-class EmbedderReply(Reply):
-    """The embedding model's state."""
-
-    state: str
-    reason: str | None
-    since: datetime
-    progress: ProgressReply | None
-    worker: WorkerReply | None
-
-
-class DatabaseReply(Reply):
-    """The index file."""
-
-    path: str
-    bytes: int
-
-
-class RootReply(Reply):
-    """A configured place to look."""
-
-    path: str
-    state: str
-    files: int
-    reason: str | None
-
-
-class SkippedReply(Reply):
-    """A document that is not indexed."""
-
-    path: str
-    reason: str
-
-
-class FlaggedReply(Reply):
-    """A document that was not read quite as it is, has another name, or is the copy of a conflict."""
-
-    path: str
-    flags: str
-
-
-class MassRemovalReply(Reply):
-    """More than half of the notes went at once; `left` stayed."""
-
-    at: datetime
-    files: int
-    left: int
-
-
-class OutsideReply(Reply):
-    """Markdown files of the workspace where nobody looks; `more`: there are more than were counted."""
-
-    files: int
-    more: bool
-    hint: str
 
 
 class DegradedReply(Reply):
     """A part that does less than it should."""
 
     part: str
+    """What does less: `index`, `privacy`, `embedder`, `watcher`, `qmd` and others."""
     reason: str
+    """Why, in words."""
     since: datetime
+    """When it began, ISO 8601."""
 
 
 class QmdCollectionReply(Reply):
     """A folder that qmd indexes."""
 
     name: str
+    """Its name in qmd."""
     path: str
+    """The folder, absolute."""
     pattern: str
+    """The glob that paths below the folder must match."""
 
 
 class QmdReply(Reply):
     """The sidecar; `command` and `version` are null until it has been found."""
 
     command: list[str] | None
+    """The program and its first arguments; null until it has been found."""
     version: str | None
+    """The version of the program; null until it has been found."""
     search_mode: str
+    """How questions are put to it: `search`, `vsearch` or `query`."""
     home: str
+    """The folder of its configuration and index, absolute."""
     server: str
+    """Where its warm server is: `idle`, `starting`, `ready` or `waiting` for another try."""
     pid: int | None
+    """The process id of the server; null while it does not run."""
     restarts: int
+    """How often the server has failed since the start of the daemon."""
     reason: str | None
+    """Why it does not work; null if it does."""
     hint: str | None
+    """What to do about it; null if there is nothing to do."""
     last_update_at: datetime | None
+    """When its last update began that succeeded, ISO 8601; null if none has."""
     last_embed_at: datetime | None
+    """When it last made its vectors, ISO 8601; null if it has not."""
     vectors: int | None
+    """How many vectors its index has; null until that is known."""
     vector_reason: str | None
+    """Why it has no vectors; null if it has, or needs none."""
     collections: list[QmdCollectionReply]
+    """The folders that it indexes."""
 
 
 class AgentStatus(Reply):
     """One agent."""
 
     id: str
+    """The agent's id."""
     workspace: str
+    """The folder of its notes, absolute."""
     backend: str
+    """The engine that answers now: `builtin` or `qmd`."""
     provider: str
+    """Who embeds now; `none` while nobody does."""
     model: str | None
+    """The model that embeds now; null while there is none."""
     files: int
+    """How many files the index holds."""
     chunks: int
+    """How many chunks they are cut into: what is cited."""
     passages: int
+    """How many passages these are cut into: what is embedded."""
     embedded: int
+    """How many passages have a vector of the embedder in use; 0 while there is none."""
     pending_files: int
+    """How many files are still to be read, renamed or removed."""
     pending_embeddings: int
+    """How many passages are still to get a vector; 0 while nobody wants them."""
     dirty: bool
+    """Whether the index may differ from the disk."""
     last_scan_at: datetime | None
+    """When the disk was last looked at, ISO 8601; null before the first time."""
     last_sync_at: datetime | None
+    """When the index last followed such a look, ISO 8601; null before the first time."""
     watcher: WatcherReply
+    """What tells of changes on disk."""
     vector: VectorReply
+    """What answers by meaning."""
     fts: FtsReply
+    """What answers by words."""
     cache: CacheReply
+    """The vectors in the index."""
     embedding: EmbeddingReply
+    """Who embeds, why, and what is sent where."""
     embedder: EmbedderReply
+    """How the embedding model does."""
     database: DatabaseReply
+    """The file of the index."""
     qmd: QmdReply | None
+    """The sidecar; null unless `memory.backend` is `qmd`."""
     fallback: FallbackReply | None
+    """Who is out, qmd or the provider of embeddings; null if nobody is."""
     degraded: list[DegradedReply]
+    """The parts that do less than they should."""
     roots: list[RootReply]
+    """The places that are looked at; usual ones that are not there are left out."""
     skipped: list[SkippedReply]
+    """Documents that are not indexed, or by less than they should be, 50 at most."""
     skipped_count: int
+    """How many such documents there are."""
     outside: OutsideReply | None
+    """Markdown files where nobody looks; null if there are none."""
     flagged: list[FlaggedReply]
+    """Documents that are odd, 50 at most."""
     mass_removal: MassRemovalReply | None
+    """The last time that most notes went at once since the start of the daemon; null if they never did."""
 
 
 class ConfigReply(Reply):
     """Where the configuration came from and what its owner should know."""
 
     source: str | None
+    """The file, absolute; null if there is none, and on an agent's socket."""
     notices: list[str]
+    """What to know of it, one sentence each; empty on an agent's socket."""
 
 
 class ConnectionsReply(Reply):
     """Open connections, and how many were turned away since the start, by reason."""
 
     open: int
+    """How many are open now."""
     refused: dict[str, int]
+    """How many were turned away since the start of the daemon, by reason."""
 
 
 class UnreachableReply(Reply):
     """A socket whose path does not lead to this daemon."""
 
     socket: str
+    """The name of the socket: `owner`, or `agent:<id>:<number>`."""
     reason: str
+    """Why its path does not lead here."""
 
 
 class StatusReply(Reply):
     """The daemon and its agents; what is told of connections and sockets is the owner's."""
 
     version: str
+    """The version of the daemon."""
     pid: int
+    """The process id of the daemon."""
     uptime_seconds: float
+    """How long the daemon has run, in seconds."""
     socket: str
+    """The path of the owner's socket; on an agent's socket the name of that one."""
     rss_bytes: int
+    """The memory that the daemon takes, in bytes."""
     config: ConfigReply
+    """Where the configuration came from."""
     connections: ConnectionsReply | None
+    """The connections now; null on an agent's socket."""
     unreachable: list[UnreachableReply]
+    """Sockets whose paths do not lead here; empty on an agent's socket."""
     agents: list[AgentStatus]
+    """The agents; on an agent's socket that one alone."""

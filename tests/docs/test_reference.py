@@ -2,6 +2,7 @@
 
 import pytest
 
+from memoryd.api import routes
 from memoryd.config.models import Config
 from tests.docs.configuration import keys
 from tests.docs.reference import FOLDER, PAGES, render
@@ -20,3 +21,20 @@ def test_every_key_has_a_meaning() -> None:
     found = list(keys(Config, Config().model_dump(mode="json", by_alias=True)))
     assert len(found) > 150
     assert not [key.path for key in found if not key.field.description]
+
+
+def test_every_field_and_parameter_of_the_api_has_a_meaning() -> None:
+    schema = routes.application().openapi()
+    shapes = schema["components"]["schemas"]
+    fields = {
+        f"{name}.{key}": one for name, shape in shapes.items() for key, one in shape.get("properties", {}).items()
+    }
+    parameters = {
+        f"{path} {one['name']}": one
+        for path, calls in schema["paths"].items()
+        for call in calls.values()
+        for one in call.get("parameters", ())
+    }
+    assert len(fields) > 200
+    assert len(parameters) > 5
+    assert not [name for name, one in {**fields, **parameters}.items() if not one.get("description")]

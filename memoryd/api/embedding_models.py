@@ -1,0 +1,93 @@
+"""Shapes of what status tells of embedding: who does it, what is sent where, and how the model does."""
+
+from datetime import datetime
+
+from memoryd.api.models import Reply
+
+
+class OutstandingReply(Reply):
+    """What is still to be sent; `tokens` are estimated, `media` counts the passages that are pictures and sounds."""
+
+    files: int
+    """How many files have passages that are to be sent."""
+    passages: int
+    """How many distinct passages are to be sent, pictures and sounds among them."""
+    tokens: int
+    """How many tokens they have, estimated."""
+    media: int
+    """How many of the passages are pictures and sounds."""
+    media_bytes: int
+    """How many bytes the pictures and sounds have together."""
+
+
+class RemoteReply(Reply):
+    """A provider that text is sent to. `outstanding` is null while it only stands by."""
+
+    provider: str
+    """The provider: `openai`, `gemini`, `voyage`, `mistral` or `ollama`."""
+    model: str
+    """The model that is asked for."""
+    destination: str
+    """The host that text is sent to, with the port if it is not the usual one."""
+    outstanding: OutstandingReply | None
+    """What is still to be sent; null while the provider only stands by."""
+    sent_today: int
+    """How many tokens were sent there today (UTC), about."""
+    tokens_per_day: int | None
+    """How many tokens a day may be sent before notes wait; null: no budget."""
+
+
+class EmbeddingReply(Reply):
+    """The chosen provider, why, and who may stand in; `remote` is null if no text leaves the machine."""
+
+    provider: str
+    """The provider that was chosen; `none`: words only."""
+    rule: str
+    """Why it was chosen, in words."""
+    fallback: str | None
+    """The provider that stands in when it fails; null: nobody."""
+    paused: bool
+    """Whether notes get vectors only when somebody asks (`sync.paused`)."""
+    remote: RemoteReply | None
+    """The provider that text is sent to; null if no text leaves the machine."""
+
+
+class ProgressReply(Reply):
+    """How far a download is."""
+
+    done_bytes: int
+    """How many bytes of the step are done."""
+    total_bytes: int | None
+    """How many bytes the step has; null if nobody knows."""
+    step: str
+    """What is being done: `waiting`, `connecting`, `downloading`, `checking`, `converting` or `ready`."""
+
+
+class WorkerReply(Reply):
+    """The child process that computes vectors."""
+
+    phase: str
+    """What it is doing: `stopped`, `starting`, `ready` or `waiting` for another try."""
+    pid: int | None
+    """Its process id; null while it does not run."""
+    rss_bytes: int
+    """The memory it takes, in bytes; 0 while it does not run."""
+    restarts: int
+    """How often it was started again since the start of the daemon."""
+    last_error: str | None
+    """Why it failed last; null if it never did."""
+
+
+class EmbedderReply(Reply):
+    """The embedding model's state."""
+
+    state: str
+    """What stands between notes and vectors: `off`, `downloading`, `warming`, `ready` or `failed`."""
+    reason: str | None
+    """Why it is so; null if there is nothing to say."""
+    since: datetime
+    """When this state began, ISO 8601."""
+    progress: ProgressReply | None
+    """How far a download is; null if there is none."""
+    worker: WorkerReply | None
+    """The child process that computes vectors; null if there is none."""

@@ -1,0 +1,109 @@
+"""Shapes of what status tells of an index."""
+
+from datetime import datetime
+
+from memoryd.api.models import Reply
+
+
+class WatcherReply(Reply):
+    """`events` when file events flow, `scan` when only the timer looks, `off` when watching is switched off."""
+
+    mode: str
+    """What tells of changes: `events`, `scan` or `off`."""
+    ok: bool
+    """Whether it works as configured."""
+    reason: str | None
+    """Why only the timer looks; null if events flow, or are not wanted."""
+
+
+class VectorReply(Reply):
+    """What answers vector questions."""
+
+    enabled: bool
+    """Whether searching by meaning is configured (`query.hybrid.enabled`)."""
+    available: bool
+    """Whether there is an embedder now."""
+    engine: str
+    """What compares vectors: `resident` (in memory), `mapped` (in a file) or `sqlite-vec`."""
+    dimensions: int | None
+    """How many numbers a vector has; null while there is no embedder."""
+    reason: str | None
+    """Why sqlite-vec is not to be had; null if it is."""
+
+
+class FtsReply(Reply):
+    """Keyword search."""
+
+    available: bool
+    """Always true: words need nothing but the index."""
+
+
+class CacheReply(Reply):
+    """Vectors in the store, and how many unused ones may stay."""
+
+    entries: int
+    """How many vectors the index holds, used or not."""
+    max_entries: int
+    """How many vectors that no passage uses may stay."""
+
+
+class DatabaseReply(Reply):
+    """The index file."""
+
+    path: str
+    """Where it lies, absolute."""
+    bytes: int
+    """How many bytes it has."""
+
+
+class RootReply(Reply):
+    """A configured place to look."""
+
+    path: str
+    """The folder or file, absolute."""
+    state: str
+    """What the last scan found there: `ok`, `missing`, `unreadable` or `refused`."""
+    files: int
+    """How many documents the last scan found there."""
+    reason: str | None
+    """Why it is not `ok`; null if it is."""
+
+
+class SkippedReply(Reply):
+    """A document that is not indexed."""
+
+    path: str
+    """The document, relative to the workspace."""
+    reason: str
+    """Why it is left out, or found by less than it should be."""
+
+
+class FlaggedReply(Reply):
+    """A document that was not read quite as it is, has another name, or is the copy of a conflict."""
+
+    path: str
+    """The document, relative to the workspace."""
+    flags: str
+    """What is odd about it, joined by commas."""
+
+
+class MassRemovalReply(Reply):
+    """More than half of the notes went at once; `left` stayed."""
+
+    at: datetime
+    """When it was noticed, ISO 8601."""
+    files: int
+    """How many notes went."""
+    left: int
+    """How many notes stayed."""
+
+
+class OutsideReply(Reply):
+    """Markdown files of the workspace where nobody looks; `more`: there are more than were counted."""
+
+    files: int
+    """How many were counted, 1000 at most."""
+    more: bool
+    """Whether there are, or may be, more than were counted."""
+    hint: str
+    """What to do to have them indexed."""
