@@ -8,9 +8,9 @@ from pathlib import Path
 import structlog
 
 from memoryd.agents.loops import NamedLoop
-from memoryd.config.models import Agent
 from memoryd.config.paths import models_dir, state_dir
 from memoryd.config.providers import ModelsSection
+from memoryd.config.resolved import Agent
 from memoryd.embed.choice import EmbedderPlan, plan_for
 from memoryd.embed.embedding import Embedding, build
 from memoryd.embed.remote.spending import SpendingBook

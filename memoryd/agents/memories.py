@@ -12,7 +12,7 @@ from memoryd.agents.search import AgentSearch, SearchOptions, SearchOutcome
 from memoryd.agents.sessions import AgentSessions
 from memoryd.agents.status import AgentParts, MemoryStatus, ShortfallsOf, StatusBoard
 from memoryd.agents.sync import DEFAULT_WAIT, AgentSync, OwedWork, SyncOutcome, reindex, sync
-from memoryd.config.models import Agent
+from memoryd.config.resolved import Agent
 from memoryd.domain.access import Admitted, folded_id
 from memoryd.errors import Disabled, UnknownAgent
 from memoryd.files.excerpts import LineRange

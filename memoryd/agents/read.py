@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 
-from memoryd.config.models import Agent
+from memoryd.config.resolved import Agent
 from memoryd.domain.documents import is_document_name
 from memoryd.domain.media import LABELS, modality_of
 from memoryd.errors import InvalidRequest, NotFound

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from memoryd.config.limits import LimitsSection
-from memoryd.config.models import Agent
+from memoryd.config.resolved import Agent
 from memoryd.domain.ranking.filters import Filters, parse_instant
 from memoryd.domain.ranking.questions import parse_question
 from memoryd.embed.slot import EmbedderSlot

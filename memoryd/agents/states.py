@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from memoryd.agents.workspace_index import WorkspaceIndex
-from memoryd.config.models import Agent
+from memoryd.config.resolved import Agent
 from memoryd.domain.documents import OutsideCount
 from memoryd.domain.provider_choice import Choice
 from memoryd.embed.embedding import Embedding

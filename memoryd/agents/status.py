@@ -17,7 +17,7 @@ from memoryd.agents.states import (
     worker_state,
 )
 from memoryd.agents.workspace_index import WorkspaceIndex
-from memoryd.config.models import Agent
+from memoryd.config.resolved import Agent
 from memoryd.embed.embedding import Embedding
 from memoryd.embed.local.worker import WorkerState
 from memoryd.index.sync_state import Publish

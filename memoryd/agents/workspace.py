@@ -15,7 +15,7 @@ from memoryd.agents.status import AgentParts
 from memoryd.agents.sync import AgentSync
 from memoryd.agents.workspace_index import Surroundings, WorkspaceIndex
 from memoryd.config.limits import LimitsSection
-from memoryd.config.models import Agent
+from memoryd.config.resolved import Agent
 from memoryd.embed.choice import media_rules
 from memoryd.embed.embedding import Embedding
 from memoryd.qmd.agent import AgentQmd, Dependencies

@@ -11,8 +11,8 @@ from memoryd.agents.part_settings import index_settings, lane_settings, search_s
 from memoryd.agents.rules import WorkspaceRules
 from memoryd.config.limits import LimitsSection
 from memoryd.config.memory_search import MemorySearchSection
-from memoryd.config.models import Agent
 from memoryd.config.paths import state_dir
+from memoryd.config.resolved import Agent
 from memoryd.embed.embedding import Embedding
 from memoryd.embed.slot import EmbedderSlot
 from memoryd.files.scanner import Scan

@@ -12,8 +12,9 @@ from memoryd.agents.loops import NamedLoop
 from memoryd.agents.memories import AgentMemory
 from memoryd.agents.workspace import Workspace
 from memoryd.agents.workspace_index import Surroundings
-from memoryd.config.models import Agent, Config
 from memoryd.config.paths import state_dir
+from memoryd.config.resolved import Agent
+from memoryd.config.root import Config
 from memoryd.domain.clocks import Jump
 from memoryd.domain.vector import Vector
 from memoryd.errors import StoreError

@@ -15,7 +15,7 @@ from memoryd.cli.invocation import HELP, Invocation, shared
 from memoryd.cli.terminal import harmless_line, styled
 from memoryd.config.loading.exposure import exposures
 from memoryd.config.loading.load import load
-from memoryd.config.models import Config
+from memoryd.config.root import Config
 from memoryd.wire import Exit
 
 SECTIONS = ("notes", "embedder", "qmd")

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Final
 
 from memoryd.cli.doctor import Finding
-from memoryd.config.models import Agent, Config
 from memoryd.config.paths import models_dir
 from memoryd.config.providers import ModelsSection
+from memoryd.config.resolved import Agent
+from memoryd.config.root import Config
 from memoryd.embed.choice import EmbedderPlan, plan_for
 from memoryd.embed.local.local_embedding import NO_LLAMA, LocalSettings, model_file
 from memoryd.embed.protocol import Embedder

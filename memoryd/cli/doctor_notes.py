@@ -7,7 +7,8 @@ from pathlib import Path
 from memoryd.cli.doctor import Finding
 from memoryd.cli.terminal import count
 from memoryd.client import Client
-from memoryd.config.models import Agent, Config
+from memoryd.config.resolved import Agent
+from memoryd.config.root import Config
 from memoryd.domain.documents import INDEX_ALL, OutsideCount
 from memoryd.errors import MemorydError
 from memoryd.files.offline_rules import roots_and_rules

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from memoryd.cli.doctor import Finding
-from memoryd.config.models import Config
+from memoryd.config.root import Config
 from memoryd.errors import SidecarError
 from memoryd.qmd.home import QmdHome
 from memoryd.qmd.installation import QmdInstallation

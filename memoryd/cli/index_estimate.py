@@ -9,8 +9,9 @@ from pathlib import Path
 from memoryd.cli.index import Prospect
 from memoryd.cli.invocation import Invocation
 from memoryd.config.loading.load import load
-from memoryd.config.models import Agent, Config
 from memoryd.config.paths import models_dir
+from memoryd.config.resolved import Agent
+from memoryd.config.root import Config
 from memoryd.domain.media import modality_of, token_estimate
 from memoryd.domain.text.entries import ChunkSettings
 from memoryd.domain.text.tokens import estimate

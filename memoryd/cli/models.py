@@ -16,8 +16,8 @@ from memoryd import log
 from memoryd.cli.invocation import HELP, Argument, Invocation, agent_option, json_option
 from memoryd.cli.qmd import chosen_agent
 from memoryd.cli.terminal import harmless_line, is_terminal, note, size, styled
-from memoryd.config.models import Agent
 from memoryd.config.paths import models_dir
+from memoryd.config.resolved import Agent
 from memoryd.errors import ModelError
 from memoryd.models.store import ModelStore, Progress, StoredModel
 from memoryd.wire import Exit

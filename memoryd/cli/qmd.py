@@ -6,8 +6,8 @@ import click
 
 from memoryd.cli.invocation import HELP, Invocation, shared
 from memoryd.config.loading.load import load
-from memoryd.config.models import Agent
 from memoryd.config.paths import qmd_home, qmd_variables
+from memoryd.config.resolved import Agent
 from memoryd.errors import UnknownAgent
 from memoryd.wire import Exit
 

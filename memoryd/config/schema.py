@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from memoryd.config.models import Config
+from memoryd.config.root import Config
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 

@@ -23,8 +23,8 @@ from memoryd.api.http.server import Server
 from memoryd.api.http.sockets import Listener, bind_listener, take_inherited
 from memoryd.api.routes import application, deadlines
 from memoryd.config.loading.load import Loaded
-from memoryd.config.models import Agent
 from memoryd.config.paths import socket_path
+from memoryd.config.resolved import Agent
 from memoryd.daemon import collector
 from memoryd.daemon.clock import ClockWatch
 from memoryd.daemon.lock import DaemonLock, keep_held

@@ -8,8 +8,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from memoryd.config.memory_search import MemorySearchSection
-from memoryd.config.models import Agent
 from memoryd.config.providers import ModelsSection
+from memoryd.config.resolved import Agent
 from memoryd.config.secret import Secret
 from memoryd.domain.media import MediaRules, embeds_media, modalities_of
 from memoryd.domain.provider_choice import BY_KEY, LOCAL, NONE, Choice, ProviderOptions, choose

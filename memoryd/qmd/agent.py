@@ -7,9 +7,9 @@ from pathlib import Path
 
 import structlog
 
-from memoryd.config.models import Agent
 from memoryd.config.paths import qmd_home, state_dir
 from memoryd.config.qmd import QmdSection
+from memoryd.config.resolved import Agent
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.gitignore import Patterns
 from memoryd.domain.text.entries import ChunkSettings

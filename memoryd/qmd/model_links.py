@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from memoryd.config.models import Agent
 from memoryd.config.paths import models_dir
+from memoryd.config.resolved import Agent
 from memoryd.embed.local.local_embedding import model_file
 from memoryd.errors import MemorydError, ModelError
 from memoryd.models.gguf_header import read_header

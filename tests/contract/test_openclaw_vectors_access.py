@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from memoryd.config.access import AccessSection
-from memoryd.config.models import Config
+from memoryd.config.root import Config
 from memoryd.domain.access import OWNER as OWNERS_SOCKET
 from memoryd.domain.access import AccessRules, ChatType, decide, read_key
 from memoryd.domain.citations import Citation, with_footer

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from memoryd.config.models import Config
+from memoryd.config.root import Config
 from memoryd.domain.text.chunking import chunk
 from memoryd.domain.text.tokens import estimate
 from memoryd.qmd.output import Complaint, complaint_of, hits_in

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from memoryd.config.loading.not_yet import NEVER, NOT_YET
-from memoryd.config.models import Config
+from memoryd.config.root import Config
 from tests.docs.tables import table
 
 SHORT: Final = {"agents.defaults.memorySearch.": "memorySearch."}

@@ -3,7 +3,7 @@
 import pytest
 
 from memoryd.api import routes
-from memoryd.config.models import Config
+from memoryd.config.root import Config
 from tests.docs.configuration import keys
 from tests.docs.reference import FOLDER, PAGES, render
 

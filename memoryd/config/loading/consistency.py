@@ -8,8 +8,9 @@ from typing import Final
 from memoryd.config.agents import overlay
 from memoryd.config.loading.raw import KeyPath, of_agent
 from memoryd.config.memory_search import MemorySearchSection
-from memoryd.config.models import Agent, Config
 from memoryd.config.paths import socket_path
+from memoryd.config.resolved import Agent
+from memoryd.config.root import Config
 from memoryd.domain.access import read_key
 from memoryd.domain.media import MODELS, PROVIDER, embeds_media
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from memoryd.config.models import Agent, Config
 from memoryd.config.providers import READ_PROVIDERS
+from memoryd.config.resolved import Agent
+from memoryd.config.root import Config
 from memoryd.config.secret import Secret
 
 HERE: Final = frozenset({"local", "none"})

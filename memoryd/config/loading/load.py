@@ -17,8 +17,8 @@ from memoryd.config.loading.not_ours import set_foreign_aside
 from memoryd.config.loading.not_yet import differences, without_effect
 from memoryd.config.loading.overrides import Overrides, apply, from_environment
 from memoryd.config.loading.raw import Raw
-from memoryd.config.models import Config
 from memoryd.config.paths import config_file
+from memoryd.config.root import Config
 from memoryd.errors import ConfigError
 
 NO_OVERRIDES = Overrides()

@@ -9,7 +9,7 @@ from pydantic_core import ErrorDetails
 from memoryd.config.loading.range import brought_into_range
 from memoryd.config.loading.raw import KeyPath, Raw, value_at
 from memoryd.config.loading.wording import explain
-from memoryd.config.models import Config
+from memoryd.config.root import Config
 
 PASSES: Final = 8
 REQUIRED: Final = {"id": "unnamed-{}", "path": "/nowhere/{}", "action": "deny"}

@@ -11,8 +11,8 @@ from memoryd.config.loading.included import INCLUDE
 from memoryd.config.loading.key_names import dotted, own_keys
 from memoryd.config.loading.raw import KeyPath, Raw, value_at
 from memoryd.config.loading.wording import unknown_key
-from memoryd.config.models import Config
 from memoryd.config.providers import NOT_AN_ENTRY, READ_PROVIDERS, ModelsSection, ProviderSection
+from memoryd.config.root import Config
 from memoryd.config.section import Section
 
 TYPING_SLIP: Final = 0.8

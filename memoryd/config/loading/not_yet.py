@@ -8,7 +8,7 @@ from pydantic.alias_generators import to_camel
 
 from memoryd.config.loading.key_names import dotted
 from memoryd.config.loading.raw import KeyPath, value_at
-from memoryd.config.models import Config
+from memoryd.config.root import Config
 from memoryd.domain.provider_choice import AUTO, INPUT_TYPES, REMOTE
 
 NEVER: Final[Mapping[str, str]] = {

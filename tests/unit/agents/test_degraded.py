@@ -9,7 +9,8 @@ import pytest
 
 from memoryd.agents.degraded import Degradations, Shortfall, shortfalls
 from memoryd.agents.states import AgentState, EmbeddingState, IndexState, QmdState, WatcherState
-from memoryd.config.models import Agent, Config
+from memoryd.config.resolved import Agent
+from memoryd.config.root import Config
 from memoryd.domain.documents import OutsideCount
 from memoryd.domain.provider_choice import Choice
 from memoryd.embed.slot import EmbedderPhase, EmbedderState, StandIn

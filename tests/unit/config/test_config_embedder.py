@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.config.loading.load import Loaded, load
-from memoryd.config.models import Agent
+from memoryd.config.resolved import Agent
 
 URL = "http://embedder.internal:5555/v1/embeddings"
 

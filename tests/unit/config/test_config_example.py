@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from memoryd.config.loading.key_names import all_keys
 from memoryd.config.loading.load import load
 from memoryd.config.loading.wording import explain
-from memoryd.config.models import Config
+from memoryd.config.root import Config
 from memoryd.config.schema import json_schema
 
 ROOT = Path(__file__).parents[3]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.config.loading.exposure import exposures
-from memoryd.config.models import Config
+from memoryd.config.root import Config
 
 
 def told(config: dict[str, object], source: Path | None = None) -> list[str]:

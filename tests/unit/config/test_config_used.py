@@ -6,7 +6,7 @@ from pathlib import Path
 
 from memoryd.config.loading.key_names import own_keys, section_at
 from memoryd.config.loading.not_yet import NEVER, NOT_YET
-from memoryd.config.models import Config
+from memoryd.config.root import Config
 from memoryd.config.section import Section
 
 SOURCES = Path(__file__).parents[3] / "memoryd"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.config.models import Config
+from memoryd.config.root import Config
 from memoryd.embed.choice import EmbedderPlan, plan_for
 from memoryd.embed.local.local_embedding import LocalSettings, model_file
 from memoryd.embed.remote.api_keys import AddressOwner, KeySources

@@ -1,19 +1,14 @@
-"""The root of the configuration, and the agents as they result from it."""
+"""The agents as they result from the configuration."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from pydantic import Field
-
-from memoryd.config.agents import DEFAULT_AGENT, AgentSection, AgentSocketSection, AgentsSection, merged_search, overlay
-from memoryd.config.limits import LimitsSection, LogSection
+from memoryd.config.agents import AgentSocketSection
 from memoryd.config.memory import MemorySection
 from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.paths import expand, workspace_state_dir
-from memoryd.config.providers import ModelsSection
-from memoryd.config.section import SharedSection
 
 INDEX_NAME: Final = "index.sqlite"
 OPENCLAW_STATE: Final = ".openclaw"
@@ -74,46 +69,10 @@ def _is_openclaws(path: Path, workspace: Path) -> bool:
     return path.is_relative_to(Path.home() / OPENCLAW_STATE) and not path.is_relative_to(workspace)
 
 
-def _apart(agents: Sequence[Agent]) -> Iterator[Agent]:
+def set_apart(agents: Sequence[Agent]) -> Iterator[Agent]:
     """Set those agents apart that would find in a shared index what their own settings leave out."""
     first: dict[Path, Agent] = {}
     for agent in agents:
         before = first.setdefault(agent.index_path, agent)
         is_same = before.workspace != agent.workspace or before.indexing == agent.indexing
         yield agent if is_same else replace(agent, is_apart=True)
-
-
-class Config(SharedSection):
-    """The whole file."""
-
-    memory: MemorySection = Field(default=MemorySection(), description="What holds for all agents.")
-    agents: AgentsSection = Field(default=AgentsSection(), description="Whose memories there are.")
-    models: ModelsSection = Field(default=ModelsSection(), description="Keys and addresses of providers of models.")
-    limits: LimitsSection = Field(default=LimitsSection(), description="What the daemon refuses to exceed.")
-    log: LogSection = Field(default=LogSection(), description="What the daemon tells.")
-
-    def resolved_agents(self) -> list[Agent]:
-        """Return the agents in the order of the file, exactly one of them the default.
-
-        The default is the first that says so, else the first. A relative workspace starts at the home folder;
-        loading from a file has made it absolute before.
-        """
-        entries = self.agents.list or (AgentSection(id=DEFAULT_AGENT),)
-        chosen = next((entry for entry in entries if entry.default), entries[0])
-        return list(_apart([self._resolved(entry, is_default=entry is chosen) for entry in entries]))
-
-    def _resolved(self, entry: AgentSection, *, is_default: bool) -> Agent:
-        defaults, embedder = self.agents.defaults.memory_search, self.agents.defaults.memory.embedder
-        is_named = "provider" in defaults.model_fields_set | entry.memory_search.model_fields_set
-        if not is_named:
-            defaults = overlay(embedder.as_search(), defaults)
-        return Agent(
-            id=entry.id,
-            name=entry.name or entry.id,
-            is_default=is_default,
-            workspace=expand(entry.workspace or self.agents.defaults.workspace, Path.home()),
-            memory_search=merged_search(defaults, entry.memory_search),
-            memory=self.memory,
-            sockets=entry.sockets,
-            provider_named_by="memorySearch.provider" if is_named else embedder.named_by,
-        )

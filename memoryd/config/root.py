@@ -1,0 +1,49 @@
+"""The root of the configuration: the whole file, and the agents that result from it."""
+
+from pathlib import Path
+
+from pydantic import Field
+
+from memoryd.config.agents import DEFAULT_AGENT, AgentSection, AgentsSection, merged_search, overlay
+from memoryd.config.limits import LimitsSection, LogSection
+from memoryd.config.memory import MemorySection
+from memoryd.config.paths import expand
+from memoryd.config.providers import ModelsSection
+from memoryd.config.resolved import Agent, set_apart
+from memoryd.config.section import SharedSection
+
+
+class Config(SharedSection):
+    """The whole file."""
+
+    memory: MemorySection = Field(default=MemorySection(), description="What holds for all agents.")
+    agents: AgentsSection = Field(default=AgentsSection(), description="Whose memories there are.")
+    models: ModelsSection = Field(default=ModelsSection(), description="Keys and addresses of providers of models.")
+    limits: LimitsSection = Field(default=LimitsSection(), description="What the daemon refuses to exceed.")
+    log: LogSection = Field(default=LogSection(), description="What the daemon tells.")
+
+    def resolved_agents(self) -> list[Agent]:
+        """Return the agents in the order of the file, exactly one of them the default.
+
+        The default is the first that says so, else the first. A relative workspace starts at the home folder;
+        loading from a file has made it absolute before.
+        """
+        entries = self.agents.list or (AgentSection(id=DEFAULT_AGENT),)
+        chosen = next((entry for entry in entries if entry.default), entries[0])
+        return list(set_apart([self._resolved(entry, is_default=entry is chosen) for entry in entries]))
+
+    def _resolved(self, entry: AgentSection, *, is_default: bool) -> Agent:
+        defaults, embedder = self.agents.defaults.memory_search, self.agents.defaults.memory.embedder
+        is_named = "provider" in defaults.model_fields_set | entry.memory_search.model_fields_set
+        if not is_named:
+            defaults = overlay(embedder.as_search(), defaults)
+        return Agent(
+            id=entry.id,
+            name=entry.name or entry.id,
+            is_default=is_default,
+            workspace=expand(entry.workspace or self.agents.defaults.workspace, Path.home()),
+            memory_search=merged_search(defaults, entry.memory_search),
+            memory=self.memory,
+            sockets=entry.sockets,
+            provider_named_by="memorySearch.provider" if is_named else embedder.named_by,
+        )
