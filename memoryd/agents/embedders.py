@@ -8,7 +8,7 @@ from pathlib import Path
 import structlog
 
 from memoryd.agents.loops import NamedLoop
-from memoryd.config.paths import models_dir, state_dir
+from memoryd.config.paths import state_dir
 from memoryd.config.providers import ModelsSection
 from memoryd.config.resolved import Agent
 from memoryd.embed.choice import EmbedderPlan, plan_for
@@ -33,7 +33,8 @@ class Embedders:
 
     def of(self, agent: Agent) -> Embedding:
         """Return the embedder of an agent, with the plan that is its own; nothing runs yet."""
-        store = _model_store(agent)
+        local = agent.memory_search.local
+        store = ModelStore.configured(local, os.environ, allow_download=local.download)
         plan = plan_for(agent, self._models, store=store, environment=os.environ, home=Path.home())
         log.info("embedding", agent=agent.id, provider=plan.choice.provider, rule=plan.choice.rule)
         if plan not in self._made:
@@ -62,9 +63,3 @@ class Embedders:
             )
 
         return publish
-
-
-def _model_store(agent: Agent) -> ModelStore:
-    local = agent.memory_search.local
-    folder = Path(local.model_cache_dir) if local.model_cache_dir else models_dir()
-    return ModelStore.of(folder, os.environ, allow_download=local.download)

@@ -12,9 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from memoryd.cli.doctor import Finding
-from memoryd.config.paths import models_dir
 from memoryd.config.providers import ModelsSection
-from memoryd.config.resolved import Agent
 from memoryd.config.root import Config
 from memoryd.embed.choice import EmbedderPlan, plan_for
 from memoryd.embed.local.local_embedding import NO_LLAMA, LocalSettings, model_file
@@ -37,7 +35,7 @@ async def checks(config: Config) -> Sequence[Finding]:
     found: list[Finding] = []
     seen = set()
     for agent in config.resolved_agents():
-        store = _store(agent)
+        store = ModelStore.configured(agent.memory_search.local, os.environ)
         plan = plan_for(agent, config.models, store=store, environment=os.environ, home=Path.home())
         if plan not in seen:
             seen.add(plan)
@@ -115,8 +113,3 @@ def _advice(settings: RemoteSettings) -> str:
     if settings.provider == "ollama":
         return f"start it (ollama serve), and fetch the model (ollama pull {settings.model_name})"
     return "check memorySearch.remote.baseUrl, or choose another provider; keyword search works without one"
-
-
-def _store(agent: Agent) -> ModelStore:
-    folder = agent.memory_search.local.model_cache_dir
-    return ModelStore.of(Path(folder).expanduser() if folder else models_dir(), os.environ)

@@ -9,7 +9,6 @@ from pathlib import Path
 from memoryd.cli.index import Prospect
 from memoryd.cli.invocation import Invocation
 from memoryd.config.loading.load import load
-from memoryd.config.paths import models_dir
 from memoryd.config.resolved import Agent
 from memoryd.config.root import Config
 from memoryd.domain.media import modality_of, token_estimate
@@ -42,10 +41,7 @@ def prospects(invocation: Invocation) -> list[Prospect]:
 
 
 def _prospect(agent: Agent, config: Config) -> Prospect:
-    local = agent.memory_search.local
-    store = ModelStore.of(
-        Path(local.model_cache_dir).expanduser() if local.model_cache_dir else models_dir(), os.environ
-    )
+    store = ModelStore.configured(agent.memory_search.local, os.environ)
     plan = plan_for(agent, config.models, store=store, environment=os.environ, home=Path.home())
     remote = plan.first if isinstance(plan.first, RemoteSettings) else None
     files, passages = 0, dict[bytes, _Cost]()

@@ -16,7 +16,6 @@ from memoryd import log
 from memoryd.cli.invocation import HELP, Argument, Invocation, agent_option, json_option
 from memoryd.cli.qmd import chosen_agent
 from memoryd.cli.terminal import harmless_line, is_terminal, note, size, styled
-from memoryd.config.paths import models_dir
 from memoryd.config.resolved import Agent
 from memoryd.errors import ModelError
 from memoryd.models.store import ModelStore, Progress, StoredModel
@@ -128,8 +127,7 @@ def _configured(agent: Agent) -> str:
 
 def _store(agent: Agent) -> ModelStore:
     """Return the cache; `local.download: false` is about downloads that nobody asked for, so it does not hold here."""
-    folder = agent.memory_search.local.model_cache_dir
-    return ModelStore.of(Path(folder).expanduser() if folder else models_dir(), os.environ)
+    return ModelStore.configured(agent.memory_search.local, os.environ)
 
 
 def _listed(store: ModelStore, configured: str) -> list[Listed]:

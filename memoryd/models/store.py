@@ -16,6 +16,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final, Self
 
+from memoryd.config.paths import models_dir
+from memoryd.config.providers import LocalSection
 from memoryd.errors import DownloadError, ModelError
 from memoryd.models import packaged
 from memoryd.models.download_request import DownloadRequest, DownloadTimeouts
@@ -91,6 +93,15 @@ class ModelStore:
             base=base,
             hub=environment.get("HF_ENDPOINT", "").strip() or HUB,
         )
+
+    @classmethod
+    def configured(cls, local: LocalSection, environment: Mapping[str, str], *, allow_download: bool = True) -> Self:
+        """The store in the folder that the configuration names, or else in the usual one.
+
+        `local.download: false` is about downloads that nobody asked for, so it is the caller's to heed.
+        """
+        folder = Path(local.model_cache_dir).expanduser() if local.model_cache_dir else models_dir()
+        return cls.of(folder, environment, allow_download=allow_download)
 
     def locate(self, spec: str) -> Path | None:
         """The file of `spec` if it is here; ModelError for a spec that makes no sense."""

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from memoryd.config.paths import models_dir
 from memoryd.config.resolved import Agent
 from memoryd.embed.local.local_embedding import model_file
 from memoryd.errors import MemorydError, ModelError
@@ -109,9 +108,8 @@ def _own_model(agent: Agent, environment: Mapping[str, str]) -> Path | None:
     local = agent.memory_search.local
     if agent.memory_search.provider == "none" and not Path(local.model_path).is_absolute():
         return None
-    folder = Path(local.model_cache_dir) if local.model_cache_dir else models_dir()
     try:
-        found = ModelStore.of(folder, environment).locate(model_file(local.model_path))
+        found = ModelStore.configured(local, environment).locate(model_file(local.model_path))
     except MemorydError:
         return None
     return found.absolute() if found is not None else None
