@@ -18,40 +18,65 @@ class ErrorCode(StrEnum):
     """The closed list of `error.code` in a reply; `memoryd.errors` says which exception has which."""
 
     INVALID_REQUEST = "invalid_request"
+    """A value is malformed or out of range."""
     TOO_LARGE = "too_large"
+    """The request is larger than a limit allows."""
     NOT_FOUND = "not_found"
+    """No such document, line or call."""
     UNKNOWN_AGENT = "unknown_agent"
+    """No agent of that id is configured."""
     DISABLED = "disabled"
+    """The agent has `memorySearch.enabled: false`."""
     DENIED = "denied"
+    """The access rules do not let this session, or this socket, ask."""
     UNAVAILABLE = "unavailable"
+    """Not now: loading, backing off, out of room; the same request may succeed later."""
     SHUTTING_DOWN = "shutting_down"
+    """Memoryd is stopping."""
     TIMEOUT = "timeout"
+    """The request, or the answer, did not come in the time allowed."""
     INTERNAL = "internal"
+    """An unexpected error; the log has more."""
 
 
 class Exit(IntEnum):
     """Exit codes of `memoryctl` and `memoryd`."""
 
     DONE = 0
+    """Done."""
     ERROR = 1
+    """Error, also a question that no part of the search could answer."""
     USAGE = 2
+    """Wrong usage."""
     NOTHING_FOUND = 3
+    """Nothing found, or no such document or line."""
     INCOMPLETE = 4
+    """With `--strict`: a configured part was missing from the answer."""
     NOT_RUNNING = 69
+    """Memoryd is not running."""
     CANNOT_CREATE = 73
+    """A file or folder cannot be created."""
     ALREADY_RUNNING = 75
+    """Another memoryd is running already, or has taken the place of this one."""
     NOT_PERMITTED = 77
+    """A path or socket belongs to somebody else or is open to others."""
     CONFIG = 78
+    """The configuration is wrong; all problems are listed."""
 
 
 class Event(StrEnum):
-    """Names of the server-sent events on `/v1/events`."""
+    """Names of the server-sent events on `/v1/events`; `dropped` in the data counts those a slow reader lost."""
 
     SYNC = "sync"
+    """`{"agent", "state", "pendingFiles"}`: started or finished; at a mass removal `{"state", "files", "left"}`."""
     EMBEDDING = "embedding"
+    """`{"agent", "pending", "done"}`: passages without a vector, and those that got one since the work began."""
     MODEL = "model"
+    """`{"agent", "state", "reason", "doneBytes", "totalBytes", "step"}`: it is fetched, loaded, ready or failed."""
     DEGRADED = "degraded"
+    """`{"agent", "part", "reason"}`: a part fails."""
     RECOVERED = "recovered"
+    """`{"agent", "part", "since"}`: it works again."""
 
 
 SyncGoal = Literal["none", "indexed", "embedded"]

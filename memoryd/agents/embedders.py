@@ -8,7 +8,7 @@ from pathlib import Path
 import structlog
 
 from memoryd.agents.loops import NamedLoop
-from memoryd.config.paths import state_dir
+from memoryd.config.paths import batch_jobs_dir, spending_file
 from memoryd.config.providers import ModelsSection
 from memoryd.config.resolved import Agent
 from memoryd.embed.choice import EmbedderPlan, plan_for
@@ -28,7 +28,7 @@ class Embedders:
     def __init__(self, models: ModelsSection, publish: Publish) -> None:
         self._models = models
         self._publish = publish
-        self._spending = SpendingBook(state_dir() / "spending.json")
+        self._spending = SpendingBook(spending_file())
         self._made: dict[EmbedderPlan, Embedding] = {}
 
     def of(self, agent: Agent) -> Embedding:
@@ -38,7 +38,7 @@ class Embedders:
         plan = plan_for(agent, self._models, store=store, environment=os.environ, home=Path.home())
         log.info("embedding", agent=agent.id, provider=plan.choice.provider, rule=plan.choice.rule)
         if plan not in self._made:
-            slot, jobs = EmbedderSlot(self._model_news(agent.id)), state_dir() / "batches"
+            slot, jobs = EmbedderSlot(self._model_news(agent.id)), batch_jobs_dir()
             made = build(plan, self._models, store=store, slot=slot, book=self._spending, jobs=jobs)
             self._made[plan] = made
         return replace(self._made[plan], plan=plan)

@@ -12,7 +12,7 @@ from memoryd.agents.loops import NamedLoop
 from memoryd.agents.memories import AgentMemory
 from memoryd.agents.workspace import Workspace
 from memoryd.agents.workspace_index import Surroundings
-from memoryd.config.paths import state_dir
+from memoryd.config.paths import probe_dir
 from memoryd.config.resolved import Agent
 from memoryd.config.root import Config
 from memoryd.domain.clocks import Jump
@@ -29,7 +29,7 @@ class Workspaces:
     def __init__(self, config: Config, *, executor: Executor, publish: Publish) -> None:
         self._agents = config.resolved_agents()
         is_watching = any(agent.memory_search.sync.watch for agent in self._agents)
-        self._watcher = FileWatcher(probe=state_dir() / "probe") if is_watching else None
+        self._watcher = FileWatcher(probe=probe_dir()) if is_watching else None
         self._embedders = Embedders(config.models, publish)
         self.all = [
             Workspace(

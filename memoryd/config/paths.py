@@ -74,6 +74,21 @@ def qmd_variables(home: Path) -> dict[str, str]:
     return {"XDG_CONFIG_HOME": str(home / "xdg-config"), "XDG_CACHE_HOME": str(home / "xdg-cache")}
 
 
+def spending_file() -> Path:
+    """Tell where the tokens lie that providers were sent today."""
+    return state_dir() / "spending.json"
+
+
+def batch_jobs_dir() -> Path:
+    """Tell where the jobs lie that a batch interface of a provider works on."""
+    return state_dir() / "batches"
+
+
+def probe_dir() -> Path:
+    """Tell where the watcher leaves a file now and then, to see whether events still come."""
+    return state_dir() / "probe"
+
+
 def expand(text: str, base: Path) -> Path:
     """Turn `~`, `~user` and paths relative to `base` into an absolute path.
 

@@ -131,9 +131,9 @@ class BuiltinSearch:
         return ranked(candidates.evidence, base_scores, statistics, min_score=query.min_score)
 
     def _first_look(self, ranking: Ranked, limit: int) -> int:
-        """Return how many rows are read first: all where decay may put the last one first."""
+        """Return how many rows are read first: all where a rule may put the last one first."""
         selection = self._settings.selection(limit)
-        if selection.half_life_days is not None:
+        if selection.may_reorder:
             return len(ranking.eligible)
         return max(FIRST_LOOK, 2 * limit, selection.pool)
 

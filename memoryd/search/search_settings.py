@@ -17,6 +17,11 @@ class SelectionSettings:
     pool: int = 24
 
     @property
+    def may_reorder(self) -> bool:
+        """Whether a rule may put the last candidate first, so that all of them are looked at."""
+        return self.half_life_days is not None
+
+    @property
     def half_life_days(self) -> float | None:
         """The half-life of dated notes, None where decay is off."""
         decay = self.hybrid.temporal_decay

@@ -82,7 +82,7 @@ def _refused(hit: Hit, threshold: Threshold) -> Hit | None:
 def _looked_at(hits: Sequence[Hit], limit: int, settings: SelectionSettings) -> tuple[list[_Leader], list[Hit]]:
     """Take hits until there are enough of different kinds to choose from; return them, and the others.
 
-    Where decay reorders, literal hits that were among the best before it are looked at too.
+    Where a rule reorders, literal hits that were among the best before it are looked at too.
     """
     wanted = limit if settings.mmr_lambda is None else max(limit, settings.pool)
     leaders: list[_Leader] = []
@@ -93,7 +93,7 @@ def _looked_at(hits: Sequence[Hit], limit: int, settings: SelectionSettings) -> 
         _take(leaders, hit)
     else:
         return leaders, []
-    if settings.half_life_days is not None:
+    if settings.may_reorder:
         best = sorted(hits, key=lambda hit: -hit.base_score)[:limit]
         owed = [hit for hit in best if hit.is_literal and hit in rest]
         for hit in owed:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from memoryd.config import paths
+from memoryd.daemon.lock import LOCK_NAME
 from tests.docs.tables import table
 
 HOME = Path("/home/you")
@@ -34,8 +35,12 @@ def page() -> str:
             ("rules last read of `.memoryignore`", f"{index}-ignore", "beside the index", "private until read again"),
             ("socket", "$XDG_RUNTIME_DIR/memoryd/memoryd.sock", "`$MEMORYD_SOCKET`", "made anew at once"),
             ("socket without a runtime folder", paths.socket_path(), "`$MEMORYD_SOCKET`", "made anew at once"),
+            ("tokens sent to providers today", paths.spending_file(), "–", "the budget of the day begins anew"),
+            ("batch jobs under way", paths.batch_jobs_dir(), "–", "their notes are sent again"),
+            ("lock", state / LOCK_NAME, "–", "made anew; a second daemon takes over"),
+            ("what the watcher tests itself with", paths.probe_dir(), "–", "made anew"),
             ("what qmd keeps for an agent", paths.qmd_home("<agent>"), "–", "made anew"),
-            ("state folder", state, "`$MEMORYD_STATE_DIR`", "all of the above"),
+            ("state folder", state, "`$MEMORYD_STATE_DIR`", "all of what lies in it"),
             ("models", paths.models_dir(), "`local.modelCacheDir`", "fetched again"),
             ("cache folder", cache, "–", "fetched again"),
         ]

@@ -6,6 +6,8 @@ from typing import Any, Final
 
 from memoryd.api import routes
 from memoryd.domain.access import Who
+from memoryd.wire import Event
+from tests.docs.meanings import meanings
 from tests.docs.tables import table
 
 Schema = Mapping[str, Any]
@@ -40,7 +42,10 @@ def page() -> str:
     schema = routes.application().openapi()
     entries = [_entry(row, schema["paths"][row.path][row.method.lower()]) for row in described]
     shapes = [_shape(name, shape) for name, shape in sorted(schema["components"]["schemas"].items())]
-    return "".join([HEAD, table(("call", "does", "who may"), calls), *entries, "\n## Shapes\n", *shapes])
+    said = meanings(Event)
+    events = table(("event", "data"), [(f"`{event}`", said[event.name]) for event in Event])
+    parts = [HEAD, table(("call", "does", "who may"), calls), *entries, "\n## Events\n\n", events, "\n## Shapes\n"]
+    return "".join([*parts, *shapes])
 
 
 def _anchor(row: routes.Row) -> str:
@@ -56,7 +61,8 @@ def _entry(row: routes.Row, call: Schema) -> str:
     if body := call.get("requestBody"):
         parts.append(f"\nTakes {_type(_content(body))}.\n")
     replies = {status: reply for status, reply in call["responses"].items() if int(status) < 400}
-    parts += [f"\nAnswers {status} with {_type(_content(reply))}.\n" for status, reply in replies.items()]
+    stream = "[events](#events), as `text/event-stream`" if row.replies else None
+    parts += [f"\nAnswers {status} with {stream or _type(_content(reply))}.\n" for status, reply in replies.items()]
     return "".join(parts)
 
 

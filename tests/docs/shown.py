@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "HACKING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 OURS = frozenset({"memoryd", "memoryctl", "make", "curl"})
-_BLOCK = re.compile(r"^ *```(?P<kind>sh|json5)\n(?P<text>.*?)^ *```", re.DOTALL | re.MULTILINE)
+_BLOCK = re.compile(r"^ *```(?P<kind>sh|json5|python)\n(?P<text>.*?)^ *```", re.DOTALL | re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,20 @@ class Configuration:
         return self.text if self.text.lstrip().startswith("{") else "{" + self.text + "}"
 
 
-def shown(page: Path) -> Iterator[Command | Configuration]:
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A piece of Python."""
+
+    text: str
+
+
+def shown(page: Path) -> Iterator[Command | Configuration | Program]:
     """Yield what a page shows, in its order."""
     for block in _BLOCK.finditer(page.read_text(encoding="utf-8")):
         if block["kind"] == "json5":
             yield Configuration(block["text"])
+        elif block["kind"] == "python":
+            yield Program(block["text"])
         else:
             joined = re.sub(r"\\\n\s*", "", block["text"])
             yield from (Command(line.strip()) for line in joined.splitlines() if line.strip())

@@ -15,7 +15,7 @@ import pytest
 from memoryd.client import Client
 from memoryd.config.loading.load import load
 from memoryd.errors import MemorydError
-from tests.docs.shown import PAGES, ROOT, Command, Configuration, shown
+from tests.docs.shown import PAGES, ROOT, Command, Configuration, Program, shown
 from tests.waiting import eventually
 
 PROGRAMS = Path(sys.executable).parent
@@ -62,8 +62,16 @@ class Desk:
             return ""
         if self._daemon is None:
             self.start("memoryd")
-        done = subprocess.run(["bash", "-c", line], env=self._environment, cwd=ROOT, capture_output=True, text=True)
-        return f"{line}\n{done.stdout}{done.stderr}" if done.returncode else ""
+        # without it an error reply is a success to curl
+        return self._run(["bash", "-c", line.replace("curl ", "curl --fail-with-body ")])
+
+    def execute(self, program: str) -> str:
+        """Run a piece of Python likewise."""
+        return self._run([sys.executable, "-c", program])
+
+    def _run(self, words: list[str]) -> str:
+        done = subprocess.run(words, env=self._environment, cwd=ROOT, capture_output=True, text=True)
+        return f"{words[-1]}\n{done.stdout}{done.stderr}" if done.returncode else ""
 
     def start(self, line: str) -> None:
         """Start the daemon with a line and wait until it has indexed the notes; one that runs is stopped before."""
@@ -139,6 +147,8 @@ def test_commands_of_a_page_work(page: Path, desk: Desk) -> None:
     for item in shown(page):
         if isinstance(item, Configuration):
             desk.configure(item.whole)
+        elif isinstance(item, Program):
+            assert desk.execute(item.text) == ""
         elif reason_not_to_run(item) is None and item.programs[0] != "make":
             assert desk.type(item.line) == ""
 
