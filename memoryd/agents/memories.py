@@ -4,9 +4,11 @@ Each takes and returns values. What tells or changes what notes say takes an `Ad
 """
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import timedelta
 
+from memoryd.agents.events import EventBus, Subscription
 from memoryd.agents.read import AgentFiles, NoteExcerpt
 from memoryd.agents.search import AgentSearch, SearchOptions, SearchOutcome
 from memoryd.agents.sessions import AgentSessions
@@ -16,7 +18,6 @@ from memoryd.config.resolved import Agent
 from memoryd.domain.access import Admitted, folded_id
 from memoryd.errors import Disabled, UnknownAgent
 from memoryd.files.excerpts import LineRange
-from memoryd.index.sync_state import Publish
 from memoryd.wire import SyncGoal
 
 
@@ -37,11 +38,12 @@ class AgentMemories:
     """Finds the agent that is meant, and asks its memory. `outside` is as in `StatusBoard`."""
 
     def __init__(
-        self, memories: Sequence[AgentMemory], *, publish: Publish, outside: ShortfallsOf = lambda _agent: ()
+        self, memories: Sequence[AgentMemory], *, bus: EventBus, outside: ShortfallsOf = lambda _agent: ()
     ) -> None:
         self._memories = list(memories)
+        self._bus = bus
         parts = [memory.parts for memory in self._memories]
-        self.board = StatusBoard(agents=parts, publish=publish, outside=outside)
+        self.board = StatusBoard(agents=parts, publish=bus.publish, outside=outside)
 
     async def search(self, admitted: Admitted, text: str, options: SearchOptions) -> SearchOutcome:
         """Answer a question; raises Disabled, UnknownAgent, InvalidRequest."""
@@ -73,6 +75,13 @@ class AgentMemories:
     async def status(self, agent: str | None) -> list[MemoryStatus]:
         """Describe the memory of the named agent, or of all; raises UnknownAgent."""
         return await self.board.describe([memory.parts for memory in self._chosen(agent)])
+
+    def follow(self, admitted: Admitted) -> AbstractContextManager[Subscription]:
+        """Collect what happens from the beginning of the block on, to the agent admitted; to all if it names none.
+
+        Beginning the block raises NotNow when too many follow already, ShuttingDown at the end of the daemon.
+        """
+        return self._bus.subscribe(admitted.agent)
 
     @property
     def is_ready(self) -> bool:

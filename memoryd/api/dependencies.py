@@ -7,7 +7,6 @@ from typing import Annotated
 
 from fastapi import Depends, Query, Request
 
-from memoryd.agents.events import EventBus
 from memoryd.agents.memories import AgentMemories
 from memoryd.api.access import Caller, Gate
 from memoryd.api.daemon_state import DaemonState
@@ -21,7 +20,6 @@ class Services:
 
     gate: Gate
     memories: AgentMemories
-    bus: EventBus
     daemon: Callable[[], DaemonState]
     keep_alive: timedelta = timedelta(seconds=15)
 

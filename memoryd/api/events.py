@@ -2,30 +2,30 @@
 
 import asyncio
 import json
+from contextlib import AbstractContextManager
 from datetime import timedelta
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from memoryd.agents.events import EventBus, Happening, Subscription
-from memoryd.api.dependencies import AdmittedByQuery, AllServices
+from memoryd.agents.events import Happening, Subscription
+from memoryd.api.dependencies import AdmittedByQuery, AllServices, Memories
 
 
 class EventStream(Response):
-    """A reply that lasts until the bus closes or the client leaves, for which the guard cancels it."""
+    """A reply that lasts until nothing more can happen, or the client leaves, for which the guard cancels it."""
 
     media_type = "text/event-stream"
 
-    def __init__(self, bus: EventBus, *, agent: str | None, keep_alive: timedelta) -> None:
+    def __init__(self, followed: AbstractContextManager[Subscription], *, keep_alive: timedelta) -> None:
         super().__init__(headers={"cache-control": "no-store"})
         del self.headers["content-length"]
-        self._bus = bus
-        self._agent = agent
+        self._followed = followed
         self._keep_alive = keep_alive
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         # subscribing comes first: one stream too many is then an error reply, not a broken stream
-        with self._bus.subscribe(self._agent) as subscription:
+        with self._followed as subscription:
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
             await _send_chunk(send, b": connected\n\n")
             while (chunk := await self._next_chunk(subscription)) is not None:
@@ -51,9 +51,9 @@ def encoded(happening: Happening) -> bytes:
     return f"event: {happening.event}\ndata: {json.dumps(data)}\n\n".encode()
 
 
-async def events(admitted: AdmittedByQuery, services: AllServices) -> EventStream:
+async def events(admitted: AdmittedByQuery, memories: Memories, services: AllServices) -> EventStream:
     """Follow indexing, embedding, model and degradation events as they happen.
 
     Without an agent and a session key they are those of all agents.
     """
-    return EventStream(services.bus, agent=admitted.agent, keep_alive=services.keep_alive)
+    return EventStream(memories.follow(admitted), keep_alive=services.keep_alive)

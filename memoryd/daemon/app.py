@@ -54,9 +54,7 @@ class Daemon:
         self._executor = ThreadPoolExecutor(THREADS, thread_name_prefix="memoryd")
         self._workspaces = Workspaces(loaded.config, executor=self._executor, publish=self._bus.publish)
         self._reporter = Reporter(loaded=loaded, socket=str(socket_path()), failing=self._supervisor.failing)
-        self._memories = AgentMemories(
-            self._workspaces.memories, publish=self._bus.publish, outside=self._reporter.shortfalls
-        )
+        self._memories = AgentMemories(self._workspaces.memories, bus=self._bus, outside=self._reporter.shortfalls)
 
     def stop(self) -> None:
         """Begin the orderly end."""
@@ -162,7 +160,6 @@ class Daemon:
         services = Services(
             gate=Gate.of(self._loaded.config.resolved_agents()),
             memories=self._memories,
-            bus=self._bus,
             daemon=self._reporter.state,
         )
         limits = GuardLimits(body_bytes=self._loaded.config.limits.max_body_bytes, deadlines=deadlines())

@@ -42,8 +42,7 @@ def services(
     def no_daemon() -> DaemonState:
         raise AssertionError("there is no daemon")
 
-    bus = bus or EventBus()
-    return Services(gate, AgentMemories(memories, publish=bus.publish), bus, no_daemon, keep_alive)
+    return Services(gate, AgentMemories(memories, bus=bus or EventBus()), no_daemon, keep_alive)
 
 
 class Note(BaseModel):

@@ -187,6 +187,32 @@ def _is_privacy_rule(name: str) -> bool:
     return name.startswith("memoryd.domain.privacy") and not name.endswith(".LAW_VERSION")
 
 
+def makers(tree: ast.AST, made: str) -> list[int]:
+    """Return the lines that call `made`, under whatever name it was imported."""
+    nodes = list(ast.walk(tree))
+    aliases = [alias for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names]
+    names = {made, *(alias.asname for alias in aliases if alias.name == made and alias.asname)}
+    called = [node.func for node in nodes if isinstance(node, ast.Call)]
+    return [
+        func.lineno
+        for func in called
+        if (isinstance(func, ast.Name) and func.id in names) or (isinstance(func, ast.Attribute) and func.attr == made)
+    ]
+
+
+def test_who_may_ask_is_decided_at_one_place() -> None:
+    """What `AgentMemories` takes is handed out by the gate alone, so no face can let anybody in by itself."""
+    assert {module for module, tree in TREES.items() if makers(tree, "Admitted")} == {"api/access.py"}
+
+
+def test_maker_is_found_under_any_name() -> None:
+    for text in ("Admitted(None, True)", "access.Admitted(None, True)"):
+        assert makers(ast.parse(text), "Admitted"), text
+    renamed = "from memoryd.domain.access import Admitted as Entry\nEntry(None, True)"
+    assert makers(ast.parse(renamed), "Admitted") == [2]
+    assert not makers(ast.parse("def ask(admitted: Admitted) -> None:\n    answer(admitted)"), "Admitted")
+
+
 def drivers_imported(tree: ast.AST) -> set[str]:
     return {name.split(".")[0] for name in imports(tree)} & DRIVERS
 
