@@ -4,11 +4,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from memoryd.agents.states import AgentState, EmbeddingState, QmdState
+from memoryd.agents.states import AgentState, EmbeddingState
 from memoryd.domain.media import MODELS
 from memoryd.embed.slot import EmbedderPhase
 from memoryd.files.scanner import RootState
 from memoryd.index.sync_state import Publish
+from memoryd.qmd.qmd_state import QmdState
 from memoryd.wire import Event
 
 

@@ -1,6 +1,6 @@
 """What the parts of an agent's memory say of themselves at one moment; nothing of it is asked of the index."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -14,10 +14,7 @@ from memoryd.embed.protocol import EmbedderIdentity
 from memoryd.embed.slot import EmbedderState, StandIn
 from memoryd.index.sync_state import SyncState
 from memoryd.index.watcher import FileWatcher
-from memoryd.qmd.agent import AgentQmd
-from memoryd.qmd.mcp_server import ServerPhase
-from memoryd.qmd.program import Program
-from memoryd.qmd.upkeep_state import UpkeepState
+from memoryd.qmd.qmd_state import QmdState
 from memoryd.search.backend import Fallback
 
 
@@ -67,20 +64,6 @@ class EmbeddingState:
     embedder: EmbedderState
     identity: EmbedderIdentity | None
     stand_in: StandIn | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QmdState:
-    """One agent's qmd; `program` is None until it has been found."""
-
-    program: Program | None
-    search_mode: str
-    home: Path
-    server: ServerPhase
-    pid: int | None
-    restarts: int
-    upkeep: UpkeepState
-    fallback: Fallback | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,20 +140,4 @@ def remote_state(embedding: Embedding) -> RemoteState | None:
     settings = remote.settings
     return RemoteState(
         settings.provider, settings.model_name, settings.destination, remote.spent(), settings.tokens_per_day
-    )
-
-
-def qmd_state(qmd: AgentQmd) -> QmdState:
-    """Return the state of a sidecar."""
-    server = qmd.qmd.server
-    return QmdState(
-        program=qmd.qmd.installation.program,
-        search_mode=qmd.qmd.settings.mode,
-        home=qmd.qmd.home.root,
-        server=server.phase,
-        pid=server.pid,
-        restarts=server.restarts,
-        # a copy: the upkeep goes on writing its own
-        upkeep=replace(qmd.qmd.upkeep.state),
-        fallback=qmd.search.fallback,
     )

@@ -12,7 +12,6 @@ from memoryd.agents.states import (
     RemoteState,
     embedding_state,
     index_state,
-    qmd_state,
     remote_state,
     worker_state,
 )
@@ -58,7 +57,7 @@ class AgentParts:
             has_workspace=self.agent.workspace.is_dir(),
             index=index_state(self.index),
             embedding=embedding_state(self.embedding),
-            qmd=None if self.qmd is None else qmd_state(self.qmd),
+            qmd=None if self.qmd is None else self.qmd.state(),
         )
 
 

@@ -48,11 +48,15 @@ class AgentSync:
     slot: EmbedderSlot
     qmd: AgentQmd | None
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether the first scan is done."""
+        return self.index.is_ready
+
     async def reach(self, goal: SyncGoal, *, is_asking: bool) -> Reached:
         """Wait for the goal, or find that it will not be reached; `is_asking` for vectors though they are put off."""
-        state = self.index.indexer.state
-        if state.hold is not None and state.pending_files:
-            return Reached(False, state.hold.reason)
+        if held := self.index.why_held:
+            return Reached(False, held)
         if goal == "embedded":
             return await self._embedded(is_asking=is_asking)
         # words that only qmd indexes, if there is a qmd
@@ -60,7 +64,7 @@ class AgentSync:
 
     def unsettled(self) -> Reached:
         """Tell what keeps the index from being written; without a reason it is merely not done yet."""
-        trouble = self.index.keeper.trouble or self.index.indexer.state.trouble
+        trouble = self.index.trouble
         return Reached(False, f"the index does not follow the notes: {trouble}" if trouble else "")
 
     async def _embedded(self, *, is_asking: bool) -> Reached:
@@ -70,14 +74,13 @@ class AgentSync:
         followed = self._followed(qmd is None or await (qmd.follows_meaning() if by_qmd else qmd.follows_words()))
         if by_qmd and self.slot.state.phase is EmbedderPhase.OFF:
             return followed
-        reason = await self.index.lane.drained(is_asking=is_asking)
+        reason = await self.index.embedded(is_asking=is_asking)
         return followed if reason is None else Reached(False, f"no vectors: {reason}")
 
     def _followed(self, is_followed: bool) -> Reached:
         if is_followed or self.qmd is None:
             return Reached(is_followed)
-        state = self.qmd.qmd.upkeep.state
-        return Reached(False, f"qmd: {state.trouble or state.vector_trouble or 'it does not follow the notes'}")
+        return Reached(False, f"qmd: {self.qmd.why_behind}")
 
 
 async def sync(
@@ -95,19 +98,19 @@ async def reindex(agents: Sequence[AgentSync], *, force: bool, embeddings: bool)
     """Look at every file again, or make every vector again, in the background."""
     for agent in agents:
         if embeddings:
-            agent.index.lane.start_over()
-        agent.index.indexer.demand(force=force)
+            agent.index.start_vectors_over()
+        agent.index.demand(force=force)
     return await _owed(agents)
 
 
 async def _waited(agents: Sequence[AgentSync], goal: SyncGoal, limit: timedelta, *, is_asking: bool) -> Reached:
     # all are asked before the first is waited for, so that they scan side by side
-    tickets = [(agent.index.indexer, agent.index.indexer.demand()) for agent in agents]
+    tickets = [(agent.index, agent.index.demand()) for agent in agents]
     if goal == "none":
         return Reached(True)
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(limit.total_seconds()):
-            await asyncio.gather(*(indexer.settled(ticket) for indexer, ticket in tickets))
+            await asyncio.gather(*(index.settled(ticket) for index, ticket in tickets))
             return _joined(agents, await asyncio.gather(*(agent.reach(goal, is_asking=is_asking) for agent in agents)))
     return _joined(agents, [agent.unsettled() for agent in agents])
 
@@ -120,9 +123,8 @@ def _joined(agents: Sequence[AgentSync], each: Sequence[Reached]) -> Reached:
 async def _owed(agents: Sequence[AgentSync]) -> OwedWork:
     # each index once, however many agents share it
     indexes = list(dict.fromkeys(agent.index for agent in agents))
-    states = [index.indexer.state for index in indexes]
     return OwedWork(
-        pending_files=sum(state.pending_files for state in states),
-        pending_embeddings=sum([await index.lane.owed() for index in indexes]),
-        generation=sum(state.generation for state in states),
+        pending_files=sum(index.pending_files for index in indexes),
+        pending_embeddings=sum([await index.owed_vectors() for index in indexes]),
+        generation=sum(index.generation for index in indexes),
     )

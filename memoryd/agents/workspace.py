@@ -61,7 +61,7 @@ class Workspace:
                 max_file_bytes=rules.max_file_bytes,
             ),
         )
-        self.index.followers.append(qmd.qmd.upkeep)
+        self.index.followers.append(qmd)
         return qmd
 
     def _memory(self, agent: Agent, limits: LimitsSection) -> AgentMemory:
@@ -103,6 +103,6 @@ class Workspace:
             (f"outside {self.name}", self.index.outside.run),
         ]
         for agent, sidecar in self.qmds.items():
-            loops.append((f"qmd upkeep {agent}", sidecar.qmd.upkeep.run))
-            loops.append((f"qmd server {agent}", sidecar.qmd.server.run))
+            loops.append((f"qmd upkeep {agent}", sidecar.run_upkeep))
+            loops.append((f"qmd server {agent}", sidecar.run_server))
         return loops

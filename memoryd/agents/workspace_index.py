@@ -13,6 +13,8 @@ from memoryd.config.limits import LimitsSection
 from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.paths import state_dir
 from memoryd.config.resolved import Agent
+from memoryd.domain.clocks import Jump
+from memoryd.domain.vector import Vector
 from memoryd.embed.embedding import Embedding
 from memoryd.embed.slot import EmbedderSlot
 from memoryd.files.scanner import Scan
@@ -127,6 +129,71 @@ class WorkspaceIndex:
             settings=search_settings(settings, around.limits.max_vector_bytes),
             withdrawn=self.indexer.withdrawn,
         )
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the first scan is done."""
+        return self.indexer.state.last_sync_at is not None
+
+    @property
+    def pending_files(self) -> int:
+        """Files that are still to be read, renamed or removed, as of the last scan."""
+        return self.indexer.state.pending_files
+
+    @property
+    def generation(self) -> int:
+        """How many changes were committed since the start."""
+        return self.indexer.state.generation
+
+    @property
+    def trouble(self) -> str | None:
+        """Why it cannot follow the notes: its file cannot be used, or the last sync could not finish."""
+        return self.keeper.trouble or self.indexer.state.trouble
+
+    @property
+    def why_held(self) -> str:
+        """Why files that changed may not be indexed now; empty if they may, or none did."""
+        hold = self.indexer.state.hold
+        return hold.reason if hold is not None and self.pending_files else ""
+
+    def demand(self, *, force: bool = False) -> int:
+        """Ask for a scan now, of every file with `force`; return the ticket that `settled` takes."""
+        return self.indexer.demand(force=force)
+
+    async def settled(self, ticket: int) -> None:
+        """Wait until the scan of this ticket has been worked off, save what an unreadable root holds back."""
+        await self.indexer.settled(ticket)
+
+    async def embedded(self, *, is_asking: bool) -> str | None:
+        """Wait until no passage lacks its vector; return None then, or at once why none will come as things are."""
+        return await self.lane.drained(is_asking=is_asking)
+
+    async def owed_vectors(self) -> int:
+        """Count the passages that are to get a vector."""
+        return await self.lane.owed()
+
+    def start_vectors_over(self) -> None:
+        """Make every vector anew, in the background."""
+        self.lane.start_over()
+
+    def note_jump(self, jump: Jump) -> None:
+        """Take the news that the clocks jumped: look at everything, and after a step back believe no file's times."""
+        if jump.was_set_back:
+            self.indexer.distrust_times()
+        else:
+            self.indexer.demand()
+
+    async def open(self) -> None:
+        """Open the file of the index; raises ForeignDatabase."""
+        await self.keeper.open()
+
+    async def close(self) -> None:
+        """Close the file of the index."""
+        await self.database.close()
+
+    async def vectors_of(self, fingerprint: str, hashes: Sequence[bytes]) -> dict[bytes, Vector]:
+        """Return the vectors that it holds of these passages, in the space of this fingerprint; raises StoreError."""
+        return await self.database.vectors.of(fingerprint, hashes)
 
     def freshness(self) -> Freshness:
         """Return what the index still owes the disk."""

@@ -53,8 +53,8 @@ class Workspaces:
         """Open the index files, and close them at the end; raises ForeignDatabase."""
         async with AsyncExitStack() as stack:
             for workspace in self.all:
-                await workspace.index.keeper.open()
-                stack.push_async_callback(workspace.index.database.close)
+                await workspace.index.open()
+                stack.push_async_callback(workspace.index.close)
             # what qmd kept of notes for agents that it serves no more, before anybody is answered
             await asyncio.to_thread(forget_unused, self._agents)
             yield
@@ -79,20 +79,17 @@ class Workspaces:
     @property
     def is_indexing(self) -> bool:
         """Whether notes are being read and cut now."""
-        return any(workspace.index.indexer.state.pending_files for workspace in self.all)
+        return any(workspace.index.pending_files for workspace in self.all)
 
     def rescan(self) -> None:
         """Look at every workspace now."""
         for workspace in self.all:
-            workspace.index.indexer.demand()
+            workspace.index.demand()
 
     def note_jump(self, jump: Jump) -> None:
         """Take the news that the clocks jumped: look at everything, and after a step back believe no file's times."""
         for workspace in self.all:
-            if jump.was_set_back:
-                workspace.index.indexer.distrust_times()
-            else:
-                workspace.index.indexer.demand()
+            workspace.index.note_jump(jump)
 
     async def _lookup(self, fingerprint: str, hashes: Sequence[bytes]) -> dict[bytes, Vector]:
         """Find vectors that the index of another workspace holds already; one that cannot be read holds none."""
@@ -103,7 +100,7 @@ class Workspaces:
             missing = [key for key in hashes if key not in found]
             if missing:
                 with contextlib.suppress(StoreError):
-                    found |= await workspace.index.database.vectors.of(fingerprint, missing)
+                    found |= await workspace.index.vectors_of(fingerprint, missing)
         return found
 
 

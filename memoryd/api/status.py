@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from memoryd.agents.figures import Figures
-from memoryd.agents.states import AgentState, IndexState, QmdState, RemoteState
+from memoryd.agents.states import AgentState, IndexState, RemoteState
 from memoryd.agents.status import MemoryStatus
 from memoryd.api.access import Caller
 from memoryd.api.daemon_state import DaemonState
@@ -44,6 +44,7 @@ from memoryd.embed.local.worker import WorkerState
 from memoryd.embed.slot import EmbedderState
 from memoryd.files.scanner import RootState
 from memoryd.index.sync_state import Removal
+from memoryd.qmd.qmd_state import QmdState
 from memoryd.store.pending_passages import PendingCost
 
 SKIPPED_SHOWN = 50

@@ -22,6 +22,7 @@ from memoryd.qmd.engine import NAME, ChangedSince, QmdSearch
 from memoryd.qmd.home import QmdHome
 from memoryd.qmd.index_writer import CommandSeconds
 from memoryd.qmd.model_links import ModelLinks
+from memoryd.qmd.qmd_state import QmdState
 from memoryd.qmd.result_files import ResultFiles
 from memoryd.qmd.sidecar import QmdSettings, QmdSidecar
 from memoryd.qmd.upkeep import Supplies
@@ -98,12 +99,49 @@ class AgentQmd:
     @property
     def is_healthy(self) -> bool:
         """Whether it answers, as far as is known, or will when the vectors are made that it is busy with."""
-        return self.qmd.upkeep.state.is_embedding or (self.qmd.outage is None and self.search.fallback is None)
+        return self.qmd.state.is_embedding or (self.qmd.outage is None and self.search.fallback is None)
 
     @property
     def has_vectors(self) -> bool:
         """Whether questions are asked by meaning too."""
         return self.qmd.settings.has_vectors
+
+    @property
+    def why_behind(self) -> str:
+        """Why it does not follow the notes, in words for people."""
+        state = self.qmd.state
+        return state.trouble or state.vector_trouble or "it does not follow the notes"
+
+    def state(self) -> QmdState:
+        """Return what its parts say of themselves now."""
+        qmd = self.qmd
+        return QmdState(
+            program=qmd.installation.program,
+            search_mode=qmd.settings.mode,
+            home=qmd.home.root,
+            server=qmd.server.phase,
+            pid=qmd.server.pid,
+            restarts=qmd.server.restarts,
+            # a copy: the upkeep goes on writing its own
+            upkeep=replace(qmd.state),
+            fallback=self.search.fallback,
+        )
+
+    def note_change(self) -> None:
+        """Take the news that notes changed: an update follows, after the debounce."""
+        self.qmd.upkeep.note_change()
+
+    def demand(self) -> None:
+        """Take the news that notes became private: an update follows at once."""
+        self.qmd.upkeep.demand()
+
+    async def run_upkeep(self) -> None:
+        """Keep the index of qmd fresh until cancelled."""
+        await self.qmd.upkeep.run()
+
+    async def run_server(self) -> None:
+        """Keep a warm child at hand for questions until cancelled."""
+        await self.qmd.server.run()
 
     async def follows_words(self) -> bool:
         """Wait until what is on disk now can be found by words; return False if qmd is in trouble."""

@@ -53,7 +53,7 @@ class QmdSearch:
         settings, question = self._qmd.settings, query.question
         terms = tuple(query_terms(question.text, limit=MAX_TERMS))
         searches = sub_queries(settings.mode, question, terms)
-        if self._qmd.upkeep.state.vector_trouble and settings.mode == "query":
+        if self._qmd.state.vector_trouble and settings.mode == "query":
             searches = tuple(one for one in searches if one.type == "lex")
         answer, narrows = QmdAnswer(()), question.is_narrowed or not query.filters.is_empty
         if searches:
@@ -69,7 +69,7 @@ class QmdSearch:
         return found
 
     def _found(self, query: Query, terms: tuple[str, ...], hits: Sequence[Hit], arms: Mapping[str, Arm]) -> Found:
-        state = self._qmd.upkeep.state
+        state = self._qmd.state
         best = tuple(without_copies(hits, query)[: query.limit])
         told = {place_in_answer(chunk) for hit in best for chunk in (hit.chunk, *hit.copies)}
         return Found(
@@ -89,7 +89,7 @@ class QmdSearch:
         )
 
     def _doubt(self) -> str:
-        state = self._qmd.upkeep.state
+        state = self._qmd.state
         if state.trouble:
             return f"qmd found nothing, and its index may be old: {state.trouble}"
         if not state.is_current:
@@ -97,7 +97,7 @@ class QmdSearch:
         return f"qmd found nothing by words, and {state.vector_trouble}" if state.vector_trouble else ""
 
     def _arms(self, answer: QmdAnswer) -> dict[str, Arm]:
-        settings, state = self._qmd.settings, self._qmd.upkeep.state
+        settings, state = self._qmd.settings, self._qmd.state
         off = Arm(ArmState.OFF, f"memory.qmd.searchMode is {settings.mode}")
         trouble = answer.vector_trouble or state.vector_trouble
         vector = Arm(ArmState.FAILED, trouble) if trouble else Arm(ArmState.OK)

@@ -19,6 +19,7 @@ from memoryd.qmd.output import Complaint, QmdHit, QmdOutput, complaint_of, embed
 from memoryd.qmd.subqueries import QmdMode, QmdQuestion, SubQuery
 from memoryd.qmd.upkeep import QmdUpkeep, Supplies
 from memoryd.qmd.upkeep_plan import UpkeepRules
+from memoryd.qmd.upkeep_state import UpkeepState
 
 AT_ONCE = 2
 """Questions that qmd works on; more processes than that only slow each other down."""
@@ -87,21 +88,26 @@ class QmdSidecar:
         self._command = CommandQuery(installation=self.installation, has_index=self.upkeep.has_index)
 
     @property
+    def state(self) -> UpkeepState:
+        """What is known of its index; the upkeep goes on writing it."""
+        return self.upkeep.state
+
+    @property
     def collections(self) -> tuple[Collection, ...]:
         """The collections as they are configured now."""
-        return self.upkeep.state.collections
+        return self.state.collections
 
     @property
     def reranks(self) -> bool:
         """Whether results are reranked: it is wanted, and the model is there."""
-        models = self.upkeep.state.models
+        models = self.state.models
         is_there = models is not None and models.rerank.trouble is None
         return self.settings.mode == "query" and self.settings.reranks and is_there
 
     @property
     def outage(self) -> str | None:
         """Why no question can be asked of it at all, None if one can."""
-        state = self.upkeep.state
+        state = self.state
         if self.installation.program is None or state.updated_at is None:
             return state.trouble or "qmd has not indexed the notes yet"
         return state.vector_trouble if self.settings.mode == "vsearch" else None
@@ -155,7 +161,7 @@ class QmdSidecar:
 
     def _warm_up(self) -> dict[str, object] | None:
         """Return a question that loads what this mode needs, None while there are no vectors to ask."""
-        if not self.settings.has_vectors or self.upkeep.state.vector_trouble:
+        if not self.settings.has_vectors or self.state.vector_trouble:
             return None
         # one that was asked before would be ranked from the cache of qmd, without a model
         unheard = SubQuery("vec", f"memory {time.time_ns()}")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.agents.degraded import Degradations, Shortfall, shortfalls
-from memoryd.agents.states import AgentState, EmbeddingState, IndexState, QmdState, WatcherState
+from memoryd.agents.states import AgentState, EmbeddingState, IndexState, WatcherState
 from memoryd.config.resolved import Agent
 from memoryd.config.root import Config
 from memoryd.domain.documents import OutsideCount
@@ -19,6 +19,7 @@ from memoryd.files.scan_rules import ScanRoot
 from memoryd.files.scanner import RootReport, RootState
 from memoryd.index.sync_state import SyncState
 from memoryd.qmd.mcp_server import ServerPhase
+from memoryd.qmd.qmd_state import QmdState
 from memoryd.qmd.upkeep_state import UpkeepState
 from memoryd.search.backend import Fallback
 from memoryd.wire import Event

@@ -1,0 +1,23 @@
+"""What one agent's qmd says of itself at one moment."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from memoryd.qmd.mcp_server import ServerPhase
+from memoryd.qmd.program import Program
+from memoryd.qmd.upkeep_state import UpkeepState
+from memoryd.search.backend import Fallback
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QmdState:
+    """One agent's qmd; `program` is None until it has been found."""
+
+    program: Program | None
+    search_mode: str
+    home: Path
+    server: ServerPhase
+    pid: int | None
+    restarts: int
+    upkeep: UpkeepState
+    fallback: Fallback | None
