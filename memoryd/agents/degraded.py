@@ -32,7 +32,7 @@ class Degradation:
 
 def shortfalls(state: AgentState) -> Iterator[Shortfall]:
     """Yield everything that does less than the configuration asks for, the index itself first."""
-    index, search = state.index, state.agent.memory_search
+    index, wanted = state.index, state.wanted
     if trouble := index.trouble or index.sync.trouble:
         yield Shortfall("index", trouble)
     if doubt := _doubt_about_privacy(state):
@@ -40,12 +40,12 @@ def shortfalls(state: AgentState) -> Iterator[Shortfall]:
     yield from _embedding_shortfalls(state.embedding)
     if index.lane_trouble:
         yield Shortfall("embedding", index.lane_trouble)
-    if search.multimodal.enabled and not state.embedding.takes_media:
+    if wanted.embeds_media and not state.embedding.takes_media:
         left_out = f"pictures and sounds are left out, only {MODELS[0]} takes them"
         yield Shortfall("multimodal", f"{left_out}; {state.embedding.choice.rule}")
     if not index.watcher.is_ok and index.watcher.reason:
         yield Shortfall("watcher", index.watcher.reason)
-    if index.vector_trouble and search.store.vector.enabled:
+    if index.vector_trouble and wanted.loads_extension:
         yield Shortfall("sqlite-vec", index.vector_trouble)
     if state.qmd is not None:
         yield from _qmd_shortfalls(state.qmd)
@@ -76,11 +76,11 @@ def _qmd_shortfalls(state: QmdState) -> Iterator[Shortfall]:
 
 
 def _folder_shortfalls(state: AgentState) -> Iterator[Shortfall]:
-    for root in state.index.sync.roots:
-        if root.state is not RootState.OK and not (root.state is RootState.MISSING and root.root.is_optional):
+    for root in state.index.roots:
+        if root.state is not RootState.OK:
             yield Shortfall(f"root {root.root.path}", root.reason)
     if state.index.sync.last_scan_at and not state.has_workspace:
-        yield Shortfall("workspace", f"there is no folder {state.agent.workspace}")
+        yield Shortfall("workspace", f"there is no folder {state.workspace}")
 
 
 class Degradations:

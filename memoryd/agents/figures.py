@@ -2,31 +2,55 @@
 
 import contextlib
 from collections.abc import Awaitable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeVar
 
 from memoryd.domain.documents import SkippedFile
 from memoryd.embed.embedding import Embedding
 from memoryd.errors import StoreError
 from memoryd.index.lane import EmbeddingLane
-from memoryd.store.chunks import Counts
 from memoryd.store.database import Database
-from memoryd.store.pending_passages import PendingCost, RejectedPassage
+from memoryd.store.pending_passages import RejectedPassage
 
 FLAGGED_SHOWN = 50
 
 Result = TypeVar("Result")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holdings:
+    """How much an index holds; `bytes` is the size of its file."""
+
+    files: int = 0
+    chunks: int = 0
+    passages: int = 0
+    vectors: int = 0
+    bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnsentWork:
+    """Files and distinct passages that are still to be sent to a provider, and their tokens (estimated).
+
+    `media` of the passages are pictures and sounds, of `media_bytes` together.
+    """
+
+    files: int
+    passages: int
+    tokens: int
+    media: int
+    media_bytes: int
+
+
 @dataclass(frozen=True, slots=True)
 class Figures:
     """What was counted in one index."""
 
-    counts: Counts = field(default_factory=lambda: Counts(0, 0, 0, 0, 0))
+    held: Holdings = Holdings()
     lacking: int = 0
     """Passages without a vector."""
-    cost: PendingCost | None = None
-    """What is still to be sent to a remote provider; None if nothing is sent anywhere."""
+    unsent: UnsentWork | None = None
+    """None if nothing is sent anywhere."""
     flagged: Sequence[tuple[str, str]] = ()
     """Path and flags of the first documents that were not read as they are, or are copies of a conflict."""
     unseen: tuple[SkippedFile, ...] = ()
@@ -46,18 +70,40 @@ class Census:
         """Count now; each figure by itself, so that a store in trouble costs only what it cannot tell."""
         last, documents = self._figures, self._database.documents
         self._figures = Figures(
-            counts=await _or_last(documents.counts(), last.counts),
+            held=await self._held(),
             lacking=await _or_last(self._lane.count(), last.lacking),
-            cost=await self._cost(),
+            unsent=await self._unsent(),
             flagged=await _or_last(documents.flagged(FLAGGED_SHOWN), last.flagged),
             unseen=await self._unseen(),
         )
         return self._figures
 
-    async def _cost(self) -> PendingCost | None:
+    async def _held(self) -> Holdings:
+        with contextlib.suppress(StoreError):
+            counts = await self._database.documents.counts()
+            return Holdings(
+                files=counts.files,
+                chunks=counts.chunks,
+                passages=counts.passages,
+                vectors=counts.vectors,
+                bytes=counts.bytes,
+            )
+        return self._figures.held
+
+    async def _unsent(self) -> UnsentWork | None:
         if not self._embedding.sends:
             return None
-        return await _or_last(self._database.vectors.pending_cost(self._fingerprint or ""), self._figures.cost)
+        with contextlib.suppress(StoreError):
+            # no space has an empty fingerprint: before there is an embedder, all passages are still to be sent
+            cost = await self._database.vectors.pending_cost(self._fingerprint or "")
+            return UnsentWork(
+                files=cost.files,
+                passages=cost.passages,
+                tokens=cost.tokens,
+                media=cost.media,
+                media_bytes=cost.media_bytes,
+            )
+        return self._figures.unsent
 
     async def _unseen(self) -> tuple[SkippedFile, ...]:
         fingerprint = self._fingerprint

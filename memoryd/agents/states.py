@@ -5,13 +5,14 @@ from pathlib import Path
 from typing import Literal
 
 from memoryd.agents.workspace_index import WorkspaceIndex
-from memoryd.config.resolved import Agent
+from memoryd.config.memory_search import MemorySearchSection
 from memoryd.domain.documents import OutsideCount
 from memoryd.domain.provider_choice import Choice
 from memoryd.embed.embedding import Embedding
 from memoryd.embed.local.worker import WorkerState
 from memoryd.embed.protocol import EmbedderIdentity
 from memoryd.embed.slot import EmbedderState, StandIn
+from memoryd.files.scanner import RootReport, RootState
 from memoryd.index.sync_state import SyncState
 from memoryd.index.watcher import FileWatcher
 from memoryd.qmd.qmd_state import QmdState
@@ -43,6 +44,11 @@ class IndexState:
     watcher: WatcherState
     outside: OutsideCount
 
+    @property
+    def roots(self) -> list[RootReport]:
+        """The folders that are looked at, and those that must be there and are not."""
+        return [one for one in self.sync.roots if one.state is not RootState.MISSING or not one.root.is_optional]
+
 
 @dataclass(frozen=True, slots=True)
 class RemoteState:
@@ -65,13 +71,38 @@ class EmbeddingState:
     identity: EmbedderIdentity | None
     stand_in: StandIn | None
 
+    @property
+    def provider(self) -> str:
+        """Return who embeds now; `none`: nobody."""
+        return "none" if self.identity is None else self.identity.provider
+
+    @property
+    def model(self) -> str | None:
+        """Return which model embeds now, None without one."""
+        return None if self.identity is None else self.identity.model
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantedParts:
+    """What the configuration asks of an agent's memory, of which the states say how much is so."""
+
+    asks_by_meaning: bool
+    embeds_media: bool
+    loads_extension: bool
+    """The one of SQLite that compares vectors."""
+    is_paused: bool
+    """Whether vectors are made only when somebody asks for them."""
+    max_unused_vectors: int
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentState:
     """All parts of one agent's memory."""
 
-    agent: Agent
+    id: str
+    workspace: Path
     has_workspace: bool
+    wanted: WantedParts
     index: IndexState
     embedding: EmbeddingState
     qmd: QmdState | None
@@ -88,6 +119,17 @@ class AgentState:
             return self.qmd.fallback
         out = self.embedding.stand_in
         return None if out is None else Fallback(out.left, out.reason, out.since)
+
+
+def wanted_parts(settings: MemorySearchSection) -> WantedParts:
+    """Return what a configuration asks for."""
+    return WantedParts(
+        asks_by_meaning=settings.query.hybrid.enabled,
+        embeds_media=settings.multimodal.enabled,
+        loads_extension=settings.store.vector.enabled,
+        is_paused=settings.sync.paused,
+        max_unused_vectors=settings.cache.max_entries,
+    )
 
 
 def index_state(index: WorkspaceIndex) -> IndexState:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from memoryd.agents.degraded import Degradation, Degradations, Shortfall, shortfalls
@@ -10,19 +11,21 @@ from memoryd.agents.figures import Census, Figures
 from memoryd.agents.states import (
     AgentState,
     RemoteState,
+    WantedParts,
     embedding_state,
     index_state,
     remote_state,
     worker_state,
 )
 from memoryd.agents.workspace_index import WorkspaceIndex
-from memoryd.config.resolved import Agent
+from memoryd.domain.documents import SkippedFile
 from memoryd.embed.embedding import Embedding
 from memoryd.embed.local.worker import WorkerState
 from memoryd.index.sync_state import Publish
 from memoryd.qmd.agent import AgentQmd
 
 LOOK_SECONDS: Final = 1.0
+SKIPPED_SHOWN: Final = 50
 
 ShortfallsOf = Callable[[str], Sequence[Shortfall]]
 """What an agent's memory falls short of for reasons that lie outside of it."""
@@ -38,12 +41,41 @@ class MemoryStatus:
     remote: RemoteState | None
     degraded: tuple[Degradation, ...]
 
+    @property
+    def embedded(self) -> int:
+        """Return how many passages have a vector in the space of the present embedder; 0 without one."""
+        if self.state.embedding.identity is None:
+            return 0
+        # the figures are counted one after the other, beside a lane that goes on: their difference may be below 0
+        return max(0, self.figures.held.passages - self.figures.lacking - len(self.figures.unseen))
 
-@dataclass(frozen=True, slots=True)
+    @property
+    def pending_embeddings(self) -> int:
+        """Return how many passages are to get a vector; 0 while nobody wants those that are missing."""
+        return 0 if self.state.index.is_lane_idle else self.figures.lacking
+
+    @property
+    def skipped(self) -> tuple[SkippedFile, ...]:
+        """Return the first documents that are not indexed, or found by less than all of them, and why."""
+        return self._all_skipped[:SKIPPED_SHOWN]
+
+    @property
+    def skipped_count(self) -> int:
+        """Return how many documents are skipped, those that are not shown among them."""
+        return len(self._all_skipped)
+
+    @property
+    def _all_skipped(self) -> tuple[SkippedFile, ...]:
+        return (*self.state.index.sync.skipped, *self.figures.unseen)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentParts:
     """The parts of one agent's memory, of which status tells."""
 
-    agent: Agent
+    id: str
+    workspace: Path
+    wanted: WantedParts
     index: WorkspaceIndex
     embedding: Embedding
     qmd: AgentQmd | None
@@ -53,8 +85,10 @@ class AgentParts:
     def state(self) -> AgentState:
         """Return what the parts say of themselves now. Asks the disk for the workspace's folder, and nothing more."""
         return AgentState(
-            agent=self.agent,
-            has_workspace=self.agent.workspace.is_dir(),
+            id=self.id,
+            workspace=self.workspace,
+            has_workspace=self.workspace.is_dir(),
+            wanted=self.wanted,
             index=index_state(self.index),
             embedding=embedding_state(self.embedding),
             qmd=None if self.qmd is None else self.qmd.state(),
@@ -90,5 +124,4 @@ class StatusBoard:
         return described
 
     def _degraded(self, state: AgentState) -> tuple[Degradation, ...]:
-        agent = state.agent.id
-        return tuple(self._degradations.of(agent, [*shortfalls(state), *self._outside(agent)]))
+        return tuple(self._degradations.of(state.id, [*shortfalls(state), *self._outside(state.id)]))

@@ -11,6 +11,7 @@ from memoryd.agents.rules import WorkspaceRules
 from memoryd.agents.schedule import ScanSchedule
 from memoryd.agents.search import AgentSearch
 from memoryd.agents.sessions import AgentSessions
+from memoryd.agents.states import wanted_parts
 from memoryd.agents.status import AgentParts
 from memoryd.agents.sync import AgentSync
 from memoryd.agents.workspace_index import Surroundings, WorkspaceIndex
@@ -84,7 +85,15 @@ class Workspace:
             ),
             sync=AgentSync(agent=agent.id, index=index, slot=slot, qmd=qmd),
             sessions=AgentSessions(agent.memory_search.sync, index.indexer),
-            parts=AgentParts(agent, index, self.embedding, qmd, self._census),
+            parts=AgentParts(
+                id=agent.id,
+                workspace=agent.workspace,
+                wanted=wanted_parts(agent.memory_search),
+                index=index,
+                embedding=self.embedding,
+                qmd=qmd,
+                census=self._census,
+            ),
         )
 
     def essential_loops(self) -> list[NamedLoop]:

@@ -2,8 +2,8 @@
 
 from datetime import UTC, datetime
 
-from memoryd.agents.figures import Figures
-from memoryd.agents.states import AgentState, IndexState, RemoteState
+from memoryd.agents.figures import UnsentWork
+from memoryd.agents.states import AgentState, RemoteState
 from memoryd.agents.status import MemoryStatus
 from memoryd.api.access import Caller
 from memoryd.api.daemon_state import DaemonState
@@ -42,12 +42,9 @@ from memoryd.api.status_models import (
 from memoryd.domain.documents import INDEX_ALL
 from memoryd.embed.local.worker import WorkerState
 from memoryd.embed.slot import EmbedderState
-from memoryd.files.scanner import RootState
+from memoryd.files.scanner import RootReport
 from memoryd.index.sync_state import Removal
 from memoryd.qmd.qmd_state import QmdState
-from memoryd.store.pending_passages import PendingCost
-
-SKIPPED_SHOWN = 50
 
 
 async def get_health(memories: Memories) -> HealthReply:
@@ -80,37 +77,36 @@ def encoded(daemon: DaemonState, agents: list[MemoryStatus], caller: Caller) -> 
 
 def _agent(status: MemoryStatus) -> AgentStatus:
     state, figures = status.state, status.figures
-    sync, held, search = state.index.sync, figures.counts, state.agent.memory_search
-    identity, watcher, outside = state.embedding.identity, state.index.watcher, state.index.outside
-    skipped = (*sync.skipped, *figures.unseen)
+    sync, held = state.index.sync, figures.held
+    watcher, outside = state.index.watcher, state.index.outside
     return AgentStatus(
-        id=state.agent.id,
-        workspace=str(state.agent.workspace),
+        id=state.id,
+        workspace=str(state.workspace),
         backend=state.backend,
-        provider="none" if identity is None else identity.provider,
-        model=None if identity is None else identity.model,
+        provider=state.embedding.provider,
+        model=state.embedding.model,
         files=held.files,
         chunks=held.chunks,
         passages=held.passages,
-        embedded=0 if identity is None else max(0, held.passages - figures.lacking - len(figures.unseen)),
+        embedded=status.embedded,
         pending_files=sync.pending_files,
-        pending_embeddings=0 if state.index.is_lane_idle else figures.lacking,
+        pending_embeddings=status.pending_embeddings,
         dirty=sync.is_dirty,
         last_scan_at=sync.last_scan_at,
         last_sync_at=sync.last_sync_at,
         watcher=WatcherReply(mode=watcher.mode, ok=watcher.is_ok, reason=watcher.reason),
         vector=_vector(state),
         fts=FtsReply(available=True),
-        cache=CacheReply(entries=held.vectors, max_entries=search.cache.max_entries),
-        embedding=_embedding(state, status.remote, figures),
+        cache=CacheReply(entries=held.vectors, max_entries=state.wanted.max_unused_vectors),
+        embedding=_embedding(state, status.remote, figures.unsent),
         embedder=_embedder(state.embedding.embedder, status.worker),
         database=DatabaseReply(path=str(state.index.path), bytes=held.bytes),
         qmd=None if state.qmd is None else _qmd(state.qmd),
         fallback=fallback_reply(state.fallback),
         degraded=[DegradedReply(part=one.part, reason=one.reason, since=one.since) for one in status.degraded],
-        roots=_roots(state.index),
-        skipped=[SkippedReply(path=it.path, reason=it.reason) for it in skipped[:SKIPPED_SHOWN]],
-        skipped_count=len(skipped),
+        roots=[_root(one) for one in state.index.roots],
+        skipped=[SkippedReply(path=it.path, reason=it.reason) for it in status.skipped],
+        skipped_count=status.skipped_count,
         outside=OutsideReply(files=outside.files, more=outside.is_more, hint=INDEX_ALL) if outside.files else None,
         flagged=[FlaggedReply(path=path, flags=flags) for path, flags in figures.flagged],
         mass_removal=_mass_removal(sync.mass_removal),
@@ -120,7 +116,7 @@ def _agent(status: MemoryStatus) -> AgentStatus:
 def _vector(state: AgentState) -> VectorReply:
     identity = state.embedding.identity
     return VectorReply(
-        enabled=state.agent.memory_search.query.hybrid.enabled,
+        enabled=state.wanted.asks_by_meaning,
         available=identity is not None,
         engine=state.index.vector_engine,
         dimensions=None if identity is None else identity.dimensions,
@@ -128,31 +124,35 @@ def _vector(state: AgentState) -> VectorReply:
     )
 
 
-def _embedding(state: AgentState, remote: RemoteState | None, figures: Figures) -> EmbeddingReply:
+def _embedding(state: AgentState, remote: RemoteState | None, unsent: UnsentWork | None) -> EmbeddingReply:
     choice = state.embedding.choice
     return EmbeddingReply(
         provider=choice.provider,
         rule=choice.rule,
         fallback=choice.fallback,
-        paused=state.agent.memory_search.sync.paused,
-        remote=None if remote is None else _remote(remote, figures.cost),
+        paused=state.wanted.is_paused,
+        remote=None if remote is None else _remote(remote, unsent),
     )
 
 
-def _remote(state: RemoteState, cost: PendingCost | None) -> RemoteReply:
+def _remote(state: RemoteState, unsent: UnsentWork | None) -> RemoteReply:
     return RemoteReply(
         provider=state.provider,
         model=state.model,
         destination=state.destination,
-        outstanding=None if cost is None else _outstanding(cost),
+        outstanding=None if unsent is None else _outstanding(unsent),
         sent_today=state.sent_today,
         tokens_per_day=state.tokens_per_day,
     )
 
 
-def _outstanding(cost: PendingCost) -> OutstandingReply:
+def _outstanding(unsent: UnsentWork) -> OutstandingReply:
     return OutstandingReply(
-        files=cost.files, passages=cost.passages, tokens=cost.tokens, media=cost.media, media_bytes=cost.media_bytes
+        files=unsent.files,
+        passages=unsent.passages,
+        tokens=unsent.tokens,
+        media=unsent.media,
+        media_bytes=unsent.media_bytes,
     )
 
 
@@ -205,12 +205,8 @@ def _instant(seconds: float | None) -> datetime | None:
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
 
-def _roots(index: IndexState) -> list[RootReply]:
-    return [
-        RootReply(path=str(root.root.path), state=root.state, files=root.files, reason=root.reason or None)
-        for root in index.sync.roots
-        if root.state is not RootState.MISSING or not root.root.is_optional
-    ]
+def _root(report: RootReport) -> RootReply:
+    return RootReply(path=str(report.root.path), state=report.state, files=report.files, reason=report.reason or None)
 
 
 def _mass_removal(found: Removal | None) -> MassRemovalReply | None:

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.agents.degraded import Degradations, Shortfall, shortfalls
-from memoryd.agents.states import AgentState, EmbeddingState, IndexState, WatcherState
-from memoryd.config.resolved import Agent
+from memoryd.agents.states import AgentState, EmbeddingState, IndexState, WantedParts, WatcherState, wanted_parts
 from memoryd.config.root import Config
 from memoryd.domain.documents import OutsideCount
 from memoryd.domain.provider_choice import Choice
@@ -28,17 +27,19 @@ NOW = datetime(2026, 11, 18, tzinfo=UTC)
 OUT = Fallback("qmd", "it hangs", NOW)
 
 
-def agent(**search: object) -> Agent:
-    """The default agent, with these settings of memorySearch."""
+def wanted(**search: object) -> WantedParts:
+    """What the default agent is asked for with these settings of memorySearch."""
     config = Config.model_validate({"agents": {"defaults": {"memorySearch": search}}})
-    return config.resolved_agents()[0]
+    return wanted_parts(config.resolved_agents()[0].memory_search)
 
 
 def healthy() -> AgentState:
     """All parts at work, without qmd."""
     return AgentState(
-        agent=agent(),
+        id="main",
+        workspace=Path("workspace"),
         has_workspace=True,
+        wanted=wanted(),
         index=IndexState(
             path=Path("index.sqlite"),
             sync=SyncState(last_scan_at=NOW, last_sync_at=NOW),
@@ -120,11 +121,11 @@ CASES: Mapping[str, tuple[AgentState, list[Shortfall]]] = {
     "a network disk": (of_index(watcher=WatcherState("scan", True, "other machines write to it")), []),
     "an extension that is missing": (of_index(vector_trouble="no file"), [Shortfall("sqlite-vec", "no file")]),
     "an extension that nobody wants": (
-        replace(of_index(vector_trouble="off"), agent=agent(store={"vector": {"enabled": False}})),
+        replace(of_index(vector_trouble="off"), wanted=wanted(store={"vector": {"enabled": False}})),
         [],
     ),
     "pictures that nobody embeds": (
-        replace(healthy(), agent=agent(multimodal={"enabled": True})),
+        replace(healthy(), wanted=wanted(multimodal={"enabled": True})),
         [
             Shortfall(
                 "multimodal",

@@ -1,0 +1,67 @@
+"""What there is to tell of a memory, worked out of what its parts say and what was counted."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from memoryd.agents.figures import Figures, Holdings
+from memoryd.agents.states import AgentState
+from memoryd.agents.status import SKIPPED_SHOWN, MemoryStatus
+from memoryd.domain.documents import RelativePath, SkippedFile
+from memoryd.embed.protocol import EmbedderIdentity
+from memoryd.files.scan_rules import ScanRoot
+from memoryd.files.scanner import RootReport, RootState
+from tests.fakes import FakeEmbedder
+from tests.unit.agents.test_degraded import healthy, of_embedding, of_index, of_sync
+
+
+def skipped(path: str, reason: str) -> SkippedFile:
+    return SkippedFile(RelativePath(path), reason)
+
+
+FIGURES = Figures(held=Holdings(passages=10), lacking=3, unseen=(skipped("a.png", "too large"),))
+
+
+def identity() -> EmbedderIdentity:
+    return FakeEmbedder().identity
+
+
+def status(state: AgentState, figures: Figures = FIGURES) -> MemoryStatus:
+    return MemoryStatus(state, figures, None, None, ())
+
+
+def test_passage_is_embedded_if_it_neither_lacks_its_vector_nor_was_refused() -> None:
+    embedding = of_embedding(identity=identity())
+    assert status(embedding).embedded == 10 - 3 - 1
+    assert status(embedding, replace(FIGURES, lacking=12)).embedded == 0, "counted at two moments"
+    assert status(healthy()).embedded == 0, "nobody knows of which embedder"
+
+
+def test_vectors_that_nobody_wants_are_not_pending() -> None:
+    assert status(of_index(is_lane_idle=False)).pending_embeddings == 3
+    assert status(of_index(is_lane_idle=True)).pending_embeddings == 0
+
+
+def test_who_embeds_is_none_without_an_embedder() -> None:
+    found = identity()
+    embedding = of_embedding(identity=found).embedding
+    assert (embedding.provider, embedding.model) == (found.provider, found.model)
+    assert (healthy().embedding.provider, healthy().embedding.model) == ("none", None)
+
+
+def test_first_skipped_files_are_shown_and_all_are_counted() -> None:
+    few = status(of_sync(skipped=(skipped("b.md", "no text"),)))
+    assert [one.path for one in few.skipped] == ["b.md", "a.png"]
+    many = status(of_sync(skipped=tuple(skipped(f"{number}.md", "no text") for number in range(SKIPPED_SHOWN))))
+    assert len(many.skipped) == SKIPPED_SHOWN
+    assert many.skipped_count == SKIPPED_SHOWN + 1
+
+
+def test_folder_that_need_not_be_there_is_not_told_while_it_is_not() -> None:
+    def told(state: RootState, *, is_optional: bool) -> bool:
+        report = RootReport(ScanRoot(Path("/notes"), is_optional=is_optional), state, 0)
+        return of_sync(roots=(report,)).index.roots == [report]
+
+    assert not told(RootState.MISSING, is_optional=True)
+    assert told(RootState.MISSING, is_optional=False)
+    assert told(RootState.UNREADABLE, is_optional=True)
+    assert told(RootState.OK, is_optional=True)
