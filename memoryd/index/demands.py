@@ -77,6 +77,11 @@ class Demands:
         self._is_forced, self._trusts_times = False, True
         return taken
 
+    def give_back(self, taken: Demand) -> None:
+        """Let the next look be as a demand asked that could not be met."""
+        self._is_forced = self._is_forced or taken.is_forced
+        self._trusts_times = self._trusts_times and taken.trusts_times
+
     def is_due(self, ticket: int) -> bool:
         """Tell whether somebody asked after this ticket, or a debounce has ended."""
         return self._asked > ticket or (self._debounce.due or NEVER) <= time.monotonic()

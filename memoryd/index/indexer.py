@@ -163,18 +163,19 @@ class Indexer:
             self._large.drop()
 
     async def _round_or_trouble(self) -> Outcome:
+        demand = self._demands.take()
         try:
-            return await self._round()
+            return await self._round(demand)
         except StoreError as exc:
+            self._demands.give_back(demand)
             # what is cut was cut for an index that may be another one when it can be written again
             self._large.drop()
             self._reporter.note_trouble(exc)
             return Outcome(self._settings.retry, is_settled=False)
 
-    async def _round(self) -> Outcome:
+    async def _round(self, demand: Demand) -> Outcome:
         """Look, plan, and do what the plan says; raises StoreError."""
         await self._learn()
-        demand = self._demands.take()
         look = await in_thread(self._executor, self._planner.look)
         # before the plan: what changes from here on is an event only if the folders are watched by then
         self._reporter.note_look(look)

@@ -36,15 +36,17 @@ class StandIn:
 
     def calls(self, command: str) -> list[dict[str, object]]:
         """Return the runs of a command so far, oldest first."""
-        path = self.folder / "calls.jsonl"
-        lines = path.read_text().splitlines() if path.exists() else []
-        return [call for line in lines if command in (call := json.loads(line))["argv"] and "mcp" not in call]
+        return [call for call in self._calls() if command in call["argv"] and "mcp" not in call]
 
     def noted(self, what: str) -> list[Any]:
         """Return what the runs have noted under a name, oldest first."""
+        return [call[what] for call in self._calls() if what in call]
+
+    def _calls(self) -> list[dict[str, Any]]:
         path = self.folder / "calls.jsonl"
-        lines = path.read_text().splitlines() if path.exists() else []
-        return [call[what] for line in lines if what in (call := json.loads(line))]
+        written = path.read_text() if path.exists() else ""
+        # the last line may be half written as yet
+        return [json.loads(line) for line in written.splitlines(keepends=True) if line.endswith("\n")]
 
     def questions(self) -> list[dict[str, object]]:
         """Return the arguments of what the server was asked, oldest first."""

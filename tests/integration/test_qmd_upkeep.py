@@ -165,8 +165,10 @@ async def test_builtin_vectors_are_made_only_while_qmd_is_out(
     embedder = FakeEmbedder()
     async with composed(tmp_path, workspace, settings(standin)) as running, standing_in(running):
         await running.ready()
-        await running.workspace.embedding.slot.become(EmbedderPhase.READY, embedder=embedder)
         lane = running.workspace.index.lane
+        # qmd counts as out for as long as its first start takes
+        await eventually_async(lambda: lane.is_paused)
+        await running.workspace.embedding.slot.become(EmbedderPhase.READY, embedder=embedder)
         await eventually_async(lambda: lane.postponed)
         await answered_by(running, "qmd")
         assert embedder.embedded == []

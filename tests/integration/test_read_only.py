@@ -7,7 +7,7 @@ import pytest
 from memoryd.errors import StoreUnavailable
 from memoryd.search.backend import ArmState
 from memoryd.store.document_rows import remove_files
-from tests.integration.indexing import staged
+from tests.integration.indexing import Stage, staged
 from tests.store.raw import raw
 from tests.waiting import eventually_async
 
@@ -64,3 +64,21 @@ async def test_f050_write_to_an_index_that_is_only_read_names_the_reason(tmp_pat
         await stage.database.open()
         await stage.sync()
         assert await stage.found("quetzal") == ["memory/new.md"]
+
+
+async def test_forced_look_that_could_not_be_written_is_taken_when_it_can(tmp_path: Path, workspace: Path) -> None:
+    async with staged(workspace, tmp_path / "state") as stage:
+        await stage.sync()
+        read_at = await _read_at(stage)
+        await stage.database.close()
+        await stage.database.open_to_read(why=WHY)
+        stage.indexer.demand(force=True)
+        await eventually_async(lambda: WHY in (stage.indexer.state.trouble or ""))
+        await stage.database.close()
+        await stage.database.open()
+        await stage.sync()
+        assert all(later > read_at[path] for path, later in (await _read_at(stage)).items())
+
+
+async def _read_at(stage: Stage) -> dict[str, int]:
+    return dict(await raw(stage.database).read(lambda db: list(db.execute("SELECT path, read_at_ns FROM files"))))

@@ -78,3 +78,13 @@ def test_clock_that_is_set_back_during_a_look_is_for_the_next_one(demands: Deman
     assert demands.is_due(demands.ticket)
     demands.begin()
     assert not demands.take().trusts_times
+
+
+def test_demand_that_could_not_be_met_is_given_back(demands: Demands) -> None:
+    demands.demand(is_forced=True)
+    demands.distrust_times()
+    taken = demands.take()
+    assert taken == Demand(is_forced=True, trusts_times=False)
+    assert demands.take() == Demand(is_forced=False, trusts_times=True)
+    demands.give_back(taken)
+    assert demands.take() == taken
