@@ -53,7 +53,7 @@ def _group(item: pytest.Item) -> str:
 def clean_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test sees the files or settings of the person who runs it."""
     for name in list(os.environ):
-        if name.startswith(("MEMORYD_", "XDG_", "LISTEN_", "WATCHDOG_")) or name in ("NOTIFY_SOCKET", "HF_ENDPOINT"):
+        if name.startswith(("MEMORYD_", "XDG_", "HF_", "LISTEN_", "WATCHDOG_")) or name == "NOTIFY_SOCKET":
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
 

@@ -1,7 +1,8 @@
 """Model files: where one of a given source lies, how it gets there, what is there, and how it goes.
 
 The folder holds, for a file NAME.gguf: NAME.gguf itself, NAME.gguf.json (its source and hash), NAME.gguf.part
-and NAME.gguf.part.json (a download that can go on), and hidden lock and work files. Files outside it are read only.
+and NAME.gguf.part.json (a download that can go on), and hidden lock and work files. Files outside it, the user's
+own and those of the shared Hugging Face cache, are read only.
 """
 
 import asyncio
@@ -22,6 +23,7 @@ from memoryd.errors import DownloadError, ModelError
 from memoryd.models import packaged
 from memoryd.models.download_request import DownloadRequest, DownloadTimeouts
 from memoryd.models.fetch_progress import Progress, Report, Throttle
+from memoryd.models.hub_cache import find_in_hub_cache, hub_cache_folder
 from memoryd.models.inspection import inspect
 from memoryd.models.source import (
     FileSource,
@@ -37,6 +39,7 @@ __all__ = ["HUB", "ModelStore", "Progress", "StoredModel"]
 
 HUB: Final = "https://huggingface.co"
 LOCK_POLL: Final = timedelta(milliseconds=200)
+OFFLINE: Final = ("MEMORYD_OFFLINE", "HF_HUB_OFFLINE")
 YES: Final = frozenset({"1", "true", "yes", "on"})
 
 
@@ -55,25 +58,25 @@ class StoredModel:
 class ModelStore:
     """Model files of one folder.
 
-    `offline` and `allow_download` forbid fetching, each with its own words (MEMORYD_OFFLINE, `local.download`);
-    relative file paths count from `base`; `hub` is where `hf:` leads; `timeouts` is for its servers.
+    `forbidden_by` says what forbids fetching, if anything does; relative file paths count from `base`; `hub` is
+    where `hf:` leads, `timeouts` is for its servers; `hub_cache` is what other programs fetched from there.
     """
 
     def __init__(
         self,
         folder: Path,
         *,
-        offline: bool = False,
-        allow_download: bool = True,
+        forbidden_by: str = "",
         base: Path | None = None,
         hub: str = HUB,
+        hub_cache: Path | None = None,
         timeouts: DownloadTimeouts | None = None,
     ) -> None:
         self.folder = folder
-        self._offline = offline
-        self._allow_download = allow_download
+        self._forbidden_by = forbidden_by
         self._base = base
         self._hub = hub
+        self._hub_cache = hub_cache
         self._timeouts = timeouts
 
     @classmethod
@@ -85,13 +88,13 @@ class ModelStore:
         allow_download: bool = True,
         base: Path | None = None,
     ) -> Self:
-        """The store as MEMORYD_OFFLINE and HF_ENDPOINT in `environment` want it."""
+        """Return the store as MEMORYD_OFFLINE and the variables of the Hugging Face hub in `environment` want it."""
         return cls(
             folder,
-            offline=environment.get("MEMORYD_OFFLINE", "").strip().lower() in YES,
-            allow_download=allow_download,
+            forbidden_by=_forbidden_by(environment, allow_download=allow_download),
             base=base,
             hub=environment.get("HF_ENDPOINT", "").strip() or HUB,
+            hub_cache=hub_cache_folder(environment),
         )
 
     @classmethod
@@ -104,9 +107,8 @@ class ModelStore:
         return cls.of(folder, environment, allow_download=allow_download)
 
     def locate(self, spec: str) -> Path | None:
-        """The file of `spec` if it is here; ModelError for a spec that makes no sense."""
-        path = self._path(parse(spec, base=self._base))
-        return path if path.is_file() else None
+        """The file of `spec` if it is here or in the shared cache; ModelError for a spec that makes no sense."""
+        return self._here(parse(spec, base=self._base))
 
     async def fetch(self, spec: str, progress: Report) -> Path:
         """The file of `spec`, fetched if need be; goes on where an earlier call stopped, and may be cancelled.
@@ -114,9 +116,9 @@ class ModelStore:
         Raises ModelError (the source makes no sense, the file is missing or unfit) and DownloadError.
         """
         source = parse(spec, base=self._base)
+        if here := await asyncio.to_thread(self._here, source):
+            return here
         path = self._path(source)
-        if path.is_file():
-            return path
         if isinstance(source, FileSource):
             raise ModelError(f"there is no model file at {path}", hint="correct local.modelPath, or put the file there")
         self._refuse_if_forbidden(source)
@@ -172,9 +174,23 @@ class ModelStore:
         source = parse(spec, base=self._base)
         if isinstance(source, FileSource):
             raise ModelError(f"{source.path} is a file of your own", hint="only models in the cache are removed")
-        if source.file_name not in names:
-            raise ModelError(f"{spec} is not in {self.folder}", hint="memoryctl models list shows what is")
-        return source.file_name
+        if source.file_name in names:
+            return source.file_name
+        if shared := self._shared(source):
+            raise ModelError(
+                f"{shared} is in the shared Hugging Face cache: memoryd reads it there and never removes it",
+                hint="other programs may use it; remove it with the tools of Hugging Face",
+            )
+        raise ModelError(f"{spec} is not in {self.folder}", hint="memoryctl models list shows what is")
+
+    def _here(self, source: ModelSource) -> Path | None:
+        path = self._path(source)
+        return path if path.is_file() else self._shared(source)
+
+    def _shared(self, source: ModelSource) -> Path | None:
+        if self._hub_cache is None or not isinstance(source, HubSource):
+            return None
+        return find_in_hub_cache(source, self._hub_cache)
 
     def _path(self, source: ModelSource) -> Path:
         return source.path if isinstance(source, FileSource) else self.folder / source.file_name
@@ -189,18 +205,21 @@ class ModelStore:
             raise DownloadError(f"cannot make the folder for models {self.folder}: {exc.strerror}") from exc
 
     def _refuse_if_forbidden(self, source: RemoteSource) -> None:
-        if self._offline:
-            reason = "MEMORYD_OFFLINE is set"
-        elif not self._allow_download:
-            reason = "local.download is false"
-        else:
+        if not self._forbidden_by:
             return
         raise DownloadError(
-            f"the model {source.spec} is not here and may not be fetched: {reason}",
+            f"the model {source.spec} is not here and may not be fetched: {self._forbidden_by}",
             hint=f"keyword search works without it; to have vectors, put the file at {self.folder / source.file_name}, "
             "or name a local file in local.modelPath",
             is_permanent=True,
         )
+
+
+def _forbidden_by(environment: Mapping[str, str], *, allow_download: bool) -> str:
+    for name in OFFLINE:
+        if environment.get(name, "").strip().lower() in YES:
+            return f"{name} is set"
+    return "" if allow_download else "local.download is false"
 
 
 @contextlib.asynccontextmanager

@@ -133,6 +133,31 @@ def test_remove_deletes_by_spec_or_name(cache: Path, capsys: Captured) -> None:
     assert run(["models", "remove", SPEC, "--yes"]) == Exit.ERROR
 
 
+def test_model_of_the_shared_cache_is_listed_and_never_removed(
+    cache: Path, tiny_gguf: Path, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit, spec = "0" * 40, "hf:owner/repository/tiny.gguf"
+    config = tmp_path / "config.json5"
+    config.write_text(config.read_text().replace(SPEC, spec))
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "shared"))
+    shared = tmp_path / "shared" / "hub" / "models--owner--repository" / "snapshots" / commit / "tiny.gguf"
+    ref = shared.parents[2] / "refs" / "main"
+    for folder in (shared.parent, ref.parent):
+        folder.mkdir(parents=True)
+    ref.write_text(commit)
+    tiny_gguf.rename(shared)
+
+    assert [(model["path"], model["complete"], model["configured"]) for model in listed(capsys)] == [
+        (str(shared), True, True)
+    ]
+    assert run(["models", "remove", spec, "--yes"]) == Exit.ERROR
+    assert "shared Hugging Face cache" in capsys.readouterr().err
+    assert run(["models", "pull", spec]) == Exit.DONE
+    assert capsys.readouterr().out == f"{shared}\n"
+    assert shared.exists()
+    assert not list(cache.iterdir())
+
+
 def test_remove_asks_first(cache: Path, capsys: Captured) -> None:
     (cache / NAME).write_bytes(b"x")
     assert run(["models", "remove", SPEC]) == Exit.USAGE, "nobody can be asked: standard input is no terminal"

@@ -104,14 +104,18 @@ async def test_two_stores_fetch_one_file_once(hub: ModelServer, folder: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
-    [({"offline": True}, "MEMORYD_OFFLINE"), ({"allow_download": False}, "local.download")],
+    ("environment", "words"),
+    [
+        ({"MEMORYD_OFFLINE": "1"}, "MEMORYD_OFFLINE is set"),
+        *[({"HF_HUB_OFFLINE": yes}, "HF_HUB_OFFLINE is set") for yes in ("1", "true", "YES", "on")],
+        ({}, "local.download is false"),
+    ],
 )
 @pytest.mark.parametrize("spec", [HF, STARTER, "https://host/m.gguf"])
 async def test_forbidden_download_says_which_setting_and_what_works(
-    folder: Path, options: dict[str, bool], words: str, spec: str
+    folder: Path, environment: dict[str, str], words: str, spec: str
 ) -> None:
-    store = ModelStore(folder, **options)  # type: ignore[arg-type]  # the two flags alone
+    store = ModelStore.of(folder, environment, allow_download=bool(environment))
 
     with pytest.raises(DownloadError, match=words) as caught:
         await store.fetch(spec, ignore)
@@ -128,7 +132,7 @@ async def test_offline_store_gives_what_is_here(store: ModelStore, folder: Path)
 
 
 async def test_environment_names_another_hub(hub: ModelServer, folder: Path) -> None:
-    store = ModelStore.of(folder, {"HF_ENDPOINT": f"{hub.url}/", "MEMORYD_OFFLINE": "0"})
+    store = ModelStore.of(folder, {"HF_ENDPOINT": f"{hub.url}/", "MEMORYD_OFFLINE": "0", "HF_HUB_OFFLINE": "0"})
 
     await store.fetch(HF, ignore)
 
@@ -138,7 +142,7 @@ async def test_environment_names_another_hub(hub: ModelServer, folder: Path) -> 
 async def test_own_file_is_used_where_it_lies(folder: Path, tmp_path: Path) -> None:
     mine = tmp_path / "mine.gguf"
     mine.write_bytes(CONTENT)
-    store = ModelStore(folder, base=tmp_path, offline=True)
+    store = ModelStore(folder, base=tmp_path, forbidden_by="MEMORYD_OFFLINE is set")
 
     assert store.locate("mine.gguf") == await store.fetch(str(mine), ignore) == mine
     with pytest.raises(ModelError, match=r"no model file at .*other\.gguf"):
