@@ -1,6 +1,7 @@
 """Write a file so that whoever reads it sees the old bytes or the new ones, never a part, and nobody's change is lost.
 
-The only place of the package that puts a new file in the stead of another.
+The only place of the package that puts a new file in the stead of another, but for a model: one that was downloaded or
+converted is far too large to be handed over as bytes, so `models` renames the finished file into its place itself.
 """
 
 import contextlib

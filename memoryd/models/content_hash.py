@@ -7,6 +7,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
+from memoryd.files.writing import replace_file
+
 MEMO_NAME: Final = "hashes.json"
 MEMO_MAX: Final = 64
 BLOCK: Final = 1 << 20
@@ -34,7 +36,7 @@ def content_hash(path: Path, *, cache_dir: Path | None = None) -> str:
         memo.pop(str(path), None)
         memo[str(path)] = [stamp.size, stamp.mtime_ns, stamp.inode, digest]
         with contextlib.suppress(OSError):  # a memo that cannot be kept only costs time
-            _write(cache_dir / MEMO_NAME, dict(list(memo.items())[-MEMO_MAX:]))
+            replace_file(cache_dir / MEMO_NAME, json.dumps(dict(list(memo.items())[-MEMO_MAX:])).encode())
     return digest
 
 
@@ -60,10 +62,3 @@ def _read(memo: Path) -> dict[str, list[Any]]:
         return {}
     entries = record.items() if isinstance(record, dict) else ()
     return {name: entry for name, entry in entries if isinstance(entry, list) and len(entry) == 4}
-
-
-def _write(memo: Path, record: dict[str, list[Any]]) -> None:
-    draft = memo.with_name(f".{memo.name}.new")
-    draft.write_text(json.dumps(record), encoding="utf-8")
-    draft.chmod(0o600)
-    draft.replace(memo)

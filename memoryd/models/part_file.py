@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from memoryd.files.writing import replace_file
+
 
 @dataclass(frozen=True, slots=True)
 class PartNote:
@@ -41,10 +43,7 @@ class PartFile:
             return None
 
     def keep_note(self, note: PartNote) -> None:
-        draft = self._note.with_name(f".{self._note.name}.new")
-        draft.write_text(json.dumps(asdict(note)), encoding="utf-8")
-        draft.chmod(0o600)
-        draft.replace(self._note)
+        replace_file(self._note, json.dumps(asdict(note)).encode())
 
     def open_at(self, start: int) -> BinaryIO:
         """The part opened to grow from `start`; what lay behind is cut off."""

@@ -20,6 +20,7 @@ from typing import Final, Self
 from memoryd.config.paths import models_dir
 from memoryd.config.providers import LocalSection
 from memoryd.errors import DownloadError, ModelError
+from memoryd.files.writing import replace_file
 from memoryd.models import packaged
 from memoryd.models.download_request import DownloadRequest, DownloadTimeouts
 from memoryd.models.fetch_progress import Progress, Report, Throttle
@@ -274,10 +275,7 @@ def _read_spec(note: Path) -> str:
 def _settled(path: Path, spec: str) -> Progress:
     """Write down where the file came from; the last report of its fetching."""
     note = path.with_name(path.name + ".json")
-    draft = note.with_name(f".{note.name}.new")
-    draft.write_text(json.dumps({"spec": spec}), encoding="utf-8")
-    draft.chmod(0o600)
-    draft.replace(note)
+    replace_file(note, json.dumps({"spec": spec}).encode())
     size = path.stat().st_size
     return Progress(size, size, "ready")
 
