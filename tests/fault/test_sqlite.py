@@ -15,7 +15,6 @@ from pathlib import Path
 import apsw
 import pytest
 
-import memoryd.store
 from memoryd.client import Client
 from memoryd.domain.documents import FileStat, RelativePath, Source
 from memoryd.domain.text.entries import ChunkSettings, chunk_entries
@@ -39,6 +38,7 @@ from tests.fault.faults import (
 )
 from tests.fault.model import document
 from tests.fault.stage import SCAN_ONLY, Stage
+from tests.package_trees import SOURCES
 from tests.sweeps import some, whole_or
 from tests.waiting import eventually
 
@@ -359,8 +359,8 @@ def test_f050_disk_that_turns_read_only_leaves_the_answers(stage: Stage, strace:
 
 def test_f051_every_transaction_of_ours_takes_the_write_lock_at_once() -> None:
     """Every BEGIN in the sources of the store is BEGIN IMMEDIATE."""
-    sources = Path(next(iter(memoryd.store.__path__))).glob("*.py")
-    begins = [match for source in sources for match in re.findall(r'"BEGIN[^"]*"', source.read_text())]
+    sources = [text for module, text in SOURCES.items() if module.startswith("store/")]
+    begins = [match for text in sources for match in re.findall(r'"BEGIN[^"]*"', text)]
     assert begins
     assert set(begins) == {'"BEGIN IMMEDIATE"'}
 
@@ -698,9 +698,8 @@ def test_f060_second_daemon_gives_way(stage: Stage) -> None:
 
 def test_f062_nobody_but_sqlite_opens_the_index_while_it_is_open() -> None:
     """Only the two modules that open an index look into its file by themselves."""
-    package = Path(next(iter(memoryd.store.__path__))).parent
-    users = [path.name for path in package.rglob("*.py") if re.search(r"\brecognise\(", path.read_text())]
-    assert sorted(users) == ["index_file.py", "keeper.py"]
+    users = [module for module, text in SOURCES.items() if re.search(r"\brecognise\(", text)]
+    assert users == ["index/keeper.py", "store/index_file.py"]
 
 
 def test_f062_locks_on_the_index_outlast_all_work(stage: Stage) -> None:

@@ -2,13 +2,13 @@
 
 import ast
 import re
+import sqlite3
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from graphlib import CycleError, TopologicalSorter
-from pathlib import Path
 
-import memoryd
+from tests.package_trees import TREES
 
-ROOT = Path(memoryd.__file__).parent
 ORDER = ["errors", "log", "wire", "domain", "retry", "config", "files", "store", "sidecar", "models", "embed"]
 ORDER += ["llm", "index", "search", "qmd", "sessions", "memory", "agents", "api", "daemon"]
 OTHER_SIDE = {"client", "replies", "mcp", "service", "cli"}
@@ -35,8 +35,21 @@ SQL = re.compile(
     re.DOTALL,
 )
 """Statements as we write them, in capitals; MATCH is the operator of FTS5."""
-
-TREES = {str(path.relative_to(ROOT)): ast.parse(path.read_text()) for path in sorted(ROOT.rglob("*.py"))}
+SMALL_SQL = re.compile(
+    r"\s*(WITH\b.*\bSELECT\b|SELECT\b.*\bFROM\b|(INSERT|REPLACE) (OR \w+ )?INTO\b|UPDATE .*\bSET\b|DELETE FROM\b"
+    r"|(CREATE|DROP|ALTER) .*\b(TABLE|INDEX|TRIGGER|VIEW)\b|PRAGMA \w|BEGIN (IMMEDIATE|EXCLUSIVE|DEFERRED)\b)",
+    re.DOTALL | re.IGNORECASE,
+)
+"""How a text begins that may be a statement in small letters, or a sentence; SQLite knows which."""
+REPLACES = {"os.replace", "os.rename", "os.renames", "shutil.move", "memoryd.files.exchange.exchange"}
+"""Functions that may put a file in the stead of another; Path's `replace` and `rename` besides."""
+MAY_REPLACE = {
+    "models/part_file.py: self.path.replace(self.target)": "a model, too large to be handed over as bytes",
+    "models/packaged.py: made.replace(out)": "a model likewise",
+    "store/index_file.py: part.rename(path.with_name(f'{path.name}.corrupt-{stamp}{suffix}'))": "takes a new name",
+    "index/committing.py: self._database.documents.rename(renames)": "rows of the index, no file",
+}
+"""Calls outside of `files/writing.py`, and why they stand there."""
 
 
 def part_of(module: str) -> str:
@@ -213,6 +226,42 @@ def test_maker_is_found_under_any_name() -> None:
     assert not makers(ast.parse("def ask(admitted: Admitted) -> None:\n    answer(admitted)"), "Admitted")
 
 
+def replacements(tree: ast.AST) -> list[str]:
+    """Return what may put a file in the stead of another: calls as they are written, and functions by their names."""
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    named = [name for name in imports(tree) if name in REPLACES]
+    return [*named, *(ast.unparse(call) for call in calls if _replaces(call))]
+
+
+def _replaces(call: ast.Call) -> bool:
+    if not isinstance(call.func, ast.Attribute):
+        return False
+    # text's `replace` takes two arguments, that of a time only named ones, and Path's one
+    is_of_path = call.func.attr in ("replace", "rename") and len(call.args) + len(call.keywords) == 1
+    is_of_time = bool(call.keywords) and call.keywords[0].arg != "target"
+    return ast.unparse(call.func) in REPLACES or (is_of_path and not is_of_time)
+
+
+def test_files_are_replaced_at_one_place() -> None:
+    found = {f"{module}: {what}" for module, tree in TREES.items() for what in replacements(tree)}
+    assert {one for one in found if not one.startswith("files/writing.py: ")} == MAY_REPLACE.keys()
+
+
+def test_replacement_of_a_file_is_found() -> None:
+    for call in (
+        "os.replace(draft, path)",
+        "os.rename(draft, path)",
+        "shutil.move(draft, path)",
+        "draft.replace(path)",
+        "folder.joinpath(name).rename(path)",
+        "draft.replace(target=path)",
+    ):
+        assert replacements(ast.parse(call)) == [call]
+    assert replacements(ast.parse("from os import replace as put")) == ["os.replace"]
+    for other in ("text.replace('a', 'b')", "at.replace(tzinfo=UTC)", "replace(settings, limit=1)", "files.rename()"):
+        assert replacements(ast.parse(other)) == []
+
+
 def drivers_imported(tree: ast.AST) -> set[str]:
     return {name.split(".")[0] for name in imports(tree)} & DRIVERS
 
@@ -220,7 +269,24 @@ def drivers_imported(tree: ast.AST) -> set[str]:
 def statements(tree: ast.AST) -> list[str]:
     """Return the strings that hold SQL, the parts of f-strings among them."""
     strings = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
-    return [text for text in strings if SQL.search(text)]
+    whole = [_filled(node) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
+    return [text for text in [*strings, *whole] if SQL.search(text) or (SMALL_SQL.match(text) and _is_parsed(text))]
+
+
+def _filled(template: ast.JoinedStr) -> str:
+    """Return the text of an f-string with a name for each value."""
+    return "".join(str(part.value) if isinstance(part, ast.Constant) else "x" for part in template.values)
+
+
+def _is_parsed(text: str) -> bool:
+    """Tell whether SQLite finds nothing amiss in how a text is written, or only that its end is wanting."""
+    with closing(sqlite3.connect(":memory:")) as db:
+        try:
+            # what is filled in by `format` is taken for a name
+            db.execute("EXPLAIN " + re.sub(r"\{\w*\}", "x", text))
+        except sqlite3.Error as exc:
+            return not re.search(r"syntax error|unrecognized token", str(exc))
+    return True
 
 
 def functions_of_a_connection(tree: ast.AST) -> set[str]:
@@ -273,6 +339,25 @@ def test_sqlite_outside_of_the_store_is_found() -> None:
     ):
         assert statements(ast.parse(f"sql = {text!r}")), text
         assert statements(ast.parse(f"sql = f'{{table}}' {text!r}")), text
-    assert not statements(ast.parse("text = 'select one from the list, or update it; no match'"))
+        if not text.startswith("WHERE"):
+            assert statements(ast.parse(f"sql = {text.lower()!r}")), text
+    for small in (
+        "select id from files where path in (",
+        "  with recursive a as (select 1) select * from a",
+        "create unique index if not exists a on files (path)",
+        "update or ignore files set path = ?; delete from files",
+    ):
+        assert statements(ast.parse(f"sql = {small!r}")), small
+    assert statements(ast.parse("sql = f'select id from {table} where id in ({marks})'"))
+    for prose in (
+        "select one from the list, or update it; no match",
+        "Select the model from those that are there.",
+        "Delete from the folder what nobody needs.",
+        "Create what is wanted, then drop the table of it.",
+        "Update the notes and set their time: what is open stays.",
+        "Insert into the answer what is asked for.",
+        "with an index, select what is new",
+    ):
+        assert not statements(ast.parse(f"text = {prose!r}")), prose
     assert functions_of_a_connection(ast.parse("def read(db: apsw.Connection, key: str) -> None: ...")) == {"read"}
     assert not functions_of_a_connection(ast.parse("def read(key: str) -> None: ..."))

@@ -6,11 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-import memoryd
+from tests.package_trees import ROOT, TREES
 
-ROOT = Path(memoryd.__file__).parent
 GLOSSARY = ROOT.parent / "docs" / "glossary.md"
-TREES = {str(path.relative_to(ROOT)): ast.parse(path.read_text()) for path in sorted(ROOT.rglob("*.py"))}
 
 REPLACED = {
     "wish": "EmbedderPlan, RemoteSettings",

@@ -2,15 +2,14 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 from memoryd.config.loading.key_names import own_keys, section_at
 from memoryd.config.loading.not_yet import NEVER, NOT_YET
 from memoryd.config.root import Config
 from memoryd.config.section import Section
+from tests.package_trees import SOURCES
 
-SOURCES = Path(__file__).parents[3] / "memoryd"
-READ = {name for path in SOURCES.rglob("*.py") for name in re.findall(r"\.(\w+)", path.read_text(encoding="utf-8"))}
+READ = {name for text in SOURCES.values() for name in re.findall(r"\.(\w+)", text)}
 SEARCH = "agents.defaults.memorySearch."
 NOTHING_TO_READ = {
     "memory.readOnly": "nothing writes to a workspace yet",
