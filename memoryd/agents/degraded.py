@@ -92,6 +92,8 @@ class Degradations:
 
     def of(self, agent: str, found: Sequence[Shortfall]) -> list[Degradation]:
         """Return what an agent's memory falls short of now, each with the time it began."""
+        # without an await: the loop that looks and everybody who asks for the status come by here, and each beginning
+        # and end is to be published once
         now = datetime.now(UTC)
         present = {(agent, one.part): one.reason for one in found}
         for key in [key for key in self._since if key[0] == agent and key not in present]:

@@ -34,6 +34,7 @@ class Subscription:
         while not self._waiting:
             if self._is_closed:
                 return None
+            # nothing runs between the look at the queue and the wait, so no event is offered unseen
             self._changed.clear()
             await self._changed.wait()
         found = self._waiting.popleft()
@@ -45,6 +46,7 @@ class Subscription:
         about = happening.data.get("agent")
         if self._agent is not None and about is not None and about != self._agent:
             return
+        # before the append: a full deque drops its oldest by itself, and says nothing
         self._dropped += len(self._waiting) == self._waiting.maxlen
         self._waiting.append(happening)
         self._changed.set()
@@ -72,6 +74,7 @@ class EventBus:
     def publish(self, event: Event, data: Mapping[str, object]) -> None:
         """Tell everybody; `data` must be JSON and names its `agent` if it is about one."""
         happening = Happening(event, data)
+        # no subscriber runs before the end of this loop: it is only woken, so the set stays as it is
         for subscription in self._subscriptions:
             subscription.offer(happening)
 

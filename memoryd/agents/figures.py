@@ -68,6 +68,7 @@ class Census:
 
     async def take(self) -> Figures:
         """Count now; each figure by itself, so that a store in trouble costs only what it cannot tell."""
+        # each in a transaction of its own, beside the loops that write: the figures need not add up
         last, documents = self._figures, self._database.documents
         self._figures = Figures(
             held=await self._held(),

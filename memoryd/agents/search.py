@@ -57,6 +57,7 @@ class AgentSearch:
         answer = await self._service.answer(
             self._query(text, options), has_footer=has_citations, is_explained=options.is_explained
         )
+        # after the answer, which says by which engine: an embedder that came meanwhile is named though it was not asked
         provider, model = self._provider(answer)
         return SearchOutcome(answer, provider, model, has_citations, options.is_explained)
 

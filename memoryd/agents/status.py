@@ -115,6 +115,8 @@ class StatusBoard:
 
     async def describe(self, agents: Sequence[AgentParts]) -> list[MemoryStatus]:
         """Describe the memories of these agents now; each index is counted once."""
+        # counted first, since that awaits the stores: the states after it are all of one moment. The embedder may have
+        # been exchanged meanwhile; then what lacks a vector was counted for the one before, until the next call
         figures = {census: await census.take() for census in dict.fromkeys(parts.census for parts in agents)}
         described = []
         for parts in agents:

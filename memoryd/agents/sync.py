@@ -69,9 +69,15 @@ class AgentSync:
 
     async def _embedded(self, *, is_asking: bool) -> Reached:
         """Wait for the vectors of whoever answers by meaning, or find that none will come."""
+        # Three parties work side by side, and are waited for one after the other: the index, whose scan has settled
+        # before this is called; qmd, which reads the disk for itself; and the lane. None waits for another, so the
+        # order costs no time, save that a lane that rests begins only when it is asked for at the end.
+        # Meanwhile the outage loop may pause the lane or wake it, and new notes may be committed: the lane looks at
+        # both again and again, so this wait ends with a reason, or when those newer notes have vectors too.
         qmd = self.qmd
         by_qmd = qmd is not None and qmd.has_vectors
         followed = self._followed(qmd is None or await (qmd.follows_meaning() if by_qmd else qmd.follows_words()))
+        # asked after the wait, at the start of which it may not have been known whether there is an embedder at all
         if by_qmd and self.slot.state.phase is EmbedderPhase.OFF:
             return followed
         reason = await self.index.embedded(is_asking=is_asking)
@@ -91,6 +97,7 @@ async def sync(
     Vectors that are made only when asked for are made if `is_asking`.
     """
     reached = await _waited(agents, goal, limit, is_asking=is_asking)
+    # counted after the wait: what was saved meanwhile is owed though the goal was reached
     return SyncOutcome(reached, await _owed(agents))
 
 
@@ -98,6 +105,7 @@ async def reindex(agents: Sequence[AgentSync], *, force: bool, embeddings: bool)
     """Look at every file again, or make every vector again, in the background."""
     for agent in agents:
         if embeddings:
+            # before the scan is asked for: what that commits wakes the lane, which is to know by then
             agent.index.start_vectors_over()
         agent.index.demand(force=force)
     return await _owed(agents)
@@ -108,8 +116,10 @@ async def _waited(agents: Sequence[AgentSync], goal: SyncGoal, limit: timedelta,
     tickets = [(agent.index, agent.index.demand()) for agent in agents]
     if goal == "none":
         return Reached(True)
+    # who gives up here stops waiting and nothing else: scan, update and vectors go on for the next one who asks
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(limit.total_seconds()):
+            # the index first: a note that qmd finds in the workspace is told only if the index knows it
             await asyncio.gather(*(index.settled(ticket) for index, ticket in tickets))
             return _joined(agents, await asyncio.gather(*(agent.reach(goal, is_asking=is_asking) for agent in agents)))
     return _joined(agents, [agent.unsettled() for agent in agents])

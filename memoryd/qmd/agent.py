@@ -162,6 +162,9 @@ class AgentQmd:
         return ruling.hold is not None or ruling.is_ignored(path)
 
     def _on_change(self) -> None:
+        # The upkeep knows of program and index, questions alone of the server. So good news that is no news must not be
+        # passed on: between two updates a question may have met a server that hangs, and an update that went well
+        # again would clear what that question noted. The server's own news, `_on_ready`, may.
         outage = self.qmd.outage
         if outage is not None or self._was_out:
             self.search.note(outage)
@@ -171,6 +174,7 @@ class AgentQmd:
 
     def _on_ready(self) -> None:
         """Take the news that the server runs (again): an outage that a question met is over."""
+        # the other way round: a server may start over an index that was lost meanwhile, of which the upkeep has said so
         if self.qmd.outage is None:
             self.search.note(None)
 

@@ -109,6 +109,7 @@ class QmdCopies:
             return _Verdict.PRIVATE
         if ruling.hold is not None:
             return _Verdict.AS_BEFORE
+        # after the note was read: rules that were written meanwhile may hide it
         if not ruling.is_current():
             return _Verdict.AGAIN
         _copy(target, data)

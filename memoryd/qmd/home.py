@@ -124,6 +124,7 @@ class QmdHome:
         return held if isinstance(held, dict) else {}
 
     def _remember(self, **news: object) -> None:
+        # read, changed and written without a lock: the loop of the upkeep alone calls this, one thread at a time
         replace_file(self.root / MARKER, json.dumps(self._remembered() | news).encode())
 
 

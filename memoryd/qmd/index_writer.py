@@ -83,6 +83,7 @@ class IndexWriter:
         # the server may be reading, and the log would keep what the file has lost
         if not await asyncio.to_thread(cut_log, home.index_file, busy_seconds=CUT_SECONDS):
             raise SidecarError("the index of qmd is in use, and cannot be cleaned of what became private")
+        # only now: a kill before this leaves the mark, and all of it is done again
         await asyncio.to_thread(home.note_clean, True)
         self._failures_to_clean = 0
 
@@ -130,6 +131,7 @@ class IndexWriter:
     async def _rebuild(self, reason: str) -> bool:
         if time.monotonic() - self._rebuilt_at < REBUILD_EVERY:
             return False
+        # before it is removed: a removal that fails counts, too, or a full disk is asked without a pause
         self._rebuilt_at = time.monotonic()
         log.warning("the index of qmd is damaged and is made anew", reason=first_error(reason))
         await self._remove()

@@ -32,6 +32,7 @@ class JsonRpcPipe:
         """Send a request; the answer comes as a result, or as SidecarError if it is an error or never comes."""
         number = next(self._numbers)
         answer: asyncio.Future[RpcResult] = asyncio.get_running_loop().create_future()
+        # sent first: if that fails nobody waits, and no answer is read before the event loop runs again
         self._send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
         self._waiting[number] = answer
         # whoever gives up waiting leaves nothing behind

@@ -131,6 +131,7 @@ class QmdServer:
             self._on_ready()
             await self._follow(session)
         finally:
+            # before the stop, which takes a while: nobody is to ask a child that is on its way out
             self._session = None
             await session.stop()
 
@@ -138,6 +139,7 @@ class QmdServer:
         """Return when the child has been idle for long enough or is to be renewed; raises SidecarError if it fails."""
         while True:
             left = self._used_at + self._times.idle - time.monotonic()
+            # nothing runs between this look and the clearing; a question that comes after it wants the next child
             if left <= 0 and not session.is_busy:
                 self._wanted.clear()
                 break
@@ -170,6 +172,7 @@ class QmdServer:
                 await self._moved.wait_for(lambda: self.phase in (ServerPhase.READY, ServerPhase.WAITING))
         except TimeoutError as exc:
             raise SidecarError("qmd mcp is starting") from exc
+        # asked again: between the notification and this line it may have ended, or begun to back off
         if self._session is None or self.phase is not ServerPhase.READY:
             why = self._failure if self.phase is ServerPhase.WAITING else "it has just ended"
             raise SidecarError(f"qmd mcp is down: {why}")

@@ -120,6 +120,7 @@ class QmdSidecar:
         end = time.monotonic() + seconds
         try:
             async with asyncio.timeout_at(asyncio.get_running_loop().time() + seconds):
+                # before a slot is taken: whoever waits for the first update must not hold one
                 await self._wait_for_boot()
                 async with self._slots:
                     return await self._ask(question, end)
@@ -136,6 +137,7 @@ class QmdSidecar:
 
     async def _ask(self, question: QmdQuestion, end: float) -> QmdAnswer:
         try:
+            # it may go down between this look and the call, which then fails: the builtin index answers
             if self.server.is_available:
                 output = await self._ask_server(question, end)
             else:

@@ -83,18 +83,27 @@ class QmdUpkeep:
 
         What lies on disk before the call can be found afterwards.
         """
+        # nothing runs up to the first await, so no round begins between the note of the time and the demand
         called_at, failures, state = time.time(), self._schedule.embed_failures, self.state
         self._schedule = self._schedule.followed(embeds=embeds)
         self._wake.set()
 
         def is_done() -> bool:
+            # `updated_at` is when an update began, before it looked at the disk. One that is under way now may have
+            # looked already, and its end proves nothing: only one that began after the call has seen what lay there.
+            # Both are of the system's clock, as what is remembered over a restart must be: where it is set back in
+            # between, the wait lasts until the next update, or as long as the caller lets it
             is_updated = state.updated_at is not None and state.updated_at >= called_at
             return is_updated and not (embeds and state.owes_vectors)
 
         def is_over() -> bool:
+            # at the start there is trouble that is no failure, until the first round is over
             has_failed = self.booted.is_set() and state.trouble is not None
+            # the failure of an embedding that was under way at the call counts, too: nobody is held for another try,
+            # which is begun all the same
             return is_done() or has_failed or (embeds and self._schedule.embed_failures > failures)
 
+        # a round that ends before this is entered is seen all the same: the conditions are looked at before the wait
         async with self._finished:
             await self._finished.wait_for(is_over)
         return is_done()
@@ -110,6 +119,7 @@ class QmdUpkeep:
                 await self._work()
             except (SidecarError, OSError) as exc:
                 await self._note_failure(exc)
+            # before those who follow are woken: they ask whether trouble is a failure
             self.booted.set()
             async with self._finished:
                 self._finished.notify_all()
@@ -154,6 +164,7 @@ class QmdUpkeep:
         try:
             await asyncio.to_thread(home.prepare)
             await self._configure()
+            # before `status`, which makes the file: then nobody can tell any more that nothing was ever in it
             await asyncio.to_thread(home.note_new)
             vectors = await self._index.status()
         except (SidecarError, OSError):
@@ -181,6 +192,7 @@ class QmdUpkeep:
             self._schedule = self._schedule.changed()
 
     async def _update(self) -> None:
+        # both before the look at the disk: what changes from here on may be missed, and is owed another update
         began = time.time()
         self._schedule = self._schedule.update_begun(time.monotonic())
         # what changed since the last look, and may be counted as read by this update
@@ -191,6 +203,7 @@ class QmdUpkeep:
             self._schedule = self._schedule.demanded()
             raise
         await self._look_at_index()
+        # only now: a question that is asked meanwhile is to take what changed from the builtin index
         self.state.updated_at = began
         await asyncio.to_thread(self._installation.home.note_update, began)
         await self._index.clean()
