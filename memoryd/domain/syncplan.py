@@ -121,9 +121,9 @@ def plan(seen: Observation, index: Mapping[RelativePath, Known], grace: Grace) -
     renames = _renames(seen.disk, index, absent)
     new = {path for _, path in renames}
     suspects = [path for path in seen.disk if path in new or _is_suspect(path, seen, index)]
-    patience = {path: _patience(path, seen, index, grace) for path in (*absent, *suspects)}
-    since = {path: seen.missing_since.get(path, seen.now) for path, (_, limit) in patience.items() if limit > 0}
-    due = {path: min(patience[path][0], at + patience[path][1] - seen.now) for path, at in since.items()}
+    waits = {path: _wait_for(path, seen, index, grace) for path in (*absent, *suspects)}
+    since = {path: seen.missing_since.get(path, seen.now) for path, (_, limit) in waits.items() if limit > 0}
+    due = {path: min(waits[path][0], at + waits[path][1] - seen.now) for path, at in since.items()}
     waiting = {path: at for path, at in since.items() if due[path] > 0}
     moving = tuple(pair for pair in renames if pair[1] not in waiting)
     moved_from = {old for old, _ in moving}
@@ -137,7 +137,7 @@ def plan(seen: Observation, index: Mapping[RelativePath, Known], grace: Grace) -
     )
 
 
-def _patience(
+def _wait_for(
     path: RelativePath, seen: Observation, index: Mapping[RelativePath, Known], grace: Grace
 ) -> tuple[float, float]:
     """Return how many seconds to wait for an absent or suspect file from now, and at most since the wait began."""

@@ -49,7 +49,7 @@ class FallbackEmbedding:
         return self.first.trouble() if self.second.trouble() is not None else None
 
     async def run(self) -> None:
-        """Run the first, the second from when it is first needed, and tell the slot whose turn it is."""
+        """Run the first, the second from when it is first needed, and tell the slot which of them embeds."""
         await asyncio.gather(self.first.run(), self._run_second(), self._watch())
 
     async def _run_second(self) -> None:

@@ -158,7 +158,7 @@ class EmbeddingLane:
     async def run(self) -> None:
         """Embed what is pending, newest first; pause after a failure, sleep when there is nothing to do."""
         while True:
-            seconds = await self._turn()
+            seconds = await self._embed_next()
             async with self._progress:
                 self._progress.notify_all()
             if seconds != 0.0:
@@ -167,7 +167,7 @@ class EmbeddingLane:
                     async with asyncio.timeout(seconds):
                         await self._wake.wait()
 
-    async def _turn(self) -> float | None:
+    async def _embed_next(self) -> float | None:
         """Embed one batch; return how many seconds to sleep then, None: until somebody wakes the lane."""
         embedder = self._slot.embedder
         try:

@@ -1,4 +1,4 @@
-"""Letting other threads have their turn while one works for long.
+"""Letting other threads run while one works for long.
 
 Python takes the interpreter from a busy thread after 5 ms. But NumPy lets it go by itself all the time, for moments
 too short for another thread to wake up in, and each of them puts those 5 ms off: the event loop would wait for half a
@@ -16,9 +16,9 @@ WORK_SECONDS, PAUSE_SECONDS = 0.005, 0.000_1
 
 def with_pauses(items: Iterable[Item]) -> Iterator[Item]:
     """Yield the items, with pauses."""
-    turn = time.monotonic()
+    begun = time.monotonic()
     for item in items:
         yield item
-        if time.monotonic() - turn > WORK_SECONDS:
+        if time.monotonic() - begun > WORK_SECONDS:
             time.sleep(PAUSE_SECONDS)
-            turn = time.monotonic()
+            begun = time.monotonic()

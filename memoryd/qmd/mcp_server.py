@@ -29,12 +29,12 @@ class ServerPhase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ServerTimes:
-    """Seconds. `patience` is the silence that means that it hangs; `wait` is what a question gives a start."""
+    """Seconds. `silence` is how long it says nothing when it hangs; `start_wait` is what a question gives a start."""
 
     start: float = 30.0
     idle: float = 600.0
-    patience: float = 4.0
-    wait: float = 1.0
+    silence: float = 4.0
+    start_wait: float = 1.0
 
 
 class QmdServer:
@@ -96,16 +96,16 @@ class QmdServer:
         is silent for as long as it is ever given is ended.
         """
         self.wake()
-        patience = min(seconds, self._times.wait)
-        session = await self._ready_session(patience)
+        start_wait = min(seconds, self._times.start_wait)
+        session = await self._ready_session(start_wait)
         if needs_models:
-            await session.warmed(patience)
+            await session.warmed(start_wait)
         try:
             async with asyncio.timeout(seconds):
                 return await session.call(tool, arguments)
         except TimeoutError as exc:
             # another one may run by now, which is not to blame
-            if seconds >= self._times.patience and self._session is session:
+            if seconds >= self._times.silence and self._session is session:
                 session.end(f"no answer within {seconds:g} s")
             raise SidecarError(f"qmd did not answer within {seconds:g} s") from exc
 

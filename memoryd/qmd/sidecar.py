@@ -24,7 +24,7 @@ from memoryd.qmd.upkeep_state import UpkeepState
 AT_ONCE = 2
 """Questions that qmd works on; more processes than that only slow each other down."""
 WAITING = 16
-"""Questions that may queue for their turn; the rest is refused, so that the builtin index answers it."""
+"""Questions that may wait for one of these places; the rest is refused, so that the builtin index answers it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +81,7 @@ class QmdSidecar:
             spec=self.installation.server_spec,
             warm_up=self._warm_up,
             on_ready=on_ready,
-            times=ServerTimes(start=settings.seconds.command, idle=settings.idle, patience=0.75 * settings.query),
+            times=ServerTimes(start=settings.seconds.command, idle=settings.idle, silence=0.75 * settings.query),
         )
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._queued = 0

@@ -1,4 +1,4 @@
-"""The read-only connections to a database: who asks takes one in turn, and waits while the file is opened anew."""
+"""The read-only connections to a database: who asks takes one that is free, and waits while the file is opened anew."""
 
 import asyncio
 import contextlib
@@ -25,7 +25,7 @@ class Readers:
         self._runner = runner
         self._idle: list[apsw.Connection] = []
         self._busy: list[apsw.Connection] = []
-        self._turns = asyncio.Semaphore(READERS)
+        self._places = asyncio.Semaphore(READERS)
         self._is_settled = asyncio.Event()
         """Cleared while the file is being opened anew: whoever asks meanwhile waits for the outcome."""
         self._is_settled.set()
@@ -41,16 +41,16 @@ class Readers:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(end - time.monotonic()):
                     await self._is_settled.wait()
-            async with self._turns:
-                # It may have begun to be opened anew in between. Nobody waits for that within a turn: closing waits
-                # until all turns are over.
+            async with self._places:
+                # It may have begun to be opened anew in between. Nobody waits for that in a place: closing waits
+                # until all places are free.
                 if self.is_open or self._is_settled.is_set() or time.monotonic() >= end:
                     return await self._run(work)
 
     async def _run(self, work: Callable[[apsw.Connection], Returned]) -> Returned:
         if not self.is_open:
             raise StoreUnavailable(NOT_OPEN)
-        # whoever has a turn finds a connection: there are as many of the one as of the other
+        # whoever has a place finds a connection: there are as many of the one as of the other
         reader = self._idle.pop()
         self._busy.append(reader)
         try:
@@ -73,7 +73,7 @@ class Readers:
         """Interrupt what runs, wait for it, and give the connections away to be closed; nothing runs in the block."""
         self.is_open = False
         for _ in range(READERS):
-            while not await self._has_turn():
+            while not await self._has_place():
                 # again and again: a query that has not begun yet does not notice
                 for reader in self._busy:
                     reader.interrupt()
@@ -82,11 +82,11 @@ class Readers:
             yield readers
         finally:
             for _ in range(READERS):
-                self._turns.release()
+                self._places.release()
 
-    async def _has_turn(self) -> bool:
+    async def _has_place(self) -> bool:
         try:
             async with asyncio.timeout(INTERRUPT_SECONDS):
-                return await self._turns.acquire()
+                return await self._places.acquire()
         except TimeoutError:
             return False

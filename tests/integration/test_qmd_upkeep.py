@@ -143,7 +143,7 @@ async def test_broken_note_of_the_last_update_means_another(
 async def test_server_that_nobody_asks_is_stopped_and_started_again(standin: StandIn) -> None:
     spec = ChildSpec(command=(str(standin.program), "mcp"), environment=allowed_environment(os.environ))
     server = QmdServer(
-        spec=lambda: spec, warm_up=lambda: None, on_ready=lambda: None, times=ServerTimes(idle=0.2, wait=10)
+        spec=lambda: spec, warm_up=lambda: None, on_ready=lambda: None, times=ServerTimes(idle=0.2, start_wait=10)
     )
     running = asyncio.ensure_future(server.run())
     try:

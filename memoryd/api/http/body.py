@@ -26,11 +26,11 @@ class Body:
     Raises TooLarge, SlowRequest and InvalidRequest; the app is not called if the client leaves before the end.
     """
 
-    def __init__(self, app: ASGIApp, *, max_bytes: int, max_depth: int, patience: timedelta) -> None:
+    def __init__(self, app: ASGIApp, *, max_bytes: int, max_depth: int, timeout: timedelta) -> None:
         self._app = app
         self._max_bytes = max_bytes
         self._max_depth = max_depth
-        self._patience = patience
+        self._timeout = timeout
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         body = await self._read(scope, receive)
@@ -57,7 +57,7 @@ class Body:
         if is_asking and declared.isdigit() and int(declared) > self._max_bytes:
             raise self._too_large()
         try:
-            async with asyncio.timeout(self._patience.total_seconds()):
+            async with asyncio.timeout(self._timeout.total_seconds()):
                 return await self._collect(receive)
         except TimeoutError as exc:
             raise SlowRequest("the request's body did not come in time") from exc

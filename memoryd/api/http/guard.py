@@ -31,7 +31,7 @@ class Guard:
     def __init__(self, app: ASGIApp, limits: GuardLimits | None = None) -> None:
         limits = limits or GuardLimits()
         timed = Deadline(app, usual=limits.deadline, deadlines=limits.deadlines)
-        read = Body(timed, max_bytes=limits.body_bytes, max_depth=limits.json_depth, patience=limits.body_timeout)
+        read = Body(timed, max_bytes=limits.body_bytes, max_depth=limits.json_depth, timeout=limits.body_timeout)
         self._http = ErrorReplies(read)
         self._other = app
 

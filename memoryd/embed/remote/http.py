@@ -50,7 +50,7 @@ class _Call(Generic[Decoded]):
 
 @functools.cache
 def tls() -> ssl.SSLContext:
-    """The certificates that count, read once; slow, so the first call belongs into a thread."""
+    """Return the certificates that count, read once; slow, so the first call belongs into a thread."""
     return httpx.create_ssl_context()
 
 
@@ -91,7 +91,7 @@ class Endpoint:
         await self._client.aclose()
 
     def url(self, path: str) -> httpx.URL:
-        """An address below the base, whose query stays."""
+        """Return an address below the base, whose query stays."""
         return self.base.copy_with(path=self.base.path.rstrip("/") + path)
 
     async def ask(
@@ -127,7 +127,7 @@ class Endpoint:
         if call.purpose is Purpose.QUERY and self._gate.refuses_questions:
             raise self._not_now(self._gate.wait(call.purpose))
         while True:
-            await self._turn(call)
+            await self._wait_at_gate(call)
             try:
                 return await self._attempt(call)
             except CallError as error:
@@ -135,7 +135,7 @@ class Endpoint:
                 if attempts <= 0 or error.kind not in AGAIN:
                     raise
 
-    async def _turn(self, call: _Call[Decoded]) -> None:
+    async def _wait_at_gate(self, call: _Call[Decoded]) -> None:
         """Wait until the gate opens, if that is soon enough."""
         wait = self._gate.wait(call.purpose)
         bound = self._timeouts.hold.total_seconds() if call.deadline is None else call.deadline - time.monotonic()
@@ -173,7 +173,7 @@ class Endpoint:
 
     @asynccontextmanager
     async def _slot(self, purpose: Purpose) -> AsyncIterator[None]:
-        """Documents share `concurrency` requests; a question needs no slot."""
+        """Let documents share `concurrency` requests; a question needs no slot."""
         if purpose is Purpose.QUERY:
             yield
             return
@@ -194,10 +194,10 @@ class Endpoint:
 
     @asynccontextmanager
     async def _followed(self, request: httpx.Request) -> AsyncIterator[httpx.Response]:
-        """The answer at the end of redirects: within the origin, or a file elsewhere that is asked for bare."""
+        """Yield the answer at the end of redirects: within the origin, or a file elsewhere that is asked for bare."""
         for _ in range(REDIRECTS):
             if self._client.is_closed:
-                # a question may have waited for its turn while the provider was opened anew, with another key
+                # a question may have waited at the gate while the provider was opened anew, with another key
                 raise CallError(Kind.OUTAGE, "it is being opened anew")
             response = await self._client.send(request, stream=True)
             try:
@@ -236,7 +236,7 @@ def _encoded(body: object) -> bytes:
 
 
 def decode_json(body: bytes) -> object:
-    """The JSON of a body; raises ValueError."""
+    """Return the JSON of a body; raises ValueError."""
     answer: object = json.loads(body)
     return answer
 

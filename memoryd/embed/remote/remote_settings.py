@@ -18,8 +18,8 @@ HOLD: Final = timedelta(seconds=30)
 class CallTimeouts:
     """How long to wait for the endpoint.
 
-    `query` bounds a question with its retries; `bulk` one request of documents; `hold` how long documents wait for
-    their turn (back-off, Retry-After) before the caller hears that the endpoint is unavailable.
+    `query` bounds a question with its retries; `bulk` one request of documents; `hold` how long documents wait at
+    the gate (back-off, Retry-After) before the caller hears that the endpoint is unavailable.
     """
 
     query: timedelta = timedelta(seconds=3)

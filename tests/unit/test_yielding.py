@@ -2,7 +2,7 @@
 
 import pytest
 
-from memoryd.index import yielding as turns
+from memoryd.index import yielding
 from memoryd.index.yielding import PAUSE_SECONDS, WORK_SECONDS, with_pauses
 
 
@@ -29,7 +29,7 @@ def test_all_items_come_in_order() -> None:
 @pytest.mark.parametrize(("share", "pauses"), [(0.0, 0), (0.26, 25), (2.0, 100)])
 def test_pauses_come_with_the_work_that_is_done(monkeypatch: pytest.MonkeyPatch, share: float, pauses: int) -> None:
     clock = Clock()
-    monkeypatch.setattr(turns, "time", clock)
+    monkeypatch.setattr(yielding, "time", clock)
     for _ in with_pauses(range(100)):
         clock.now += share * WORK_SECONDS
     assert clock.pauses == [PAUSE_SECONDS] * pauses
