@@ -62,16 +62,14 @@ class Bars:
     def show_transfer(self, name: str, done_bytes: int, total_bytes: int | None) -> None:
         """Move a bar of bytes, with their speed."""
         of_total = f" of {size(total_bytes)}" if total_bytes else ""
-        self.show(name, done_bytes, total_bytes, f"{size(done_bytes)}{of_total}{self._speed(name)}")
+        speeds = [task.speed for task in self._progress.tasks if task.id == self._tasks.get(name)]
+        a_second = f", {size(speeds[0])}/s" if speeds and speeds[0] else ""
+        self.show(name, done_bytes, total_bytes, f"{size(done_bytes)}{of_total}{a_second}")
 
     def hide(self, name: str) -> None:
         """Take the bar of that name away, if there is one."""
         if name in self._tasks:
             self._progress.remove_task(self._tasks.pop(name))
-
-    def _speed(self, name: str) -> str:
-        speeds = [task.speed for task in self._progress.tasks if task.id == self._tasks.get(name)]
-        return f", {size(speeds[0])}/s" if speeds and speeds[0] else ""
 
 
 class IndexBars(Bars):

@@ -40,15 +40,15 @@ class Breaker:
     retry_at: float = float("-inf")
 
     def wait(self, now: float) -> float:
-        """Seconds until a try is allowed; 0 means now."""
+        """Return the seconds until a try is allowed; 0 means now."""
         return max(0.0, self.retry_at - now)
 
     def allows(self, now: float) -> bool:
-        """Says whether a try may start now."""
+        """Tell whether a try may start now."""
         return self.wait(now) == 0
 
     def tried(self, now: float) -> "Breaker":
-        """Notes that an allowed try starts. On an open circuit it is the probe, and keeps the others out.
+        """Note that an allowed try starts. On an open circuit it is the probe, and keeps the others out.
 
         A probe whose outcome never comes (its caller was cancelled) blocks for `longest_delay`, not for ever.
         """
@@ -57,29 +57,29 @@ class Breaker:
         return replace(self, circuit=Circuit.HALF_OPEN, retry_at=now + self.rule.longest_delay)
 
     def succeeded(self) -> "Breaker":
-        """Notes a success. It closes the circuit after a probe; else earlier failures keep counting until they age out,
-        so that a thing that works for a moment between crashes still opens the circuit."""
+        """Note a success, which closes the circuit after a probe.
+
+        Else earlier failures keep counting until they age out, so that a thing that works for a moment between crashes
+        still opens the circuit.
+        """
         kept = self.failures if self.circuit is Circuit.CLOSED else ()
         return Breaker(rule=self.rule, failures=kept)
 
     def failed(self, now: float, chance: float) -> "Breaker":
-        """Notes a failure; `chance` in [0, 1) spreads the next try."""
+        """Note a failure; `chance` in [0, 1) spreads the next try."""
         recent = (*(at for at in self.failures if now - at < self.rule.window), now)
-        in_a_row = self.failures_in_a_row + 1
         opens = self.circuit is not Circuit.CLOSED or len(recent) >= self.rule.failures_to_open
-        delay = self.rule.longest_delay if opens else self._delay(in_a_row)
+        # the doublings are bounded, lest the power grow beyond a float
+        doubled = self.rule.first_delay * 2 ** min(self.failures_in_a_row, 32)
+        delay = self.rule.longest_delay if opens else min(self.rule.longest_delay, doubled)
         return replace(
             self,
             circuit=Circuit.OPEN if opens else Circuit.CLOSED,
             failures=recent[-self.rule.failures_to_open :],
-            failures_in_a_row=in_a_row,
+            failures_in_a_row=self.failures_in_a_row + 1,
             retry_at=now + delay * (1 + self.rule.jitter * chance),
         )
 
     def held(self, until: float) -> "Breaker":
-        """Notes that the other side asked for no try before `until`; a longer back-off stays."""
+        """Note that the other side asked for no try before `until`; a longer back-off stays."""
         return replace(self, retry_at=max(self.retry_at, until))
-
-    def _delay(self, in_a_row: int) -> float:
-        doublings = min(in_a_row - 1, 32)
-        return float(min(self.rule.longest_delay, self.rule.first_delay * 2**doublings))

@@ -50,7 +50,9 @@ def _documents(rules: ScanRules, max_entries: int) -> Iterator[RelativePath | No
             is_folder = entry.is_dir(follow_symlinks=False)
             if is_folder and _is_entered(f"{at}{entry.name}", entry, rules):
                 waiting.append((entry.path, f"{at}{entry.name}/"))
-            yield None if is_folder else _document(f"{at}{entry.name}", entry, rules)
+            is_one = not is_folder and is_document_name(entry.name) and is_utf8_name(entry.name)
+            is_one = is_one and entry.is_file(follow_symlinks=False) and not rules.is_ignored(f"{at}{entry.name}")
+            yield RelativePath(f"{at}{entry.name}") if is_one else None
 
 
 def _is_entered(at: str, entry: os.DirEntry[str], rules: ScanRules) -> bool:
@@ -59,13 +61,8 @@ def _is_entered(at: str, entry: os.DirEntry[str], rules: ScanRules) -> bool:
     return entry.path != str(rules.excluded_folder) and not rules.is_ignored(f"{at}/")
 
 
-def _document(at: str, entry: os.DirEntry[str], rules: ScanRules) -> RelativePath | None:
-    is_one = is_document_name(entry.name) and is_utf8_name(entry.name) and entry.is_file(follow_symlinks=False)
-    return RelativePath(at) if is_one and not rules.is_ignored(at) else None
-
-
 def _is_private(at: str, rules: ScanRules) -> bool:
-    """Whether its front matter keeps it out; so does what cannot be read, for nobody knows."""
+    """Tell whether its front matter keeps it out; so does what cannot be read, for nobody knows."""
     try:
         return is_private_file(rules.workspace, at, head_bytes=_HEAD_BYTES)
     except OSError:

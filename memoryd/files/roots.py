@@ -3,6 +3,7 @@
 import glob
 import os
 from collections.abc import Iterable, Mapping
+from itertools import product
 from pathlib import Path
 
 from memoryd.domain.documents import ROOT_FILES, ROOT_FOLDERS, RelativePath
@@ -64,28 +65,20 @@ def vanished_roots(seen: Scan, known: Mapping[RelativePath, Known], workspace: P
     patterns = {report.root.pattern for report in seen.roots} - {""}
     listed = tuple(f"{report.root.path}{os.sep}" for report in seen.roots if report.state is RootState.OK)
     absent = (path for path in known if path not in seen.files) if patterns else ()
-    places = [os.path.normpath(workspace / path) for path in absent]
-    found = {
-        top: pattern
-        for place in places
-        for pattern in patterns
-        if not place.startswith(listed)
-        and (top := _matched(pattern, place))
-        # the file itself was matched, and its folder is still there: it was deleted
-        and not (top == place and Path(place).parent.is_dir())
-    }
+    places = [place for path in absent if not (place := os.path.normpath(workspace / path)).startswith(listed)]
+    found: dict[str, str] = {}
+    for place, pattern in product(places, patterns):
+        folders = (str(folder) for folder in reversed((Path(place), *Path(place).parents)))
+        outermost = next((folder for folder in folders if matches(pattern, folder)), None)
+        # when the file itself was matched, and its folder is still there, it was deleted
+        if outermost and not (outermost == place and Path(place).parent.is_dir()):
+            found[outermost] = pattern
     return [
         RootReport(
             ScanRoot(Path(top), is_optional=False, pattern=pattern), RootState.MISSING, 0, f"{pattern} matched it"
         )
         for top, pattern in found.items()
     ]
-
-
-def _matched(pattern: str, path: str) -> str | None:
-    """Return the outermost of a path and the folders above it that the pattern matches."""
-    tops = (str(top) for top in reversed((Path(path), *Path(path).parents)))
-    return next((top for top in tops if matches(pattern, top)), None)
 
 
 def _device_of(path: RelativePath, workspace: Path, seen: Scan) -> int | None:

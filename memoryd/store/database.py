@@ -71,12 +71,12 @@ class Database:
 
     async def open(self) -> None:
         """Open the file, or make it; raises DamagedDatabase if its tables are not those of this version."""
-        await self._runner.run(self._open)
+        await self._runner.run(lambda: self._attach(open_to_write(self._connector, self._log, prepare_index)))
         self._note_open(None)
 
     async def open_to_read(self, *, why: str) -> None:
         """Open a file that has our tables and that cannot be written now, `why` being the reason."""
-        await self._runner.run(self._open_to_read)
+        await self._runner.run(lambda: self._attach(open_to_read(self._connector, self._log, check_tables)))
         self._note_open(why)
 
     async def close(self) -> None:
@@ -107,12 +107,6 @@ class Database:
     async def checkpoint(self) -> None:
         """Move the write-ahead log into the file and cut it to nothing, so that deleted text is in neither."""
         await self._pool.checkpoint()
-
-    def _open(self) -> None:
-        self._attach(open_to_write(self._connector, self._log, prepare_index))
-
-    def _open_to_read(self) -> None:
-        self._attach(open_to_read(self._connector, self._log, check_tables))
 
     def _attach(self, file: OpenFile) -> None:
         # still in the thread: when whoever waits for it gives up, `close` must find what was opened meanwhile

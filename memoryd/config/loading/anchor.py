@@ -30,13 +30,10 @@ def anchor(raw: Raw, folder: Path) -> None:
                 holder = holder.get(part) if isinstance(holder, dict) else None
             if isinstance(holder, dict):
                 _anchor_value(holder, name, folder)
-        for socket in _dicts_in(agent, "sockets"):
-            _anchor_value(socket, "path", folder)
-
-
-def _dicts_in(holder: object, name: str) -> list[Raw]:
-    found = holder.get(name) if isinstance(holder, dict) else None
-    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+        sockets = agent.get("sockets") if isinstance(agent, dict) else None
+        for socket in sockets if isinstance(sockets, list) else ():
+            if isinstance(socket, dict):
+                _anchor_value(socket, "path", folder)
 
 
 def _anchor_value(holder: Raw, name: str, folder: Path) -> None:
