@@ -7,11 +7,11 @@ from typing import TextIO, cast
 
 import structlog
 
-SECRET_KEYS = frozenset({"api_key", "apikey", "authorization", "token", "headers"})
+MASKED_FIELDS = frozenset({"api_key", "apikey", "authorization", "token", "headers"})
 
 
 def _mask_secrets(_logger: object, _name: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
-    for key in event.keys() & SECRET_KEYS:
+    for key in event.keys() & MASKED_FIELDS:
         event[key] = "***"
     return event
 

@@ -11,7 +11,7 @@ from pydantic import PlainSerializer, PlainValidator, SecretStr, WithJsonSchema
 from memoryd.errors import ConfigError
 
 EXPECTED: Final = 'must be a text, {file: "/absolute/path"} or {env: "NAME"}'
-FILE_BYTES_MAX: Final = 64 * 1024
+SECRET_BYTES_MAX: Final = 64 * 1024
 VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
@@ -88,7 +88,7 @@ def _first_line(path: str) -> str:
     file = Path(path).expanduser()
     try:
         with file.open(encoding="utf-8") as stream:
-            return stream.read(FILE_BYTES_MAX).strip()
+            return stream.read(SECRET_BYTES_MAX).strip()
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError([f"cannot read the secret in file {path}: {error}"]) from error
 

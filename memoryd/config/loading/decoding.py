@@ -12,7 +12,7 @@ import json5
 from memoryd.config.loading.raw import Raw
 from memoryd.errors import ConfigError
 
-FILE_BYTES_MAX: Final = 1024 * 1024
+CONFIG_BYTES_MAX: Final = 1024 * 1024
 POSITION: Final = re.compile(r"<string>:(?P<line>\d+) (?P<what>.*) at column (?P<column>\d+)", re.DOTALL)
 WRITABLE_BY_OTHERS: Final = stat.S_IWGRP | stat.S_IWOTH
 TYPOGRAPHIC_QUOTES: Final = "“”„‟‘’‚‛«»"
@@ -28,10 +28,10 @@ def read(path: Path) -> tuple[Raw, list[str]]:
         if not stat.S_ISREG(status.st_mode):
             raise ConfigError([f"{path}: is not a file"])
         with path.open("rb") as stream:
-            content = stream.read(FILE_BYTES_MAX + 1)
+            content = stream.read(CONFIG_BYTES_MAX + 1)
     except (OSError, ValueError) as error:
         raise ConfigError([f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}"]) from error
-    if len(content) > FILE_BYTES_MAX:
+    if len(content) > CONFIG_BYTES_MAX:
         raise ConfigError([f"{path}: is larger than 1 MiB, which no configuration of memoryd is"])
     return parse(_decoded(content, path), path), _notices(path, status.st_mode)
 
@@ -55,7 +55,7 @@ def parse(text: str, path: Path) -> Raw:
 
 
 def _decode(text: str) -> object:
-    """Plain JSON first: it is a part of JSON5, and the decoder of the standard library is hundreds of times faster."""
+    """Try plain JSON first: it is a part of JSON5, and the standard library decodes it hundreds of times faster."""
     try:
         return json.loads(text, object_pairs_hook=_without_repeats)
     except json.JSONDecodeError:

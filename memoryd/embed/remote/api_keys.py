@@ -27,7 +27,7 @@ VARIABLES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 SECRET_HEADERS: Final = frozenset({"authorization", "api-key", "x-api-key", "x-goog-api-key"})
 """Headers that carry a key."""
-FILE_BYTES_MAX: Final = 1024 * 1024
+PROFILES_BYTES_MAX: Final = 1024 * 1024
 
 
 class AddressOwner(Enum):
@@ -155,10 +155,10 @@ def _order(store: Mapping[str, object], provider: str) -> list[str]:
 
 
 def _read(path: Path) -> dict[str, object]:
-    """Another program's file: what cannot be read there is not ours to complain of."""
+    """Read another program's file: what cannot be read there is not ours to complain of."""
     try:
         with path.open("rb") as file:
-            store = json.loads(file.read(FILE_BYTES_MAX))
+            store = json.loads(file.read(PROFILES_BYTES_MAX))
     except (OSError, ValueError, RecursionError):
         return {}
     return store if isinstance(store, dict) else {}

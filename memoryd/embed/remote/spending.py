@@ -20,7 +20,7 @@ from memoryd.files.writing import replace_file
 
 log = structlog.get_logger(__name__)
 
-FILE_BYTES_MAX: Final = 1024 * 1024
+BOOK_BYTES_MAX: Final = 1024 * 1024
 
 
 class SpendingBook:
@@ -143,7 +143,7 @@ def _tokens(passage: Passage) -> int:
 def _read(path: Path, day: str) -> dict[str, int]:
     try:
         with path.open("rb") as file:
-            noted = json.loads(file.read(FILE_BYTES_MAX))
+            noted = json.loads(file.read(BOOK_BYTES_MAX))
     except (OSError, ValueError, RecursionError):
         return {}
     tokens = noted.get("tokens") if isinstance(noted, dict) and noted.get("day") == day else None
