@@ -67,7 +67,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def main() -> NoReturn:
-    """Entry point of the command."""
+    """Run the command as its entry point."""
     for stream in (sys.stdout, sys.stderr):
         # a terminal in another encoding, or a note with half a surrogate pair, must not end in a traceback
         if hasattr(stream, "reconfigure"):

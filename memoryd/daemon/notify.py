@@ -72,7 +72,7 @@ _CLOEXEC = getattr(socket, "SOCK_CLOEXEC", 0)
 
 
 def _socket_address(text: str | None) -> str | None:
-    """The address to send to: a path, or `@name` of the abstract namespace; anything else is nobody's."""
+    """Return the address to send to: a path, or `@name` of the abstract namespace; anything else is nobody's."""
     if text and text.startswith("@"):
         return "\0" + text[1:]
     return text if text and text.startswith("/") else None

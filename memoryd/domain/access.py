@@ -211,7 +211,7 @@ def _why_not(rules: AccessRules, binding: Binding, key: SessionKey, agents: Coll
 
 
 def _is_named(rules: AccessRules, key: SessionKey) -> bool:
-    """Whether a rule of each list names a foreign key by its prefix: then its owner knows what it is.
+    """Tell whether a rule of each list names a foreign key by its prefix: then its owner knows what it is.
 
     A damaged key of an agent is no foreign one: nobody can tell whose it was.
     """
@@ -239,7 +239,7 @@ def _chat_type(parts: Sequence[str], *, is_of_agent: bool) -> ChatType | None:
 
 
 def _says_direct(parts: Sequence[str]) -> bool:
-    """Whether the chat type is direct: behind an account only before a peer, lest a peer's name be taken for it."""
+    """Tell whether the chat type is direct: behind an account only before a peer, whose name might be taken for it."""
     return bool(_DIRECT_WORDS & set(parts[:2])) or (len(parts) > 3 and parts[2] in _DIRECT_WORDS)
 
 
@@ -248,7 +248,7 @@ def _prefixed(key: SessionKey, prefix: str) -> bool:
 
 
 def _begins(key: str, prefix: str) -> bool:
-    """Whether the key begins so; a prefix of which nothing is to be seen names no key, rather than all of them."""
+    """Tell whether the key begins so; a prefix of which nothing is to be seen names no key, rather than all of them."""
     return bool(prefix) and key.startswith(prefix)
 
 

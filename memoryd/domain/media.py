@@ -102,13 +102,13 @@ def token_estimate(modality: Modality, size: int) -> int:
 
 
 def modality_of(name: str) -> Modality | None:
-    """What a file of this name should be; None if it is neither picture nor sound."""
+    """Return what a file of this name should be; None if it is neither picture nor sound."""
     stem, dot, extension = name.rpartition("/")[2].rpartition(".")
     return EXTENSIONS.get((dot + extension).lower()) if stem else None
 
 
 def sniff(head: bytes) -> Media | None:
-    """What a file that begins so is; None if no supported format does."""
+    """Return what a file that begins so is; None if no supported format does."""
     for magic, mime in _MAGIC:
         if head.startswith(magic):
             return Media(mime)
@@ -120,14 +120,17 @@ def sniff(head: bytes) -> Media | None:
 
 
 def checked(name: str, head: bytes) -> Media | None:
-    """What a file is if its name and its bytes agree on picture or sound; else None."""
+    """Return what a file is if its name and its bytes agree on picture or sound; else None."""
     media = sniff(head)
     return media if media is not None and media.modality is modality_of(name) else None
 
 
 def label(path: str) -> str:
-    """The line that stands for a file in the index and beside it in a request: its kind and its name without folders,
-    with a blank for what is no letter or sign; empty for another kind of file."""
+    """Return the line that stands for a file in the index and beside it in a request.
+
+    It is the file's kind and its name without folders, with a blank for what is no letter or sign; empty for another
+    kind of file.
+    """
     modality = modality_of(path)
     name = "".join(sign if sign.isprintable() else " " for sign in path.rpartition("/")[2])
     return f"{LABELS[modality]}: {name}" if modality else ""
@@ -138,14 +141,14 @@ def _media(mime: str | None) -> Media | None:
 
 
 def _brand(head: bytes) -> str | None:
-    """The first known brand: the major one, then those that the file is compatible with."""
+    """Return the first known brand: the major one, then those that the file is compatible with."""
     size = min(int.from_bytes(head[:4], "big"), len(head))
     brands = [head[8:12], *(head[start : start + 4] for start in range(16, size, 4))]
     return next((_BRANDS[brand] for brand in brands if brand in _BRANDS), None)
 
 
 def _mpeg_frame(head: bytes) -> str | None:
-    """A bare frame: of MPEG audio layer III (ISO/IEC 11172-3 section 2.4.1.3), or of AAC in ADTS (13818-7, 6.2)."""
+    """Tell a bare frame of MPEG audio layer III (ISO/IEC 11172-3 section 2.4.1.3) or of AAC in ADTS (13818-7, 6.2)."""
     if len(head) < 4 or head[0] != 0xFF or head[1] & 0xE0 != 0xE0:
         return None
     if head[1] & 0xF6 == 0xF0:

@@ -91,7 +91,7 @@ def why_private(text: str) -> str:
 
 
 def _is_blank(character: str) -> bool:
-    """Whether nothing is seen of it: white space, a control, a format mark, a lone accent."""
+    """Tell whether nothing is seen of it: white space, a control, a format mark, a lone accent."""
     return unicodedata.category(character)[0] in "ZCM" or character in _FILLERS
 
 

@@ -138,7 +138,7 @@ def _address(
 def _headers(
     provider: str, search: MemorySearchSection, models: ModelsSection, address: AddressOwner, *, is_owner: bool
 ) -> tuple[tuple[str, Secret], ...]:
-    """Headers of `models.providers`, and over them those of `remote`; a key of the one stays from the other's host."""
+    """Return the headers of `models.providers`, and over them those of `remote`; no key goes to the other's host."""
     entry = {
         name: value
         for name, value in entry_of(models, provider).headers.items()
@@ -151,7 +151,7 @@ def _headers(
 
 
 def _origins(search: MemorySearchSection, models: ModelsSection, keys: KeySources) -> dict[str, str]:
-    """Where the key of each provider that `auto` may take stands, if there is one for the address it would go to."""
+    """Return where the key of each provider that `auto` may take stands, if there is one for its address."""
     found = {}
     for provider in BY_KEY:
         _, address = _address(provider, search, models, is_owner=True)

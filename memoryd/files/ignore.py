@@ -74,7 +74,7 @@ class _Seen:
         return self.data is None and not self.trouble and not self.is_torn
 
     def is_still(self, now: "_Seen") -> bool:
-        """Whether a later look found the same."""
+        """Tell whether a later look found the same."""
         return not now.is_torn and (self.data, self.trouble) == (now.data, now.trouble)
 
 

@@ -231,7 +231,7 @@ def _is_in_a_root(path: str, found: Scan) -> bool:
 
 
 def _exact_case(path: Path) -> bool:
-    """Whether the folder lists this very name: on a case-insensitive disk `memory.md` also opens `MEMORY.md`."""
+    """Tell whether the folder lists this very name: on a case-insensitive disk `memory.md` also opens `MEMORY.md`."""
     try:
         return path.name in os.listdir(path.parent)  # noqa: PTH208
     except OSError:

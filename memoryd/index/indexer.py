@@ -213,7 +213,7 @@ class Indexer:
         self.withdrawn.keep({*todo.read, *todo.remove, *(old for old, _ in todo.rename), *todo.missing_since})
 
     def _is_current(self) -> bool:
-        """Whether what is known of the index still holds: it may have been found damaged or lost meanwhile."""
+        """Tell whether what is known of the index still holds: it may have been found damaged or lost meanwhile."""
         database = self._database
         return database.is_open and database.damage is None and database.epoch == self._epoch
 

@@ -24,7 +24,7 @@ class _Stamp:
 
 
 def content_hash(path: Path, *, cache_dir: Path | None = None) -> str:
-    """SHA-256 of the file in hexadecimal, from the memo in `cache_dir` if the file has not changed since."""
+    """Return the SHA-256 of the file in hexadecimal, from the memo in `cache_dir` if the file has not changed since."""
     path = path.resolve()
     stamp = _stamp(path)
     memo = {} if cache_dir is None else _read(cache_dir / MEMO_NAME)
@@ -41,7 +41,7 @@ def content_hash(path: Path, *, cache_dir: Path | None = None) -> str:
 
 
 def hash_file(path: Path) -> str:
-    """SHA-256 of the file in hexadecimal."""
+    """Return the SHA-256 of the file in hexadecimal."""
     digest = sha256()
     with path.open("rb") as stream:
         while block := stream.read(BLOCK):
@@ -55,7 +55,7 @@ def _stamp(path: Path) -> _Stamp:
 
 
 def _read(memo: Path) -> dict[str, list[Any]]:
-    """The memo; empty if it is missing or spoilt, since it can be made again."""
+    """Return the memo; empty if it is missing or spoilt, since it can be made again."""
     try:
         record = json.loads(memo.read_text(encoding="utf-8"))
     except (OSError, ValueError):

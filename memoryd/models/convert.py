@@ -52,7 +52,7 @@ class BertShape:
 
 
 def read_shape(name: str, config: dict[str, Any]) -> BertShape:
-    """The shape in a transformers `config.json`; KeyError names a number that it lacks."""
+    """Return the shape in a transformers `config.json`; KeyError names a number that it lacks."""
     return BertShape(
         name=name,
         blocks=config["num_hidden_layers"],
@@ -66,7 +66,7 @@ def read_shape(name: str, config: dict[str, Any]) -> BertShape:
 
 
 def piece(token: str) -> str:
-    """A WordPiece token in llama.cpp's marks: `▁` begins a word, a continuation loses its `##`."""
+    """Return a WordPiece token in llama.cpp's marks: `▁` begins a word, a continuation loses its `##`."""
     if token.startswith("[") and token.endswith("]"):
         return token
     if token.startswith("##"):
@@ -75,7 +75,7 @@ def piece(token: str) -> str:
 
 
 def tensor_name(source: str) -> str | None:
-    """The GGUF name of a BERT tensor; None for one that embedding needs not (the pooler, position ids)."""
+    """Return the GGUF name of a BERT tensor; None for one that embedding needs not (the pooler, position ids)."""
     source = source.removeprefix("bert.")
     stem, _, kind = source.rpartition(".")
     if stem in OUTER_TENSORS:
@@ -87,7 +87,7 @@ def tensor_name(source: str) -> str | None:
 
 
 def is_quantised(name: str, tensor: NDArray[Any]) -> bool:
-    """True for a matrix whose rows are whole blocks of 32 and that llama.cpp multiplies by."""
+    """Tell whether it is a matrix whose rows are whole blocks of 32 and that llama.cpp multiplies by."""
     return tensor.ndim == 2 and name not in FULL_PRECISION and tensor.shape[-1] % 32 == 0
 
 

@@ -146,7 +146,7 @@ class _Download:
         self._is_hub_asked = True
 
     def _resumable_bytes(self) -> int:
-        """How much of the part can be trusted; a part of something else is thrown away."""
+        """Return how much of the part can be trusted; a part of something else is thrown away."""
         note, request, size = self._part.note(), self._request, self._part.bytes()
         is_same = note is not None and (note.url, note.sha256) == (request.url, request.sha256)
         is_vouched_for = note is not None and bool(note.validator or request.sha256)
@@ -166,7 +166,7 @@ class _Download:
         return PartNote(self._request.spec, self._request.url, validator, self._request.sha256, total)
 
     def _accept(self, response: httpx.Response, start: int) -> int:
-        """Where in the file the body begins; raises what another status means."""
+        """Return where in the file the body begins; raises what another status means."""
         if response.status_code == httpx.codes.PARTIAL_CONTENT:
             if transfer.range_start(response) == start:
                 return start

@@ -58,11 +58,11 @@ class ModelFamily:
     context: int
 
     def query(self, text: str) -> str:
-        """The prompt for a question."""
+        """Return the prompt for a question."""
         return self.query_prompt.format(text=text)
 
     def document(self, text: str, title: str = "") -> str:
-        """The prompt for a passage.
+        """Return the prompt for a passage.
 
         Where the model's own form has no place for the title, it stands as a line above the text: measured, a
         paragraph of a long page is told from its like by the headings it stands under. Where it has one, an empty
@@ -125,7 +125,7 @@ ARCHITECTURE_RULES: Final = {"gemma-embedding": RULES[0]}
 
 
 def family_of(metadata: ModelMetadata) -> ModelFamily:
-    """The family that the header names, else the one that the file name hints at, else no prompts.
+    """Return the family that the header names, else the one that the file name hints at, else no prompts.
 
     Pooling: what the header says counts; where it is silent, what the family was trained with.
     """
@@ -157,7 +157,7 @@ def _words(name: str) -> str:
 
 
 def names_embedding(metadata: ModelMetadata) -> bool:
-    """True if the architecture, the header or the name says that this model is for embedding."""
+    """Tell whether the architecture, the header or the name says that this model is for embedding."""
     if metadata.architecture in ENCODERS or metadata.pooling in POOLINGS:
         return True
     return _rule_of(metadata).family != "plain" or "embed" in _words(f"{metadata.name} {metadata.file_name}")

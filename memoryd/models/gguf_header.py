@@ -89,7 +89,7 @@ def read_header(path: Path) -> GgufHeader:
 
 
 def what_instead(start: bytes) -> str | None:
-    """What a file that begins so is, if it is no GGUF."""
+    """Return what a file that begins so is, if it is no GGUF."""
     if start.startswith(MAGIC):
         return None
     text = start.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
@@ -135,7 +135,7 @@ class _Reader:
         return values
 
     def _value(self, kind: int) -> Value | None:
-        """A scalar or text; None for an array, which is passed over."""
+        """Return a scalar or text; None for an array, which is passed over."""
         if kind in SCALARS:
             return self._scalar(SCALARS[kind])
         if kind == STRING:
@@ -173,7 +173,7 @@ class _Reader:
                 raise _CutError
 
     def _tensor(self) -> int:
-        """Where the data of the next tensor ends, counted from the start of all data."""
+        """Return where the data of the next tensor ends, counted from the start of all data."""
         self._text(NAME_MAX)
         rank = self._bounded("I", 4, "dimensions of a tensor")
         weights = 1

@@ -13,7 +13,7 @@ POOLING_RANK: Final = 4
 
 
 def inspect(path: Path) -> ModelMetadata:
-    """What the file says about itself, once it is known to be a whole embedding model.
+    """Return what the file says about itself, once it is known to be a whole embedding model.
 
     Raises ModelError in plain words: missing, unreadable, a web page, no GGUF, cut short, not for embedding.
     Blocks (0.2 s for a vocabulary of 262,000): call it in a thread.

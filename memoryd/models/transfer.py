@@ -22,7 +22,7 @@ NO_RANGE: Final = re.compile(r"bytes \*/(\d+)")
 async def follow(
     client: httpx.AsyncClient, method: str, url: str, headers: dict[str, str], *, is_hub_asked: bool = False
 ) -> AsyncIterator[httpx.Response]:
-    """The answer at the end of the redirects, unread; if the hub is asked, the one that tells of the file.
+    """Yield the answer at the end of the redirects, unread; if the hub is asked, the one that tells of the file.
 
     Every hop must be https, or plain http from and to this machine; nothing but `headers` goes along.
     Raises DownloadError for an unsafe or endless chain, httpx.TransportError for a broken one.
@@ -57,7 +57,7 @@ def _tells_of_file(response: httpx.Response) -> bool:
 
 
 def total_bytes(response: httpx.Response) -> int | None:
-    """The size of the whole file as a 200, 206 or 416 answer tells it."""
+    """Return the size of the whole file as a 200, 206 or 416 answer tells it."""
     ranged = response.headers.get("Content-Range", "")
     if match := CONTENT_RANGE.fullmatch(ranged):
         return int(match[2]) if match[2] else None
@@ -68,13 +68,13 @@ def total_bytes(response: httpx.Response) -> int | None:
 
 
 def range_start(response: httpx.Response) -> int | None:
-    """Where the body of a 206 answer begins in the file."""
+    """Return where the body of a 206 answer begins in the file."""
     match = CONTENT_RANGE.fullmatch(response.headers.get("Content-Range", ""))
     return int(match[1]) if match else None
 
 
 def validator(response: httpx.Response) -> str:
-    """What If-Range may carry for this version of the file; a weak ETag may not stand there."""
+    """Return what If-Range may carry for this version of the file; a weak ETag may not stand there."""
     etag: str = response.headers.get("ETag", "")
     if etag.startswith('"'):
         return etag
@@ -83,7 +83,7 @@ def validator(response: httpx.Response) -> str:
 
 
 def retry_after(response: httpx.Response) -> timedelta | None:
-    """How long the server asks to wait (seconds or a date); None if it does not say."""
+    """Return how long the server asks to wait (seconds or a date); None if it does not say."""
     value = response.headers.get("Retry-After", "").strip()
     if value.isdecimal():
         return timedelta(seconds=min(int(value), 86_400))
@@ -95,19 +95,19 @@ def retry_after(response: httpx.Response) -> timedelta | None:
 
 
 def linked_sha256(response: httpx.Response) -> str | None:
-    """The content's hash that a hub gives for a large file; None for a small one or another server."""
+    """Return the content's hash that a hub gives for a large file; None for a small one or another server."""
     match = SHA256.fullmatch(response.headers.get("X-Linked-Etag", ""))
     return match[1] if match else None
 
 
 def linked_bytes(response: httpx.Response) -> int | None:
-    """The size that a hub gives for a large file."""
+    """Return the size that a hub gives for a large file."""
     size = response.headers.get("X-Linked-Size", "")
     return int(size) if size.isdecimal() else None
 
 
 def in_words(error: httpx.TransportError) -> str:
-    """A broken connection for people."""
+    """Describe a broken connection for people."""
     try:
         host = error.request.url.host
     except RuntimeError:  # httpx could not tell which request it was

@@ -114,7 +114,7 @@ class Child(asyncio.SubprocessProtocol):
         return self._stderr.total
 
     def stderr_since(self, mark: int) -> str:
-        """What has been written to stderr after `mark`, at most the newest 64 kB."""
+        """Return what has been written to stderr after `mark`, at most the newest 64 kB."""
         return self._stderr.since(mark).decode(errors="replace")
 
     def write(self, data: bytes) -> None:

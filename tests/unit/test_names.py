@@ -6,6 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import pytest
+
 from tests.package_trees import ROOT, TREES
 
 GLOSSARY = ROOT.parent / "docs" / "glossary.md"
@@ -16,6 +18,8 @@ REPLACED = {
     "manners": "PromptTemplates",
     "crowd": "dominant",
     "in_turns": "with_pauses; a turn is a question with its answer",
+    "turns": "places of a semaphore; a turn is a question with its answer",
+    "patience": "silence, start_wait, timeout",
     "ledger": "SpendingBook; the ledger is what files cannot say",
 }
 """Words that were in use for something that has a better one; they are part of no name."""
@@ -37,6 +41,11 @@ TWICE: Mapping[str, str] = {}
 """Public types that stand twice, and why; those of `replies` mirror the API's."""
 FACES = frozenset({"domain", "config", "memory", "sessions", "agents", "api", "cli"})
 """Rooms in which a module may be named as elsewhere: each shows one side of the same noun."""
+
+NO_IMPERATIVE = re.compile(r"(?:[A-Z][a-z]*[^\Ws]s|The|An?|What|Whether|Where|Why|How|True|False|One)\b")
+"""How the docstring of a function does not begin: with a third person, or with what it returns."""
+DESCRIBING = frozenset({"property", "cached_property", "setter"})
+"""Decorators of what reads as an attribute: its docstring is a noun."""
 
 
 def names_in(tree: ast.AST) -> Iterator[str]:
@@ -119,3 +128,32 @@ def test_module_name_stands_in_one_room() -> None:
         if folder.split("/")[0] not in FACES and name not in ("__init__.py", "main.py"):
             rooms[name].append(folder)
     assert not {name: found for name, found in rooms.items() if len(found) > 1}
+
+
+def docstrings_in(tree: ast.AST) -> Iterator[tuple[str, str]]:
+    """Yield the public functions and methods that have a docstring, with it; properties are none of them."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("_"):
+            decorators = {ast.unparse(one).rpartition(".")[2] for one in node.decorator_list}
+            if not decorators & DESCRIBING and (text := ast.get_docstring(node)):
+                yield node.name, text
+
+
+def test_docstring_of_a_function_says_what_to_do() -> None:
+    found = [
+        f"{module}: {name}: {text.splitlines()[0]}"
+        for module, tree in TREES.items()
+        for name, text in docstrings_in(tree)
+        if NO_IMPERATIVE.match(text)
+    ]
+    assert not found
+
+
+@pytest.mark.parametrize("text", ["Notes a failure.", "The vector.", "A text.", "Whether it is so.", "Gives a row."])
+def test_other_beginnings_are_found(text: str) -> None:
+    assert NO_IMPERATIVE.match(text)
+
+
+@pytest.mark.parametrize("text", ["Pass it on.", "Note a failure.", "Answer it.", "Theme it.", "Guess."])
+def test_imperatives_are_let_be(text: str) -> None:
+    assert not NO_IMPERATIVE.match(text)

@@ -53,7 +53,7 @@ class Listener:
     file_id: _FileId | None = field(default=None, repr=False)
 
     def is_still_bound(self) -> bool:
-        """False once the path no longer leads here: removed, or replaced by something else."""
+        """Return False once the path no longer leads here: removed, or replaced by something else."""
         return self.file_id is not None and _file_id(self.path) == self.file_id
 
     def close(self) -> None:

@@ -100,7 +100,7 @@ def media_entries(path: str, media: Media, digest: bytes) -> tuple[ChunkEntry, .
 
 
 def content_hash(heading: str, text: str) -> bytes:
-    """Sixteen bytes of SHA-256 that name a text under its heading. Lone surrogates are hashed as they stand."""
+    """Return sixteen bytes of SHA-256 that name a text under its heading. Lone surrogates are hashed as they stand."""
     return sha256(f"{heading}\0{text}".encode("utf-8", "surrogatepass")).digest()[:16]
 
 

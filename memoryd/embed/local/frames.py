@@ -88,7 +88,7 @@ _KINDS: Final = {kind.__name__.lower(): kind for kind in (Load, Embed, Cancel, R
 
 
 def encode(message: Message) -> bytes:
-    """Gives the frame of `message`. Lone surrogates become question marks."""
+    """Give the frame of `message`. Lone surrogates become question marks."""
     header: dict[str, str | int] = {"kind": type(message).__name__.lower()}
     payload = b""
     for item in fields(message):
@@ -102,7 +102,7 @@ def encode(message: Message) -> bytes:
 
 
 def decode(header: bytes, payload: bytes) -> Message:
-    """Gives the message in a frame; raises ValueError if it is none."""
+    """Give the message in a frame; raises ValueError if it is none."""
     try:
         values = json.loads(header)
     except RecursionError as exc:
@@ -137,7 +137,7 @@ def _sizes(lengths: bytes) -> tuple[int, int]:
 
 
 async def read(reader: asyncio.StreamReader) -> Message:
-    """Reads one message; raises IncompleteReadError at the end of the stream, ValueError for garbage.
+    """Read one message; raises IncompleteReadError at the end of the stream, ValueError for garbage.
 
     After a cancellation in the middle of a frame the stream is unusable.
     """
@@ -146,7 +146,7 @@ async def read(reader: asyncio.StreamReader) -> Message:
 
 
 def receive(connection: socket.socket) -> Message | None:
-    """Reads one message, blocking; None at the end of the stream. Raises ValueError for garbage."""
+    """Read one message, blocking; None at the end of the stream. Raises ValueError for garbage."""
     lengths = _receive_exactly(connection, _LENGTHS.size)
     if lengths is None:
         return None
@@ -155,7 +155,7 @@ def receive(connection: socket.socket) -> Message | None:
 
 
 def send(connection: socket.socket, message: Message) -> None:
-    """Writes one message, blocking; raises OSError when the other side is gone."""
+    """Write one message, blocking; raises OSError when the other side is gone."""
     connection.sendall(encode(message))
 
 

@@ -13,7 +13,7 @@ REVISION_DIGITS: Final = 16
 def identity_of(
     path: Path, metadata: ModelMetadata, family: ModelFamily, *, cache_dir: Path | None = None
 ) -> EmbedderIdentity:
-    """The identity of the model at `path`; its revision is the first 16 hexadecimal digits of its SHA-256.
+    """Return the identity of the model at `path`; its revision is the first 16 hexadecimal digits of its SHA-256.
 
     Blocks while it hashes (a second for 300 MB): call it in a thread. With `cache_dir`, the hash is kept there
     for as long as the file's size, time and inode stay. Raises OSError if the file cannot be read.

@@ -60,20 +60,20 @@ class Lanes:
         self._changed = Condition()
 
     def put(self, request: Embed) -> None:
-        """Queues a text."""
+        """Queue a text."""
         with self._changed:
             self._waiting[request.purpose].append(request)
             self._queued.add(request.id)
             self._changed.notify()
 
     def cancel(self, number: int) -> None:
-        """Marks a text that is still queued; one that is computed already is left alone."""
+        """Mark a text that is still queued; one that is computed already is left alone."""
         with self._changed:
             if number in self._queued:
                 self._cancelled.add(number)
 
     def take(self) -> tuple[Embed, bool]:
-        """Waits for the next text, questions first, and says whether it was cancelled."""
+        """Wait for the next text, questions first, and say whether it was cancelled."""
         with self._changed:
             self._changed.wait_for(lambda: any(self._waiting.values()))
             request = (self._waiting[Purpose.QUERY] or self._waiting[Purpose.DOCUMENT]).popleft()
@@ -102,7 +102,7 @@ class ErrorLog:
         print(line, file=sys.stderr, flush=True)  # noqa: T201 - stderr is this program's log
 
     def reason(self) -> str:
-        """Says what went wrong first; the errors after it only repeat that the file cannot be loaded."""
+        """Say what went wrong first; the errors after it only repeat that the file cannot be loaded."""
         return "; ".join(self._first) or "llama.cpp gives no reason"
 
 
@@ -123,7 +123,7 @@ class Model:
         self._specials = self._tokenize("")
 
     def embed(self, text: str) -> NDArray[np.float32] | str:
-        """Gives the vector of `text`, cut to the context, of length 1; or why there is none."""
+        """Give the vector of `text`, cut to the context, of length 1; or why there is none."""
         count = self._fit(self._tokenize(text[: self.context * CHARACTERS_PER_TOKEN]))
         if count <= self._specials:
             return "no token of the model's vocabulary in it"
@@ -209,7 +209,7 @@ def _normalised(vector: NDArray[np.float32]) -> NDArray[np.float32] | str:
 
 
 def answer(model: Model, request: Embed, is_cancelled: bool) -> Message:
-    """Gives the one reply to a request."""
+    """Give the one reply to a request."""
     if is_cancelled:
         return NoVector(request.id, "cancelled")
     result = model.embed(request.text)
@@ -219,7 +219,7 @@ def answer(model: Model, request: Embed, is_cancelled: bool) -> Message:
 
 
 def listen(connection: socket.socket, lanes: Lanes) -> None:
-    """Queues what the daemon sends, and ends the process with the connection, also in the middle of a computation."""
+    """Queue what the daemon sends, and end the process with the connection, also in the middle of a computation."""
     try:
         while (message := receive(connection)) is not None:
             match message:
@@ -236,7 +236,7 @@ def listen(connection: socket.socket, lanes: Lanes) -> None:
 
 
 def load(order: Load) -> Model:
-    """Loads the model; raises LoadError."""
+    """Load the model; raises LoadError."""
     try:
         # heavy, and missing in a plain install
         import llama_cpp
@@ -246,14 +246,14 @@ def load(order: Load) -> Model:
 
 
 def settle_down() -> None:
-    """Makes the process a good neighbour: native prints go to stderr, low priority, no core dump of memory text."""
+    """Make the process a good neighbour: native prints go to stderr, low priority, no core dump of memory text."""
     os.dup2(2, 1)
     os.nice(NICENESS)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def main(descriptor: int) -> None:
-    """Serves the daemon at the other end of `descriptor` until it hangs up."""
+    """Serve the daemon at the other end of `descriptor` until it hangs up."""
     settle_down()
     connection = socket.socket(fileno=descriptor)
     order = receive(connection)

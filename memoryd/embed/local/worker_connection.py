@@ -49,7 +49,7 @@ class WorkerConnection:
         return any(self._owed.values())
 
     async def load(self, order: Load) -> None:
-        """Sends the order and waits for the model; raises ModelError if the worker cannot load it."""
+        """Send the order and wait for the model; raises ModelError if the worker cannot load it."""
         self._writer.write(encode(order))
         message = await read(self._reader)
         if isinstance(message, Failed):
@@ -61,7 +61,7 @@ class WorkerConnection:
             raise ModelError(f"cannot load model {order.model}: {wrong}")
 
     async def ask(self, purpose: Purpose, texts: Sequence[str]) -> list[Vector | Unembeddable]:
-        """Sends all texts at once, so that the worker never waits for the next, and gives the replies in order.
+        """Send all texts at once, so that the worker never waits for the next, and give the replies in order.
 
         Raises EmbedderUnavailable (a question) or WorkerDied (documents) if the connection ends first.
         """
@@ -80,7 +80,7 @@ class WorkerConnection:
                 self._abandon(request)
 
     async def serve(self, *, idle: timedelta, stall: timedelta) -> None:
-        """Reads replies until nothing was asked for `idle`.
+        """Read replies until nothing was asked for `idle`.
 
         Raises TimeoutError when the worker owes a reply and sends nothing for `stall`, EOFError or ConnectionError
         when it ends, ValueError when it sends garbage or answers out of turn.
@@ -104,7 +104,7 @@ class WorkerConnection:
             self._settle(message)
 
     def hang_up(self, reason: str) -> None:
-        """Closes the connection; whoever still waits is told `reason`."""
+        """Close the connection; whoever still waits is told `reason`."""
         self._end = reason
         self._writer.transport.abort()
         for purpose, requests in self._owed.items():
@@ -138,13 +138,13 @@ class WorkerConnection:
     def _settle(self, message: object) -> None:
         if not isinstance(message, Embedded | NoVector):
             raise ValueError(f"unexpected {type(message).__name__}")
-        request = self._next_in_turn(message.id)
+        request = self._next_in_order(message.id)
         reply = Unembeddable(message.reason) if isinstance(message, NoVector) else self._vector(message.vector)
         self.has_answered = True
         if not request.reply.done():
             request.reply.set_result(reply)
 
-    def _next_in_turn(self, number: int) -> _Request:
+    def _next_in_order(self, number: int) -> _Request:
         for requests in self._owed.values():
             if requests and requests[0].id == number:
                 return requests.popleft()

@@ -55,7 +55,7 @@ class Api(Protocol):
 
 
 def indexed_rows(answer: object, count: int) -> list[RawVector]:
-    """Rows of `{"data": [{"index": 0, "embedding": […]}, …]}`, in the order of `index` where it is given.
+    """Return the rows of `{"data": [{"index": 0, "embedding": […]}, …]}`, in the order of `index` where it is given.
 
     An embedding may be base64 of little-endian float32 instead of numbers. Raises ValueError.
     """
@@ -74,7 +74,7 @@ def indexed_rows(answer: object, count: int) -> list[RawVector]:
 
 
 def list_rows(found: object, count: int) -> list[RawVector]:
-    """Rows of a plain list of lists. Raises ValueError."""
+    """Return the rows of a plain list of lists. Raises ValueError."""
     if not isinstance(found, list) or len(found) != count:
         raise ValueError(_miscounted(found, count))
     return [_row(row) for row in found]
@@ -94,5 +94,5 @@ def _miscounted(found: object, count: int) -> str:
 
 
 def bearer(key: str) -> dict[str, str]:
-    """The header that carries a key at most providers."""
+    """Return the header that carries a key at most providers."""
     return {"Authorization": f"Bearer {key}"} if key else {}

@@ -19,7 +19,7 @@ class Channel:
         """What every answer must have from now on; None until the first one tells."""
 
     async def rows(self, inputs: Sequence[Input], purpose: Purpose, *, attempts: int | None = None) -> list[RawVector]:
-        """One row a text, in order; raises CallError. `inputs` are no more than `api.items`."""
+        """Return one row a text, in order; raises CallError. `inputs` are no more than `api.items`."""
         try:
             return await self._rows(self.api, inputs, purpose, attempts)
         except CallError as error:
@@ -43,7 +43,7 @@ class Channel:
         )
 
     def decoded(self, api: Api, count: int, body: bytes) -> list[RawVector]:
-        """The rows of an answer; raises ValueError, and CallError for rows of another length than they had before."""
+        """Return the rows of an answer; raises ValueError, and CallError when their length has changed."""
         rows = api.rows(decode_json(body), count)
         for row in rows:
             # told while the answer is read, so that the gate counts it: vectors of two models are never mixed

@@ -65,7 +65,7 @@ class CallError(Exception):
 
 
 def meaning(status: int, body: bytes, retry_after: str, now: datetime) -> CallError:
-    """The failure that an answer other than 2xx stands for; the message is not yet redacted."""
+    """Return the failure that an answer other than 2xx stands for; the message is not yet redacted."""
     error = _json(body)
     message = _message(error)
     kind = _kind(status, message, body)
@@ -108,7 +108,7 @@ def _is_out_of_quota(body: bytes) -> bool:
 
 
 def seconds_until(retry_after: str, now: datetime) -> float | None:
-    """What a Retry-After header asks for (RFC 9110 section 10.2.3): seconds or a date; None if it is neither."""
+    """Return what a Retry-After header asks for (RFC 9110 section 10.2.3): seconds or a date; None if it is neither."""
     text = retry_after.strip()
     if re.fullmatch(r"[0-9]{1,9}(\.[0-9]+)?", text):
         return min(float(text), LONGEST_HOLD)
@@ -121,7 +121,7 @@ def seconds_until(retry_after: str, now: datetime) -> float | None:
 
 
 def _retry_delay(error: object) -> float | None:
-    """Gemini's RetryInfo, which stands in the body."""
+    """Return Gemini's RetryInfo, which stands in the body."""
     match error:
         case {"error": {"details": [*details]}}:
             for detail in details:
@@ -139,7 +139,7 @@ def _json(body: bytes) -> object:
 
 
 def _message(error: object) -> str:
-    """The human part of the known error bodies. Nothing else of a body is ever shown: it may quote the texts."""
+    """Return the human part of the known error bodies. Nothing else of a body is ever shown: it may quote the texts."""
     match error:
         case [first, *_]:
             return _message(first)
@@ -153,7 +153,7 @@ def _message(error: object) -> str:
 
 
 def redacted(reason: str, secrets: Iterable[str], texts: Sequence[str]) -> str:
-    """A message without keys and without any text that was sent, on one line and short."""
+    """Return a message without keys and without any text that was sent, on one line and short."""
     for secret in secrets:
         if secret:
             reason = reason.replace(secret, "***")

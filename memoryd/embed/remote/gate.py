@@ -71,7 +71,7 @@ class EndpointGate:
             self._retry.hold(self._left_alone_until - self._retry.now())
 
     def admit(self) -> None:
-        """The first vector came: from now on a refusal is the fault of what was sent."""
+        """Note that the first vector came: from now on a refusal is the fault of what was sent."""
         self._is_admitted = True
         self._retry.succeeded()
 

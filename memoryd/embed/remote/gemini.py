@@ -21,7 +21,7 @@ DOCUMENT_TASK: Final = "RETRIEVAL_DOCUMENT"
 
 
 def own_prompts(model: str) -> PromptTemplates:
-    """Task types, and for the second generation the prompts."""
+    """Return task types, and for the second generation the prompts."""
     if model in GEMINI_2:
         return PromptTemplates(
             PromptTemplate("task: search result | query: {text}", QUERY_TASK),
@@ -31,7 +31,7 @@ def own_prompts(model: str) -> PromptTemplates:
 
 
 def takes_title(model: str, document: PromptTemplate) -> bool:
-    """Whether the title of a passage has a field of its own in the request."""
+    """Tell whether the title of a passage has a field of its own in the request."""
     return model not in GEMINI_2 and document.input_type == DOCUMENT_TASK
 
 
@@ -52,24 +52,24 @@ class GeminiApi:
         self._dimensions = dimensions
 
     def call(self, inputs: Sequence[Input], purpose: Purpose) -> Call:
-        """One request for all texts."""
+        """Return one request for all texts."""
         return Call(f"{self.path}:batchEmbedContents", {"requests": [self.request(item, purpose) for item in inputs]})
 
     def request(self, item: Input, purpose: Purpose) -> dict[str, object]:
-        """One text's part of a request; a batch job takes the same."""
+        """Return one text's part of a request; a batch job takes the same."""
         request = self._request([{"text": item.text}], purpose)
         if item.title and purpose is Purpose.DOCUMENT and self._takes_title:
             request["title"] = item.title
         return request
 
     def media_call(self, data: bytes, mime: str, label: str) -> Call:
-        """The request for one picture or sound, with the words that stand for it."""
+        """Return the request for one picture or sound, with the words that stand for it."""
         inline = {"mimeType": mime, "data": base64.b64encode(data).decode("ascii")}
         request = self._request([{"text": label}, {"inlineData": inline}], Purpose.DOCUMENT)
         return Call(f"{self.path}:batchEmbedContents", {"requests": [request]})
 
     def rows(self, answer: object, count: int) -> list[RawVector]:
-        """The vectors in the order of the texts."""
+        """Return the vectors in the order of the texts."""
         found = answer.get("embeddings") if isinstance(answer, dict) else None
         entries = found if isinstance(found, list) else []
         return list_rows([entry.get("values") if isinstance(entry, dict) else None for entry in entries], count)

@@ -26,9 +26,9 @@ class MistralApi:
             self._fixed["output_dimension"] = dimensions
 
     def call(self, inputs: Sequence[Input], purpose: Purpose) -> Call:
-        """One request for all texts."""
+        """Return one request for all texts."""
         return Call("/embeddings", self._fixed | {"input": [item.text for item in inputs]})
 
     def rows(self, answer: object, count: int) -> list[RawVector]:
-        """The vectors in the order of the texts."""
+        """Return the vectors in the order of the texts."""
         return indexed_rows(answer, count)

@@ -7,7 +7,7 @@ from memoryd.embed.remote.api import RawVector
 
 
 def vector_of(row: RawVector) -> Vector | Unembeddable:
-    """The row as float32 of Euclidean length 1; rejected if it is not made of finite numbers or is all zeros."""
+    """Return the row as float32 of Euclidean length 1; rejected if it is not made of finite numbers or is all zeros."""
     if not all(type(number) in (float, int) for number in row):
         return Unembeddable("the endpoint answered with something that is no number")
     try:

@@ -31,11 +31,11 @@ class OllamaApi:
             self._fixed["dimensions"] = dimensions
 
     def call(self, inputs: Sequence[Input], purpose: Purpose) -> Call:
-        """One request for all texts."""
+        """Return one request for all texts."""
         return Call("/api/embed", self._fixed | {"input": [item.text for item in inputs]})
 
     def rows(self, answer: object, count: int) -> list[RawVector]:
-        """The vectors in the order of the texts."""
+        """Return the vectors in the order of the texts."""
         return list_rows(answer.get("embeddings") if isinstance(answer, dict) else None, count)
 
 
@@ -51,12 +51,12 @@ class OlderOllamaApi:
         self._model = model
 
     def call(self, inputs: Sequence[Input], purpose: Purpose) -> Call:
-        """The request for the only text."""
+        """Return the request for the only text."""
         (only,) = inputs
         return Call("/api/embeddings", {"model": self._model, "prompt": only.text})
 
     def rows(self, answer: object, count: int) -> list[RawVector]:
-        """The only vector."""
+        """Return the only vector."""
         embedding = answer.get("embedding") if isinstance(answer, dict) else None
         return list_rows([embedding], count)
 

@@ -26,11 +26,11 @@ class OpenAiApi:
             self._fixed["dimensions"] = dimensions
 
     def call(self, inputs: Sequence[Input], purpose: Purpose) -> Call:
-        """One request for all texts."""
+        """Return one request for all texts."""
         body = self._fixed | {"input": [item.text for item in inputs]}
         input_type = self.prompts.of(purpose).input_type
         return Call("/embeddings", body | {"input_type": input_type} if input_type else body)
 
     def rows(self, answer: object, count: int) -> list[RawVector]:
-        """The vectors in the order of the texts."""
+        """Return the vectors in the order of the texts."""
         return indexed_rows(answer, count)

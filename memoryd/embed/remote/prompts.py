@@ -51,7 +51,7 @@ class PromptTemplates:
     document: PromptTemplate = PromptTemplate()
 
     def of(self, purpose: Purpose) -> PromptTemplate:
-        """The one for a purpose."""
+        """Return the one for a purpose."""
         return self.query if purpose is Purpose.QUERY else self.document
 
 
@@ -66,13 +66,13 @@ class PromptOverride:
 
 
 def family_prompts(model: str) -> PromptTemplates:
-    """The prompts that the name of an open model asks for; plain for a name that says nothing."""
+    """Return the prompts that the name of an open model asks for; plain for a name that says nothing."""
     family = family_of(ModelMetadata(architecture="", name=model, dimensions=0, context=0))
     return PromptTemplates(PromptTemplate(family.query_prompt), PromptTemplate(family.document_prompt))
 
 
 def overridden(own: PromptTemplate, override: PromptOverride) -> PromptTemplate:
-    """What the model wants, except where the configuration says otherwise.
+    """Return what the model wants, except where the configuration says otherwise.
 
     A configured input type means that the server knows the prompt: the model's own would then stand twice.
     """

@@ -36,7 +36,7 @@ PREFIXES: Final = {
 
 
 def model_of(settings: RemoteSettings) -> str:
-    """The model as the endpoint names it."""
+    """Return the model as the endpoint names it."""
     model = settings.model_name
     # a router's models carry the maker's name: there it is part of theirs
     if settings.provider == "openai" and not settings.is_own_address:
@@ -47,7 +47,7 @@ def model_of(settings: RemoteSettings) -> str:
 
 
 def api_of(settings: RemoteSettings, api_key: str = "") -> Api:
-    """The provider's wire format for these settings; raises ModelError."""
+    """Return the provider's wire format for these settings; raises ModelError."""
     facts = PROVIDERS.get(settings.provider)
     if facts is None:
         raise ModelError(f"there is no embedding provider {settings.provider}", hint=f"one of {', '.join(PROVIDERS)}")
@@ -63,7 +63,7 @@ def api_of(settings: RemoteSettings, api_key: str = "") -> Api:
 
 
 def identity_of(settings: RemoteSettings, api: Api, dimensions: int) -> EmbedderIdentity:
-    """What the vectors depend on. No key, no header, and of the address neither a password nor a query."""
+    """Return what the vectors depend on. No key, no header, and of the address neither a password nor a query."""
     address = urlsplit(api.base_url)
     return EmbedderIdentity(
         provider=settings.provider,
@@ -78,7 +78,7 @@ def identity_of(settings: RemoteSettings, api: Api, dimensions: int) -> Embedder
 
 
 def context_of(settings: RemoteSettings) -> int:
-    """Tokens of one text that the model takes; 0 if the endpoint cuts by itself, or nobody knows."""
+    """Return the tokens of one text that the model takes; 0 if the endpoint cuts by itself, or nobody knows."""
     facts = PROVIDERS[settings.provider]
     return CONTEXTS.get(model_of(settings), facts.context if settings.is_own_address else 0)
 

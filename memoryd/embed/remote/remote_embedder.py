@@ -54,7 +54,7 @@ class RemoteEmbedder:
         await self.channel.endpoint.aclose()
 
     async def embed_query(self, text: str) -> Vector:
-        """Gives the vector of a question; raises EmbedderUnavailable if there is none in time, and EmbeddingError if
+        """Give the vector of a question; raises EmbedderUnavailable if there is none in time, and EmbeddingError if
         the endpoint gives none for this text."""
         if not text.strip():
             raise EmbeddingError("no vector for an empty question")
@@ -71,7 +71,7 @@ class RemoteEmbedder:
         return vector
 
     async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Unembeddable]:
-        """Gives a vector or a reason for each passage, in order; raises EmbedderUnavailable."""
+        """Give a vector or a reason for each passage, in order; raises EmbedderUnavailable."""
         inputs = [self.input_of(passage) for passage in passages]
         texts = await self.answers_for([item for item in dict.fromkeys(inputs) if item is not None])
         files = await self._media_answers(passages)
@@ -84,7 +84,7 @@ class RemoteEmbedder:
         return [answer(passage, item) for passage, item in zip(passages, inputs, strict=True)]
 
     async def answers_for(self, inputs: Sequence[Input]) -> Answers:
-        """The same for texts as they are sent, each once; raises EmbedderUnavailable."""
+        """Return the same for texts as they are sent, each once; raises EmbedderUnavailable."""
         answers: Answers = {item: self._kept[item] for item in inputs if item in self._kept}
         try:
             await self._embed_all([item for item in inputs if item not in answers], answers)
@@ -96,7 +96,7 @@ class RemoteEmbedder:
         return answers
 
     def input_of(self, passage: Passage) -> Input | None:
-        """The text of the passage as it is sent; None if there is none, or a file to be sent instead."""
+        """Return the text of the passage as it is sent; None if there is none, or a file to be sent instead."""
         if passage.attachment is not None or not passage.text.strip():
             return None
         return self._input(self.channel.api.prompts.document, passage.text, passage.title)
@@ -130,12 +130,12 @@ class RemoteEmbedder:
 
 
 def _cut(text: str, context: float) -> str:
-    """The beginning of a text that fits about `context` tokens; 0 for no such bound."""
+    """Return the beginning of a text that fits about `context` tokens; 0 for no such bound."""
     text = text[:TEXT_CHARACTERS]
     cost = estimate(text) if context else 0
     return text[: int(len(text) * context / cost)] if cost > context else text
 
 
 def unavailable(error: CallError) -> EmbedderUnavailable:
-    """The failure as the callers of an embedder know it."""
+    """Return the failure as the callers of an embedder know it."""
     return EmbedderUnavailable(error.reason, hint=error.hint)

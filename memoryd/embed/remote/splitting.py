@@ -34,7 +34,7 @@ class Splitter:
         self._items = BUSY_ITEMS
 
     def parts(self, inputs: Sequence[Input]) -> list[list[Input]]:
-        """Requests within the provider's limits; a text that is larger than all of them stands alone."""
+        """Return requests within the provider's limits; a text that is larger than all of them stands alone."""
         parts: list[list[Input]] = []
         room, items = 0.0, min(self._items, self._channel.api.items)
         for item in inputs:
@@ -84,7 +84,7 @@ class Splitter:
                 await self._smaller(half, again, answers)
 
     async def _alone(self, item: Input, error: CallError, answers: Answers) -> Vector | Unembeddable:
-        """The vector of as much of a text's beginning as the endpoint takes."""
+        """Return the vector of as much of a text's beginning as the endpoint takes."""
         text = item.text
         while error.kind in {Kind.TOO_LONG, Kind.TOO_MANY} and len(text) > SHORTEST:
             text = text[: len(text) // 2]

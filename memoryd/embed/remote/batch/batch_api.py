@@ -64,12 +64,12 @@ class BatchApi(Protocol):
     def states(self, answer: object) -> list[JobState]: ...
 
     def line(self, line: object) -> tuple[str, RawVector | None]:
-        """The key of a request and its vector; None for a request that failed."""
+        """Return the key of a request and its vector; None for a request that failed."""
         ...
 
 
 def batch_api(api: Api, base: httpx.URL) -> BatchApi:
-    """The batch interface that belongs to a wire format."""
+    """Return the batch interface that belongs to a wire format."""
     return GeminiBatches(api, base) if isinstance(api, GeminiApi) else FileBatches(api, base)
 
 
@@ -83,7 +83,7 @@ class FileBatches:
         self._base = base
 
     def upload(self, requests: Mapping[str, Input], name: str) -> BatchRequest:
-        """One line a text."""
+        """Return one line a text."""
         lines = [self._line(key, item) for key, item in requests.items()]
         file = ("batch.jsonl", _jsonl(lines), "application/jsonl")
         return BatchRequest(
@@ -91,7 +91,7 @@ class FileBatches:
         )
 
     def uploaded(self, answer: object) -> str:
-        """The id of the file."""
+        """Return the id of the file."""
         return _text(answer, "id")
 
     def create(self, file: str, name: str) -> BatchRequest:
@@ -137,7 +137,7 @@ class FileBatches:
         return [self.state(job) for job in _list(_object(answer).get("data"))]
 
     def line(self, line: object) -> tuple[str, RawVector | None]:
-        """One answer."""
+        """Return one answer."""
         entry = _object(line)
         key, response = _text(entry, "custom_id"), entry.get("response")
         if entry.get("error") or not isinstance(response, dict) or response.get("status_code", 200) != 200:
@@ -167,7 +167,7 @@ class GeminiBatches:
         self._base = base
 
     def upload(self, requests: Mapping[str, Input], name: str) -> BatchRequest:
-        """One line a text."""
+        """Return one line a text."""
         lines = [{"key": key, "request": self._api.request(item, Purpose.DOCUMENT)} for key, item in requests.items()]
         about = json.dumps({"file": {"displayName": name, "mimeType": "application/jsonl"}}).encode()
         body = b"".join(
@@ -182,7 +182,7 @@ class GeminiBatches:
         return BatchRequest("POST", url, content={"content": body, "headers": headers})
 
     def uploaded(self, answer: object) -> str:
-        """The name of the file."""
+        """Return the name of the file."""
         return _text(_object(answer).get("file"), "name")
 
     def create(self, file: str, name: str) -> BatchRequest:
@@ -222,7 +222,7 @@ class GeminiBatches:
         return [self.state(job) for job in _list(_object(answer).get("operations", []))]
 
     def line(self, line: object) -> tuple[str, RawVector | None]:
-        """One answer."""
+        """Return one answer."""
         entry = _object(line)
         key, response = _text(entry, "key"), _or_empty(entry.get("response"))
         embedding = _or_empty(entry.get("embedding") or response.get("embedding"))

@@ -94,7 +94,7 @@ class BatchEmbedder:
         return await self._inner.embed_query(text)
 
     async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Unembeddable]:
-        """Gives a vector or a reason for each passage, in order; raises EmbedderUnavailable, also while jobs run and
+        """Give a vector or a reason for each passage, in order; raises EmbedderUnavailable, also while jobs run and
         the settings say not to wait: the same passages brought again get what has come by then. A batch with pictures
         or sounds goes by direct calls."""
         if any(passage.attachment is not None for passage in passages):
@@ -137,12 +137,12 @@ class BatchEmbedder:
         return any(key in wanted and key not in self._ready for key in job.keys)
 
     def _free(self, wanted: Mapping[str, Input], jobs: Sequence[BatchJob]) -> dict[str, Input]:
-        """What no job was given yet."""
+        """Return what no job was given yet."""
         given = {key for job in jobs for key in job.keys}
         return {key: item for key, item in wanted.items() if key not in given and key not in self._ready}
 
     def _few(self, wanted: Mapping[str, Input], jobs: Sequence[BatchJob]) -> dict[str, Input]:
-        """What is not worth a job, or cannot have one."""
+        """Return what is not worth a job, or cannot have one."""
         free = self._free(wanted, jobs)
         return free if len(free) < self._settings.fewest or self._is_stopped() else {}
 
@@ -155,7 +155,7 @@ class BatchEmbedder:
             self._ready |= {key: answers[item] for key, item in texts.items()}
 
     async def _known_jobs(self) -> list[BatchJob]:
-        """Our jobs of this and earlier lives; those of which nothing is left to fetch are forgotten."""
+        """Return our jobs of this and earlier lives; those of which nothing is left to fetch are forgotten."""
         jobs = []
         for job in await asyncio.to_thread(self._folder.load):
             if job.stage is Stage.OVER and time.time() - job.ended > KEEP_SECONDS:
@@ -166,7 +166,7 @@ class BatchEmbedder:
         return jobs
 
     async def _found(self, job: BatchJob) -> BatchJob | None:
-        """The job of which it is not known whether it was submitted, if the provider knows it."""
+        """Return the job of which it is not known whether it was submitted, if the provider knows it."""
         try:
             states = await self._ask(self._api.latest(), lambda body: self._api.states(decode_json(body)))
         except CallError as error:
@@ -182,7 +182,7 @@ class BatchEmbedder:
         return None
 
     async def _submit(self, free: Mapping[str, Input], jobs: Sequence[BatchJob]) -> list[BatchJob]:
-        """As many jobs as may run at once."""
+        """Submit as many jobs as may run at once."""
         started = list(jobs)
         keys = list(free)
         while len(keys) >= self._settings.fewest and not self._is_stopped():
@@ -212,7 +212,7 @@ class BatchEmbedder:
         return await self._note(replace(job, id=state.id, stage=Stage.RUNNING))
 
     async def _look(self, job: BatchJob) -> BatchJob:
-        """Where a job is now."""
+        """Ask where a job is now."""
         try:
             state = await self._ask(self._api.status(job.id), self._state)
         except CallError as error:
@@ -268,7 +268,7 @@ class BatchEmbedder:
             return {}
 
     def _answers(self, body: bytes) -> dict[str, Vector | Unembeddable]:
-        """The vectors of an answer file; lines that carry none, or cannot be read, are left out."""
+        """Return the vectors of an answer file; lines that carry none, or cannot be read, are left out."""
         found: dict[str, Vector | Unembeddable] = {}
         for line in body.splitlines():
             try:
