@@ -6,6 +6,7 @@ from fastapi import FastAPI, Request
 from fastapi.openapi.utils import get_openapi
 from starlette.responses import JSONResponse
 
+from memoryd.api.meanings import describe_fields
 from memoryd.api.models import ErrorReply
 
 _ALWAYS: Final = {
@@ -32,6 +33,7 @@ def install(app: FastAPI) -> None:
     def describe() -> dict[str, Any]:
         if app.openapi_schema is None:
             schema = get_openapi(title=app.title, version=app.version, routes=app.routes)
+            describe_fields(schema)
             app.openapi_schema = _with_our_errors(schema)
         return app.openapi_schema
 
