@@ -1,8 +1,10 @@
-"""The wheel holds the program and all that it reads, and nothing else."""
+"""The wheel holds the program and all that it reads, and nothing else; the sdist holds all that is tracked."""
 
 import os
+import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
@@ -13,12 +15,12 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "memoryd"
 
 
-def built(folder: Path) -> Path:
+def built(folder: Path, target: str = "wheel") -> Path:
     pytest.importorskip("hatchling", reason="the build backend is not installed")
-    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    command = [sys.executable, "-m", "hatchling", "build", "-t", target, "-d", str(folder)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-    (wheel,) = folder.glob("*.whl")
-    return wheel
+    (archive,) = folder.iterdir()
+    return archive
 
 
 def forced() -> dict[str, str]:
@@ -73,3 +75,15 @@ def test_program_runs_from_the_wheel_alone(tmp_path: Path) -> None:
         check=True,
     )
     assert shown.stdout.startswith(str(tmp_path / "installed"))
+
+
+def test_sdist_holds_all_that_is_under_version_control(tmp_path: Path) -> None:
+    """So its tests pass where it is unpacked, those of the documentation among them."""
+    if not (ROOT / ".git").exists() or shutil.which("git") is None:
+        pytest.skip("not a working copy, or there is no git")
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
+    with tarfile.open(built(tmp_path, "sdist")) as sdist:
+        names = {name.partition("/")[2] for name in sdist.getnames()}
+    tracked = {name for name in listed.stdout.split("\0") if (ROOT / name).is_file()}
+    assert {"docs/glossary.md", "HACKING.md"} <= tracked
+    assert tracked - names == set()
