@@ -99,7 +99,7 @@ def test_f005_replaced_root_is_watched_again(stage: Stage) -> None:
     shutil.rmtree(stage.memory)
     stage.write("memory/new.md", "after the flood: larch")
     stage.eventually_finds("larch")
-    time.sleep(0.5)
+    eventually(lambda: stage.status()["watcher"]["ok"] and not stage.status()["dirty"])
     stage.write("memory/later.md", "a later edit: rowan")
     stage.eventually_finds("rowan")
     stage.converges()

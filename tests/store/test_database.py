@@ -1,7 +1,6 @@
 import asyncio
 import contextlib
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
@@ -18,6 +17,7 @@ from memoryd.store.index_schema import prepare_index
 from tests.store.consistency import check_consistency
 from tests.store.raw import raw
 from tests.store.rows import SETTINGS, note, put, put_note
+from tests.waiting import SECONDS, eventually_async
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 
@@ -177,17 +177,20 @@ def test_other_programs_database_is_recognised_and_not_changed(tmp_path: Path) -
 
 
 async def test_writes_do_not_block_the_event_loop(database: Database) -> None:
-    def slow(db: apsw.Connection) -> None:
+    begun, may_end = threading.Event(), threading.Event()
+
+    def slow(db: apsw.Connection) -> bool:
         put(db, "memory/a.md", note("rent"))
-        time.sleep(0.3)
+        begun.set()
+        return may_end.wait(SECONDS)
 
     async with asyncio.TaskGroup() as group:
         writing = group.create_task(raw(database).write(slow))
-        beats = 0
-        while not writing.done():
-            beats += 1
-            await asyncio.sleep(0.01)
-    assert beats > 5
+        # only a loop that is not blocked comes to let the write end
+        await eventually_async(begun.is_set)
+        assert not writing.done()
+        may_end.set()
+    assert writing.result()
 
 
 class TestDatabase:

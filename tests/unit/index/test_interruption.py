@@ -16,6 +16,7 @@ from memoryd.index.interruption import MAX_YIELDS, InterruptibleCommit
 from memoryd.index.large import Cut
 from memoryd.index.reading import Reader, Reading, ReadStatus
 from memoryd.index.round import Round
+from tests.waiting import eventually_async
 
 LARGE = RelativePath("memory/large.md")
 ENTRY = ChunkEntry(1, 1, "", "text", b"hash", (), ChunkWords("", "", ""))
@@ -74,8 +75,7 @@ async def test_commit_is_put_off_for_newcomers_who_are_then_heard_of_again() -> 
     desk.demands.hint()
     assert not await desk.run()
     ticket = desk.demands.ticket
-    await asyncio.sleep(0.01)
-    assert desk.demands.is_due(ticket)
+    await eventually_async(lambda: desk.demands.is_due(ticket))
 
 
 async def test_commit_goes_on_when_a_hint_meant_nothing() -> None:
