@@ -134,16 +134,16 @@ def wanted_parts(settings: MemorySearchSection) -> WantedParts:
 
 def index_state(index: WorkspaceIndex) -> IndexState:
     """Return the state of an index."""
-    held = index.builtin.vector_index
+    held, sync = index.builtin.vector_index, index.indexer.state
     return IndexState(
         path=index.database.path,
-        sync=index.indexer.state,
+        sync=sync,
         trouble=index.keeper.trouble,
         lane_trouble=index.lane.trouble,
         is_lane_idle=index.lane.is_idle,
         vector_engine=held.engine if held else "resident",
         vector_trouble=index.database.vector_error,
-        watcher=_watcher_state(index.watcher, index.indexer.state.remote),
+        watcher=_watcher_state(index.watcher, sync.remote),
         outside=index.outside.found,
     )
 

@@ -10,11 +10,13 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from memoryd.agents.events import EventBus
+from memoryd.agents.events import EventBus, Happening, Subscription
+from memoryd.agents.memories import AgentMemories
 from memoryd.api import events, problems
 from memoryd.api.http.guard import Guard
 from memoryd.api.http.server import Server
 from memoryd.api.http.sockets import bind_listener
+from memoryd.domain.access import Admitted
 from memoryd.errors import NotNow, ShuttingDown
 from memoryd.wire import Event
 from tests.integration.serving import Stage, client, services, serving
@@ -66,6 +68,28 @@ async def test_only_one_agents_events_and_those_of_nobody() -> None:
         bus.close()
         found = [await listening.next(), await listening.next(), await listening.next()]
     assert [one.data if one else None for one in found] == [{"agent": "a"}, {"state": "ready"}, None]
+
+
+@pytest.mark.parametrize(("agent", "expected"), [("a", ["a", None]), (None, ["b", "a", None])])
+async def test_whoever_is_admitted_hears_of_that_agent_by_any_face(
+    agent: str | None, expected: list[str | None]
+) -> None:
+    bus = EventBus()
+    followed = AgentMemories([], bus=bus).follow(Admitted(agent, is_direct=True))
+    bus.publish(Event.SYNC, {"agent": "a", "state": "before the block"})
+    assert bus.subscribers == 0
+    with followed as listening:
+        for about in ("b", "a", None):
+            bus.publish(Event.MODEL, {"agent": about})
+        bus.close()
+        heard_of = [happening.data["agent"] async for happening in _all(listening)]
+    assert heard_of == expected
+    assert bus.subscribers == 0
+
+
+async def _all(listening: Subscription) -> AsyncIterator[Happening]:
+    while (happening := await listening.next()) is not None:
+        yield happening
 
 
 async def test_number_of_listeners_is_bounded_and_a_closed_bus_takes_none() -> None:
