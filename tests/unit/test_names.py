@@ -42,7 +42,9 @@ TWICE: Mapping[str, str] = {}
 FACES = frozenset({"domain", "config", "memory", "sessions", "agents", "api", "cli"})
 """Rooms in which a module may be named as elsewhere: each shows one side of the same noun."""
 
-NO_IMPERATIVE = re.compile(r"(?:[A-Z][a-z]*[^\Ws]s|The|An?|What|Whether|Where|Why|How|True|False|One)\b")
+NO_IMPERATIVE = re.compile(
+    r"(?:[A-Z][a-z]*[^\Ws]s|The|An?|What|Whether|Where|Why|How|True|False|One|Every|All|Another|As)\b"
+)
 """How the docstring of a function does not begin: with a third person, or with what it returns."""
 DESCRIBING = frozenset({"property", "cached_property", "setter"})
 """Decorators of what reads as an attribute: its docstring is a noun."""

@@ -49,7 +49,7 @@ class JobFolder:
         self._folder = folder
 
     def load(self) -> list[BatchJob]:
-        """Every job, oldest first; a file that cannot be read is left alone."""
+        """Return every job, oldest first; a file that cannot be read is left alone."""
         if not self._folder.is_dir():
             return []
         jobs = [job for path in sorted(self._folder.glob(f"*{SUFFIX}")) if (job := _read(path)) is not None]
