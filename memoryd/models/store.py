@@ -6,14 +6,10 @@ own and those of the shared Hugging Face cache, are read only.
 """
 
 import asyncio
-import contextlib
-import fcntl
 import json
-import os
 import shutil
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 from typing import Final, Self
 
@@ -23,6 +19,7 @@ from memoryd.errors import DownloadError, ModelError
 from memoryd.files.writing import replace_file
 from memoryd.models import packaged
 from memoryd.models.download_request import DownloadRequest, DownloadTimeouts
+from memoryd.models.fetch_lock import exclusive, exclusive_now
 from memoryd.models.fetch_progress import Progress, Report, Throttle
 from memoryd.models.hub_cache import find_in_hub_cache, hub_cache_folder
 from memoryd.models.inspection import inspect
@@ -39,7 +36,6 @@ from memoryd.models.source import (
 __all__ = ["HUB", "ModelStore", "Progress", "StoredModel"]
 
 HUB: Final = "https://huggingface.co"
-LOCK_POLL: Final = timedelta(milliseconds=200)
 OFFLINE: Final = ("MEMORYD_OFFLINE", "HF_HUB_OFFLINE")
 YES: Final = frozenset({"1", "true", "yes", "on"})
 
@@ -126,7 +122,7 @@ class ModelStore:
         self._refuse_if_forbidden(source)
         report = Throttle(progress)
         self._make_folder()
-        async with _exclusive(self._lock_path(path.name), lambda: report(Progress(0, None, "waiting"))):
+        async with exclusive(self._lock_path(path.name), lambda: report(Progress(0, None, "waiting"))):
             if not path.is_file():
                 await self._fetch(source, path, report)
         return path
@@ -162,7 +158,7 @@ class ModelStore:
         Raises ModelError for a user's own file and for what is not here, DownloadError while it is being fetched.
         """
         name = self._stored_name(spec)
-        with _exclusive_now(self._lock_path(name)):
+        with exclusive_now(self._lock_path(name)):
             freed = 0
             for path in (name, f"{name}.json", f"{name}.part", f"{name}.part.json"):
                 freed += _unlink(self.folder / path)
@@ -222,41 +218,6 @@ def _forbidden_by(environment: Mapping[str, str], *, allow_download: bool) -> st
         if environment.get(name, "").strip().lower() in YES:
             return f"{name} is set"
     return "" if allow_download else "local.download is false"
-
-
-@contextlib.asynccontextmanager
-async def _exclusive(lock: Path, on_wait: Callable[[], None]) -> AsyncIterator[None]:
-    """Hold the lock file against other processes and other stores of this one."""
-    with _open_lock(lock) as descriptor:
-        while not _try_lock(descriptor):
-            on_wait()
-            await asyncio.sleep(LOCK_POLL.total_seconds())
-        yield
-
-
-@contextlib.contextmanager
-def _exclusive_now(lock: Path) -> Iterator[None]:
-    with _open_lock(lock) as descriptor:
-        if not _try_lock(descriptor):
-            raise DownloadError("the model is being fetched just now", hint="wait for it, or stop the daemon first")
-        yield
-
-
-@contextlib.contextmanager
-def _open_lock(lock: Path) -> Iterator[int]:
-    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
-def _try_lock(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _stored(path: Path, name: str, *, is_complete: bool) -> StoredModel:
