@@ -38,10 +38,10 @@ demo: .venv/.model
 	@$(BIN)/python tests/demo.py
 
 test: .venv/.test .venv/.model qmd
-	$(BIN)/python -m pytest -n 3 --dist loadgroup $(ARGS)
+	$(BIN)/python -m pytest -n 4 --dist loadgroup $(ARGS)
 
 test-fast: .venv/.test .venv/.model
-	$(BIN)/python -m pytest -n 3 tests/unit tests/store tests/integration $(ARGS)
+	$(BIN)/python -m pytest -n 4 tests/unit tests/store tests/integration $(ARGS)
 
 check: .venv/.test
 	$(BIN)/ruff check .
@@ -63,7 +63,7 @@ qmd:
 	fi
 
 torture: .venv/.test .venv/.model
-	MEMORYD_TEST_SWEEPS=1 $(BIN)/python -m pytest -n 3 --dist loadgroup -m "sweep or hypothesis"
+	MEMORYD_TEST_SWEEPS=1 $(BIN)/python -m pytest -n 4 --dist loadgroup -m "sweep or hypothesis"
 	for seed in 1 2 3; do $(BIN)/python -m tests.fault.torture --rounds 500 --seed $$seed --embed --files 10 --rate 3 $(ARGS) || exit 1; done
 	$(BIN)/python -m tests.fault.torture --rounds 200 --seed 5 $(ARGS)
 	$(BIN)/python -m tests.fault.torture --rounds 200 --seed 4 --no-watch $(ARGS)

@@ -73,7 +73,7 @@ def _swap(draft: Path, path: Path, expected: FileStat | Literal["absent"]) -> No
     if before is None or file_stat(before) != replace(expected, device=before.st_dev):
         raise FileChangedError(f"{path.name} has changed since it was read")
     draft.chmod(stat_module.S_IMODE(before.st_mode))
-    ours = draft.lstat().st_ino
+    ours = _saved(draft)
     try:
         is_exchanged = exchange(draft, path)
     except FileNotFoundError as exc:
@@ -83,13 +83,25 @@ def _swap(draft: Path, path: Path, expected: FileStat | Literal["absent"]) -> No
         draft.replace(path)
         return
     out = draft.lstat()
-    # a rename sets the ctime, and nothing else
+    # a rename sets the ctime, and nothing else; so an edit in place that sets back its time is not seen here
     if file_stat(out) != replace(expected, device=out.st_dev, ctime_ns=out.st_ctime_ns):
-        exchange(draft, path)
-        if draft.lstat().st_ino != ours:
-            # the editor saved once more in between, over ours: that one stays
-            exchange(draft, path)
+        _put_back(draft, path, ours)
         raise FileChangedError(f"{path.name} has changed since it was read")
+
+
+def _put_back(draft: Path, path: Path, ours: tuple[int, int, int]) -> None:
+    """Give the editor's file its place again, unless the editor has saved over ours, or removed it."""
+    with contextlib.suppress(FileNotFoundError):
+        exchange(draft, path)
+        if _saved(draft) != ours:
+            # saved once more in between, over ours or into it: that one stays
+            exchange(draft, path)
+
+
+def _saved(path: Path) -> tuple[int, int, int]:
+    """Return what tells one save of a file from another."""
+    stat = path.lstat()
+    return stat.st_ino, stat.st_size, stat.st_mtime_ns
 
 
 @contextlib.contextmanager

@@ -153,6 +153,51 @@ def test_editor_that_saves_twice_keeps_the_later_one(path: Path, monkeypatch: py
     assert names(path) == [path.name]
 
 
+def test_editor_that_saves_twice_the_second_time_in_place_keeps_it(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not exchange_works(path):
+        pytest.skip("this disk cannot exchange files")
+    path.write_bytes(b"old")
+    expected = seen(path)
+    changes: list[Callable[[], object]] = [
+        lambda: _renamed_over(path, b"first"),
+        lambda: path.write_bytes(b"the second"),
+    ]
+
+    def late(one: Path, other: Path) -> bool:
+        if changes:
+            changes.pop(0)()
+        return exchange(one, other)
+
+    monkeypatch.setattr(writing, "exchange", late)
+    with pytest.raises(FileChangedError):
+        replace_file(path, b"new", expected=expected)
+    assert path.read_bytes() == b"the second"
+
+
+def test_file_that_an_editor_saves_and_then_removes_stays_away(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not exchange_works(path):
+        pytest.skip("this disk cannot exchange files")
+    path.write_bytes(b"old")
+    expected = seen(path)
+    changes: list[Callable[[], object]] = [lambda: _renamed_over(path, b"first"), path.unlink]
+
+    def late(one: Path, other: Path) -> bool:
+        if changes:
+            changes.pop(0)()
+        return exchange(one, other)
+
+    monkeypatch.setattr(writing, "exchange", late)
+    with pytest.raises(FileChangedError):
+        replace_file(path, b"new", expected=expected)
+    assert names(path) == []
+
+
+def _renamed_over(path: Path, data: bytes) -> None:
+    draft = path.with_name("draft")
+    draft.write_bytes(data)
+    draft.replace(path)
+
+
 def exchange_works(path: Path) -> bool:
     pair = [path.with_name(name) for name in ("one", "other")]
     for one in pair:
