@@ -12,11 +12,12 @@ from typing import Final
 import psutil
 import structlog
 
+from memoryd.domain.vector import Vector
 from memoryd.embed.local.frames import TEXT_CHARACTERS
 from memoryd.embed.local.worker_connection import WorkerConnection
 from memoryd.embed.local.worker_life import WorkerLife, WorkerSpec
 from memoryd.embed.local.worker_phase import WorkerEvent, WorkerPhase, next_phase
-from memoryd.embed.protocol import EmbedderIdentity, Passage, Purpose, Unembeddable, Vector
+from memoryd.embed.protocol import EmbedderIdentity, Passage, Purpose, Unembeddable
 from memoryd.errors import EmbedderUnavailable, EmbeddingError, MemorydError, ModelError
 from memoryd.retry import Retry
 

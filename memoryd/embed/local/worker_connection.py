@@ -14,8 +14,9 @@ from typing import Final
 
 import numpy as np
 
+from memoryd.domain.vector import Vector
 from memoryd.embed.local.frames import Cancel, Embed, Embedded, Failed, Load, NoVector, Ready, encode, read
-from memoryd.embed.protocol import Purpose, Unembeddable, Vector
+from memoryd.embed.protocol import Purpose, Unembeddable
 from memoryd.errors import EmbedderUnavailable, EmbeddingError, ModelError, WorkerDied
 
 _LENGTH_TOLERANCE: Final = 1e-3
