@@ -11,8 +11,7 @@ import pytest
 
 from memoryd.domain.vector import Vector
 from memoryd.embed.local.identity import identity_of
-from memoryd.embed.local.worker import LlamaWorker
-from memoryd.embed.local.worker_life import WorkerSpec
+from memoryd.embed.local.worker import LlamaWorker, WorkerSpec
 from memoryd.embed.protocol import Embedder, Passage, Unembeddable
 from memoryd.errors import EmbedderUnavailable, EmbeddingError
 from memoryd.models.families import family_of

@@ -11,8 +11,7 @@ import psutil
 import pytest
 
 from memoryd.domain.vector import Vector
-from memoryd.embed.local.worker import LlamaWorker
-from memoryd.embed.local.worker_life import WorkerSpec
+from memoryd.embed.local.worker import LlamaWorker, WorkerSpec
 from memoryd.embed.local.worker_phase import WorkerPhase
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Unembeddable
 from memoryd.errors import EmbedderUnavailable, EmbeddingError

@@ -16,8 +16,7 @@ import pytest
 
 from memoryd.domain.vector import Vector
 from memoryd.embed.local.identity import identity_of
-from memoryd.embed.local.worker import LlamaWorker
-from memoryd.embed.local.worker_life import WorkerSpec
+from memoryd.embed.local.worker import LlamaWorker, WorkerSpec
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Unembeddable
 from memoryd.embed.verify import CHINESE, ENGLISH, verify
 from memoryd.errors import DownloadError, ModelError
