@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 Scores = Mapping[int, float]
 """Raw scores of one arm by chunk id; a chunk that the arm did not find is absent."""
 
-FIRST_STANDOUT = 1.5
-"""Standard deviations above the noise from which a cosine counts: one stranger in fifteen gets there."""
-FULL_STANDOUT = 6.0
+FIRST_STANDOUT = 1.0
+"""Standard deviations above the noise from which a cosine counts: one stranger in six gets there."""
+FULL_STANDOUT = 5.5
 """Standard deviations above the noise at which a cosine counts in full: what a near-verbatim passage reaches."""
 
 
