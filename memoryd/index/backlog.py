@@ -3,8 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 
-from memoryd.domain.vector import Vector
-from memoryd.embed.protocol import Embedder
+from memoryd.embed.protocol import Embedder, Vector
 from memoryd.embed.slot import EmbedderSlot
 from memoryd.index.pending_queue import PendingQueue
 from memoryd.index.spaces import Spaces

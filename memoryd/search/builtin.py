@@ -127,7 +127,8 @@ class BuiltinSearch:
         # without them there is an answer all the same, which nobody judges
         with contextlib.suppress(TimeoutError, StoreError):
             async with asyncio.timeout(max(0.0, end - time.monotonic())):
-                statistics = await self._database.words.statistics(query.question.terms, list(base_scores))
+                asked = query.question
+                statistics = await self._database.words.statistics(asked.terms, list(base_scores), asked.dates)
         return ranked(candidates.evidence, base_scores, statistics, min_score=query.min_score)
 
     def _first_look(self, ranking: Ranked, limit: int) -> int:

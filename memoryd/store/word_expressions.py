@@ -4,30 +4,50 @@ Every word is quoted, so that none is read as syntax (AND, NEAR, `column:`, `^`,
 cut of `domain.text.words` leaves letters, digits and marks only. https://www.sqlite.org/fts5.html#full_text_query_syntax
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from memoryd.domain.text.words import Phrase, is_code, is_single
+from memoryd.domain.text.dates import WrittenDate
+from memoryd.domain.text.words import Phrase, is_code, is_number, is_single
+
+NAMES = "{heading path}"
+"""The columns in which a month and a day without a year are a date; in the text they may be a time of day."""
 
 
-def one_of(term: str) -> str:
-    """Return the expression that finds a term, and of a code what begins with it too: all of it counts more."""
-    return f'("{term}" OR "{term}"*)' if is_code(term) else _whole(term)
+def one_of(term: str, dates: Sequence[WrittenDate] = ()) -> str:
+    """Return the expression that finds a term, and of a code what begins with it too: all of it counts more.
 
-
-def any_of(terms: Sequence[str], phrases: Sequence[Phrase] = ()) -> str:
-    """Return the expression that finds any of the terms and phrases, empty without any.
-
-    The last word of a phrase may go on: `2026-10` finds the days of that month.
+    What holds a date holds the words that the question has for it.
     """
-    return " OR ".join([*map(one_of, terms), *(f"{_following(words).rstrip('*')}*" for words in phrases)])
+    found = f'("{term}" OR "{term}"*)' if is_code(term) else _whole(term)
+    spelled = [_dated(day) for day in dates if term in day.words]
+    return f"({' OR '.join([found, *spelled])})" if spelled else found
 
 
-def all_of(terms: Sequence[str]) -> tuple[str, ...]:
+def any_of(terms: Sequence[str], phrases: Sequence[Phrase] = (), dates: Sequence[WrittenDate] = ()) -> str:
+    """Return the expression that finds any of the terms, phrases and dates, empty without any.
+
+    Of a date's words those that say nothing alone are left to it.
+
+    What stands there twice counts twice: numbers, since years tell paragraphs apart (codes do already), and days. A
+    day without its year counts once in a text: `05:04` is a time. The last word of a phrase may go on: `2026-10` finds
+    the days of that month.
+    """
+    loose = {word for day in dates for word in day.loose}
+    telling = [term for term in terms if term not in loose]
+    found = [one for term in telling for one in [one_of(term)] * (2 if is_number(term) else 1)]
+    found += [f"{_following(words).rstrip('*')}*" for words in phrases]
+    for day in dates:
+        found += [any_phrase(day.spellings), _dated(day)] if day.day else [_dated(day)]
+    return " OR ".join(found)
+
+
+def all_of(terms: Sequence[str], dates: Sequence[WrittenDate] = ()) -> tuple[str, ...]:
     """Return the expressions that find what holds all terms: each as it is given, and each at least begun so.
 
-    One of them where they are the same; none for a single term of which both are what `any_of` finds.
+    One of them where they are the same; none for a single term of which both are what `any_of` finds. A date is held
+    in the question's words or as file names have it.
     """
-    found = dict.fromkeys(" AND ".join(map(each, terms)) for each in (_whole, one_of))
+    found = dict.fromkeys(_all_by(each, terms, dates) for each in (_whole, one_of))
     return tuple(found) if len(terms) > 1 or len(found) > 1 else ()
 
 
@@ -39,6 +59,21 @@ def every_phrase(phrases: Sequence[Phrase]) -> str:
 def any_phrase(phrases: Sequence[Phrase]) -> str:
     """Return the expression that finds what holds one of the phrases, empty without any."""
     return " OR ".join(map(_following, phrases))
+
+
+def _all_by(each: Callable[[str], str], terms: Sequence[str], dates: Sequence[WrittenDate]) -> str:
+    of_dates = {word for day in dates for word in day.words}
+    found = [each(term) for term in terms if term not in of_dates]
+    for day in dates:
+        words = " AND ".join(each(term) for term in terms if term in day.words)
+        found.append(f"(({words}) OR {_dated(day)})" if words else _dated(day))
+    return " AND ".join(found)
+
+
+def _dated(day: WrittenDate) -> str:
+    """Find a date as file names write it."""
+    spelled = f"({any_phrase(day.spellings)})"
+    return spelled if day.year else f"({NAMES} : {spelled})"
 
 
 def _whole(term: str) -> str:

@@ -10,6 +10,7 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.ranking.floors import TermStatistics, idf
 from memoryd.domain.ranking.fusion import LexicalMatches
 from memoryd.domain.ranking.questions import Question
+from memoryd.domain.text.dates import WrittenDate
 from memoryd.domain.text.words import Phrase
 from memoryd.store.word_expressions import all_of, any_of, any_phrase, every_phrase, one_of
 
@@ -59,10 +60,10 @@ def best_chunks(db: apsw.Connection, question: Question, limit: int, admitted: C
     A level is for holding all terms, another for holding all of them whole.
     """
     clauses, values = _clauses(admitted)
-    complete = all_of(question.complete)
+    complete = all_of(question.complete, question.dates)
     level = " + ".join(f"({_FOUND_BY})" for _ in complete) or "0"
     statement = _CHUNKS.format(level=level, clauses=clauses)
-    expression = any_of(question.terms, question.joined)
+    expression = any_of(question.terms, question.joined, question.dates)
     rows = list(db.execute(statement, (*complete, expression, *values, limit)))
     return LexicalMatches({row[0]: row[1] for row in rows}, {row[0]: row[2] for row in rows if row[2]})
 
@@ -80,14 +81,20 @@ def chunk_texts(db: apsw.Connection, chunk_ids: Iterable[int]) -> Iterator[tuple
         yield chunk, (texts[0], texts[1], texts[2])
 
 
-def term_statistics(db: apsw.Connection, terms: Sequence[str], candidates: Sequence[int]) -> TermStatistics:
-    """Return how telling each term is in these chunks, and which terms stand in which candidates."""
+def term_statistics(
+    db: apsw.Connection, terms: Sequence[str], candidates: Sequence[int], dates: Sequence[WrittenDate] = ()
+) -> TermStatistics:
+    """Return how telling each term is in these chunks, and which terms stand in which candidates.
+
+    A date is the question's words for it in another spelling, so a chunk that holds it, in its path too, holds those:
+    the note of a day answers what is asked about that day.
+    """
     ids = json.dumps(list(candidates))
     total: int = db.execute("SELECT count(*) FROM chunks").get
     counts: dict[str, int] = {}
     held: dict[int, set[str]] = {}
     for term in terms:
-        counts[term], matching = db.execute(_HOLDERS, (ids, one_of(term))).get
+        counts[term], matching = db.execute(_HOLDERS, (ids, one_of(term, dates))).get
         for chunk in json.loads(matching):
             held.setdefault(chunk, set()).add(term)
     return TermStatistics(idf(total, counts), {chunk: frozenset(those) for chunk, those in held.items()})

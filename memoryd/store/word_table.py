@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Sequence
 from memoryd.domain.ranking.floors import TermStatistics
 from memoryd.domain.ranking.fusion import LexicalMatches
 from memoryd.domain.ranking.questions import Question
+from memoryd.domain.text.dates import WrittenDate
 from memoryd.store.connection_pool import ConnectionPool
 from memoryd.store.index_schema import check_words, drop_deleted_words
 from memoryd.store.word_rows import (
@@ -37,9 +38,14 @@ class Words:
         """
         return await self._pool.read(lambda db: {chunk for chunk, texts in chunk_texts(db, chunk_ids) if admits(texts)})
 
-    async def statistics(self, terms: Sequence[str], candidates: Sequence[int]) -> TermStatistics:
-        """Return how telling each term is in these notes, and which terms stand in which candidates."""
-        return await self._pool.read(lambda db: term_statistics(db, terms, candidates))
+    async def statistics(
+        self, terms: Sequence[str], candidates: Sequence[int], dates: Sequence[WrittenDate] = ()
+    ) -> TermStatistics:
+        """Return how telling each term is in these notes, and which terms stand in which candidates.
+
+        What holds one of the dates holds the terms that it was written with.
+        """
+        return await self._pool.read(lambda db: term_statistics(db, terms, candidates, dates))
 
     async def check(self) -> None:
         """Let the word index check its own structures; raises DamagedDatabase when they are broken."""

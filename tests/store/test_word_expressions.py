@@ -5,10 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memoryd.domain.text.dates import dates_in
 from memoryd.domain.text.words import phrase_words, query_terms
 from memoryd.store.word_expressions import all_of, any_of, any_phrase, every_phrase, one_of
 
-QUESTIONS = st.text(st.sampled_from('ab1 -"*():^+{}NEAR漢字屋\x00'), max_size=40)
+DAY, DAY_OF_ANY_YEAR, MONTH = dates_in("7 May 2023 or 4 May or May 2023")
+PIECES = st.sampled_from(['ab1 -"*():^+{}NEAR漢字屋\x00', "7 May 2023 ", "5月4号", "2023-05-07", " May 2023"])
+QUESTIONS = st.lists(PIECES.flatmap(lambda piece: st.just(piece) | st.text(piece, max_size=12)), max_size=8).map(
+    "".join
+)
 
 
 @pytest.mark.parametrize(
@@ -36,6 +41,26 @@ def test_any_of_finds_terms_and_phrases_whose_last_word_may_go_on() -> None:
     assert any_of([]) == ""
 
 
+def test_years_count_twice_and_codes_not_more_often_than_they_do() -> None:
+    assert any_of(["lease", "2019", "500", "12"]) == '"lease" OR "2019" OR "2019" OR "500" OR "500" OR "12"'
+    assert any_of(["50032"]) == one_of("50032")
+
+
+def test_day_counts_twice_and_without_its_year_once_in_a_text() -> None:
+    day = '"2023 05 07" OR "2023 5 7" OR "20230507" OR "7 may 2023"'
+    assert any_of([], [], [DAY]) == f"{day} OR ({day})"
+    assert any_of([], [], [MONTH]) == '("2023 05" OR "may 2023")'
+    assert any_of([], [], [DAY_OF_ANY_YEAR]) == '"05 04" OR "4 may" OR ({heading path} : ("05 04" OR "4 may"))'
+    assert any_of(["7", "may", "2023", "lake"], [], [MONTH, DAY]).startswith('"may" OR "2023" OR "2023" OR "lake" OR ')
+
+
+def test_what_holds_a_date_holds_the_words_of_the_question_for_it() -> None:
+    assert one_of("may", [MONTH]) == '("may" OR ("2023 05" OR "may 2023"))'
+    assert one_of("dentist", [MONTH]) == '"dentist"'
+    expression = '"dentist" AND (("may" AND "2023") OR ("2023 05" OR "may 2023"))'
+    assert all_of(["dentist", "may", "2023"], [MONTH]) == (expression,)
+
+
 def test_all_terms_are_looked_for_whole_and_begun() -> None:
     assert all_of(["lease", "oak"]) == ('"lease" AND "oak"',)
     assert all_of(["lease", "a828e60"]) == ('"lease" AND "a828e60"', '"lease" AND ("a828e60" OR "a828e60"*)')
@@ -53,8 +78,9 @@ def test_phrases_are_joined_by_what_they_are_for() -> None:
 @given(QUESTIONS)
 def test_no_question_is_read_as_syntax(text: str) -> None:
     db = apsw.Connection("")
-    db.execute("CREATE VIRTUAL TABLE words USING fts5(body)")
-    terms, phrase = query_terms(text), tuple(phrase_words(text)[:8])
-    asked = [any_of(terms, [phrase]), *all_of(terms), every_phrase([phrase]), any_phrase([phrase])]
+    db.execute("CREATE VIRTUAL TABLE words USING fts5(body, heading, path)")
+    terms, phrase, dates = query_terms(text), tuple(phrase_words(text)[:8]), dates_in(text)
+    asked = [any_of(terms, [phrase], dates), *all_of(terms, dates), every_phrase([phrase]), any_phrase([phrase])]
+    asked += [one_of(term, dates) for term in terms]
     for expression in filter(None, asked):
         assert db.execute("SELECT count(*) FROM words WHERE words MATCH ?", (expression,)).get == 0

@@ -1,5 +1,8 @@
+from dataclasses import replace
+
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.ranking.questions import Question
+from memoryd.domain.text.dates import dates_in
 from memoryd.store.database import Database
 from memoryd.store.word_rows import CandidateFilter
 from tests.store.consistency import check_consistency
@@ -70,6 +73,19 @@ class TestWords:
         assert told.idf.chunks == (await database.documents.counts()).chunks
         assert told.idf.weights["unknown"] > told.idf.weights["attic"] > told.idf.weights["item"] == 0
         assert told.idf.known == {"attic", "item"}
+
+    async def test_note_of_a_day_holds_the_words_of_a_question_for_that_day(self, database: Database) -> None:
+        days = ("memory/2023-05-07.md", "memory/2023-05-08.md", "memory/2023-07-05.md", "memory/c.md")
+        for path in days:
+            await put_note(database, path, note("rent"))
+        chunks = {path: await ids_of(database, path) for path in days}
+        question = replace(asked("rent", "7", "may", "2023"), dates=dates_in("7 May 2023"))
+        found = await database.words.best(question, ALL, CandidateFilter())
+        assert found.order()[: len(chunks[days[0]])] == sorted(chunks[days[0]])
+        assert set(found.levels) == chunks[days[0]]
+        told = await database.words.statistics(question.terms, list(found.bm25), question.dates)
+        assert {chunk for chunk in found.bm25 if "may" in told.terms[chunk]} == chunks[days[0]]
+        assert told.idf.known == {"rent", "7", "may", "2023"}
 
     async def test_what_was_removed_is_found_no_more_and_the_index_stays_sound(self, database: Database) -> None:
         await put_note(database, A, note("rent"))

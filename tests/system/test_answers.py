@@ -25,7 +25,7 @@ FILLER = {
 Start = Callable[..., "Place"]
 DECAY: Mapping[str, object] = {"temporalDecay": {"enabled": True, "halfLifeDays": 30}}
 KINDS: Mapping[str, tuple[int, Mapping[str, object]]] = {
-    "words": (22, {}),
+    "words": (24, {}),
     "model": (8, {}),
     "decay": (2, DECAY),
     "mmr": (1, {"mmr": {"enabled": True, "lambda": 0.3}}),
@@ -86,6 +86,14 @@ def start(places: dict[str, list[Place]]) -> Start:
     return run
 
 
+@pytest.fixture(scope="module")
+def diary(places: dict[str, list[Place]]) -> Place:
+    """Return a place with a diary, found by words."""
+    place = places["words"].pop()
+    place.write(DIARY | FILLER)
+    return place
+
+
 def ask(place: Place, query: str, **more: object) -> Any:
     answer = send(place.daemon.socket, "POST", "/v1/search", {"query": query, "agent": place.agent, **more})
     assert answer.status == 200, answer.json
@@ -98,6 +106,66 @@ def paths(reply: Any) -> list[str]:
 
 def dated(days: int, folder: str = "memory") -> str:
     return f"{folder}/{date.today() - timedelta(days=days)}.md"  # noqa: DTZ011 the daemon's own day
+
+
+DIARY = {
+    f"memory/{day}.md": f"# {title}\n\n{text}\n"
+    for day, title, text in [
+        ("2022-05-07", "Saturday", "Sorted the attic with Ida; the old sledge goes to the neighbours."),
+        ("2023-05-06", "Saturday", "The dentist filled a tooth. We may go to the lake in 7 days, said Ida."),
+        ("2023-05-07", "Sunday", "Rowed across the lake and burnt the soup on the gas stove."),
+        ("2023-05-08", "Monday", "Back at work: 7 of 12 tickets closed, 2023 budget sent."),
+        ("2023-07-05", "Wednesday", "Bought 7 tomato plants; they may bear by August."),
+        ("2023-11-19", "Sunday", "At 05:07 the alarm rang, at 05:07 sharp, for nothing."),
+    ]
+}
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What did I do on 7 May 2023?",
+        "What did I do on May 7th, 2023?",
+        "what did i do on the 7th of may 2023",
+        "What did I do on 2023-05-07?",
+        "2023年5月7日我做了什么？",
+        "７ May ２０２３",
+    ],
+)
+def test_question_about_a_day_finds_the_note_of_that_day(diary: Place, question: str) -> None:
+    reply = ask(diary, question)
+    assert paths(reply)[0] == "memory/2023-05-07.md"
+    assert reply["verdict"] == "answerable"
+
+
+@pytest.mark.parametrize("question", ["What did I do on May 7?", "5月7号我做了什么？"])
+def test_day_without_a_year_is_that_of_each_year_and_no_time_of_day(diary: Place, question: str) -> None:
+    assert set(paths(ask(diary, question))[:2]) == {"memory/2022-05-07.md", "memory/2023-05-07.md"}
+
+
+def test_month_and_a_word_find_the_day(diary: Place) -> None:
+    assert paths(ask(diary, "Which tooth was filled in May 2023?"))[0] == "memory/2023-05-06.md"
+    assert paths(ask(diary, "What may bear in July 2023?"))[0] == "memory/2023-07-05.md"
+
+
+def test_day_of_a_filter_is_no_word(diary: Place) -> None:
+    assert paths(ask(diary, "lake since:2023-05-07 until:2023-05-07")) == ["memory/2023-05-07.md"]
+    assert paths(ask(diary, "dentist lake until:2023-05-07"))[0] == "memory/2023-05-06.md"
+
+
+def test_years_tell_paragraphs_apart(start: Start) -> None:
+    """Each paragraph has the words of the question, the right one once and with its year."""
+    notes = {
+        f"memory/club-{year}.md": f"# Club\n\nThe trainer of the rowing club in {year} was {name}.{more}\n"
+        for year, name, more in [
+            (2017, "Oda", " The trainer praised the club, and the club the trainer: rowing, rowing, rowing."),
+            (2018, "Per", ""),
+            (2019, "Ebba", " In the winter she left for the coast, where a boat was built for her sister Siv."),
+        ]
+    }
+    place = start(notes | FILLER)
+    for year, path in ((2018, "memory/club-2018.md"), (2019, "memory/club-2019.md")):
+        assert paths(ask(place, f"Who was the trainer of the rowing club from 1990 to {year}?"))[0] == path
 
 
 def test_decay_puts_yesterday_before_last_year(start: Start) -> None:

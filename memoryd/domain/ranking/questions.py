@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from memoryd.domain.ranking.filters import Filters, parse_instant
+from memoryd.domain.text.dates import WrittenDate, dates_in
 from memoryd.domain.text.words import (
     MAX_PHRASE_WORDS,
     STOP_WORDS,
@@ -39,7 +40,7 @@ MAX_EXCLUDED_WORDS = 16
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question taken apart. `terms` and `joined` are looked for, `phrases` required, `excluded` forbidden.
+    """A question taken apart. `terms`, `joined` and `dates` are looked for, `phrases` required, `excluded` forbidden.
 
     Of several words, those are forbidden where they follow each other, whatever signs are between.
     """
@@ -47,6 +48,7 @@ class Question:
     text: str
     terms: tuple[str, ...] = ()
     joined: tuple[Phrase, ...] = ()
+    dates: tuple[WrittenDate, ...] = ()
     phrases: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
     plain_phrases: tuple[str, ...] = ()
@@ -110,7 +112,9 @@ def parse_question(text: str, filters: Filters, now: datetime, *, limit: int = 6
     asked = _SPACE.sub(" ", bare).strip()
     if not spoken_words(asked):
         asked, parts.excluded = " ".join([asked, *parts.excluded]).strip(), []
-    joined = joined_phrases(asked)
+    dates = dates_in(asked)
+    spelled = {spelling for day in dates for spelling in day.spellings}
+    joined = [words for words in joined_phrases(asked) if words not in spelled]
     if not is_keyword_query:
         named = (tuple(phrase_words(phrase)) for phrase in parts.phrases)
         joined += [words for words in named if 1 < len(words) <= MAX_PHRASE_WORDS]
@@ -119,6 +123,7 @@ def parse_question(text: str, filters: Filters, now: datetime, *, limit: int = 6
         text=asked,
         terms=tuple(query_terms(asked, limit=limit)),
         joined=tuple(dict.fromkeys(joined))[:limit],
+        dates=dates,
         phrases=tuple(parts.phrases),
         excluded=tuple(parts.excluded),
         plain_phrases=tuple(_plain(phrase) for phrase in parts.phrases),

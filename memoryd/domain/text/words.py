@@ -33,6 +33,7 @@ _JOINED = re.compile(r"(?<!\w)\w+(?:[-_./:@#\\+]+\w+)+")
 _CODED = re.compile(r"[0-9_./:@#\\]")
 _CODE = re.compile(r"(?:(?=[a-z]*[0-9])(?=[0-9]*[a-z])[a-z0-9]{5,}|[0-9]{5,}|[a-f]{5,})\Z")
 """Letters with digits, a long number, or what may be the start of a hash though it has no digit."""
+_NUMBER = re.compile(r"[0-9]{3,4}\Z")
 _WORD = re.compile(r"[^\W_]+")
 
 Phrase = tuple[str, ...]
@@ -101,6 +102,11 @@ def joined_phrases(question: str) -> list[Phrase]:
 def is_code(term: str) -> bool:
     """Tell whether a term is an identifier, a number or a hash: those are often given by their first five signs."""
     return _CODE.match(term) is not None
+
+
+def is_number(term: str) -> bool:
+    """Tell whether a term is a number of three or four digits, as years are; longer ones are codes."""
+    return _NUMBER.match(term) is not None
 
 
 def is_single(term: str) -> bool:

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from memoryd.domain.vector import Vector
-from memoryd.embed.protocol import Unembeddable
+from memoryd.embed.protocol import Unembeddable, Vector
 from memoryd.embed.remote.api import RawVector
 
 

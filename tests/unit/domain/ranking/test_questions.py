@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.questions import Question, parse_question
+from memoryd.domain.text.dates import WrittenDate
 from memoryd.domain.text.words import index_text
 from memoryd.store.word_expressions import any_of, any_phrase, every_phrase
 from tests.unit.domain.text.test_words import TOKENIZER
@@ -201,3 +202,18 @@ def test_any_text_is_a_question_whose_expressions_are_valid(text: str) -> None:
         if expression:
             assert db.execute("SELECT count(*) FROM words WHERE words MATCH ?", (expression,)).get == 0
     assert question.admits([question.text]) or "\0" in text or question.phrases
+
+
+def test_date_is_looked_for_as_file_names_have_it_too() -> None:
+    question = asked("what did I do on 7 May 2023?")
+    assert question.terms == ("7", "may", "2023")
+    assert question.dates == (WrittenDate(5, 7, 2023),)
+    assert asked("dentist 2023-05-07 or v1.2").dates == (WrittenDate(5, 7, 2023),)
+    assert asked("dentist 2023-05-07 or v1.2").joined == (("v1", "2"),)
+
+
+def test_date_of_a_filter_is_no_date_to_look_for() -> None:
+    question = asked("dentist since:2023-05-07 until:2023-06-01 path:memory/2023-05-09.md")
+    assert question.terms == ("dentist",)
+    assert not question.dates
+    assert not question.joined

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memoryd.domain.text.dates import dates_in
 from memoryd.domain.text.words import identifier_parts, index_text, joined_phrases, query_terms
 from memoryd.store.word_expressions import any_of
 
@@ -29,7 +30,7 @@ def best(question: str, texts: list[str]) -> str:
     db.execute(f'CREATE VIRTUAL TABLE words USING fts5(body, tokenize="{TOKENIZER}")')
     others = [f"something else entirely, number {number}" for number in range(8)]
     db.executemany("INSERT INTO words VALUES (?)", [(index_text(text),) for text in [*texts, *others]])
-    expression = any_of(query_terms(question), joined_phrases(question))
+    expression = any_of(query_terms(question), joined_phrases(question), dates_in(question))
     found: str = db.execute("SELECT body FROM words WHERE words MATCH ? ORDER BY rank LIMIT 1", (expression,)).get
     return found
 

@@ -1,0 +1,149 @@
+"""Dates that a question names, and how the names of files write them: `7 May 2023` stands in `memory/2023-05-07.md`.
+
+English, Chinese, Japanese, Korean, ISO 8601, and numbers with slashes where only one reading is a date. Versions
+(`v2023.5.7`), verbs (`it may 5 times`), clock times and days that no calendar has are none.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import date
+from itertools import islice
+
+from memoryd.domain.text.words import Phrase, is_single, normalised, phrase_words, query_terms
+
+MAX_DATES = 4
+"""Of one question: each costs the index several phrases."""
+_LEAP_YEAR = 2024
+"""In which a day without a year is looked up, so that 29 February is one."""
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_NUMERALS = {sign: value for value, sign in enumerate("零一二三四五六七八九十")} | {"〇": 0, "○": 0}
+
+# After `normalised` what is no ASCII is no part of a word here: in `在2023-05-07我` the date stands alone.
+_FLAGS = re.ASCII | re.IGNORECASE
+_YEAR = "(?:1[6-9]|20)[0-9]{2}"
+_DAY = "[0-9]{1,2}"
+_IS_OF_MONTH = re.compile("[0-9]{1,2}(?:st|nd|rd|th)?\\Z")
+_NUMERAL = "[〇零○一二三四五六七八九十廿]"
+_ISO = re.compile(
+    rf"(?<![\w.-])(?P<year>{_YEAR})(?P<sign>[-/])(?P<month>{_DAY})(?P=sign)(?P<day>{_DAY})(?=T[0-9]|(?!\w|[-./][0-9]))",
+    _FLAGS,
+)
+_SLASHED = re.compile(rf"(?<![\w./-])(?P<first>{_DAY})/(?P<second>{_DAY})/(?P<year>{_YEAR})(?!\w|[-./][0-9])", _FLAGS)
+_EASTERN = re.compile(
+    rf"(?<![\w.{_NUMERAL[1:-1]}])(?:(?P<year>{_YEAR}|{_NUMERAL}{{4}})\s?[年년]的?\s?)?"
+    rf"(?P<month>{_DAY}|{_NUMERAL}{{1,2}})\s?[月월]份?(?:\s?(?P<day>{_DAY}|{_NUMERAL}{{1,3}})\s?[日号號일])?",
+    _FLAGS,
+)
+_ENGLISH = re.compile(
+    rf"(?:(?<![\w./:-])(?<![0-9],)(?P<day>{_DAY})(?:st|nd|rd|th)?(?P<of>(?:\sof)?\s|-))?"
+    r"(?<!\w)(?P<name>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?"
+    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)(?!\w)\.?"
+    rf"(?(day)|(?:[\s-](?P<late_day>{_DAY})(?P<ordinal>st|nd|rd|th)?(?!\w|[.:/][0-9]|-[0-9]{{1,2}}(?!\w)|,[0-9]{{3}}(?!\w)|\s?%))?)"
+    rf"(?:(?:,\s?|-|\s(?:(?:of|in)\s)?)(?P<year>{_YEAR})(?!\w|[.,:/-][0-9]))?",
+    _FLAGS,
+)
+_IS_VERB_TOO = frozenset({"mar", "march", "may"})
+_BEFORE_A_DATE = re.compile(
+    r"\b(?:on|in|of|since|until|till|by|before|after|from|between|during|for|early|mid|late|last|this|next)[\s-]\Z",
+    _FLAGS,
+)
+_LONGEST_BEFORE = len("between ") + 1
+_AFTER_A_DATE = re.compile(r"\s*(?:[^\w\s]|\Z)", _FLAGS)
+_STARTS_A_SENTENCE = re.compile(r"(?:\A|[.!?])[\s\"'(]*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenDate:
+    """A day or a month that a text names; a day may be without its year, a month is not."""
+
+    month: int
+    day: int | None = None
+    year: int | None = None
+    words: tuple[str, ...] = field(default=(), compare=False)
+    """The terms that it was written with, of which it is another spelling."""
+    written: Phrase = field(default=(), compare=False)
+    """How the text has it; without the sign behind a day, of which there are several."""
+
+    @property
+    def loose(self) -> frozenset[str]:
+        """Those of the words that say nothing alone: the `7` of `7 May`, the `月` of `5月4日`."""
+        return frozenset(word for word in self.words if is_single(word) or _IS_OF_MONTH.match(word))
+
+    @property
+    def spellings(self) -> tuple[Phrase, ...]:
+        """The words by which a note may have it, as the index cuts them: those of file names, and as it was written."""
+        year, month, day = f"{self.year or ''}", f"{self.month:02}", f"{self.day or 0:02}"
+        found: list[Phrase]
+        if self.day is None:
+            found = [(year, month)]
+        elif self.year is None:
+            found = [(month, day)]
+        else:
+            found = [(year, month, day), (year, str(self.month), str(self.day)), (f"{year}{month}{day}",)]
+        return tuple(dict.fromkeys([*found, self.written] if self.written else found))
+
+
+def dates_in(text: str) -> tuple[WrittenDate, ...]:
+    """Return the distinct dates that a text names, the first `MAX_DATES` of them."""
+    plain = normalised(text)
+    return tuple(islice(dict.fromkeys(_found(plain)), MAX_DATES))
+
+
+def _found(text: str) -> Iterator[WrittenDate]:
+    for match in _ISO.finditer(text):
+        yield from _dates(match, match["year"], int(match["month"]), match["day"])
+    for match in _SLASHED.finditer(text):
+        first, second = int(match["first"]), int(match["second"])
+        if max(first, second) > len(_MONTHS) or first == second:
+            month, day = sorted((first, second))
+            yield from _dates(match, match["year"], month, str(day))
+    for match in _EASTERN.finditer(text):
+        yield from _dates(match, match["year"], _number(match["month"]), match["day"])
+    for match in _ENGLISH.finditer(text):
+        if not _is_verb(match, text):
+            month = _MONTHS.index(match["name"][:3].lower()) + 1
+            yield from _dates(match, match["year"], month, match["day"] or match["late_day"])
+
+
+def _dates(match: re.Match[str], year: str | None, month: int, day: str | None) -> Iterator[WrittenDate]:
+    """Yield the date if the calendar has it, and it is more than the name of a month."""
+    if year is None and day is None:
+        return
+    number = None if day is None else _number(day)
+    years = None if year is None else _year(year)
+    try:
+        date(_LEAP_YEAR if years is None else years, month, 1 if number is None else number)
+    except ValueError:
+        return
+    written = phrase_words(match[0].rstrip("日号號일"))
+    yield WrittenDate(month, number, years, tuple(query_terms(match[0])), tuple(written))
+
+
+def _year(text: str) -> int:
+    """Return a year given by its digits: `2023`, `二〇二三`."""
+    return int("".join(str(_NUMERALS.get(sign, sign)) for sign in text))
+
+
+def _number(text: str) -> int:
+    """Return a number to 39: `7`, `七`, `十二`, `二十`, `二十一`, `廿一`; 0 for what reads as none."""
+    if text.isdecimal():
+        return int(text)
+    tens, ten, ones = text.replace("廿", "二十").rpartition("十")
+    if len(tens) > 1 or len(ones) > 1:
+        return 0
+    return (_NUMERALS[tens] if tens else 1) * 10 * bool(ten) + (_NUMERALS[ones] if ones else 0)
+
+
+def _is_verb(match: re.Match[str], text: str) -> bool:
+    """Tell whether `may` or `march` is a verb: it stands small among other words, or begins a question."""
+    name, start = match["name"], match.start()
+    if name.lower() not in _IS_VERB_TOO or match["ordinal"] or (match["year"] and (match["day"] or match["late_day"])):
+        return False
+    if name.lower() != "may" and match["year"]:
+        return False
+    if _AFTER_A_DATE.match(text, match.end()) or _BEFORE_A_DATE.search(text, max(0, start - _LONGEST_BEFORE), start):
+        return False
+    if not name[0].isupper():
+        return (match["of"] or "").strip() != "of"
+    return "?" in text and _STARTS_A_SENTENCE.search(text, max(0, start - 5), start) is not None
