@@ -43,6 +43,7 @@ class HitReply(TypedDict):
     score: float
     vectorScore: float | None
     textScore: float | None
+    verdict: Literal["answerable", "weak", "none"]
     snippet: str
     snippetStartLine: int
     snippetEndLine: int
@@ -110,7 +111,7 @@ class SearchExplanation(TypedDict):
 
 
 class SearchReply(TypedDict):
-    """`misses` are the nearest hits below the threshold, given if they were asked for by `explain`."""
+    """`misses` lie beyond `maxResults` or below `minScore`; they are given if `explain` asked for them."""
 
     results: list[HitReply]
     misses: list[HitReply] | None

@@ -49,7 +49,7 @@ class Exit(IntEnum):
     USAGE = 2
     """Wrong usage."""
     NOTHING_FOUND = 3
-    """Nothing found, or no such document or line."""
+    """Nothing found that answers (hits may be shown all the same), or no such document or line."""
     INCOMPLETE = 4
     """With `--strict`: a configured part was missing from the answer."""
     NOT_RUNNING = 69

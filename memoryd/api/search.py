@@ -7,6 +7,7 @@ from memoryd.api.dependencies import Asking, Memories
 from memoryd.api.explaining import answer_explanation, hit_explanation
 from memoryd.api.models import fallback_reply
 from memoryd.api.search_models import ArmReply, HitReply, SearchHealth, SearchReply, SearchRequest
+from memoryd.domain.ranking.floors import Verdict
 from memoryd.search.hit import Hit
 
 
@@ -66,6 +67,7 @@ def _hit(hit: Hit, *, is_explained: bool, has_citations: bool) -> HitReply:
         score=round(hit.score, 4),
         vector_score=None if hit.cosine is None else round(hit.cosine, 4),
         text_score=None if hit.text_score is None else round(hit.text_score, 4),
+        verdict=(hit.verdict or Verdict.NONE).value,
         snippet=hit.snippet.text,
         snippet_start_line=hit.snippet.start_line,
         snippet_end_line=hit.snippet.end_line,

@@ -65,7 +65,7 @@ class HitExplanation(Reply):
     copies: list[str]
     """The citations of what says the same and was folded into it."""
     because: str
-    """Why it stands where it stands, or is no hit, in words."""
+    """Why it stands where it stands, or is no hit, in words; of noise, how near it comes."""
 
 
 class HitReply(Reply):
@@ -83,6 +83,8 @@ class HitReply(Reply):
     """The cosine of its best passage with the question, −1 to 1; null where vectors did not find it."""
     text_score: float | None
     """BM25 as r/(1+r), 0 to 1; null where words did not find it, or qmd did."""
+    verdict: Literal["answerable", "weak", "none"]
+    """What it is worth by its own evidence: it holds what was asked, it may, or it is only the nearest there is."""
     snippet: str
     """The part of the chunk that shows why, with `Source: …` under it while citations are on."""
     snippet_start_line: int
@@ -183,7 +185,7 @@ class SearchReply(Reply):
     results: list[HitReply]
     """The hits, best first."""
     misses: list[HitReply] | None
-    """What came near and is no hit, best first; null unless asked for by `explain`."""
+    """What lies beyond `maxResults` or below `minScore`, best first; null unless asked for by `explain`."""
     backend: Literal["builtin", "qmd"]
     """The engine that answered."""
     provider: str
@@ -195,7 +197,7 @@ class SearchReply(Reply):
     fallback: FallbackReply | None
     """Who should have answered or embedded and is out; null if nobody is."""
     verdict: Literal["answerable", "weak", "none"]
-    """What the best of it is worth: it holds what was asked, it may, or nothing does."""
+    """What the best hit is worth: it holds what was asked, it may, or there is nothing but noise, or no hit."""
     reason: str | None
     """Why the verdict is no better, or what is held back; null if there is nothing to say."""
     citations: Literal["on", "off"]

@@ -41,8 +41,8 @@ class LazyGroup(click.Group):
 def memoryctl() -> None:
     """Ask memoryd, the long-term memory of your agents.
 
-    Exit codes: 0 done, 1 error, 2 usage, 3 nothing found, 4 incomplete answer with --strict, 69 memoryd is not
-    running, 77 not permitted, 78 wrong configuration.
+    Exit codes: 0 done, 1 error, 2 usage, 3 nothing found that answers, 4 incomplete answer with --strict, 69 memoryd
+    is not running, 77 not permitted, 78 wrong configuration.
     """
 
 

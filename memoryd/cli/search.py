@@ -12,6 +12,7 @@ from memoryd.replies import HitReply, SearchHealth, SearchReply
 from memoryd.wire import DEADLINE_MS_MAX, RESULTS_MAX, Exit
 
 INDENT = "   "
+NEAR_MISSES = "beyond --max-results or below --min-score:"
 ARM_STATES = {
     "off": "did not take part",
     "partial": "took part with what it has",
@@ -138,13 +139,15 @@ def _print(reply: SearchReply, is_explained: bool) -> None:
         click.echo(("" if number == 1 else "\n") + "\n".join(_hit_lines(f"{number}.", hit, is_explained)))
     misses = reply.get("misses") or []
     if misses:
-        click.echo("\nbelow the threshold:" if reply["results"] else "below the threshold:")
+        click.echo(f"\n{NEAR_MISSES}" if reply["results"] else NEAR_MISSES)
     for miss in misses:
         click.echo("\n" + "\n".join(_hit_lines("-", miss, is_explained)))
     if _is_unanswered(reply):
         note(f"no answer: {reply.get('reason') or 'no arm of the search took part'}")
     elif not reply["results"]:
         note(f"nothing found: {reply.get('reason') or 'no note matches'}")
+    elif reply["verdict"] == "none":
+        note(f"nothing answers: {reply.get('reason') or 'these are only the nearest notes'}")
     elif reply["verdict"] == "weak":
         note(f"only weak matches: {reply.get('reason') or 'the answer may not be among them'}")
     for line in _health_notes(reply, reply["health"]):
@@ -156,7 +159,8 @@ def _hit_lines(mark: str, hit: HitReply, is_explained: bool) -> Iterator[str]:
     heading = harmless_line(hit.get("heading") or "")
     score = styled(f"{hit['score']:.2f}", colour="green")
     copies = f"  (+{hit['duplicates']} copies)" if hit.get("duplicates") else ""
-    head = f"{mark} {styled(str(citation), bold=True)}  {score}{copies}"
+    noise = f"  {styled('(noise)', dim=True)}" if hit.get("verdict") == "none" else ""
+    head = f"{mark} {styled(str(citation), bold=True)}  {score}{noise}{copies}"
     yield f"{head}  {styled(heading, dim=True)}" if heading else head
     for line in harmless(hit["snippet"]).strip("\n").split("\n"):
         yield f"{INDENT}{line}".rstrip()
@@ -167,6 +171,7 @@ def _hit_lines(mark: str, hit: HitReply, is_explained: bool) -> Iterator[str]:
 def _explanation(hit: HitReply) -> str:
     scores = {"words": hit.get("textScore"), "vector": hit.get("vectorScore")}
     given = [f"{name} {score:.3f}" for name, score in scores.items() if score is not None]
+    given += [hit["verdict"]] if hit.get("verdict") else []
     because = hit.get("explain", {}).get("because", "")
     return " · ".join([*given, harmless_line(because)] if because else given)
 

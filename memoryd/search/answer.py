@@ -12,7 +12,8 @@ from memoryd.domain.ranking.floors import Floors, Verdict
 from memoryd.domain.ranking.questions import Question
 from memoryd.domain.ranking.snippets import snippet
 from memoryd.search.backend import LEXICAL, VECTOR, Arm, ArmState, Engine, Fallback, Found, Query, SearchBackend
-from memoryd.search.hit import Hit, HitSnippet
+from memoryd.search.hit import Hit, HitSnippet, best_verdict
+from memoryd.search.verdicts import LEADING, judged, why_no_better
 
 AnswerMode = Literal["hybrid", "lexical", "vector", "none"]
 """Which arms took part."""
@@ -73,13 +74,15 @@ class SearchService:
         self._on_search()
         found = await self._search.search(query)
         freshness = _owed(self._freshness(), found.engine)
-        hits = _within(found, has_footer=has_footer)
+        hits = _within(found, judged(found.hits, leading=LEADING), has_footer=has_footer)
+        verdict = best_verdict(hits) or Verdict.NONE
+        why = why_no_better(hits, found.floors) or freshness.hold or None
         return Answer(
             hits=hits,
-            misses=_told(found.misses if is_explained else (), found, has_footer=has_footer),
+            misses=_told(judged(found.misses if is_explained else (), leading=0), found, has_footer=has_footer),
             mode=_mode(found),
-            verdict=_verdict(found),
-            reason=(found.reason or freshness.hold or None) if hits else _why_empty(found, freshness, query),
+            verdict=verdict,
+            reason=why if hits else _why_empty(found, freshness, query),
             arms=_with_pending(found.arms, freshness),
             freshness=freshness,
             engine=found.engine,
@@ -100,9 +103,9 @@ def _weights(found: Found) -> Mapping[str, float]:
     return dict.fromkeys(found.terms, 1.0) if found.floors is None else found.floors.idf.weights
 
 
-def _within(found: Found, *, has_footer: bool) -> tuple[Hit, ...]:
+def _within(found: Found, hits: Sequence[Hit], *, has_footer: bool) -> tuple[Hit, ...]:
     """Return the leading hits whose snippets fit together; the one that overflows is cut, and is the last."""
-    told = _told(found.hits, found, has_footer=has_footer)
+    told = _told(hits, found, has_footer=has_footer)
     left = found.engine.total_chars
     if left is None:
         return told
@@ -151,15 +154,6 @@ def _mode(found: Found) -> AnswerMode:
     return "lexical" if lexical else "vector" if vector else "none"
 
 
-def _verdict(found: Found) -> Verdict:
-    """Take the verdict of the engine; without one, a word of the question in the first hits stands for an answer."""
-    if not found.hits:
-        return Verdict.NONE
-    if found.verdict is not None:
-        return found.verdict
-    return Verdict.ANSWERABLE if any(hit.is_literal for hit in found.hits[:3]) else Verdict.WEAK
-
-
 def _why_empty(found: Found, freshness: Freshness, query: Query) -> str:
     if not any(arm.took_part for arm in found.arms.values()):
         reasons = dict.fromkeys(arm.reason for arm in found.arms.values())
@@ -171,8 +165,6 @@ def _why_empty(found: Found, freshness: Freshness, query: Query) -> str:
     if not freshness.files:
         nothing = "nothing is indexed: the workspace holds no MEMORY.md, memory/ or bank/ notes"
         return f"{nothing}, but {freshness.outside} elsewhere: {INDEX_ALL}" if freshness.outside.files else nothing
-    if found.misses and found.reason:
-        return f"nothing but noise: of the nearest hit, {found.reason}"
     if found.misses:
         return f"the nearest hits score below minScore {query.min_score:g}"
     if query.question.is_narrowed or not query.question.filters.is_empty:

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Literal, Protocol
 
 from memoryd.domain.ranking.filters import Filters
-from memoryd.domain.ranking.floors import Floors, Verdict
+from memoryd.domain.ranking.floors import Floors
 from memoryd.domain.ranking.questions import Question, parse_question
 from memoryd.domain.ranking.snippets import SNIPPET_CHARS
 from memoryd.search.hit import Hit
@@ -103,11 +103,8 @@ class Found:
     """Documents changed after this (system clock) are not known to the engine; None: it knows all."""
     doubt: str = ""
     """Why finding nothing does not mean that there is nothing."""
-    verdict: Verdict | None = None
-    """None: the engine does not judge its evidence."""
-    reason: str = ""
-    """Why what was found is not told as a hit."""
     floors: Floors | None = None
+    """What the evidence was held against; None: the engine does not judge it."""
 
 
 class SearchBackend(Protocol):

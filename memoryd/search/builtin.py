@@ -7,7 +7,7 @@ from collections.abc import Container
 from concurrent.futures import Executor
 
 from memoryd.domain.ranking.deepening import DEEPER, AnswerFill, NextStep, next_step
-from memoryd.domain.ranking.floors import Floors, TermStatistics, Verdict
+from memoryd.domain.ranking.floors import TermStatistics
 from memoryd.embed.slot import EmbedderSlot
 from memoryd.errors import StoreError
 from memoryd.index.spaces import Spaces
@@ -100,10 +100,10 @@ class BuiltinSearch:
         while True:
             selected = await self._selected(query, ranking, count, is_last=is_last)
             fill = AnswerFill(
-                hits=len(selected.hits),
+                hits=selected.telling,
                 has_room=selected.has_room,
                 has_dominant=selected.dominant is not None,
-                unread=max(0, len(ranking.eligible) - count),
+                unread=ranking.unread(count, is_filled=len(selected.hits) >= query.limit),
                 is_full=candidates.is_full,
             )
             asked_others, is_deepest = search.has_asked_others, search.depth >= self._settings.deepest
@@ -132,15 +132,14 @@ class BuiltinSearch:
         return ranked(candidates.evidence, base_scores, statistics, min_score=query.min_score)
 
     def _first_look(self, ranking: Ranked, limit: int) -> int:
-        """Return how many rows are read first: all where a rule may put the last one first."""
+        """Return how many rows are read first: all that tell something where a rule may put the last one first."""
         selection = self._settings.selection(limit)
-        if selection.may_reorder:
-            return len(ranking.eligible)
-        return max(FIRST_LOOK, 2 * limit, selection.pool)
+        usual = max(FIRST_LOOK, 2 * limit, selection.pool)
+        return max(usual, len(ranking.telling)) if selection.may_reorder else usual
 
     async def _selected(self, query: Query, ranking: Ranked, count: int, *, is_last: bool) -> Selected:
         """Read the best `count` that may stand in the answer, and the best that may not, and choose from them."""
-        wanted = [*ranking.eligible[:count], *ranking.refused[: query.limit]]
+        wanted = [*[*ranking.telling, *ranking.noise][:count], *ranking.refused[: query.limit]]
         rows = await self._database.documents.chunks(wanted)
         if len(rows) < len(wanted) and not is_last:
             raise _ReplacedError
@@ -149,12 +148,12 @@ class BuiltinSearch:
             [ranking.hit(row) for row in known],
             query.limit,
             settings=self._settings.selection(query.limit),
-            threshold=ranking.threshold,
+            min_score=query.min_score,
+            floors=ranking.floors,
             now=query.now,
         )
 
     def _found(self, query: Query, candidates: Candidates, ranking: Ranked, selected: Selected) -> Found:
-        verdict, reason = (None, "") if ranking.floors is None else judge(selected, ranking.floors)
         stand_in = self._slot.stand_in
         return Found(
             hits=selected.hits,
@@ -162,19 +161,8 @@ class BuiltinSearch:
             arms=candidates.arms,
             terms=query.question.terms,
             fallback=None if stand_in is None else Fallback(stand_in.left, stand_in.reason, stand_in.since),
-            verdict=verdict,
-            reason=reason,
             floors=ranking.floors,
         )
-
-
-def judge(selected: Selected, floors: Floors) -> tuple[Verdict, str]:
-    """Say what the hits are worth, and why if that is less than all."""
-    if any(floors.answers(hit.terms, hit.cosine) for hit in selected.hits):
-        return Verdict.ANSWERABLE, ""
-    if selected.hits:
-        return Verdict.WEAK, floors.weakness
-    return Verdict.NONE, selected.misses[0].because if selected.misses else ""
 
 
 def _nothing(query: Query, arm: Arm) -> Found:

@@ -59,13 +59,13 @@ class FallbackSearch:
         return found if found.as_of is None else await self._with_recent(found, found.as_of, _rest(query, end))
 
     async def _with_recent(self, found: Found, as_of: float, query: Query) -> Found:
-        """Put hits in documents changed since `as_of` where the second engine ranks them."""
+        """Put hits in documents changed since `as_of` where the second engine ranks them, and its noise behind all."""
         others = (await self._recent.search(query)).hits
         changed = self._first.changed_since([hit.chunk.path for hit in others], as_of)
         hits = [hit for hit in found.hits if hit.chunk.path not in changed]
         for rank, hit in enumerate(others):
             if hit.chunk.path in changed:
-                hits.insert(rank, hit)
+                hits.insert(len(hits) if hit.is_noise else rank, hit)
         return replace(found, hits=tuple(hits[: query.limit]))
 
 

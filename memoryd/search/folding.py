@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, tzinfo
 from memoryd.domain.media import modality_of
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.text.gist import gist, outline
-from memoryd.search.hit import Hit
+from memoryd.search.hit import Hit, best_verdict
 
 
 def folded(hits: Sequence[Hit], zone: tzinfo = UTC) -> list[Hit]:
@@ -29,7 +29,10 @@ def folded(hits: Sequence[Hit], zone: tzinfo = UTC) -> list[Hit]:
 def _led(group: Sequence[Hit], zone: tzinfo) -> Hit:
     newest = max(group, key=lambda hit: _written(hit, zone))
     copies = tuple(hit.chunk for hit in group if hit is not newest)
-    return replace(newest, score=max(hit.score for hit in group), copies=copies) if copies else newest
+    if not copies:
+        return newest
+    # to be the newest is no merit: what the best of them is worth counts, as its score does
+    return replace(newest, score=max(hit.score for hit in group), verdict=best_verdict(group), copies=copies)
 
 
 def _written(hit: Hit, zone: tzinfo) -> tuple[date, int]:

@@ -1,10 +1,12 @@
 """A hit: a chunk that may answer, with all that is known of it, from the arms to the reply."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from memoryd.domain.citations import Citation, cited
 from memoryd.domain.flags import Flag
 from memoryd.domain.ranking.decay import Decay
+from memoryd.domain.ranking.floors import Verdict
 from memoryd.domain.ranking.fusion import text_score
 from memoryd.store.chunks import ChunkRow
 
@@ -48,6 +50,8 @@ class Hit:
     ranks: Ranks = field(default_factory=Ranks)
     terms: tuple[str, ...] = ()
     """Those of the question that stand in it."""
+    verdict: Verdict | None = None
+    """What its evidence is worth; of the hit that leads copies, the best among them. None: nobody judged it."""
     decay: Decay = field(default_factory=Decay)
     copies: tuple[ChunkRow, ...] = ()
     """They say the same and stand behind it."""
@@ -62,6 +66,11 @@ class Hit:
         return self.bm25 is not None or bool(self.terms)
 
     @property
+    def is_noise(self) -> bool:
+        """Whether it stands in an answer only because there is nothing better."""
+        return self.verdict is Verdict.NONE and not self.is_literal
+
+    @property
     def text_score(self) -> float | None:
         """BM25 as a score, 0 to 1."""
         return None if self.bm25 is None else text_score(self.bm25)
@@ -69,6 +78,12 @@ class Hit:
     @property
     def citation(self) -> Citation:
         return citation_of(self.chunk)
+
+
+def best_verdict(hits: Iterable[Hit]) -> Verdict | None:
+    """Return what the best of them is worth, None where nobody judged any."""
+    given = {hit.verdict for hit in hits}
+    return next((verdict for verdict in Verdict if verdict in given), None)
 
 
 def citation_of(chunk: ChunkRow) -> Citation:

@@ -1,9 +1,9 @@
 """Candidates → ranked: one base score each, in one order, held against the floors before any of them is read."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from memoryd.domain.ranking.floors import Floors, TermStatistics, Threshold, floors
+from memoryd.domain.ranking.floors import Floors, TermStatistics, floors
 from memoryd.domain.ranking.fusion import Evidence
 from memoryd.search.hit import Hit, Ranks
 from memoryd.store.chunks import ChunkRow
@@ -11,22 +11,29 @@ from memoryd.store.chunks import ChunkRow
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """Candidates by chunk id, best first: those that may stand in the answer, and those that may not."""
+    """Candidates by chunk id, best first: what tells something, what is noise, and what is left out."""
 
-    eligible: Sequence[int]
+    telling: Sequence[int]
+    noise: Sequence[int]
+    """They stand in the answer where nothing better fills it."""
     refused: Sequence[int]
+    """They score below the least score and hold no word of the question."""
     base_scores: Mapping[int, float]
     evidence: Evidence
     ranks: Mapping[int, Ranks]
     statistics: TermStatistics | None
     """None: they could not be had in time."""
     floors: Floors | None
-    threshold: Threshold
+
+    def unread(self, count: int, *, is_filled: bool) -> int:
+        """Return how many behind the first `count` might stand in the answer; noise does not in one that is filled."""
+        might = len(self.telling) if is_filled else len(self.telling) + len(self.noise)
+        return max(0, might - count)
 
     def hit(self, row: ChunkRow) -> Hit:
         """Return a chunk with all that is known of it."""
         base_score = self.base_scores[row.id]
-        return Hit(
+        hit = Hit(
             row,
             base_score,
             base_score,
@@ -36,32 +43,39 @@ class Ranked:
             ranks=self.ranks[row.id],
             terms=self.statistics.terms_of(row.id) if self.statistics else (),
         )
+        if self.floors is None:
+            return hit
+        return replace(hit, verdict=self.floors.verdict(hit.terms, hit.cosine, is_literal=hit.is_literal))
 
 
 def ranked(
     evidence: Evidence, base_scores: Mapping[int, float], statistics: TermStatistics | None, *, min_score: float
 ) -> Ranked:
-    """Put the candidates in order, and tell by their evidence alone which of them may stand in the answer."""
+    """Put the candidates in order, and tell by their evidence alone which of them may stand in the answer, and where.
+
+    Noise is in the order of its scores, and of its cosines where those are 0.
+    """
     held = None if statistics is None else floors(evidence.vector, statistics)
-    noise = evidence.vector.noise
-    threshold = Threshold(min_score, held.vector_floor if held else float("-inf"), noise)
-    literal = evidence.lexical.bm25.keys() | (statistics.terms.keys() if statistics else frozenset())
-    # the latest of equals comes first, so that of many copies the newest is among those that are looked at
-    order = sorted(base_scores, key=lambda chunk: (-base_scores[chunk], -chunk))
-    words, vector = _numbered(evidence.lexical.order()), _numbered(evidence.vector.order())
     cosines = evidence.vector.cosines
-    admitted = {
-        chunk for chunk in order if chunk in literal or threshold.admits(base_scores[chunk], cosines.get(chunk))
-    }
+    literal = evidence.lexical.bm25.keys() | (statistics.terms.keys() if statistics else frozenset())
+    # the latest of equals comes first, so that of many copies the newest is among those that are looked at; where the
+    # scores say nothing, the cosines still do
+    nearness = {chunk: cosines.get(chunk, -1.0) for chunk, score in base_scores.items() if score <= 0}
+    order = sorted(base_scores, key=lambda chunk: (-base_scores[chunk], -nearness.get(chunk, 0.0), -chunk))
+    words, vector = _numbered(evidence.lexical.order()), _numbered(evidence.vector.order())
+    # decay must not count here: an old note without words would fall below the least score by its age alone
+    refused = {chunk for chunk in order if chunk not in literal and base_scores[chunk] < min_score}
+    near = {chunk for chunk in order if held is None or not held.is_noise(cosines.get(chunk))}
+    telling = (literal | near) - refused
     return Ranked(
-        eligible=[chunk for chunk in order if chunk in admitted],
-        refused=[chunk for chunk in order if chunk not in admitted],
+        telling=[chunk for chunk in order if chunk in telling],
+        noise=[chunk for chunk in order if chunk not in telling and chunk not in refused],
+        refused=[chunk for chunk in order if chunk in refused],
         base_scores=base_scores,
         evidence=evidence,
         ranks={chunk: Ranks(words.get(chunk), vector.get(chunk), place) for place, chunk in enumerate(order, start=1)},
         statistics=statistics,
         floors=held,
-        threshold=threshold,
     )
 
 

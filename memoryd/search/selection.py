@@ -1,4 +1,4 @@
-"""Ranked → hits: decay → sort → floors → folding → MMR → shares → top K."""
+"""Ranked → hits: decay → sort → least score → folding → MMR → shares → top K, and noise in the places that are left."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.media import modality_of
 from memoryd.domain.ranking.decay import decay_of
 from memoryd.domain.ranking.diversity import Contender, family_share, file_share, mmr, shared, with_literal
-from memoryd.domain.ranking.floors import Threshold
+from memoryd.domain.ranking.floors import Floors
 from memoryd.domain.ranking.similarity import is_alike, tokens
 from memoryd.search.folding import folded
 from memoryd.search.hit import Hit
@@ -24,6 +24,8 @@ class Selected:
 
     hits: tuple[Hit, ...]
     misses: tuple[Hit, ...]
+    telling: int
+    """How many of the hits are no noise; only they can be owed a place by what was not looked at."""
     has_room: bool
     dominant: RelativePath | None
     """The document that has more than its share of the places."""
@@ -38,22 +40,43 @@ class _Leader:
 
 
 def select(
-    candidates: Sequence[Hit], limit: int, *, settings: SelectionSettings, threshold: Threshold, now: datetime
+    candidates: Sequence[Hit],
+    limit: int,
+    *,
+    settings: SelectionSettings,
+    min_score: float = 0.0,
+    floors: Floors | None = None,
+    now: datetime,
 ) -> Selected:
-    """Choose the hits of an answer from candidates that have base scores; `now` has the zone of its days."""
-    aged = sorted((_aged(hit, settings, now) for hit in candidates), key=lambda hit: (-hit.score, -hit.base_score))
-    judged = [(hit, _refused(hit, threshold)) for hit in aged]
-    refused = [told for _, told in judged if told is not None]
-    eligible = folded([hit for hit, told in judged if told is None], now.tzinfo or UTC)
-    leaders, rest = _looked_at(eligible, limit, settings)
+    """Choose the hits of an answer from candidates that have base scores; `now` has the zone of its days.
+
+    Noise takes the places that are left, and never part in what happens to the others: a hit that tells something is
+    moved by no stranger.
+    """
+    aged = sorted((_aged(hit, settings, now) for hit in candidates), key=_by_worth)
+    too_low = f"it scores below minScore {min_score:g} and holds no word of the question"
+    refused = [replace(hit, because=too_low) for hit in aged if _is_refused(hit, min_score)]
+    eligible = folded([hit for hit in aged if not _is_refused(hit, min_score)], now.tzinfo or UTC)
+    noise = [hit for hit in eligible if hit.is_noise]
+    leaders, rest = _looked_at([hit for hit in eligible if not hit.is_noise], limit, settings)
     places = _order(leaders, limit, settings)
-    hits = tuple(_placed(leaders[at].hit, place, at) for place, at in enumerate(places))
+    has_room, telling = _has_room(leaders, places, limit), len(places)
+    dominant = _dominant([leaders[at].hit for at in places], limit)
+    if telling < limit:
+        rest += _take_noise(leaders, noise, limit)
+        places += _order_of_noise(leaders, telling, limit)
+    else:
+        rest += noise
+    hits = tuple(_placed(leaders[at].hit, place, at, floors) for place, at in enumerate(places))
     late = [replace(one.hit, because=BEYOND) for at, one in enumerate(leaders) if at not in places]
     late += [replace(hit, because=BEYOND) for hit in rest[:limit]]
-    misses = sorted(late + refused[:limit], key=lambda hit: -hit.score)
-    most = Counter(hit.chunk.path for hit in hits).most_common(1)
-    dominant = most[0][0] if most and most[0][1] > file_share(limit) else None
-    return Selected(hits, tuple(misses[:limit]), _has_room(leaders, places, limit), dominant)
+    misses = sorted(late + refused[:limit], key=lambda hit: (hit.is_noise, -hit.score))
+    return Selected(hits, tuple(misses[:limit]), telling, has_room, dominant)
+
+
+def _by_worth(hit: Hit) -> tuple[bool, float, float]:
+    """Sort what is no noise before noise, the best first; what is alike stays as it was ranked."""
+    return hit.is_noise, -hit.score, -hit.base_score
 
 
 def _aged(hit: Hit, settings: SelectionSettings, now: datetime) -> Hit:
@@ -64,19 +87,10 @@ def _aged(hit: Hit, settings: SelectionSettings, now: datetime) -> Hit:
     return replace(hit, score=hit.base_score * decay.factor, decay=decay)
 
 
-def _refused(hit: Hit, threshold: Threshold) -> Hit | None:
-    """Return the hit as a miss with its reason, None if it may stand in the answer. A literal match always may."""
-    if hit.is_literal or threshold.admits(hit.base_score, hit.cosine):
-        return None
-    if hit.base_score < threshold.min_score:
-        reason = f"it scores below minScore {threshold.min_score:g} and holds no word of the question"
-        return replace(hit, because=reason)
-    rise = threshold.noise.deviations(hit.cosine or 0.0)
-    reason = (
-        f"it holds no word of the question, and its meaning is within the noise: {rise:.1f} deviations above the mean, "
-        f"where the best of unrelated notes reaches {threshold.deviations:.1f}"
-    )
-    return replace(hit, because=reason)
+def _is_refused(hit: Hit, min_score: float) -> bool:
+    """Tell whether a hit is left out; a literal match never is."""
+    # decay must not count here: an old note without words would fall below the least score by its age alone
+    return not hit.is_literal and hit.base_score < min_score
 
 
 def _looked_at(hits: Sequence[Hit], limit: int, settings: SelectionSettings) -> tuple[list[_Leader], list[Hit]]:
@@ -121,6 +135,27 @@ def _take(leaders: list[_Leader], hit: Hit) -> None:
     leaders.append(_Leader(hit, Contender(hit.score, words, hit.chunk.path, family)))
 
 
+def _take_noise(leaders: list[_Leader], noise: Sequence[Hit], limit: int) -> list[Hit]:
+    """Take noise behind what was chosen until the places are filled, and return what is left of it."""
+    for looked, hit in enumerate(noise):
+        if _places(leaders, limit) >= limit:
+            return list(noise[looked:])
+        _take(leaders, hit)
+    return []
+
+
+def _order_of_noise(leaders: Sequence[_Leader], telling: int, limit: int) -> list[int]:
+    """Return the leaders for the places behind the first `telling`, whose documents and families keep their shares."""
+    contenders = [one.contender for one in leaders]
+    order = shared(contenders[telling:], limit, taken=contenders[:telling])
+    return [telling + at for at in order[: limit - telling]]
+
+
+def _dominant(hits: Sequence[Hit], limit: int) -> RelativePath | None:
+    most = Counter(hit.chunk.path for hit in hits).most_common(1)
+    return most[0][0] if most and most[0][1] > file_share(limit) else None
+
+
 def _has_room(leaders: Sequence[_Leader], places: Sequence[int], limit: int) -> bool:
     if len(places) < limit:
         return any(one.hit.copies for one in leaders)
@@ -138,13 +173,15 @@ def _order(leaders: Sequence[_Leader], limit: int, settings: SelectionSettings) 
     return with_literal(order, before, literal, limit)
 
 
-def _placed(hit: Hit, place: int, sorted_place: int) -> Hit:
+def _placed(hit: Hit, place: int, sorted_place: int, floors: Floors | None) -> Hit:
     """Return the hit with the reasons of its place."""
     reasons = []
     if hit.ranks.words:
         reasons.append(f"{hit.ranks.words}. by words ({', '.join(hit.terms)})")
     if hit.ranks.vector:
         reasons.append(f"{hit.ranks.vector}. by meaning")
+    if hit.is_noise and hit.cosine is not None and floors is not None:
+        reasons.append(floors.noise_of(hit.cosine))
     if hit.decay.age_days is not None:
         reasons.append(f"decayed to {hit.decay.factor:.0%} after {hit.decay.age_days} days")
     if place < sorted_place:

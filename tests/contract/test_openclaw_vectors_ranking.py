@@ -12,7 +12,6 @@ from memoryd.config.query import HybridSection
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.ranking.decay import age_in_days, decay_day, decay_factor
 from memoryd.domain.ranking.diversity import Contender, mmr
-from memoryd.domain.ranking.floors import Threshold
 from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, VectorMatches, Weights, text_score, weighted
 from memoryd.domain.ranking.similarity import tokens
 from memoryd.domain.text.words import query_terms
@@ -33,7 +32,7 @@ def expected(name: str) -> Any:
     return VECTORS[name]["observed"]
 
 
-def merged(name: str, *, threshold: Threshold | None = None) -> Selected:
+def merged(name: str, *, min_score: float = 0.0) -> Selected:
     """Run a vector of the merge through the weighted sum and the steps after it, as a search does.
 
     Text scores are given as they come out of r/(1+r), so r is taken back from them (1 as a very good match).
@@ -50,7 +49,7 @@ def merged(name: str, *, threshold: Threshold | None = None) -> Selected:
         for number, hit in enumerate(rows.values(), start=1)
     ]
     now = datetime.fromtimestamp(asked.get("nowMs", 0) / 1000, UTC)
-    return select(candidates, 10, settings=settings_of(asked), threshold=threshold or Threshold(), now=now)
+    return select(candidates, 10, settings=settings_of(asked), min_score=min_score, now=now)
 
 
 def magnitude(score: float) -> float:
@@ -76,7 +75,7 @@ def test_merge_and_decay_give_the_same_hits_and_scores(name: str) -> None:
 
 def test_merge_03_keyword_hit_below_the_threshold_is_kept() -> None:
     """Beaten: with minScore 0.35 the only perfect match by words is lost there (0.3 of 1)."""
-    hits = merged("merge-03", threshold=Threshold(min_score=0.35)).hits
+    hits = merged("merge-03", min_score=0.35).hits
     assert [(hit.chunk.path, round(hit.score, 3)) for hit in hits] == [("memory/a.md", 0.3)]
 
 

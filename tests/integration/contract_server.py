@@ -42,6 +42,7 @@ def hit(**changes: object) -> Body:
         "score": 0.8251,
         "textScore": 0.9,
         "vectorScore": 0.75,
+        "verdict": "answerable",
         "snippet": "The gateway listens on port 18789.\nIt runs on the Mac Studio.",
         "source": "memory",
         "heading": "Gateway",

@@ -139,6 +139,21 @@ def test_nothing_found_says_why(contract: Contract, capsys: Captured) -> None:
     assert (printed.out, printed.err) == ("", "note: nothing found: nothing is indexed yet\n")
 
 
+def test_hits_that_are_noise_are_shown_and_said_not_to_answer(contract: Contract, capsys: Captured) -> None:
+    hits = [hit(verdict="none", duplicates=2), hit(path="bank/x.md", verdict="none")]
+    contract.replies["search"] = 200, answer(*hits, verdict="none", reason="the nearest is within the noise")
+    assert run(["search", "port"]) == Exit.NOTHING_FOUND
+    printed = capsys.readouterr()
+    heads = [line for line in printed.out.splitlines() if "#L3" in line]
+    assert heads[0] == "1. memory/2026-01-05.md#L3-L4  0.83  (noise)  (+2 copies)  Gateway"
+    assert printed.err == "note: nothing answers: the nearest is within the noise\n"
+    assert run(["search", "port", "--json"]) == Exit.NOTHING_FOUND
+    assert json.loads(capsys.readouterr().out)["results"][1]["verdict"] == "none"
+    contract.replies["search"] = 200, answer(hit(), hits[1])
+    assert run(["search", "port"]) == Exit.DONE
+    assert capsys.readouterr().out.count("(noise)") == 1
+
+
 @pytest.mark.parametrize("options", [[], ["--json"], ["--strict"]])
 def test_search_that_no_arm_could_answer_is_an_error(contract: Contract, capsys: Captured, options: list[str]) -> None:
     arms = {"lexical": {"state": "off", "reason": "off"}, "vector": {"state": "failed", "reason": "no model"}}
@@ -203,13 +218,13 @@ def test_explain_shows_scores_and_misses(contract: Contract, capsys: Captured) -
     contract.replies["search"] = 200, answer(hit(), misses=[hit(path="bank/x.md", textScore=None, snippet="near")])
     assert run(["search", "port", "--explain"]) == Exit.DONE
     assert capsys.readouterr().out.splitlines()[3:] == [
-        "   words 0.900 · vector 0.750",
+        "   words 0.900 · vector 0.750 · answerable",
         "",
-        "below the threshold:",
+        "beyond --max-results or below --min-score:",
         "",
         "- bank/x.md#L3-L4  0.83  Gateway",
         "   near",
-        "   vector 0.750",
+        "   vector 0.750 · answerable",
     ]
     assert run(["search", "port"]) == Exit.DONE
     assert "words 0.900" not in capsys.readouterr().out

@@ -368,14 +368,18 @@ def test_beginning_of_an_identifier_finds_it_behind_the_whole(start: Start) -> N
 
 
 @pytest.mark.parametrize("question", ["zzzxqv", "qwxjk vvbz", "zzzxqv flimbicates quandrously"])
-def test_nonsense_is_told_as_nothing_found(start: Start, question: str) -> None:
+def test_nonsense_is_told_as_noise(start: Start, question: str) -> None:
     place = start(FILLER, "model")
     reply = ask(place, question, explain=True)
     assert reply["mode"] == "hybrid"
-    assert (reply["results"], reply["verdict"]) == ([], "none")
+    assert (len(reply["results"]), reply["verdict"]) == (6, "none")
     assert "noise" in reply["reason"]
-    assert reply["misses"]
-    assert all("noise" in miss["explain"]["because"] for miss in reply["misses"])
+    assert {hit["verdict"] for hit in [*reply["results"], *reply["misses"]]} == {"none"}
+    assert all("noise" in hit["explain"]["because"] for hit in reply["results"])
+    cosines = [hit["vectorScore"] for hit in [*reply["results"], *reply["misses"]]]
+    assert cosines == sorted(cosines, reverse=True)
+    assert len(reply["misses"]) == 6
+    assert all("beyond maxResults" in miss["explain"]["because"] for miss in reply["misses"])
     assert ask(place, question)["misses"] is None
 
 

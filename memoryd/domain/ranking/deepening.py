@@ -2,7 +2,8 @@
 
 A look reads some candidates and chooses hits from them. Copies fold, and one document or one kind of note may have too
 many places; then others are owed a chance. What is cheap comes first: to read more of what the arms gave, then to ask
-once for other documents, then to ask both arms for more.
+once for other documents, then to ask both arms for more. Noise fills places only until something better has them: it
+neither ends the search for that, nor is it looked for.
 """
 
 from dataclasses import dataclass
@@ -27,12 +28,13 @@ class AnswerFill:
     """How far a look filled the answer, and what there is beyond it."""
 
     hits: int
+    """Those that are no noise."""
     has_room: bool
     """Whether others may have places of copies or of notes that are alike."""
     has_dominant: bool
     """Whether one document has more than its share of the places."""
     unread: int
-    """Candidates that might stand in the answer and were not read."""
+    """Candidates that might stand in the answer and were not read; noise only while there are places left for it."""
     is_full: bool
     """Whether an arm had more to give."""
 

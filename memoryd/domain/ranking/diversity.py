@@ -70,16 +70,17 @@ def family_share(limit: int) -> int:
     return max(MIN_FAMILY, math.ceil(limit * FAMILY_SHARE))
 
 
-def shared(hits: Sequence[Contender], limit: int) -> list[int]:
+def shared(hits: Sequence[Contender], limit: int, *, taken: Sequence[Contender] = ()) -> list[int]:
     """Return all positions; hits beyond their document's or their family's share of `limit` places stand behind others.
 
-    They do so only for others that score at least WORTH_A_PLACE, or WORTH_FOR_ALIKE, of what they do.
+    They do so only for others that score at least WORTH_A_PLACE, or WORTH_FOR_ALIKE, of what they do. Those in `taken`
+    have places already.
     """
-    paths: Counter[str] = Counter()
-    families: Counter[int] = Counter()
+    paths = Counter(hit.path for hit in taken)
+    families = Counter(hit.family for hit in taken)
     left = list(range(len(hits)))
     first: list[int] = []
-    while left and len(first) < limit:
+    while left and len(taken) + len(first) < limit:
         at = left[0]
         if not _has_share(hits[at], paths, families, limit):
             is_alike = families[hits[at].family] >= family_share(limit)

@@ -25,7 +25,7 @@ RICH = 1_000
 
 
 class Verdict(StrEnum):
-    """What to think of an answer: it holds what was asked, it may, or nothing does."""
+    """What a hit is worth, best first: it holds what was asked, it may, or nothing says so; an answer has the best."""
 
     ANSWERABLE = "answerable"
     WEAK = "weak"
@@ -99,20 +99,6 @@ def clear_floor(vectors: int) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Threshold:
-    """What a hit must reach that holds no word of the question: a base score, and deviations above the noise."""
-
-    min_score: float = 0.0
-    deviations: float = float("-inf")
-    noise: Noise = field(default_factory=Noise)
-
-    def admits(self, base_score: float, cosine: float | None) -> bool:
-        """Tell whether such a hit may stand in the answer."""
-        # decay must not count here: an old note without words would fall below minScore by its age alone
-        return base_score >= self.min_score and self.noise.deviations(cosine or 0.0) >= self.deviations
-
-
-@dataclass(frozen=True, slots=True)
 class Floors:
     """What the evidence was held against: the words of the question in these notes, and the noise of its cosines."""
 
@@ -132,6 +118,32 @@ class Floors:
         if self.idf.answers(terms):
             return True
         return cosine is not None and self.vectors > 0 and self.noise.deviations(cosine) >= self.clear_floor
+
+    def is_noise(self, cosine: float | None) -> bool:
+        """Tell whether a meaning comes no nearer than that of strangers does."""
+        return cosine is None or self.noise.deviations(cosine) < self.vector_floor
+
+    def verdict(self, terms: Collection[str], cosine: float | None, *, is_literal: bool) -> Verdict:
+        """Return what a chunk with these terms and this cosine is worth."""
+        if self.answers(terms, cosine):
+            return Verdict.ANSWERABLE
+        return Verdict.WEAK if is_literal or not self.is_noise(cosine) else Verdict.NONE
+
+    def noise_of(self, cosine: float) -> str:
+        """Say how near a chunk comes that is noise."""
+        return f"it holds no word of the question, and its meaning is {self._within(self.noise.deviations(cosine))}"
+
+    @property
+    def emptiness(self) -> str:
+        """Why hits that are all noise are worth nothing."""
+        # what holds no word was found by its meaning, so that there are deviations
+        return f"no hit holds a word of the question, and the nearest meaning is {self._within(self.deviations or 0.0)}"
+
+    def _within(self, deviations: float) -> str:
+        return (
+            f"within the noise: {deviations:.1f} deviations above the mean, where the best of unrelated notes reaches "
+            f"{self.vector_floor:.1f}"
+        )
 
     @property
     def weakness(self) -> str:

@@ -1,4 +1,4 @@
-"""Candidates in order, and which of them may stand in an answer, told before any is read."""
+"""Candidates in order, which of them are noise, and which may not stand in an answer, told before any is read."""
 
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.ranking.floors import TermStatistics, idf
@@ -20,20 +20,42 @@ def row(number: int) -> ChunkRow:
     return ChunkRow(number, RelativePath(f"{number}.md"), Source.MEMORY, 1, 2, "", "text")
 
 
-def test_only_what_is_literal_or_above_the_noise_may_stand_in_the_answer() -> None:
+def test_what_is_literal_or_above_the_noise_tells_something() -> None:
     ranking = rank(Evidence(WORDS, NEAR))
-    assert (ranking.eligible, ranking.refused) == ([1, 2, 3], [4])
+    assert (ranking.telling, ranking.noise, ranking.refused) == ([1, 2, 3], [4], [])
+    verdicts = [ranking.hit(row(number)).verdict for number in (1, 2, 3, 4)]
+    assert verdicts == ["answerable", "answerable", "answerable", "none"]
+    assert [ranking.hit(row(number)).is_noise for number in (3, 4)] == [False, True]
 
 
 def test_min_score_refuses_what_holds_no_word_and_nothing_else() -> None:
     ranking = rank(Evidence(WORDS, NEAR), min_score=0.9)
-    assert (ranking.eligible, ranking.refused) == ([1, 2], [3, 4])
+    assert (ranking.telling, ranking.noise, ranking.refused) == ([1, 2], [], [3, 4])
+
+
+def test_noise_without_a_score_is_in_the_order_of_its_cosines() -> None:
+    near = VectorMatches({7: -0.1, 8: 0.1, 9: 0.05, 3: 0.3}, Noise(0.0, 0.1), compared=1000)
+    ranking = rank(Evidence(vector=near), TermStatistics(idf(100, {"lease": 2}), {}))
+    assert (ranking.telling, ranking.noise) == ([], [3, 8, 9, 7])
+    assert ranking.base_scores[8] == ranking.base_scores[7] == 0
+
+
+def test_literal_chunk_without_a_score_stands_before_noise() -> None:
+    near = VectorMatches({2: -0.2, 8: 0.1}, Noise(0.0, 0.1), compared=1000)
+    ranking = rank(Evidence(vector=near))
+    assert (ranking.telling, ranking.noise) == ([2], [8])
+
+
+def test_noise_is_left_to_read_only_while_there_are_places_for_it() -> None:
+    ranking = rank(Evidence(WORDS, NEAR))
+    assert [ranking.unread(count, is_filled=False) for count in (0, 3, 4, 9)] == [4, 1, 0, 0]
+    assert [ranking.unread(count, is_filled=True) for count in (0, 2, 3, 9)] == [3, 1, 0, 0]
 
 
 def test_word_of_the_question_counts_though_the_keyword_arm_gave_up() -> None:
     """The vectors found what holds a word; the statistics say so."""
     ranking = rank(Evidence(vector=NEAR), min_score=1.0)
-    assert ranking.eligible == [2]
+    assert ranking.telling == [2]
     assert ranking.hit(row(2)).is_literal
     assert ranking.hit(row(2)).terms == ("lease", "oak")
 
@@ -41,8 +63,9 @@ def test_word_of_the_question_counts_though_the_keyword_arm_gave_up() -> None:
 def test_without_statistics_nothing_is_judged_and_words_count_all_the_same() -> None:
     ranking = rank(Evidence(WORDS, NEAR), statistics=None)
     assert ranking.floors is None
-    assert ranking.eligible == [1, 2, 3, 4]
+    assert (ranking.telling, ranking.noise) == ([1, 2, 3, 4], [])
     assert ranking.hit(row(1)).is_literal
+    assert ranking.hit(row(4)).verdict is None
 
 
 def test_hit_has_the_numbers_of_the_arms_that_found_it() -> None:
@@ -55,4 +78,4 @@ def test_hit_has_the_numbers_of_the_arms_that_found_it() -> None:
 
 
 def test_latest_of_equals_comes_first() -> None:
-    assert rank(Evidence(LexicalMatches({1: 2.0, 5: 2.0, 3: 2.0})), statistics=None).eligible == [5, 3, 1]
+    assert rank(Evidence(LexicalMatches({1: 2.0, 5: 2.0, 3: 2.0})), statistics=None).telling == [5, 3, 1]

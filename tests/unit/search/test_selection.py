@@ -1,0 +1,131 @@
+"""Noise behind hits that tell something: it fills the places that are left, and moves nobody."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.config.query import HybridSection
+from memoryd.domain.documents import RelativePath, Source
+from memoryd.domain.ranking.floors import Floors, Idf, Verdict
+from memoryd.domain.ranking.fusion import Noise
+from memoryd.search.hit import Hit
+from memoryd.search.search_settings import SelectionSettings
+from memoryd.search.selection import Selected, select
+from memoryd.store.chunks import ChunkRow
+
+NOW = datetime(2026, 10, 6, tzinfo=UTC)
+LIMIT = 6
+FLOORS = Floors(Idf(), Noise(0.0, 0.1), vectors=100, share=0.0, deviations=2.0, vector_floor=3.0, clear_floor=4.3)
+DECAY: Mapping[str, object] = {"temporalDecay": {"enabled": True, "halfLifeDays": 30}}
+RULES: Sequence[Mapping[str, object]] = [{}, {"mmr": {"enabled": True, "lambda": 0.3}}, DECAY]
+
+
+def chosen(candidates: Sequence[Hit], rules: Mapping[str, object] | None = None, min_score: float = 0.0) -> Selected:
+    settings = SelectionSettings(HybridSection.model_validate(rules or {}))
+    return select(candidates, LIMIT, settings=settings, min_score=min_score, floors=FLOORS, now=NOW)
+
+
+def chunk(number: int, path: str = "", text: str = "") -> ChunkRow:
+    text = text or f"text{number} of its own kind{number}, word{number} and thing{number}"
+    name = RelativePath(path or f"memory/{number:03}.md")
+    return ChunkRow(number, name, Source.MEMORY, 1, 2, "", text, mtime_ns=number * 10**18)
+
+
+def literal(number: int, score: float, path: str = "", text: str = "") -> Hit:
+    return Hit(chunk(number, path, text), score, score, bm25=1.0, terms=("lease",), verdict=Verdict.WEAK)
+
+
+def stranger(number: int, score: float = 0.0, path: str = "", text: str = "") -> Hit:
+    return Hit(chunk(number, path, text), score, score, cosine=0.2, verdict=Verdict.NONE)
+
+
+def numbers(selected: Selected) -> list[int]:
+    return [hit.chunk.id for hit in selected.hits]
+
+
+def test_noise_fills_what_is_left_in_its_order_and_says_so() -> None:
+    selected = chosen([literal(1, 0.7), stranger(5), stranger(3), stranger(4)])
+    assert numbers(selected) == [1, 5, 3, 4]
+    assert (selected.telling, selected.misses) == (1, ())
+    assert ["noise" in hit.because for hit in selected.hits] == [False, True, True, True]
+    assert "2.0 deviations above the mean, where the best of unrelated notes reaches 3.0" in selected.hits[1].because
+
+
+def test_answer_of_noise_alone_is_none_the_less_an_answer() -> None:
+    selected = chosen([stranger(number) for number in range(30)])
+    assert numbers(selected) == [0, 1, 2, 3, 4, 5]
+    assert (selected.telling, selected.has_room, selected.dominant) == (0, False, None)
+    assert [miss.chunk.id for miss in selected.misses] == [6, 7, 8, 9, 10, 11]
+    assert {miss.because for miss in selected.misses} == {"it is beyond maxResults"}
+
+
+def test_noise_stands_behind_a_literal_hit_that_scores_less() -> None:
+    assert numbers(chosen([stranger(1, 0.2), literal(2, 0.0), stranger(3, 0.1)])) == [2, 1, 3]
+
+
+def test_noise_below_the_least_score_is_a_miss_with_its_reason() -> None:
+    selected = chosen([literal(1, 0.1), stranger(2, 0.2), stranger(3, 0.1)], min_score=0.15)
+    assert numbers(selected) == [1, 2]
+    assert [miss.because for miss in selected.misses] == [
+        "it scores below minScore 0.15 and holds no word of the question"
+    ]
+
+
+HITS = st.lists(
+    st.builds(
+        lambda is_stranger, score, path, family: (is_stranger, score, f"memory/2026-09-0{path}.md", family),
+        st.booleans(),
+        st.sampled_from([0.0, 0.05, 0.2, 0.5, 0.8]),
+        st.integers(1, 3),
+        st.integers(0, 4),
+    ),
+    max_size=40,
+)
+
+
+@pytest.mark.parametrize("rules", RULES)
+@given(given_hits=HITS)
+def test_what_tells_something_is_chosen_as_if_there_were_no_noise(
+    rules: Mapping[str, object], given_hits: list[tuple[bool, float, str, int]]
+) -> None:
+    """Folding, MMR, decay and shares see no stranger, whatever it scores, whosever copy or neighbour it is."""
+    candidates = [
+        (stranger if is_stranger else literal)(number, score, path, f"kind{family} " * 9 + f"number{number % 7}")
+        for number, (is_stranger, score, path, family) in enumerate(given_hits)
+    ]
+    selected = chosen(candidates, rules)
+    alone = chosen([hit for hit in candidates if not hit.is_noise], rules)
+    told = [hit for hit in selected.hits if not hit.is_noise]
+    assert tuple(told) == alone.hits
+    assert numbers(selected)[: len(told)] == numbers(alone)
+    assert (selected.telling, selected.has_room, selected.dominant) == (len(told), alone.has_room, alone.dominant)
+
+
+def test_documents_and_like_notes_keep_their_shares_among_noise_too() -> None:
+    lone = [stranger(number, path="memory/long.md") for number in range(8)]
+    assert numbers(chosen([*lone, stranger(9)])) == [0, 1, 2, 3, 4, 9]
+    told = [literal(number, 0.5, "memory/long.md") for number in range(20, 24)]
+    assert numbers(chosen([*told, *lone, stranger(9)])) == [20, 21, 22, 23, 0, 9]
+    alike = [stranger(number, text="the ferry came late from the other bank today " * 2) for number in range(8)]
+    alike = [replace(hit, chunk=replace(hit.chunk, text=f"{hit.chunk.text} no{hit.chunk.id}")) for hit in alike]
+    assert numbers(chosen([*alike, stranger(20), stranger(21), stranger(22)])) == [0, 1, 2, 20, 21, 22]
+
+
+def test_copy_that_stands_out_keeps_what_it_is_worth_behind_a_newer_one() -> None:
+    """Both say the same; the newest leads, and its passages may have been cut otherwise."""
+    near = replace(stranger(1, 0.3, text="The same."), cosine=0.5, verdict=Verdict.ANSWERABLE)
+    hit, *others = chosen([near, stranger(2, text="The  same."), stranger(3)]).hits
+    assert (hit.chunk.id, hit.verdict, hit.score, len(hit.copies)) == (2, Verdict.ANSWERABLE, 0.3, 1)
+    assert "noise" not in hit.because
+    assert [other.verdict for other in others] == [Verdict.NONE]
+
+
+def test_hit_that_nobody_judged_is_no_noise() -> None:
+    unjudged = replace(stranger(1, 0.1), verdict=None)
+    selected = chosen([stranger(2, 0.2), unjudged])
+    assert numbers(selected) == [1, 2]
+    assert selected.telling == 1

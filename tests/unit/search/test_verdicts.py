@@ -1,0 +1,65 @@
+"""What hits and answers are worth, and why."""
+
+from dataclasses import replace
+
+import pytest
+
+from memoryd.domain.documents import RelativePath, Source
+from memoryd.domain.ranking.floors import Floors, Verdict, idf
+from memoryd.domain.ranking.fusion import Noise
+from memoryd.search.hit import Hit, best_verdict
+from memoryd.search.verdicts import judged, why_no_better
+from memoryd.store.chunks import ChunkRow
+
+IDF = idf(100, {"lease": 2, "oak": 40})
+FLOORS = Floors(IDF, Noise(0.0, 0.1), vectors=100, share=0.2, deviations=2.0, vector_floor=3.0, clear_floor=4.3)
+HIT = Hit(ChunkRow(1, RelativePath("a.md"), Source.MEMORY, 1, 2, "", "text"), 0.5, 0.5)
+WORD = replace(HIT, terms=("lease",))
+
+
+@pytest.mark.parametrize(
+    ("terms", "cosine", "verdict"),
+    [
+        ({"lease", "oak"}, None, Verdict.ANSWERABLE),
+        ({"oak"}, None, Verdict.WEAK),
+        ({"oak"}, 0.1, Verdict.WEAK),
+        (set[str](), 0.44, Verdict.ANSWERABLE),
+        (set[str](), 0.31, Verdict.WEAK),
+        (set[str](), 0.29, Verdict.NONE),
+        (set[str](), -0.5, Verdict.NONE),
+    ],
+)
+def test_hit_is_judged_by_its_own_words_and_its_own_meaning(
+    terms: set[str], cosine: float | None, verdict: Verdict
+) -> None:
+    assert FLOORS.verdict(terms, cosine, is_literal=bool(terms)) is verdict
+
+
+def test_word_that_is_only_part_of_a_name_is_weak() -> None:
+    """The keyword arm found it; it is none of the whole words that are counted."""
+    assert FLOORS.verdict((), None, is_literal=True) is Verdict.WEAK
+
+
+def test_answer_is_worth_what_its_best_hit_is() -> None:
+    hits = [replace(HIT, verdict=verdict) for verdict in (Verdict.NONE, Verdict.WEAK, Verdict.ANSWERABLE)]
+    assert best_verdict(hits) is Verdict.ANSWERABLE
+    assert best_verdict(hits[:2]) is Verdict.WEAK
+    assert best_verdict(hits[:1]) is Verdict.NONE
+    assert best_verdict([HIT]) is best_verdict([]) is None
+
+
+def test_where_nobody_judges_a_word_in_the_first_hits_answers() -> None:
+    given = judged([HIT, WORD, HIT, WORD, replace(WORD, verdict=Verdict.NONE)], leading=3)
+    assert [hit.verdict for hit in given] == ["weak", "answerable", "weak", "weak", "none"]
+    assert [hit.verdict for hit in judged([WORD, HIT], leading=0)] == ["weak", "weak"]
+
+
+def test_reason_fits_the_verdict() -> None:
+    weak, none = replace(HIT, verdict=Verdict.WEAK), replace(HIT, verdict=Verdict.NONE)
+    assert why_no_better([none, replace(HIT, verdict=Verdict.ANSWERABLE)], FLOORS) == ""
+    assert why_no_better([none, weak], FLOORS) == FLOORS.weakness
+    assert why_no_better([none], FLOORS) == FLOORS.emptiness
+    assert "2.0 deviations above the mean" in FLOORS.emptiness
+    assert "none of the first 3 hits" in why_no_better([weak], None)
+    assert why_no_better([none], None)
+    assert why_no_better([], FLOORS) == ""
