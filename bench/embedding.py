@@ -21,9 +21,8 @@ from bench.timing import Stopwatch, median
 from bench.vectors import model_identity
 from memoryd.client import Client
 from memoryd.domain.text.entries import ChunkSettings, chunk_entries
-from memoryd.embed.local.llama import NICENESS
-from memoryd.embed.local.worker import LlamaWorker
-from memoryd.embed.local.worker_life import WorkerSpec
+from memoryd.embed.local.worker import LlamaWorker, WorkerSpec
+from memoryd.embed.local.worker_program import NICENESS
 from memoryd.embed.protocol import Passage
 from memoryd.models.families import family_of
 from memoryd.models.inspection import inspect

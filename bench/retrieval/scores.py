@@ -1,45 +1,103 @@
-"""Measures of a ranking: recall@k over the evidence groups, MRR@10, nDCG@10, and how much a reader must read."""
+"""Measures of one answer: recall@k over the evidence groups, MRR@10, nDCG@10, how much a reader must read, and whether
+the lines that a hit puts forward (its `focus`) hold the answer."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from bench.retrieval.sets import Evidence, Lines, Question
+from bench.retrieval.sets import Evidence, Lines, Question, Sizes
 
 DEPTH = 10
 
 
 @dataclass(frozen=True, slots=True)
+class Shown:
+    """A hit as its reader sees it: the lines of its chunk, and those that it puts forward."""
+
+    chunk: Lines
+    focus: Lines
+
+
+@dataclass(frozen=True, slots=True)
 class Scores:
-    """Of one question, or the mean of many; `chars_at_5` counts each line of the top five once."""
+    """Of one question, or the mean of many.
+
+    `first` and `in_three`: evidence lies within the focus of the first hit, or of one of the first three. `chars_at_5`
+    counts each line of the top five chunks once.
+    """
 
     recall_at_1: float
     recall_at_5: float
     recall_at_10: float
     mrr_at_10: float
     ndcg_at_10: float
+    first: float
+    in_three: float
     chars_at_5: float
 
 
-def score(question: Question, hits: Sequence[Lines], sizes: Mapping[str, Sequence[int]]) -> Scores:
-    """Score one ranking; `sizes` holds the characters of each line of each document."""
-    ranks = [rank for evidence in question.evidence if (rank := _first_rank(evidence, hits)) is not None]
+@dataclass(frozen=True, slots=True)
+class Focused:
+    """The hits among the first ten whose chunk holds evidence.
+
+    `covered` of them have evidence that their chunk holds in their focus too; `lines` is what all of these are long.
+    """
+
+    hits: int = 0
+    covered: int = 0
+    lines: int = 0
+
+    def __add__(self, other: "Focused") -> "Focused":
+        return Focused(self.hits + other.hits, self.covered + other.covered, self.lines + other.lines)
+
+    @property
+    def coverage(self) -> float | None:
+        """The share that is covered; None where no hit holds evidence."""
+        return self.covered / self.hits if self.hits else None
+
+    @property
+    def mean_lines(self) -> float | None:
+        """The lines of a focus; None where no hit holds evidence."""
+        return self.lines / self.hits if self.hits else None
+
+
+def score(question: Question, hits: Sequence[Shown], sizes: Sizes) -> Scores:
+    """Score one ranking of a question that has evidence."""
+    chunks = [hit.chunk for hit in hits]
+    ranks = [rank for evidence in question.evidence if (rank := _first_rank(evidence, chunks)) is not None]
     count = len(question.evidence)
     best = min(ranks, default=DEPTH + 1)
+    focused = [_holds(question, hit.focus) for hit in hits]
     return Scores(
         recall_at_1=sum(rank <= 1 for rank in ranks) / count,
         recall_at_5=sum(rank <= 5 for rank in ranks) / count,
         recall_at_10=sum(rank <= DEPTH for rank in ranks) / count,
         mrr_at_10=1 / best if best <= DEPTH else 0.0,
-        ndcg_at_10=_ndcg(question, hits),
-        chars_at_5=_characters(hits[:5], sizes),
+        ndcg_at_10=_ndcg(question, chunks),
+        first=float(any(focused[:1])),
+        in_three=float(any(focused[:3])),
+        chars_at_5=_characters(chunks[:5], sizes),
     )
+
+
+def focused(question: Question, hits: Sequence[Shown]) -> Focused:
+    """Count the hits that hold evidence, and those whose focus does."""
+    found = Focused()
+    for hit in hits[:DEPTH]:
+        held = [place for evidence in question.evidence for place in evidence.places if hit.chunk.overlaps(place)]
+        if held:
+            found += Focused(1, int(any(map(hit.focus.overlaps, held))), hit.focus.count)
+    return found
 
 
 def mean(scores: Sequence[Scores]) -> Scores:
     """Return the mean of each measure."""
     return Scores(*(fmean(getattr(row, name) for row in scores) for name in Scores.__dataclass_fields__))
+
+
+def _holds(question: Question, lines: Lines) -> bool:
+    return any(lines.overlaps(place) for evidence in question.evidence for place in evidence.places)
 
 
 def _first_rank(evidence: Evidence, hits: Sequence[Lines]) -> int | None:
@@ -61,6 +119,6 @@ def _ndcg(question: Question, hits: Sequence[Lines]) -> float:
     return min(1.0, sum(gains) / ideal) if ideal else 0.0
 
 
-def _characters(hits: Sequence[Lines], sizes: Mapping[str, Sequence[int]]) -> float:
+def _characters(hits: Sequence[Lines], sizes: Sizes) -> float:
     lines = {(hit.path, line) for hit in hits for line in range(hit.start, hit.end + 1)}
     return float(sum(sizes[path][line - 1] for path, line in lines if line <= len(sizes[path])))

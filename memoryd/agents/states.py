@@ -9,7 +9,7 @@ from memoryd.config.memory_search import MemorySearchSection
 from memoryd.domain.documents import OutsideCount
 from memoryd.domain.provider_choice import Choice
 from memoryd.embed.embedding import Embedding
-from memoryd.embed.local.worker import WorkerState
+from memoryd.embed.local.kept_worker import WorkerState
 from memoryd.embed.protocol import EmbedderIdentity
 from memoryd.embed.slot import EmbedderState, StandIn
 from memoryd.files.scanner import RootReport, RootState

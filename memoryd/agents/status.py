@@ -20,7 +20,7 @@ from memoryd.agents.states import (
 from memoryd.agents.workspace_index import WorkspaceIndex
 from memoryd.domain.documents import SkippedFile
 from memoryd.embed.embedding import Embedding
-from memoryd.embed.local.worker import WorkerState
+from memoryd.embed.local.kept_worker import WorkerState
 from memoryd.index.sync_state import Publish
 from memoryd.qmd.agent import AgentQmd
 

@@ -40,7 +40,7 @@ from memoryd.api.status_models import (
     UnreachableReply,
 )
 from memoryd.domain.documents import INDEX_ALL
-from memoryd.embed.local.worker import WorkerState
+from memoryd.embed.local.kept_worker import WorkerState
 from memoryd.embed.slot import EmbedderState
 from memoryd.files.scanner import RootReport
 from memoryd.index.sync_state import Removal

@@ -12,8 +12,7 @@ from memoryd.cli.invocation import Invocation
 from memoryd.cli.terminal import styled
 from memoryd.config.providers import LocalSection
 from memoryd.embed.local.identity import identity_of
-from memoryd.embed.local.worker import LlamaWorker
-from memoryd.embed.local.worker_life import WorkerSpec
+from memoryd.embed.local.worker import LlamaWorker, WorkerSpec
 from memoryd.embed.verify import Pair, Verification
 from memoryd.embed.verify import verify as embed_known_pairs
 from memoryd.errors import MemorydError

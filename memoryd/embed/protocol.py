@@ -6,7 +6,7 @@ from enum import StrEnum
 from hashlib import sha256
 from typing import NewType, Protocol
 
-from memoryd.domain.vector import Vector as Vector  # a word of this seam, too
+from memoryd.domain.vector import Vector
 
 
 class Purpose(StrEnum):

@@ -3,7 +3,8 @@
 import time
 from collections.abc import Callable, Sequence
 
-from memoryd.embed.protocol import Embedder, Vector
+from memoryd.domain.vector import Vector
+from memoryd.embed.protocol import Embedder
 from memoryd.embed.slot import EmbedderSlot
 from memoryd.index.pending_queue import PendingQueue
 from memoryd.index.spaces import Spaces

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import structlog
 
-from memoryd.embed.protocol import Embedder, Passage, Unembeddable, Vector
+from memoryd.domain.vector import Vector
+from memoryd.embed.protocol import Embedder, Passage, Unembeddable
 from memoryd.errors import BudgetSpent, EmbedderUnavailable, WorkerDied
 from memoryd.files.octets import NotReadableError
 from memoryd.index.backlog import Backlog

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
+from memoryd.config.loading.overrides import YES
 from memoryd.config.paths import models_dir
 from memoryd.config.providers import LocalSection
 from memoryd.errors import DownloadError, ModelError
@@ -37,7 +38,6 @@ __all__ = ["HUB", "ModelStore", "Progress", "StoredModel"]
 
 HUB: Final = "https://huggingface.co"
 OFFLINE: Final = ("MEMORYD_OFFLINE", "HF_HUB_OFFLINE")
-YES: Final = frozenset({"1", "true", "yes", "on"})
 
 
 @dataclass(frozen=True, slots=True)

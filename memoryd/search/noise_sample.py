@@ -3,7 +3,7 @@
 import numpy as np
 
 from memoryd.domain.ranking.fusion import Noise
-from memoryd.embed.protocol import Vector
+from memoryd.domain.vector import Vector
 from memoryd.store.stored_vectors import Matrix
 
 SAMPLE = 2_000

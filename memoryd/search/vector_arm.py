@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from memoryd.domain.ranking.deepening import DEEPER
 from memoryd.domain.ranking.fusion import VectorMatches
 from memoryd.domain.ranking.questions import Question
-from memoryd.embed.protocol import Embedder, Vector
+from memoryd.domain.vector import Vector
+from memoryd.embed.protocol import Embedder
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot, EmbedderState
 from memoryd.index.spaces import Spaces
 from memoryd.search.backend import Arm, ArmState

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoryd.domain.ranking.fusion import Noise
-from memoryd.embed.protocol import Vector
+from memoryd.domain.vector import Vector
 from memoryd.errors import StoreUnavailable
 from memoryd.search.noise_sample import SAMPLE, NoiseSample
 from memoryd.search.vector_rows import VectorRows

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from memoryd.domain.breaker import BreakerRule
-from memoryd.embed.protocol import Attachment, Passage, Unembeddable, Vector
+from memoryd.domain.vector import Vector
+from memoryd.embed.protocol import Attachment, Passage, Unembeddable
 from memoryd.embed.remote.batch.batch_embedder import BatchEmbedder, BatchSettings
 from memoryd.embed.remote.gate import EndpointGate
 from memoryd.embed.remote.remote_settings import CallTimeouts

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from memoryd.domain.vector import Vector
 from memoryd.embed.local.identity import identity_of
-from memoryd.embed.local.worker import LlamaWorker
-from memoryd.embed.local.worker_life import WorkerSpec
-from memoryd.embed.protocol import Embedder, Passage, Unembeddable, Vector
+from memoryd.embed.local.worker import LlamaWorker, WorkerSpec
+from memoryd.embed.protocol import Embedder, Passage, Unembeddable
 from memoryd.errors import EmbedderUnavailable, EmbeddingError
 from memoryd.models.families import family_of
 from memoryd.models.inspection import inspect

@@ -18,7 +18,8 @@ import pytest
 from memoryd.config.providers import ModelsSection
 from memoryd.config.secret import parse_secret
 from memoryd.domain.breaker import BreakerRule
-from memoryd.embed.protocol import Attachment, Passage, Unembeddable, Vector
+from memoryd.domain.vector import Vector
+from memoryd.embed.protocol import Attachment, Passage, Unembeddable
 from memoryd.embed.remote.api_keys import AddressOwner, KeySources
 from memoryd.embed.remote.credentials import credentials_of
 from memoryd.embed.remote.gate import EndpointGate

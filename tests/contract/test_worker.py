@@ -10,10 +10,10 @@ import numpy as np
 import psutil
 import pytest
 
-from memoryd.embed.local.worker import LlamaWorker
-from memoryd.embed.local.worker_life import WorkerSpec
+from memoryd.domain.vector import Vector
+from memoryd.embed.local.worker import LlamaWorker, WorkerSpec
 from memoryd.embed.local.worker_phase import WorkerPhase
-from memoryd.embed.protocol import EmbedderIdentity, Passage, Unembeddable, Vector
+from memoryd.embed.protocol import EmbedderIdentity, Passage, Unembeddable
 from memoryd.errors import EmbedderUnavailable, EmbeddingError
 from memoryd.models.families import ModelFamily
 from tests.waiting import eventually_async

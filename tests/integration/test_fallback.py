@@ -15,10 +15,11 @@ from memoryd.config.providers import ModelsSection
 from memoryd.config.secret import parse_secret
 from memoryd.domain.breaker import BreakerRule
 from memoryd.domain.provider_choice import Choice
+from memoryd.domain.vector import Vector
 from memoryd.embed.choice import EmbedderPlan
 from memoryd.embed.embedding import Embedding
 from memoryd.embed.fallback_embedding import FallbackEmbedding
-from memoryd.embed.protocol import Embedder, EmbedderIdentity, Passage, Unembeddable, Vector
+from memoryd.embed.protocol import Embedder, EmbedderIdentity, Passage, Unembeddable
 from memoryd.embed.remote.api_keys import AddressOwner, KeySources
 from memoryd.embed.remote.remote_embedding import RemoteEmbedding
 from memoryd.embed.remote.remote_settings import CallTimeouts, EndpointAccess, RemoteSettings

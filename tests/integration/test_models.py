@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from memoryd.domain.vector import Vector
 from memoryd.embed.local.identity import identity_of
-from memoryd.embed.local.worker import LlamaWorker
-from memoryd.embed.local.worker_life import WorkerSpec
-from memoryd.embed.protocol import EmbedderIdentity, Passage, Unembeddable, Vector
+from memoryd.embed.local.worker import LlamaWorker, WorkerSpec
+from memoryd.embed.protocol import EmbedderIdentity, Passage, Unembeddable
 from memoryd.embed.verify import CHINESE, ENGLISH, verify
 from memoryd.errors import DownloadError, ModelError
 from memoryd.models import packaged

@@ -16,8 +16,7 @@ import psutil
 import pytest
 
 from memoryd.domain.breaker import BreakerRule
-from memoryd.embed.local.worker import LlamaWorker
-from memoryd.embed.local.worker_life import WorkerSpec, worker_command
+from memoryd.embed.local.worker import EMBEDDING_COMMAND, LlamaWorker, WorkerSpec
 from memoryd.embed.local.worker_phase import WorkerPhase
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Unembeddable
 from memoryd.errors import EmbedderUnavailable, EmbeddingError, ModelError, WorkerDied
@@ -77,7 +76,7 @@ def played(mode: str, *, document_timeout: timedelta = 20 * SECOND, rule: Breake
 
 
 def real(model: Path, *, document_timeout: timedelta = 20 * SECOND) -> LlamaWorker:
-    return worker_for(model, worker_command, dimensions=384, document_timeout=document_timeout)
+    return worker_for(model, EMBEDDING_COMMAND, dimensions=384, document_timeout=document_timeout)
 
 
 async def comes_back(worker: LlamaWorker) -> None:
@@ -395,8 +394,7 @@ from datetime import timedelta
 from pathlib import Path
 from memoryd.models.families import ModelFamily
 from memoryd.embed.protocol import EmbedderIdentity
-from memoryd.embed.local.worker import LlamaWorker
-from memoryd.embed.local.worker_life import WorkerSpec
+from memoryd.embed.local.worker import LlamaWorker, WorkerSpec
 
 async def main():
     worker = LlamaWorker(WorkerSpec(

@@ -1,4 +1,4 @@
-"""The wire between the daemon and its embedding worker: typed messages in length-prefixed frames.
+"""The wire between the daemon and a worker that runs a model: typed messages in length-prefixed frames.
 
 A frame is two big-endian 32-bit lengths, a JSON header and raw bytes (a vector as float32 in the machine's byte
 order). Both sides check sizes before they allocate. Malformed input raises ValueError: the connection is then unusable.
@@ -27,7 +27,7 @@ _LENGTHS: Final = struct.Struct(">II")
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """To the worker, first: which model and how. `context` bounds one text, in tokens."""
+    """To the worker, first: which model and how. `context` bounds one text, or one pair, in tokens."""
 
     model: str
     pooling: str
@@ -37,7 +37,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Embed:
-    """To the worker: one text, prompt included. One Embedded or NoVector answers it, in order of its purpose."""
+    """To the worker: one text, prompt included. One Embedded or NoResult answers it, in order of its purpose."""
 
     id: int
     purpose: Purpose
@@ -45,15 +45,29 @@ class Embed:
 
 
 @dataclass(frozen=True, slots=True)
+class Score:
+    """To the worker: a question and a text that may answer it. One Scored or NoResult answers it, in order."""
+
+    id: int
+    question: str
+    text: str
+
+    @property
+    def purpose(self) -> Purpose:
+        """Somebody waits for it, always."""
+        return Purpose.QUERY
+
+
+@dataclass(frozen=True, slots=True)
 class Cancel:
-    """To the worker: nobody waits for this text any more; if it is still queued, refuse it instead of computing."""
+    """To the worker: nobody waits for this request any more; refuse it instead of computing, if it still can be."""
 
     id: int
 
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """From the worker: the model is loaded."""
+    """From the worker: the model is loaded. It gives as many numbers as `dimensions` for a text, or for a pair."""
 
     dimensions: int
     context: int
@@ -75,21 +89,32 @@ class Embedded:
 
 
 @dataclass(frozen=True, slots=True)
-class NoVector:
-    """From the worker: no usable vector for this text."""
+class Scored:
+    """From the worker: what the model's head gives for the pair, as it is: more is a better answer."""
+
+    id: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class NoResult:
+    """From the worker: no usable result for this request."""
 
     id: int
     reason: str
 
 
-Message = Load | Embed | Cancel | Ready | Failed | Embedded | NoVector
+WorkerRequest = Embed | Score
+Message = Load | WorkerRequest | Cancel | Ready | Failed | Embedded | Scored | NoResult
 
-_KINDS: Final = {kind.__name__.lower(): kind for kind in (Load, Embed, Cancel, Ready, Failed, Embedded, NoVector)}
+_KINDS: Final = {
+    kind.__name__.lower(): kind for kind in (Load, Embed, Score, Cancel, Ready, Failed, Embedded, Scored, NoResult)
+}
 
 
 def encode(message: Message) -> bytes:
     """Give the frame of `message`. Lone surrogates become question marks."""
-    header: dict[str, str | int] = {"kind": type(message).__name__.lower()}
+    header: dict[str, str | int | float] = {"kind": type(message).__name__.lower()}
     payload = b""
     for item in fields(message):
         value = getattr(message, item.name)

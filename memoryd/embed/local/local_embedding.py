@@ -12,8 +12,7 @@ from typing import Final
 import structlog
 
 from memoryd.embed.local.identity import identity_of
-from memoryd.embed.local.worker import LlamaWorker
-from memoryd.embed.local.worker_life import WorkerSpec
+from memoryd.embed.local.worker import LlamaWorker, WorkerSpec
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
 from memoryd.errors import DownloadError, MemorydError, ModelError
 from memoryd.models.families import ModelFamily, family_of

@@ -7,34 +7,90 @@ memory back to the system.
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
 from typing import Final
 
-import psutil
-import structlog
+import numpy as np
 
-from memoryd.embed.local.frames import TEXT_CHARACTERS
-from memoryd.embed.local.worker_connection import WorkerConnection
-from memoryd.embed.local.worker_life import WorkerLife, WorkerSpec
-from memoryd.embed.local.worker_phase import WorkerEvent, WorkerPhase, next_phase
-from memoryd.embed.protocol import EmbedderIdentity, Passage, Purpose, Unembeddable, Vector
-from memoryd.errors import EmbedderUnavailable, EmbeddingError, MemorydError, ModelError
+from memoryd.domain.vector import Vector
+from memoryd.embed.local.frames import TEXT_CHARACTERS, Embed, Embedded, Load, Message, NoResult, Ready
+from memoryd.embed.local.kept_worker import KeptWorker, WorkerState
+from memoryd.embed.local.worker_life import Command, WorkerRun, module_command
+from memoryd.embed.local.worker_phase import WorkerPhase
+from memoryd.embed.protocol import EmbedderIdentity, Passage, Purpose, Unembeddable
+from memoryd.errors import EmbedderUnavailable, EmbeddingError
+from memoryd.models.families import ModelFamily
 from memoryd.retry import Retry
 
-log = structlog.get_logger()
+EMBEDDING_COMMAND: Final = module_command("memoryd.embed.local.llama")
+_LENGTH_TOLERANCE: Final = 1e-3
 
-_FILE_CHECK: Final = 1.0
-"""Seconds between looks at a broken model file, to see whether it was replaced."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerSpec:
+    """Which model a worker runs, and how patiently.
+
+    `query_timeout` bounds a question, waiting for the model included. `document_timeout` is how long the worker may
+    owe replies without giving any before it counts as hung. `idle_unload` of zero keeps the model for ever. `context`
+    lowers the model's own, in tokens: memory grows with it (vocabulary × tokens × 4 bytes of output buffer).
+    """
+
+    model: Path
+    family: ModelFamily
+    identity: EmbedderIdentity
+    threads: int
+    idle_unload: timedelta
+    context: int | None = None
+    query_timeout: timedelta = timedelta(seconds=3)
+    document_timeout: timedelta = timedelta(seconds=120)
+    load_timeout: timedelta = timedelta(seconds=120)
+    command: Command = EMBEDDING_COMMAND
+
+    @property
+    def run(self) -> WorkerRun[Vector | Unembeddable]:
+        """How the worker is run."""
+        context = min(self.family.context, self.context or self.family.context)
+        return WorkerRun(
+            order=Load(str(self.model), self.family.pooling, context, self.threads),
+            job=EmbeddingJob(self.identity.dimensions),
+            command=self.command,
+            idle_unload=self.idle_unload,
+            stall=self.document_timeout,
+            load_timeout=self.load_timeout,
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class WorkerState:
-    """What status shows of the worker."""
+class EmbeddingJob:
+    """What a worker that embeds must give: a vector of so many dimensions for each text."""
 
-    phase: WorkerPhase
-    pid: int | None
-    rss_bytes: int
-    restarts: int
-    last_error: str | None
+    dimensions: int
+    name: str = "embedding"
+    unavailable: type[EmbedderUnavailable] = EmbedderUnavailable
+
+    def misfit(self, ready: Ready) -> str:
+        """Return why the model that is loaded is another one than its header says; empty if it is not."""
+        wrong = f"it gives {ready.dimensions} dimensions, not {self.dimensions}"
+        return "" if ready.dimensions == self.dimensions else wrong
+
+    def read(self, message: Message) -> tuple[int, Vector | Unembeddable]:
+        """Return whose vector it is, and the vector or why there is none; raises ValueError for anything else."""
+        match message:
+            case Embedded():
+                return message.id, self._vector(message.vector)
+            case NoResult():
+                return message.id, Unembeddable(message.reason)
+        raise ValueError(f"unexpected {type(message).__name__}")
+
+    def _vector(self, data: bytes) -> Vector | Unembeddable:
+        if len(data) != self.dimensions * np.dtype(np.float32).itemsize:
+            raise ValueError(f"vector of {len(data)} bytes for {self.dimensions} dimensions")
+        vector = np.frombuffer(data, np.float32)
+        # also false for NaN
+        if abs(float(np.linalg.norm(vector)) - 1) < _LENGTH_TOLERANCE:
+            return vector
+        return Unembeddable("the worker gave a vector that is not finite and of length 1")
 
 
 class LlamaWorker:
@@ -42,40 +98,29 @@ class LlamaWorker:
 
     def __init__(self, spec: WorkerSpec, *, retry: Retry | None = None) -> None:
         self._spec = spec
-        self._retry = retry or Retry()
-        self._phase = WorkerPhase.STOPPED
-        self._wanted = asyncio.Event()
-        self._start: asyncio.Future[WorkerConnection] | None = None
-        self._life: WorkerLife | None = None
-        self._lives = 0
-        self._has_ended = False
-        self._failure: MemorydError | None = None
-        self._tried_file: tuple[int, ...] | None = None
+        self._worker = KeptWorker(spec.run, retry=retry)
 
     @property
     def identity(self) -> EmbedderIdentity:
         """Names the vector space."""
         return self._spec.identity
 
-    def state(self) -> WorkerState:
-        """Return what status shows; cheap."""
-        pid = self._life.pid if self._life else None
-        return WorkerState(
-            phase=self._phase,
-            pid=pid,
-            rss_bytes=_resident(pid),
-            restarts=max(0, self._lives - 1),
-            last_error=str(self._failure) if self._failure else None,
-        )
-
     @property
     def is_given_up(self) -> bool:
         """Tell whether it failed so often that only a probe now and then is tried."""
-        return self._phase is not WorkerPhase.READY and self._retry.is_open
+        return self._worker.is_given_up
+
+    def state(self) -> WorkerState:
+        """Return what status shows; cheap."""
+        return self._worker.state()
 
     async def warm(self) -> None:
         """Start the worker and wait for it; raises ModelError if the file is at fault, else EmbedderUnavailable."""
-        await self._started()
+        await self._worker.warm()
+
+    async def run(self) -> None:
+        """Start the child when somebody asks, and again after failures; cancel it to stop the child."""
+        await self._worker.run()
 
     async def embed_query(self, text: str) -> Vector:
         """Return the vector of a question; raises EmbedderUnavailable if there is none within `query_timeout`, and
@@ -85,8 +130,7 @@ class LlamaWorker:
         prompt = self._spec.family.query(text[:TEXT_CHARACTERS])
         try:
             async with asyncio.timeout(self._spec.query_timeout.total_seconds()):
-                connection = await self._embedding_started()
-                (reply,) = await connection.ask(Purpose.QUERY, [prompt])
+                (reply,) = await self._worker.ask([Embed(0, Purpose.QUERY, prompt)])
         except TimeoutError:
             raise EmbedderUnavailable(self._why_late()) from None
         if isinstance(reply, Unembeddable):
@@ -98,141 +142,14 @@ class LlamaWorker:
 
         After a crash it waits for the back-off, so that a caller can halve the batch that did it, and go on.
         """
-        prompts = [
-            self._spec.family.document(passage.text[:TEXT_CHARACTERS], passage.title[:TEXT_CHARACTERS])
-            for passage in passages
-            if passage.text.strip()
-        ]
-        replies = iter(await self._ask_for_all(prompts) if prompts else ())
+        requests = [Embed(0, Purpose.DOCUMENT, self._prompt(passage)) for passage in passages if passage.text.strip()]
+        replies = iter(await self._worker.ask(requests, is_patient=True) if requests else ())
         return [next(replies) if passage.text.strip() else Unembeddable("empty text") for passage in passages]
 
-    async def _ask_for_all(self, prompts: Sequence[str]) -> list[Vector | Unembeddable]:
-        connection = await self._embedding_started(is_patient=True)
-        return await connection.ask(Purpose.DOCUMENT, prompts)
-
-    async def run(self) -> None:
-        """Start the child when somebody asks, and again after failures; cancel it to stop the child.
-
-        The loop's thread must outlive the child (see `Child.start`).
-        """
-        self._has_ended = False
-        try:
-            while True:
-                await self._wanted.wait()
-                await self._hold_off()
-                await self._live()
-        finally:
-            # first: whoever asks from now on must not wait for a start that nobody makes
-            self._has_ended = True
-            self._wanted.clear()
-            self._withdraw(EmbedderUnavailable("the embedding worker is stopped"))
-            self._step(WorkerEvent.ENDED)
-
-    async def _hold_off(self) -> None:
-        while (wait := self._retry.wait()) > 0:
-            self._step(WorkerEvent.HELD_OFF)
-            await asyncio.sleep(min(wait, _FILE_CHECK))
-            if isinstance(self._failure, ModelError) and await self._is_file_new():
-                self._retry.forget()
-
-    async def _live(self) -> None:
-        self._step(WorkerEvent.STARTED)
-        self._tried_file = await asyncio.to_thread(self._spec.stamp)
-        self._retry.tried()
-        self._lives += 1
-        life = self._life = WorkerLife(self._spec)
-        try:
-            self._note(await life.run(self._loaded))
-        finally:
-            try:
-                await life.end()
-            finally:
-                self._life = None
-
-    def _loaded(self, connection: WorkerConnection) -> None:
-        self._step(WorkerEvent.LOADED)
-        log.info("embedding model loaded", model=self._spec.model.name, pid=self._life and self._life.pid)
-        # nobody waits for it if who asked was refused because of the back-off
-        if self._start is not None:
-            self._start.set_result(connection)
-            self._start = None
-
-    def _note(self, failure: MemorydError | None) -> None:
-        if self._life is not None and self._life.has_answered:
-            self._retry.succeeded()
-        self._wanted.clear()
-        if failure is None:
-            self._step(WorkerEvent.UNLOADED)
-            log.info("embedding model unloaded", model=self._spec.model.name)
-            self._withdraw(EmbedderUnavailable("the embedding model was unloaded"))
-            return
-        self._step(WorkerEvent.FAILED)
-        self._failure = failure
-        wait = self._retry.failed()
-        log.warning("embedding worker failed", error=str(failure), retry_in=wait)
-        self._withdraw(failure)
-
-    def _withdraw(self, reason: MemorydError) -> None:
-        if self._life is not None:
-            self._life.hang_up(str(reason))
-        if self._start is not None and not self._start.done():
-            self._start.set_exception(_now_unavailable(reason))
-            # read, so that asyncio does not report it where nobody waited
-            self._start.exception()
-        self._start = None
-
-    async def _started(self, *, is_patient: bool = False) -> WorkerConnection:
-        connection = self._life.connection if self._life is not None else None
-        if self._phase is WorkerPhase.READY and connection is not None:
-            return connection
-        if self._has_ended:
-            raise EmbedderUnavailable("the embedding worker is stopped")
-        self._wanted.set()
-        wait = 0.0 if self._phase is WorkerPhase.STARTING else self._retry.wait()
-        if wait > 0 and self._failure is not None:
-            self._refuse_to_wait(wait, self._failure, is_patient)
-        if self._start is None:
-            self._start = asyncio.get_running_loop().create_future()
-        try:
-            async with asyncio.timeout(wait + self._spec.load_timeout.total_seconds()):
-                # several may wait for one start: the time-out of one must not cancel it for the others
-                return await asyncio.shield(self._start)
-        except TimeoutError:
-            raise EmbedderUnavailable(self._why_late()) from None
-
-    async def _embedding_started(self, *, is_patient: bool = False) -> WorkerConnection:
-        try:
-            return await self._started(is_patient=is_patient)
-        except ModelError as exc:
-            raise EmbedderUnavailable(str(exc), hint=exc.hint) from exc
-
-    def _refuse_to_wait(self, wait: float, failure: MemorydError, is_patient: bool) -> None:
-        if isinstance(failure, ModelError):
-            # a new one: an exception raised again and again keeps every traceback
-            raise ModelError(str(failure), hint=failure.hint)
-        if not is_patient:
-            raise EmbedderUnavailable(f"{failure}; next try in {wait:.0f} s")
+    def _prompt(self, passage: Passage) -> str:
+        return self._spec.family.document(passage.text[:TEXT_CHARACTERS], passage.title[:TEXT_CHARACTERS])
 
     def _why_late(self) -> str:
-        if self._phase is WorkerPhase.READY:
+        if self.state().phase is WorkerPhase.READY:
             return f"the embedding worker gave no answer within {self._spec.query_timeout.total_seconds():g} s"
         return "the embedding model is warming up"
-
-    async def _is_file_new(self) -> bool:
-        return await asyncio.to_thread(self._spec.stamp) != self._tried_file
-
-    def _step(self, event: WorkerEvent) -> None:
-        self._phase = next_phase(self._phase, event)
-
-
-def _now_unavailable(reason: MemorydError) -> MemorydError:
-    return reason if isinstance(reason, ModelError) else EmbedderUnavailable(str(reason), hint=reason.hint)
-
-
-def _resident(pid: int | None) -> int:
-    if pid is None:
-        return 0
-    try:
-        return int(psutil.Process(pid).memory_info().rss)
-    except psutil.Error:
-        return 0

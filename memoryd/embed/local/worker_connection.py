@@ -1,4 +1,4 @@
-"""The daemon's end of the wire to one embedding worker: who waits for which text, and what a reply must look like.
+"""The daemon's end of the wire to one worker: who waits for which request, and what a reply must look like.
 
 Every request gets exactly one reply, in order of its purpose; after anything else the worker cannot be trusted, and
 `serve` raises. Callers send and wait; one task, the worker's loop, reads.
@@ -8,36 +8,35 @@ import asyncio
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Final
+from typing import Generic
 
-import numpy as np
-
-from memoryd.embed.local.frames import Cancel, Embed, Embedded, Failed, Load, NoVector, Ready, encode, read
-from memoryd.embed.protocol import Purpose, Unembeddable, Vector
-from memoryd.errors import EmbedderUnavailable, EmbeddingError, ModelError, WorkerDied
-
-_LENGTH_TOLERANCE: Final = 1e-3
+from memoryd.embed.local.frames import Cancel, Failed, Load, Message, Ready, WorkerRequest, encode, read
+from memoryd.embed.local.worker_job import Reply, WorkerJob
+from memoryd.embed.protocol import Purpose
+from memoryd.errors import MemorydError, ModelError, WorkerDied
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Request:
+class _Owed(Generic[Reply]):
+    """A request that was sent, and who waits for its reply."""
+
     id: int
     purpose: Purpose
-    reply: asyncio.Future[Vector | Unembeddable]
+    reply: asyncio.Future[Reply]
 
 
-class WorkerConnection:
+class WorkerConnection(Generic[Reply]):
     """One life of one worker. Not reusable."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, dimensions: int) -> None:
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, job: WorkerJob[Reply]) -> None:
         self.has_answered = False
         self._reader = reader
         self._writer = writer
-        self._dimensions = dimensions
+        self._job = job
         self._last_id = 0
-        self._owed: dict[Purpose, deque[_Request]] = {purpose: deque() for purpose in Purpose}
+        self._owed: dict[Purpose, deque[_Owed[Reply]]] = {purpose: deque() for purpose in Purpose}
         self._end: str | None = None
         self._last_activity = 0.0
         self._idle = self._stall = float("inf")
@@ -56,28 +55,28 @@ class WorkerConnection:
             raise ModelError(f"cannot load model {order.model}: {message.reason}")
         if not isinstance(message, Ready):
             raise ValueError(f"{type(message).__name__} instead of Ready")
-        if message.dimensions != self._dimensions:
-            wrong = f"it gives {message.dimensions} dimensions, not {self._dimensions}"
+        if wrong := self._job.misfit(message):
             raise ModelError(f"cannot load model {order.model}: {wrong}")
 
-    async def ask(self, purpose: Purpose, texts: Sequence[str]) -> list[Vector | Unembeddable]:
-        """Send all texts at once, so that the worker never waits for the next, and give the replies in order.
+    async def ask(self, requests: Sequence[WorkerRequest]) -> list[Reply]:
+        """Send all requests at once, so that the worker never waits for the next, and give the replies in order.
 
-        Raises EmbedderUnavailable (a question) or WorkerDied (documents) if the connection ends first.
+        Their ids are given here. Raises what the job says (a question) or WorkerDied (documents) if the connection
+        ends first; who is cancelled takes them back, and what the worker has not begun it never computes.
         """
         if self._end is not None:
-            raise EmbedderUnavailable(self._end)
-        requests: list[_Request] = []
+            raise self._job.unavailable(self._end)
+        sent: list[_Owed[Reply]] = []
         try:
             # when the wire breaks here, `serve` learns why, and hanging up tells those who wait below
             with suppress(ConnectionError):
-                for text in texts:
-                    requests.append(self._send(purpose, text))
+                for request in requests:
+                    sent.append(self._send(request))
                     await self._writer.drain()
-            return await asyncio.gather(*(request.reply for request in requests))
+            return await asyncio.gather(*(owed.reply for owed in sent))
         finally:
-            for request in requests:
-                self._abandon(request)
+            for owed in sent:
+                self._abandon(owed)
 
     async def serve(self, *, idle: timedelta, stall: timedelta) -> None:
         """Read replies until nothing was asked for `idle`.
@@ -107,67 +106,56 @@ class WorkerConnection:
         """Close the connection; whoever still waits is told `reason`."""
         self._end = reason
         self._writer.transport.abort()
-        for purpose, requests in self._owed.items():
-            for request in requests:
-                if not request.reply.done():
-                    request.reply.set_exception(_ended(purpose, reason))
-            requests.clear()
+        for purpose, owed in self._owed.items():
+            for one in owed:
+                if not one.reply.done():
+                    one.reply.set_exception(self._ended(purpose, reason))
+            owed.clear()
 
-    def _send(self, purpose: Purpose, text: str) -> _Request:
+    def _send(self, request: WorkerRequest) -> _Owed[Reply]:
         if self._end is not None:
-            raise _ended(purpose, self._end)
+            raise self._ended(request.purpose, self._end)
         if not self.is_busy:
             self._touch()
         self._last_id += 1
-        request = _Request(self._last_id, purpose, asyncio.get_running_loop().create_future())
-        self._owed[purpose].append(request)
-        self._writer.write(encode(Embed(request.id, purpose, text)))
+        reply: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        owed = _Owed(self._last_id, request.purpose, reply)
+        self._owed[request.purpose].append(owed)
+        self._writer.write(encode(replace(request, id=owed.id)))
         if self._watch is not None and not self._watch.expired():
             self._watch.reschedule(self._deadline())
-        return request
+        return owed
 
-    def _abandon(self, request: _Request) -> None:
-        if not request.reply.cancelled() and request.reply.done():
+    def _abandon(self, owed: _Owed[Reply]) -> None:
+        if not owed.reply.cancelled() and owed.reply.done():
             # read, so that asyncio does not report it as never retrieved
-            request.reply.exception()
+            owed.reply.exception()
             return
-        request.reply.cancel()
+        owed.reply.cancel()
         if not self._writer.is_closing():
-            self._writer.write(encode(Cancel(request.id)))
+            self._writer.write(encode(Cancel(owed.id)))
 
-    def _settle(self, message: object) -> None:
-        if not isinstance(message, Embedded | NoVector):
-            raise ValueError(f"unexpected {type(message).__name__}")
-        request = self._next_in_order(message.id)
-        reply = Unembeddable(message.reason) if isinstance(message, NoVector) else self._vector(message.vector)
+    def _settle(self, message: Message) -> None:
+        number, reply = self._job.read(message)
+        owed = self._next_in_order(number)
         self.has_answered = True
-        if not request.reply.done():
-            request.reply.set_result(reply)
+        if not owed.reply.done():
+            owed.reply.set_result(reply)
 
-    def _next_in_order(self, number: int) -> _Request:
-        for requests in self._owed.values():
-            if requests and requests[0].id == number:
-                return requests.popleft()
+    def _next_in_order(self, number: int) -> _Owed[Reply]:
+        for owed in self._owed.values():
+            if owed and owed[0].id == number:
+                return owed.popleft()
         raise ValueError(f"reply to {number} out of turn")
 
-    def _vector(self, data: bytes) -> Vector | Unembeddable:
-        if len(data) != self._dimensions * np.dtype(np.float32).itemsize:
-            raise ValueError(f"vector of {len(data)} bytes for {self._dimensions} dimensions")
-        vector = np.frombuffer(data, np.float32)
-        # also false for NaN
-        if abs(float(np.linalg.norm(vector)) - 1) < _LENGTH_TOLERANCE:
-            return vector
-        return Unembeddable("the worker gave a vector that is not finite and of length 1")
+    def _ended(self, purpose: Purpose, reason: str) -> MemorydError:
+        return self._job.unavailable(reason) if purpose is Purpose.QUERY else WorkerDied(reason)
 
     def _touch(self) -> None:
         self._last_activity = _now()
 
     def _deadline(self) -> float:
         return self._last_activity + (self._stall if self.is_busy else self._idle)
-
-
-def _ended(purpose: Purpose, reason: str) -> EmbeddingError:
-    return EmbedderUnavailable(reason) if purpose is Purpose.QUERY else WorkerDied(reason)
 
 
 def _now() -> float:

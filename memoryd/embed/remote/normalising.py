@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from memoryd.embed.protocol import Unembeddable, Vector
+from memoryd.domain.vector import Vector
+from memoryd.embed.protocol import Unembeddable
 from memoryd.embed.remote.api import RawVector
 
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from memoryd.domain.text.tokens import estimate
-from memoryd.embed.protocol import EmbedderIdentity, Passage, Purpose, Unembeddable, Vector
+from memoryd.domain.vector import Vector
+from memoryd.embed.protocol import EmbedderIdentity, Passage, Purpose, Unembeddable
 from memoryd.embed.remote.api import Input
 from memoryd.embed.remote.catalogue import ESTIMATE_MARGIN
 from memoryd.embed.remote.channel import Channel

@@ -6,7 +6,8 @@ from typing import Final
 import structlog
 
 from memoryd.domain.text.tokens import estimate
-from memoryd.embed.protocol import Purpose, Unembeddable, Vector
+from memoryd.domain.vector import Vector
+from memoryd.embed.protocol import Purpose, Unembeddable
 from memoryd.embed.remote.api import Input
 from memoryd.embed.remote.catalogue import BUSY_ITEMS
 from memoryd.embed.remote.channel import Channel

@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from memoryd.embed.local.frames import Embed, Embedded, Failed, Load, NoVector, Ready, encode, receive, send
+from memoryd.embed.local.frames import Embed, Embedded, Failed, Load, NoResult, Ready, encode, receive, send
 
 DIMENSIONS = 4
 
@@ -41,7 +41,7 @@ REPLIES: dict[str, Callable[[Embed], bytes]] = {
     "zero": lambda request: encode(Embedded(request.id, bytes(16))),
     "long": lambda request: encode(Embedded(request.id, struct.pack("=4f", 3, 4, 0, 0))),
     "short": lambda request: encode(Embedded(request.id, bytes(12))),
-    "refuse": lambda request: encode(NoVector(request.id, "cannot decode it")),
+    "refuse": lambda request: encode(NoResult(request.id, "cannot decode it")),
     "disorder": lambda request: encode(Embedded(request.id + 1, vector(request.text))),
     "twice": lambda request: encode(Embedded(request.id, vector(request.text))) * 2,
     "unknown-id": lambda request: encode(Embedded(10**6, vector(request.text))),

@@ -13,8 +13,10 @@ from memoryd.embed.local.frames import (
     Failed,
     Load,
     Message,
-    NoVector,
+    NoResult,
     Ready,
+    Score,
+    Scored,
     decode,
     encode,
 )
@@ -28,8 +30,10 @@ messages: st.SearchStrategy[Message] = st.one_of(
     st.builds(Cancel, numbers),
     st.builds(Ready, numbers, numbers),
     st.builds(Failed, texts),
+    st.builds(Score, numbers, texts, texts),
+    st.builds(Scored, numbers, st.floats(allow_nan=False)),
     st.builds(Embedded, numbers, st.binary(max_size=64)),
-    st.builds(NoVector, numbers, texts),
+    st.builds(NoResult, numbers, texts),
 )
 
 
@@ -68,6 +72,8 @@ def test_title_and_text_of_full_length_fit_into_a_header(character: str) -> None
         b'{"kind": "cancel", "id": "1"}',
         b'{"kind": "cancel", "id": 1.0}',
         b'{"kind": "cancel", "id": true}',
+        b'{"kind": "scored", "id": 1, "score": "1.0"}',
+        b'{"kind": "scored", "id": 1, "score": 1}',
         b'{"kind": "cancel", "id": 1, "more": 2}',
         b'{"kind": "embed", "id": 1, "purpose": "fast", "text": ""}',
         b'{"kind": "refused", "id": 1, "reason": "\xff"}',

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from memoryd.domain.text.tokens import estimate
-from memoryd.embed.protocol import EmbedderIdentity, Passage, Unembeddable, Vector
+from memoryd.domain.vector import Vector
+from memoryd.embed.protocol import EmbedderIdentity, Passage, Unembeddable
 from memoryd.embed.remote.spending import MeteredEmbedder, SpendingBook
 from memoryd.errors import BudgetSpent, EmbedderUnavailable
 

@@ -1,0 +1,121 @@
+"""The questions of a set put to the real daemon: one daemon for each mode, an agent in it for each workspace."""
+
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import click
+
+from bench.retrieval.figures import Answer, Judged, judge
+from bench.retrieval.scores import DEPTH, Shown
+from bench.retrieval.sets import Lines, Question, QuestionSet
+from memoryd.client import Client
+from memoryd.replies import HitReply
+from tests.daemon import RunningDaemon
+
+MODES: dict[str, dict[str, object]] = {
+    "hybrid": {},
+    "lexical": {"provider": "none"},
+    "vector": {"query": {"hybrid": {"enabled": False}}},
+}
+"""What each mode lays over memorySearch."""
+
+HOUR_MS = 3_600_000
+DEADLINE_MS = 60_000
+
+Watch = Callable[[Sequence[Question], str], Iterable[Question]]
+"""Follows questions as they are asked; the text says which they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """How a set is asked: in a home whose state is kept, with a model, which may use so many threads.
+
+    `anew` reads every note once more, because the code that read them was another.
+    """
+
+    home: Path
+    model: Path
+    threads: int = 1
+    anew: bool = False
+    depth: int = DEPTH
+
+
+def ask(questions: QuestionSet, mode: str, how: Asking, watch: Watch) -> list[Judged]:
+    """Return all answers of one mode held against the evidence."""
+    with _daemon(questions, mode, how) as client:
+        return [
+            judge(
+                question,
+                _answer(client, question.text, mode, agent=_agent(questions, question.workspace), depth=how.depth),
+                questions.sizes(question.workspace),
+            )
+            for question in watch(questions.questions, f"{questions.name} {mode}")
+        ]
+
+
+@contextmanager
+def _daemon(questions: QuestionSet, mode: str, how: Asking) -> Iterator[Client]:
+    """Yield a connection to a daemon that has read, and but for words embedded, all workspaces of the set."""
+    # the socket lies below the folder of the daemon, and no path to a socket may be long
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        config = _config(folder, questions, mode, how)
+        kept = {"XDG_STATE_HOME": str(how.home / "state"), "XDG_CACHE_HOME": str(how.home / "cache")}
+        environment = {"MEMORYD_LOG_LEVEL": "WARNING", **kept}
+        with RunningDaemon(folder, config, folder, environment=environment) as daemon:
+            client = daemon.client(timeout=HOUR_MS / 1000)
+            _settle(client, questions, mode, anew=how.anew)
+            yield client
+            shutil.copy(daemon.log, how.home / f"{mode}.log")
+
+
+def _config(folder: Path, questions: QuestionSet, mode: str, how: Asking) -> Path:
+    listed = [
+        {"id": _agent(questions, name), "workspace": str(questions.workspace(name).resolve())}
+        for name in questions.workspaces
+    ]
+    search: dict[str, object] = {
+        "sync": {"watch": False, "reconcileSeconds": 0, "onSearch": False},
+        # the notes of a set lie wherever its data had them
+        "extraPaths": ["."],
+        **({} if mode == "lexical" else {"local": {"modelPath": str(how.model), "threads": how.threads}}),
+        **MODES[mode],
+    }
+    path = folder / "config.json5"
+    path.write_text(json.dumps({"agents": {"defaults": {"memorySearch": search}, "list": listed}}))
+    return path
+
+
+def _agent(questions: QuestionSet, workspace: str) -> str:
+    """Return the id of the agent of a workspace, whose own name may be no id."""
+    return f"w{questions.workspaces.index(workspace)}"
+
+
+def _settle(client: Client, questions: QuestionSet, mode: str, *, anew: bool) -> None:
+    agents = [_agent(questions, name) for name in questions.workspaces]
+    for agent in agents if anew else []:
+        client.reindex(force=True, agent=agent)
+    for agent in agents:
+        reply = client.sync(wait="indexed" if mode == "lexical" else "embedded", timeout_ms=HOUR_MS, agent=agent)
+        if not reply["complete"]:
+            raise click.ClickException(f"{questions.name} was not indexed within an hour: {reply['reason']}")
+
+
+def _answer(client: Client, text: str, mode: str, *, agent: str, depth: int) -> Answer:
+    reply = client.search(text, agent=agent, max_results=depth, deadline_ms=DEADLINE_MS)
+    if reply["mode"] != mode:
+        raise click.ClickException(f"asked for {mode}, answered {reply['mode']}: {reply['health']}")
+    return Answer(tuple(_shown(hit) for hit in reply["results"]), reply["verdict"])
+
+
+def _shown(hit: HitReply) -> Shown:
+    """Read a hit; one without a focus puts its snippet forward."""
+    path, reply = hit["path"], cast(Mapping[str, Any], hit)
+    focus = reply.get("focus") or {"startLine": hit["snippetStartLine"], "endLine": hit["snippetEndLine"]}
+    return Shown(Lines(path, hit["startLine"], hit["endLine"]), Lines(path, focus["startLine"], focus["endLine"]))

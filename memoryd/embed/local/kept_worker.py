@@ -1,0 +1,202 @@
+"""A worker that is kept: started when somebody asks, again after failures, stopped when idle."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Generic
+
+import psutil
+import structlog
+
+from memoryd.embed.local.frames import WorkerRequest
+from memoryd.embed.local.worker_connection import WorkerConnection
+from memoryd.embed.local.worker_job import Reply
+from memoryd.embed.local.worker_life import WorkerLife, WorkerRun
+from memoryd.embed.local.worker_phase import WorkerEvent, WorkerPhase, next_phase
+from memoryd.errors import MemorydError, ModelError
+from memoryd.retry import Retry
+
+log = structlog.get_logger()
+
+_FILE_CHECK: Final = 1.0
+"""Seconds between looks at a broken model file, to see whether it was replaced."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerState:
+    """What status shows of the worker."""
+
+    phase: WorkerPhase
+    pid: int | None
+    rss_bytes: int
+    restarts: int
+    last_error: str | None
+
+
+class KeptWorker(Generic[Reply]):
+    """Lives of one worker, one after the other. Works while its `run` runs."""
+
+    def __init__(self, kept: WorkerRun[Reply], *, retry: Retry | None = None) -> None:
+        self._kept = kept
+        self._name = kept.job.name
+        self._retry = retry or Retry()
+        self._phase = WorkerPhase.STOPPED
+        self._wanted = asyncio.Event()
+        self._start: asyncio.Future[WorkerConnection[Reply]] | None = None
+        self._life: WorkerLife[Reply] | None = None
+        self._lives = 0
+        self._has_ended = False
+        self._failure: MemorydError | None = None
+        self._tried_file: tuple[int, ...] | None = None
+
+    def state(self) -> WorkerState:
+        """Return what status shows; cheap."""
+        pid = self._life.pid if self._life else None
+        return WorkerState(
+            phase=self._phase,
+            pid=pid,
+            rss_bytes=_resident(pid),
+            restarts=max(0, self._lives - 1),
+            last_error=str(self._failure) if self._failure else None,
+        )
+
+    @property
+    def is_given_up(self) -> bool:
+        """Tell whether it failed so often that only a probe now and then is tried."""
+        return self._phase is not WorkerPhase.READY and self._retry.is_open
+
+    async def warm(self) -> None:
+        """Start the worker and wait for it; raises ModelError if the file is at fault, else what the job says."""
+        await self._started()
+
+    async def ask(self, requests: Sequence[WorkerRequest], *, is_patient: bool = False) -> list[Reply]:
+        """Return a reply to each request, in order; raises what the job says, and WorkerDied.
+
+        `is_patient` waits for a back-off, which others are told of at once. Who is cancelled while the model loads
+        leaves it loading for the next.
+        """
+        try:
+            connection = await self._started(is_patient=is_patient)
+        except ModelError as exc:
+            raise self._unavailable(str(exc), exc.hint) from exc
+        return await connection.ask(requests)
+
+    async def run(self) -> None:
+        """Start the child when somebody asks, and again after failures; cancel it to stop the child.
+
+        The loop's thread must outlive the child (see `Child.start`).
+        """
+        self._has_ended = False
+        try:
+            while True:
+                await self._wanted.wait()
+                await self._hold_off()
+                await self._live()
+        finally:
+            # first: whoever asks from now on must not wait for a start that nobody makes
+            self._has_ended = True
+            self._wanted.clear()
+            self._withdraw(self._unavailable(f"the {self._name} worker is stopped"))
+            self._step(WorkerEvent.ENDED)
+
+    async def _hold_off(self) -> None:
+        while (wait := self._retry.wait()) > 0:
+            self._step(WorkerEvent.HELD_OFF)
+            await asyncio.sleep(min(wait, _FILE_CHECK))
+            if isinstance(self._failure, ModelError) and await self._is_file_new():
+                self._retry.forget()
+
+    async def _live(self) -> None:
+        self._step(WorkerEvent.STARTED)
+        self._tried_file = await asyncio.to_thread(self._kept.stamp)
+        self._retry.tried()
+        self._lives += 1
+        life = self._life = WorkerLife(self._kept)
+        try:
+            self._note(await life.run(self._loaded))
+        finally:
+            try:
+                await life.end()
+            finally:
+                self._life = None
+
+    def _loaded(self, connection: WorkerConnection[Reply]) -> None:
+        self._step(WorkerEvent.LOADED)
+        log.info("model loaded", job=self._name, model=self._kept.model.name, pid=self._life and self._life.pid)
+        # nobody waits for it if who asked was refused because of the back-off
+        if self._start is not None:
+            self._start.set_result(connection)
+            self._start = None
+
+    def _note(self, failure: MemorydError | None) -> None:
+        if self._life is not None and self._life.has_answered:
+            self._retry.succeeded()
+        self._wanted.clear()
+        if failure is None:
+            self._step(WorkerEvent.UNLOADED)
+            log.info("model unloaded", job=self._name, model=self._kept.model.name)
+            self._withdraw(self._unavailable(f"the {self._name} model was unloaded"))
+            return
+        self._step(WorkerEvent.FAILED)
+        self._failure = failure
+        wait = self._retry.failed()
+        log.warning("worker failed", job=self._name, error=str(failure), retry_in=wait)
+        self._withdraw(failure)
+
+    def _withdraw(self, reason: MemorydError) -> None:
+        if self._life is not None:
+            self._life.hang_up(str(reason))
+        if self._start is not None and not self._start.done():
+            self._start.set_exception(self._told(reason))
+            # read, so that asyncio does not report it where nobody waited
+            self._start.exception()
+        self._start = None
+
+    async def _started(self, *, is_patient: bool = False) -> WorkerConnection[Reply]:
+        connection = self._life.connection if self._life is not None else None
+        if self._phase is WorkerPhase.READY and connection is not None:
+            return connection
+        if self._has_ended:
+            raise self._unavailable(f"the {self._name} worker is stopped")
+        self._wanted.set()
+        wait = 0.0 if self._phase is WorkerPhase.STARTING else self._retry.wait()
+        if wait > 0 and self._failure is not None:
+            self._refuse_to_wait(wait, self._failure, is_patient)
+        if self._start is None:
+            self._start = asyncio.get_running_loop().create_future()
+        try:
+            async with asyncio.timeout(wait + self._kept.load_timeout.total_seconds()):
+                # several may wait for one start: the time-out of one must not cancel it for the others
+                return await asyncio.shield(self._start)
+        except TimeoutError:
+            raise self._unavailable(f"the {self._name} model is warming up") from None
+
+    def _refuse_to_wait(self, wait: float, failure: MemorydError, is_patient: bool) -> None:
+        if isinstance(failure, ModelError):
+            # a new one: an exception raised again and again keeps every traceback
+            raise ModelError(str(failure), hint=failure.hint)
+        if not is_patient:
+            raise self._unavailable(f"{failure}; next try in {wait:.0f} s")
+
+    async def _is_file_new(self) -> bool:
+        return await asyncio.to_thread(self._kept.stamp) != self._tried_file
+
+    def _unavailable(self, reason: str, hint: str = "") -> MemorydError:
+        error = self._kept.job.unavailable(reason)
+        error.hint = hint
+        return error
+
+    def _told(self, reason: MemorydError) -> MemorydError:
+        return reason if isinstance(reason, ModelError) else self._unavailable(str(reason), reason.hint)
+
+    def _step(self, event: WorkerEvent) -> None:
+        self._phase = next_phase(self._phase, event)
+
+
+def _resident(pid: int | None) -> int:
+    if pid is None:
+        return 0
+    try:
+        return int(psutil.Process(pid).memory_info().rss)
+    except psutil.Error:
+        return 0
