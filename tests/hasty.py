@@ -15,7 +15,7 @@ from memoryd.daemon.lock import keep_held
 from memoryd.daemon.main import main
 from memoryd.domain.breaker import Breaker, BreakerRule
 from memoryd.embed.fallback_embedding import FallbackEmbedding
-from memoryd.embed.local import local_embedding
+from memoryd.embed.local import local_model
 from memoryd.embed.remote.remote_embedding import RemoteEmbedding
 from memoryd.embed.remote.remote_settings import CallTimeouts
 from memoryd.models.download_request import DownloadTimeouts
@@ -54,7 +54,7 @@ def hurry() -> None:
     shorten(Server.__init__, check_every=timedelta(seconds=0.2))
     shorten(FallbackEmbedding.__init__, look_seconds=0.1)
     shorten(RemoteEmbedding.__init__, look_seconds=0.2)
-    lower(local_embedding, LOOK_SECONDS=0.2)
+    lower(local_model, LOOK_SECONDS=0.2)
     lower(schedule, ON_SEARCH_SECONDS=0.5)
     shorten(keep_held, look_seconds=0.2)
 

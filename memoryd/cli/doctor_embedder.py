@@ -15,7 +15,8 @@ from memoryd.cli.doctor import Finding
 from memoryd.config.providers import ModelsSection
 from memoryd.config.root import Config
 from memoryd.embed.choice import EmbedderPlan, plan_for
-from memoryd.embed.local.local_embedding import NO_LLAMA, LocalSettings, model_file
+from memoryd.embed.local.local_embedding import LocalSettings
+from memoryd.embed.local.local_model import NO_LLAMA, model_file
 from memoryd.embed.protocol import Embedder
 from memoryd.embed.remote.api_keys import KeySources
 from memoryd.embed.remote.credentials import credentials_of

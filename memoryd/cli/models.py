@@ -18,6 +18,7 @@ from memoryd.cli.qmd import chosen_agent
 from memoryd.cli.terminal import harmless_line, is_terminal, note, size, styled
 from memoryd.config.resolved import Agent
 from memoryd.errors import ModelError
+from memoryd.models.model_use import EITHER
 from memoryd.models.store import ModelStore, Progress, StoredModel
 from memoryd.wire import Exit
 
@@ -127,7 +128,7 @@ def _configured(agent: Agent) -> str:
 
 def _store(agent: Agent) -> ModelStore:
     """Return the cache; `local.download: false` is about downloads that nobody asked for, so it does not hold here."""
-    return ModelStore.configured(agent.memory_search.local, os.environ)
+    return ModelStore.configured(agent.memory_search.local, os.environ, use=EITHER)
 
 
 def _listed(store: ModelStore, configured: str) -> list[Listed]:

@@ -13,7 +13,8 @@ from memoryd.config.resolved import Agent
 from memoryd.config.secret import Secret
 from memoryd.domain.media import MediaRules, embeds_media, modalities_of
 from memoryd.domain.provider_choice import BY_KEY, LOCAL, NONE, Choice, ProviderOptions, choose
-from memoryd.embed.local.local_embedding import LocalSettings, model_file
+from memoryd.embed.local.local_embedding import LocalSettings
+from memoryd.embed.local.local_model import model_file
 from memoryd.embed.remote.api_keys import SECRET_HEADERS, AddressOwner, KeySources, entry_of, profile_files
 from memoryd.embed.remote.catalogue import PROVIDERS
 from memoryd.embed.remote.prompts import PromptOverride

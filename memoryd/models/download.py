@@ -187,7 +187,7 @@ class _Download:
     def _meaning(self, response: httpx.Response) -> Exception:
         status = response.status_code
         if status in NO_FILE:
-            return self._refusal("there is no such file", "check the spelling in local.modelPath")
+            return self._refusal("there is no such file", "check the spelling of the source")
         if status in NO_ACCESS:
             by_hand = f"fetch it with your account and put the file at {self._part.target}"
             # for now: a proxy's log-in page answers so, too

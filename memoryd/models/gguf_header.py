@@ -40,7 +40,10 @@ _WIDTHS: Final = {
 }
 BLOCKS: Final = {kind: (block, width) for block, widths in _WIDTHS.items() for kind, width in widths.items()}
 """(weights in a block, bytes of a block) by tensor type, of ggml.h; a test compares them with the package `gguf`."""
-GET_ANOTHER: Final = "delete it and fetch it again, or name another model in local.modelPath"
+EMBEDDING_KEY: Final = "local.modelPath"
+RERANKING_KEY: Final = "query.rerank.modelPath"
+"""Keys that name a model; what is told of a file says which of them to mend."""
+HEAD_PREFIX: Final = "cls."
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,8 @@ class GgufHeader:
     values: dict[str, Value]
     tensors: int
     expected_bytes: int
+    heads: frozenset[str] = frozenset()
+    """The names of the tensors that classify what is pooled."""
 
 
 class _CutError(Exception):
@@ -60,30 +65,31 @@ class _OddError(Exception):
     """The header breaks the format or a limit; the text says where."""
 
 
-def read_header(path: Path) -> GgufHeader:
-    """Return the checked header of `path`.
+def read_header(path: Path, *, key: str = EMBEDDING_KEY) -> GgufHeader:
+    """Return the checked header of `path`, which the configuration names in `key`.
 
     Raises ModelError in plain words: missing, unreadable, a web page, no GGUF, cut short, damaged.
     """
+    get_another = f"delete it and fetch it again, or name another model in {key}"
     try:
         with path.open("rb") as stream:
             size = os.fstat(stream.fileno()).st_size
             if instead := what_instead(stream.read(512)):
-                raise ModelError(f"the file {path} is {instead}", hint=GET_ANOTHER)
+                raise ModelError(f"the file {path} is {instead}", hint=get_another)
             stream.seek(0)
             header = _Reader(stream).header()
     except FileNotFoundError as exc:
-        raise ModelError(f"there is no model file at {path}", hint="correct local.modelPath") from exc
+        raise ModelError(f"there is no model file at {path}", hint=f"correct {key}") from exc
     except OSError as exc:
         raise ModelError(f"cannot read the model {path}: {exc.strerror}") from exc
     except _CutError as exc:
-        raise ModelError(f"the model {path} is cut short: it ends in its header", hint=GET_ANOTHER) from exc
+        raise ModelError(f"the model {path} is cut short: it ends in its header", hint=get_another) from exc
     except _OddError as exc:
-        raise ModelError(f"the model {path} is damaged: {exc}", hint=GET_ANOTHER) from exc
+        raise ModelError(f"the model {path} is damaged: {exc}", hint=get_another) from exc
     if size < header.expected_bytes:
         raise ModelError(
             f"the model {path} is cut short: {size:,} of at least {header.expected_bytes:,} bytes",
-            hint=GET_ANOTHER,
+            hint=get_another,
         )
     return header
 
@@ -117,13 +123,15 @@ class _Reader:
         tensors = self._bounded("Q", TENSORS_MAX, "tensors")
         keys = self._bounded("Q", KEYS_MAX, "keys")
         values = self._values(keys)
-        extent = max((self._tensor() for _ in range(tensors)), default=0)
+        table = [self._tensor() for _ in range(tensors)]
+        extent = max((end for _, end in table), default=0)
         alignment = values.get("general.alignment", 32)
         if not isinstance(alignment, int) or not 0 < alignment <= 1 << 20:
             raise _OddError("its alignment makes no sense")
         position = HEADER_MAX - self._left
         data = -(-position // alignment) * alignment
-        return GgufHeader(values=values, tensors=tensors, expected_bytes=data + extent)
+        heads = frozenset(name for name, _ in table if name.startswith(HEAD_PREFIX))
+        return GgufHeader(values=values, tensors=tensors, expected_bytes=data + extent, heads=heads)
 
     def _values(self, keys: int) -> dict[str, Value]:
         values: dict[str, Value] = {}
@@ -172,9 +180,9 @@ class _Reader:
             if len(read(length)) < length:
                 raise _CutError
 
-    def _tensor(self) -> int:
-        """Return where the data of the next tensor ends, counted from the start of all data."""
-        self._text(NAME_MAX)
+    def _tensor(self) -> tuple[str, int]:
+        """Return the name of the next tensor, and where its data ends, counted from the start of all data."""
+        name = self._text(NAME_MAX)
         rank = self._bounded("I", 4, "dimensions of a tensor")
         weights = 1
         for _ in range(rank):
@@ -182,7 +190,7 @@ class _Reader:
         kind = self._number("I")
         offset = self._number("Q")
         block, width = BLOCKS.get(kind, (1, 0))  # a type younger than this table counts for nothing
-        return offset + -(-weights // block) * width
+        return name, offset + -(-weights // block) * width
 
     def _text(self, limit: int) -> str:
         return self._take(self._bounded("Q", limit, "bytes in a text")).decode(errors="replace")

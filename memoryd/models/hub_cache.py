@@ -5,7 +5,7 @@ https://huggingface.co/docs/huggingface_hub/guides/manage-cache
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
@@ -30,10 +30,10 @@ def hub_cache_folder(environment: Mapping[str, str]) -> Path | None:
         return None
 
 
-def find_in_hub_cache(source: HubSource, folder: Path) -> Path | None:
-    """Return the file of `source` in the shared cache `folder` if a whole embedding model is there, else None.
+def find_in_hub_cache(source: HubSource, folder: Path, check: Callable[[Path], object] = inspect) -> Path | None:
+    """Return the file of `source` in the shared cache `folder` if a whole model that passes `check` is there.
 
-    Blocks as `inspect` does, once for each state of a file.
+    `check` raises ModelError. Blocks as `inspect` does, once for each state of a file.
     """
     repository = folder / f"models--{source.owner}--{source.repository}"
     try:
@@ -45,7 +45,7 @@ def find_in_hub_cache(source: HubSource, folder: Path) -> Path | None:
         status = blob.stat()
     except (OSError, RuntimeError, ValueError):  # RuntimeError: links in a circle, before Python 3.13
         return None
-    return path if _is_fit(path, (status.st_size, status.st_mtime_ns, status.st_ino)) else None
+    return path if _is_fit(path, check, (status.st_size, status.st_mtime_ns, status.st_ino)) else None
 
 
 def _commit(repository: Path, revision: str) -> str:
@@ -61,10 +61,10 @@ def _commit(repository: Path, revision: str) -> str:
 
 
 @lru_cache(maxsize=16)
-def _is_fit(path: Path, _stamp: tuple[int, ...]) -> bool:
+def _is_fit(path: Path, check: Callable[[Path], object], _stamp: tuple[int, ...]) -> bool:
     """Tell whether `path` may be loaded; remembered, for a waiting daemon looks again every few seconds."""
     try:
-        inspect(path)
+        check(path)
     except ModelError:
         return False
     return True

@@ -5,7 +5,7 @@ from typing import Final
 
 from memoryd.errors import ModelError
 from memoryd.models.families import ModelMetadata, names_embedding
-from memoryd.models.gguf_header import GgufHeader, Value, read_header
+from memoryd.models.gguf_header import EMBEDDING_KEY, GgufHeader, Value, read_header
 
 DIMENSIONS_MAX: Final = 65_536
 POOLINGS: Final = {1: "mean", 2: "cls", 3: "last"}
@@ -62,4 +62,4 @@ def _require_embedding(header: GgufHeader, metadata: ModelMetadata, path: Path) 
     elif not 0 < metadata.dimensions <= DIMENSIONS_MAX:
         reason = f"has vectors of {metadata.dimensions} numbers"
     if reason:
-        raise ModelError(f"the model {path} {reason}", hint="name an embedding model in local.modelPath")
+        raise ModelError(f"the model {path} {reason}", hint=f"name an embedding model in {EMBEDDING_KEY}")

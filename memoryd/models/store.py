@@ -23,7 +23,7 @@ from memoryd.models.download_request import DownloadRequest, DownloadTimeouts
 from memoryd.models.fetch_lock import exclusive, exclusive_now
 from memoryd.models.fetch_progress import Progress, Report, Throttle
 from memoryd.models.hub_cache import find_in_hub_cache, hub_cache_folder
-from memoryd.models.inspection import inspect
+from memoryd.models.model_use import EMBEDDING, ModelUse
 from memoryd.models.source import (
     FileSource,
     HubSource,
@@ -68,13 +68,20 @@ class ModelStore:
         hub: str = HUB,
         hub_cache: Path | None = None,
         timeouts: DownloadTimeouts | None = None,
+        use: ModelUse = EMBEDDING,
     ) -> None:
         self.folder = folder
+        self._use = use
         self._forbidden_by = forbidden_by
         self._base = base
         self._hub = hub
         self._hub_cache = hub_cache
         self._timeouts = timeouts
+
+    @property
+    def key(self) -> str:
+        """The key of the configuration that names the models of this store."""
+        return self._use.key
 
     @classmethod
     def of(
@@ -84,6 +91,7 @@ class ModelStore:
         *,
         allow_download: bool = True,
         base: Path | None = None,
+        use: ModelUse = EMBEDDING,
     ) -> Self:
         """Return the store as MEMORYD_OFFLINE and the variables of the Hugging Face hub in `environment` want it."""
         return cls(
@@ -92,16 +100,24 @@ class ModelStore:
             base=base,
             hub=environment.get("HF_ENDPOINT", "").strip() or HUB,
             hub_cache=hub_cache_folder(environment),
+            use=use,
         )
 
     @classmethod
-    def configured(cls, local: LocalSection, environment: Mapping[str, str], *, allow_download: bool = True) -> Self:
+    def configured(
+        cls,
+        local: LocalSection,
+        environment: Mapping[str, str],
+        *,
+        allow_download: bool = True,
+        use: ModelUse = EMBEDDING,
+    ) -> Self:
         """Return the store in the folder that the configuration names, or else in the usual one.
 
         `local.download: false` is about downloads that nobody asked for, so it is the caller's to heed.
         """
         folder = Path(local.model_cache_dir).expanduser() if local.model_cache_dir else models_dir()
-        return cls.of(folder, environment, allow_download=allow_download)
+        return cls.of(folder, environment, allow_download=allow_download, use=use)
 
     def locate(self, spec: str) -> Path | None:
         """Return the file of `spec` if it is here or in the shared cache; ModelError for a spec that makes no sense."""
@@ -118,7 +134,9 @@ class ModelStore:
             return here
         path = self._path(source)
         if isinstance(source, FileSource):
-            raise ModelError(f"there is no model file at {path}", hint="correct local.modelPath, or put the file there")
+            raise ModelError(
+                f"there is no model file at {path}", hint=f"correct {self._use.key}, or put the file there"
+            )
         self._refuse_if_forbidden(source)
         report = Throttle(progress)
         self._make_folder()
@@ -135,7 +153,7 @@ class ModelStore:
             from memoryd.models.download import download
 
             request = self._request(source)
-            await download(request, path, report=report, check=inspect, timeouts=self._timeouts)
+            await download(request, path, report=report, check=self._use.check, timeouts=self._timeouts)
         report(_settled(path, source.spec))
 
     def _request(self, source: HubSource | UrlSource) -> DownloadRequest:
@@ -188,7 +206,7 @@ class ModelStore:
     def _shared(self, source: ModelSource) -> Path | None:
         if self._hub_cache is None or not isinstance(source, HubSource):
             return None
-        return find_in_hub_cache(source, self._hub_cache)
+        return find_in_hub_cache(source, self._hub_cache, self._use.check)
 
     def _path(self, source: ModelSource) -> Path:
         return source.path if isinstance(source, FileSource) else self.folder / source.file_name
@@ -207,8 +225,8 @@ class ModelStore:
             return
         raise DownloadError(
             f"the model {source.spec} is not here and may not be fetched: {self._forbidden_by}",
-            hint=f"keyword search works without it; to have vectors, put the file at {self.folder / source.file_name}, "
-            "or name a local file in local.modelPath",
+            hint=f"{self._use.without}, put the file at {self.folder / source.file_name}, "
+            f"or name a local file in {self._use.key}",
             is_permanent=True,
         )
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memoryd.config.resolved import Agent
-from memoryd.embed.local.local_embedding import model_file
+from memoryd.embed.local.local_model import model_file
 from memoryd.errors import MemorydError, ModelError
 from memoryd.models.gguf_header import read_header
 from memoryd.models.store import ModelStore

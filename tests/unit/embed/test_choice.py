@@ -8,7 +8,8 @@ import pytest
 
 from memoryd.config.root import Config
 from memoryd.embed.choice import EmbedderPlan, plan_for
-from memoryd.embed.local.local_embedding import LocalSettings, model_file
+from memoryd.embed.local.local_embedding import LocalSettings
+from memoryd.embed.local.local_model import model_file
 from memoryd.embed.remote.api_keys import AddressOwner, KeySources
 from memoryd.embed.remote.credentials import Credentials, credentials_of
 from memoryd.embed.remote.remote_settings import EndpointAccess, RemoteSettings
