@@ -26,7 +26,7 @@ help:
 	@echo 'make faults     the fault catalogue, what its tests assert, and what is open'
 	@echo 'make check      ruff (lint and format) and mypy'
 	@echo 'make bench      measure; prints a table and writes JSON (ARGS passes options)'
-	@echo 'make eval       sets of questions in $$MEMORYD_BENCH through the daemon, beside a baseline (ARGS="--brief SET …")'
+	@echo 'make eval       question sets, ours and those in $$MEMORYD_BENCH, beside a baseline (ARGS="--brief SET …")'
 	@echo 'make docs       the reference pages, from the code'
 	@echo 'make qmd        the real qmd for its tests, in the cache folder (400 MB; left out without npm)'
 	@echo 'make install    .venv with memoryd, local embedding and the starter model'

@@ -23,6 +23,8 @@ from tests.daemon import STARTER
 WIDTH = 150
 """Of the tables, in columns, where no terminal says otherwise."""
 
+OWN_SETS = Path(__file__).parents[2] / "tests" / "data" / "retrieval"
+
 Found = dict[str, dict[str, dict[str, Figures]]]
 """Set → mode → `all`, `strangers` or a category → figures."""
 
@@ -31,7 +33,7 @@ _PATH = click.Path(path_type=Path)
 
 @click.command()
 @click.argument("names", nargs=-1)
-@click.option("--sets", type=_PATH, envvar="MEMORYD_BENCH", help="Folder of sets [$MEMORYD_BENCH].")
+@click.option("--sets", type=_PATH, envvar="MEMORYD_BENCH", help="Folder of more sets [$MEMORYD_BENCH].")
 @click.option("--model", default=STARTER, show_default=True, help="Model to embed with.")
 @click.option("--mode", "modes", multiple=True, type=click.Choice(list(MODES)), help="Only these modes.")
 @click.option("--threads", default=1, show_default=True, type=click.IntRange(1), help="Of the model.")
@@ -54,22 +56,19 @@ def main(
     strict: bool,
     json_path: Path | None,
 ) -> None:
-    """Put sets of questions to the real daemon and print how well the answers are ranked.
+    """Put sets of questions to the real daemon, ours and yours, and print how well the answers are ranked.
 
     Indexes are kept in the cache folder, so that the next run makes no vectors; notes are read anew where the code
     that reads them changed.
     """
-    if sets is None or not sets.is_dir():
-        raise click.UsageError("no question sets: let MEMORYD_BENCH or --sets name a folder of them")
-    path = ModelStore(models_dir()).locate(model)
-    if path is None:
-        raise click.UsageError(f"the model is not here: memoryctl models pull {model}")
+    wanted = modes or list(MODES)
+    path = _located(model, wanted)
     before = load(baseline)
     console = Console() if sys.stdout.isatty() else Console(width=WIDTH)
     found: Found = {}
-    for questions in question_sets(sets, names):
+    for questions in question_sets([OWN_SETS, *([sets] if sets else [])], names):
         began = time.monotonic()
-        found[questions.name] = _run(questions, path, modes or list(MODES), threads=threads, fresh=fresh)
+        found[questions.name] = _run(questions, path, wanted, threads=threads, fresh=fresh)
         console.print(table_of(questions.name, found[questions.name], before, in_full=not brief))
         console.print(f"{time.monotonic() - began:.0f} s\n", style="dim")
     if json_path:
@@ -82,12 +81,22 @@ def main(
     sys.exit(1 if strict and dropped else 0)
 
 
+def _located(model: str, modes: Sequence[str]) -> Path | None:
+    """Return the file of the model; None where words alone are asked."""
+    if set(modes) == {"lexical"}:
+        return None
+    path = ModelStore(models_dir()).locate(model)
+    if path is None:
+        raise click.UsageError(f"the model is not here: memoryctl models pull {model}")
+    return path
+
+
 def _run(
-    questions: QuestionSet, model: Path, modes: Sequence[str], *, threads: int, fresh: bool
+    questions: QuestionSet, model: Path | None, modes: Sequence[str], *, threads: int, fresh: bool
 ) -> dict[str, dict[str, Figures]]:
     found = {}
     click.echo(f"{questions.name}: {len(questions.questions)} questions", err=True)
-    with kept_home(questions.folder, model, fresh=fresh) as home:
+    with kept_home(questions.folder, model.name if model else "", fresh=fresh) as home:
         for mode in modes:
             how = Asking(home.folder, model, threads=threads, anew=home.is_stale and mode == modes[0])
             judged = ask(questions, mode, how, _watched)

@@ -34,13 +34,13 @@ Watch = Callable[[Sequence[Question], str], Iterable[Question]]
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """How a set is asked: in a home whose state is kept, with a model, which may use so many threads.
+    """How a set is asked: in a home whose state is kept, with a model, if any, which may use so many threads.
 
     `anew` reads every note once more, because the code that read them was another.
     """
 
     home: Path
-    model: Path
+    model: Path | None
     threads: int = 1
     anew: bool = False
     depth: int = DEPTH

@@ -35,9 +35,9 @@ class Home:
 
 
 @contextmanager
-def kept_home(questions: Path, model: Path, *, fresh: bool) -> Iterator[Home]:
+def kept_home(questions: Path, model: str, *, fresh: bool) -> Iterator[Home]:
     """Yield the home of a set, a model and this checkout, for us alone; `fresh` discards what was kept."""
-    shared = cache_dir() / "evaluation" / f"{questions.name}-{_digest(f'{questions.resolve()} {model.name}')}"
+    shared = cache_dir() / "evaluation" / f"{questions.name}-{_digest(f'{questions.resolve()} {model}')}"
     folder = shared / _digest(str(Path(memoryd.__file__).resolve()))
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("a") as lock:

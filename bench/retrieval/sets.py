@@ -112,12 +112,19 @@ class QuestionSet:
         return question
 
 
-def question_sets(folder: Path, names: Sequence[str]) -> Iterator[QuestionSet]:
-    """Yield the sets in the folder, those named or all; raises BadQuestionSet for a name that none has."""
-    found = {path.name: path for path in sorted(folder.iterdir()) if (path / "queries.jsonl").is_file()}
+def question_sets(folders: Sequence[Path], names: Sequence[str]) -> Iterator[QuestionSet]:
+    """Yield the sets in the folders, those named or all; of two of one name the later.
+
+    Raises BadQuestionSet for a folder that is none, and for a name that no set has.
+    """
+    found: dict[str, Path] = {}
+    for folder in folders:
+        if not folder.is_dir():
+            raise BadQuestionSet(f"{folder}: there is no folder of question sets")
+        found |= {path.name: path for path in folder.iterdir() if (path / "queries.jsonl").is_file()}
     if unknown := [name for name in names if name not in found]:
-        raise BadQuestionSet(f"{folder}: there is no set {unknown[0]!r}; there are: {', '.join(found) or 'none'}")
-    yield from (QuestionSet(name, path) for name, path in found.items() if not names or name in names)
+        raise BadQuestionSet(f"there is no set {unknown[0]!r}; there are: {', '.join(sorted(found)) or 'none'}")
+    yield from (QuestionSet(name, found[name]) for name in sorted(found) if not names or name in names)
 
 
 def _question(row: dict[str, object]) -> Question:

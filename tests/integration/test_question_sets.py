@@ -78,13 +78,19 @@ def test_set_that_cannot_be_read_says_so(folder: Path) -> None:
         _ = written(folder, ROW).questions
 
 
-def test_sets_are_found_by_name(folder: Path) -> None:
+def test_sets_are_found_by_name(folder: Path, tmp_path: Path) -> None:
     written(folder, ROW)
     (folder / "notes.txt").write_text("no set")
-    assert [found.name for found in question_sets(folder, [])] == ["small"]
-    assert [found.name for found in question_sets(folder, ["small"])] == ["small"]
+    assert [found.name for found in question_sets([folder], [])] == ["small"]
+    assert [found.name for found in question_sets([folder], ["small"])] == ["small"]
     with pytest.raises(BadQuestionSet, match="there is no set 'smal'; there are: small"):
-        list(question_sets(folder, ["smal"]))
+        list(question_sets([folder], ["smal"]))
+    with pytest.raises(BadQuestionSet, match="there is no folder of question sets"):
+        list(question_sets([folder, tmp_path / "nowhere"], []))
+    other = tmp_path / "more" / "small"
+    other.mkdir(parents=True)
+    (other / "queries.jsonl").write_text("")
+    assert [found.folder for found in question_sets([folder, other.parent], [])] == [other]
 
 
 def test_baseline_keeps_what_is_not_measured_again(folder: Path, tmp_path: Path) -> None:
@@ -130,7 +136,7 @@ def test_home_is_kept_discarded_and_lent_to_nobody_else(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    model = Path("model.gguf")
+    model = "model.gguf"
     with kept_home(folder / "small", model, fresh=False) as home:
         assert not home.is_stale
         (home.folder / "state").mkdir()
@@ -152,13 +158,13 @@ def test_home_is_kept_discarded_and_lent_to_nobody_else(
 
 def test_home_of_another_checkout_is_taken_over(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    with kept_home(folder / "small", Path("model.gguf"), fresh=False) as home:
+    with kept_home(folder / "small", "model.gguf", fresh=False) as home:
         (home.folder / "state").mkdir()
         (home.folder / "state" / "index").write_text("rows")
         home.note_read()
     home.folder.rename(home.folder.with_name("elsewhere"))
-    with kept_home(folder / "small", Path("model.gguf"), fresh=False) as home:
+    with kept_home(folder / "small", "model.gguf", fresh=False) as home:
         assert (home.folder / "state" / "index").read_text() == "rows"
         assert home.is_stale
-    with kept_home(folder / "small", Path("other.gguf"), fresh=False) as home:
+    with kept_home(folder / "small", "other.gguf", fresh=False) as home:
         assert not (home.folder / "state").exists()

@@ -1,0 +1,103 @@
+"""What the daemon makes of our own question sets, with the real model: bounds that a change must not pass unseen.
+
+The sets and what they test are told in `tests/data/retrieval`. A bound is a count of questions. Each is as good as the
+figure that was measured, or one off where the answers of two notes are so alike that another processor may swap them.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from bench.retrieval.asking import Asking, ask
+from bench.retrieval.figures import STRANGERS, Judged, by_category
+from bench.retrieval.sets import QuestionSet
+
+OWN_SETS = Path(__file__).parents[1] / "data" / "retrieval"
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """Of so many questions: right in the first and in three by their focus, at least; empty, at most; verdicts."""
+
+    questions: int
+    first: int = 0
+    three: int = 0
+    empty: int = 0
+    answerable: tuple[int, int] | None = None
+    """At least and at most."""
+    none: int = 0
+    """At least."""
+
+
+FIRST_DAYS = {
+    "paraphrase en": Bound(29, first=24, three=28),
+    "paraphrase zh": Bound(13, first=4, three=9),
+    "words en": Bound(19, first=19, three=19, answerable=(4, 19)),
+    "words zh": Bound(9, first=9, three=9),
+    "inflected en": Bound(9, first=8, three=9),
+    "inflected zh": Bound(5, first=4, three=5),
+    f"{STRANGERS} en": Bound(18, answerable=(0, 1), none=9),
+    f"{STRANGERS} zh": Bound(10, answerable=(0, 0), none=4),
+}
+
+LITERALS = {
+    # a flag that hyphens join is no phrase: the dry dock, where boats run dry, stands before --dry-run-only
+    "identifier en": Bound(12, first=11, three=12),
+    "identifier zh": Bound(10, first=10, three=10),
+    "part en": Bound(10, first=10, three=10),
+    "part zh": Bound(6, first=6, three=6),
+    "all-terms en": Bound(5, first=5, three=5),
+    "all-terms zh": Bound(4, first=4, three=4),
+    "centred en": Bound(9, first=8, three=9),
+    # a short note that repeats one word stands before the long one that holds most of them
+    "centred zh": Bound(6, first=5, three=6),
+}
+
+
+@pytest.fixture(scope="module")
+def first_days(starter_model: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Judged]:
+    return _answers("tiny-dev", "hybrid", starter_model, tmp_path_factory)
+
+
+@pytest.fixture(scope="module", params=["hybrid", "lexical"])
+def literals(
+    request: pytest.FixtureRequest, starter_model: Path, tmp_path_factory: pytest.TempPathFactory
+) -> list[Judged]:
+    return _answers("literals", request.param, starter_model, tmp_path_factory)
+
+
+@pytest.mark.parametrize("group", FIRST_DAYS)
+def test_first_days(first_days: list[Judged], group: str) -> None:
+    assert _shortcomings(first_days, group, FIRST_DAYS[group]) == []
+
+
+@pytest.mark.parametrize("group", LITERALS)
+def test_literals(literals: list[Judged], group: str) -> None:
+    assert _shortcomings(literals, group, LITERALS[group]) == []
+
+
+def test_every_group_has_a_bound(first_days: list[Judged], literals: list[Judged]) -> None:
+    for judged, bounds in ((first_days, FIRST_DAYS), (literals, LITERALS)):
+        assert {group for group in by_category(judged) if group not in ("all", STRANGERS)} == set(bounds)
+
+
+def _answers(name: str, mode: str, model: Path, folders: pytest.TempPathFactory) -> list[Judged]:
+    how = Asking(folders.mktemp(f"{name}-{mode}"), model)
+    return ask(QuestionSet(name, OWN_SETS / name), mode, how, lambda asked, _: asked)
+
+
+def _shortcomings(judged: list[Judged], group: str, bound: Bound) -> list[str]:
+    found = by_category(judged)[group]
+    measured = found.measures()
+    count = {name: round(measured.get(name, 0) * found.questions) for name in ("first", "in_three")}
+    answerable = bound.answerable or (0, bound.questions)
+    checks = {
+        f"{found.questions} questions": found.questions == bound.questions,
+        f"first {count['first']}": count["first"] >= bound.first,
+        f"in three {count['in_three']}": count["in_three"] >= bound.three,
+        f"empty {found.empty}": found.empty <= bound.empty,
+        f"answerable {found.verdicts['answerable']}": answerable[0] <= found.verdicts["answerable"] <= answerable[1],
+        f"none {found.verdicts['none']}": found.verdicts["none"] >= bound.none,
+    }
+    return [text for text, is_held in checks.items() if not is_held]
