@@ -12,8 +12,8 @@ from itertools import pairwise
 import numpy as np
 
 from memoryd.domain.text.anchors import divide
+from memoryd.domain.text.headings import Headings, front_matter_bytes
 from memoryd.domain.text.lines import PADDING, padded, tabulate
-from memoryd.domain.text.markdown import FRONT_MATTER_CHARS, Outline, front_matter
 from memoryd.domain.text.segments import RANK_SHIFT, pieces, sums
 from memoryd.domain.text.structure import Rank, analyse
 from memoryd.domain.text.tokens import UNIT, ByteArray
@@ -78,11 +78,9 @@ class _Document:
 
     def __init__(self, data: bytes, finest_budget: int) -> None:
         self._data = data
-        self._front_matter = _front_matter_bytes(data)
-        structure = analyse(tabulate(data), self._front_matter)
-        behind = int(np.searchsorted(structure.lines.starts, self._front_matter))
-        self._first_line = next(iter(structure.lines.starts[behind : behind + 1].tolist()), None)
-        self._outline = Outline(structure)
+        front_matter = front_matter_bytes(data)
+        structure = analyse(tabulate(data), front_matter)
+        self._headings = Headings(structure, front_matter)
         self._pieces = pieces(structure, max(int(PIECE_SHARE * finest_budget * UNIT), 1))
         self._ranks = (self._pieces.keys >> np.uint64(RANK_SHIFT)).astype(np.uint8).tobytes()
         self.size = len(self._ranks)
@@ -122,21 +120,8 @@ class _Document:
         return line if 2 * self.cost(line, start) >= room else first
 
     def heading(self, at: int) -> str:
-        """Give the path of headings at a place; the front matter counts as part of what follows it."""
-        offset = int(self._pieces.starts[at])
-        if self._first_line is not None and (not offset or offset < self._front_matter):
-            offset = self._first_line
-        return self._outline.path(offset)
-
-
-def _front_matter_bytes(data: bytes) -> int:
-    """Return where the front matter ends."""
-    # a character has four bytes at the most, and is not to be cut in two
-    end = min(4 * FRONT_MATTER_CHARS + 4, len(data) - len(PADDING))
-    while data[end] & 0xC0 == 0x80:
-        end -= 1
-    head = data[:end].decode("utf-8", "surrogatepass")
-    return len(head[: front_matter(head).end].encode("utf-8", "surrogatepass"))
+        """Give the path of headings at a place."""
+        return self._headings.path(self.offset(at))
 
 
 def _in_characters(cut: list[Chunk], data: bytes) -> list[Chunk]:
