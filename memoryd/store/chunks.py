@@ -8,6 +8,8 @@ import apsw
 
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.ranking.filters import Filters
+from memoryd.domain.syncplan import Known
+from memoryd.store.file_stats import file_stat_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,8 @@ class ChunkRow:
     text: str
     mtime_ns: int = 0
     """When its document was changed."""
+    known: Known | None = None
+    """What its document was when this was read of it; None: nobody kept that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,8 @@ class Counts:
 
 
 _SELECT_CHUNKS = """
-SELECT c.id, f.path, f.source, c.start_line, c.end_line, c.heading, c.text, f.mtime_ns
+SELECT c.id, f.path, f.source, c.start_line, c.end_line, c.heading, c.text,
+       f.device, f.inode, f.size, f.mtime_ns, f.ctime_ns, f.read_at_ns, f.sha256
 FROM chunks c JOIN files f ON f.id = c.file_id WHERE c.id IN (SELECT value FROM json_each(?))
 """
 _SELECT_CHUNKS_OF_HASHES = "SELECT chunk_id, hash FROM passages WHERE hash IN (SELECT unhex(value) FROM json_each(?))"
@@ -48,9 +53,12 @@ SELECT (SELECT count(*) FROM files), (SELECT count(*) FROM chunks), (SELECT coun
 
 
 def chunk_rows(db: apsw.Connection, ids: Sequence[int]) -> dict[int, ChunkRow]:
-    """Return the chunks of these ids that still exist."""
-    rows = db.execute(_SELECT_CHUNKS, (json.dumps(list(ids)),))
-    return {row[0]: ChunkRow(row[0], row[1], Source(row[2]), *row[3:]) for row in rows}
+    """Return the chunks of these ids that still exist, each with its document as it was read, in one look."""
+    found: dict[int, ChunkRow] = {}
+    for number, path, source, start, end, heading, text, *file in db.execute(_SELECT_CHUNKS, (json.dumps(list(ids)),)):
+        known = Known(file_stat_of(*file[:5]), *file[5:])
+        found[number] = ChunkRow(number, path, Source(source), start, end, heading, text, known.stat.mtime_ns, known)
+    return found
 
 
 def chunks_of_hashes(db: apsw.Connection, hashes: Sequence[bytes]) -> list[tuple[int, bytes]]:

@@ -12,6 +12,7 @@ from memoryd.domain.flags import path_flags
 from memoryd.domain.syncplan import Known
 from memoryd.domain.text.entries import MEDIA_CHUNKER, ChunkEntry, ChunkWords, chunk_words
 from memoryd.domain.text.words import index_text
+from memoryd.store.file_stats import file_stat_of, stored_stat
 from memoryd.store.index_schema import drop_deleted_words
 from memoryd.store.vector_spaces import drop_unused
 
@@ -66,8 +67,6 @@ class Rename:
     read_at_ns: int
     is_stale: bool = False
 
-
-_MAX_INTEGER = 2**63 - 1
 
 _UPSERT_FILE = """
 INSERT INTO files
@@ -125,7 +124,7 @@ def flagged_files(db: apsw.Connection, limit: int) -> list[tuple[str, str]]:
 def known_files(db: apsw.Connection, chunker: str) -> dict[RelativePath, Known]:
     """Return every indexed file with the stat it was read at; stale is what another chunker cut."""
     rows = db.execute(_SELECT_KNOWN, (chunker, MEDIA_CHUNKER))
-    return {row[0]: Known(_stat_of(*row[1:6]), row[6], row[7], bool(row[8])) for row in rows}
+    return {row[0]: Known(file_stat_of(*row[1:6]), row[6], row[7], bool(row[8])) for row in rows}
 
 
 def is_indexed(db: apsw.Connection, path: str) -> bool:
@@ -160,7 +159,7 @@ def put_file(db: apsw.Connection, file: FileContent) -> Indexed:
 
 def touch_file(db: apsw.Connection, path: RelativePath, stat: FileStat, read_at_ns: int) -> None:
     """Note that the content was found unchanged at this stat."""
-    db.execute(_UPDATE_STAT, (*_stat_values(stat), read_at_ns, path))
+    db.execute(_UPDATE_STAT, (*stored_stat(stat), read_at_ns, path))
 
 
 def rename_files(db: apsw.Connection, renames: Iterable[Rename]) -> None:
@@ -251,17 +250,6 @@ def _delete_chunks(db: apsw.Connection, chunk_ids: Sequence[int]) -> None:
 
 def _file_values(row: FileRow, chunks: int) -> tuple[object, ...]:
     return (
-        *(row.path, row.source, *_stat_values(row.stat), row.read_at_ns),
+        *(row.path, row.source, *stored_stat(row.stat), row.read_at_ns),
         *(row.sha256, row.lines, chunks, row.chunker, row.flags),
     )
-
-
-def _stat_values(stat: FileStat) -> tuple[int, int, int, int, int]:
-    """Return what SQLite can hold: signed numbers of 64 bits. A time beyond the year 2262 becomes the last one."""
-    device, inode = (number - 2**64 if number > _MAX_INTEGER else number for number in (stat.device, stat.inode))
-    mtime_ns, ctime_ns = (min(max(at, -_MAX_INTEGER), _MAX_INTEGER) for at in (stat.mtime_ns, stat.ctime_ns))
-    return device, inode, stat.size, mtime_ns, ctime_ns
-
-
-def _stat_of(device: int, inode: int, size: int, mtime_ns: int, ctime_ns: int) -> FileStat:
-    return FileStat(device % 2**64, inode % 2**64, size, mtime_ns, ctime_ns)
