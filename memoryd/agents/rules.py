@@ -53,13 +53,19 @@ class WorkspaceRules:
 
     def look(self) -> tuple[list[ScanRoot], ScanRules]:
         """Return where to look and by which rules, for one scan. Blocks."""
+        rules = self.rules()
+        return self.roots(), rules
+
+    def rules(self) -> ScanRules:
+        """Return by which rules to look. Blocks: reads the ignore files."""
         ruling = self.ruling()
-        return self.roots(), ScanRules(
+        return ScanRules(
             workspace=self.workspace,
             is_ignored=ruling.is_ignored,
             has_patterns=ruling.has_rules,
             hold=ruling.hold,
             notice=ruling.notice,
+            may_hide=ruling.may_hide,
             is_current=ruling.is_current,
             excluded_folder=self._index_folder,
             max_file_bytes=self.max_file_bytes,

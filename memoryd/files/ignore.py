@@ -10,7 +10,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import structlog
@@ -49,6 +49,8 @@ class Ruling:
     """Whether the file is still what this was read from; blocks for one small read."""
     notice: str = ""
     """What the owner is to know though nothing is held up."""
+    may_hide: Callable[[str], bool] = field(default=lambda _path: False)
+    """Whether that is private by a file which was just saved, and lies not still yet: takes what `is_ignored` does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,12 +118,14 @@ class IgnoreFile:
             notice = _GONE if hold is None and seen.is_gone and self._good.patterns else ""
             self._tell(hold, notice)
             real_paths = RealPaths(self._workspace, follow_symlinks=self._follow_symlinks)
+            newest = self._newest(seen) if hold is not None else self._good.patterns
             return Ruling(
                 under_each_name(lambda path: any(one.hides(path) for one in rules), real_paths),
                 any(rules),
                 hold,
                 lambda: seen.is_still(self._read()),
                 notice,
+                under_each_name(newest.hides, real_paths),
             )
 
     def _judge(self, seen: _Seen) -> tuple[tuple[Patterns, ...], Hold | None]:
@@ -141,8 +145,7 @@ class IgnoreFile:
             return last, Hold(f"{IGNORE_FILE} is gone, and so is what was kept of its last rules: {_PUT_BACK}")
         if seen.is_gone and self._good.patterns:
             return last, None
-        if text != self._new_text:
-            self._new_text, self._new = text, self._good.parsed(text)
+        self._parse(text)
         if self._new.refused:
             one = self._new.refused[0]
             return (*last, self._new), Hold(f"{IGNORE_FILE} line {one.line} ({one.pattern}): {one.reason}; {_ADVICE}")
@@ -151,6 +154,18 @@ class IgnoreFile:
             return (*last, self._new), Hold(f"{IGNORE_FILE} lost rules", self._timings.grace - lain)
         self._good.accept(text, self._new)
         return (self._exclude, self._good.patterns), None
+
+    def _parse(self, text: str) -> Patterns:
+        if text != self._new_text:
+            self._new_text, self._new = text, self._good.parsed(text)
+        return self._new
+
+    def _newest(self, seen: _Seen) -> Patterns:
+        """Return what the file says at this look, whether or not it will stay; the last good rules if it is no text."""
+        try:
+            return self._parse(_decoded(seen))
+        except ValueError:
+            return self._good.patterns
 
     def _excluded(self) -> Hold | None:
         if not self._exclude.refused:

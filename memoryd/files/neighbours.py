@@ -1,7 +1,7 @@
 """The rules of other workspaces: a folder of theirs keeps its secrets from whoever lists it."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,19 +22,19 @@ def joined(own: Ruling, real_paths: RealPaths, others: Sequence[tuple[Path, Ruli
         return own
     neighbours = [(f"{os.path.realpath(path)}/", ruling) for path, ruling in others]
 
-    def is_ignored(at: str) -> bool:
-        if own.is_ignored(at):
+    def hidden_by(at: str, hides: Callable[[Ruling, str], bool]) -> bool:
+        if hides(own, at):
             return True
         real = real_paths.of(at)
         return any(
-            real.startswith(top) and real != top and ruling.is_ignored(real.removeprefix(top))
-            for top, ruling in neighbours
+            real.startswith(top) and real != top and hides(ruling, real.removeprefix(top)) for top, ruling in neighbours
         )
 
     holds = (replace(ruling.hold, reason=f"{top}{ruling.hold.reason}") for top, ruling in neighbours if ruling.hold)
     return replace(
         own,
-        is_ignored=is_ignored,
+        is_ignored=lambda at: hidden_by(at, lambda ruling, path: ruling.is_ignored(path)),
+        may_hide=lambda at: hidden_by(at, lambda ruling, path: ruling.may_hide(path)),
         has_rules=own.has_rules or any(ruling.has_rules for _, ruling in neighbours),
         hold=own.hold or next(holds, None),
         is_current=lambda: own.is_current() and all(ruling.is_current() for _, ruling in neighbours),

@@ -46,6 +46,8 @@ class ScanRules:
     """Why nothing new may be indexed now, since nobody can say what is private."""
     notice: str = ""
     """What the owner is to know of the privacy rules though nothing is held up."""
+    may_hide: Callable[[str], bool] = field(default=lambda _path: False)
+    """Whether a relative path may be left out soon, by rules that are being saved."""
     is_current: Callable[[], bool] = field(default=lambda: True)
     """Whether the privacy rules are still those of this value; blocks."""
 
