@@ -19,8 +19,11 @@ from memoryd.config.limits import LimitsSection
 from memoryd.config.resolved import Agent
 from memoryd.embed.choice import media_rules
 from memoryd.embed.embedding import Embedding
+from memoryd.files.present import PresentFiles, nowhere
 from memoryd.qmd.agent import AgentQmd, Dependencies
 from memoryd.search.answer import SearchService
+from memoryd.search.checked_search import CheckedSearch
+from memoryd.search.file_check import FileCheck
 
 
 class Workspace:
@@ -30,6 +33,7 @@ class Workspace:
         settings = agents[0].memory_search
         self.name = agents[0].id
         self.embedding = embedding
+        self._executor = around.executor
         self.index = WorkspaceIndex(
             agents=agents,
             embedding=embedding,
@@ -65,10 +69,21 @@ class Workspace:
         self.index.followers.append(qmd)
         return qmd
 
+    def _search(self, qmd: AgentQmd | None) -> CheckedSearch:
+        """Return the engine of an agent, whose every hit is held against its file."""
+        rules = self.index.rules
+        files = PresentFiles(
+            rules=rules.rules, roots=rules.roots, elsewhere=nowhere if qmd is None else qmd.files.location
+        )
+        return CheckedSearch(
+            inner=self.index.builtin if qmd is None else qmd.search,
+            check=FileCheck(files=files, executor=self._executor),
+        )
+
     def _memory(self, agent: Agent, limits: LimitsSection) -> AgentMemory:
         index, slot, qmd = self.index, self.embedding.slot, self.qmds.get(agent.id)
         service = SearchService(
-            search=index.builtin if qmd is None else qmd.search,
+            search=self._search(qmd),
             freshness=index.freshness,
             on_search=self._schedule.note_question,
         )

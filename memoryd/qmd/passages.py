@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import UTC
 
 from memoryd.domain.documents import RelativePath, Source
+from memoryd.domain.syncplan import Known
 from memoryd.domain.text.chunking import Chunk, chunk
 from memoryd.domain.text.entries import ChunkSettings
 from memoryd.files.octets import Content
@@ -43,6 +44,8 @@ class Passages:
     def _hit(self, hit: QmdHit, rank: int, terms: tuple[str, ...], query: Query) -> Hit | None:
         """Return the passage of a file, None if it may not be told; one that has changed must still hold a word."""
         file = self._files.place(hit.collection, hit.path)
+        if file is not None and file.path in query.untold.paths:
+            return None
         content = self._files.read(file) if file is not None else None
         if file is None or content is None:
             return None
@@ -90,7 +93,9 @@ def place_in_answer(chunk: ChunkRow) -> tuple[str, int]:
 def _row(content: Content, file: ResultFile, part: Chunk) -> ChunkRow:
     text = content.text[part.start : part.end]
     lines = part.start_line, part.end_line
-    return ChunkRow(0, RelativePath(file.path), Source.MEMORY, *lines, part.heading, text, content.stat.mtime_ns)
+    known = Known(content.stat, content.read_at_ns, content.sha256)
+    mtime_ns = content.stat.mtime_ns
+    return ChunkRow(0, RelativePath(file.path), Source.MEMORY, *lines, part.heading, text, mtime_ns, known)
 
 
 def _held(text: str, terms: Sequence[str]) -> tuple[str, ...]:

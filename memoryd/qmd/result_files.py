@@ -7,7 +7,7 @@ from pathlib import Path
 
 from memoryd.domain.documents import RelativePath
 from memoryd.errors import NotFound
-from memoryd.files.excerpts import QMD_PREFIX
+from memoryd.files.excerpts import QMD_PREFIX, FileLocation
 from memoryd.files.octets import Content, NotReadableError, TornReadError, read_document
 from memoryd.files.private import is_private
 from memoryd.qmd.collections import Collection
@@ -69,10 +69,18 @@ class ResultFiles:
             return None
         return None if is_private(content.text) else content
 
+    def location(self, path: str) -> FileLocation | None:
+        """Return where the document lies that is told as `qmd/<collection>/<path>`; None if it is told so no more."""
+        place = self._named(path)
+        return None if place is None or place.path != path else FileLocation(place.base, place.relative)
+
     def named(self, path: str) -> ResultFile:
         """Return the file that `qmd/<collection>/<path>` means; raises NotFound."""
-        collection, _, relative = path.removeprefix(QMD_PREFIX).partition("/")
-        place = self.place(collection, relative) if path.startswith(QMD_PREFIX) else None
+        place = self._named(path)
         if place is None or self.read(place) is None:
             raise NotFound(f"no document {path!r} in the collections of qmd", hint="paths are as search gives them")
         return place
+
+    def _named(self, path: str) -> ResultFile | None:
+        collection, _, relative = path.removeprefix(QMD_PREFIX).partition("/")
+        return self.place(collection, relative) if path.startswith(QMD_PREFIX) else None

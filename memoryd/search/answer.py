@@ -72,11 +72,11 @@ class SearchService:
         """
         start = time.monotonic()
         self._on_search()
-        found = await self._search.search(query)
-        freshness = _owed(self._freshness(), found.engine)
+        found = await self._search.search(replace(query, is_explained=is_explained))
+        freshness = _owed(self._freshness(), found)
         hits = _within(found, judged(found.hits, leading=LEADING), has_footer=has_footer)
         verdict = best_verdict(hits) or Verdict.NONE
-        why = why_no_better(hits, found.floors) or freshness.hold or None
+        why = _untold(found) or why_no_better(hits, found.floors) or freshness.hold or None
         return Answer(
             hits=hits,
             misses=_told(judged(found.misses if is_explained else (), leading=0), found, has_footer=has_footer),
@@ -140,11 +140,21 @@ def _shown(hit: Hit, weights: Mapping[str, float], limit: int, *, has_footer: bo
     return replace(hit, snippet=shown)
 
 
-def _owed(freshness: Freshness, engine: Engine) -> Freshness:
-    """Return what the engine that answered still owes; vectors of another engine are none of its answer's business."""
-    if engine.pending_embeddings is None:
+def _owed(freshness: Freshness, found: Found) -> Freshness:
+    """Return what is still owed: vectors by the engine that answered alone, and what differs from the disk by all."""
+    # not the sum: of what differs the index may know
+    freshness = replace(freshness, pending_files=max(freshness.pending_files, len(found.owed)))
+    if found.engine.pending_embeddings is None:
         return freshness
-    return replace(freshness, pending_embeddings=engine.pending_embeddings)
+    return replace(freshness, pending_embeddings=found.engine.pending_embeddings)
+
+
+def _untold(found: Found) -> str:
+    """Say why documents that may answer are not told; without their names, for they may be private."""
+    if not found.owed:
+        return ""
+    count, reasons = len(found.owed), "; ".join(dict.fromkeys(found.owed.values()))
+    return f"{count} {'document is' if count == 1 else 'documents are'} not told as on disk: {reasons}"
 
 
 def _mode(found: Found) -> AnswerMode:
@@ -158,6 +168,8 @@ def _why_empty(found: Found, freshness: Freshness, query: Query) -> str:
     if not any(arm.took_part for arm in found.arms.values()):
         reasons = dict.fromkeys(arm.reason for arm in found.arms.values())
         return "no arm of the search could answer: " + "; ".join(reasons)
+    if found.owed:
+        return _untold(found)
     if freshness.pending_files and freshness.hold:
         return f"{freshness.pending_files} files are held back: {freshness.hold}"
     if freshness.pending_files:

@@ -6,11 +6,13 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Literal, Protocol
 
+from memoryd.domain.documents import RelativePath
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.floors import Floors
 from memoryd.domain.ranking.questions import Question, parse_question
 from memoryd.domain.ranking.snippets import SNIPPET_CHARS
 from memoryd.search.hit import Hit
+from memoryd.search.untold import Untold
 
 LEXICAL, VECTOR = "lexical", "vector"
 """The arms that every engine has."""
@@ -30,6 +32,10 @@ class Query:
     filters: Filters = field(default_factory=Filters)
     asked: Question | None = None
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
+    untold: Untold = field(default_factory=Untold)
+    """What is not to be found, for it is known that its files do not hold it."""
+    is_explained: bool = False
+    """Whether misses are told, too."""
 
     @property
     def question(self) -> Question:
@@ -105,6 +111,8 @@ class Found:
     """Why finding nothing does not mean that there is nothing."""
     floors: Floors | None = None
     """What the evidence was held against; None: the engine does not judge it."""
+    owed: Mapping[RelativePath, str] = field(default_factory=dict)
+    """Documents that may answer and are not told as they are now, and why."""
 
 
 class SearchBackend(Protocol):

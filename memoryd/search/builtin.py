@@ -143,7 +143,8 @@ class BuiltinSearch:
         rows = await self._database.documents.chunks(wanted)
         if len(rows) < len(wanted) and not is_last:
             raise _ReplacedError
-        known = [rows[chunk] for chunk in wanted if chunk in rows and rows[chunk].path not in self._withdrawn]
+        found = (rows[chunk] for chunk in wanted if chunk in rows)
+        known = [row for row in found if row.path not in self._withdrawn and not query.untold.holds(row)]
         return select(
             [ranking.hit(row) for row in known],
             query.limit,

@@ -45,6 +45,8 @@ class Hit:
     bm25: float | None = None
     """A magnitude, 0 and up."""
     cosine: float | None = None
+    standout: float | None = None
+    """How far the cosine rises above the noise, 0 to 1."""
     ranks: Ranks = field(default_factory=Ranks)
     terms: tuple[str, ...] = ()
     """Those of the question that stand in it."""

@@ -39,6 +39,7 @@ class Ranked:
             base_score,
             bm25=self.evidence.lexical.bm25.get(row.id),
             cosine=self.evidence.vector.cosines.get(row.id),
+            standout=self.evidence.vector.standout(row.id),
             ranks=self.ranks[row.id],
             terms=self.statistics.terms_of(row.id) if self.statistics else (),
         )

@@ -216,8 +216,12 @@ def test_vanished_workspace_keeps_its_index(launch: Launch, workspace: Path) -> 
     daemon.client().sync()
     shutil.move(workspace, workspace.with_name("elsewhere"))
     daemon.client().sync()
-    assert paths_found(daemon, "gateway") == ["MEMORY.md"]
     assert "workspace" in [part["part"] for part in agent(daemon)["degraded"]]
+    # the rows are kept, and told when their files are there to be held against
+    assert agent(daemon)["files"] == 3
+    assert paths_found(daemon, "gateway") == []
+    shutil.move(workspace.with_name("elsewhere"), workspace)
+    assert paths_found(daemon, "gateway") == ["MEMORY.md"]
 
 
 def test_bad_configuration_is_told_whole_and_ends_with_its_own_code(launch: Launch) -> None:

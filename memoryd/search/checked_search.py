@@ -1,0 +1,81 @@
+"""An engine whose every hit is held against its file when it is told; what differs is read, and asked for, again."""
+
+import time
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
+from dataclasses import replace
+
+from memoryd.domain.documents import RelativePath
+from memoryd.search.backend import Found, Query, SearchBackend
+from memoryd.search.file_check import CheckedRows, FileCheck
+from memoryd.search.hit import Hit
+from memoryd.search.untold import Untold
+from memoryd.store.chunks import ChunkRow
+
+MAX_REFILLS = 5
+"""How often a question is asked for others in the places of what its files do not hold: enough when most are gone."""
+LEAST_SECONDS = 0.05
+"""For a look at the files, however late the engine was."""
+
+Reread = Callable[[Collection[RelativePath], float], Awaitable[bool]]
+"""Has the index look at these documents within so many seconds; returns whether it looked."""
+
+
+async def no_reread(_paths: Collection[RelativePath], _seconds: float) -> bool:
+    """Leave the index to its own pace."""
+    return False
+
+
+class CheckedSearch:
+    """Asks `inner`, and tells what the files hold. `reread` has the index follow them where they differ."""
+
+    def __init__(self, *, inner: SearchBackend, check: FileCheck, reread: Reread = no_reread) -> None:
+        self._inner = inner
+        self._check = check
+        self._reread = reread
+
+    async def search(self, query: Query) -> Found:
+        """Return what is found and stands in its files; `owed` names what may answer otherwise."""
+        end = time.monotonic() + query.deadline
+        found, checked = await self._round(query, end)
+        # what is gone counts, too: it may have another name by now
+        if checked.differing and await self._reread(checked.differing, end - time.monotonic()):
+            # What changed may be found again, and even by the same chunks: an edit leaves most of them as they are.
+            query = replace(query, untold=query.untold | Untold(checked.absent))
+            found, checked = await self._round(query, end)
+        owed = dict(checked.owed)
+        for _ in range(MAX_REFILLS):
+            if not checked.differing or time.monotonic() > end:
+                break
+            # others take the places of what differs still, and may differ, too
+            query = replace(query, untold=query.untold | checked.untold)
+            found, checked = await self._round(query, end)
+            owed |= checked.owed
+        return replace(_told(found, checked, query), owed=owed)
+
+    async def _round(self, query: Query, end: float) -> tuple[Found, CheckedRows]:
+        found = await self._inner.search(replace(query, deadline=_left(end)))
+        return found, await self._check.check(_rows(found, query), _left(end))
+
+
+def _left(end: float) -> float:
+    return max(LEAST_SECONDS, end - time.monotonic())
+
+
+def _rows(found: Found, query: Query) -> Iterator[ChunkRow]:
+    """Yield what an answer tells or cites."""
+    for hit in (*found.hits, *(found.misses if query.is_explained else ())):
+        yield hit.chunk
+        yield from hit.copies
+
+
+def _told(found: Found, checked: CheckedRows, query: Query) -> Found:
+    """Return what is found as it stands now; misses that nobody is told of stay as they are, for they are counted."""
+    misses = tuple(_standing(found.misses, checked)) if query.is_explained else found.misses
+    return replace(found, hits=tuple(_standing(found.hits, checked)), misses=misses)
+
+
+def _standing(hits: Iterable[Hit], checked: CheckedRows) -> Iterator[Hit]:
+    told = checked.told
+    for hit in hits:
+        if hit.chunk in told:
+            yield replace(hit, chunk=told[hit.chunk], copies=tuple(told[copy] for copy in hit.copies if copy in told))

@@ -1,0 +1,117 @@
+"""Holding chunks against their files: told as they stand there now, or not at all."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.syncplan import Known
+from memoryd.domain.text.relocation import PresentText
+from memoryd.files.present import IS_CHANGED, IS_IN_DOUBT, Presence, PresentFile, PresentFiles
+from memoryd.files.scan_rules import ScanRules
+from memoryd.search.untold import Untold
+from memoryd.store.chunks import ChunkRow
+
+IS_LATE = "its disk did not answer in time"
+MAX_OVERDUE = 2
+"""So many looks at the disk may hang; the threads are those of the index, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedRows:
+    """Rows held against their files."""
+
+    told: Mapping[ChunkRow, ChunkRow] = field(default_factory=dict)
+    """Those that their files hold, with the lines on which they stand now."""
+    absent: frozenset[RelativePath] = frozenset()
+    """Documents that are gone or private: nothing of them is owed to anybody."""
+    lost: frozenset[ChunkRow] = frozenset()
+    """Rows that their files do not hold, as far as anybody can say."""
+    owed: Mapping[RelativePath, str] = field(default_factory=dict)
+    """Documents that hold something else than what was read of them, or may do so, and why it is not known."""
+
+    @property
+    def untold(self) -> Untold:
+        """What a second search need not find again. A row of another engine has no number of its own."""
+        return Untold(self.absent, frozenset(row.id for row in self.lost if row.id))
+
+    @property
+    def differing(self) -> Set[RelativePath]:
+        """The documents of which not all rows are told."""
+        return {*self.absent, *(row.path for row in self.lost)}
+
+
+class _Now(NamedTuple):
+    """A row as it stands in its file, None if it does not; `owed` says what is not known of the file."""
+
+    row: ChunkRow | None
+    owed: str = ""
+
+
+class FileCheck:
+    """Holds rows of one agent's answers against the disk, in a thread of the pool."""
+
+    def __init__(self, *, files: PresentFiles, executor: Executor) -> None:
+        self._files = files
+        self._executor = executor
+        self._overdue: set[Future[CheckedRows]] = set()
+
+    async def check(self, rows: Iterable[ChunkRow], seconds: float) -> CheckedRows:
+        """Look at the file of each row once; what is not done in so many seconds is owed."""
+        wanted = list(dict.fromkeys(rows))
+        if not wanted:
+            return CheckedRows()
+        late = _joined({row: _Now(None, IS_LATE) for row in wanted})
+        self._overdue = {work for work in self._overdue if not work.done()}
+        if len(self._overdue) >= MAX_OVERDUE:
+            return late
+        work = self._executor.submit(lambda: self._checked(wanted))
+        try:
+            async with asyncio.timeout(seconds):
+                return await asyncio.wrap_future(work)
+        except TimeoutError:
+            self._overdue.add(work)
+            return late
+
+    def _checked(self, rows: Sequence[ChunkRow]) -> CheckedRows:
+        rules = self._files.rules()
+        found = dict(self._each(rows, rules))
+        # the rules last: they may have changed while a file was read that holds something else
+        if any(now.row is not None and now.owed for now in found.values()) and not rules.is_current():
+            found = {row: _Now(None, IS_IN_DOUBT) if now.owed else now for row, now in found.items()}
+        return _joined(found)
+
+    def _each(self, rows: Sequence[ChunkRow], rules: ScanRules) -> Iterator[tuple[ChunkRow, _Now]]:
+        by_file: dict[tuple[RelativePath, Known | None], list[ChunkRow]] = defaultdict(list)
+        for row in rows:
+            by_file[row.path, row.known].append(row)
+        for (path, known), group in by_file.items():
+            present = self._files.look(path, known, rules)
+            text = PresentText(present.data)
+            yield from ((row, _as_it_stands(row, present, text)) for row in group)
+
+
+def _as_it_stands(row: ChunkRow, present: PresentFile, text: PresentText) -> _Now:
+    match present.presence:
+        case Presence.SAME:
+            return _Now(row)
+        case Presence.ABSENT:
+            return _Now(None)
+        case Presence.OWED:
+            return _Now(None, present.reason)
+    line = text.line_of(row.text, row.heading, row.start_line)
+    if line is None:
+        return _Now(None, IS_CHANGED)
+    return _Now(replace(row, start_line=line, end_line=row.end_line + line - row.start_line), IS_CHANGED)
+
+
+def _joined(found: Mapping[ChunkRow, _Now]) -> CheckedRows:
+    return CheckedRows(
+        told={row: now.row for row, now in found.items() if now.row is not None},
+        absent=frozenset(row.path for row, now in found.items() if now.row is None and not now.owed),
+        lost=frozenset(row for row, now in found.items() if now.row is None and now.owed),
+        owed={row.path: now.owed for row, now in found.items() if now.owed},
+    )

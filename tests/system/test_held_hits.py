@@ -1,0 +1,298 @@
+"""Every hit is held against its file when it is told: here the index never follows the disk by itself."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memoryd.client import Client
+from tests.fault.stage import NEITHER, Stage
+
+MAPLE = "# Trees\n\nThe maple stands by the brook.\n\n## Birds\n\nThe wren sings at dawn.\n"
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Iterator[Stage]:
+    """A workspace with the note `memory/trees.md`, indexed, that nobody watches from then on."""
+    made = Stage(tmp_path)
+    made.write("memory/trees.md", MAPLE)
+    made.start(NEITHER)
+    yield made
+    made.end()
+
+
+def ask(stage: Stage, question: str = "maple brook", **options: Any) -> Any:
+    with Client(stage.daemon.socket, timeout=30) as client:
+        return client.search(question, **options)
+
+
+def told(stage: Stage, question: str = "maple brook", **options: Any) -> list[str]:
+    """Return the paths of hits that hold the last word of the question, after checking each against its file."""
+    reply = ask(stage, question, **options)
+    for hit in reply["results"]:
+        assert_stands(stage, hit)
+    word = question.split()[-1]
+    return [hit["path"] for hit in reply["results"] if word in hit["snippet"]]
+
+
+def assert_stands(stage: Stage, hit: Any) -> None:
+    lines = (stage.workspace / hit["path"]).read_bytes().decode(errors="replace").split("\n")
+    shown = hit["snippet"].partition("\n\nSource: ")[0].rstrip("\r\n").split("\n")
+    first, last = hit["snippetStartLine"], hit["snippetEndLine"]
+    assert [line.rstrip("\r") for line in lines[first - 1 : last]] == [line.rstrip("\r") for line in shown]
+    assert hit["startLine"] <= first <= last <= hit["endLine"]
+
+
+def assert_owed(reply: Any) -> None:
+    assert reply["results"] == []
+    assert reply["health"]["complete"] is False
+    assert reply["health"]["pendingFiles"] >= 1
+    assert reply["reason"]
+
+
+def test_hit_in_a_file_that_stayed_is_told_as_it_is(stage: Stage) -> None:
+    reply = ask(stage)
+    assert (reply["results"][0]["path"], reply["health"]["complete"]) == ("memory/trees.md", True)
+    assert_stands(stage, reply["results"][0])
+
+
+def test_edited_line_is_told_neither_old_nor_as_all_there_is(stage: Stage) -> None:
+    stage.write("memory/trees.md", MAPLE.replace("by the brook", "in the garden"))
+    assert_owed(reply := ask(stage))
+    assert "changed" in reply["reason"]
+    stage.sync()
+    assert told(stage, "maple garden") == ["memory/trees.md"]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_lines_that_moved_are_told_where_they_stand_now(stage: Stage, end: str) -> None:
+    stage.write("memory/moved.md", f"# Moved{end}{end}Here the hornbeam grew.{end}")
+    stage.sync()
+    stage.write("memory/moved.md", f"Written later.{end}{end}# Moved{end}{end}Here the hornbeam grew.{end}")
+    reply = ask(stage, "hornbeam")
+    (hit,) = reply["results"]
+    assert_stands(stage, hit)
+    assert (hit["startLine"], hit["endLine"], hit["citation"]) == (3, 5, "memory/moved.md#L3-L5")
+    assert hit["snippet"].endswith("Source: memory/moved.md#L3-L5")
+    # what else the file holds now, the index does not know yet
+    assert reply["health"]["complete"] is False
+
+
+def test_moved_lines_lie_in_twenty_thousand(stage: Stage) -> None:
+    lines = [f"Line {number} tells nothing.\n" for number in range(20_000)]
+    lines[17_003] = "The hornbeam grew here.\n"
+    stage.write("memory/long.md", "".join(lines))
+    stage.sync()
+    stage.write("memory/long.md", "".join(["One more.\n"] * 7 + lines))
+    assert told(stage, "hornbeam") == ["memory/long.md"]
+    stage.write("memory/long.md", "".join(lines).replace("hornbeam", "rowantree"))
+    assert told(stage, "hornbeam") == []
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("utf-16", "The hornbeam is old.\n"),
+        ("utf-8-sig", "The hornbeam is old.\n"),
+        ("latin-1", "The hornbeam is a h\xeatre, they say.\n"),
+        ("utf-8", "The hornbeam\0 is old, and \x07 rings.\n"),
+    ],
+)
+def test_other_encodings_and_control_bytes_move_like_any_text(stage: Stage, encoding: str, text: str) -> None:
+    stage.write("memory/odd.md", text.encode(encoding))
+    stage.sync()
+    stage.write("memory/odd.md", f"Above.\n{text}".encode(encoding))
+    (hit,) = ask(stage, "hornbeam")["results"]
+    assert (hit["startLine"], hit["endLine"]) == (2, 2)
+    stage.write("memory/odd.md", text.replace("hornbeam", "rowantree").encode(encoding))
+    assert ask(stage, "hornbeam")["results"] == []
+
+
+def test_touched_file_is_told_as_it_was(stage: Stage) -> None:
+    os.utime(stage.memory / "trees.md")
+    stage.write("memory/trees.md", MAPLE)
+    reply = ask(stage)
+    assert [hit["path"] for hit in reply["results"]] == ["memory/trees.md"]
+    assert reply["health"]["complete"] is True
+
+
+def test_deleted_note_is_not_told_by_the_very_next_answer(stage: Stage) -> None:
+    (stage.memory / "trees.md").unlink()
+    reply = ask(stage)
+    assert (reply["results"], reply["health"]["complete"], reply["health"]["pendingFiles"]) == ([], True, 0)
+
+
+def test_others_take_the_places_of_what_is_gone(stage: Stage) -> None:
+    for number in range(40):
+        words = " ".join(f"word{number}of{count}" for count in range(20))
+        stage.write(f"memory/more{number}.md", f"The maple stands by its brook. {words}\n")
+    stage.sync()
+    for number in range(0, 40, 2):
+        (stage.memory / f"more{number}.md").unlink()
+    (stage.memory / "trees.md").unlink()
+    found = told(stage, max_results=20)
+    assert len(found) > 10
+    stage.sync()
+    assert told(stage, max_results=20) == found
+
+
+def test_copy_leads_when_the_one_it_was_folded_into_is_gone(stage: Stage) -> None:
+    for name in ("one", "two", "three"):
+        stage.write(f"memory/{name}.md", "The hornbeam says the same in each of these notes.\n")
+    stage.sync()
+    (hit,) = ask(stage, "hornbeam", explain=True)["results"]
+    assert hit["duplicates"] == 2
+    (stage.workspace / hit["path"]).unlink()
+    (next_hit,) = ask(stage, "hornbeam", explain=True)["results"]
+    assert next_hit["duplicates"] == 1
+    assert hit["path"] not in (next_hit["path"], *str(next_hit["explain"]["copies"]))
+    (stage.workspace / next_hit["explain"]["copies"][0].partition("#")[0]).unlink()
+    (last,) = ask(stage, "hornbeam", explain=True)["results"]
+    assert (last["path"], last["duplicates"]) == (next_hit["path"], 0)
+
+
+def test_misses_are_held_against_their_files_too(stage: Stage) -> None:
+    for number in range(5):
+        stage.write(f"memory/m{number}.md", f"# Number {number}\n\nThe hornbeam of m{number}.\n")
+    stage.sync()
+    missed = ask(stage, "hornbeam", explain=True, max_results=1)["misses"]
+    assert missed
+    gone, edited = missed[0]["path"], missed[-1]["path"]
+    (stage.workspace / gone).unlink()
+    (stage.workspace / edited).write_text("The hornbeam was felled.\n")
+    reply = ask(stage, "hornbeam", explain=True, max_results=1)
+    assert reply["misses"]
+    assert not {gone, edited} & {miss["path"] for miss in reply["misses"]}
+
+
+def test_other_text_of_the_same_size_and_time_is_noticed(stage: Stage) -> None:
+    path = stage.memory / "trees.md"
+    before = path.stat()
+    path.unlink()
+    path.write_text(MAPLE.replace("brook", "house"))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert path.stat().st_size == before.st_size
+    assert_owed(ask(stage))
+
+
+def test_emptied_note_is_owed(stage: Stage) -> None:
+    stage.write("memory/trees.md", "")
+    assert_owed(ask(stage))
+
+
+def test_renamed_note_is_not_told_by_its_old_name(stage: Stage) -> None:
+    (stage.memory / "trees.md").rename(stage.memory / "plants.md")
+    assert told(stage) == []
+    stage.sync()
+    assert told(stage) == ["memory/plants.md"]
+
+
+def test_swapped_notes_are_told_by_the_right_names(stage: Stage) -> None:
+    one, two, aside = stage.memory / "trees.md", stage.memory / "first.md", stage.memory / "aside"
+    one.rename(aside)
+    two.rename(one)
+    aside.rename(two)
+    assert told(stage) == told(stage, "lease birch") == []
+    stage.sync()
+    assert told(stage) == ["memory/first.md"]
+
+
+def _fifo(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def _folder(path: Path) -> None:
+    path.mkdir()
+
+
+def _link_outside(path: Path) -> None:
+    outside = path.parent.parent.parent / "outside.md"
+    outside.write_text(MAPLE)
+    path.symlink_to(outside)
+
+
+def _link_inside(path: Path) -> None:
+    (path.parent / "other.md").write_text(MAPLE)
+    path.symlink_to("other.md")
+
+
+@pytest.mark.parametrize("put", [_fifo, _folder, _link_outside, _link_inside])
+def test_what_is_no_document_is_not_told_as_one(stage: Stage, put: Callable[[Path], None]) -> None:
+    path = stage.memory / "trees.md"
+    path.unlink()
+    put(path)
+    assert told(stage) == []
+
+
+def test_folder_that_became_a_link_leads_nowhere(stage: Stage) -> None:
+    outside = stage.home / "outside"
+    shutil.copytree(stage.memory, outside)
+    shutil.rmtree(stage.memory)
+    stage.memory.symlink_to(outside)
+    assert told(stage) == []
+
+
+def test_folder_out_of_sight_is_owed_and_its_rows_stay(stage: Stage) -> None:
+    stage.memory.rename(stage.home / "elsewhere")
+    assert_owed(reply := ask(stage))
+    assert "out of sight" in reply["reason"]
+    assert "memory/trees.md" in stage.paths()
+    (stage.home / "elsewhere").rename(stage.memory)
+    assert told(stage) == ["memory/trees.md"]
+
+
+@pytest.mark.parametrize("head", ["---\nmemory: false\n---\n", "---\nmemory: never\n---\n"])
+def test_note_that_says_it_is_private_is_told_no_more(stage: Stage, head: str) -> None:
+    stage.write("memory/trees.md", f"{head}{MAPLE}")
+    assert ask(stage)["results"] == []
+
+
+def test_note_that_is_ignored_now_is_told_no_more(stage: Stage) -> None:
+    stage.write(".memoryignore", "trees.md\n")
+    assert ask(stage)["results"] == []
+    assert told(stage, "lease birch") == ["memory/first.md"]
+
+
+def test_folder_that_is_ignored_now_is_told_no_more(stage: Stage) -> None:
+    stage.write(".memoryignore", "/memory/\n")
+    assert ask(stage)["results"] == ask(stage, "lease birch")["results"] == []
+    assert told(stage, "gateway alder") == ["MEMORY.md"]
+
+
+def test_note_of_a_workspace_whose_ignore_file_says_nothing_is_told_by_the_last_rules(stage: Stage) -> None:
+    stage.write(".memoryignore", b"\xff\xfe\xd8rubbish")
+    assert told(stage) == ["memory/trees.md"]
+
+
+def _front_matter(stage: Stage) -> None:
+    stage.write("memory/trees.md", f"---\nmemory: false\n---\n{MAPLE}")
+
+
+def _ignored(stage: Stage) -> None:
+    stage.write(".memoryignore", "trees.md\n")
+
+
+def _removed(stage: Stage) -> None:
+    (stage.memory / "trees.md").unlink()
+
+
+@pytest.mark.parametrize("change", [_front_matter, _ignored, _removed])
+def test_what_changed_while_the_daemon_was_down_is_not_told_before_the_first_scan(
+    stage: Stage, change: Callable[[Stage], None]
+) -> None:
+    # a first scan of so many takes a while, and the questions begin before it
+    for number in range(1_000):
+        stage.write(f"bank/{number % 50}/{number}.md", f"filler n{number}\n")
+    stage.sync()
+    stage.end()
+    change(stage)
+    stage.daemon.start()
+    with Client(stage.daemon.socket, timeout=30) as client:
+        is_ready = False
+        while not is_ready:
+            is_ready = client.health()["ready"]
+            assert "brook" not in str(client.search("maple brook"))
+    assert ask(stage)["results"] == []
