@@ -239,7 +239,12 @@ class Indexer:
         # renames first: a new name is read under what the old one held, before a removal could take that away
         again = await self._read_all(list(work.came_from), work)
         again += [old for old in work.came_from.values() if self._table.knows(old)]
-        await self._purger.remove(todo.remove)
+        # one that was written anew since the look, as by switching branches, is not hidden: to purge it would cost the
+        # vectors of all texts that no note holds just now
+        workspace = work.reader.rules.workspace
+        back = await in_thread(self._executor, lambda: self._planner.came_back(todo.remove, workspace))
+        await self._purger.remove([path for path in todo.remove if path not in back])
+        again += back
         self._large.queue(todo.read, work)
         again += await self._read_all([path for path in todo.read if path not in self._large.queued], work)
         # after the small ones, which are many and wanted soon

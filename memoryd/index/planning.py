@@ -1,8 +1,10 @@
 """From one look at the disk to a plan. All of it is blocking work: 100,000 files take a while."""
 
+import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from pathlib import Path
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.syncplan import Grace, Known, Observation, SyncPlan, plan
@@ -47,6 +49,12 @@ class Planner:
         roots, rules = self._look()
         seen = scan(roots, rules)
         return Look(roots, rules, seen, remote_reason([rules.workspace, *(root.path for root in roots)], self._mounts))
+
+    def came_back(self, paths: Sequence[RelativePath], workspace: Path) -> Set[RelativePath]:
+        """Return those of the paths that an earlier look missed, and that are listed now, under the rules of now."""
+        if not any(os.path.lexists(workspace / path) for path in paths):
+            return set()
+        return self.look().seen.files.keys() & set(paths)
 
     def plan(
         self,

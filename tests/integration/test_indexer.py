@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,7 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.syncplan import RACY_WINDOW_NS, Grace
 from memoryd.domain.text.entries import ChunkEntry, ChunkSettings, each_entry
 from memoryd.files.octets import file_stat
+from memoryd.index.planning import Planned
 from memoryd.store.document_rows import touch_file
 from memoryd.wire import Event
 from tests.fakes import blow_up
@@ -476,3 +478,27 @@ async def test_glob_that_matches_nothing_is_told_and_picked_up_later(tmp_path: P
 
 def states(stage: Stage) -> dict[str, str]:
     return {str(report.root.path): str(report.state) for report in stage.indexer.state.roots}
+
+
+async def test_note_that_comes_back_while_it_is_removed_costs_no_vector(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Branches that are switched do so; what hides a file is asked anew, and only what is hidden is purged."""
+    note = stage.write("memory/branch.md", "The heron of the first branch.\n")
+    await stage.embed()
+    note.write_text("The heron of the other branch.\n")
+    await stage.embed()
+    embedded = len(stage.embedder.embedded)
+    plan = stage.indexer._planner.plan
+
+    def raced(*given: Any, **options: Any) -> Planned:
+        planned = plan(*given, **options)
+        if RelativePath("memory/branch.md") in planned.todo.remove:
+            note.write_text("The heron of the first branch.\n")
+        return planned
+
+    monkeypatch.setattr(stage.indexer._planner, "plan", raced)
+    note.unlink()
+    await stage.embed()
+    assert await stage.found("heron first branch") == ["memory/branch.md"]
+    assert len(stage.embedder.embedded) == embedded
