@@ -14,6 +14,20 @@ class HealthReply(TypedDict):
     ready: bool
 
 
+class LinesReply(TypedDict):
+    """Lines of a document, from 1, the end included."""
+
+    startLine: int
+    endLine: int
+
+
+class FocusExplanation(TypedDict):
+    """Why these lines of a hit are its focus."""
+
+    terms: list[str]
+    passage: LinesReply | None
+
+
 class HitExplanation(TypedDict):
     """Why a hit stands where it stands, or why a miss is none; ranks count from 1, null where an arm had not found it.
 
@@ -31,11 +45,12 @@ class HitExplanation(TypedDict):
     decay: float
     ageDays: int | None
     copies: list[str]
+    focus: FocusExplanation | None
     because: str
 
 
 class HitReply(TypedDict):
-    """A cited passage; lines count from 1 and include the end."""
+    """A cited chunk, whose `focus` answers best; lines count from 1 and include the end."""
 
     path: str
     startLine: int
@@ -47,6 +62,7 @@ class HitReply(TypedDict):
     snippet: str
     snippetStartLine: int
     snippetEndLine: int
+    focus: LinesReply | None
     heading: str
     source: str
     citation: NotRequired[str]

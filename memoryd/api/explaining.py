@@ -1,10 +1,17 @@
 """How an answer came about, as the API tells it."""
 
-from memoryd.api.search_models import FloorsExplanation, HitExplanation, QuestionExplanation, SearchExplanation
+from memoryd.api.search_models import (
+    FloorsExplanation,
+    FocusExplanation,
+    HitExplanation,
+    LinesReply,
+    QuestionExplanation,
+    SearchExplanation,
+)
 from memoryd.domain.ranking.floors import Floors
 from memoryd.domain.ranking.questions import Question
 from memoryd.search.answer import Answer
-from memoryd.search.hit import Hit, citation_of
+from memoryd.search.hit import Hit, HitFocus, HitLines, citation_of
 
 DIGITS = 4
 
@@ -23,8 +30,17 @@ def hit_explanation(hit: Hit) -> HitExplanation:
         decay=round(hit.decay.factor, DIGITS),
         age_days=hit.decay.age_days,
         copies=[str(citation_of(copy)) for copy in hit.copies],
+        focus=None if hit.snippet.focus is None else _focus(hit.snippet.focus),
         because=hit.because,
     )
+
+
+def _focus(focus: HitFocus) -> FocusExplanation:
+    return FocusExplanation(terms=list(focus.terms), passage=None if focus.near is None else lines_reply(focus.near))
+
+
+def lines_reply(lines: HitLines) -> LinesReply:
+    return LinesReply(start_line=lines.start_line, end_line=lines.end_line)
 
 
 def answer_explanation(answer: Answer) -> SearchExplanation:

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from memoryd.agents.search import SearchOptions, SearchOutcome
 from memoryd.api.dependencies import Asking, Memories
-from memoryd.api.explaining import answer_explanation, hit_explanation
+from memoryd.api.explaining import answer_explanation, hit_explanation, lines_reply
 from memoryd.api.models import fallback_reply
 from memoryd.api.search_models import ArmReply, HitReply, SearchHealth, SearchReply, SearchRequest
 from memoryd.domain.ranking.floors import Verdict
@@ -60,6 +60,7 @@ def encoded(outcome: SearchOutcome) -> SearchReply:
 
 
 def _hit(hit: Hit, *, is_explained: bool, has_citations: bool) -> HitReply:
+    focus = hit.snippet.focus
     return HitReply(
         path=hit.chunk.path,
         start_line=hit.chunk.start_line,
@@ -71,6 +72,7 @@ def _hit(hit: Hit, *, is_explained: bool, has_citations: bool) -> HitReply:
         snippet=hit.snippet.text,
         snippet_start_line=hit.snippet.start_line,
         snippet_end_line=hit.snippet.end_line,
+        focus=None if focus is None else lines_reply(focus.lines),
         heading=hit.chunk.heading,
         source=hit.chunk.source,
         citation=str(hit.citation) if has_citations else None,

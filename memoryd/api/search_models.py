@@ -36,6 +36,24 @@ class SearchRequest(Request):
     """Tell how each score came about, and the nearest misses."""
 
 
+class LinesReply(Reply):
+    """Lines of a document."""
+
+    start_line: int
+    """The first line, from 1."""
+    end_line: int
+    """The last line, included."""
+
+
+class FocusExplanation(Reply):
+    """Why these lines of a hit are its focus."""
+
+    terms: list[str]
+    """The words of the question that stand in them."""
+    passage: LinesReply | None
+    """Where the passage stands whose meaning is nearest to the question; null unless the focus holds some of it."""
+
+
 class HitExplanation(Reply):
     """Why a hit stands where it stands, or why a miss is none.
 
@@ -64,6 +82,8 @@ class HitExplanation(Reply):
     """Its age in whole days; null for what does not age, or while decay is off."""
     copies: list[str]
     """The citations of what says the same and was folded into it."""
+    focus: FocusExplanation | None
+    """Why these lines of it are its focus; null where it has none."""
     because: str
     """Why it stands where it stands, or is no hit, in words; of noise, how near it comes."""
 
@@ -91,12 +111,14 @@ class HitReply(Reply):
     """The first line of the document in the snippet, from 1."""
     snippet_end_line: int
     """The last line of the document in the snippet, included."""
+    focus: LinesReply | None
+    """The lines of the snippet that answer best; null for a picture or sound."""
     heading: str
     """The headings that the chunk stands under; empty if there are none."""
     source: str
     """What kind of document it is: `memory`."""
     citation: Annotated[str | None, Field(exclude_if=lambda value: value is None)] = None
-    """The way to point at it, `path#L1-L22`; absent while citations are off."""
+    """The way to point at its focus, `path#L7-L11`; absent while citations are off."""
     flags: list[Flag] = Field(default=[])
     """What a reader of the snippet cannot see, or could take for ours."""
     duplicates: int = 0

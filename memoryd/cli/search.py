@@ -5,13 +5,12 @@ from collections.abc import Iterator
 
 import click
 
+from memoryd.cli.hits import hit_lines
 from memoryd.cli.invocation import HELP, Argument, Invocation, Number, shared
-from memoryd.cli.terminal import count, harmless, harmless_line, note, styled
-from memoryd.domain.citations import cited, one_line
-from memoryd.replies import HitReply, SearchHealth, SearchReply
+from memoryd.cli.terminal import count, note
+from memoryd.replies import SearchHealth, SearchReply
 from memoryd.wire import DEADLINE_MS_MAX, RESULTS_MAX, Exit
 
-INDENT = "   "
 NEAR_MISSES = "beyond --max-results or below --min-score:"
 ARM_STATES = {
     "off": "did not take part",
@@ -136,12 +135,12 @@ def _is_unanswered(reply: SearchReply) -> bool:
 
 def _print(reply: SearchReply, is_explained: bool) -> None:
     for number, hit in enumerate(reply["results"], start=1):
-        click.echo(("" if number == 1 else "\n") + "\n".join(_hit_lines(f"{number}.", hit, is_explained)))
+        click.echo(("" if number == 1 else "\n") + "\n".join(hit_lines(f"{number}.", hit, is_explained)))
     misses = reply.get("misses") or []
     if misses:
         click.echo(f"\n{NEAR_MISSES}" if reply["results"] else NEAR_MISSES)
     for miss in misses:
-        click.echo("\n" + "\n".join(_hit_lines("-", miss, is_explained)))
+        click.echo("\n" + "\n".join(hit_lines("-", miss, is_explained)))
     if _is_unanswered(reply):
         note(f"no answer: {reply.get('reason') or 'no arm of the search took part'}")
     elif not reply["results"]:
@@ -152,28 +151,6 @@ def _print(reply: SearchReply, is_explained: bool) -> None:
         note(f"only weak matches: {reply.get('reason') or 'the answer may not be among them'}")
     for line in _health_notes(reply, reply["health"]):
         note(line)
-
-
-def _hit_lines(mark: str, hit: HitReply, is_explained: bool) -> Iterator[str]:
-    citation = cited(harmless(one_line(hit["path"])), hit["startLine"], hit["endLine"])
-    heading = harmless_line(hit.get("heading") or "")
-    score = styled(f"{hit['score']:.2f}", colour="green")
-    copies = f"  (+{hit['duplicates']} copies)" if hit.get("duplicates") else ""
-    noise = f"  {styled('(noise)', dim=True)}" if hit.get("verdict") == "none" else ""
-    head = f"{mark} {styled(str(citation), bold=True)}  {score}{noise}{copies}"
-    yield f"{head}  {styled(heading, dim=True)}" if heading else head
-    for line in harmless(hit["snippet"]).strip("\n").split("\n"):
-        yield f"{INDENT}{line}".rstrip()
-    if is_explained and (why := _explanation(hit)):
-        yield f"{INDENT}{styled(why, dim=True)}"
-
-
-def _explanation(hit: HitReply) -> str:
-    scores = {"words": hit.get("textScore"), "vector": hit.get("vectorScore")}
-    given = [f"{name} {score:.3f}" for name, score in scores.items() if score is not None]
-    given += [hit["verdict"]] if hit.get("verdict") else []
-    because = hit.get("explain", {}).get("because", "")
-    return " · ".join([*given, harmless_line(because)] if because else given)
 
 
 def _engine(reply: SearchReply, left: str) -> str:

@@ -43,7 +43,19 @@ def is_coloured(stream: TextIO) -> bool:
 
 def styled(text: str, *, bold: bool = False, dim: bool = False, colour: str | None = None) -> str:
     """Style text for stdout, or return it as it is where no colour is wanted."""
-    return click.style(text, fg=colour, bold=bold, dim=dim) if is_coloured(sys.stdout) else text
+    if not is_coloured(sys.stdout):
+        return text
+    # None, not False: click would write "neither bold nor dim" behind the one that is wanted
+    return click.style(text, fg=colour, bold=bold or None, dim=dim or None)
+
+
+def behind_gutter(line: str, *, is_marked: bool) -> str:
+    """Return a line of a note made harmless behind a gutter of three characters; one that answers is marked and bold.
+
+    So `grep '^ > '` finds the lines that answer.
+    """
+    text = harmless(line)
+    return (f" > {styled(text, bold=True)}" if is_marked else f"   {text}").rstrip()
 
 
 def note(text: str) -> None:

@@ -5,14 +5,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from memoryd.domain.citations import with_footer
+from memoryd.domain.citations import cited, with_footer
 from memoryd.domain.documents import INDEX_ALL, OutsideCount
 from memoryd.domain.flags import path_flags, text_flags
+from memoryd.domain.media import modality_of
 from memoryd.domain.ranking.floors import Floors, Verdict
 from memoryd.domain.ranking.questions import Question
-from memoryd.domain.ranking.snippets import snippet
+from memoryd.domain.ranking.snippets import Focus, snippet
 from memoryd.search.backend import LEXICAL, VECTOR, Arm, ArmState, Engine, Fallback, Found, Query, SearchBackend
-from memoryd.search.hit import Hit, HitSnippet, best_verdict
+from memoryd.search.hit import Hit, HitFocus, HitLines, HitSnippet, best_verdict
 from memoryd.search.verdicts import LEADING, judged, why_no_better
 
 AnswerMode = Literal["hybrid", "lexical", "vector", "none"]
@@ -120,7 +121,9 @@ def _within(found: Found, hits: Sequence[Hit], *, has_footer: bool) -> tuple[Hit
 
 def _cut(hit: Hit, weights: Mapping[str, float], room: int, *, has_footer: bool, is_first: bool) -> Iterator[Hit]:
     """Yield a hit within `room` characters with its footer; where that leaves none for text, only the first, bare."""
-    footer = len(with_footer("", hit.citation)) if has_footer else 0
+    # what is cut may have its focus elsewhere: room for the longest citation of two lines that the chunk has
+    widest = cited(hit.chunk.path, hit.chunk.end_line, hit.chunk.end_line + 1)
+    footer = len(with_footer("", widest)) if has_footer else 0
     if room > footer:
         yield _shown(hit, weights, room - footer, has_footer=has_footer)
     elif is_first:
@@ -129,15 +132,31 @@ def _cut(hit: Hit, weights: Mapping[str, float], room: int, *, has_footer: bool,
 
 def _shown(hit: Hit, weights: Mapping[str, float], limit: int, *, has_footer: bool) -> Hit:
     """Return the hit with the part of it that tells most, in `limit` characters and its footer."""
-    part = snippet(hit.chunk.text, weights, limit)
-    shown = HitSnippet(
-        text=with_footer(part.text, hit.citation) if has_footer else part.text,
-        start_line=hit.chunk.start_line + part.first_line,
-        end_line=hit.chunk.start_line + part.last_line,
-        # of the note's text alone: a footer of ours is no line that only looks like one
-        flags=(*text_flags(part.text), *path_flags(hit.chunk.path)),
+    chunk = hit.chunk
+    part = snippet(chunk.text, weights, limit, hit.near)
+    shown = replace(
+        hit,
+        snippet=HitSnippet(
+            text=part.text,
+            start_line=chunk.start_line + part.first_line,
+            end_line=chunk.start_line + part.last_line,
+            # of the note's text alone: a footer of ours is no line that only looks like one
+            flags=(*text_flags(part.text), *path_flags(chunk.path)),
+            focus=None if modality_of(chunk.path) else _focus(hit, part.focus),
+        ),
     )
-    return replace(hit, snippet=shown)
+    if not has_footer:
+        return shown
+    return replace(shown, snippet=replace(shown.snippet, text=with_footer(part.text, shown.citation)))
+
+
+def _focus(hit: Hit, focus: Focus) -> HitFocus:
+    """Return the focus by the lines of the document."""
+    first, text, near = hit.chunk.start_line, hit.chunk.text, None
+    if focus.is_near and hit.near is not None:
+        begin = first + text.count("\n", 0, hit.near.start)
+        near = HitLines(begin, begin + text[hit.near.start : hit.near.stop].rstrip().count("\n"))
+    return HitFocus(HitLines(first + focus.first_line, first + focus.last_line), focus.terms, near)
 
 
 def _owed(freshness: Freshness, found: Found) -> Freshness:

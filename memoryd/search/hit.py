@@ -8,6 +8,7 @@ from memoryd.domain.flags import Flag
 from memoryd.domain.ranking.decay import Decay
 from memoryd.domain.ranking.floors import Verdict
 from memoryd.domain.ranking.fusion import text_score
+from memoryd.domain.ranking.windows import NearPassage
 from memoryd.store.chunks import ChunkRow
 
 
@@ -21,6 +22,25 @@ class Ranks:
 
 
 @dataclass(frozen=True, slots=True)
+class HitLines:
+    """Lines of a document, 1-based, inclusive."""
+
+    start_line: int
+    end_line: int
+
+
+@dataclass(frozen=True, slots=True)
+class HitFocus:
+    """The lines of a snippet that answer best, and why these."""
+
+    lines: HitLines
+    terms: tuple[str, ...] = ()
+    """Those of the question that stand in them."""
+    near: HitLines | None = None
+    """Where the passage stands whose meaning is nearest to the question; None unless they hold some of it."""
+
+
+@dataclass(frozen=True, slots=True)
 class HitSnippet:
     """The part of a chunk that is shown, with its lines in the document and what a reader of it cannot see."""
 
@@ -28,6 +48,8 @@ class HitSnippet:
     start_line: int = 0
     end_line: int = 0
     flags: tuple[Flag, ...] = ()
+    focus: HitFocus | None = None
+    """None of a picture or sound, and until the answer is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +69,8 @@ class Hit:
     cosine: float | None = None
     standout: float | None = None
     """How far the cosine rises above the noise, 0 to 1."""
+    near: NearPassage | None = None
+    """The passage that has the cosine."""
     ranks: Ranks = field(default_factory=Ranks)
     terms: tuple[str, ...] = ()
     """Those of the question that stand in it."""
@@ -77,7 +101,11 @@ class Hit:
 
     @property
     def citation(self) -> Citation:
-        return citation_of(self.chunk)
+        """The way to point at its focus, or at all of it."""
+        focus = self.snippet.focus
+        if focus is None:
+            return citation_of(self.chunk)
+        return cited(self.chunk.path, focus.lines.start_line, focus.lines.end_line)
 
 
 def best_verdict(hits: Iterable[Hit]) -> Verdict | None:

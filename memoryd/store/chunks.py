@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import apsw
 
@@ -29,6 +30,15 @@ class ChunkRow:
     """What its document was when this was read of it; None: nobody kept that."""
 
 
+class PassageRow(NamedTuple):
+    """A passage of a chunk: a span of its text in characters, `stop` excluded, and the hash of what stands there."""
+
+    chunk: int
+    hash: bytes
+    start: int
+    stop: int
+
+
 @dataclass(frozen=True, slots=True)
 class Counts:
     """How much the index holds."""
@@ -45,7 +55,9 @@ SELECT c.id, f.path, f.source, c.start_line, c.end_line, c.heading, c.text,
        f.device, f.inode, f.size, f.mtime_ns, f.ctime_ns, f.read_at_ns, f.sha256
 FROM chunks c JOIN files f ON f.id = c.file_id WHERE c.id IN (SELECT value FROM json_each(?))
 """
-_SELECT_CHUNKS_OF_HASHES = "SELECT chunk_id, hash FROM passages WHERE hash IN (SELECT unhex(value) FROM json_each(?))"
+_SELECT_PASSAGES = """
+SELECT chunk_id, hash, start, stop FROM passages WHERE hash IN (SELECT unhex(value) FROM json_each(?))
+"""
 _COUNTS = """
 SELECT (SELECT count(*) FROM files), (SELECT count(*) FROM chunks), (SELECT count(*) FROM passages),
        (SELECT count(*) FROM vectors), (SELECT page_count * page_size FROM pragma_page_count, pragma_page_size)
@@ -61,10 +73,10 @@ def chunk_rows(db: apsw.Connection, ids: Sequence[int]) -> dict[int, ChunkRow]:
     return found
 
 
-def chunks_of_hashes(db: apsw.Connection, hashes: Sequence[bytes]) -> list[tuple[int, bytes]]:
-    """Return (chunk id, hash) for every passage that has one of the hashes."""
+def passages_of_hashes(db: apsw.Connection, hashes: Sequence[bytes]) -> list[PassageRow]:
+    """Return every passage that has one of the hashes."""
     asked = json.dumps([key.hex() for key in hashes])
-    return [(row[0], row[1]) for row in db.execute(_SELECT_CHUNKS_OF_HASHES, (asked,))]
+    return [PassageRow(*row) for row in db.execute(_SELECT_PASSAGES, (asked,))]
 
 
 def matching_files(db: apsw.Connection, filters: Filters) -> list[int]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.syncplan import Known
-from memoryd.store.chunks import ChunkRow, Counts, chunk_rows, chunks_of_hashes, counts, matching_files
+from memoryd.store.chunks import ChunkRow, Counts, PassageRow, chunk_rows, counts, matching_files, passages_of_hashes
 from memoryd.store.connection_pool import ConnectionPool
 from memoryd.store.document_rows import (
     FileContent,
@@ -49,9 +49,9 @@ class Documents:
         """Return the chunks of these ids that still exist."""
         return await self._pool.read(lambda db: chunk_rows(db, ids))
 
-    async def chunks_of_hashes(self, hashes: Sequence[bytes]) -> list[tuple[int, bytes]]:
-        """Return (chunk id, hash) for every passage that has one of the hashes."""
-        return await self._pool.read(lambda db: chunks_of_hashes(db, hashes))
+    async def passages_of_hashes(self, hashes: Sequence[bytes]) -> list[PassageRow]:
+        """Return every passage that has one of the hashes."""
+        return await self._pool.read(lambda db: passages_of_hashes(db, hashes))
 
     async def counts(self) -> Counts:
         """Count files, chunks, passages, vectors and the bytes of the database file."""

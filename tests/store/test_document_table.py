@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.domain.ranking.filters import Filters
-from memoryd.domain.text.entries import ChunkEntry
+from memoryd.domain.text.entries import ChunkEntry, PassageEntry
 from memoryd.store.chunks import ChunkRow
 from memoryd.store.database import Database
 from memoryd.store.document_rows import (
@@ -238,10 +238,12 @@ class TestDocuments:
     async def test_passages_are_found_by_their_hash_in_every_note(self, database: Database) -> None:
         await put_note(database, A, note("rent"))
         await put_note(database, B, note("rent"))
-        hashes = {passage.hash for entry in content(A, note("rent")).chunks for passage in entry.passages}
-        pairs = await database.documents.chunks_of_hashes([*hashes, b"unknown"])
+        entries = {passage for entry in content(A, note("rent")).chunks for passage in entry.passages}
+        found = await database.documents.passages_of_hashes([*(entry.hash for entry in entries), b"unknown"])
         rows = await chunks_in(database)
-        assert {(rows[chunk].path, key) for chunk, key in pairs} == {(path, key) for path in (A, B) for key in hashes}
+        assert {(rows[row.chunk].path, PassageEntry(row.start, row.stop, row.hash)) for row in found} == {
+            (path, entry) for path in (A, B) for entry in entries
+        }
 
     async def test_counts_are_of_all_that_is_held(self, database: Database) -> None:
         assert await database.documents.counts() == replace(await database.documents.counts(), files=0, chunks=0)

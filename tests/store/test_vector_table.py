@@ -75,8 +75,8 @@ class TestVectors:
         await put_note(database, B, note("rent", "boiler"))
         assert await database.vectors.count_pending(space) == 0
         held = await database.vectors.after(space, 0, SIZE, ALL)
-        pairs = await database.documents.chunks_of_hashes(held.hashes.tolist())
-        assert len(pairs) == (await database.documents.counts()).passages
+        passages = await database.documents.passages_of_hashes(held.hashes.tolist())
+        assert len(passages) == (await database.documents.counts()).passages
 
     async def test_rejected_text_is_not_asked_for_again_until_the_space_is_dropped(
         self, database: Database, space: int

@@ -117,9 +117,10 @@ def lines_of(hit: Any, first: str, last: str) -> str:
 
 
 def assert_exact(hit: Any, *, cites: bool) -> None:
-    snippet, citation = hit["snippet"].replace("\r\n", "\n"), f"{hit['path']}#L{hit['startLine']}"
-    if hit["endLine"] != hit["startLine"]:
-        citation += f"-L{hit['endLine']}"
+    snippet, focus = hit["snippet"].replace("\r\n", "\n"), hit["focus"]
+    citation = f"{hit['path']}#L{focus['startLine']}"
+    if focus["endLine"] != focus["startLine"]:
+        citation += f"-L{focus['endLine']}"
     if cites:
         assert hit["citation"] == citation
         snippet, _, footer = snippet.rpartition("\n\nSource: ")
@@ -128,6 +129,7 @@ def assert_exact(hit: Any, *, cites: bool) -> None:
         assert "citation" not in hit
         assert "Source: " not in snippet
     assert len(snippet) <= SNIPPET_CHARS
-    assert hit["startLine"] <= hit["snippetStartLine"] <= hit["snippetEndLine"] <= hit["endLine"]
+    assert hit["startLine"] <= hit["snippetStartLine"] <= focus["startLine"]
+    assert focus["startLine"] <= focus["endLine"] <= hit["snippetEndLine"] <= hit["endLine"]
     assert snippet.rstrip() in lines_of(hit, "snippetStartLine", "snippetEndLine")
     assert snippet.count("\n") == hit["snippetEndLine"] - hit["snippetStartLine"]

@@ -109,6 +109,7 @@ def test_pictures_and_sounds_are_found_by_what_is_in_them_and_never_returned(
             hit: Any = reply["results"][0]
             assert hit["path"] == hit["citation"] == f"assets/{name}"
             assert hit["snippet"] == f"{line}\n\nSource: assets/{name}"
+            assert hit["focus"] is None, "it has no lines"
             assert hit["vectorScore"] > 0.5
             assert hit["textScore"] is None, "no word of the question stands in the name"
             assert reply["mode"] == "hybrid"

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.client import Client
+from memoryd.domain.citations import Citation
 from memoryd.errors import Disabled
 from memoryd.replies import HitReply, SearchReply
 from tests.daemon import RunningDaemon, write_config
@@ -80,7 +81,9 @@ def test_right_note_comes_first_and_every_hit_cites_its_lines(client: Client, qu
 
 def test_citation_names_the_lines_and_ends_the_snippet(client: Client) -> None:
     hit = client.search("GW-4172", max_results=1)["results"][0]
-    assert hit["citation"] == f"{hit['path']}#L{hit['startLine']}-L{hit['endLine']}"
+    focus = hit["focus"]
+    assert focus is not None
+    assert hit.get("citation") == str(Citation(hit["path"], focus["startLine"], focus["endLine"]))
     assert hit["snippet"].endswith(f"Source: {hit['citation']}")
 
 

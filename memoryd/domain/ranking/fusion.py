@@ -10,6 +10,8 @@ where it is sure.
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 
+from memoryd.domain.ranking.windows import NearPassage
+
 Scores = Mapping[int, float]
 """Raw scores of one arm by chunk id; a chunk that the arm did not find is absent."""
 
@@ -69,6 +71,8 @@ class VectorMatches:
     noise: Noise = field(default_factory=Noise)
     compared: int = 0
     """How many vectors the question was compared with."""
+    passages: Mapping[int, NearPassage] = field(default_factory=dict)
+    """Where the best passage of each chunk stands in it."""
 
     def order(self) -> list[int]:
         """Return the chunks, best first."""

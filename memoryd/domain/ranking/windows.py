@@ -1,0 +1,168 @@
+"""Windows: the run of whole lines of a text that tells most about a question, by its words and by its meaning."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from memoryd.domain.text.words import normalised
+
+LINE_SHARE = 0.25
+"""Of a term's weight counts for each line that holds it; once in the whole window it counts in full."""
+HEADING_SHARE = 0.75
+"""Of a term's weight counts in a heading: what tells is the text below."""
+LEAST_WEIGHT = 0.1
+"""Counts a term that stands in most chunks, so that it is shown where nothing else is."""
+NEAR_SHARE = 1.0
+"""Of what all terms weigh is what the passage weighs whose meaning is nearest to the question."""
+_DIGITS = 9
+_HEADING = re.compile(r" {0,3}#{1,6}[ \t]")
+
+
+@dataclass(frozen=True, slots=True)
+class NearPassage:
+    """Where the passage stands whose meaning is nearest to the question: characters of its chunk, `stop` excluded."""
+
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """How long a line is, what each term weighs in it, and what its part of the near passage weighs."""
+
+    size: int
+    weights: Mapping[str, float]
+    nearness: float
+    is_heading: bool = False
+    is_blank: bool = False
+
+    @property
+    def is_text(self) -> bool:
+        return not self.is_heading and not self.is_blank
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A run of lines, counted from 0, `stop` excluded."""
+
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """How much a window may hold; one line may be longer."""
+
+    characters: int
+    lines: int
+
+
+def split_lines(text: str) -> list[str]:
+    """Return the lines of a text with their ends; the last one has none."""
+    lines = [f"{line}\n" for line in text.split("\n")]
+    lines[-1] = lines[-1][:-1]
+    return lines
+
+
+def folded(text: str) -> str:
+    """Return the text in the spelling of terms, line by line the same."""
+    return normalised(text).lower()
+
+
+def line_table(lines: Sequence[str], weights: Mapping[str, float], near: NearPassage | None) -> tuple[Line, ...]:
+    """Return what is known of each line of a text; `weights` say how telling each term is."""
+    stems = [(term, _stem(term), max(weight, LEAST_WEIGHT)) for term, weight in weights.items()]
+    passage = NEAR_SHARE * (sum(weight for _, _, weight in stems) or 1.0)
+    plain = folded("".join(lines)).split("\n")
+    return tuple(
+        _line(line, {term: weight for term, stem, weight in stems if stem in words}, passage * share)
+        for line, words, share in zip(lines, plain, _shares(lines, near), strict=True)
+    )
+
+
+def _stem(term: str) -> str:
+    """Return the beginning of a term that its other forms share."""
+    return term[:-1] if len(term) > 4 and term.isascii() else term
+
+
+def _shares(lines: Sequence[str], near: NearPassage | None) -> Iterator[float]:
+    """Yield for each line how much of the passage stands in it, 0 to 1."""
+    end = 0
+    for line in lines:
+        start, end = end, end + len(line)
+        inside = min(end, near.stop) - max(start, near.start) if near else 0
+        yield inside / (near.stop - near.start) if near and inside > 0 else 0.0
+
+
+def _line(line: str, weights: Mapping[str, float], nearness: float) -> Line:
+    if not line.strip():
+        return Line(len(line), {}, 0.0, is_blank=True)
+    if _HEADING.match(line):
+        held = {term: HEADING_SHARE * weight for term, weight in weights.items()}
+        return Line(len(line), held, 0.0, is_heading=True)
+    return Line(len(line), weights, nearness)
+
+
+def richest(table: Sequence[Line], within: Window, room: Room) -> Window:
+    """Return the run of lines in `room` that tells most, the shorter one at a tie, then the first.
+
+    A longer run never tells less than what it holds; so for each end the longest that fits is looked at, without the
+    lines at its edges that tell nothing.
+    """
+    sums = [0, *accumulate(line.size for line in table)]
+    telling = [at for at in range(within.start, within.stop) if table[at].weights or table[at].nearness]
+    held: Counter[tuple[str, float]] = Counter()
+    best, best_rank = Window(within.start, within.start + 1), (0.0, 0)
+    first = 0
+    for last in telling:
+        held.update(dict.fromkeys(table[last].weights.items(), 1))
+        while telling[first] < last and not _fits(sums, telling[first], last + 1, room):
+            held.subtract(dict.fromkeys(table[telling[first]].weights.items(), 1))
+            first += 1
+        start = telling[first]
+        told = _told(held) + sum(table[at].nearness for at in range(start, last + 1))
+        rank = (round(told, _DIGITS), sums[start] - sums[last + 1])
+        if rank > best_rank:
+            best, best_rank = Window(start, last + 1), rank
+    return best
+
+
+def _fits(sums: Sequence[int], start: int, stop: int, room: Room) -> bool:
+    return sums[stop] - sums[start] <= room.characters and stop - start <= room.lines
+
+
+def _told(held: Mapping[tuple[str, float], int]) -> float:
+    """Return what a run tells, by the lines for each term and weight: each term once, and a share for each line."""
+    once: dict[str, float] = {}
+    for (term, weight), lines in held.items():
+        if lines:
+            once[term] = max(weight, once.get(term, 0.0))
+    return sum(once.values()) + LINE_SHARE * sum(weight * lines for (_, weight), lines in held.items())
+
+
+def widened(table: Sequence[Line], window: Window, within: Window, room: Room) -> Window:
+    """Return the window with the line after it and the line before it in turn, while they fit."""
+    start, stop = window.start, window.stop
+    characters = room.characters - sum(line.size for line in table[start:stop])
+    before = None
+    while before != (start, stop):
+        before = start, stop
+        if stop < within.stop and table[stop].size <= characters and stop - start < room.lines:
+            characters -= table[stop].size
+            stop += 1
+        if start > within.start and table[start - 1].size <= characters and stop - start < room.lines:
+            start -= 1
+            characters -= table[start].size
+    return Window(start, stop)
+
+
+def without_blank_edges(table: Sequence[Line], window: Window) -> Window:
+    """Return the window without the blank lines at its edges, at least one line."""
+    start, stop = window.start, window.stop
+    while stop - start > 1 and table[start].is_blank:
+        start += 1
+    while stop - start > 1 and table[stop - 1].is_blank:
+        stop -= 1
+    return Window(start, stop)
