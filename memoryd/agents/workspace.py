@@ -86,6 +86,8 @@ class Workspace:
             search=self._search(qmd),
             freshness=index.freshness,
             on_search=self._schedule.note_question,
+            catch_up=index.catch_up,
+            fresh_seconds=agent.memory_search.query.fresh_ms / 1000,
         )
         return AgentMemory(
             agent=agent,

@@ -195,6 +195,16 @@ class WorkspaceIndex:
         """Return the vectors that it holds of these passages, in the space of this fingerprint; raises StoreError."""
         return await self.database.vectors.of(fingerprint, hashes)
 
+    async def catch_up(self, seconds: float) -> int:
+        """Follow what changed on disk until now, within these seconds; return how many files are lacking then.
+
+        It costs next to nothing where the watcher knows that nothing changed. Without events the disk is looked at.
+        """
+        is_heard = self.watcher is not None and self.watcher.hear(str(self.database.path))
+        # what other machines change is no event
+        is_heard = is_heard and not self.indexer.state.remote
+        return await self.indexer.catching_up.catch_up(seconds, is_heard=is_heard)
+
     def freshness(self) -> Freshness:
         """Return what the index still owes the disk."""
         state = self.indexer.state
@@ -217,7 +227,7 @@ class WorkspaceIndex:
     def _on_scan(self, seen: Scan) -> None:
         self.outside.note_scan(seen)
         if self.watcher is not None:
-            self.watcher.watch(str(self.database.path), seen.above | seen.folders, self.indexer.hint)
+            self.watcher.watch(str(self.database.path), seen.above | seen.folders, self.indexer.hear)
 
     def _on_commit(self) -> None:
         self.lane.wake()

@@ -99,4 +99,11 @@ class QuerySection(Section):
         le=600_000,
         description="The time for an answer, in milliseconds; it comes by then, with what is there.",
     )
+    fresh_ms: int = Field(
+        default=100,
+        ge=0,
+        le=60_000,
+        description="How long a question first waits until notes that changed are read, in milliseconds, and never "
+        "longer than half of its deadline; 0: not at all; what is not read by then makes the answer incomplete.",
+    )
     hybrid: HybridSection = Field(default=HybridSection(), description="How words and vectors are searched together.")

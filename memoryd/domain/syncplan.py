@@ -59,6 +59,10 @@ class Observation:
     """The time of day, the clock of the files."""
     trusts_times: bool = True
     """False when the clock was set back since the last scan: equal times prove nothing."""
+    is_asked: bool = False
+    """Whether somebody waits for an answer: notes are read as they are, unless somebody writes to them still."""
+    unclosed: Set[RelativePath] = frozenset()
+    """Files that somebody writes to still, as far as is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +120,10 @@ def plan(seen: Observation, index: Mapping[RelativePath, Known], grace: Grace) -
     one that is suddenly empty waits like one that vanished, since an editor may have just truncated it. A changed one
     is read when it lay still for `grace.settle`: it may be half written. A new note has nothing to lose and is read; a
     new picture or sound would be sent in halves.
+
+    When somebody asks, changed notes are read at once, too. What is half written then is no version to stay: a file
+    that was read within `RACY_WINDOW_NS` of its change is read again by each later scan, whatever its stat says, and
+    the rest of it, when it is written, sets off such a scan by its event, or is met by the one of the next question.
     """
     absent = [path for path in index if path not in seen.disk]
     renames = _renames(seen.disk, index, absent)
@@ -146,8 +154,9 @@ def _wait_for(
         limit = grace.root if path in seen.unreadable else grace.file
         return limit, limit
     age = (seen.wall_ns - stat.ctime_ns) / 1e9
-    has_nothing_to_lose = known is None and modality_of(path) is None
-    if has_nothing_to_lose or (known is not None and known.stat == stat) or not 0 <= age < grace.settle:
+    may_be_half = path in seen.unclosed or modality_of(path) is not None
+    is_wanted = (known is None or seen.is_asked) and not may_be_half
+    if is_wanted or (known is not None and known.stat == stat) or not 0 <= age < grace.settle:
         return 0.0, 0.0
     return grace.settle - age, MAX_SETTLES * grace.settle
 

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from memoryd.domain.debounce import Debounce
+from memoryd.index.file_events import FileEvents
+from memoryd.index.unseen import Unseen
 
 NEVER = float("inf")
 
@@ -18,10 +20,14 @@ class Demand:
     is_forced: bool
     trusts_times: bool
     """False when the clock was set back: no file is believed to be unchanged by its times."""
+    is_asked: bool = False
+    """Whether a question waits for the small notes that changed."""
 
 
 class Demands:
     """Hints, which wait for the end of a debounce, and demands, each with a ticket, which do not wait.
+
+    A question demands, too. It is answered earlier: as soon as the first part of the round is done.
 
     All of it happens in one event loop, so nothing runs between two lines here unless one of them awaits.
     """
@@ -29,12 +35,19 @@ class Demands:
     def __init__(self, debounce: Debounce) -> None:
         self.ticket = 0
         """The last demand that the present round answers."""
+        self.is_asked = False
+        """Whether a question waits for the present round."""
+        self.has_failed = False
+        """Whether the last round could not do what was demanded."""
+        self.unseen = Unseen()
         self._debounce = debounce
         self._wake = asyncio.Event()
         self._asked = 1
         self._served = 0
+        self._answered = 0
         self._is_forced = False
         self._trusts_times = True
+        self._has_question = False
         self._progress = asyncio.Condition()
 
     @property
@@ -42,16 +55,33 @@ class Demands:
         """Whether nobody has said since the last look that the clock was set back."""
         return self._trusts_times
 
+    @property
+    def has_question(self) -> bool:
+        """Whether a question waits for the next look to begin."""
+        return self._has_question
+
     def hint(self) -> None:
         """Note that something may have changed."""
         self._debounce.hint(time.monotonic())
         self._wake.set()
+
+    def hear(self, events: FileEvents) -> None:
+        """Note what file events tell."""
+        self.unseen.hear(events)
+        self.hint()
 
     def demand(self, *, is_forced: bool = False) -> int:
         """Ask for a look now and return its ticket."""
         self._asked += 1
         self._is_forced = self._is_forced or is_forced
         self._wake.set()
+        return self._asked
+
+    def ask(self) -> int:
+        """Ask for a look for a question and return its ticket: all who ask before it begins share one."""
+        if not self._has_question:
+            self._has_question = True
+            self.demand()
         return self._asked
 
     def distrust_times(self) -> None:
@@ -66,6 +96,7 @@ class Demands:
     def begin(self) -> None:
         """Begin a round. What is asked from here on is for the next one: this one may have looked already."""
         self.ticket = self._asked
+        self.has_failed = False
         self._debounce.clear()
 
     def take(self) -> Demand:
@@ -73,12 +104,15 @@ class Demands:
 
         It is taken before the look: of a clock that is set back while the disk is listed, the next look is to know.
         """
-        taken = Demand(self._is_forced, self._trusts_times)
-        self._is_forced, self._trusts_times = False, True
+        taken = Demand(self._is_forced, self._trusts_times, self._has_question)
+        self._is_forced, self._trusts_times, self._has_question = False, True, False
+        self.is_asked = taken.is_asked
         return taken
 
     def give_back(self, taken: Demand) -> None:
-        """Let the next look be as a demand asked that could not be met."""
+        """Let the next look be as a demand asked that could not be met; a question does not wait for it."""
+        self.has_failed = True
+        self.unseen.give_back()
         self._is_forced = self._is_forced or taken.is_forced
         self._trusts_times = self._trusts_times and taken.trusts_times
 
@@ -101,6 +135,20 @@ class Demands:
         """Wait until a demand has been answered."""
         async with self._progress:
             await self._progress.wait_for(lambda: self._served >= ticket)
+
+    async def answer(self) -> None:
+        """Tell the questions that this round has done what they wait for."""
+        async with self._progress:
+            self._answered = self.ticket
+            self._progress.notify_all()
+
+    async def answered(self, ticket: int) -> None:
+        """Wait until a question may look."""
+        # most questions find it so, and cost nothing
+        if self._answered >= ticket:
+            return
+        async with self._progress:
+            await self._progress.wait_for(lambda: self._answered >= ticket)
 
     async def wait(self, until: float, *, unless: Callable[[], bool]) -> None:
         """Sleep until a demand, the end of a debounce, that moment (monotonic), or until `unless` holds."""

@@ -17,15 +17,18 @@ from memoryd.domain.text.entries import ChunkSettings
 from memoryd.errors import StoreError
 from memoryd.files.mount_table import ReadMounts, read_mounts
 from memoryd.files.scan_rules import CurrentRules
+from memoryd.index.catching_up import CatchingUp
 from memoryd.index.committing import Committer
 from memoryd.index.demands import NEVER, Demand, Demands
+from memoryd.index.file_events import FileEvents
 from memoryd.index.file_table import FileTable
 from memoryd.index.interruption import InterruptibleCommit
 from memoryd.index.large import LargeNotes
-from memoryd.index.planning import Look, Planned, Planner
+from memoryd.index.look import Look
+from memoryd.index.planning import Planned, Planner
 from memoryd.index.purging import Purger
 from memoryd.index.reading import LARGE_BYTES, Reader, Reading, ReadStatus
-from memoryd.index.round import Round, read_under_the_rules, round_of
+from memoryd.index.round import ASKED_BATCH_BYTES, READ_AHEAD_BYTES, Round, read_under_the_rules, round_of
 from memoryd.index.sync_reporter import SyncReporter
 from memoryd.index.sync_state import IndexEvents, SyncState
 from memoryd.index.threads import in_thread
@@ -131,9 +134,23 @@ class Indexer:
         known = ((path, indexed.get(RelativePath(path))) for path in paths)
         return {path for path, one in known if one is not None and one.read_at_ns >= moment * 1e9}
 
+    @property
+    def catching_up(self) -> CatchingUp:
+        """What questions wait for."""
+        return CatchingUp(self._demands, self._reporter)
+
+    @property
+    def gone(self) -> Set[RelativePath]:
+        """The indexed documents that are not on disk, as of the last look, though their rows may stay for a grace."""
+        return self._reporter.waiting.gone
+
     def hint(self) -> None:
         """Note that something may have changed; a scan follows after the debounce."""
         self._demands.hint()
+
+    def hear(self, events: FileEvents) -> None:
+        """Take what file events tell; a scan follows after the debounce, or with the next question."""
+        self._demands.hear(events)
 
     def demand(self, *, force: bool = False) -> int:
         """Ask for a scan now and return its ticket; `force` reads and cuts every file anew."""
@@ -153,6 +170,8 @@ class Indexer:
             while True:
                 self._demands.begin()
                 done = await self._round_or_trouble()
+                # also after a failure: what could not be done is counted, and nobody is kept for it
+                await self._demands.answer()
                 if done.is_settled:
                     await self._demands.serve()
                 longest = self._settings.longest_pause(is_remote=bool(self.state.remote))
@@ -176,20 +195,22 @@ class Indexer:
     async def _round(self, demand: Demand) -> Outcome:
         """Look, plan, and do what the plan says; raises StoreError."""
         await self._learn()
+        self._demands.unseen.begin()
         look = await in_thread(self._executor, self._planner.look)
         # before the plan: what changes from here on is an event only if the folders are watched by then
         self._reporter.note_look(look)
+        self._demands.unseen.note_look(look)
         planned = await self._plan(look, demand)
         rules, seen, todo = look.rules, look.seen, planned.todo
         reader = Reader(look.roots, rules, self._settings.chunks, seen.files, self._database.path.parent)
         was_withholding = self.is_withholding
-        self._note_plan(look, todo)
+        self._note_plan(look, planned)
         try:
             again = await self._execute(todo, round_of(todo, seen, reader, planned.known, is_forced=demand.is_forced))
         except StoreError:
             await self._purger.withdraw(todo, reader)
             raise
-        self._reporter.note_done(seen, planned, again=len(again), queued=len(self._large.queued))
+        self._reporter.note_done(seen, planned, again=again, queued=self._large.queued)
         if was_withholding and not self.is_withholding:
             self._reporter.note_release()
         if not self._is_current():
@@ -203,12 +224,15 @@ class Indexer:
             settle=self._settings.settle,
         )
 
-    def _note_plan(self, look: Look, todo: SyncPlan) -> None:
+    def _note_plan(self, look: Look, planned: Planned) -> None:
+        todo = planned.todo
         self._purger.has_patterns = look.rules.has_patterns
         self._table.release()
         self._table.keep_failures(look.seen.files)
         self._reporter.note_rules(look.rules)
-        self._reporter.note_plan(look.seen, todo)
+        # together: what was told is counted by the plan from here on
+        self._demands.unseen.end()
+        self._reporter.note_plan(look.seen, planned)
         # what is not in the plan is in the index as it may be, or not at all
         self.withdrawn.keep({*todo.read, *todo.remove, *(old for old, _ in todo.rename), *todo.missing_since})
 
@@ -230,9 +254,8 @@ class Indexer:
     async def _plan(self, look: Look, demand: Demand) -> Planned:
         # copies: beside the commit of a large note the table changes, while the thread goes through it
         indexed, known = dict(self._table.indexed), self._table.view(is_forced=demand.is_forced)
-        return await in_thread(
-            self._executor, lambda: self._planner.plan(look, indexed, known, trusts_times=demand.trusts_times)
-        )
+        unclosed = self._demands.unseen.unclosed
+        return await in_thread(self._executor, lambda: self._planner.plan(look, indexed, known, demand, unclosed))
 
     async def _execute(self, todo: SyncPlan, work: Round) -> list[RelativePath]:
         """Do what the plan says; return the files that changed while they were read, or were not renamed after all."""
@@ -244,9 +267,13 @@ class Indexer:
         workspace = work.reader.rules.workspace
         back = await in_thread(self._executor, lambda: self._planner.came_back(todo.remove, workspace))
         await self._purger.remove([path for path in todo.remove if path not in back])
+        self._reporter.note_removed(len(todo.remove))
         again += back
         self._large.queue(todo.read, work)
-        again += await self._read_all([path for path in todo.read if path not in self._large.queued], work)
+        soon, later = work.soon_and_later([path for path in todo.read if path not in self._large.queued])
+        again += await self._read_all(soon, work, ASKED_BATCH_BYTES)
+        await self._demands.answer()
+        again += await self._read_all(later, work)
         # after the small ones, which are many and wanted soon
         again += await self._large.advance(work)
         await self._purger.drop_remains()
@@ -255,21 +282,24 @@ class Indexer:
     async def _has_newcomers(self) -> bool:
         """Tell whether anything but large notes is to be done."""
         look = await in_thread(self._executor, self._planner.look)
-        todo = (await self._plan(look, Demand(is_forced=False, trusts_times=self._demands.trusts_times))).todo
+        demands = self._demands
+        todo = (await self._plan(look, Demand(False, demands.trusts_times, demands.has_question))).todo
         small = [path for path in todo.read if look.seen.files[path].size <= LARGE_BYTES]
         return bool(small or todo.rename or todo.remove)
 
-    async def _read_all(self, paths: Sequence[RelativePath], work: Round) -> list[RelativePath]:
+    async def _read_all(
+        self, paths: Sequence[RelativePath], work: Round, most_bytes: int = READ_AHEAD_BYTES
+    ) -> list[RelativePath]:
         """Read files and commit what they hold; return those that changed meanwhile."""
         again: list[RelativePath] = []
-        batches = list(work.batches(paths))
+        batches = list(work.batches(paths, most_bytes))
         readings = await self._read(work, batches[0] if batches else [])
         for following in [*batches[1:], []]:
             # one thread writes while another reads ahead; if the commit fails, what is read ahead is dropped with it
             ahead, _ = await asyncio.gather(self._read(work, following), self._committer.commit(readings, work))
             changing = [reading.path for reading in readings if reading.status is ReadStatus.AGAIN]
             again += changing
-            self._reporter.note_read(len(readings) - len(changing))
+            self._reporter.note_read([reading.path for reading in readings if reading.status is not ReadStatus.AGAIN])
             readings = ahead
         return again
 

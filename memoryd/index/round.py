@@ -1,7 +1,9 @@
 """One round of the indexer: what it reads under, and reading by it."""
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.media import modality_of
@@ -12,6 +14,8 @@ from memoryd.index.yielding import with_pauses
 
 READ_AHEAD_FILES, READ_AHEAD_BYTES = 128, LARGE_BYTES
 """How much is read, cut and committed in one go."""
+ASKED_BYTES, ASKED_BATCH_BYTES = 2**20, 2**17
+"""How much a question waits for, and how much of it is committed in one go, so that what is done in time counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +39,20 @@ class Round:
             return False
         return reading.read_stamp.sha256 == self.held[reading.path].digest
 
-    def batches(self, paths: Sequence[RelativePath]) -> Iterator[list[RelativePath]]:
+    def soon_and_later(self, paths: Sequence[RelativePath]) -> tuple[list[RelativePath], list[RelativePath]]:
+        """Part what a question waits for, the smallest files up to `ASKED_BYTES` together, from the others."""
+        by_size = sorted(paths, key=lambda path: self.seen.files[path].size)
+        until = list(accumulate(self.seen.files[path].size for path in by_size))
+        at = bisect_right(until, ASKED_BYTES)
+        return by_size[:at], by_size[at:]
+
+    def batches(self, paths: Sequence[RelativePath], most_bytes: int) -> Iterator[list[RelativePath]]:
         """Yield the paths in runs of few enough files and bytes; a large file goes alone."""
         batch: list[RelativePath] = []
         size = 0
         for path in paths:
             size += self.seen.files[path].size
-            if batch and (len(batch) >= READ_AHEAD_FILES or size > READ_AHEAD_BYTES):
+            if batch and (len(batch) >= READ_AHEAD_FILES or size > most_bytes):
                 yield batch
                 batch, size = [], self.seen.files[path].size
             batch.append(path)

@@ -1,17 +1,19 @@
 """What the indexer tells the outside: it keeps the state that status shows, and passes on what happened."""
 
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from datetime import UTC, datetime
 
 import structlog
 
-from memoryd.domain.documents import SkippedFile
-from memoryd.domain.syncplan import Grace, SyncPlan, is_mass_removal
+from memoryd.domain.documents import RelativePath, SkippedFile
+from memoryd.domain.syncplan import Grace, is_mass_removal
 from memoryd.errors import StoreError
 from memoryd.files.scan_rules import ScanRules
 from memoryd.files.scanner import Scan
 from memoryd.index.file_table import FileTable
-from memoryd.index.planning import Look, Planned
+from memoryd.index.look import Look
+from memoryd.index.planning import Planned, Waiting
 from memoryd.index.sync_state import IndexEvents, Removal, SyncState
 from memoryd.wire import Event
 
@@ -23,9 +25,19 @@ class SyncReporter:
 
     def __init__(self, events: IndexEvents, table: FileTable, grace: Grace) -> None:
         self.state = SyncState()
+        self.waiting = Waiting()
+        self.unread: set[RelativePath] = set()
+        """What is still to be read, as of the last look; it changes under whoever keeps it."""
+        self.has_again = False
+        """Whether some of them are to be read at the next look only."""
         self._table = table
         self._events = events
         self._grace = grace
+
+    @property
+    def held(self) -> int:
+        """How many files wait until somebody can say whether they are private."""
+        return self._table.held
 
     def note_look(self, look: Look) -> None:
         """Note what was on disk."""
@@ -40,8 +52,11 @@ class SyncReporter:
             # what may be embedded changes with it
             self._events.on_commit()
 
-    def note_plan(self, seen: Scan, todo: SyncPlan) -> None:
+    def note_plan(self, seen: Scan, planned: Planned) -> None:
         """Note what is to be done."""
+        todo = planned.todo
+        self.waiting, self.has_again = planned.waiting, False
+        self.unread = {*todo.read, *(new for _, new in todo.rename)}
         self._update(
             last_scan_at=datetime.now(UTC),
             roots=tuple(seen.roots),
@@ -51,17 +66,25 @@ class SyncReporter:
         if not todo.is_empty:
             self._events.publish(Event.SYNC, {"state": "started", "pendingFiles": self.state.pending_files})
 
-    def note_read(self, count: int) -> None:
-        """Note that so many files less are to be read."""
+    def note_removed(self, count: int) -> None:
+        """Note that so many files less are to be removed."""
         self._update(pending_files=self.state.pending_files - count)
 
-    def note_done(self, seen: Scan, planned: Planned, *, again: int, queued: int) -> None:
+    def note_read(self, paths: Sequence[RelativePath]) -> None:
+        """Note that these files were read."""
+        self.unread.difference_update(paths)
+        self._update(pending_files=self.state.pending_files - len(paths))
+
+    def note_done(
+        self, seen: Scan, planned: Planned, *, again: Sequence[RelativePath], queued: Set[RelativePath]
+    ) -> None:
         """Note the end of a round that leaves files to be read `again`, and large ones `queued`."""
         todo, files, stay = planned.todo, len(self._table.indexed), f"they stay in the index for {self._grace.root:g} s"
         out_of_sight = f"{planned.out_of_sight} notes are out of sight with their folder or disk; {stay}"
+        self.unread, self.has_again = {*again, *queued}, bool(again)
         self._update(
             skipped=(*seen.skipped, *(SkippedFile(path, why) for path, why in self._table.reasons.items())),
-            pending_files=again + queued + self._table.held,
+            pending_files=len(again) + len(queued) + self._table.held,
             is_dirty=bool(again or queued) or not todo.is_settled,
             last_sync_at=datetime.now(UTC),
             trouble=out_of_sight if planned.out_of_sight else None,

@@ -1,25 +1,26 @@
-"""The watcher: one watchfiles instance for all workspaces, trusted for nothing but speed.
+"""The watcher: one source of file events for all workspaces, trusted for nothing but speed.
 
 It watches exactly the folders that the last scans listed, none recursively, so that no symlink or foreign tree
 adds watches; a new folder shows as an event in its parent, whose scan then adds it. A folder that was replaced is
 watched anew with that scan: it is another inode, or its going and coming were events. A cookie file in a folder of
-our own proves from time to time that events still flow. watchfiles hides queue overflow: scans on a timer cover that.
+our own proves from time to time that events still flow.
 """
 
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 import structlog
-import watchfiles
 
 from memoryd.files.scanner import FolderId
+from memoryd.index.event_source import event_source
+from memoryd.index.file_events import ANYTHING, EventSource, FileEvents
 
 log = structlog.get_logger(__name__)
 
-Hint = Callable[[], None]
+Hint = Callable[[FileEvents], None]
 MAX_FOLDERS = 8_000
 COOKIE = "cookie"
 FIRST_RETRY_SECONDS = 1.0
@@ -33,18 +34,25 @@ class FileWatcher:
     """
 
     def __init__(
-        self, *, probe: Path, step_ms: int = 50, retry_seconds: float = 60.0, cookie_seconds: float = 2.0
+        self,
+        *,
+        probe: Path,
+        source: EventSource | None = None,
+        retry_seconds: float = 60.0,
+        cookie_seconds: float = 2.0,
     ) -> None:
         self.is_ok = False
         self.reason: str | None = None
         self._probe = probe
-        self._step_ms = step_ms
+        self._source = source or event_source()
         self._retry_seconds = retry_seconds
         self._cookie_seconds = cookie_seconds
         self._folders: dict[str, tuple[Mapping[str, FolderId], Hint]] = {}
         self._replaced: set[str] = set()
         """The owners of whose folders one went or came: its inode may be given anew, and tells nothing."""
         self._failures = 0
+        self._is_armed = False
+        """Whether all folders are watched that are wanted now."""
         self._rearm = asyncio.Event()
         self._cookie_seen = asyncio.Event()
 
@@ -53,15 +61,30 @@ class FileWatcher:
         if owner not in self._folders or self._folders[owner][0] != folders or owner in self._replaced:
             self._replaced.discard(owner)
             self._folders[owner] = (folders, hint)
+            self._is_armed = False
             self._rearm.set()
+
+    def hear(self, owner: str) -> bool:
+        """Give the hints of what happened until now; tell whether that is all that happened to the owner's folders."""
+        self._source.drain()
+        is_watched = owner in self._folders and owner not in self._replaced
+        return is_watched and self.is_ok and self._is_armed and self._source.is_exact
 
     async def run(self) -> None:
         """Watch until cancelled; on failure say so, hint at everybody, and try again after a while."""
-        while True:
-            # before the folders are read: those that are named from here on are watched at once, or arm it anew
-            self._rearm.clear()
-            if (failure := await self._watched_until_failure()) is not None:
-                await self._fail(failure)
+        try:
+            while True:
+                # before the folders are read: those that are named from here on are watched at once, or arm it anew
+                self._rearm.clear()
+                if not self.is_ok:
+                    # what failed, or went deaf, is not gone on with
+                    self._source.close()
+                try:
+                    await self._follow()
+                except OSError as exc:
+                    await self._fail(exc.strerror or str(exc))
+        finally:
+            self._source.close()
 
     async def run_probe(self, every_seconds: float = 30.0) -> None:
         """Prove from time to time that events flow; if they do not, arm anew and let everybody look."""
@@ -69,8 +92,9 @@ class FileWatcher:
             await asyncio.sleep(every_seconds)
             if self.is_ok and not await self._is_alive():
                 log.warning("file events have stopped, arming anew")
-                # not ok from here on: scans are all there is until the first round of events comes
+                # not ok from here on: scans are all there is until it is armed again
                 self.is_ok, self.reason = False, "events had stopped"
+                self._is_armed = False
                 self._rearm.set()
                 self._hint_all()
 
@@ -87,61 +111,48 @@ class FileWatcher:
             return False
         return True
 
-    async def _watched_until_failure(self) -> str | None:
-        try:
-            await self._watch_once()
-        except* (OSError, RuntimeError) as failures:
-            # watchfiles wraps its own in a group, as when a name that is not UTF-8 is touched
-            failure = _innermost(failures)
-        else:
-            return None
-        return failure
-
-    async def _watch_once(self) -> None:
+    async def _follow(self) -> None:
+        """Watch the folders that are wanted now until others are; raises OSError."""
         folders = {folder for wanted, _ in self._folders.values() for folder in wanted}
         if len(folders) > MAX_FOLDERS:
             raise OSError(f"{len(folders)} folders are more than the {MAX_FOLDERS} that are watched")
         await asyncio.to_thread(self._probe.mkdir, parents=True, exist_ok=True)
-        # one that goes between this look and the arming fails the arming, which is tried again
-        present = await asyncio.to_thread(lambda: [folder for folder in folders if Path(folder).is_dir()])
-        events = watchfiles.awatch(
-            *present,
-            self._probe,
-            watch_filter=None,
-            recursive=False,
-            step=self._step_ms,
-            debounce=4 * self._step_ms,
-            rust_timeout=1_000,
-            # without it nothing tells that all is armed before the first event comes
-            yield_on_timeout=True,
-            stop_event=self._rearm,
+        await self._source.follow(
+            [*folders, str(self._probe)], until=self._rearm, on_armed=self._on_armed, on_events=self._on_events
         )
-        is_armed = False
-        async with contextlib.aclosing(events):
-            async for changes in events:
-                if not is_armed:
-                    # What changed while nothing was armed had no event: everybody looks once more.
-                    is_armed, self.is_ok, self.reason, self._failures = True, True, None, 0
-                    self._hint_all()
-                self._on_changes(changes)
 
-    def _on_changes(self, changes: Iterable[tuple[watchfiles.Change, str]]) -> None:
-        came_or_went = {path for change, path in changes if change is not watchfiles.Change.modified}
+    def _on_armed(self, anew: Collection[str]) -> None:
+        # others may be wanted since the arming began; then it begins again at once
+        self._is_armed = not self._rearm.is_set()
+        self.is_ok, self.reason, self._failures = True, None, 0
+        # what changed in them while they were not watched had no event: whoever wants one looks once more
+        for wanted, hint in self._folders.values():
+            if not wanted.keys().isdisjoint(anew):
+                hint(ANYTHING)
+
+    def _on_events(self, events: FileEvents) -> None:
+        if events.is_lossy:
+            # the end of a watch may be among what was lost
+            self._replaced |= self._folders.keys()
+            self._hint_all()
+            return
         self._replaced |= {
-            owner for owner, (wanted, _) in self._folders.items() if not wanted.keys().isdisjoint(came_or_went)
+            owner for owner, (wanted, _) in self._folders.items() if not wanted.keys().isdisjoint(events.folders)
         }
-        paths = {path for _, path in changes}
-        parents = {str(Path(path).parent) for path in paths} | paths
-        if str(self._probe) in parents:
+        places = {str(Path(path).parent) for path in events.files | events.folders} | events.folders
+        if str(self._probe) in places:
             self._cookie_seen.set()
+        if str(self._probe) in events.folders:
+            # perhaps it is gone, and its watch with it
+            self._rearm.set()
         # a hint more costs a scan, one less a stale note until the next timed scan: whoever may be meant is told
         for wanted, hint in self._folders.values():
-            if not wanted.keys().isdisjoint(parents):
-                hint()
+            if not wanted.keys().isdisjoint(places):
+                hint(events)
 
     def _hint_all(self) -> None:
         for _, hint in self._folders.values():
-            hint()
+            hint(ANYTHING)
 
     async def _fail(self, reason: str) -> None:
         if self.is_ok or self.reason != reason:
@@ -155,10 +166,3 @@ class FileWatcher:
             async with asyncio.timeout(delay):
                 # other folders may be ones that can be watched
                 await self._rearm.wait()
-
-
-def _innermost(failures: BaseExceptionGroup) -> str:
-    failure: BaseException = failures
-    while isinstance(failure, BaseExceptionGroup):
-        failure = failure.exceptions[0]
-    return str(failure)

@@ -1,7 +1,7 @@
 """What is found → answer: what to think of it, with cited snippets, and why it is empty if it is."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -18,6 +18,10 @@ from memoryd.search.verdicts import LEADING, judged, why_no_better
 
 AnswerMode = Literal["hybrid", "lexical", "vector", "none"]
 """Which arms took part."""
+
+
+CatchUp = Callable[[float], Awaitable[int]]
+"""Has the index follow what changed on disk, within so many seconds; returns how many files it may lack then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +61,25 @@ class Answer:
 
 
 class SearchService:
-    """Answers for one workspace; `on_search` is told of each question, so that a sync may be scheduled."""
+    """Answers for one workspace; `on_search` is told of each question, so that a sync may be scheduled.
+
+    `catch_up` is waited for first, `fresh_seconds` at the most.
+    """
 
     def __init__(
-        self, *, search: SearchBackend, freshness: Callable[[], Freshness], on_search: Callable[[], None]
+        self,
+        *,
+        search: SearchBackend,
+        freshness: Callable[[], Freshness],
+        on_search: Callable[[], None],
+        catch_up: CatchUp,
+        fresh_seconds: float,
     ) -> None:
         self._search = search
         self._freshness = freshness
         self._on_search = on_search
+        self._catch_up = catch_up
+        self._fresh_seconds = fresh_seconds
 
     async def answer(self, query: Query, *, has_footer: bool, is_explained: bool = False) -> Answer:
         """Answer within the query's deadline; `has_footer` puts `Source: …` under each snippet.
@@ -73,8 +88,11 @@ class SearchService:
         """
         start = time.monotonic()
         self._on_search()
-        found = await self._search.search(replace(query, is_explained=is_explained))
-        freshness = _owed(self._freshness(), found)
+        # half of the deadline is for the search, whatever changed
+        pending = await self._catch_up(min(self._fresh_seconds, query.deadline / 2))
+        left = query.deadline - (time.monotonic() - start)
+        found = await self._search.search(replace(query, deadline=left, is_explained=is_explained))
+        freshness = _owed(self._freshness(), found, pending)
         hits = _within(found, judged(found.hits, leading=LEADING), has_footer=has_footer)
         verdict = best_verdict(hits) or Verdict.NONE
         why = _untold(found) or why_no_better(hits, found.floors) or freshness.hold or None
@@ -159,10 +177,14 @@ def _focus(hit: Hit, focus: Focus) -> HitFocus:
     return HitFocus(HitLines(first + focus.first_line, first + focus.last_line), focus.terms, near)
 
 
-def _owed(freshness: Freshness, found: Found) -> Freshness:
-    """Return what is still owed: vectors by the engine that answered alone, and what differs from the disk by all."""
+def _owed(freshness: Freshness, found: Found, pending_files: int) -> Freshness:
+    """Return what is still owed: vectors by the engine that answered alone, and what differs from the disk by all.
+
+    Files count as they did before the search: one that is read beside it may come too late to be found, and one that is
+    saved beside it is for the next question.
+    """
     # not the sum: of what differs the index may know
-    freshness = replace(freshness, pending_files=max(freshness.pending_files, len(found.owed)))
+    freshness = replace(freshness, pending_files=max(pending_files, len(found.owed)))
     if found.engine.pending_embeddings is None:
         return freshness
     return replace(freshness, pending_embeddings=found.engine.pending_embeddings)

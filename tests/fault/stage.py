@@ -24,7 +24,7 @@ QUICK: Mapping[str, object] = {
 }
 """Times that let a test take tenths of a second."""
 EVENTS_ONLY: Mapping[str, object] = {**QUICK, "reconcileSeconds": 3600, "onSearch": False}
-"""No scan but those that events ask for."""
+"""No scan but those that events ask for: without `onSearch`, the stage has questions wait for nothing."""
 SCAN_ONLY: Mapping[str, object] = {**QUICK, "watch": False}
 NEITHER: Mapping[str, object] = {**EVENTS_ONLY, "watch": False}
 """No scan but those that are asked for, and those after a jump of the clocks."""
@@ -63,6 +63,8 @@ class Stage:
     ) -> FaultyDaemon:
         """Write the configuration; the daemon is there and not yet started."""
         found = {"sync": dict(sync), **(search or {})}
+        if not sync.get("onSearch", True):
+            found.setdefault("query", {"freshMs": 0})
         config = write_config(self.home, self.workspace, model, search=found, **sections)
         self._daemon = FaultyDaemon(self.home, config, self.workspace, environment=environment)
         return self._daemon

@@ -138,7 +138,7 @@ async def staged(
     def on_scan(seen: Scan) -> None:
         if watcher is not None:
             info = workspace.stat()
-            watcher.watch("stage", {**seen.folders, str(workspace): (info.st_dev, info.st_ino)}, indexer.hint)
+            watcher.watch("stage", {**seen.folders, str(workspace): (info.st_dev, info.st_ino)}, indexer.hear)
 
     def on_purge() -> None:
         search.forget_vectors()

@@ -12,16 +12,25 @@ from pathlib import Path
 
 import pytest
 
+from memoryd.index.file_events import EventSource
+from memoryd.index.inotify_events import InotifyEvents
 from memoryd.index.watcher import FileWatcher
+from memoryd.index.watchfiles_events import WatchfilesEvents
 from tests.integration.indexing import Stage, staged
 from tests.waiting import eventually_async
 
 MAKE = 60
 
 
+@pytest.fixture(params=[InotifyEvents, WatchfilesEvents])
+def source(request: pytest.FixtureRequest) -> EventSource:
+    made: EventSource = request.param(step_seconds=0.01)
+    return made
+
+
 @pytest.fixture
-async def stage(tmp_path: Path, workspace: Path) -> AsyncIterator[Stage]:
-    watcher = FileWatcher(probe=tmp_path / "probe", step_ms=10, retry_seconds=0.1, cookie_seconds=1)
+async def stage(tmp_path: Path, workspace: Path, source: EventSource) -> AsyncIterator[Stage]:
+    watcher = FileWatcher(probe=tmp_path / "probe", source=source, retry_seconds=0.1, cookie_seconds=1)
     async with staged(workspace, tmp_path / "state", watcher=watcher) as running:
         await running.sync()
         await eventually_async(lambda: watcher.is_ok)
@@ -76,8 +85,10 @@ async def test_name_that_is_no_utf8_does_not_end_the_watch(stage: Stage) -> None
     assert any("not UTF-8" in reason for reason in stage.skipped.values())
 
 
-async def test_watch_that_went_deaf_is_noticed_by_its_cookie_and_armed_anew(workspace: Path, tmp_path: Path) -> None:
-    watcher = FileWatcher(probe=tmp_path / "probe", step_ms=10, retry_seconds=0.1, cookie_seconds=0.5)
+async def test_watch_that_went_deaf_is_noticed_and_armed_anew(
+    workspace: Path, tmp_path: Path, source: EventSource
+) -> None:
+    watcher = FileWatcher(probe=tmp_path / "probe", source=source, retry_seconds=0.1, cookie_seconds=0.5)
     async with staged(workspace, tmp_path / "state", watcher=watcher) as running:
         probing = asyncio.create_task(watcher.run_probe(every_seconds=0.1))
         await running.sync()
@@ -116,8 +127,8 @@ async def test_stop_while_it_waits_to_try_again_is_an_orderly_end(tmp_path: Path
     folder = tmp_path / "folder"
     folder.mkdir()
     info = folder.stat()
-    watcher = FileWatcher(probe=tmp_path / "probe", step_ms=10)
-    watcher.watch("test", {str(folder): (info.st_dev, info.st_ino)}, lambda: None)
+    watcher = FileWatcher(probe=tmp_path / "probe", source=WatchfilesEvents(step_seconds=0.01))
+    watcher.watch("test", {str(folder): (info.st_dev, info.st_ino)}, lambda _events: None)
     watching = asyncio.create_task(watcher.run())
     await eventually_async(lambda: watcher.is_ok)
     os.close(os.open(os.fsencode(folder) + b"/caf\xe9.md", os.O_CREAT | os.O_WRONLY))
@@ -145,8 +156,8 @@ async def test_atomic_saves_by_another_thread_end_up_in_the_index(stage: Stage) 
     assert await stage.found("revision49") == ["memory/saved.md"]
 
 
-async def test_first_note_of_an_empty_workspace_is_noticed(tmp_path: Path) -> None:
-    watcher = FileWatcher(probe=tmp_path / "probe", step_ms=10)
+async def test_first_note_of_an_empty_workspace_is_noticed(tmp_path: Path, source: EventSource) -> None:
+    watcher = FileWatcher(probe=tmp_path / "probe", source=source)
     async with staged(tmp_path / "empty", tmp_path / "state", watcher=watcher) as stage:
         await stage.sync()
         await eventually_async(lambda: watcher.is_ok)

@@ -167,9 +167,8 @@ def test_index_survives_a_crash_without_reading_the_notes_again(launch: Launch) 
 
 
 def test_hangup_signal_scans_at_once(launch: Launch, tmp_path: Path, workspace: Path) -> None:
-    config = write_config(
-        tmp_path, workspace, None, search={"sync": {"watch": False, "reconcileSeconds": 0, "onSearch": False}}
-    )
+    deaf = {"watch": False, "reconcileSeconds": 0, "onSearch": False}
+    config = write_config(tmp_path, workspace, None, search={"sync": deaf, "query": {"freshMs": 0}})
     daemon = launch()
     daemon.config = config
     daemon.start()

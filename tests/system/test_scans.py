@@ -11,7 +11,7 @@ DEAF = {"watch": False, "reconcileSeconds": 0, "onSearch": False, "onSessionStar
 
 
 def over(home: Path, workspace: Path, **sync: object) -> RunningDaemon:
-    config = write_config(home, workspace, None, search={"sync": {**DEAF, **sync}})
+    config = write_config(home, workspace, None, search={"sync": {**DEAF, **sync}, "query": {"freshMs": 0}})
     return RunningDaemon(home, config, workspace, program=HASTY)
 
 

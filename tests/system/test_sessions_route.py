@@ -32,7 +32,7 @@ def launch(tmp_path: Path, workspace: Path) -> Iterator[Launch]:
 
 
 def test_session_that_begins_makes_the_index_look_at_the_disk(launch: Launch, workspace: Path) -> None:
-    daemon = launch({"sync": DEAF})
+    daemon = launch({"query": {"freshMs": 0}, "sync": DEAF})
     (workspace / "memory" / "late.md").write_text("The hearthstone is slate.\n")
     assert not daemon.client().search("hearthstone")["results"]
     assert daemon.client().start_session(KEY) == {"bundle": None, "context": "", "syncScheduled": True}
@@ -40,7 +40,7 @@ def test_session_that_begins_makes_the_index_look_at_the_disk(launch: Launch, wo
 
 
 def test_session_scans_nothing_where_its_owner_does_not_want_it(launch: Launch, workspace: Path) -> None:
-    daemon = launch({"sync": {**DEAF, "onSessionStart": False}})
+    daemon = launch({"query": {"freshMs": 0}, "sync": {**DEAF, "onSessionStart": False}})
     client = daemon.client()
     (workspace / "memory" / "late.md").write_text("The hearthstone is slate.\n")
     before = client.status()["agents"][0]["lastScanAt"]
@@ -52,7 +52,7 @@ def test_session_scans_nothing_where_its_owner_does_not_want_it(launch: Launch, 
 
 
 def test_session_of_a_group_is_refused(launch: Launch) -> None:
-    client = launch({"sync": DEAF}).client()
+    client = launch({"query": {"freshMs": 0}, "sync": DEAF}).client()
     with pytest.raises(Denied):
         client.start_session("agent:main:discord:group:7")
 

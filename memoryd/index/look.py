@@ -1,0 +1,18 @@
+"""One look at a workspace, with the rules that it was taken under."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memoryd.files.scan_rules import ScanRoot, ScanRules
+from memoryd.files.scanner import Scan
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What was on disk, and by which rules it was looked at."""
+
+    roots: Sequence[ScanRoot]
+    rules: ScanRules
+    seen: Scan
+    remote: str
+    """Why scans alone tell what changes there; empty if events do."""
