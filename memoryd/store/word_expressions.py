@@ -10,7 +10,7 @@ from memoryd.domain.text.dates import WrittenDate
 from memoryd.domain.text.words import Phrase, is_code, is_number, is_single
 
 NAMES = "{heading path}"
-"""The columns in which a month and a day without a year are a date; in the text they may be a time of day."""
+"""The columns that name a chunk."""
 
 
 def one_of(term: str, dates: Sequence[WrittenDate] = ()) -> str:
@@ -26,26 +26,21 @@ def one_of(term: str, dates: Sequence[WrittenDate] = ()) -> str:
 def any_of(terms: Sequence[str], phrases: Sequence[Phrase] = (), dates: Sequence[WrittenDate] = ()) -> str:
     """Return the expression that finds any of the terms, phrases and dates, empty without any.
 
-    Of a date's words those that say nothing alone are left to it.
-
-    What stands there twice counts twice: numbers, since years tell paragraphs apart (codes do already), and days. A
-    day without its year counts once in a text: `05:04` is a time. The last word of a phrase may go on: `2026-10` finds
-    the days of that month.
+    Of a date's words those that say nothing alone are left to it. Numbers count twice, since years tell paragraphs
+    apart; codes do already. The last word of a phrase may go on: `2026-10` finds the days of that month.
     """
     loose = {word for day in dates for word in day.loose}
     telling = [term for term in terms if term not in loose]
     found = [one for term in telling for one in [one_of(term)] * (2 if is_number(term) else 1)]
     found += [f"{_following(words).rstrip('*')}*" for words in phrases]
-    for day in dates:
-        found += [any_phrase(day.spellings), _dated(day)] if day.day else [_dated(day)]
-    return " OR ".join(found)
+    return " OR ".join([*found, *(one for day in dates for one in _weighed(day))])
 
 
 def all_of(terms: Sequence[str], dates: Sequence[WrittenDate] = ()) -> tuple[str, ...]:
     """Return the expressions that find what holds all terms: each as it is given, and each at least begun so.
 
     One of them where they are the same; none for a single term of which both are what `any_of` finds. A date is held
-    in the question's words or as file names have it.
+    in the question's words or in another spelling.
     """
     found = dict.fromkeys(_all_by(each, terms, dates) for each in (_whole, one_of))
     return tuple(found) if len(terms) > 1 or len(found) > 1 else ()
@@ -70,10 +65,25 @@ def _all_by(each: Callable[[str], str], terms: Sequence[str], dates: Sequence[Wr
     return " AND ".join(found)
 
 
+def _weighed(day: WrittenDate) -> list[str]:
+    """Return what finds a date, each as often as it counts.
+
+    A day of a name counts three times, for itself and the two words that are left to it: a diary has as many notes
+    about a matter as days, and one about the day.
+    """
+    names, sentences = any_phrase(day.in_names), any_phrase(day.in_sentences)
+    return [names, *([_named(day)] * 2 if day.day else []), sentences]
+
+
 def _dated(day: WrittenDate) -> str:
-    """Find a date as file names write it."""
-    spelled = f"({any_phrase(day.spellings)})"
-    return spelled if day.year else f"({NAMES} : {spelled})"
+    """Find what holds a date, however it is written."""
+    return f"({_named(day)} OR {any_phrase(day.in_sentences)})"
+
+
+def _named(day: WrittenDate) -> str:
+    """Find a date as names of files have it; without its year only in names, since in a text `05:04` is a time."""
+    names = f"({any_phrase(day.in_names)})"
+    return names if day.year else f"({NAMES} : {names})"
 
 
 def _whole(term: str) -> str:

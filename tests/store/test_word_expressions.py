@@ -10,6 +10,7 @@ from memoryd.domain.text.words import phrase_words, query_terms
 from memoryd.store.word_expressions import all_of, any_of, any_phrase, every_phrase, one_of
 
 DAY, DAY_OF_ANY_YEAR, MONTH = dates_in("7 May 2023 or 4 May or May 2023")
+IN_MAY = '"may 2023" OR "2023 年 5 月"*'
 PIECES = st.sampled_from(['ab1 -"*():^+{}NEAR漢字屋\x00', "7 May 2023 ", "5月4号", "2023-05-07", " May 2023"])
 QUESTIONS = st.lists(PIECES.flatmap(lambda piece: st.just(piece) | st.text(piece, max_size=12)), max_size=8).map(
     "".join
@@ -46,18 +47,25 @@ def test_years_count_twice_and_codes_not_more_often_than_they_do() -> None:
     assert any_of(["50032"]) == one_of("50032")
 
 
-def test_day_counts_twice_and_without_its_year_once_in_a_text() -> None:
-    day = '"2023 05 07" OR "2023 5 7" OR "20230507" OR "7 may 2023"'
-    assert any_of([], [], [DAY]) == f"{day} OR ({day})"
-    assert any_of([], [], [MONTH]) == '("2023 05" OR "may 2023")'
-    assert any_of([], [], [DAY_OF_ANY_YEAR]) == '"05 04" OR "4 may" OR ({heading path} : ("05 04" OR "4 may"))'
-    assert any_of(["7", "may", "2023", "lake"], [], [MONTH, DAY]).startswith('"may" OR "2023" OR "2023" OR "lake" OR ')
+def test_day_counts_three_times_in_names_and_without_its_year_once_in_a_text() -> None:
+    day = '"2023 05 07" OR "2023 5 7" OR "20230507"'
+    sentence = '"may 7 2023" OR "7 may 2023" OR "2023 年 5 月 7"'
+    assert any_of([], [], [DAY]) == f"{day} OR ({day}) OR ({day}) OR {sentence}"
+    assert any_of([], [], [MONTH]) == f'"2023 05" OR {IN_MAY}'
+    named, sentence = '({heading path} : ("05 04"))', '"may 4" OR "4 may" OR "5 月 4"'
+    assert any_of([], [], [DAY_OF_ANY_YEAR]) == f'"05 04" OR {named} OR {named} OR {sentence}'
+
+
+def test_words_that_say_nothing_without_their_date_are_left_to_it() -> None:
+    assert any_of(["7", "may", "2023", "lake"], [], [DAY]).startswith(
+        '"may" OR "2023" OR "2023" OR "lake" OR "2023 05 '
+    )
 
 
 def test_what_holds_a_date_holds_the_words_of_the_question_for_it() -> None:
-    assert one_of("may", [MONTH]) == '("may" OR ("2023 05" OR "may 2023"))'
+    assert one_of("may", [MONTH]) == f'("may" OR (("2023 05") OR {IN_MAY}))'
     assert one_of("dentist", [MONTH]) == '"dentist"'
-    expression = '"dentist" AND (("may" AND "2023") OR ("2023 05" OR "may 2023"))'
+    expression = f'"dentist" AND (("may" AND "2023") OR (("2023 05") OR {IN_MAY}))'
     assert all_of(["dentist", "may", "2023"], [MONTH]) == (expression,)
 
 

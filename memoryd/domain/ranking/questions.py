@@ -113,7 +113,7 @@ def parse_question(text: str, filters: Filters, now: datetime, *, limit: int = 6
     if not spoken_words(asked):
         asked, parts.excluded = " ".join([asked, *parts.excluded]).strip(), []
     dates = dates_in(asked)
-    spelled = {spelling for day in dates for spelling in day.spellings}
+    spelled = {spelling for day in dates for spelling in day.in_names}
     joined = [words for words in joined_phrases(asked) if words not in spelled]
     if not is_keyword_query:
         named = (tuple(phrase_words(phrase)) for phrase in parts.phrases)

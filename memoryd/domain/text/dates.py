@@ -1,4 +1,4 @@
-"""Dates that a question names, and how the names of files write them: `7 May 2023` stands in `memory/2023-05-07.md`.
+"""Dates that a question names, and how notes write them: `7 May 2023` is the day of `memory/2023-05-07.md`.
 
 English, Chinese, Japanese, Korean, ISO 8601, and numbers with slashes where only one reading is a date. Versions
 (`v2023.5.7`), verbs (`it may 5 times`), clock times and days that no calendar has are none.
@@ -16,7 +16,8 @@ MAX_DATES = 4
 """Of one question: each costs the index several phrases."""
 _LEAP_YEAR = 2024
 """In which a day without a year is looked up, so that 29 February is one."""
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_ENGLISH_MONTHS = "january february march april may june july august september october november december"
+_MONTHS = _ENGLISH_MONTHS.split()
 _NUMERALS = {sign: value for value, sign in enumerate("零一二三四五六七八九十")} | {"〇": 0, "○": 0}
 
 # After `normalised` what is no ASCII is no part of a word here: in `在2023-05-07我` the date stands alone.
@@ -71,17 +72,26 @@ class WrittenDate:
         return frozenset(word for word in self.words if is_single(word) or _IS_OF_MONTH.match(word))
 
     @property
-    def spellings(self) -> tuple[Phrase, ...]:
-        """The words by which a note may have it, as the index cuts them: those of file names, and as it was written."""
-        year, month, day = f"{self.year or ''}", f"{self.month:02}", f"{self.day or 0:02}"
-        found: list[Phrase]
+    def in_names(self) -> tuple[Phrase, ...]:
+        """How names of files have it, as the index cuts them: `2023-05-07`, `2023-5-7`, `20230507`."""
+        month, day = f"{self.month:02}", f"{self.day or 0:02}"
         if self.day is None:
-            found = [(year, month)]
-        elif self.year is None:
-            found = [(month, day)]
-        else:
-            found = [(year, month, day), (year, str(self.month), str(self.day)), (f"{year}{month}{day}",)]
-        return tuple(dict.fromkeys([*found, self.written] if self.written else found))
+            return ((str(self.year), month),)
+        if self.year is None:
+            return ((month, day),)
+        year = str(self.year)
+        plain = (year, str(self.month), str(self.day))
+        return tuple(dict.fromkeys([(year, month, day), plain, (f"{year}{month}{day}",)]))
+
+    @property
+    def in_sentences(self) -> tuple[Phrase, ...]:
+        """How texts have it: `May 7 2023`, `7 May 2023`, both with the name of the month cut short, `2023年5月7`."""
+        year = () if self.year is None else (str(self.year),)
+        day = () if self.day is None else (str(self.day),)
+        names = (_MONTHS[self.month - 1], _MONTHS[self.month - 1][:3])
+        found: list[Phrase] = [order for name in names for order in ((name, *day, *year), (*day, name, *year))]
+        found.append((*(sign for one in year for sign in (one, "年")), str(self.month), "月", *day))
+        return tuple(phrase for phrase in dict.fromkeys([*found, self.written]) if phrase not in ((), *self.in_names))
 
 
 def dates_in(text: str) -> tuple[WrittenDate, ...]:
@@ -102,7 +112,7 @@ def _found(text: str) -> Iterator[WrittenDate]:
         yield from _dates(match, match["year"], _number(match["month"]), match["day"])
     for match in _ENGLISH.finditer(text):
         if not _is_verb(match, text):
-            month = _MONTHS.index(match["name"][:3].lower()) + 1
+            month = next(at for at, name in enumerate(_MONTHS, 1) if name.startswith(match["name"][:3].lower()))
             yield from _dates(match, match["year"], month, match["day"] or match["late_day"])
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.domain.text.dates import MAX_DATES, WrittenDate, dates_in
-from memoryd.domain.text.words import index_text, query_terms
+from memoryd.domain.text.words import index_text, phrase_words, query_terms
 from tests.unit.domain.text.test_words import finds
 
 Plain = tuple[int | None, int, int | None]
@@ -178,10 +178,26 @@ def test_spellings_are_how_the_index_cuts_the_names_of_files(found: WrittenDate,
     for name in names:
         words = query_terms(index_text(name))
         assert any(
-            tuple(words[at : at + len(spelling)]) == spelling
-            for spelling in found.spellings
-            for at in range(len(words))
+            tuple(words[at : at + len(spelling)]) == spelling for spelling in found.in_names for at in range(len(words))
         ), name
+
+
+@pytest.mark.parametrize("asked", ["2023-05-07", "7 May 2023", "May 7th, 2023", "2023年5月7号"])
+@pytest.mark.parametrize(
+    "text", ["rowed on May 7, 2023, at noon", "7 May 2023: rowed", "2023年5月7日去划船", "Log of 2023-05-07"]
+)
+def test_day_of_a_text_is_found_however_it_is_asked(asked: str, text: str) -> None:
+    (day,) = dates_in(asked)
+    words = phrase_words(text)
+    spellings = {*day.in_names, *day.in_sentences}
+    assert any(tuple(words[at : at + len(one)]) == one for one in spellings for at in range(len(words)))
+
+
+def test_month_of_a_text_is_found_in_full_and_cut_short() -> None:
+    (month,) = dates_in("from Jul 2019")
+    assert month.in_sentences == (("july", "2019"), ("jul", "2019"), ("2019", "年", "7", "月"))
+    (day,) = dates_in("on 5月4号")
+    assert set(day.in_sentences) == {("may", "4"), ("4", "may"), ("5", "月", "4")}
 
 
 @given(st.dates(date(1600, 1, 1), date(2099, 12, 31)))
@@ -192,7 +208,7 @@ def test_every_day_is_read_in_every_writing(day: date) -> None:
         *(f"{day.day} {name} {day.year}", f"{name} {day.day}, {day.year}", f"{name[:3].lower()} {day.day} {day.year}"),
     ]
     assert {tuple(plain(text)) for text in writings} == {((day.year, day.month, day.day),)}
-    assert all(finds(day.isoformat(), " ".join(spelling)) for spelling in dates_in(day.isoformat())[0].spellings[:1])
+    assert all(finds(day.isoformat(), " ".join(spelling)) for spelling in dates_in(day.isoformat())[0].in_names[:1])
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join))
