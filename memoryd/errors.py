@@ -24,6 +24,7 @@ MemorydError                 internal             500     1  `.hint` says what t
 ├── ModelError                                               a model file is missing, broken or unfit
 ├── DownloadError                                            not fetched; `.is_permanent` says whether to try again
 ├── SidecarError             unavailable          503        a child program cannot be run, or ended at once
+├── RerankerUnavailable      unavailable          503        not now: loading, backing off, no score; the order stands
 └── EmbeddingError           unavailable          503        vectors cannot be had
     ├── EmbedderUnavailable                                  now: loading, backing off, no answer in time
     │   └── BudgetSpent                                      not today: `.fits` of the batch may still be sent
@@ -188,6 +189,13 @@ class DownloadError(MemorydError):
 
 class SidecarError(MemorydError):
     """A child program cannot be run, or ended at once."""
+
+    code = ErrorCode.UNAVAILABLE
+    http_status = 503
+
+
+class RerankerUnavailable(MemorydError):
+    """Not now: the reranker loads, backs off, or gives no score."""
 
     code = ErrorCode.UNAVAILABLE
     http_status = 503

@@ -10,9 +10,10 @@ import click
 from rich.console import Console
 from rich.progress import track
 
+from bench.retrieval.answers import record
 from bench.retrieval.asking import MODES, Asking, ask
 from bench.retrieval.baseline import BASELINE, Baseline, has_dropped, load, save
-from bench.retrieval.figures import ALL, Figures, by_category
+from bench.retrieval.figures import ALL, Figures, Judged, by_category
 from bench.retrieval.homes import kept_home
 from bench.retrieval.sets import Question, QuestionSet, question_sets
 from bench.retrieval.tables import table_of
@@ -43,6 +44,7 @@ _PATH = click.Path(path_type=Path)
 @click.option("--save-baseline", is_flag=True, help="Write the figures into that file.")
 @click.option("--strict", is_flag=True, help="Exit with 1 if R@5 of a set lost more than one question.")
 @click.option("--json", "json_path", type=_PATH, help="Also write all figures here.")
+@click.option("--answers", type=_PATH, help="Also write each answer here, as a line of JSON.")
 def main(
     names: Sequence[str],
     sets: Path | None,
@@ -55,6 +57,7 @@ def main(
     save_baseline: bool,
     strict: bool,
     json_path: Path | None,
+    answers: Path | None,
 ) -> None:
     """Put sets of questions to the real daemon, ours and yours, and print how well the answers are ranked.
 
@@ -66,9 +69,14 @@ def main(
     before = load(baseline)
     console = Console() if sys.stdout.isatty() else Console(width=WIDTH)
     found: Found = {}
+    if answers:
+        answers.write_text("")
     for questions in question_sets([OWN_SETS, *([sets] if sets else [])], names):
         began = time.monotonic()
-        found[questions.name] = _run(questions, path, wanted, threads=threads, fresh=fresh)
+        judged = _run(questions, path, wanted, threads=threads, fresh=fresh)
+        if answers:
+            record(answers, questions.name, judged)
+        found[questions.name] = {mode: by_category(rows) for mode, rows in judged.items()}
         console.print(table_of(questions.name, found[questions.name], before, in_full=not brief))
         console.print(f"{time.monotonic() - began:.0f} s\n", style="dim")
     if json_path:
@@ -93,15 +101,14 @@ def _located(model: str, modes: Sequence[str]) -> Path | None:
 
 def _run(
     questions: QuestionSet, model: Path | None, modes: Sequence[str], *, threads: int, fresh: bool
-) -> dict[str, dict[str, Figures]]:
+) -> dict[str, list[Judged]]:
     found = {}
     click.echo(f"{questions.name}: {len(questions.questions)} questions", err=True)
     with kept_home(questions.folder, model.name if model else "", fresh=fresh) as home:
         for mode in modes:
             how = Asking(home.folder, model, threads=threads, anew=home.is_stale and mode == modes[0])
-            judged = ask(questions, mode, how, _watched)
+            found[mode] = ask(questions, mode, how, _watched)
             home.note_read()
-            found[mode] = by_category(judged)
     return found
 
 

@@ -9,6 +9,7 @@ from memoryd.api.search_models import (
     SearchExplanation,
 )
 from memoryd.domain.ranking.floors import Floors
+from memoryd.domain.ranking.fusion import standout
 from memoryd.domain.ranking.questions import Question
 from memoryd.search.answer import Answer
 from memoryd.search.hit import Hit, HitFocus, HitLines, citation_of
@@ -16,8 +17,9 @@ from memoryd.search.hit import Hit, HitFocus, HitLines, citation_of
 DIGITS = 4
 
 
-def hit_explanation(hit: Hit) -> HitExplanation:
-    """Tell where a hit stood in each arm and what moved it."""
+def hit_explanation(hit: Hit, floors: Floors | None) -> HitExplanation:
+    """Tell where a hit stood in each arm and what moved it, and what its evidence was held against."""
+    rise = None if hit.cosine is None or floors is None else standout(hit.cosine, floors.noise)
     return HitExplanation(
         base_score=round(hit.base_score, DIGITS),
         merged_rank=hit.ranks.merged,
@@ -25,7 +27,7 @@ def hit_explanation(hit: Hit) -> HitExplanation:
         bm25=_rounded(hit.bm25),
         vector_rank=hit.ranks.vector,
         cosine=_rounded(hit.cosine),
-        standout=_rounded(hit.standout),
+        standout=_rounded(rise),
         terms=list(hit.terms),
         decay=round(hit.decay.factor, DIGITS),
         age_days=hit.decay.age_days,

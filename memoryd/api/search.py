@@ -34,10 +34,8 @@ def encoded(outcome: SearchOutcome) -> SearchReply:
     """Return the reply; scores are rounded."""
     answer, has_citations, is_explained = outcome.answer, outcome.has_citations, outcome.is_explained
     return SearchReply(
-        results=[_hit(hit, is_explained=is_explained, has_citations=has_citations) for hit in answer.hits],
-        misses=[_hit(hit, is_explained=True, has_citations=has_citations) for hit in answer.misses]
-        if is_explained
-        else None,
+        results=[_hit(hit, outcome) for hit in answer.hits],
+        misses=[_hit(hit, outcome) for hit in answer.misses] if is_explained else None,
         backend=answer.engine.name,
         provider=outcome.provider,
         model=outcome.model,
@@ -59,7 +57,7 @@ def encoded(outcome: SearchOutcome) -> SearchReply:
     )
 
 
-def _hit(hit: Hit, *, is_explained: bool, has_citations: bool) -> HitReply:
+def _hit(hit: Hit, outcome: SearchOutcome) -> HitReply:
     focus = hit.snippet.focus
     return HitReply(
         path=hit.chunk.path,
@@ -75,8 +73,8 @@ def _hit(hit: Hit, *, is_explained: bool, has_citations: bool) -> HitReply:
         focus=None if focus is None else lines_reply(focus.lines),
         heading=hit.chunk.heading,
         source=hit.chunk.source,
-        citation=str(hit.citation) if has_citations else None,
+        citation=str(hit.citation) if outcome.has_citations else None,
         flags=list(hit.snippet.flags),
         duplicates=len(hit.copies),
-        explain=hit_explanation(hit) if is_explained else None,
+        explain=hit_explanation(hit, outcome.answer.floors) if outcome.is_explained else None,
     )

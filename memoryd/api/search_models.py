@@ -73,7 +73,7 @@ class HitExplanation(Reply):
     cosine: float | None
     """The cosine of its best passage with the question, −1 to 1; null where vectors did not find it."""
     standout: float | None
-    """How far the cosine rises above the noise, 0 to 1; null where vectors did not find it."""
+    """How far the cosine rises above the noise, 0 to 1; null where vectors did not find it, or nobody judged it."""
     terms: list[str]
     """The words of the question that stand in it."""
     decay: float

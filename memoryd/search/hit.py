@@ -67,8 +67,6 @@ class Hit:
     bm25: float | None = None
     """A magnitude, 0 and up."""
     cosine: float | None = None
-    standout: float | None = None
-    """How far the cosine rises above the noise, 0 to 1."""
     near: NearPassage | None = None
     """The passage that has the cosine."""
     ranks: Ranks = field(default_factory=Ranks)

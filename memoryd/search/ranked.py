@@ -39,7 +39,6 @@ class Ranked:
             base_score,
             bm25=self.evidence.lexical.bm25.get(row.id),
             cosine=self.evidence.vector.cosines.get(row.id),
-            standout=self.evidence.vector.standout(row.id),
             near=self.evidence.vector.passages.get(row.id),
             ranks=self.ranks[row.id],
             terms=self.statistics.terms_of(row.id) if self.statistics else (),

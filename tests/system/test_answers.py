@@ -11,6 +11,7 @@ import pytest
 
 from tests.daemon import RunningDaemon, write_config
 from tests.system.over_socket import send
+from tests.waiting import eventually
 
 FILLER = {
     f"memory/topic-{number:02}.md": f"# Topic {number}\n\nNotes on subject{number}: {words}.\n"
@@ -417,6 +418,8 @@ def test_filters_inside_the_question(start: Start) -> None:
     assert (understood["phrases"], understood["excluded"]) == (["second process"], ["backup"])
     assert understood["paths"] == ["memory"]
     assert understood["since"]
+    # the watcher, told of the notes, reads them once more: until then an answer without hits speaks of that
+    eventually(lambda: not ask(place, "lease")["health"]["pendingFiles"])
     nothing = ask(place, '"process second"')
     assert (nothing["results"], nothing["verdict"]) == ([], "none")
     assert "phrases" in nothing["reason"]

@@ -30,7 +30,8 @@ def evaluated(sets: Path, *arguments: str) -> Result:
 
 def test_evaluation_is_compared_with_a_baseline_that_it_wrote(sets: Path) -> None:
     figures = sets / "figures.json"
-    first = evaluated(sets, "--save-baseline", "--json", str(figures))
+    answers = sets / "answers.jsonl"
+    first = evaluated(sets, "--save-baseline", "--json", str(figures), "--answers", str(answers))
     assert first.exit_code == 0, first.output
     assert "identifier" in first.stdout
     assert "change" not in first.stdout
@@ -38,6 +39,10 @@ def test_evaluation_is_compared_with_a_baseline_that_it_wrote(sets: Path) -> Non
     found = json.loads(figures.read_text())["mine"]["lexical"]
     assert kept == found["all"]
     assert (kept["questions"], found["identifier"]["questions"], found["part"]["questions"]) == (16, 10, 6)
+    rows = [json.loads(line) for line in answers.read_text().splitlines()]
+    assert (len(rows), {row["verdict"] for row in rows} <= {"answerable", "weak", "none"}) == (16, True)
+    assert sum(row["scores"]["recall_at_1"] for row in rows) == pytest.approx(16 * kept["recall_at_1"], abs=0.01)
+    assert rows[0]["results"][0]["path"] == "memory/settings.md"
     # the index is kept, and a question more is answered from it
     again = evaluated(sets, "--brief", "--strict")
     assert again.exit_code == 0, again.output

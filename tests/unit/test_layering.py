@@ -10,7 +10,7 @@ from graphlib import CycleError, TopologicalSorter
 from tests.package_trees import TREES
 
 ORDER = ["errors", "log", "wire", "domain", "retry", "config", "files", "store", "sidecar", "models", "embed"]
-ORDER += ["llm", "index", "search", "qmd", "sessions", "memory", "agents", "api", "daemon"]
+ORDER += ["rerank", "llm", "index", "search", "qmd", "sessions", "memory", "agents", "api", "daemon"]
 OTHER_SIDE = {"client", "replies", "mcp", "service", "cli"}
 ABOVE_OTHER_SIDE = {"errors", "wire", "config", "domain"}
 ALLOWED = {("errors", "wire")}

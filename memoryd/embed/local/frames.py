@@ -22,6 +22,9 @@ PAYLOAD_BYTES: Final = 256 * 1024
 TEXT_CHARACTERS: Final = 128 * 1024
 """Longer texts are cut before they are sent; far beyond any model's context, and the header holds it in any script."""
 
+RANK_POOLING: Final = "rank"
+"""What a model is loaded with that scores pairs."""
+
 _LENGTHS: Final = struct.Struct(">II")
 
 

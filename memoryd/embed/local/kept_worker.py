@@ -73,8 +73,10 @@ class KeptWorker(Generic[Reply]):
         """Return a reply to each request, in order; raises what the job says, and WorkerDied.
 
         `is_patient` waits for a back-off, which others are told of at once. Who is cancelled while the model loads
-        leaves it loading for the next.
+        leaves it loading for the next. No requests need no worker.
         """
+        if not requests:
+            return []
         try:
             connection = await self._started(is_patient=is_patient)
         except ModelError as exc:

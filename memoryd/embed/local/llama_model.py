@@ -8,7 +8,7 @@ import ctypes
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -84,6 +84,22 @@ class LlamaModel:
             self.vocabulary, data, len(data), self.tokens, len(self.tokens), has_ends, has_marks
         )
         return int(count)
+
+    def tokens_of(self, text: str, *, has_marks: bool = False) -> list[int]:
+        """Return the tokens of a text alone, of one that is far too long only the first; `tokens` holds them, too."""
+        while (count := self.tokenize(text, has_ends=False, has_marks=has_marks)) < 0:
+            text = text[: len(text) // 2]
+        return list(self.tokens[:count])
+
+    def fill(self, tokens: Sequence[int]) -> int:
+        """Put these into `tokens`, to be decoded; return how many there are, at most the context."""
+        for at, token in enumerate(tokens):
+            self.tokens[at] = token
+        return len(tokens)
+
+    def text_of(self, token: int) -> str:
+        """Return how a token is written in the vocabulary."""
+        return str(self.library.llama_vocab_get_text(self.vocabulary, token).decode(errors="replace"))
 
     def decode(self, count: int) -> str:
         """Compute the first `count` of `tokens`; return why that failed, empty if it did not."""

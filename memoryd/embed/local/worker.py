@@ -143,7 +143,7 @@ class LlamaWorker:
         After a crash it waits for the back-off, so that a caller can halve the batch that did it, and go on.
         """
         requests = [Embed(0, Purpose.DOCUMENT, self._prompt(passage)) for passage in passages if passage.text.strip()]
-        replies = iter(await self._worker.ask(requests, is_patient=True) if requests else ())
+        replies = iter(await self._worker.ask(requests, is_patient=True))
         return [next(replies) if passage.text.strip() else Unembeddable("empty text") for passage in passages]
 
     def _prompt(self, passage: Passage) -> str:

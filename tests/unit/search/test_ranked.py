@@ -71,8 +71,8 @@ def test_without_statistics_nothing_is_judged_and_words_count_all_the_same() -> 
 def test_hit_has_the_numbers_of_the_arms_that_found_it() -> None:
     ranking = rank(Evidence(WORDS, NEAR))
     first, second, third = (ranking.hit(row(number)) for number in (1, 2, 3))
-    assert (first.bm25, first.cosine, first.standout, first.ranks) == (4.0, None, None, Ranks(1, None, 1))
-    assert (second.bm25, second.cosine, second.standout, second.ranks) == (2.0, 0.9, 1.0, Ranks(2, 1, 2))
+    assert (first.bm25, first.cosine, first.ranks) == (4.0, None, Ranks(1, None, 1))
+    assert (second.bm25, second.cosine, second.ranks) == (2.0, 0.9, Ranks(2, 1, 2))
     assert (third.bm25, third.text_score, third.ranks) == (None, None, Ranks(None, 2, 3))
     assert first.score == first.base_score == ranking.base_scores[1]
 

@@ -1,0 +1,111 @@
+"""A reranker in a child process of its own: started when somebody asks, unloaded when idle, one question at a time."""
+
+import asyncio
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+from memoryd.embed.local.frames import RANK_POOLING, TEXT_CHARACTERS, Load, Message, NoResult, Ready, Score, Scored
+from memoryd.embed.local.kept_worker import KeptWorker, WorkerState
+from memoryd.embed.local.worker_life import Command, WorkerRun, module_command
+from memoryd.errors import RerankerUnavailable
+from memoryd.models.rerankers import YES_OR_NO, Reranker
+from memoryd.retry import Retry
+
+RANKING_COMMAND: Final = module_command("memoryd.rerank.llama_ranker")
+CONTEXT: Final = 1024
+"""Tokens of a question and a text together; a chunk has some 400, and memory and time grow with it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankerSpec:
+    """Which model a worker runs, and how patiently. `idle_unload` of zero keeps the model for ever.
+
+    `stall` is how long the worker may work on one pair before it counts as hung.
+    """
+
+    model: Path
+    reranker: Reranker
+    threads: int
+    idle_unload: timedelta
+    stall: timedelta = timedelta(seconds=60)
+    load_timeout: timedelta = timedelta(seconds=120)
+    command: Command = RANKING_COMMAND
+
+    @property
+    def run(self) -> WorkerRun[float | NoResult]:
+        """How the worker is run."""
+        return WorkerRun(
+            order=Load(str(self.model), RANK_POOLING, min(CONTEXT, self.reranker.context), self.threads),
+            job=RankingJob(self.reranker.architecture),
+            command=self.command,
+            idle_unload=self.idle_unload,
+            stall=self.stall,
+            load_timeout=self.load_timeout,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RankingJob:
+    """What a worker that reranks must give: a finite number for each pair."""
+
+    architecture: str
+    name: str = "reranking"
+    unavailable: type[RerankerUnavailable] = RerankerUnavailable
+
+    def misfit(self, ready: Ready) -> str:
+        """Return why the model's classes do not rank; empty if they do: one, or yes and no."""
+        classes = 2 if self.architecture in YES_OR_NO else 1
+        return "" if ready.dimensions == classes else f"its head has {ready.dimensions} classes, not {classes}"
+
+    def read(self, message: Message) -> tuple[int, float | NoResult]:
+        """Return whose score it is, and the score or why there is none; raises ValueError for anything else."""
+        match message:
+            case Scored():
+                is_number = math.isfinite(message.score)
+                return message.id, message.score if is_number else NoResult(message.id, "a score that is not finite")
+            case NoResult():
+                return message.id, message
+        raise ValueError(f"unexpected {type(message).__name__}")
+
+
+class RankingWorker:
+    """Scores pairs with one GGUF. Works while its `run` runs."""
+
+    def __init__(self, spec: RankerSpec, *, retry: Retry | None = None) -> None:
+        self.reranker = spec.reranker
+        self._worker = KeptWorker(spec.run, retry=retry)
+        self._turn = asyncio.Lock()
+
+    @property
+    def is_given_up(self) -> bool:
+        """Tell whether it failed so often that only a probe now and then is tried."""
+        return self._worker.is_given_up
+
+    def state(self) -> WorkerState:
+        """Return what status shows; cheap."""
+        return self._worker.state()
+
+    async def warm(self) -> None:
+        """Start the worker and wait for it; raises ModelError if the file is at fault, else RerankerUnavailable."""
+        await self._worker.warm()
+
+    async def run(self) -> None:
+        """Start the child when somebody asks, and again after failures; cancel it to stop the child."""
+        await self._worker.run()
+
+    async def scores(self, question: str, texts: Sequence[str]) -> list[float]:
+        """Return what the model's head says to each text, in order: more answers better. Raises RerankerUnavailable.
+
+        Questions wait for each other here, where giving up costs nothing; whoever is cancelled takes the pairs back
+        that the worker has not begun, and breaks off the one that it has.
+        """
+        requests = [Score(0, question[:TEXT_CHARACTERS], text[:TEXT_CHARACTERS]) for text in texts]
+        async with self._turn:
+            replies = await self._worker.ask(requests)
+        if refused := [reply.reason for reply in replies if isinstance(reply, NoResult)]:
+            raise RerankerUnavailable(f"the reranking model gives no score: {refused[0]}")
+        return [reply for reply in replies if not isinstance(reply, NoResult)]

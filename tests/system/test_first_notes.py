@@ -1,0 +1,171 @@
+"""The first day: three notes under the real daemon with the real model, and what a question gets of them."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memoryd.wire import Exit
+from tests.daemon import RunningDaemon, write_config
+from tests.system.over_socket import send
+from tests.waiting import eventually
+
+MEMORYCTL = Path(sys.executable).parent / "memoryctl"
+NOTES = {
+    "memory/boiler.md": "# Boiler\n\nThe boiler was serviced by Quentin, who tightened the valve.\n",
+    "memory/harbour.md": "# Harbour\n\nWe moored the sloop at the eastern pier for two nights.\n",
+    "bank/bread.md": "# Bread\n\nThe dough rests overnight, then bakes at 240 degrees.\n",
+}
+STRANGER = "zzzxqv flimbicates quandrously"
+
+
+def write_notes(workspace: Path) -> Path:
+    for name, text in NOTES.items():
+        (workspace / name).parent.mkdir(parents=True, exist_ok=True)
+        (workspace / name).write_text(text)
+    return workspace
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory, starter_model: Path) -> Iterator[RunningDaemon]:
+    home = tmp_path_factory.mktemp("first")
+    workspace = write_notes(home / "workspace")
+    with RunningDaemon(home, write_config(home, workspace, starter_model), workspace) as running:
+        assert running.client().sync(wait="embedded", timeout_ms=60_000)["complete"]
+        yield running
+
+
+def ask(daemon: RunningDaemon, query: str, **more: object) -> Any:
+    """Return the answer to a question, once nothing is pending."""
+    kept: dict[str, Any] = {}
+
+    def is_complete() -> bool:
+        answer = send(daemon.socket, "POST", "/v1/search", {"query": query, **more})
+        assert answer.status == 200, answer.json
+        kept.update(answer.json)
+        return bool(kept["health"]["complete"])
+
+    eventually(is_complete)
+    return kept
+
+
+def memoryctl(daemon: RunningDaemon, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [MEMORYCTL, "search", *arguments],
+        capture_output=True,
+        text=True,
+        env=daemon.env,
+        stdin=subprocess.DEVNULL,
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "path"),
+    [
+        ("who repaired our heating", "memory/boiler.md"),
+        ("where did we leave the boat", "memory/harbour.md"),
+        ("how hot is the oven", "bank/bread.md"),
+    ],
+)
+def test_question_in_other_words_gets_the_note(daemon: RunningDaemon, question: str, path: str) -> None:
+    reply = ask(daemon, question)
+    assert reply["results"][0]["path"] == path
+    assert {hit["path"] for hit in reply["results"]} == set(NOTES)
+    assert reply["health"]["complete"]
+
+
+def test_answer_is_worth_what_its_best_hit_is_and_says_why(daemon: RunningDaemon) -> None:
+    words = ask(daemon, "Quentin serviced the boiler", explain=True)
+    assert [words["verdict"], words["reason"]] == ["answerable", None]
+    verdicts = {hit["path"]: hit["verdict"] for hit in words["results"]}
+    assert verdicts["memory/boiler.md"] == "answerable"
+    assert set(verdicts) == set(NOTES)
+    assert "answerable" not in {verdicts["memory/harbour.md"], verdicts["bank/bread.md"]}
+    assert words["misses"] == []
+    assert words["health"]["complete"]
+
+
+def test_stranger_gets_the_nearest_notes_which_are_said_to_be_noise(daemon: RunningDaemon) -> None:
+    reply = ask(daemon, STRANGER, explain=True)
+    assert {hit["path"] for hit in reply["results"]} == set(NOTES)
+    assert {hit["verdict"] for hit in reply["results"]} == {reply["verdict"]} == {"none"}
+    assert "noise" in reply["reason"]
+    assert all("within the noise" in hit["explain"]["because"] for hit in reply["results"])
+    cosines = [hit["vectorScore"] for hit in reply["results"]]
+    assert cosines == sorted(cosines, reverse=True)
+    assert reply["misses"] == []
+    assert reply["health"]["complete"]
+
+
+def test_stranger_makes_memoryctl_exit_with_3_in_every_form(daemon: RunningDaemon) -> None:
+    done = memoryctl(daemon, *STRANGER.split())
+    assert done.returncode == Exit.NOTHING_FOUND
+    assert done.stdout.count("  (noise)") == len(NOTES)
+    assert done.stderr.startswith("note: nothing answers: no hit holds a word of the question")
+    assert done.stderr.count("\n") == 1
+    told = memoryctl(daemon, *STRANGER.split(), "--json")
+    assert (told.returncode, told.stderr) == (Exit.NOTHING_FOUND, "")
+    assert [hit["verdict"] for hit in json.loads(told.stdout)["results"]] == ["none"] * len(NOTES)
+    assert memoryctl(daemon, *STRANGER.split(), "--strict").returncode == Exit.NOTHING_FOUND
+    answered = memoryctl(daemon, "Quentin serviced the boiler")
+    assert (answered.returncode, answered.stderr) == (Exit.DONE, "")
+
+
+def test_what_is_beyond_the_number_of_hits_is_a_miss(daemon: RunningDaemon) -> None:
+    reply = ask(daemon, STRANGER, explain=True, maxResults=1)
+    assert (len(reply["results"]), len(reply["misses"])) == (1, 1)
+    assert reply["misses"][0]["explain"]["because"] == "it is beyond maxResults"
+    assert reply["results"][0]["vectorScore"] >= reply["misses"][0]["vectorScore"]
+    assert reply["health"]["complete"]
+
+
+def test_least_score_empties_the_answer_and_says_so(daemon: RunningDaemon) -> None:
+    reply = ask(daemon, STRANGER, minScore=0.9, explain=True)
+    assert (reply["results"], reply["verdict"]) == ([], "none")
+    assert "minScore 0.9" in reply["reason"]
+    assert {miss["path"] for miss in reply["misses"]} == set(NOTES)
+    assert all("minScore" in miss["explain"]["because"] for miss in reply["misses"])
+    assert reply["health"]["complete"]
+    assert [hit["path"] for hit in ask(daemon, "Quentin", minScore=1.0)["results"]] == ["memory/boiler.md"]
+
+
+@pytest.mark.parametrize(
+    ("query", "more"),
+    [
+        (STRANGER, {"paths": ["memory/nowhere*"]}),
+        ("boiler path:elsewhere", {}),
+        ("boiler", {"until": "2001-01-01"}),
+        ('"valve the tightened"', {}),
+    ],
+)
+def test_filters_empty_the_answer_and_say_so(daemon: RunningDaemon, query: str, more: dict[str, object]) -> None:
+    reply = ask(daemon, query, explain=True, **more)
+    assert (reply["results"], reply["misses"], reply["verdict"]) == ([], [], "none")
+    assert "within the given sources, paths, dates, phrases and excluded words" in reply["reason"]
+    assert reply["health"]["complete"]
+
+
+def test_filter_that_leaves_one_note_leaves_that_one(daemon: RunningDaemon) -> None:
+    reply = ask(daemon, "who repaired our heating", paths=["bank"])
+    assert [hit["path"] for hit in reply["results"]] == ["bank/bread.md"]
+    assert reply["health"]["complete"]
+
+
+def test_words_alone_find_nothing_where_no_word_stands(tmp_path: Path) -> None:
+    workspace = write_notes(tmp_path / "workspace")
+    with RunningDaemon(tmp_path, write_config(tmp_path, workspace, None), workspace) as running:
+        assert running.client().sync(wait="indexed")["complete"]
+        reply = ask(running, STRANGER, explain=True)
+        assert (reply["results"], reply["misses"], reply["verdict"]) == ([], [], "none")
+        assert reply["reason"] == "nothing in the notes matches"
+        assert (reply["mode"], reply["health"]["complete"]) == ("lexical", True)
+        done = memoryctl(running, STRANGER)
+        assert (done.returncode, done.stdout) == (Exit.NOTHING_FOUND, "")
+        assert done.stderr == "note: nothing found: nothing in the notes matches\n"
+        found = ask(running, "who serviced the boiler")
+        assert [(hit["path"], hit["verdict"]) for hit in found["results"]] == [("memory/boiler.md", "answerable")]
