@@ -219,7 +219,7 @@ class SearchReply(Reply):
     fallback: FallbackReply | None
     """Who should have answered or embedded and is out; null if nobody is."""
     verdict: Literal["answerable", "weak", "none"]
-    """What the best hit is worth: it holds what was asked, it may, or there is nothing but noise, or no hit."""
+    """What the best hit is worth: it holds what was asked, it may, or no hit does, if there is one."""
     reason: str | None
     """Why the verdict is no better, or what is held back; null if there is nothing to say."""
     citations: Literal["on", "off"]

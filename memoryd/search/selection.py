@@ -9,7 +9,7 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.media import modality_of
 from memoryd.domain.ranking.decay import decay_of
 from memoryd.domain.ranking.diversity import Contender, family_share, file_share, mmr, shared, with_literal
-from memoryd.domain.ranking.floors import Floors
+from memoryd.domain.ranking.floors import Floors, Verdict
 from memoryd.domain.ranking.similarity import is_alike, tokens
 from memoryd.search.folding import folded
 from memoryd.search.hit import Hit
@@ -180,8 +180,8 @@ def _placed(hit: Hit, place: int, sorted_place: int, floors: Floors | None) -> H
         reasons.append(f"{hit.ranks.words}. by words ({', '.join(hit.terms)})")
     if hit.ranks.vector:
         reasons.append(f"{hit.ranks.vector}. by meaning")
-    if hit.is_noise and hit.cosine is not None and floors is not None:
-        reasons.append(floors.noise_of(hit.cosine))
+    if hit.verdict is Verdict.NONE and floors is not None:
+        reasons.append(floors.nothing_in(hit.cosine))
     if hit.decay.age_days is not None:
         reasons.append(f"decayed to {hit.decay.factor:.0%} after {hit.decay.age_days} days")
     if place < sorted_place:

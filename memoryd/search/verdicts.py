@@ -26,5 +26,5 @@ def why_no_better(hits: Sequence[Hit], floors: Floors | None) -> str:
         case Verdict.WEAK:
             return floors.weakness if floors else f"none of the first {LEADING} hits holds a word of the question"
         case Verdict.NONE:
-            return floors.emptiness if floors else "no hit holds a word of the question or stands above the noise"
+            return floors.emptiness if floors else "no hit holds a telling word of the question"
     return ""

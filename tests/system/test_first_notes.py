@@ -106,7 +106,7 @@ def test_stranger_makes_memoryctl_exit_with_3_in_every_form(daemon: RunningDaemo
     done = memoryctl(daemon, *STRANGER.split())
     assert done.returncode == Exit.NOTHING_FOUND
     assert done.stdout.count("  (noise)") == len(NOTES)
-    assert done.stderr.startswith("note: nothing answers: no hit holds a word of the question")
+    assert done.stderr.startswith("note: nothing answers: no hit holds a telling word of the question")
     assert done.stderr.count("\n") == 1
     told = memoryctl(daemon, *STRANGER.split(), "--json")
     assert (told.returncode, told.stderr) == (Exit.NOTHING_FOUND, "")

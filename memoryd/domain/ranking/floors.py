@@ -20,6 +20,8 @@ FAIR_SHARE, FAIR_SURPLUS = 0.3, 3.0
 """So much does when it is this much more than chance gives, in natural logarithms of probability."""
 CLEAR_MARGIN = 1.3
 """Deviations above the best of the strangers: one unrelated question in twenty gets there."""
+FEW = 20
+"""Chunks among which a word may tell something though most of them hold it: whoever has three notes has one subject."""
 RICH = 1_000
 """Passages among which every usual word stands; in fewer, an unknown word says little."""
 
@@ -51,6 +53,10 @@ class Idf:
         """Return how much of the question's weight these terms are, 0 to 1."""
         total = sum(self.weights.values())
         return self.covered(terms) / total if total > 0 else float(bool(terms))
+
+    def tells(self, terms: Collection[str]) -> bool:
+        """Tell whether any of these terms says more of a chunk than that it is one of these notes."""
+        return self.covered(terms) > 0 or (bool(terms) and self.chunks < FEW)
 
     def answers(self, terms: Collection[str]) -> bool:
         """Tell whether a chunk with these terms answers the question by its words."""
@@ -127,22 +133,26 @@ class Floors:
         """Return what a chunk with these terms and this cosine is worth."""
         if self.answers(terms, cosine):
             return Verdict.ANSWERABLE
-        return Verdict.WEAK if is_literal or not self.is_noise(cosine) else Verdict.NONE
+        # what was found by the beginning of a name holds no whole word that could be weighed
+        has_telling_word = self.idf.tells(terms) if terms else is_literal
+        return Verdict.WEAK if has_telling_word or not self.is_noise(cosine) else Verdict.NONE
 
-    def noise_of(self, cosine: float) -> str:
-        """Say how near a chunk comes that is noise."""
-        return f"it holds no word of the question, and its meaning is {self._within(self.noise.deviations(cosine))}"
+    def nothing_in(self, cosine: float | None) -> str:
+        """Say why a chunk with this cosine is worth nothing."""
+        deviations = None if cosine is None else self.noise.deviations(cosine)
+        return f"it holds no telling word of the question{self._within('its meaning', deviations)}"
 
     @property
     def emptiness(self) -> str:
-        """Why hits that are all noise are worth nothing."""
-        # what holds no word was found by its meaning, so that there are deviations
-        return f"no hit holds a word of the question, and the nearest meaning is {self._within(self.deviations or 0.0)}"
+        """Why hits of which none is worth anything are worth nothing."""
+        return f"no hit holds a telling word of the question{self._within('the nearest meaning', self.deviations)}"
 
-    def _within(self, deviations: float) -> str:
+    def _within(self, meaning: str, deviations: float | None) -> str:
+        if deviations is None:
+            return ""
         return (
-            f"within the noise: {deviations:.1f} deviations above the mean, where the best of unrelated notes reaches "
-            f"{self.vector_floor:.1f}"
+            f", and {meaning} is within the noise: {deviations:.1f} deviations above the mean, where the best of "
+            f"unrelated notes reaches {self.vector_floor:.1f}"
         )
 
     @property
