@@ -78,6 +78,7 @@ class Workspace:
         return CheckedSearch(
             inner=self.index.builtin if qmd is None else qmd.search,
             check=FileCheck(files=files, executor=self._executor),
+            look_again=self.index.look_again,
         )
 
     def _memory(self, agent: Agent, limits: LimitsSection) -> AgentMemory:

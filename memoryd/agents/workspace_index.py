@@ -1,6 +1,6 @@
 """One index: its file, the loops that keep it equal to the notes, and the search over it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +14,7 @@ from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.paths import state_dir
 from memoryd.config.resolved import Agent
 from memoryd.domain.clocks import Jump
+from memoryd.domain.documents import RelativePath
 from memoryd.domain.vector import Vector
 from memoryd.embed.embedding import Embedding
 from memoryd.embed.slot import EmbedderSlot
@@ -204,6 +205,20 @@ class WorkspaceIndex:
         # what other machines change is no event
         is_heard = is_heard and not self.indexer.state.remote
         return await self.indexer.catching_up.catch_up(seconds, is_heard=is_heard)
+
+    async def look_again(self, paths: Set[RelativePath], seconds: float) -> bool:
+        """Have the disk looked at within these seconds, since documents are not what the index has, whatever was told.
+
+        Return whether it was; not so without time, which leaves it to the indexer, or if it knows of all of them.
+        """
+        if paths <= self.indexer.lacking:
+            return False
+        if seconds <= 0:
+            self.indexer.hint()
+            return False
+        # by a hard link, or on a folder that is not watched yet, files change without an event
+        await self.indexer.catching_up.catch_up(seconds, is_heard=False)
+        return True
 
     def freshness(self) -> Freshness:
         """Return what the index still owes the disk."""

@@ -144,6 +144,12 @@ class Indexer:
         """The indexed documents that are not on disk, as of the last look, though their rows may stay for a grace."""
         return self._reporter.waiting.gone
 
+    @property
+    def lacking(self) -> Set[RelativePath]:
+        """The documents that are known to be otherwise on disk: another look would tell nothing new of them."""
+        waiting = self._reporter.waiting
+        return waiting.gone | waiting.emptied | self._reporter.unread | self._table.reasons.keys()
+
     def hint(self) -> None:
         """Note that something may have changed; a scan follows after the debounce."""
         self._demands.hint()

@@ -89,9 +89,11 @@ class SearchService:
         start = time.monotonic()
         self._on_search()
         # half of the deadline is for the search, whatever changed
-        pending = await self._catch_up(min(self._fresh_seconds, query.deadline / 2))
+        fresh = min(self._fresh_seconds, query.deadline / 2)
+        pending = await self._catch_up(fresh)
         left = query.deadline - (time.monotonic() - start)
-        found = await self._search.search(replace(query, deadline=left, is_explained=is_explained))
+        asked = replace(query, deadline=left, fresh_until=start + fresh, is_explained=is_explained)
+        found = await self._search.search(asked)
         freshness = _owed(self._freshness(), found, pending)
         hits = _within(found, judged(found.hits, leading=LEADING), has_footer=has_footer)
         verdict = best_verdict(hits) or Verdict.NONE

@@ -34,6 +34,8 @@ class Query:
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
     untold: Untold = field(default_factory=Untold)
     """What is not to be found, for it is known that its files do not hold it."""
+    fresh_until: float = 0.0
+    """Until when (monotonic clock) the index may be waited for, so that it follows the disk."""
     is_explained: bool = False
     """Whether misses are told, too."""
 

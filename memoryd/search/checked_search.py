@@ -1,7 +1,7 @@
 """An engine whose every hit is held against its file when it is told; what differs is read, and asked for, again."""
 
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Set
 from dataclasses import replace
 
 from memoryd.domain.documents import RelativePath
@@ -16,29 +16,25 @@ MAX_REFILLS = 5
 LEAST_SECONDS = 0.05
 """For a look at the files, however late the engine was."""
 
-Reread = Callable[[Collection[RelativePath], float], Awaitable[bool]]
-"""Has the index look at these documents within so many seconds; returns whether it looked."""
-
-
-async def no_reread(_paths: Collection[RelativePath], _seconds: float) -> bool:
-    """Leave the index to its own pace."""
-    return False
+LookAgain = Callable[[Set[RelativePath], float], Awaitable[bool]]
+"""Has the index follow the disk where these documents differ, within so many seconds; returns whether it looked."""
 
 
 class CheckedSearch:
-    """Asks `inner`, and tells what the files hold. `reread` has the index follow them where they differ."""
+    """Asks `inner`, and tells what the files hold. `look_again` has the index follow them where they differ."""
 
-    def __init__(self, *, inner: SearchBackend, check: FileCheck, reread: Reread = no_reread) -> None:
+    def __init__(self, *, inner: SearchBackend, check: FileCheck, look_again: LookAgain) -> None:
         self._inner = inner
         self._check = check
-        self._reread = reread
+        self._look_again = look_again
 
     async def search(self, query: Query) -> Found:
         """Return what is found and stands in its files; `owed` names what may answer otherwise."""
         end = time.monotonic() + query.deadline
         found, checked = await self._round(query, end)
         # what is gone counts, too: it may have another name by now
-        if checked.differing and await self._reread(checked.differing, end - time.monotonic()):
+        left = min(query.fresh_until, end) - time.monotonic()
+        if checked.differing and await self._look_again(checked.differing, left):
             # What changed may be found again, and even by the same chunks: an edit leaves most of them as they are.
             query = replace(query, untold=query.untold | Untold(checked.absent))
             found, checked = await self._round(query, end)

@@ -14,14 +14,26 @@ from tests.fault.stage import NEITHER, Stage
 MAPLE = "# Trees\n\nThe maple stands by the brook.\n\n## Birds\n\nThe wren sings at dawn.\n"
 
 
-@pytest.fixture
-def stage(tmp_path: Path) -> Iterator[Stage]:
-    """A workspace with the note `memory/trees.md`, indexed, that nobody watches from then on."""
-    made = Stage(tmp_path)
-    made.write("memory/trees.md", MAPLE)
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    """One daemon for all, which looks at the disk only when it is asked to."""
+    made = Stage(tmp_path_factory.mktemp("held"))
     made.start(NEITHER)
     yield made
     made.end()
+
+
+@pytest.fixture
+def stage(running: Stage) -> Stage:
+    """The three notes that each test begins with, among them `memory/trees.md`, and all of them indexed."""
+    for entry in running.workspace.iterdir():
+        shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
+    running.write(".memoryignore", "")
+    running.write("MEMORY.md", "# Memory\n\nThe gateway is called alder.\n")
+    running.write("memory/first.md", "# First\n\nThe lease of birch ends in May.\n")
+    running.write("memory/trees.md", MAPLE)
+    running.sync()
+    return running
 
 
 def ask(stage: Stage, question: str = "maple brook", **options: Any) -> Any:
@@ -229,7 +241,7 @@ def test_what_is_no_document_is_not_told_as_one(stage: Stage, put: Callable[[Pat
 
 def test_folder_that_became_a_link_leads_nowhere(stage: Stage) -> None:
     outside = stage.home / "outside"
-    shutil.copytree(stage.memory, outside)
+    shutil.copytree(stage.memory, outside, dirs_exist_ok=True)
     shutil.rmtree(stage.memory)
     stage.memory.symlink_to(outside)
     assert told(stage) == []
@@ -287,7 +299,7 @@ def test_what_changed_while_the_daemon_was_down_is_not_told_before_the_first_sca
     for number in range(1_000):
         stage.write(f"bank/{number % 50}/{number}.md", f"filler n{number}\n")
     stage.sync()
-    stage.end()
+    stage.daemon.stop()
     change(stage)
     stage.daemon.start()
     with Client(stage.daemon.socket, timeout=30) as client:
