@@ -8,13 +8,14 @@ from pathlib import Path
 import structlog
 
 from memoryd.agents.loops import NamedLoop
-from memoryd.config.paths import batch_jobs_dir, spending_file
+from memoryd.config.paths import batch_jobs_dir, spending_file, strangers_dir
 from memoryd.config.providers import ModelsSection
 from memoryd.config.resolved import Agent
 from memoryd.embed.choice import EmbedderPlan, plan_for
 from memoryd.embed.embedding import Embedding, build
 from memoryd.embed.remote.spending import SpendingBook
 from memoryd.embed.slot import EmbedderSlot, EmbedderState
+from memoryd.embed.strangers import Strangers
 from memoryd.index.sync_state import Publish
 from memoryd.models.store import ModelStore
 from memoryd.wire import Event
@@ -29,6 +30,7 @@ class Embedders:
         self._models = models
         self._publish = publish
         self._spending = SpendingBook(spending_file())
+        self._strangers = Strangers(strangers_dir())
         self._made: dict[EmbedderPlan, Embedding] = {}
 
     def of(self, agent: Agent) -> Embedding:
@@ -38,14 +40,15 @@ class Embedders:
         plan = plan_for(agent, self._models, store=store, environment=os.environ, home=Path.home())
         log.info("embedding", agent=agent.id, provider=plan.choice.provider, rule=plan.choice.rule)
         if plan not in self._made:
-            slot, jobs = EmbedderSlot(self._model_news(agent.id)), batch_jobs_dir()
+            slot, jobs = EmbedderSlot(self._model_news(agent.id), self._strangers), batch_jobs_dir()
             made = build(plan, self._models, store=store, slot=slot, book=self._spending, jobs=jobs)
             self._made[plan] = made
         return replace(self._made[plan], plan=plan)
 
     def loops(self) -> list[NamedLoop]:
         """Name what keeps the embedders at work."""
-        return [("embedder", found.source.run) for found in self._made.values() if found.source is not None]
+        running = [("embedder", found.source.run) for found in self._made.values() if found.source is not None]
+        return [*running, ("strangers", self._strangers.run)] if running else []
 
     def _model_news(self, agent: str) -> Callable[[EmbedderState], None]:
         def publish(state: EmbedderState) -> None:

@@ -39,6 +39,11 @@ def models_dir() -> Path:
     return cache_dir() / "models"
 
 
+def strangers_dir() -> Path:
+    """Tell where it lies what each model makes of notes that answer nothing."""
+    return cache_dir() / "strangers"
+
+
 def socket_path() -> Path:
     """Tell where the daemon listens: `$MEMORYD_SOCKET`, else the runtime folder, else the state folder.
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 
 from memoryd.embed.protocol import Embedder
+from memoryd.embed.strangers import Strangers
 from memoryd.models.fetch_progress import Progress
 
 
@@ -48,10 +49,12 @@ class StandIn:
 class EmbedderSlot:
     """Holds the embedder of some agents; changed by the part that chooses it, read by indexing and search."""
 
-    def __init__(self, on_change: Callable[[EmbedderState], None]) -> None:
+    def __init__(self, on_change: Callable[[EmbedderState], None], strangers: Strangers | None = None) -> None:
         self.state = EmbedderState(EmbedderPhase.WARMING, "starting")
         self.embedder: Embedder | None = None
         self.stand_in: StandIn | None = None
+        self.strangers = strangers
+        """What the embedders make of notes that answer nothing, where somebody wants to know."""
         self._listeners: list[Callable[[], None]] = []
         self._on_change = on_change
         self._changed = asyncio.Condition()

@@ -215,6 +215,10 @@ class EmbeddingLane:
         if not batch:
             self._finish()
             return False
+        if self._slot.strangers and not embedder.identity.endpoint:
+            # before the first vectors, so that even the first question finds them; a model behind an endpoint takes
+            # its time, or a batch job, and notes do not wait for that
+            await self._slot.strangers.learn(embedder)
         await self._passages.embed(embedder, space, batch)
         self._links.publish(Event.EMBEDDING, {"pending": self.pending, "done": self._backlog.done})
         return True

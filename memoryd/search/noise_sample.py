@@ -3,6 +3,7 @@
 import numpy as np
 
 from memoryd.domain.ranking.fusion import Noise
+from memoryd.domain.ranking.noise import CosineSample, noise_of
 from memoryd.domain.vector import Vector
 from memoryd.store.stored_vectors import Matrix
 
@@ -10,8 +11,6 @@ SAMPLE = 2_000
 """Vectors that stand for the corpus when the noise of a question is measured."""
 SAMPLE_GROWTH = 1.05
 """Another sample is taken when there are so many times as many vectors."""
-PRIOR_COUNT, PRIOR_DEVIATION = 20, 0.1
-"""A corpus of a few passages says little about noise: so much weight has the usual deviation of cosines."""
 
 
 class NoiseSample:
@@ -31,11 +30,13 @@ class NoiseSample:
         """Take these as the sample."""
         self._vectors = vectors
 
-    def noise(self, query: Vector) -> Noise:
-        """Return the mean and the deviation of the cosines of a question with the sample."""
+    def noise(self, query: Vector, strangers: Matrix | None) -> Noise:
+        """Return the noise of a question, from the sample and from strangers under this model, if they are known."""
         if not len(self._vectors):
             return Noise()
-        similarity = self._vectors @ query
-        count = len(similarity)
-        variance = (count * float(similarity.var()) + PRIOR_COUNT * PRIOR_DEVIATION**2) / (count + PRIOR_COUNT)
-        return Noise(float(similarity.mean()), variance**0.5)
+        return noise_of(_cosines(self._vectors, query), None if strangers is None else _cosines(strangers, query))
+
+
+def _cosines(vectors: Matrix, query: Vector) -> CosineSample:
+    similarity = vectors @ query
+    return CosineSample(len(similarity), float(similarity.mean()), float(similarity.var()))

@@ -17,6 +17,7 @@ from memoryd.search.lexical_arm import exact
 from memoryd.search.vector_index import VectorIndex
 from memoryd.store.chunks import PassageRow
 from memoryd.store.database import Database
+from memoryd.store.stored_vectors import Matrix
 from memoryd.store.word_rows import CandidateFilter
 
 PASSAGES_PER_CHUNK = 4
@@ -33,6 +34,8 @@ class QuestionVector:
 
     vector: Vector
     index: VectorIndex
+    strangers: Matrix | None
+    """What has nothing to do with any question, in the same space; None: not known yet."""
 
 
 class VectorArm:
@@ -69,7 +72,10 @@ class VectorArm:
         if not question.text or await index.is_empty():
             # a question costs a model's start or a provider's money, and there is nothing to compare it with
             return Arm(ArmState.OK), None
-        return Arm(ArmState.OK), QuestionVector(await embedder.embed_query(question.text), index)
+        vector = await embedder.embed_query(question.text)
+        # after the question itself, which is owed first: what is missing is learned behind it
+        strangers = self._slot.strangers.of(embedder, question.text) if self._slot.strangers else None
+        return Arm(ArmState.OK), QuestionVector(vector, index, strangers)
 
     async def matches(
         self, asked: QuestionVector, question: Question, depth: int, admitted: CandidateFilter
@@ -80,7 +86,7 @@ class VectorArm:
         allowed = await self._database.vectors.ids_within(index.space, admitted)
         limit = PASSAGES_PER_CHUNK * depth
         while True:
-            nearest, noise = await index.nearest(asked.vector, limit, allowed)
+            nearest, noise = await index.nearest(asked.vector, limit, allowed, strangers=asked.strangers)
             near = dict(nearest)
             best = await self._best_passages(near, question, admitted)
             size = index.size if allowed is None else len(allowed)

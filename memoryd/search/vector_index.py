@@ -86,18 +86,24 @@ class VectorIndex:
             return not self._is_unmappable and not self._rows.count
 
     async def nearest(
-        self, query: Vector, limit: int, allowed: NDArray[np.int64] | None = None
+        self,
+        query: Vector,
+        limit: int,
+        allowed: NDArray[np.int64] | None = None,
+        *,
+        strangers: Matrix | None = None,
     ) -> tuple[list[tuple[bytes, float]], Noise]:
         """Return (text hash, cosine) of the `limit` nearest, best first, and the noise of this question.
 
-        `allowed` ids (ascending) filter before the cut. Raises StoreUnavailable when the file is opened anew meanwhile.
+        `allowed` ids (ascending) filter before the cut. `strangers` are vectors that have nothing to do with the notes.
+        Raises StoreUnavailable when the file is opened anew meanwhile.
         """
         async with self._lock:
             await self._refresh()
             # whatever reads waits while the file is opened anew, and may so have loaded rows of the new one
             self.require_current()
             ids, hashes, vectors = self._rows.ids, self._rows.hashes, self._rows.vectors
-        noise = self._sample.noise(query)
+        noise = self._sample.noise(query, strangers)
         if self._is_unmappable:
             only = None if allowed is None else allowed.tolist()
             found = await self._database.vectors.nearest(self.space, query, limit, only)

@@ -114,6 +114,13 @@ def is_single(term: str) -> bool:
     return len(term) == 1 and _RUN.match(term) is not None
 
 
+def is_unspaced(text: str) -> bool:
+    """Tell whether most of a text stands in a script without spaces: a word of another is as much as two characters."""
+    apart = normalised(text)
+    signs = sum(len(run) for run in _RUN.findall(apart))
+    return signs > 0 and signs >= 2 * len(_split(_RUN.sub(" ", apart)))
+
+
 def phrase_words(text: str) -> list[str]:
     """Return the words of a phrase in order, as the index has them, stop words and repeated ones too.
 

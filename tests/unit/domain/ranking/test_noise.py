@@ -1,0 +1,59 @@
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.domain.ranking.noise import PRIOR_COUNT, USUAL_DEVIATION, CosineSample, noise_of
+
+COSINES = st.floats(-1, 1)
+SAMPLES = st.builds(CosineSample, st.integers(0, 100_000), COSINES, st.floats(0, 1))
+STRANGERS = CosineSample(24, 0.06, 0.08**2)
+
+
+@given(SAMPLES, SAMPLES)
+def test_mean_lies_between_both(sample: CosineSample, strangers: CosineSample) -> None:
+    noise = noise_of(sample, strangers)
+    low, high = sorted((sample.mean, strangers.mean))
+    assert low - 1e-9 <= noise.mean <= high + 1e-9
+    assert 0 <= noise.deviation <= 2
+
+
+def test_without_notes_there_are_the_strangers_alone() -> None:
+    noise = noise_of(CosineSample(0, 0.0, 0.0), STRANGERS)
+    assert noise.mean == pytest.approx(0.06)
+    assert noise.deviation == pytest.approx(0.08)
+
+
+def test_strangers_fade_as_notes_come() -> None:
+    means = [noise_of(CosineSample(count, 0.3, 0.1**2), STRANGERS).mean for count in (0, 1, 10, 100, 1_000, 100_000)]
+    assert all(before < after for before, after in pairwise(means))
+    assert noise_of(CosineSample(PRIOR_COUNT, 0.3, 0.1**2), STRANGERS).mean == pytest.approx((0.3 + 0.06) / 2)
+    late = noise_of(CosineSample(100_000, 0.3, 0.1**2), STRANGERS)
+    assert late.mean == pytest.approx(0.3, abs=1e-3)
+    assert late.deviation == pytest.approx(0.1, rel=0.01)
+
+
+def test_two_samples_are_put_together_as_if_taken_at_once() -> None:
+    cosines = [0.1, 0.2, 0.6]
+    mean = sum(cosines) / 3
+    variance = sum((one - mean) ** 2 for one in cosines) / 3
+    noise = noise_of(CosineSample(3, mean, variance), CosineSample(24, 0.0, 0.01))
+    total = PRIOR_COUNT + 3
+    expected = sum(cosines) / total
+    square = (PRIOR_COUNT * (0.01 + expected**2) + sum((one - expected) ** 2 for one in cosines)) / total
+    assert noise.mean == pytest.approx(expected)
+    assert noise.deviation == pytest.approx(square**0.5)
+
+
+def test_one_answer_among_five_notes_makes_no_noise() -> None:
+    """Of cosines .5, .1, .1, .05, .05 the first stands out, as it does not by its four neighbours alone."""
+    sample = CosineSample(5, 0.16, 0.0294)
+    assert noise_of(sample, STRANGERS).deviations(0.5) > 4
+    assert noise_of(sample, None).deviations(0.5) < 3
+
+
+def test_unknown_strangers_leave_the_usual_deviation() -> None:
+    noise = noise_of(CosineSample(1, 0.4, 0.0), None)
+    assert noise.mean == pytest.approx(0.4)
+    assert noise.deviation == pytest.approx(USUAL_DEVIATION, rel=0.03)

@@ -1,0 +1,123 @@
+"""What a model makes of notes of nobody is asked for once, kept, and asked for again when what was kept is no good."""
+
+import asyncio
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from memoryd.embed import strangers
+from memoryd.embed.stranger_texts import SPACED, UNSPACED
+from memoryd.embed.strangers import Strangers
+from tests.fakes import FakeEmbedder, vector_of
+from tests.waiting import eventually_async
+
+
+@pytest.fixture(autouse=True)
+def again_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(strangers, "AGAIN_SECONDS", 0.0)
+
+
+async def test_model_is_asked_once_for_all_processes(tmp_path: Path) -> None:
+    embedder = FakeEmbedder()
+    await Strangers(tmp_path).learn(embedder)
+    known = Strangers(tmp_path)
+    await known.learn(embedder)
+    await known.learn(embedder)
+    assert embedder.embedded == [*SPACED, *UNSPACED]
+    rows = known.of(embedder, "Who keeps the bees?")
+    assert rows is not None
+    assert np.allclose(rows, [vector_of(text) for text in SPACED], atol=1e-3)
+
+
+async def test_strangers_are_of_the_script_of_the_question(tmp_path: Path) -> None:
+    known, embedder = Strangers(tmp_path), FakeEmbedder()
+    await known.learn(embedder)
+    rows = known.of(embedder, "Mandy 人在哪个国家？")
+    assert rows is not None
+    assert np.allclose(rows, [vector_of(text) for text in UNSPACED], atol=1e-3)
+
+
+async def test_models_are_told_apart(tmp_path: Path) -> None:
+    known, first, second = Strangers(tmp_path), FakeEmbedder(name="first"), FakeEmbedder(name="second")
+    await known.learn(first)
+    assert known.of(second, "Who?") is None
+    await known.learn(second)
+    assert first.embedded == second.embedded
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+@pytest.mark.parametrize("damage", ["empty", "cut", "flipped", "another model's", "a folder"])
+async def test_what_is_no_good_is_measured_again(tmp_path: Path, damage: str) -> None:
+    embedder, other = FakeEmbedder(), FakeEmbedder(name="other")
+    await Strangers(tmp_path).learn(embedder)
+    path = tmp_path / embedder.identity.fingerprint
+    data = path.read_bytes()
+    match damage:
+        case "empty":
+            path.write_bytes(b"")
+        case "cut":
+            path.write_bytes(data[:-2])
+        case "flipped":
+            path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+        case "another model's":
+            await Strangers(tmp_path).learn(other)
+            path.write_bytes((tmp_path / other.identity.fingerprint).read_bytes())
+        case _:
+            path.unlink()
+            path.mkdir()
+    known, asked = Strangers(tmp_path), FakeEmbedder()
+    await known.learn(asked)
+    assert len(asked.embedded) == len(SPACED) + len(UNSPACED)
+    assert known.of(asked, "Who?") is not None
+
+
+async def test_other_texts_are_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    embedder = FakeEmbedder()
+    await Strangers(tmp_path).learn(embedder)
+    monkeypatch.setattr(strangers, "_TEXTS", (*SPACED[:-1], "Another note.", *UNSPACED))
+    await Strangers(tmp_path).learn(embedder)
+    assert embedder.embedded.count("Another note.") == 1
+
+
+@pytest.mark.parametrize(
+    "embedder", [FakeEmbedder(is_down=True), FakeEmbedder(unfit=frozenset({"plum"}))], ids=["down", "unfit"]
+)
+async def test_model_that_gives_none_is_asked_again_later(tmp_path: Path, embedder: FakeEmbedder) -> None:
+    known = Strangers(tmp_path)
+    await known.learn(embedder)
+    assert known.of(embedder, "Who?") is None
+    embedder.is_down, embedder.unfit = False, frozenset()
+    await known.learn(embedder)
+    assert known.of(embedder, "Who?") is not None
+
+
+async def test_who_comes_second_does_not_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(strangers, "AGAIN_SECONDS", 900.0)
+    known, embedder = Strangers(tmp_path), FakeEmbedder()
+    embedder.goes_on.clear()
+    async with asyncio.TaskGroup() as group:
+        group.create_task(known.learn(embedder))
+        await eventually_async(lambda: embedder.batches)
+        await known.learn(embedder)
+        assert len(embedder.batches) == 1
+        embedder.goes_on.set()
+    assert known.of(embedder, "Who?") is not None
+
+
+async def test_question_has_what_is_missing_learned(tmp_path: Path) -> None:
+    known, embedder = Strangers(tmp_path), FakeEmbedder()
+    loop = asyncio.create_task(known.run())
+    try:
+        assert known.of(embedder, "Who?") is None
+        await eventually_async(lambda: known.of(embedder, "Who?") is not None)
+    finally:
+        loop.cancel()
+    assert len(embedder.embedded) == len(SPACED) + len(UNSPACED)
+
+
+async def test_folder_that_cannot_be_written_costs_no_strangers(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    known, embedder = Strangers(tmp_path / "file" / "below"), FakeEmbedder()
+    await known.learn(embedder)
+    assert known.of(embedder, "Who?") is not None
