@@ -19,6 +19,7 @@ from memoryd.search.search_settings import SearchSettings
 from memoryd.search.selection import Selected, select
 from memoryd.search.vector_arm import VectorArm
 from memoryd.search.vector_index import VectorIndex
+from memoryd.search.word_background import commonness
 from memoryd.store.database import Database
 
 _RESERVE = 0.2
@@ -128,7 +129,9 @@ class BuiltinSearch:
         with contextlib.suppress(TimeoutError, StoreError):
             async with asyncio.timeout(max(0.0, end - time.monotonic())):
                 asked = query.question
-                statistics = await self._database.words.statistics(asked.terms, list(base_scores), asked.dates)
+                statistics = await self._database.words.statistics(
+                    asked.terms, list(base_scores), asked.dates, commonness=commonness
+                )
         return ranked(candidates.evidence, base_scores, statistics, min_score=query.min_score)
 
     def _first_look(self, ranking: Ranked, limit: int) -> int:

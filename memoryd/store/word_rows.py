@@ -1,7 +1,7 @@
 """The table of words: BM25 of chunks, and where each term of a question stands."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import apsw
@@ -82,9 +82,15 @@ def chunk_texts(db: apsw.Connection, chunk_ids: Iterable[int]) -> Iterator[tuple
 
 
 def term_statistics(
-    db: apsw.Connection, terms: Sequence[str], candidates: Sequence[int], dates: Sequence[WrittenDate] = ()
+    db: apsw.Connection,
+    terms: Sequence[str],
+    candidates: Sequence[int],
+    dates: Sequence[WrittenDate] = (),
+    commonness: Callable[[str], float] = lambda _term: 0.0,
 ) -> TermStatistics:
     """Return how telling each term is in these chunks, and which terms stand in which candidates.
+
+    `commonness` is the chance that a usual chunk of the language holds a term.
 
     A date is the question's words for it in another spelling, so a chunk that holds it, in its path too, holds those:
     the note of a day answers what is asked about that day.
@@ -97,7 +103,7 @@ def term_statistics(
         counts[term], matching = db.execute(_HOLDERS, (ids, one_of(term, dates))).get
         for chunk in json.loads(matching):
             held.setdefault(chunk, set()).add(term)
-    return TermStatistics(idf(total, counts), {chunk: frozenset(those) for chunk, those in held.items()})
+    return TermStatistics(idf(total, counts, commonness), {chunk: frozenset(those) for chunk, those in held.items()})
 
 
 def _clauses(admitted: CandidateFilter) -> tuple[str, list[str]]:

@@ -39,13 +39,19 @@ class Words:
         return await self._pool.read(lambda db: {chunk for chunk, texts in chunk_texts(db, chunk_ids) if admits(texts)})
 
     async def statistics(
-        self, terms: Sequence[str], candidates: Sequence[int], dates: Sequence[WrittenDate] = ()
+        self,
+        terms: Sequence[str],
+        candidates: Sequence[int],
+        dates: Sequence[WrittenDate] = (),
+        *,
+        commonness: Callable[[str], float] = lambda _term: 0.0,
     ) -> TermStatistics:
         """Return how telling each term is in these notes, and which terms stand in which candidates.
 
-        What holds one of the dates holds the terms that it was written with.
+        What holds one of the dates holds the terms that it was written with. `commonness` is the chance that a usual
+        chunk of the language holds a term.
         """
-        return await self._pool.read(lambda db: term_statistics(db, terms, candidates, dates))
+        return await self._pool.read(lambda db: term_statistics(db, terms, candidates, dates, commonness))
 
     async def check(self) -> None:
         """Let the word index check its own structures; raises DamagedDatabase when they are broken."""

@@ -71,7 +71,9 @@ class TestWords:
             **dict.fromkeys(chunks[B], frozenset({"attic", "item"})),
         }
         assert told.idf.chunks == (await database.documents.counts()).chunks
-        assert told.idf.weights["unknown"] > told.idf.weights["attic"] > told.idf.weights["item"] == 0
+        assert told.idf.weights["unknown"] > told.idf.weights["attic"] > told.idf.weights["item"] > 0
+        usual = await database.words.statistics(["attic"], [], commonness=lambda _term: 0.1)
+        assert usual.idf.weights["attic"] < told.idf.weights["attic"]
         assert told.idf.known == {"attic", "item"}
 
     async def test_note_of_a_day_holds_the_words_of_a_question_for_that_day(self, database: Database) -> None:

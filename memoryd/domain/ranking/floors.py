@@ -1,29 +1,41 @@
 """What an answer is worth: how far its evidence rises above what strangers reach in the same notes.
 
-Both arms are measured on the notes of the one who asks. Words: the share of the question's weight (inverse document
-frequencies in these notes) that stands in one chunk, and how much that is beyond what one chunk of so many holds by
-chance. Vectors: the best cosine in deviations of the question's noise, less what the best of so many strangers
-reaches, √(2 ln n) (the expected maximum of n normal deviates). Set on five retrieval sets against 2,069 pairs of a
-question and notes in its language that have nothing to do with it; docs/explanation/ranking.md has the figures.
+Words: the share of the question's weight that stands in one chunk, and how much that is beyond what one chunk of so
+many holds by chance. A word weighs by how few hold it, of these notes and of a background: chunks that nobody wrote, in
+which it stands as often as in its language, and which count less and less as the notes grow. Vectors: the best cosine
+in deviations of the question's noise, held against what the best of so many strangers reaches. Set on six retrieval
+sets, by the size of the workspace, with the answer, without it, and with questions that have nothing to do with the
+notes; docs/explanation/ranking.md has the figures.
 """
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from statistics import NormalDist
 
 from memoryd.domain.ranking.fusion import Noise, VectorMatches
+from memoryd.domain.text.words import is_unspaced
 
 FULL_SHARE = 0.5
 """So much of a question's weight in one chunk answers it."""
-FAIR_SHARE, FAIR_SURPLUS = 0.3, 3.0
+FAIR_SHARE, FAIR_SURPLUS = 0.35, 5.0
 """So much does when it is this much more than chance gives, in natural logarithms of probability."""
-CLEAR_MARGIN = 1.3
-"""Deviations above the best of the strangers: one unrelated question in twenty gets there."""
-FEW = 20
-"""Chunks among which a word may tell something though most of them hold it: whoever has three notes has one subject."""
+FAINT_SHARE = 0.3
+"""Less than this is what strangers hold, too."""
+BACKGROUND_CHUNKS = 1_000
+"""So many chunks of the notes weigh as much as what is known of the language."""
+SKEPTICS = 20
+"""So many chunks more that do not hold a term are reckoned with, before a few that do make it usual."""
+UNKNOWN_PAIR = 0.5
+"""Of its weight counts a pair of signs that stands nowhere: in a script without spaces most such cross two words."""
+NOISE_CHANCE = 0.1
+"""Of so many unrelated questions the best stranger is taken for more than noise."""
+CLEAR_CHANCE = 0.001
+"""The same for an answer. Cosines with notes on like things have longer tails than a normal distribution."""
 RICH = 1_000
 """Passages among which every usual word stands; in fewer, an unknown word says little."""
+_NORMAL = NormalDist()
 
 
 class Verdict(StrEnum):
@@ -54,9 +66,9 @@ class Idf:
         total = sum(self.weights.values())
         return self.covered(terms) / total if total > 0 else float(bool(terms))
 
-    def tells(self, terms: Collection[str]) -> bool:
-        """Tell whether any of these terms says more of a chunk than that it is one of these notes."""
-        return self.covered(terms) > 0 or (bool(terms) and self.chunks < FEW)
+    def tells(self, terms: Collection[str], least: float = FAINT_SHARE) -> bool:
+        """Tell whether these terms are more of the question than strangers hold, too: at least this share."""
+        return self.covered(terms) > 0 and self.share(terms) >= least
 
     def answers(self, terms: Collection[str]) -> bool:
         """Tell whether a chunk with these terms answers the question by its words."""
@@ -65,10 +77,25 @@ class Idf:
         return bool(terms) and (share >= FULL_SHARE or (share >= FAIR_SHARE and surplus >= FAIR_SURPLUS))
 
 
-def idf(chunks: int, counts: Mapping[str, int]) -> Idf:
-    """Weigh terms by how many of the chunks hold each: ln((N − n + ½)/(n + ½)), at least 0, as BM25 has it."""
-    weights = {term: max(0.0, math.log((max(0, chunks - n) + 0.5) / (n + 0.5))) for term, n in counts.items()}
+def idf(chunks: int, counts: Mapping[str, int], commonness: Callable[[str], float] = lambda _term: 0.0) -> Idf:
+    """Weigh terms by how many of the chunks hold each: ln((N − n + ½)/(n + ½)), at least 0, as BM25 has it.
+
+    N and n count the background, too; `commonness` is the chance that one of its chunks holds a term, 0 to 1. It says
+    what is rare. What is usual these notes say themselves: no term weighs more than ln((1 − p)/p), p being the share of
+    the chunks beside its own that hold it, and of SKEPTICS that do not.
+    """
+    weights = {term: _weight(chunks, n, term, commonness(term)) for term, n in counts.items()}
     return Idf(chunks, weights, frozenset(term for term, n in counts.items() if n))
+
+
+def _weight(chunks: int, holding: int, term: str, common: float) -> float:
+    all_chunks, with_term = chunks + BACKGROUND_CHUNKS, holding + BACKGROUND_CHUNKS * common
+    rarity = max(0.0, math.log((max(0.0, all_chunks - with_term) + 0.5) / (with_term + 0.5)))
+    if holding > 1:
+        others = holding - 1
+        return max(0.0, min(rarity, math.log((max(0, chunks - others) + SKEPTICS) / others)))
+    is_stray = not holding and not common and len(term) > 1 and is_unspaced(term)
+    return UNKNOWN_PAIR * rarity if is_stray else rarity
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +111,12 @@ class TermStatistics:
         return tuple(term for term in self.idf.weights if term in held)
 
 
-def stranger_floor(vectors: int) -> float:
-    """Return the deviations that the best of so many unrelated vectors reaches."""
-    return math.sqrt(2 * math.log(vectors)) if vectors > 1 else 0.0
+def best_stranger(vectors: int, chance: float) -> float:
+    """Return the deviations that the best of so many unrelated vectors exceeds with this chance, 0 without any.
+
+    Of independent normal deviates (Šidák 1967); right for one as for a million, where √(2 ln n) is a bound for many.
+    """
+    return _NORMAL.inv_cdf((1 - chance) ** (1 / vectors)) if vectors else 0.0
 
 
 def vector_floor(vectors: int, *, knows_a_word: bool) -> float:
@@ -96,12 +126,13 @@ def vector_floor(vectors: int, *, knows_a_word: bool) -> float:
     a hit must stand out.
     """
     strangeness = 0.0 if knows_a_word else min(1.0, vectors / RICH)
-    return stranger_floor(vectors) + strangeness * CLEAR_MARGIN
+    noise = best_stranger(vectors, NOISE_CHANCE)
+    return noise + strangeness * (clear_floor(vectors) - noise)
 
 
 def clear_floor(vectors: int) -> float:
     """Return the deviations above which a hit answers by its meaning alone."""
-    return stranger_floor(vectors) + CLEAR_MARGIN
+    return best_stranger(vectors, CLEAR_CHANCE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +164,10 @@ class Floors:
         """Return what a chunk with these terms and this cosine is worth."""
         if self.answers(terms, cosine):
             return Verdict.ANSWERABLE
-        # what was found by the beginning of a name holds no whole word that could be weighed
-        has_telling_word = self.idf.tells(terms) if terms else is_literal
+        # where no vectors were compared, nobody can say that a few words are all there is; and what was found by the
+        # beginning of a name holds no whole word that could be weighed
+        least = 0.0 if self.deviations is None else FAINT_SHARE
+        has_telling_word = self.idf.tells(terms, least) if terms else is_literal
         return Verdict.WEAK if has_telling_word or not self.is_noise(cosine) else Verdict.NONE
 
     def nothing_in(self, cosine: float | None) -> str:
@@ -161,10 +194,9 @@ class Floors:
         words = f"the best hit holds {self.share:.0%} of what the question's words weigh (enough: {FULL_SHARE:.0%})"
         if self.deviations is None:
             return words
-        floor = self.clear_floor - CLEAR_MARGIN
         return (
             f"{words}, and the nearest meaning stands {self.deviations:.1f} deviations above the noise "
-            f"(unrelated notes reach {floor:.1f}, clear is {self.clear_floor:.1f})"
+            f"(unrelated notes reach {self.vector_floor:.1f}, clear is {self.clear_floor:.1f})"
         )
 
 

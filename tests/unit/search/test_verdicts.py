@@ -11,7 +11,7 @@ from memoryd.search.hit import Hit, best_verdict
 from memoryd.search.verdicts import judged, why_no_better
 from memoryd.store.chunks import ChunkRow
 
-IDF = idf(100, {"lease": 2, "oak": 40, "day": 60})
+IDF = idf(100, {"lease": 2, "birch": 8, "oak": 40, "day": 60})
 FLOORS = Floors(IDF, Noise(0.0, 0.1), vectors=100, share=0.2, deviations=2.0, vector_floor=3.0, clear_floor=4.3)
 HIT = Hit(ChunkRow(1, RelativePath("a.md"), Source.MEMORY, 1, 2, "", "text"), 0.5, 0.5)
 WORD = replace(HIT, terms=("lease",))
@@ -21,12 +21,14 @@ WORD = replace(HIT, terms=("lease",))
     ("terms", "cosine", "verdict"),
     [
         ({"lease", "oak"}, None, Verdict.ANSWERABLE),
-        ({"oak"}, None, Verdict.WEAK),
+        ({"birch"}, None, Verdict.WEAK),
+        ({"birch"}, 0.1, Verdict.WEAK),
+        ({"oak"}, 0.29, Verdict.NONE),
+        ({"oak"}, 0.31, Verdict.WEAK),
+        ({"oak", "birch"}, None, Verdict.WEAK),
         ({"day"}, None, Verdict.NONE),
         ({"day"}, 0.29, Verdict.NONE),
         ({"day"}, 0.31, Verdict.WEAK),
-        ({"day", "oak"}, None, Verdict.WEAK),
-        ({"oak"}, 0.1, Verdict.WEAK),
         (set[str](), 0.44, Verdict.ANSWERABLE),
         (set[str](), 0.31, Verdict.WEAK),
         (set[str](), 0.29, Verdict.NONE),
@@ -44,11 +46,15 @@ def test_word_that_is_only_part_of_a_name_is_weak() -> None:
     assert FLOORS.verdict((), None, is_literal=True) is Verdict.WEAK
 
 
+def test_few_words_are_weak_where_nothing_is_known_of_the_meaning() -> None:
+    alone = replace(FLOORS, deviations=None)
+    assert alone.verdict({"oak"}, None, is_literal=True) is Verdict.WEAK
+    assert replace(alone, idf=idf(100, {"lease": 2, "day": 90})).verdict({"day"}, None, is_literal=True) is Verdict.NONE
+
+
 def test_word_that_all_of_a_few_notes_hold_tells_something_still() -> None:
-    few = replace(FLOORS, idf=idf(3, {"boiler": 3, "zzzxqv": 0}))
-    assert few.verdict({"boiler"}, None, is_literal=True) is Verdict.WEAK
-    assert idf(19, {"boiler": 19}).tells({"boiler"})
-    assert not idf(20, {"boiler": 20}).tells({"boiler"})
+    assert idf(3, {"boiler": 3}).tells({"boiler"})
+    assert not idf(300, {"boiler": 300}).tells({"boiler"})
     assert not idf(3, {"boiler": 3}).tells(())
 
 

@@ -1,10 +1,11 @@
 from random import Random
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.ranking.floors import clear_floor, idf, stranger_floor, vector_floor
+from memoryd.domain.ranking.floors import BACKGROUND_CHUNKS, best_stranger, clear_floor, idf, vector_floor
 from memoryd.domain.ranking.fusion import Noise
 
 COUNTS = st.dictionaries(st.sampled_from(["lease", "gateway", "the", "gw"]), st.integers(0, 500), max_size=4)
@@ -30,6 +31,43 @@ def test_rare_words_weigh_more_and_usual_ones_nothing() -> None:
     assert weights["lease"] > weights["gateway"] > weights["day"] == 0
 
 
+@given(st.integers(0, 500), COUNTS, st.floats(0, 1))
+def test_common_words_weigh_less(chunks: int, counts: dict[str, int], common: float) -> None:
+    rare, usual = idf(chunks, counts), idf(chunks, counts, lambda _term: common)
+    assert all(usual.weights[term] <= rare.weights[term] + 1e-9 for term in counts)
+
+
+def test_background_tells_words_apart_that_a_few_notes_cannot() -> None:
+    usual = {"cost": 0.05, "toll": 0.0}
+    for chunks in (1, 3, 12):
+        weights = idf(chunks, {"cost": 1, "toll": 1}, lambda term: usual[term])
+        assert weights.weights["toll"] > weights.weights["cost"] > 0
+        assert weights.answers({"toll"})
+        assert not weights.answers({"cost"})
+
+
+def test_background_fades_as_the_notes_grow() -> None:
+    """Of many notes a word stands in as many as its language has it, or rather in none."""
+    many = 1_000 * BACKGROUND_CHUNKS
+    alone, together = idf(many, {"oak": many // 100}), idf(many, {"oak": many // 100}, lambda _term: 0.5)
+    assert together.weights["oak"] == pytest.approx(alone.weights["oak"], rel=0.02)
+
+
+def test_word_that_many_other_notes_hold_is_usual_here_however_rare_in_the_language() -> None:
+    assert idf(100, {"audrey": 1}).weights["audrey"] > 6
+    assert idf(100, {"audrey": 30}).weights["audrey"] < 1.5
+    assert idf(100, {"audrey": 70}).weights["audrey"] == 0
+
+
+def test_pair_of_signs_that_stands_nowhere_weighs_half() -> None:
+    weights = idf(
+        10, {"租多": 0, "房租": 1, "wifi": 0, "多少": 0}, lambda term: 0.02 if term == "多少" else 0.0
+    ).weights
+    assert weights["租多"] == pytest.approx(weights["wifi"] / 2)
+    assert weights["房租"] > weights["租多"]
+    assert weights["多少"] > weights["租多"]
+
+
 def test_all_words_answer_and_one_of_many_does_not() -> None:
     weights = idf(200, {"boiler": 2, "serviced": 3, "aldebaran": 1, "winter": 30})
     assert weights.answers({"boiler", "serviced", "aldebaran", "winter"})
@@ -44,9 +82,17 @@ def test_words_that_stand_nowhere_make_the_rest_weigh_less() -> None:
 
 @pytest.mark.parametrize("vectors", [0, 1, 2, 100, 100_000])
 def test_floors_rise_with_the_number_of_strangers(vectors: int) -> None:
-    assert stranger_floor(vectors) <= stranger_floor(10 * vectors + 2)
+    assert best_stranger(vectors, 0.1) <= best_stranger(10 * vectors + 2, 0.1)
     known, unknown = (vector_floor(vectors, knows_a_word=knows) for knows in (True, False))
-    assert stranger_floor(vectors) == known <= unknown <= clear_floor(vectors)
+    assert 0 <= known <= unknown <= clear_floor(vectors)
+
+
+@pytest.mark.parametrize("strangers", [1, 2, 3, 5, 10, 1_000])
+@pytest.mark.parametrize("chance", [0.1, 0.5])
+def test_best_of_strangers_exceeds_its_floor_as_often_as_is_said(strangers: int, chance: float) -> None:
+    rng, tries = np.random.default_rng(7), 2_000
+    best = rng.standard_normal((tries, strangers)).max(axis=1)
+    assert (best > best_stranger(strangers, chance)).mean() == pytest.approx(chance, abs=0.04)
 
 
 def test_deviations_without_a_spread_tell_nothing() -> None:
