@@ -1,0 +1,188 @@
+"""Workspaces of any size, made of chunks of a question set, in an index of their own: the real one, without a disk.
+
+Vectors are made once and kept, by the text that they are of; questions and notes are asked of the real model.
+"""
+
+import asyncio
+import pickle
+import time
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+
+from memoryd.config.memory_search import ChunkingSection
+from memoryd.domain.documents import FileStat, RelativePath, Source
+from memoryd.domain.text.entries import ChunkEntry, ChunkSettings, chunk_entries
+from memoryd.domain.vector import Vector
+from memoryd.embed.local.identity import identity_of
+from memoryd.embed.local.worker import LlamaWorker, WorkerSpec
+from memoryd.embed.protocol import Embedder, EmbedderIdentity, Passage, Unembeddable
+from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
+from memoryd.embed.strangers import Strangers
+from memoryd.index.spaces import Spaces
+from memoryd.models.families import family_of
+from memoryd.models.inspection import inspect
+from memoryd.search.backend import Found, Query
+from memoryd.search.builtin import BuiltinSearch
+from memoryd.search.search_settings import SearchSettings
+from memoryd.store.database import Database
+from memoryd.store.document_rows import FileContent, FileRow
+
+CHUNKING = ChunkingSection()
+CHUNKS = ChunkSettings(CHUNKING.tokens, CHUNKING.overlap)
+BATCH = 64
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedChunk:
+    """A chunk of a document."""
+
+    path: str
+    entry: ChunkEntry
+
+
+def chunks_below(folder: Path) -> list[PlacedChunk]:
+    """Return the chunks of all notes of a workspace, in order."""
+    return [
+        PlacedChunk(path.relative_to(folder).as_posix(), entry)
+        for path in sorted(folder.rglob("*.md"))
+        for entry in chunk_entries(path.read_text("utf-8"), CHUNKS)
+    ]
+
+
+class KeptEmbedder:
+    """An embedder that is asked once for each text; `keep` writes down what it said."""
+
+    def __init__(self, inner: Embedder, path: Path) -> None:
+        self._inner = inner
+        self._path = path
+        self._vectors: dict[bytes, Vector] = pickle.loads(path.read_bytes()) if path.exists() else {}
+        self._count = len(self._vectors)
+
+    @property
+    def identity(self) -> EmbedderIdentity:
+        return self._inner.identity
+
+    async def embed_query(self, text: str) -> Vector:
+        key = _key("query", text)
+        if key not in self._vectors:
+            self._vectors[key] = await self._inner.embed_query(text)
+        return self._vectors[key]
+
+    async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Unembeddable]:
+        missing = [one for one in passages if _key(one.title, one.text) not in self._vectors]
+        for passage, vector in zip(missing, await self._inner.embed_documents(missing) if missing else (), strict=True):
+            if isinstance(vector, Unembeddable):
+                raise ValueError(vector.reason)
+            self._vectors[_key(passage.title, passage.text)] = vector
+        if len(self._vectors) > self._count + 2_000:
+            self.keep()
+        return [self._vectors[_key(one.title, one.text)] for one in passages]
+
+    def keep(self) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._path.write_bytes(pickle.dumps(self._vectors))
+        self._count = len(self._vectors)
+
+
+def _key(kind: str, text: str) -> bytes:
+    return sha256(f"{kind}\0{text}".encode()).digest()[:16]
+
+
+@asynccontextmanager
+async def kept_embedder(model: Path, folder: Path) -> AsyncIterator[KeptEmbedder]:
+    """Run a model in a worker, before the vectors that it gave are kept in `folder`."""
+    metadata = inspect(model)
+    family = family_of(metadata)
+    spec = WorkerSpec(
+        model=model,
+        family=family,
+        identity=identity_of(model, metadata, family),
+        threads=1,
+        idle_unload=timedelta(minutes=5),
+        query_timeout=timedelta(seconds=120),
+    )
+    worker = LlamaWorker(spec)
+    embedder = KeptEmbedder(worker, folder / f"{spec.identity.fingerprint}.vectors")
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(worker.run())
+        try:
+            yield embedder
+            embedder.keep()
+        finally:
+            running.cancel()
+
+
+class Subset:
+    """An index of some chunks, which may come and go by the document."""
+
+    def __init__(self, database: Database, spaces: Spaces, slot: EmbedderSlot, executor: ThreadPoolExecutor) -> None:
+        self._database = database
+        self._spaces = spaces
+        self._slot = slot
+        self._search = BuiltinSearch(
+            database=database, spaces=spaces, executor=executor, slot=slot, settings=SearchSettings()
+        )
+
+    async def put(self, chunks: Iterable[PlacedChunk]) -> None:
+        """Hold these chunks of each of their documents, and no others of those."""
+        by_path: dict[str, list[ChunkEntry]] = defaultdict(list)
+        for chunk in chunks:
+            by_path[chunk.path].append(chunk.entry)
+        await self._database.documents.put(
+            [FileContent(_row(path), tuple(entries), False) for path, entries in by_path.items()]
+        )
+        await self._embed()
+
+    async def drop(self, paths: Sequence[str]) -> None:
+        """Let documents go, and their vectors."""
+        await self._database.documents.remove((), purged=[RelativePath(path) for path in paths])
+        self._search.forget_vectors()
+
+    async def ask(self, question: str, *, limit: int = 6) -> Found:
+        """Answer as the daemon would."""
+        return await self._search.search(Query(question, limit=limit, deadline=60))
+
+    async def _embed(self) -> None:
+        embedder = self._slot.embedder
+        assert embedder is not None
+        space = await self._spaces.of(embedder)
+        while pending := await self._database.vectors.pending(space, BATCH):
+            vectors = await embedder.embed_documents([Passage(one.text, one.title) for one in pending])
+            pairs = [(one.hash, np.asarray(vector)) for one, vector in zip(pending, vectors, strict=True)]
+            await self._database.vectors.put(space, pairs, [], time.time())
+
+
+@asynccontextmanager
+async def subset(
+    folder: Path, embedder: Embedder, strangers: Strangers | None, executor: ThreadPoolExecutor
+) -> AsyncIterator[Subset]:
+    """Yield an empty index in `folder` until the block ends."""
+    slot = EmbedderSlot(lambda _state: None, strangers)
+    await slot.become(EmbedderPhase.READY, embedder=embedder)
+    path = folder / "index.sqlite"
+    database = Database(path=path, executor=executor)
+    await database.open()
+    try:
+        yield Subset(database, Spaces(database), slot, executor)
+    finally:
+        await database.close()
+
+
+def _row(path: str) -> FileRow:
+    return FileRow(
+        RelativePath(path),
+        Source.MEMORY,
+        FileStat(1, 1, 1, 1, 1),
+        1,
+        sha256(path.encode()).digest(),
+        1,
+        CHUNKS.fingerprint,
+    )
