@@ -36,6 +36,8 @@ class HitExplanation(TypedDict):
 
     baseScore: float
     mergedRank: int | None
+    rerankRank: int | None
+    rerankScore: float | None
     wordsRank: int | None
     bm25: float | None
     vectorRank: int | None
@@ -203,7 +205,7 @@ class ProgressReply(TypedDict):
 
 
 class WorkerReply(TypedDict):
-    """The child process that computes vectors."""
+    """The child process that runs a model."""
 
     phase: str
     pid: int | None
@@ -250,6 +252,17 @@ class EmbedderReply(TypedDict):
     reason: str | None
     since: str
     progress: ProgressReply | None
+    worker: WorkerReply | None
+
+
+class RerankerReply(TypedDict):
+    """`state` is ready, warming, downloading or failed."""
+
+    state: str
+    reason: str | None
+    since: str
+    model: str
+    family: str | None
     worker: WorkerReply | None
 
 
@@ -380,6 +393,7 @@ class AgentStatus(TypedDict):
     cache: CacheReply
     embedding: EmbeddingReply
     embedder: EmbedderReply
+    reranker: RerankerReply | None
     database: DatabaseReply
     qmd: QmdReply | None
     fallback: FallbackReply | None

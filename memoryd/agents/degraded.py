@@ -10,6 +10,7 @@ from memoryd.embed.slot import EmbedderPhase
 from memoryd.files.scanner import RootState
 from memoryd.index.sync_state import Publish
 from memoryd.qmd.qmd_state import QmdState
+from memoryd.rerank.reranking import RerankerPhase
 from memoryd.wire import Event
 
 
@@ -38,6 +39,8 @@ def shortfalls(state: AgentState) -> Iterator[Shortfall]:
     if doubt := _doubt_about_privacy(state):
         yield Shortfall("privacy", doubt)
     yield from _embedding_shortfalls(state.embedding)
+    if state.reranker is not None and state.reranker.phase in (RerankerPhase.DOWNLOADING, RerankerPhase.FAILED):
+        yield Shortfall("reranker", state.reranker.reason)
     if index.lane_trouble:
         yield Shortfall("embedding", index.lane_trouble)
     if wanted.embeds_media and not state.embedding.takes_media:

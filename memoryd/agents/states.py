@@ -16,6 +16,7 @@ from memoryd.files.scanner import RootReport, RootState
 from memoryd.index.sync_state import SyncState
 from memoryd.index.watcher import FileWatcher
 from memoryd.qmd.qmd_state import QmdState
+from memoryd.rerank.reranking import RerankerState
 from memoryd.search.backend import Fallback
 
 
@@ -105,6 +106,8 @@ class AgentState:
     wanted: WantedParts
     index: IndexState
     embedding: EmbeddingState
+    reranker: RerankerState | None
+    """None: nothing is reranked."""
     qmd: QmdState | None
 
     @property

@@ -23,6 +23,7 @@ from memoryd.embed.embedding import Embedding
 from memoryd.embed.local.kept_worker import WorkerState
 from memoryd.index.sync_state import Publish
 from memoryd.qmd.agent import AgentQmd
+from memoryd.rerank.reranking import Reranking
 
 LOOK_SECONDS: Final = 1.0
 SKIPPED_SHOWN: Final = 50
@@ -78,6 +79,7 @@ class AgentParts:
     wanted: WantedParts
     index: WorkspaceIndex
     embedding: Embedding
+    reranking: Reranking | None
     qmd: AgentQmd | None
     census: Census
     """Shared by the agents that share the index."""
@@ -91,6 +93,7 @@ class AgentParts:
             wanted=self.wanted,
             index=index_state(self.index),
             embedding=embedding_state(self.embedding),
+            reranker=None if self.reranking is None else self.reranking.state(),
             qmd=None if self.qmd is None else self.qmd.state(),
         )
 

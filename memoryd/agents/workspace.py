@@ -21,6 +21,7 @@ from memoryd.embed.choice import media_rules
 from memoryd.embed.embedding import Embedding
 from memoryd.files.present import PresentFiles, nowhere
 from memoryd.qmd.agent import AgentQmd, Dependencies
+from memoryd.rerank.reranking import Reranking
 from memoryd.search.answer import SearchService
 from memoryd.search.checked_search import CheckedSearch
 from memoryd.search.file_check import FileCheck
@@ -29,14 +30,18 @@ from memoryd.search.file_check import FileCheck
 class Workspace:
     """The parts of one workspace. `agents` are those that share its index; the first one's settings hold."""
 
-    def __init__(self, *, agents: Sequence[Agent], embedding: Embedding, around: Surroundings) -> None:
+    def __init__(
+        self, *, agents: Sequence[Agent], embedding: Embedding, reranking: Reranking | None, around: Surroundings
+    ) -> None:
         settings = agents[0].memory_search
         self.name = agents[0].id
         self.embedding = embedding
         self._executor = around.executor
+        self.reranking = reranking
         self.index = WorkspaceIndex(
             agents=agents,
             embedding=embedding,
+            reranking=reranking,
             rules=WorkspaceRules(
                 agents[0],
                 media=media_rules(settings, embedding.plan),
@@ -109,6 +114,7 @@ class Workspace:
                 wanted=wanted_parts(agent.memory_search),
                 index=index,
                 embedding=self.embedding,
+                reranking=self.reranking,
                 qmd=qmd,
                 census=self._census,
             ),

@@ -27,8 +27,10 @@ from memoryd.index.lane_settings import LaneLinks, Lookup
 from memoryd.index.spaces import Spaces
 from memoryd.index.sync_state import IndexEvents, Publish
 from memoryd.index.watcher import FileWatcher
+from memoryd.rerank.reranking import Reranking
 from memoryd.search.answer import Freshness
 from memoryd.search.builtin import BuiltinSearch
+from memoryd.search.rerank_arm import RerankArm
 from memoryd.store.database import Database
 from memoryd.wire import Event
 
@@ -63,7 +65,13 @@ class WorkspaceIndex:
     """
 
     def __init__(
-        self, *, agents: Sequence[Agent], embedding: Embedding, rules: WorkspaceRules, around: Surroundings
+        self,
+        *,
+        agents: Sequence[Agent],
+        embedding: Embedding,
+        reranking: Reranking | None,
+        rules: WorkspaceRules,
+        around: Surroundings,
     ) -> None:
         settings, around = agents[0].memory_search, replace(around, publish=_to_each_of(agents, around.publish))
         self.followers: list[Follower] = []
@@ -81,7 +89,8 @@ class WorkspaceIndex:
         # the keeper and the lane come before the parts that they speak to, and look these up when they have news
         self.lane = self._made_lane(settings, embedding, spaces, around)
         self.indexer = self._made_indexer(settings, around)
-        self.builtin = self._made_search(settings, embedding.slot, spaces, around)
+        rerank = None if reranking is None else self._made_rerank_arm(settings, reranking)
+        self.builtin = self._made_search(settings, embedding.slot, spaces, around, rerank)
         self.words = self._made_search(settings, EmbedderSlot(lambda _state: None), spaces, around)
         """The same by words alone."""
 
@@ -119,8 +128,23 @@ class WorkspaceIndex:
             ),
         )
 
+    def _made_rerank_arm(self, settings: MemorySearchSection, reranking: Reranking) -> RerankArm:
+        wanted = settings.query.rerank
+        return RerankArm(
+            reranking=reranking,
+            candidates=wanted.candidates,
+            seconds=wanted.deadline_ms / 1000,
+            database=self.database,
+            withdrawn=self.indexer.withdrawn,
+        )
+
     def _made_search(
-        self, settings: MemorySearchSection, slot: EmbedderSlot, spaces: Spaces, around: Surroundings
+        self,
+        settings: MemorySearchSection,
+        slot: EmbedderSlot,
+        spaces: Spaces,
+        around: Surroundings,
+        rerank: RerankArm | None = None,
     ) -> BuiltinSearch:
         return BuiltinSearch(
             database=self.database,
@@ -129,6 +153,7 @@ class WorkspaceIndex:
             slot=slot,
             settings=search_settings(settings, around.limits.max_vector_bytes),
             withdrawn=self.indexer.withdrawn,
+            rerank=rerank,
         )
 
     @property

@@ -10,6 +10,7 @@ from pathlib import Path
 from memoryd.agents.embedders import Embedders
 from memoryd.agents.loops import NamedLoop
 from memoryd.agents.memories import AgentMemory
+from memoryd.agents.rerankers import Rerankers
 from memoryd.agents.workspace import Workspace
 from memoryd.agents.workspace_index import Surroundings
 from memoryd.config.paths import probe_dir
@@ -31,10 +32,12 @@ class Workspaces:
         is_watching = any(agent.memory_search.sync.watch for agent in self._agents)
         self._watcher = FileWatcher(probe=probe_dir()) if is_watching else None
         self._embedders = Embedders(config.models, publish)
+        self._rerankers = Rerankers()
         self.all = [
             Workspace(
                 agents=group,
                 embedding=self._embedders.of(group[0]),
+                reranking=self._rerankers.of(group[0]),
                 around=Surroundings(
                     executor=executor,
                     limits=config.limits,
@@ -68,7 +71,7 @@ class Workspaces:
         loops: list[NamedLoop] = []
         if self._watcher is not None:
             loops += [("watcher", self._watcher.run), ("probe", self._watcher.run_probe)]
-        loops += self._embedders.loops()
+        loops += self._embedders.loops() + self._rerankers.loops()
         return loops + [loop for workspace in self.all for loop in workspace.optional_loops()]
 
     @property

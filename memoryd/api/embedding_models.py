@@ -1,4 +1,4 @@
-"""Shapes of what status tells of embedding: who does it, what is sent where, and how the model does."""
+"""Shapes of what status tells of models: who embeds, what is sent where, how the model does, and the reranker."""
 
 from datetime import datetime
 
@@ -64,7 +64,7 @@ class ProgressReply(Reply):
 
 
 class WorkerReply(Reply):
-    """The child process that computes vectors."""
+    """The child process that runs a model."""
 
     phase: str
     """What it is doing: `stopped`, `starting`, `ready` or `waiting` for another try."""
@@ -91,3 +91,20 @@ class EmbedderReply(Reply):
     """How far a download is; null if there is none."""
     worker: WorkerReply | None
     """The child process that computes vectors; null if there is none."""
+
+
+class RerankerReply(Reply):
+    """The model that puts the best candidates in order."""
+
+    state: str
+    """What stands between a question and its reranking: `warming`, `downloading`, `ready` or `failed`."""
+    reason: str | None
+    """Why it is so; null if there is nothing to say."""
+    since: datetime
+    """When this state began, ISO 8601."""
+    model: str
+    """The model's name, or how the configuration names it before its file was read."""
+    family: str | None
+    """What kind it is: `bge-reranker`, `jina-reranker`, `qwen3-reranker` or `plain`; null before its file was read."""
+    worker: WorkerReply | None
+    """The child process that reads candidates; null if there is none."""

@@ -23,6 +23,8 @@ def hit_explanation(hit: Hit, floors: Floors | None) -> HitExplanation:
     return HitExplanation(
         base_score=round(hit.base_score, DIGITS),
         merged_rank=hit.ranks.merged,
+        rerank_rank=hit.ranks.reading,
+        rerank_score=_rounded(hit.relevance),
         words_rank=hit.ranks.words,
         bm25=_rounded(hit.bm25),
         vector_rank=hit.ranks.vector,

@@ -57,13 +57,18 @@ class FocusExplanation(Reply):
 class HitExplanation(Reply):
     """Why a hit stands where it stands, or why a miss is none.
 
-    `score` of the hit is `baseScore` × `decay`; ranks count from 1 and are null where an arm did not find it.
+    `score` of the hit is `baseScore` × `decay`, or what the reranker put in place of `baseScore` × `decay`; ranks count
+    from 1 and are null where an arm did not find it.
     """
 
     base_score: float
     """What words and meaning say together before age counts, 0 to 1."""
     merged_rank: int | None
     """The place by `baseScore`, from 1; null where there is none."""
+    rerank_rank: int | None
+    """The place among what the reranker read, from 1; null where it did not read it."""
+    rerank_score: float | None
+    """How well it answers by the reranker, 0 to 1; null where it did not read it."""
     words_rank: int | None
     """The place among what words found, from 1; null where they did not find it."""
     bm25: float | None
@@ -142,7 +147,7 @@ class SearchHealth(Reply):
     complete: bool
     """Whether every arm that is switched on took part in full and no file was pending."""
     arms: dict[str, ArmReply]
-    """How each arm took part, by name: `lexical` (words) and `vector` (meaning)."""
+    """How each arm took part, by name: `lexical` (words), `vector` (meaning), `rerank` where there is a reranker."""
     pending_files: int
     """How many files are still to be read, renamed or removed."""
     pending_embeddings: int

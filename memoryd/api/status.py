@@ -14,6 +14,7 @@ from memoryd.api.embedding_models import (
     OutstandingReply,
     ProgressReply,
     RemoteReply,
+    RerankerReply,
     WorkerReply,
 )
 from memoryd.api.index_models import (
@@ -45,6 +46,7 @@ from memoryd.embed.slot import EmbedderState
 from memoryd.files.scanner import RootReport
 from memoryd.index.sync_state import Removal
 from memoryd.qmd.qmd_state import QmdState
+from memoryd.rerank.reranking import RerankerState
 
 
 async def get_health(memories: Memories) -> HealthReply:
@@ -100,6 +102,7 @@ def _agent(status: MemoryStatus) -> AgentStatus:
         cache=CacheReply(entries=held.vectors, max_entries=state.wanted.max_unused_vectors),
         embedding=_embedding(state, status.remote, figures.unsent),
         embedder=_embedder(state.embedding.embedder, status.worker),
+        reranker=None if state.reranker is None else _reranker(state.reranker),
         database=DatabaseReply(path=str(state.index.path), bytes=held.bytes),
         qmd=None if state.qmd is None else _qmd(state.qmd),
         fallback=fallback_reply(state.fallback),
@@ -166,6 +169,17 @@ def _embedder(state: EmbedderState, worker: WorkerState | None) -> EmbedderReply
         if progress
         else None,
         worker=None if worker is None else _worker(worker),
+    )
+
+
+def _reranker(state: RerankerState) -> RerankerReply:
+    return RerankerReply(
+        state=state.phase,
+        reason=state.reason or None,
+        since=state.since,
+        model=state.model,
+        family=state.family,
+        worker=None if state.worker is None else _worker(state.worker),
     )
 
 

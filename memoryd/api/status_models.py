@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from memoryd.api.embedding_models import EmbedderReply, EmbeddingReply
+from memoryd.api.embedding_models import EmbedderReply, EmbeddingReply, RerankerReply
 from memoryd.api.index_models import (
     CacheReply,
     DatabaseReply,
@@ -22,7 +22,7 @@ class DegradedReply(Reply):
     """A part that does less than it should."""
 
     part: str
-    """What does less: `index`, `privacy`, `embedder`, `watcher`, `qmd` and others."""
+    """What does less: `index`, `privacy`, `embedder`, `reranker`, `watcher`, `qmd` and others."""
     reason: str
     """Why, in words."""
     since: datetime
@@ -116,6 +116,8 @@ class AgentStatus(Reply):
     """Who embeds, why, and what is sent where."""
     embedder: EmbedderReply
     """How the embedding model does."""
+    reranker: RerankerReply | None
+    """How the reranker does; null unless `query.rerank.modelPath` names one."""
     database: DatabaseReply
     """The file of the index."""
     qmd: QmdReply | None

@@ -18,7 +18,7 @@ from memoryd.config.loading.load import load
 from memoryd.config.root import Config
 from memoryd.wire import Exit
 
-SECTIONS = ("notes", "embedder", "qmd")
+SECTIONS = ("notes", "embedder", "reranker", "qmd")
 """`memoryd.cli.doctor_<section>`; imported when asked for, since they reach what other commands do without."""
 MARKS = {"ok": ("green", "ok"), "off": ("white", "off"), "open": ("yellow", "open"), "wrong": ("red", "wrong")}
 

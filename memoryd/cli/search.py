@@ -16,6 +16,7 @@ ARM_STATES = {
     "off": "did not take part",
     "partial": "took part with what it has",
     "timeout": "was too slow",
+    "waiting": "was not ready",
     "failed": "failed",
 }
 

@@ -15,7 +15,15 @@ from memoryd.cli.bars import console
 from memoryd.cli.invocation import HELP, Invocation, shared
 from memoryd.cli.terminal import ago, cost, count, duration, encoded, harmless_line, is_coloured, percent, size
 from memoryd.client import Client
-from memoryd.replies import AgentStatus, EmbedderReply, EmbeddingReply, QmdReply, StatusReply
+from memoryd.replies import (
+    AgentStatus,
+    EmbedderReply,
+    EmbeddingReply,
+    QmdReply,
+    RerankerReply,
+    StatusReply,
+    WorkerReply,
+)
 from memoryd.wire import Exit
 
 REFRESH_SECONDS = 1.0
@@ -113,6 +121,7 @@ def _agent_rows(agent: AgentStatus, now: datetime) -> Iterator[StatusRow]:
     yield from _qmd_rows(agent.get("qmd"), now)
     yield from _provider_rows(agent.get("embedding"))
     yield from _embedder_rows(agent, agent["embedder"], now)
+    yield from _reranker_rows(agent.get("reranker"), now)
     yield from _index_rows(agent)
     watcher = agent["watcher"]
     state = "" if watcher["ok"] else "not working"
@@ -149,11 +158,24 @@ def _embedder_rows(agent: AgentStatus, embedder: EmbedderReply, now: datetime) -
         done, total = transfer["doneBytes"], transfer["totalBytes"]
         amount = f"{size(done)} of {size(total)}, {percent(done, total)}" if total else size(done)
         yield "", _text(transfer["step"], amount, style="yellow")
-    worker = embedder["worker"]
-    if worker:
-        process = f"pid {worker['pid']}, {size(worker['rssBytes'])}" if worker["pid"] else ""
-        restarts = count(worker["restarts"], "restart") if worker["restarts"] else ""
-        yield "worker", _text(worker["phase"], process, restarts, worker["lastError"] or "")
+    yield from _worker_rows(embedder["worker"])
+
+
+def _worker_rows(worker: WorkerReply | None) -> Iterator[StatusRow]:
+    if worker is None:
+        return
+    process = f"pid {worker['pid']}, {size(worker['rssBytes'])}" if worker["pid"] else ""
+    restarts = count(worker["restarts"], "restart") if worker["restarts"] else ""
+    yield "worker", _text(worker["phase"], process, restarts, worker["lastError"] or "")
+
+
+def _reranker_rows(reranker: RerankerReply | None, now: datetime) -> Iterator[StatusRow]:
+    if reranker is None:
+        return
+    state = reranker["state"] + (f" for {_since(reranker['since'], now)}" if reranker["state"] != "ready" else "")
+    style = EMBEDDER_STYLES.get(reranker["state"], "")
+    yield "reranker", _text(reranker["model"], state, reranker["family"] or "", reranker["reason"] or "", style=style)
+    yield from _worker_rows(reranker["worker"])
 
 
 def _qmd_rows(qmd: QmdReply | None, now: datetime) -> Iterator[StatusRow]:

@@ -4,7 +4,7 @@ from typing import Final, Literal, Self
 
 from pydantic import Field
 
-from memoryd.config.section import Section
+from memoryd.config.section import Section, Text
 
 REFERENCE_SPLIT: Final = (0.7, 0.3)
 """Weights of meaning and words in OpenClaw: what `weighted` uses for one that is not given, and for two that are 0."""
@@ -81,6 +81,33 @@ class HybridSection(Section):
         )
 
 
+class RerankSection(Section):
+    """A cross-encoder that reads the first candidates beside the question; late or failing, the order stands."""
+
+    model_path: Text | None = Field(
+        default=None,
+        description="The reranker: a GGUF of bge-reranker, jina-reranker, qwen3-reranker or their like, named as in "
+        "`local.modelPath`; unset: nothing is reranked.",
+    )
+    candidates: int = Field(
+        default=20, ge=2, le=200, description="How many candidates it reads, the best of what words and meaning found."
+    )
+    deadline_ms: int = Field(
+        default=1500,
+        ge=1,
+        le=600_000,
+        description="The time for reading them all, in milliseconds, within `query.deadlineMs`; in what is not enough "
+        "time the order stands as it was.",
+    )
+    threads: int = Field(default=1, ge=1, le=512, description="How many threads read.")
+    idle_unload_minutes: float = Field(
+        default=10,
+        ge=0,
+        le=525_600,
+        description="After how long without a question the model's memory is given back, in minutes; 0: never.",
+    )
+
+
 class QuerySection(Section):
     """Size, threshold and time of an answer."""
 
@@ -107,3 +134,6 @@ class QuerySection(Section):
         "longer than half of its deadline; 0: not at all; what is not read by then makes the answer incomplete.",
     )
     hybrid: HybridSection = Field(default=HybridSection(), description="How words and vectors are searched together.")
+    rerank: RerankSection = Field(
+        default=RerankSection(), description="A second model that puts the best candidates in order; off by default."
+    )

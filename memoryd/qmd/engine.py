@@ -12,11 +12,10 @@ from memoryd.qmd.passages import Passages, place_in_answer, without_copies
 from memoryd.qmd.result_files import ResultFiles
 from memoryd.qmd.sidecar import QmdAnswer, QmdSidecar
 from memoryd.qmd.subqueries import MAX_LISTED, MAX_SEARCHES, QmdQuestion, sub_queries
-from memoryd.search.backend import LEXICAL, VECTOR, Arm, ArmState, Engine, Found, Query
+from memoryd.search.backend import LEXICAL, RERANK, VECTOR, Arm, ArmState, Engine, Found, Query
 from memoryd.search.hit import Hit
 
 NAME: Final = "qmd"
-RERANK = "rerank"
 MOST_ASKED = MAX_SEARCHES * MAX_LISTED
 """Results asked for when the question may leave out most of them: all that qmd can tell."""
 MAX_TERMS = 64

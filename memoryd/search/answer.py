@@ -208,8 +208,9 @@ def _mode(found: Found) -> AnswerMode:
 
 
 def _why_empty(found: Found, freshness: Freshness, query: Query) -> str:
-    if not any(arm.took_part for arm in found.arms.values()):
-        reasons = dict.fromkeys(arm.reason for arm in found.arms.values())
+    arms = [found.arms[name] for name in (LEXICAL, VECTOR)]
+    if not any(arm.took_part for arm in arms):
+        reasons = dict.fromkeys(arm.reason for arm in arms)
         return "no arm of the search could answer: " + "; ".join(reasons)
     if found.owed:
         return _untold(found)

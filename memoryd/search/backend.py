@@ -16,6 +16,8 @@ from memoryd.search.untold import Untold
 
 LEXICAL, VECTOR = "lexical", "vector"
 """The arms that every engine has."""
+RERANK = "rerank"
+"""What some engines have that puts into another order what the arms found; told beside them."""
 
 
 @dataclass(frozen=True, slots=True)

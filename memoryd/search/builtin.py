@@ -5,16 +5,18 @@ import contextlib
 import time
 from collections.abc import Container
 from concurrent.futures import Executor
+from dataclasses import replace
 
 from memoryd.domain.ranking.deepening import DEEPER, AnswerFill, NextStep, next_step
 from memoryd.domain.ranking.floors import TermStatistics
 from memoryd.embed.slot import EmbedderSlot
 from memoryd.errors import StoreError
 from memoryd.index.spaces import Spaces
-from memoryd.search.backend import LEXICAL, VECTOR, Arm, ArmState, Fallback, Found, Query
+from memoryd.search.backend import LEXICAL, RERANK, VECTOR, Arm, ArmState, Fallback, Found, Query
 from memoryd.search.candidates import Candidates, CandidateSearch, guarded
 from memoryd.search.lexical_arm import candidate_filter
 from memoryd.search.ranked import Ranked, ranked
+from memoryd.search.rerank_arm import RerankArm
 from memoryd.search.search_settings import SearchSettings
 from memoryd.search.selection import Selected, select
 from memoryd.search.vector_arm import VectorArm
@@ -46,10 +48,12 @@ class BuiltinSearch:
         slot: EmbedderSlot,
         settings: SearchSettings,
         withdrawn: Container[str] = frozenset(),
+        rerank: RerankArm | None = None,
     ) -> None:
         self._database = database
         self._withdrawn = withdrawn
         """The notes that nobody may be told of."""
+        self._rerank = rerank
         self._slot = slot
         self._settings = settings
         self._vector_arm = VectorArm(
@@ -111,6 +115,13 @@ class BuiltinSearch:
             is_late = time.monotonic() > end
             step = next_step(fill, query.limit, has_asked_others=asked_others, is_deepest=is_deepest, is_late=is_late)
             if step is NextStep.ANSWER:
+                if self._rerank is None:
+                    return self._found(query, candidates, ranking, selected)
+                arm, ranking = await self._rerank.reranked(query, ranking, end)
+                candidates = replace(candidates, arms={**candidates.arms, RERANK: arm})
+                if ranking.readings:
+                    count = max(count, self._rerank.candidates)
+                    selected = await self._selected(query, ranking, count, is_last=is_last)
                 return self._found(query, candidates, ranking, selected)
             if step is NextStep.READ_MORE:
                 count *= DEEPER

@@ -14,11 +14,12 @@ from memoryd.store.chunks import ChunkRow
 
 @dataclass(frozen=True, slots=True)
 class Ranks:
-    """The place of a chunk in each arm and by base score, from 1; None where it was not found."""
+    """The place of a chunk in each arm, by base score and by reading, from 1; None where it was not found or read."""
 
     words: int | None = None
     vector: int | None = None
     merged: int | None = None
+    reading: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +64,14 @@ class Hit:
     base_score: float
     """What the arms say together, 0 to 1."""
     score: float
-    """The base score after decay; of the hit that leads copies, the best among them."""
+    """The base score, or what reranking put in its place, after decay; of the hit that leads copies, the best."""
     bm25: float | None = None
     """A magnitude, 0 and up."""
     cosine: float | None = None
     near: NearPassage | None = None
     """The passage that has the cosine."""
+    relevance: float | None = None
+    """How well it answers by the reranker, 0 to 1; None: it did not read it."""
     ranks: Ranks = field(default_factory=Ranks)
     terms: tuple[str, ...] = ()
     """Those of the question that stand in it."""

@@ -1,12 +1,24 @@
 """Candidates → ranked: one base score each, in one order, held against the floors before any of them is read."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from memoryd.domain.ranking.floors import Floors, TermStatistics, floors
 from memoryd.domain.ranking.fusion import Evidence
 from memoryd.search.hit import Hit, Ranks
 from memoryd.store.chunks import ChunkRow
+
+
+@dataclass(frozen=True, slots=True)
+class PairReading:
+    """What reading a chunk beside the question gave: its place among those that were read, and how well it answers.
+
+    `score` is what stands for its base score then.
+    """
+
+    place: int
+    relevance: float
+    score: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +36,8 @@ class Ranked:
     statistics: TermStatistics | None
     """None: they could not be had in time."""
     floors: Floors | None
+    readings: Mapping[int, PairReading] = field(default_factory=dict)
+    """Of the chunks that a reranker read."""
 
     def unread(self, count: int, *, is_filled: bool) -> int:
         """Return how many behind the first `count` might stand in the answer; noise does not in one that is filled."""
@@ -32,15 +46,16 @@ class Ranked:
 
     def hit(self, row: ChunkRow) -> Hit:
         """Return a chunk with all that is known of it."""
-        base_score = self.base_scores[row.id]
+        base_score, reading = self.base_scores[row.id], self.readings.get(row.id)
         hit = Hit(
             row,
             base_score,
-            base_score,
+            base_score if reading is None else reading.score,
             bm25=self.evidence.lexical.bm25.get(row.id),
             cosine=self.evidence.vector.cosines.get(row.id),
             near=self.evidence.vector.passages.get(row.id),
-            ranks=self.ranks[row.id],
+            ranks=self.ranks[row.id] if reading is None else replace(self.ranks[row.id], reading=reading.place),
+            relevance=None if reading is None else reading.relevance,
             terms=self.statistics.terms_of(row.id) if self.statistics else (),
         )
         if self.floors is None:

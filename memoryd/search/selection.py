@@ -1,5 +1,6 @@
 """Ranked → hits: decay → sort → least score → folding → MMR → shares → top K, and noise in the places that are left."""
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -74,9 +75,9 @@ def select(
     return Selected(hits, tuple(misses[:limit]), telling, has_room, dominant)
 
 
-def _by_worth(hit: Hit) -> tuple[bool, float, float]:
-    """Sort what is no noise before noise, the best first; what is alike stays as it was ranked."""
-    return hit.is_noise, -hit.score, -hit.base_score
+def _by_worth(hit: Hit) -> tuple[bool, float, float, float]:
+    """Sort what is no noise before noise, the best first; what is alike stays as it was read, or ranked."""
+    return hit.is_noise, -hit.score, hit.ranks.reading or math.inf, -hit.base_score
 
 
 def _aged(hit: Hit, settings: SelectionSettings, now: datetime) -> Hit:
@@ -84,7 +85,7 @@ def _aged(hit: Hit, settings: SelectionSettings, now: datetime) -> Hit:
         return hit
     chunk = hit.chunk
     decay = decay_of(chunk.path, chunk.source, chunk.mtime_ns, half_life_days=settings.half_life_days, now=now)
-    return replace(hit, score=hit.base_score * decay.factor, decay=decay)
+    return replace(hit, score=hit.score * decay.factor, decay=decay)
 
 
 def _is_refused(hit: Hit, min_score: float) -> bool:
@@ -107,7 +108,7 @@ def _looked_at(hits: Sequence[Hit], limit: int, settings: SelectionSettings) -> 
         _take(leaders, hit)
     else:
         return leaders, []
-    if settings.may_reorder:
+    if settings.may_reorder or any(hit.ranks.reading for hit in hits):
         best = sorted(hits, key=lambda hit: -hit.base_score)[:limit]
         owed = [hit for hit in best if hit.is_literal and hit in rest]
         for hit in owed:
@@ -180,6 +181,8 @@ def _placed(hit: Hit, place: int, sorted_place: int, floors: Floors | None) -> H
         reasons.append(f"{hit.ranks.words}. by words ({', '.join(hit.terms)})")
     if hit.ranks.vector:
         reasons.append(f"{hit.ranks.vector}. by meaning")
+    if hit.ranks.reading:
+        reasons.append(f"{hit.ranks.reading}. by reading it beside the question, from place {hit.ranks.merged}")
     if hit.verdict is Verdict.NONE and floors is not None:
         reasons.append(floors.nothing_in(hit.cosine))
     if hit.decay.age_days is not None:

@@ -82,7 +82,7 @@ async def _composed(
     agents = loaded.resolved_agents()
     plan = plan_for(agents[0], loaded.models, store=ModelStore(folder / "models"), environment={}, home=folder)
     embedding = Embedding(plan, EmbedderSlot(lambda _state: None), None)
-    workspace = Workspace(agents=agents, embedding=embedding, around=around)
+    workspace = Workspace(agents=agents, embedding=embedding, reranking=None, around=around)
     await workspace.index.keeper.open()
     sidecar = workspace.qmds["main"].qmd
     loops = [workspace.index.indexer.run(), workspace.index.lane.run(), sidecar.upkeep.run(), sidecar.server.run()]

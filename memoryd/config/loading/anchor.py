@@ -13,6 +13,7 @@ ANCHORED: Final = (
     ("memory", "embedder", "local", "model_dir"),
     ("memorySearch", "local", "modelPath"),
     ("memorySearch", "local", "modelCacheDir"),
+    ("memorySearch", "query", "rerank", "modelPath"),
     ("memorySearch", "store", "vector", "extensionPath"),
 )
 """The others are relative to the workspace: `extraPaths`, `exclude`, `store.path`."""

@@ -58,6 +58,7 @@ def healthy() -> AgentState:
             identity=None,
             stand_in=None,
         ),
+        reranker=None,
         qmd=None,
     )
 

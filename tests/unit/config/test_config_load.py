@@ -515,7 +515,7 @@ def test_paths_of_the_file_start_at_its_folder(home: Path) -> None:
     folder = home / "etc"
     folder.mkdir()
     (folder / "c.json5").write_text("""{ agents: { defaults: { workspace: "../notes", memorySearch: {
-        local: { modelPath: "m.gguf", modelCacheDir: "~/models" } } },
+        local: { modelPath: "m.gguf", modelCacheDir: "~/models" }, query: { rerank: { modelPath: "r.gguf" } } } },
         list: [
             { id: "a" },
             { id: "b", workspace: "b", memorySearch: { local: { modelPath: "hf:o/r/f.gguf" } } },
@@ -523,6 +523,7 @@ def test_paths_of_the_file_start_at_its_folder(home: Path) -> None:
     first, second = load(folder / "c.json5").config.resolved_agents()
     assert first.workspace == folder / "../notes"
     assert first.memory_search.local.model_path == str(folder / "m.gguf")
+    assert first.memory_search.query.rerank.model_path == str(folder / "r.gguf")
     assert first.memory_search.local.model_cache_dir == str(home / "models")
     assert second.workspace == folder / "b"
     assert second.memory_search.local.model_path == "hf:o/r/f.gguf"

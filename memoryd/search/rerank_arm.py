@@ -1,0 +1,95 @@
+"""Ranked → reranked: the first candidates in the order of a cross-encoder, which reads each beside the question."""
+
+import time
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from memoryd.domain.media import modality_of
+from memoryd.domain.ranking.reordering import dealt
+from memoryd.rerank.reranking import RankingOutcome, Reranking
+from memoryd.search.backend import Arm, ArmState, Query
+from memoryd.search.ranked import PairReading, Ranked
+from memoryd.store.chunks import ChunkRow
+from memoryd.store.database import Database
+
+TEXT_CHARACTERS: Final = 2000
+"""Of a candidate, its headings included; a chunk has some 1,400."""
+_STATES: Final = {
+    RankingOutcome.OK: ArmState.OK,
+    RankingOutcome.WAITING: ArmState.WAITING,
+    RankingOutcome.TIMEOUT: ArmState.TIMEOUT,
+    RankingOutcome.FAILED: ArmState.FAILED,
+}
+
+
+Readings = Mapping[int, PairReading]
+"""By chunk id."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RerankArm:
+    """Reads the first `candidates` within `seconds`; late or failing, the order stands."""
+
+    reranking: Reranking
+    candidates: int
+    seconds: float
+    database: Database
+    withdrawn: Container[str] = field(repr=False)
+    """The notes that nobody may be told of."""
+
+    async def reranked(self, query: Query, ranking: Ranked, end: float) -> tuple[Arm, Ranked]:
+        """Return how it went until `end` (monotonic clock) and, if it went well, the same in another order.
+
+        What tells something stays before noise. Raises StoreError.
+        """
+        first = [*ranking.telling, *ranking.noise][: self.candidates]
+        rows = await self.database.documents.chunks(first)
+        read = [chunk for chunk in first if chunk in rows and self._is_read(rows[chunk])]
+        if len(read) < 2 or not query.question.text:
+            return Arm(ArmState.OK), ranking
+        texts = {chunk: _text(rows[chunk]) for chunk in read}
+        # copies are read once
+        distinct = list(dict.fromkeys(texts.values()))
+        seconds = max(0.0, min(self.seconds, end - time.monotonic()))
+        found = await self.reranking.rank(query.question.text, distinct, seconds)
+        if found.outcome is not RankingOutcome.OK:
+            return Arm(_STATES[found.outcome], found.reason), ranking
+        place = {distinct[position]: place for place, position in enumerate(found.order, start=1)}
+        relevance = dict(zip(distinct, found.relevance, strict=True))
+        readings = {chunk: PairReading(place[text], relevance[text]) for chunk, text in texts.items()}
+        return Arm(ArmState.OK), _reordered(ranking, readings)
+
+    def _is_read(self, row: ChunkRow) -> bool:
+        # the text of a picture or sound is its name, which does not tell what it shows
+        return row.path not in self.withdrawn and modality_of(row.path) is None
+
+
+def _text(row: ChunkRow) -> str:
+    return f"{row.heading}\n{row.text}".strip()[:TEXT_CHARACTERS]
+
+
+def _reordered(ranking: Ranked, readings: Readings) -> Ranked:
+    """Deal the scores of the chunks that were read anew, and put each group in that order."""
+    scored = dict(_dealt(ranking, ranking.telling, readings)) | dict(_dealt(ranking, ranking.noise, readings))
+    return replace(
+        ranking,
+        telling=_sorted(ranking.telling, scored),
+        noise=_sorted(ranking.noise, scored),
+        readings=scored,
+    )
+
+
+def _dealt(
+    ranking: Ranked, group: Sequence[int], readings: dict[int, PairReading]
+) -> Iterator[tuple[int, PairReading]]:
+    read = [chunk for chunk in group if chunk in readings]
+    order = sorted(range(len(read)), key=lambda at: readings[read[at]].place)
+    for chunk, score in zip(read, dealt([ranking.base_scores[chunk] for chunk in read], order), strict=True):
+        yield chunk, replace(readings[chunk], score=score)
+
+
+def _sorted(group: Sequence[int], readings: Readings) -> list[int]:
+    """Return a group with those that were read in their new order, on the places that they have together."""
+    in_order = iter(sorted((chunk for chunk in group if chunk in readings), key=lambda chunk: readings[chunk].place))
+    return [next(in_order) if chunk in readings else chunk for chunk in group]
