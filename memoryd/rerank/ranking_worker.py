@@ -2,9 +2,10 @@
 
 import asyncio
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
@@ -79,6 +80,7 @@ class RankingWorker:
         self.reranker = spec.reranker
         self._worker = KeptWorker(spec.run, retry=retry)
         self._turn = asyncio.Lock()
+        self._last = _LastQuestion("", {})
 
     @property
     def is_given_up(self) -> bool:
@@ -101,11 +103,29 @@ class RankingWorker:
         """Return what the model's head says to each text, in order: more answers better. Raises RerankerUnavailable.
 
         Questions wait for each other here, where giving up costs nothing; whoever is cancelled takes the pairs back
-        that the worker has not begun, and breaks off the one that it has.
+        that the worker has not begun, and breaks off the one that it has. What was read for the last question is not
+        read again.
         """
-        requests = [Score(0, question[:TEXT_CHARACTERS], text[:TEXT_CHARACTERS]) for text in texts]
         async with self._turn:
+            known = self._last.scores if self._last.question == question else {}
+            unknown = {key: text for text in texts if (key := _digest(text)) not in known}
+            requests = [Score(0, question[:TEXT_CHARACTERS], text[:TEXT_CHARACTERS]) for text in unknown.values()]
             replies = await self._worker.ask(requests)
         if refused := [reply.reason for reply in replies if isinstance(reply, NoResult)]:
             raise RerankerUnavailable(f"the reranking model gives no score: {refused[0]}")
-        return [reply for reply in replies if not isinstance(reply, NoResult)]
+        given = [reply for reply in replies if not isinstance(reply, NoResult)]
+        scores = {**known, **dict(zip(unknown, given, strict=True))}
+        self._last = _LastQuestion(question, {key: scores[key] for key in map(_digest, texts)})
+        return [scores[_digest(text)] for text in texts]
+
+
+@dataclass(frozen=True, slots=True)
+class _LastQuestion:
+    """What was asked last, with its scores by the digests of the texts: asked again after an edit, few are new."""
+
+    question: str
+    scores: Mapping[bytes, float]
+
+
+def _digest(text: str) -> bytes:
+    return sha256(text.encode(errors="surrogatepass")).digest()

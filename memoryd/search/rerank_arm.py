@@ -45,7 +45,7 @@ class RerankArm:
         """
         first = [*ranking.telling, *ranking.noise][: self.candidates]
         rows = await self.database.documents.chunks(first)
-        read = [chunk for chunk in first if chunk in rows and self._is_read(rows[chunk])]
+        read = [chunk for chunk in first if chunk in rows and self._is_read(rows[chunk], query)]
         if len(read) < 2 or not query.question.text:
             return Arm(ArmState.OK), ranking
         texts = {chunk: _text(rows[chunk]) for chunk in read}
@@ -60,9 +60,11 @@ class RerankArm:
         readings = {chunk: PairReading(place[text], relevance[text]) for chunk, text in texts.items()}
         return Arm(ArmState.OK), _reordered(ranking, readings)
 
-    def _is_read(self, row: ChunkRow) -> bool:
+    def _is_read(self, row: ChunkRow, query: Query) -> bool:
+        if row.path in self.withdrawn or query.untold.holds(row):
+            return False
         # the text of a picture or sound is its name, which does not tell what it shows
-        return row.path not in self.withdrawn and modality_of(row.path) is None
+        return modality_of(row.path) is None
 
 
 def _text(row: ChunkRow) -> str:
@@ -80,9 +82,7 @@ def _reordered(ranking: Ranked, readings: Readings) -> Ranked:
     )
 
 
-def _dealt(
-    ranking: Ranked, group: Sequence[int], readings: dict[int, PairReading]
-) -> Iterator[tuple[int, PairReading]]:
+def _dealt(ranking: Ranked, group: Sequence[int], readings: Readings) -> Iterator[tuple[int, PairReading]]:
     read = [chunk for chunk in group if chunk in readings]
     order = sorted(range(len(read)), key=lambda at: readings[read[at]].place)
     for chunk, score in zip(read, dealt([ranking.base_scores[chunk] for chunk in read], order), strict=True):

@@ -179,6 +179,7 @@ async def test_long_question_leaves_room_for_the_text(model: Path) -> None:
 async def test_nasty_text_gets_a_score(model: Path, text: str) -> None:
     async with running(model) as worker:
         (score,) = await worker.scores(QUESTION, [text])
+        await worker.scores("bread", [text])
         (again,) = await worker.scores(QUESTION, [text])
         assert score == again
         assert worker.state().restarts == 0
@@ -197,7 +198,7 @@ async def test_cancelled_question_is_broken_off_and_the_next_is_answered(tmp_pat
     async with running(path) as worker:
         await worker.warm()
         expected = await worker.scores(QUESTION, TEXTS)
-        late = asyncio.create_task(worker.scores(QUESTION, [long_text] * 300))
+        late = asyncio.create_task(worker.scores("bread", [f"{number} {long_text}" for number in range(300)]))
         await asyncio.sleep(0)
         with suppress(TimeoutError):
             async with asyncio.timeout(0.05):
@@ -220,14 +221,24 @@ async def test_idle_model_is_unloaded_and_comes_back(model: Path) -> None:
         before = await worker.scores(QUESTION, TEXTS)
         await eventually_async(lambda: worker.state().pid is None)
         assert worker.state().phase is WorkerPhase.STOPPED
+        await worker.scores("bread", TEXTS)
         assert await worker.scores(QUESTION, TEXTS) == before
+
+
+async def test_last_question_is_not_read_again(model: Path) -> None:
+    async with running(model, idle_unload=timedelta(milliseconds=50)) as worker:
+        before = await worker.scores(QUESTION, TEXTS)
+        await eventually_async(lambda: worker.state().pid is None)
+        assert await worker.scores(QUESTION, [TEXTS[2], TEXTS[0]]) == [before[2], before[0]]
+        assert worker.state().pid is None
+        assert await worker.scores(QUESTION, [TEXTS[1], TEXTS[0], TEXTS[1]]) == [before[1], before[0], before[1]]
 
 
 async def test_killed_worker_is_told_and_comes_back(tmp_path: Path) -> None:
     path = write_bert_ranker(tmp_path / "slow.gguf", layers=120)
     async with running(path) as worker:
         await worker.warm()
-        asked = asyncio.create_task(worker.scores(QUESTION, ["the roof " * 80] * 300))
+        asked = asyncio.create_task(worker.scores(QUESTION, [f"{number} the roof" * 80 for number in range(300)]))
         await asyncio.sleep(0)
         pid = worker.state().pid
         assert pid is not None

@@ -58,9 +58,9 @@ def daemon(tmp_path: Path, notes: Path, **rerank: object) -> Iterator[RunningDae
         yield running
 
 
-def ask(running: RunningDaemon, **options: Any) -> SearchReply:
+def ask(running: RunningDaemon, question: str = QUESTION, **options: Any) -> SearchReply:
     with Client(running.socket, timeout=120) as client:
-        return client.search(QUESTION, explain=True, **options)
+        return client.search(question, explain=True, **options)
 
 
 def ask_until(running: RunningDaemon, state: str) -> SearchReply:
@@ -140,7 +140,7 @@ def test_late_reranker_leaves_the_order_and_says_so(tmp_path: Path, notes: Path,
 def test_deadline_of_the_question_bounds_the_reranker_too(tmp_path: Path, notes: Path, slow: Path) -> None:
     with daemon(tmp_path, notes, modelPath=str(slow), **LONG) as running:
         ask_until(running, "ok")
-        reply = ask(running, deadline_ms=300)
+        reply = ask(running, "whose roof is that", deadline_ms=300)
     assert reply["health"]["arms"]["rerank"]["state"] == "timeout"
     assert len(reply["results"]) == NOTES
 
@@ -159,6 +159,8 @@ def test_idle_model_is_unloaded_and_comes_back(tmp_path: Path, notes: Path, fast
     with daemon(tmp_path, notes, modelPath=str(fast), idleUnloadMinutes=0.003, **LONG) as running:
         before = ask_until(running, "ok")
         eventually(lambda: worker_of(running)["pid"] is None)
+        # what was read for the last question is not read again
+        ask(running, "whose roof is that")
         assert order(ask_until(running, "ok")) == order(before)
 
 
@@ -169,7 +171,7 @@ def test_killed_worker_costs_the_order_of_one_answer(tmp_path: Path, notes: Path
         assert pid is not None
         busy = psutil.Process(pid).cpu_times().user
         replies: list[SearchReply] = []
-        asking = threading.Thread(target=lambda: replies.append(ask(running)))
+        asking = threading.Thread(target=lambda: replies.append(ask(running, "whose roof is that")))
         asking.start()
         eventually(lambda: psutil.Process(pid).cpu_times().user > busy)
         os.kill(pid, signal.SIGKILL)
