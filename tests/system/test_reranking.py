@@ -63,12 +63,12 @@ def ask(running: RunningDaemon, question: str = QUESTION, **options: Any) -> Sea
         return client.search(question, explain=True, **options)
 
 
-def ask_until(running: RunningDaemon, state: str) -> SearchReply:
+def ask_until(running: RunningDaemon, state: str, question: str = QUESTION) -> SearchReply:
     """Ask until the reranker took part in that way."""
     replies: list[SearchReply] = []
 
     def is_so() -> bool:
-        replies.append(ask(running))
+        replies.append(ask(running, question))
         return replies[-1]["health"]["arms"]["rerank"]["state"] == state
 
     eventually(is_so, seconds=60)
@@ -180,6 +180,7 @@ def test_killed_worker_costs_the_order_of_one_answer(tmp_path: Path, notes: Path
         assert reply["health"]["arms"]["rerank"]["state"] == "failed"
         assert "SIGKILL" in str(reply["health"]["arms"]["rerank"]["reason"])
         assert [hit["explain"]["mergedRank"] for hit in reply["results"]] == list(range(1, NOTES + 1))
+        ask_until(running, "ok", "whose roof is that")
         assert order(ask_until(running, "ok")) == order(before)
         assert worker_of(running)["restarts"] == 1
 
