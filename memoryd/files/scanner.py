@@ -77,15 +77,20 @@ def scan(roots: Sequence[ScanRoot], rules: ScanRules) -> Scan:
     # before the roots are listed: of a root that appears in between, the watcher of these folders then tells
     for folder in {rules.workspace, *(root.path.parent for root in roots), *(root.stands_in for root in roots)}:
         with contextlib.suppress(OSError):
-            found.above[str(folder)] = _folder_id(str(folder))
+            found.above[str(folder)] = folder_id(str(folder))
     if rules.follow_symlinks:
         found.tops = [root.path.resolve() for root in roots]
     for root in roots:
-        before = len(found.files)
-        state, reason, info = _scan_root(root, rules if root.takes_media else replace(rules, media=None), found)
-        device, inode = (info.st_dev, info.st_ino) if info else (0, 0)
-        found.roots.append(RootReport(root, state, len(found.files) - before, reason, device, inode))
+        found.roots.append(look_at_root(root, rules, found))
     return found
+
+
+def look_at_root(root: ScanRoot, rules: ScanRules, found: Scan) -> RootReport:
+    """Add what lies at one root to what was found, and report on it."""
+    before = len(found.files)
+    state, reason, info = _scan_root(root, rules if root.takes_media else replace(rules, media=None), found)
+    device, inode = (info.st_dev, info.st_ino) if info else (0, 0)
+    return RootReport(root, state, len(found.files) - before, reason, device, inode)
 
 
 def _device(folder: Path) -> int | None:
@@ -112,7 +117,7 @@ def _scan_root(root: ScanRoot, rules: ScanRules, found: Scan) -> tuple[RootState
         return RootState.MISSING, "there is nothing at this path", None
     at = _relative(root.path, rules)
     if not rules.is_ignored(at):
-        _take(root.path.name, at, info, _device(root.path.parent) or 0, rules, found)
+        take(root.path.name, at, info, _device(root.path.parent) or 0, rules, found)
     return RootState.OK, "", info
 
 
@@ -138,7 +143,7 @@ def _walk(top: str, prefix: str, rules: ScanRules, found: Scan) -> bool:
         try:
             # before the listing: of a folder that is replaced in between the older identity is kept, and the next scan
             # finds another one and has it watched anew
-            identity = _folder_id(folder)
+            identity = folder_id(folder)
             with os.scandir(folder) as entries:
                 listed = list(entries)
         except OSError as exc:
@@ -197,10 +202,11 @@ def _take_entry(path: str, name: str, at: RelativePath, device: int, rules: Scan
         found.unreadable.append(at)
         found.skipped.append(SkippedFile(at, _say(exc)))
         return
-    _take(name, at, info, device, rules, found)
+    take(name, at, info, device, rules, found)
 
 
-def _take(name: str, at: RelativePath, info: os.stat_result, device: int, rules: ScanRules, found: Scan) -> None:
+def take(name: str, at: RelativePath, info: os.stat_result, device: int, rules: ScanRules, found: Scan) -> None:
+    """Add a file to what was found, or why it is none of the documents."""
     if not rules.may_be_document(name) or at in found.files:
         return
     limit, key = rules.limit(name)
@@ -220,7 +226,8 @@ def _is_left_out(at: str, path: str, rules: ScanRules) -> bool:
     return rules.is_ignored(at)
 
 
-def _folder_id(path: str) -> FolderId:
+def folder_id(path: str) -> FolderId:
+    """Return which folder stands at a path; raises OSError."""
     info = os.stat(path)  # noqa: PTH116
     return info.st_dev, info.st_ino
 

@@ -26,7 +26,7 @@ class CatchingUp:
             # a round that goes on may have looked already, and reads now what this question wants to find
             ticket = self.demands.ticket
         elif seconds > 0:
-            ticket = self.demands.ask()
+            ticket = self.demands.ask(is_heard=is_heard)
         else:
             return self._pending(self.demands.unseen.changes)
         try:

@@ -22,6 +22,8 @@ class Demand:
     """False when the clock was set back: no file is believed to be unchanged by its times."""
     is_asked: bool = False
     """Whether a question waits for the small notes that changed."""
+    is_partial: bool = False
+    """Whether it is enough to look at the files that events named."""
 
 
 class Demands:
@@ -48,17 +50,14 @@ class Demands:
         self._is_forced = False
         self._trusts_times = True
         self._has_question = False
+        self._needs_all = True
         self._progress = asyncio.Condition()
 
     @property
-    def trusts_times(self) -> bool:
-        """Whether nobody has said since the last look that the clock was set back."""
-        return self._trusts_times
-
-    @property
-    def has_question(self) -> bool:
-        """Whether a question waits for the next look to begin."""
-        return self._has_question
+    def next(self) -> Demand:
+        """How the next look is to be taken, as of now."""
+        is_partial = self._has_question and not self._needs_all and not self.unseen.changes.is_vague
+        return Demand(self._is_forced, self._trusts_times, self._has_question, is_partial)
 
     def hint(self) -> None:
         """Note that something may have changed."""
@@ -73,15 +72,21 @@ class Demands:
     def demand(self, *, is_forced: bool = False) -> int:
         """Ask for a look now and return its ticket."""
         self._asked += 1
+        self._needs_all = True
         self._is_forced = self._is_forced or is_forced
         self._wake.set()
         return self._asked
 
-    def ask(self) -> int:
-        """Ask for a look for a question and return its ticket: all who ask before it begins share one."""
+    def ask(self, *, is_heard: bool = False) -> int:
+        """Ask for a look for a question and return its ticket: all who ask before it begins share one.
+
+        `is_heard` says that all changes were told by events.
+        """
+        self._needs_all = self._needs_all or not is_heard
         if not self._has_question:
             self._has_question = True
-            self.demand()
+            self._asked += 1
+            self._wake.set()
         return self._asked
 
     def distrust_times(self) -> None:
@@ -97,21 +102,24 @@ class Demands:
         """Begin a round. What is asked from here on is for the next one: this one may have looked already."""
         self.ticket = self._asked
         self.has_failed = False
-        self._debounce.clear()
 
     def take(self) -> Demand:
         """Return how to look, once.
 
         It is taken before the look: of a clock that is set back while the disk is listed, the next look is to know.
         """
-        taken = Demand(self._is_forced, self._trusts_times, self._has_question)
-        self._is_forced, self._trusts_times, self._has_question = False, True, False
+        taken = self.next
+        if not taken.is_partial:
+            # a look at some files leaves the hints to one at all of them, for which nobody waits
+            self._debounce.clear()
+        self._is_forced, self._trusts_times, self._has_question, self._needs_all = False, True, False, False
         self.is_asked = taken.is_asked
         return taken
 
     def give_back(self, taken: Demand) -> None:
         """Let the next look be as a demand asked that could not be met; a question does not wait for it."""
         self.has_failed = True
+        self._needs_all = True
         self.unseen.give_back()
         self._is_forced = self._is_forced or taken.is_forced
         self._trusts_times = self._trusts_times and taken.trusts_times

@@ -25,9 +25,10 @@ from memoryd.index.file_table import FileTable
 from memoryd.index.interruption import InterruptibleCommit
 from memoryd.index.large import LargeNotes
 from memoryd.index.look import Look
+from memoryd.index.looking import Looking
 from memoryd.index.planning import Planned, Planner
 from memoryd.index.purging import Purger
-from memoryd.index.reading import LARGE_BYTES, Reader, Reading, ReadStatus
+from memoryd.index.reading import Reader, Reading, ReadStatus
 from memoryd.index.round import ASKED_BATCH_BYTES, READ_AHEAD_BYTES, Round, read_under_the_rules, round_of
 from memoryd.index.sync_reporter import SyncReporter
 from memoryd.index.sync_state import IndexEvents, SyncState
@@ -83,8 +84,15 @@ class Indexer:
         """Of the opening of the index that the table was read from."""
         self._table = FileTable()
         self._demands = Demands(Debounce(settings.debounce, settings.max_hold))
-        self._planner = Planner(look=look, mounts=mounts, grace=settings.grace)
         self._reporter = SyncReporter(events, self._table, settings.grace)
+        self._looking = Looking(
+            executor=executor,
+            planner=Planner(look=look, mounts=mounts, grace=settings.grace),
+            table=self._table,
+            demands=self._demands,
+            reporter=self._reporter,
+            longest_pause=settings.longest_pause,
+        )
         self._purger = Purger(
             database=database,
             executor=executor,
@@ -103,7 +111,7 @@ class Indexer:
             failure_grace=settings.grace.root,
         )
         commit = InterruptibleCommit(
-            demands=self._demands, commit=self._committer.commit, has_newcomers=self._has_newcomers
+            demands=self._demands, commit=self._committer.commit, has_newcomers=self._looking.has_newcomers
         )
         self._large = LargeNotes(executor=executor, commit=commit.run, on_cut=self._demands.wake)
 
@@ -200,13 +208,14 @@ class Indexer:
 
     async def _round(self, demand: Demand) -> Outcome:
         """Look, plan, and do what the plan says; raises StoreError."""
-        await self._learn()
+        is_new = await self._learn()
         self._demands.unseen.begin()
-        look = await in_thread(self._executor, self._planner.look)
+        # what is withheld is released by what a look at all files finds
+        look = await self._looking.look(demand, needs_all=is_new or bool(self.withdrawn))
         # before the plan: what changes from here on is an event only if the folders are watched by then
         self._reporter.note_look(look)
         self._demands.unseen.note_look(look)
-        planned = await self._plan(look, demand)
+        planned = await self._looking.plan(look, demand)
         rules, seen, todo = look.rules, look.seen, planned.todo
         reader = Reader(look.roots, rules, self._settings.chunks, seen.files, self._database.path.parent)
         was_withholding = self.is_withholding
@@ -238,7 +247,7 @@ class Indexer:
         self._reporter.note_rules(look.rules)
         # together: what was told is counted by the plan from here on
         self._demands.unseen.end()
-        self._reporter.note_plan(look.seen, planned)
+        self._reporter.note_plan(look, planned)
         # what is not in the plan is in the index as it may be, or not at all
         self.withdrawn.keep({*todo.read, *todo.remove, *(old for old, _ in todo.rename), *todo.missing_since})
 
@@ -247,21 +256,17 @@ class Indexer:
         database = self._database
         return database.is_open and database.damage is None and database.epoch == self._epoch
 
-    async def _learn(self) -> None:
-        """Ask the index what it holds, once for each opening of its file."""
+    async def _learn(self) -> bool:
+        """Ask the index what it holds, once for each opening of its file; tell whether that was done."""
         # the keeper may open another file while this one answers; what was learned is then of the older epoch, and
         # is learned again by the next round
         epoch = self._database.epoch
-        if self._epoch != epoch:
+        is_new = self._epoch != epoch
+        if is_new:
             self._table.learn(await self._database.documents.known(self._settings.chunks.fingerprint))
             self.withdrawn.keep(self._table.indexed)
             self._epoch = epoch
-
-    async def _plan(self, look: Look, demand: Demand) -> Planned:
-        # copies: beside the commit of a large note the table changes, while the thread goes through it
-        indexed, known = dict(self._table.indexed), self._table.view(is_forced=demand.is_forced)
-        unclosed = self._demands.unseen.unclosed
-        return await in_thread(self._executor, lambda: self._planner.plan(look, indexed, known, demand, unclosed))
+        return is_new
 
     async def _execute(self, todo: SyncPlan, work: Round) -> list[RelativePath]:
         """Do what the plan says; return the files that changed while they were read, or were not renamed after all."""
@@ -270,8 +275,7 @@ class Indexer:
         again += [old for old in work.came_from.values() if self._table.knows(old)]
         # one that was written anew since the look, as by switching branches, is not hidden: to purge it would cost the
         # vectors of all texts that no note holds just now
-        workspace = work.reader.rules.workspace
-        back = await in_thread(self._executor, lambda: self._planner.came_back(todo.remove, workspace))
+        back = await self._looking.came_back(todo.remove, work.reader.rules.workspace)
         await self._purger.remove([path for path in todo.remove if path not in back])
         self._reporter.note_removed(len(todo.remove))
         again += back
@@ -284,14 +288,6 @@ class Indexer:
         again += await self._large.advance(work)
         await self._purger.drop_remains()
         return again
-
-    async def _has_newcomers(self) -> bool:
-        """Tell whether anything but large notes is to be done."""
-        look = await in_thread(self._executor, self._planner.look)
-        demands = self._demands
-        todo = (await self._plan(look, Demand(False, demands.trusts_times, demands.has_question))).todo
-        small = [path for path in todo.read if look.seen.files[path].size <= LARGE_BYTES]
-        return bool(small or todo.rename or todo.remove)
 
     async def _read_all(
         self, paths: Sequence[RelativePath], work: Round, most_bytes: int = READ_AHEAD_BYTES

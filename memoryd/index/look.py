@@ -1,8 +1,9 @@
 """One look at a workspace, with the rules that it was taken under."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
+from memoryd.domain.documents import RelativePath
 from memoryd.files.scan_rules import ScanRoot, ScanRules
 from memoryd.files.scanner import Scan
 
@@ -16,3 +17,5 @@ class Look:
     seen: Scan
     remote: str
     """Why scans alone tell what changes there; empty if events do."""
+    only: Set[RelativePath] | None = None
+    """Which files were looked at; the others are as the look before found them. None: all were."""

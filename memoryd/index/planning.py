@@ -2,18 +2,22 @@
 
 import os
 import time
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
-from memoryd.domain.documents import RelativePath
+from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.domain.syncplan import Grace, Known, Observation, SyncPlan, plan
 from memoryd.files.mount_table import ReadMounts, remote_reason
+from memoryd.files.rescan import may_be_brought_up, rescan
 from memoryd.files.roots import unreadable_files, vanished_roots
-from memoryd.files.scan_rules import CurrentRules
+from memoryd.files.scan_rules import CurrentRules, ScanRoot, ScanRules
 from memoryd.files.scanner import Scan, scan
 from memoryd.index.demands import Demand
 from memoryd.index.look import Look
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +53,38 @@ class Planner:
         self._mounts = mounts
         self._grace = grace
         self._missing_since: Mapping[RelativePath, float] = {}
+        self._last: Look | None = None
+        self._looked_at_all = 0.0
 
-    def look(self) -> Look:
-        """List and stat what is there."""
+    @property
+    def seconds_since_all(self) -> float:
+        """How long ago the last look at all files began."""
+        return time.monotonic() - self._looked_at_all
+
+    def look(self, names: Set[RelativePath] | None = None) -> Look:
+        """List and stat what is there; of these names alone, if the rest is sure to be as it was."""
         roots, rules = self._look()
+        # two looks never run at once
+        self._last = self._partial_look(names, roots, rules) or self._whole_look(roots, rules)
+        return self._last
+
+    def _whole_look(self, roots: Sequence[ScanRoot], rules: ScanRules) -> Look:
+        self._looked_at_all = time.monotonic()
         seen = scan(roots, rules)
         return Look(roots, rules, seen, remote_reason([rules.workspace, *(root.path for root in roots)], self._mounts))
+
+    def _partial_look(
+        self, names: Set[RelativePath] | None, roots: Sequence[ScanRoot], rules: ScanRules
+    ) -> Look | None:
+        last = self._last
+        if names is None or last is None or not may_be_brought_up(last.seen, roots, rules):
+            return None
+        # the rules of the last look are asked, and those of now judge: if the former hold, both say the same
+        if last.rules.hold is not None or rules.hold is not None or not last.rules.is_current():
+            return None
+        wanted = names | self._missing_since.keys()
+        seen = rescan(last.seen, roots, rules, wanted)
+        return None if seen is None else Look(roots, rules, seen, last.remote, wanted)
 
     def came_back(self, paths: Sequence[RelativePath], workspace: Path) -> Set[RelativePath]:
         """Return those of the paths that an earlier look missed, and that are listed now, under the rules of now."""
@@ -70,13 +100,21 @@ class Planner:
         demand: Demand,
         unclosed: Set[RelativePath] = frozenset(),
     ) -> Planned:
-        """Compare a look with what is known, the indexed and those that were left out."""
+        """Compare a look with what is known, the indexed and those that were left out.
+
+        After a look at some files the plan is for these, and for those that wait.
+        """
         seen, workspace = look.seen, look.rules.workspace
-        seen.roots += vanished_roots(seen, indexed, workspace)
+        disk: Mapping[RelativePath, FileStat] = seen.files
+        if look.only is None:
+            seen.roots += vanished_roots(seen, indexed, workspace)
+        else:
+            disk, indexed = _those(look.only, disk), _those(look.only, indexed)
+            known = _those(look.only, known)
         lost = unreadable_files(seen, indexed, workspace)
         now, wall_ns = time.monotonic(), time.time_ns()
         observed = Observation(
-            disk=seen.files,
+            disk=disk,
             unreadable=lost,
             missing_since=self._missing_since,
             now=now,
@@ -90,6 +128,10 @@ class Planner:
         self._missing_since = dict(todo.missing_since)
         out_of_sight = len(lost & todo.missing_since.keys())
         return Planned(todo, known, out_of_sight, _waiting(seen, todo, indexed, lost))
+
+
+def _those(paths: Iterable[RelativePath], of: Mapping[RelativePath, Value]) -> dict[RelativePath, Value]:
+    return {path: of[path] for path in paths if path in of}
 
 
 def _waiting(seen: Scan, todo: SyncPlan, indexed: Mapping[RelativePath, Known], lost: Set[RelativePath]) -> Waiting:

@@ -42,7 +42,8 @@ class SyncReporter:
     def note_look(self, look: Look) -> None:
         """Note what was on disk."""
         self._update(remote=look.remote)
-        self._events.on_scan(look.seen)
+        if look.only is None:
+            self._events.on_scan(look.seen)
 
     def note_rules(self, rules: ScanRules) -> None:
         """Note what the privacy rules say."""
@@ -52,14 +53,14 @@ class SyncReporter:
             # what may be embedded changes with it
             self._events.on_commit()
 
-    def note_plan(self, seen: Scan, planned: Planned) -> None:
+    def note_plan(self, look: Look, planned: Planned) -> None:
         """Note what is to be done."""
         todo = planned.todo
         self.waiting, self.has_again = planned.waiting, False
         self.unread = {*todo.read, *(new for _, new in todo.rename)}
         self._update(
-            last_scan_at=datetime.now(UTC),
-            roots=tuple(seen.roots),
+            last_scan_at=datetime.now(UTC) if look.only is None else self.state.last_scan_at,
+            roots=tuple(look.seen.roots),
             pending_files=len(todo.read) + len(todo.rename) + len(todo.remove),
             is_dirty=not todo.is_empty or not todo.is_settled,
         )

@@ -489,7 +489,7 @@ async def test_note_that_comes_back_while_it_is_removed_costs_no_vector(
     note.write_text("The heron of the other branch.\n")
     await stage.embed()
     embedded = len(stage.embedder.embedded)
-    plan = stage.indexer._planner.plan
+    plan = stage.indexer._looking._planner.plan
 
     def raced(*given: Any, **options: Any) -> Planned:
         planned = plan(*given, **options)
@@ -497,7 +497,7 @@ async def test_note_that_comes_back_while_it_is_removed_costs_no_vector(
             note.write_text("The heron of the first branch.\n")
         return planned
 
-    monkeypatch.setattr(stage.indexer._planner, "plan", raced)
+    monkeypatch.setattr(stage.indexer._looking._planner, "plan", raced)
     note.unlink()
     await stage.embed()
     assert await stage.found("heron first branch") == ["memory/branch.md"]

@@ -5,6 +5,9 @@ import pytest
 
 from memoryd.domain.debounce import Debounce
 from memoryd.index.demands import NEVER, Demand, Demands
+from memoryd.index.file_events import ANYTHING
+from memoryd.index.unseen import ANY_CHANGE, NOTHING
+from tests.waiting import eventually_async
 
 
 @pytest.fixture
@@ -61,6 +64,65 @@ async def has_ended(waiting: asyncio.Future[None]) -> bool:
     async with asyncio.timeout(5):
         await waiting
     return waiting.done()
+
+
+async def test_questions_that_wait_for_a_look_share_it_and_are_answered_before_it_is_settled(demands: Demands) -> None:
+    demands.begin()
+    demands.take()
+    ticket = demands.ask(is_heard=True)
+    assert demands.ask(is_heard=True) == ticket
+    await demands.answer()
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.01):
+            await demands.answered(ticket)
+    demands.begin()
+    assert demands.take() == Demand(is_forced=False, trusts_times=True, is_asked=True, is_partial=True)
+    assert demands.ask(is_heard=True) > ticket
+    await demands.answer()
+    await demands.answered(ticket)
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.01):
+            await demands.served(ticket)
+
+
+def test_files_that_events_named_are_enough_only_for_questions_that_heard_them(demands: Demands) -> None:
+    demands.take()
+    demands.ask(is_heard=True)
+    assert demands.next.is_partial
+    demands.ask(is_heard=False)
+    assert not demands.take().is_partial
+    demands.ask(is_heard=True)
+    demands.demand()
+    assert not demands.take().is_partial
+    demands.ask(is_heard=True)
+    demands.hear(ANYTHING)
+    assert not demands.take().is_partial
+
+
+async def test_look_at_some_files_leaves_the_debounce_to_run(demands: Demands) -> None:
+    demands.take()
+    demands.hint()
+    demands.ask(is_heard=True)
+    demands.begin()
+    assert demands.take().is_partial
+    await asyncio.sleep(0)
+    await eventually_async(lambda: demands.is_due(demands.ticket))
+    demands.begin()
+    assert not demands.take().is_partial
+    assert not demands.is_due(demands.ticket)
+
+
+def test_what_could_not_be_looked_at_is_told_still(demands: Demands) -> None:
+    demands.hear(ANYTHING)
+    taken = demands.take()
+    demands.unseen.begin()
+    assert demands.unseen.changes == ANY_CHANGE
+    assert not demands.unseen.is_waiting
+    demands.give_back(taken)
+    assert demands.unseen.is_waiting
+    demands.unseen.begin()
+    demands.unseen.end()
+    assert demands.unseen.changes == NOTHING
 
 
 def test_how_to_look_is_said_once(demands: Demands) -> None:

@@ -1,0 +1,156 @@
+"""What a question waits for, with the real watcher and indexer in this process."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from memoryd.index.inotify_events import InotifyEvents
+from memoryd.index.watcher import FileWatcher
+from tests.integration.indexing import QUICK, Stage, staged
+from tests.waiting import eventually_async
+
+PATIENT = replace(QUICK, debounce=60, max_hold=60, settle=5, grace=replace(QUICK.grace, file=60, settle=5))
+"""Nothing is looked at by itself."""
+
+
+class Asking:
+    """A stage whose questions wait as those of the daemon do."""
+
+    def __init__(self, stage: Stage, watcher: FileWatcher) -> None:
+        self.stage = stage
+        self.watcher = watcher
+
+    @property
+    def is_heard(self) -> bool:
+        return self.watcher.hear("stage")
+
+    async def catch_up(self, seconds: float = 20) -> int:
+        return await self.stage.indexer.catching_up.catch_up(seconds, is_heard=self.is_heard)
+
+    async def found(self, text: str) -> tuple[list[str], int]:
+        """Return where a word is found, and how many files are pending."""
+        pending = await self.catch_up()
+        return await self.stage.found(text), pending
+
+
+@pytest.fixture
+async def asking(tmp_path: Path, workspace: Path) -> AsyncIterator[Asking]:
+    watcher = FileWatcher(probe=tmp_path / "probe", source=InotifyEvents(step_seconds=60))
+    async with staged(workspace, tmp_path / "state", settings=PATIENT, watcher=watcher) as stage:
+        await stage.sync()
+        found = Asking(stage, watcher)
+        await eventually_async(lambda: found.is_heard)
+        await found.catch_up()
+        yield found
+
+
+async def test_named_files_alone_are_looked_at(asking: Asking) -> None:
+    stage = asking.stage
+    before = stage.indexer.state.last_scan_at
+    for number in range(3):
+        stage.write("memory/new.md", f"The quetzal{number}.\n")
+        assert await asking.found(f"quetzal{number}") == (["memory/new.md"], 0)
+    (stage.workspace / "memory" / "new.md").rename(stage.workspace / "memory" / "newer.md")
+    assert await asking.found("quetzal2") == (["memory/newer.md"], 0)
+    stage.write("MEMORY.md", "The ibex.\n")
+    assert await asking.found("ibex") == (["MEMORY.md"], 0)
+    assert stage.indexer.state.last_scan_at == before
+    # what no look found is met by the next one at all files
+    await stage.sync()
+    assert stage.indexer.state.last_scan_at != before
+
+
+async def test_rules_of_privacy_that_change_are_looked_at_with_all_files(asking: Asking) -> None:
+    stage = asking.stage
+    stage.write("memory/mine.md", "The quetzal.\n")
+    assert await asking.found("quetzal") == (["memory/mine.md"], 0)
+    before = stage.indexer.state.last_scan_at
+    stage.write(".memoryignore", "mine.md\n")
+    await asking.catch_up()
+    assert stage.indexer.state.last_scan_at != before
+    stage.write("memory/mine.md", "The quetzal and the ibex.\n")
+    # half written rules hold nobody's notes out, and let nothing new in
+    assert (await asking.found("ibex"))[0] == []
+
+
+async def test_nothing_that_changed_is_no_look_and_no_wait(asking: Asking) -> None:
+    generation, scanned = asking.stage.indexer.state.generation, asking.stage.indexer.state.last_scan_at
+    for _ in range(10):
+        assert await asking.catch_up(0.000_1) == 0
+    assert asking.stage.indexer.state.generation == generation
+    assert asking.stage.indexer.state.last_scan_at == scanned
+
+
+async def test_what_can_be_no_document_counts_for_nothing(asking: Asking) -> None:
+    stage = asking.stage
+    for name in ("memory/.draft.md.swp", "memory/note.md~", "memory/#note.md#", "memory/data.json", "README.md"):
+        stage.write(name, "The quetzal.\n")
+    stage.write(".git/HEAD", "ref\n")
+    assert asking.is_heard
+    assert await asking.catch_up(0) == 0
+    stage.write("memory/note.md", "The quetzal.\n")
+    assert asking.is_heard
+    assert await asking.catch_up(0) == 1
+
+
+async def test_questions_that_come_together_share_one_look(asking: Asking) -> None:
+    stage, looks = asking.stage, 0
+    planner = stage.indexer._looking._planner
+    look = planner.look
+
+    def counted(*given: object) -> object:
+        nonlocal looks
+        looks += 1
+        return look(*given)  # type: ignore[arg-type]
+
+    planner.look = counted  # type: ignore[method-assign,assignment]
+    stage.write("memory/new.md", "The quetzal.\n")
+    assert await asyncio.gather(*(asking.catch_up() for _ in range(20))) == [0] * 20
+    assert looks == 1
+
+
+async def test_file_that_somebody_writes_to_waits_until_it_is_closed(asking: Asking) -> None:
+    path = asking.stage.write("memory/open.md", "The quetzal.\n")
+    assert await asking.found("quetzal") == (["memory/open.md"], 0)
+    with path.open("a") as file:
+        file.write("The ibex, and")
+        file.flush()
+        assert await asking.found("ibex") == ([], 1)
+        assert await asking.found("quetzal") == (["memory/open.md"], 1)
+        file.write(" the stork.\n")
+    assert await asking.found("stork") == (["memory/open.md"], 0)
+
+
+async def test_emptied_file_is_pending_and_its_old_text_stays(asking: Asking) -> None:
+    path = asking.stage.write("memory/open.md", "The quetzal.\n")
+    await asking.catch_up()
+    os.truncate(path, 0)
+    assert await asking.found("quetzal") == (["memory/open.md"], 1)
+    path.write_text("The ibex.\n")
+    assert await asking.found("ibex") == (["memory/open.md"], 0)
+
+
+async def test_look_that_comes_too_late_leaves_what_was_told_pending(asking: Asking) -> None:
+    for number in range(3):
+        asking.stage.write(f"memory/new-{number}.md", "The quetzal.\n")
+    assert await asking.catch_up(0) == 3
+    assert await asking.catch_up() == 0
+
+
+async def test_lost_events_are_at_least_one_pending_file(asking: Asking, tmp_path: Path) -> None:
+    limit = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
+    files = [(asking.stage.workspace / "memory" / f".{number}").open("wb", buffering=0) for number in range(2)]
+    for _ in range(limit):
+        for file in files:
+            file.write(b".")
+    for file in files:
+        file.close()
+    asking.stage.write("memory/lost.md", "The quetzal.\n")
+    assert not asking.is_heard
+    assert await asking.catch_up(0) == 1
+    assert await asking.found("quetzal") == (["memory/lost.md"], 0)
+    await eventually_async(lambda: asking.is_heard)
