@@ -84,6 +84,7 @@ class Workspace:
             inner=self.index.builtin if qmd is None else qmd.search,
             check=FileCheck(files=files, executor=self._executor),
             look_again=self.index.look_again,
+            gone=lambda: self.index.indexer.gone,
         )
 
     def _memory(self, agent: Agent, limits: LimitsSection) -> AgentMemory:

@@ -13,6 +13,7 @@ from memoryd.store.chunks import ChunkRow
 
 MAX_REFILLS = 5
 """How often a question is asked for others in the places of what its files do not hold: enough when most are gone."""
+IS_GONE = "it is gone, and nothing was looked for in its place in time"
 LEAST_SECONDS = 0.05
 """For a look at the files, however late the engine was."""
 
@@ -21,12 +22,23 @@ LookAgain = Callable[[Set[RelativePath], float], Awaitable[bool]]
 
 
 class CheckedSearch:
-    """Asks `inner`, and tells what the files hold. `look_again` has the index follow them where they differ."""
+    """Asks `inner`, and tells what the files hold. `look_again` has the index follow them where they differ.
 
-    def __init__(self, *, inner: SearchBackend, check: FileCheck, look_again: LookAgain) -> None:
+    `gone` says what the index knows to be gone; it may keep that for a grace.
+    """
+
+    def __init__(
+        self,
+        *,
+        inner: SearchBackend,
+        check: FileCheck,
+        look_again: LookAgain,
+        gone: Callable[[], Set[RelativePath]],
+    ) -> None:
         self._inner = inner
         self._check = check
         self._look_again = look_again
+        self._gone = gone
 
     async def search(self, query: Query) -> Found:
         """Return what is found and stands in its files; `owed` names what may answer otherwise."""
@@ -42,10 +54,13 @@ class CheckedSearch:
         for _ in range(MAX_REFILLS):
             if not checked.differing or time.monotonic() > end:
                 break
-            # others take the places of what differs still, and may differ, too
-            query = replace(query, untold=query.untold | checked.untold)
+            # others take the places of what differs still, and may differ, too: of many that are gone all at once
+            gone = Untold(frozenset(self._gone())) if checked.absent else Untold()
+            query = replace(query, untold=query.untold | checked.untold | gone)
             found, checked = await self._round(query, end)
             owed |= checked.owed
+        # what would have taken their places is not told
+        owed |= dict.fromkeys(checked.absent, IS_GONE)
         return replace(_told(found, checked, query), owed=owed)
 
     async def _round(self, query: Query, end: float) -> tuple[Found, CheckedRows]:
