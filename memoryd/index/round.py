@@ -43,8 +43,9 @@ class Round:
         """Part what a question waits for, the smallest files up to `ASKED_BYTES` together, from the others."""
         by_size = sorted(paths, key=lambda path: self.seen.files[path].size)
         until = list(accumulate(self.seen.files[path].size for path in by_size))
-        at = bisect_right(until, ASKED_BYTES)
-        return by_size[:at], by_size[at:]
+        soon = by_size[: bisect_right(until, ASKED_BYTES)]
+        among_soon = set(soon)
+        return soon, [path for path in paths if path not in among_soon]
 
     def batches(self, paths: Sequence[RelativePath], most_bytes: int) -> Iterator[list[RelativePath]]:
         """Yield the paths in runs of few enough files and bytes; a large file goes alone."""
