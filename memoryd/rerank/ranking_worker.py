@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
@@ -104,27 +104,39 @@ class RankingWorker:
 
         Questions wait for each other here, where giving up costs nothing; whoever is cancelled takes the pairs back
         that the worker has not begun, and breaks off the one that it has. What was read for the last question is not
-        read again.
+        read again, so that the same question goes on where it was late.
         """
         async with self._turn:
-            known = self._last.scores if self._last.question == question else {}
-            unknown = {key: text for text in texts if (key := _digest(text)) not in known}
-            requests = [Score(0, question[:TEXT_CHARACTERS], text[:TEXT_CHARACTERS]) for text in unknown.values()]
-            replies = await self._worker.ask(requests)
+            read = self._last = self._last.asked_again(question, texts)
+            unread = {key: text for text in texts if (key := _digest(text)) not in read.scores}
+            keys = list(unread)
+            requests = [Score(0, question[:TEXT_CHARACTERS], text[:TEXT_CHARACTERS]) for text in unread.values()]
+            replies = await self._worker.ask(requests, on_reply=lambda at, reply: read.note(keys[at], reply))
         if refused := [reply.reason for reply in replies if isinstance(reply, NoResult)]:
             raise RerankerUnavailable(f"the reranking model gives no score: {refused[0]}")
-        given = [reply for reply in replies if not isinstance(reply, NoResult)]
-        scores = {**known, **dict(zip(unknown, given, strict=True))}
-        self._last = _LastQuestion(question, {key: scores[key] for key in map(_digest, texts)})
-        return [scores[_digest(text)] for text in texts]
+        return [read.scores[_digest(text)] for text in texts]
+
+    def read(self, question: str, texts: Sequence[str]) -> int:
+        """Return how many of the texts were read already, if this is what was asked last."""
+        return len(self._last.asked_again(question, texts).scores)
 
 
 @dataclass(frozen=True, slots=True)
 class _LastQuestion:
-    """What was asked last, with its scores by the digests of the texts: asked again after an edit, few are new."""
+    """What was asked last, with its scores by the digests of the texts, as they come."""
 
     question: str
-    scores: Mapping[bytes, float]
+    scores: dict[bytes, float]
+
+    def asked_again(self, question: str, texts: Sequence[str]) -> "_LastQuestion":
+        """Return the same with what these texts have in common with those before; nothing if the question is new."""
+        known = self.scores if self.question == question else {}
+        return _LastQuestion(question, {key: known[key] for key in map(_digest, texts) if key in known})
+
+    def note(self, key: bytes, reply: float | NoResult) -> None:
+        """Keep a score."""
+        if not isinstance(reply, NoResult):
+            self.scores[key] = reply
 
 
 def _digest(text: str) -> bytes:

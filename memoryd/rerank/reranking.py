@@ -116,7 +116,8 @@ class Reranking:
                 scores = await worker.scores(question, texts)
         except TimeoutError:
             if worker.state().phase is WorkerPhase.READY:
-                return Ranking(RankingOutcome.TIMEOUT, f"it did not read {len(texts)} texts within {seconds:.2g} s")
+                count = f"{worker.read(question, texts)} of {len(texts)} texts"
+                return Ranking(RankingOutcome.TIMEOUT, f"it read {count} within {seconds:.2g} s")
             return Ranking(RankingOutcome.WAITING, "the reranking model is being loaded")
         except RerankerUnavailable as exc:
             return Ranking(RankingOutcome.FAILED, str(exc))

@@ -13,7 +13,7 @@ from memoryd.search.ranked import PairReading, Ranked
 from memoryd.store.chunks import ChunkRow
 from memoryd.store.database import Database
 
-TEXT_CHARACTERS: Final = 2000
+TEXT_CHARACTERS: Final = 1500
 """Of a candidate, its headings included; a chunk has some 1,400."""
 _STATES: Final = {
     RankingOutcome.OK: ArmState.OK,

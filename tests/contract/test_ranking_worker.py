@@ -210,6 +210,25 @@ async def test_cancelled_question_is_broken_off_and_the_next_is_answered(tmp_pat
         assert worker.state().restarts == 0
 
 
+async def test_late_question_goes_on_where_it_was(tmp_path: Path) -> None:
+    path = write_bert_ranker(tmp_path / "slow.gguf", layers=60)
+    texts = [f"{number} {TEXTS[0]}" for number in range(40)]
+    async with running(path) as worker:
+        await worker.warm()
+        asked = asyncio.create_task(worker.scores(QUESTION, texts))
+        await eventually_async(lambda: worker.read(QUESTION, texts) > 2)
+        asked.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asked
+        before = worker.read(QUESTION, texts)
+        assert 2 < before < len(texts)
+        assert worker.read("bread", texts) == 0
+        scores = await worker.scores(QUESTION, texts)
+        assert worker.read(QUESTION, texts) == len(texts)
+        await worker.scores("bread", texts[:1])
+        assert scores == await worker.scores(QUESTION, texts)
+
+
 async def test_questions_wait_for_each_other(model: Path) -> None:
     async with running(model) as worker:
         both = await asyncio.gather(worker.scores(QUESTION, TEXTS), worker.scores("bread", TEXTS))

@@ -134,7 +134,7 @@ def test_late_reranker_leaves_the_order_and_says_so(tmp_path: Path, notes: Path,
     for late in (reply, again):
         assert order(late) == order(plain)
         assert not late["health"]["complete"]
-        assert "12 texts" in str(late["health"]["arms"]["rerank"]["reason"])
+        assert "of 12 texts within" in str(late["health"]["arms"]["rerank"]["reason"])
 
 
 def test_deadline_of_the_question_bounds_the_reranker_too(tmp_path: Path, notes: Path, slow: Path) -> None:

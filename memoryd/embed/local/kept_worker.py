@@ -10,7 +10,7 @@ import structlog
 
 from memoryd.embed.local.frames import WorkerRequest
 from memoryd.embed.local.worker_connection import WorkerConnection
-from memoryd.embed.local.worker_job import Reply
+from memoryd.embed.local.worker_job import OnReply, Reply
 from memoryd.embed.local.worker_life import WorkerLife, WorkerRun
 from memoryd.embed.local.worker_phase import WorkerEvent, WorkerPhase, next_phase
 from memoryd.errors import MemorydError, ModelError
@@ -69,7 +69,9 @@ class KeptWorker(Generic[Reply]):
         """Start the worker and wait for it; raises ModelError if the file is at fault, else what the job says."""
         await self._started()
 
-    async def ask(self, requests: Sequence[WorkerRequest], *, is_patient: bool = False) -> list[Reply]:
+    async def ask(
+        self, requests: Sequence[WorkerRequest], *, is_patient: bool = False, on_reply: OnReply[Reply] | None = None
+    ) -> list[Reply]:
         """Return a reply to each request, in order; raises what the job says, and WorkerDied.
 
         `is_patient` waits for a back-off, which others are told of at once. Who is cancelled while the model loads
@@ -81,7 +83,7 @@ class KeptWorker(Generic[Reply]):
             connection = await self._started(is_patient=is_patient)
         except ModelError as exc:
             raise self._unavailable(str(exc), exc.hint) from exc
-        return await connection.ask(requests)
+        return await connection.ask(requests, on_reply)
 
     async def run(self) -> None:
         """Start the child when somebody asks, and again after failures; cancel it to stop the child.

@@ -6,14 +6,14 @@ Every request gets exactly one reply, in order of its purpose; after anything el
 
 import asyncio
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Generic
 
 from memoryd.embed.local.frames import Cancel, Failed, Load, Message, Ready, WorkerRequest, encode, read
-from memoryd.embed.local.worker_job import Reply, WorkerJob
+from memoryd.embed.local.worker_job import OnReply, Reply, WorkerJob
 from memoryd.embed.protocol import Purpose
 from memoryd.errors import MemorydError, ModelError, WorkerDied
 
@@ -58,11 +58,12 @@ class WorkerConnection(Generic[Reply]):
         if wrong := self._job.misfit(message):
             raise ModelError(f"cannot load model {order.model}: {wrong}")
 
-    async def ask(self, requests: Sequence[WorkerRequest]) -> list[Reply]:
+    async def ask(self, requests: Sequence[WorkerRequest], on_reply: OnReply[Reply] | None = None) -> list[Reply]:
         """Send all requests at once, so that the worker never waits for the next, and give the replies in order.
 
         Their ids are given here. Raises what the job says (a question) or WorkerDied (documents) if the connection
-        ends first; who is cancelled takes them back, and what the worker has not begun it never computes.
+        ends first; who is cancelled takes them back, and what the worker has not begun it never computes. `on_reply`
+        is told of each as it comes, by its position, which is of use to who may be cancelled.
         """
         if self._end is not None:
             raise self._job.unavailable(self._end)
@@ -70,8 +71,10 @@ class WorkerConnection(Generic[Reply]):
         try:
             # when the wire breaks here, `serve` learns why, and hanging up tells those who wait below
             with suppress(ConnectionError):
-                for request in requests:
+                for position, request in enumerate(requests):
                     sent.append(self._send(request))
+                    if on_reply is not None:
+                        sent[-1].reply.add_done_callback(_telling(position, on_reply))
                     await self._writer.drain()
             return await asyncio.gather(*(owed.reply for owed in sent))
         finally:
@@ -156,6 +159,14 @@ class WorkerConnection(Generic[Reply]):
 
     def _deadline(self) -> float:
         return self._last_activity + (self._stall if self.is_busy else self._idle)
+
+
+def _telling(position: int, on_reply: OnReply[Reply]) -> Callable[[asyncio.Future[Reply]], None]:
+    def tell(reply: asyncio.Future[Reply]) -> None:
+        if not reply.cancelled() and reply.exception() is None:
+            on_reply(position, reply.result())
+
+    return tell
 
 
 def _now() -> float:

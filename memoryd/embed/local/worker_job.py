@@ -8,6 +8,8 @@ from memoryd.errors import MemorydError
 
 Reply = TypeVar("Reply")
 GivenReply = TypeVar("GivenReply", covariant=True)
+OnReply = Callable[[int, Reply], None]
+"""Is told of a reply as it comes, by the position of its request."""
 
 
 class WorkerJob(Protocol[GivenReply]):
