@@ -1,10 +1,11 @@
 """Candidates → ranked: one base score each, in one order, held against the floors before any of them is read."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from memoryd.domain.ranking.floors import Floors, TermStatistics, floors
 from memoryd.domain.ranking.fusion import Evidence
+from memoryd.domain.ranking.reordering import dealt
 from memoryd.search.hit import Hit, Ranks
 from memoryd.store.chunks import ChunkRow
 
@@ -19,6 +20,10 @@ class PairReading:
     place: int
     relevance: float
     score: float = 0.0
+
+
+Readings = Mapping[int, PairReading]
+"""By chunk id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +41,7 @@ class Ranked:
     statistics: TermStatistics | None
     """None: they could not be had in time."""
     floors: Floors | None
-    readings: Mapping[int, PairReading] = field(default_factory=dict)
+    readings: Readings = field(default_factory=dict)
     """Of the chunks that a reranker read."""
 
     def unread(self, count: int, *, is_filled: bool) -> int:
@@ -92,6 +97,30 @@ def ranked(
         statistics=statistics,
         floors=held,
     )
+
+
+def reordered(ranking: Ranked, readings: Readings) -> Ranked:
+    """Return the candidates with the scores of those that were read dealt anew, each group in that order."""
+    scored = dict(_dealt(ranking, ranking.telling, readings)) | dict(_dealt(ranking, ranking.noise, readings))
+    return replace(
+        ranking,
+        telling=_sorted(ranking.telling, scored),
+        noise=_sorted(ranking.noise, scored),
+        readings=scored,
+    )
+
+
+def _dealt(ranking: Ranked, group: Sequence[int], readings: Readings) -> Iterator[tuple[int, PairReading]]:
+    read = [chunk for chunk in group if chunk in readings]
+    order = sorted(range(len(read)), key=lambda at: readings[read[at]].place)
+    for chunk, score in zip(read, dealt([ranking.base_scores[chunk] for chunk in read], order), strict=True):
+        yield chunk, replace(readings[chunk], score=score)
+
+
+def _sorted(group: Sequence[int], readings: Readings) -> list[int]:
+    """Return a group with those that were read in their new order, on the places that they have together."""
+    in_order = iter(sorted((chunk for chunk in group if chunk in readings), key=lambda chunk: readings[chunk].place))
+    return [next(in_order) if chunk in readings else chunk for chunk in group]
 
 
 def _numbered(chunks: Sequence[int]) -> dict[int, int]:

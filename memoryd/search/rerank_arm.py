@@ -1,15 +1,14 @@
 """Ranked → reranked: the first candidates in the order of a cross-encoder, which reads each beside the question."""
 
 import time
-from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Container
+from dataclasses import dataclass, field
 from typing import Final
 
 from memoryd.domain.media import modality_of
-from memoryd.domain.ranking.reordering import dealt
 from memoryd.rerank.reranking import RankingOutcome, Reranking
 from memoryd.search.backend import Arm, ArmState, Query
-from memoryd.search.ranked import PairReading, Ranked
+from memoryd.search.ranked import PairReading, Ranked, reordered
 from memoryd.store.chunks import ChunkRow
 from memoryd.store.database import Database
 
@@ -21,10 +20,6 @@ _STATES: Final = {
     RankingOutcome.TIMEOUT: ArmState.TIMEOUT,
     RankingOutcome.FAILED: ArmState.FAILED,
 }
-
-
-Readings = Mapping[int, PairReading]
-"""By chunk id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +53,7 @@ class RerankArm:
         place = {distinct[position]: place for place, position in enumerate(found.order, start=1)}
         relevance = dict(zip(distinct, found.relevance, strict=True))
         readings = {chunk: PairReading(place[text], relevance[text]) for chunk, text in texts.items()}
-        return Arm(ArmState.OK), _reordered(ranking, readings)
+        return Arm(ArmState.OK), reordered(ranking, readings)
 
     def _is_read(self, row: ChunkRow, query: Query) -> bool:
         if row.path in self.withdrawn or query.untold.holds(row):
@@ -69,27 +64,3 @@ class RerankArm:
 
 def _text(row: ChunkRow) -> str:
     return f"{row.heading}\n{row.text}".strip()[:TEXT_CHARACTERS]
-
-
-def _reordered(ranking: Ranked, readings: Readings) -> Ranked:
-    """Deal the scores of the chunks that were read anew, and put each group in that order."""
-    scored = dict(_dealt(ranking, ranking.telling, readings)) | dict(_dealt(ranking, ranking.noise, readings))
-    return replace(
-        ranking,
-        telling=_sorted(ranking.telling, scored),
-        noise=_sorted(ranking.noise, scored),
-        readings=scored,
-    )
-
-
-def _dealt(ranking: Ranked, group: Sequence[int], readings: Readings) -> Iterator[tuple[int, PairReading]]:
-    read = [chunk for chunk in group if chunk in readings]
-    order = sorted(range(len(read)), key=lambda at: readings[read[at]].place)
-    for chunk, score in zip(read, dealt([ranking.base_scores[chunk] for chunk in read], order), strict=True):
-        yield chunk, replace(readings[chunk], score=score)
-
-
-def _sorted(group: Sequence[int], readings: Readings) -> list[int]:
-    """Return a group with those that were read in their new order, on the places that they have together."""
-    in_order = iter(sorted((chunk for chunk in group if chunk in readings), key=lambda chunk: readings[chunk].place))
-    return [next(in_order) if chunk in readings else chunk for chunk in group]

@@ -1,0 +1,155 @@
+"""What reading some candidates beside the question does to their order, and what it leaves to the other rules."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.config.query import HybridSection
+from memoryd.domain.documents import RelativePath, Source
+from memoryd.domain.ranking.floors import TermStatistics, idf
+from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, Noise, VectorMatches, Weights, relative
+from memoryd.search.hit import Hit
+from memoryd.search.ranked import PairReading, Ranked, ranked, reordered
+from memoryd.search.search_settings import SelectionSettings
+from memoryd.search.selection import Selected, select
+from memoryd.store.chunks import ChunkRow
+
+NOW = datetime(2026, 10, 30, tzinfo=UTC)
+LIMIT = 6
+DECAY: Mapping[str, object] = {"temporalDecay": {"enabled": True, "halfLifeDays": 10}}
+WORDS = 8
+"""So many chunks hold a word, the first best; as many more are found by meaning alone, half of them noise."""
+
+
+def ranking(min_score: float = 0.0) -> Ranked:
+    lexical = LexicalMatches({number: 10.0 - number for number in range(WORDS)})
+    cosines = {8: 0.9, 9: 0.8, 10: 0.7, 11: 0.6, 12: 0.2, 13: 0.15, 14: 0.1, 15: 0.05}
+    statistics = TermStatistics(idf(100, {"lease": 8}), {number: frozenset({"lease"}) for number in range(WORDS)})
+    evidence = Evidence(lexical, VectorMatches(cosines, Noise(0.0, 0.12), compared=100))
+    return ranked(evidence, relative(evidence, Weights()), statistics, min_score=min_score)
+
+
+def read_in(order: Sequence[int]) -> dict[int, PairReading]:
+    """Readings of these chunks, the first the best."""
+    return {chunk: PairReading(place, 1 - place / 100) for place, chunk in enumerate(order, start=1)}
+
+
+def hits_of(ordered: Ranked, dates: Mapping[int, str] | None = None, text: str = "") -> list[Hit]:
+    """All candidates; `dates` names the files of some, and `text` is that of all if given."""
+    names = dates or {}
+    rows = [
+        ChunkRow(
+            number,
+            RelativePath(f"memory/{names.get(number, f'note-{number}')}.md"),
+            Source.MEMORY,
+            1,
+            2,
+            "",
+            text or f"kind{number} of its own{number}, word{number} and thing{number}",
+        )
+        for number in [*ordered.telling, *ordered.noise]
+    ]
+    return [ordered.hit(row) for row in rows]
+
+
+def chosen(
+    ordered: Ranked, rules: Mapping[str, object] | None = None, dates: Mapping[int, str] | None = None
+) -> Selected:
+    settings = SelectionSettings(HybridSection.model_validate(rules or {}))
+    return select(hits_of(ordered, dates), LIMIT, settings=settings, floors=ordered.floors, now=NOW)
+
+
+def numbers(hits: Sequence[Hit]) -> list[int]:
+    return [hit.chunk.id for hit in hits]
+
+
+def test_case_is_as_it_is_said_to_be() -> None:
+    plain = ranking()
+    assert sorted(plain.telling) == [*range(WORDS), 8, 9, 10, 11]
+    assert plain.noise == [12, 13, 14, 15]
+
+
+@given(st.permutations(range(2 * WORDS)), st.integers(2, 2 * WORDS))
+def test_those_that_were_read_share_their_places_and_scores(order: list[int], count: int) -> None:
+    plain = ranking()
+    first = [*plain.telling, *plain.noise][:count]
+    after = reordered(plain, read_in([chunk for chunk in order if chunk in first]))
+    for before, group in ((plain.telling, after.telling), (plain.noise, after.noise)):
+        read = [chunk for chunk in group if chunk in first]
+        assert sorted(group) == sorted(before)
+        assert [chunk for chunk in group if chunk not in first] == [chunk for chunk in before if chunk not in first]
+        assert read == [chunk for chunk in order if chunk in read]
+        scores = [after.readings[chunk].score for chunk in read]
+        assert scores == sorted(scores, reverse=True)
+        assert sorted(scores) == sorted(plain.base_scores[chunk] for chunk in read)
+    assert after.base_scores == plain.base_scores
+
+
+def test_order_is_that_of_the_reading_and_says_so() -> None:
+    selected = chosen(reordered(ranking(), read_in([3, 1, 0, 2])))
+    assert numbers(selected.hits) == [3, 1, 0, 2, 4, 5]
+    scores = [hit.score for hit in selected.hits]
+    assert scores == sorted(scores, reverse=True)
+    assert "1. by reading it beside the question, from place 4" in selected.hits[0].because
+    assert "reading" not in selected.hits[4].because
+
+
+def test_equal_scores_stand_as_they_were_read() -> None:
+    plain = ranking()
+    alike = Ranked(
+        plain.telling,
+        plain.noise,
+        plain.refused,
+        dict.fromkeys(plain.base_scores, 0.5),
+        plain.evidence,
+        plain.ranks,
+        plain.statistics,
+        plain.floors,
+    )
+    assert numbers(chosen(reordered(alike, read_in([5, 2, 7, 0]))).hits)[:4] == [5, 2, 7, 0]
+
+
+def test_literal_hit_among_the_best_keeps_a_place() -> None:
+    """Chunks that hold no word fill the answer but for the best of those that do, which was first before."""
+    order = [8, 9, 10, 11, *range(1, WORDS), 0]
+    selected = chosen(reordered(ranking(), read_in(order)))
+    assert numbers(selected.hits)[0] == 8
+    assert 0 in numbers(selected.hits)
+
+
+def test_noise_is_moved_among_noise_alone() -> None:
+    after = reordered(ranking(), read_in([15, 14, 13, 12, *range(12)]))
+    assert after.noise == [15, 14, 13, 12]
+    assert after.telling == list(range(12))
+
+
+def test_least_score_is_held_against_the_base_score() -> None:
+    """What was left out before stays out, and what the reading moved down is left in."""
+    plain = ranking(min_score=0.25)
+    left_in = [*plain.telling, *plain.noise]
+    assert plain.refused
+    after = reordered(plain, read_in(left_in[::-1]))
+    settings = SelectionSettings(HybridSection())
+    selected = select(hits_of(after), 20, settings=settings, min_score=0.25, floors=after.floors, now=NOW)
+    assert sorted(numbers(selected.hits)) == sorted(left_in)
+
+
+def test_age_weighs_on_the_score_that_the_reading_gave() -> None:
+    after = reordered(ranking(), read_in([2, 1, 0]))
+    fresh = chosen(after, DECAY)
+    assert numbers(fresh.hits)[:3] == [2, 1, 0]
+    aged = chosen(after, DECAY, dates={2: "2026-07-30"})
+    (moved,) = [hit for hit in aged.hits if hit.chunk.id == 2] or [hit for hit in aged.misses if hit.chunk.id == 2]
+    assert moved.score == pytest.approx(after.readings[2].score * moved.decay.factor)
+    assert numbers(aged.hits)[0] == 1
+
+
+def test_copies_fold_into_one() -> None:
+    after = reordered(ranking(), read_in([4, 0]))
+    settings = SelectionSettings(HybridSection())
+    hits = hits_of(after, text="the lease of the oak is in the drawer")
+    selected = select(hits, LIMIT, settings=settings, floors=after.floors, now=NOW)
+    assert len(selected.hits[0].copies) == WORDS - 1
