@@ -12,10 +12,8 @@ from memoryd.domain.ranking.fusion import LexicalMatches
 from memoryd.domain.ranking.questions import Question
 from memoryd.domain.text.dates import WrittenDate
 from memoryd.domain.text.words import Phrase
+from memoryd.store.neighbour_rows import BODY, HEADING, PARTS, PATH, lifted
 from memoryd.store.word_expressions import all_of, any_of, any_phrase, every_phrase, one_of
-
-BODY, HEADING, PATH, PARTS = 1.0, 1.0, 1.0, 0.25
-"""BM25 weights of the columns. Of `parts` a hint is enough: the identifier itself stands in the body."""
 
 # A plain rowid would make SQLite seek each candidate anew; so it reads the term's list once.
 _CHUNKS = f"""
@@ -57,7 +55,8 @@ class CandidateFilter:
 def best_chunks(db: apsw.Connection, question: Question, limit: int, admitted: CandidateFilter) -> LexicalMatches:
     """Return the best `limit` chunks that hold a term, best first: those of a higher level, then those with more BM25.
 
-    A level is for holding all terms, another for holding all of them whole.
+    A level is for holding all terms, another for holding all of them whole. Neighbouring words find nothing more: of
+    what is found, they lift what has them side by side.
     """
     clauses, values = _clauses(admitted)
     complete = all_of(question.complete, question.dates)
@@ -65,7 +64,9 @@ def best_chunks(db: apsw.Connection, question: Question, limit: int, admitted: C
     statement = _CHUNKS.format(level=level, clauses=clauses)
     expression = any_of(question.terms, question.joined, question.dates)
     rows = list(db.execute(statement, (*complete, expression, *values, limit)))
-    return LexicalMatches({row[0]: row[1] for row in rows}, {row[0]: row[2] for row in rows if row[2]})
+    bm25 = lifted(db, {row[0]: row[1] for row in rows}, question.neighbours)
+    found = LexicalMatches(bm25, {row[0]: row[2] for row in rows if row[2]})
+    return found.only(found.order())
 
 
 def admitted_chunks(db: apsw.Connection, chunk_ids: Iterable[int], admitted: CandidateFilter) -> set[int]:

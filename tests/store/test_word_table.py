@@ -89,6 +89,30 @@ class TestWords:
         assert {chunk for chunk in found.bm25 if "may" in told.terms[chunk]} == chunks[days[0]]
         assert told.idf.known == {"rent", "7", "may", "2023"}
 
+    async def test_neighbours_of_a_question_lift_what_has_them_side_by_side(self, database: Database) -> None:
+        texts = ["The group had support of all who came.", "The support group had all who came here."]
+        texts += ["Support was asked for.", "The group was away.", "Boats and a shed.", "Rent of the attic."]
+        for number, text in enumerate(texts):
+            await put_note(database, RelativePath(f"memory/{number}.md"), f"# Day\n\n{text}\n")
+        apart, beside = [*await ids_of(database, "memory/0.md"), *await ids_of(database, "memory/1.md")]
+        plain = asked("support", "group", "came")
+        without = await database.words.best(plain, ALL, CandidateFilter())
+        question = replace(plain, neighbours=(("support", "group"), ("boat", "nowhere")))
+        found = await database.words.best(question, ALL, CandidateFilter())
+        assert found.bm25[beside] > without.bm25[beside]
+        assert {**found.bm25, beside: 0.0} == {**without.bm25, beside: 0.0}
+        assert list(found.bm25)[:2] == [beside, apart]
+        together = replace(plain, neighbours=(("support", "came"), ("had", "support")))
+        assert (await database.words.best(together, ALL, CandidateFilter())).bm25[apart] > without.bm25[apart]
+
+    async def test_neighbours_that_mostly_stand_together_lift_nothing(self, database: Database) -> None:
+        for number in range(4):
+            await put_note(database, RelativePath(f"memory/{number}.md"), f"# {number}\n\nThe boat shed was open.\n")
+        plain = asked("boat", "shed")
+        without = await database.words.best(plain, ALL, CandidateFilter())
+        found = await database.words.best(replace(plain, neighbours=(("boat", "shed"),)), ALL, CandidateFilter())
+        assert found == without
+
     async def test_what_was_removed_is_found_no_more_and_the_index_stays_sound(self, database: Database) -> None:
         await put_note(database, A, note("rent"))
         await put_note(database, B, note("attic"))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from memoryd.domain.ranking.filters import Filters, parse_instant
+from memoryd.domain.ranking.neighbours import neighbours_in
 from memoryd.domain.text.dates import WrittenDate, dates_in
 from memoryd.domain.text.words import (
     MAX_PHRASE_WORDS,
@@ -49,6 +50,8 @@ class Question:
     terms: tuple[str, ...] = ()
     joined: tuple[Phrase, ...] = ()
     dates: tuple[WrittenDate, ...] = ()
+    neighbours: tuple[Phrase, ...] = ()
+    """Words that lift what has them side by side, and find nothing."""
     phrases: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
     plain_phrases: tuple[str, ...] = ()
@@ -124,6 +127,7 @@ def parse_question(text: str, filters: Filters, now: datetime, *, limit: int = 6
         terms=tuple(query_terms(asked, limit=limit)),
         joined=tuple(dict.fromkeys(joined))[:limit],
         dates=dates,
+        neighbours=neighbours_in(asked),
         phrases=tuple(parts.phrases),
         excluded=tuple(parts.excluded),
         plain_phrases=tuple(_plain(phrase) for phrase in parts.phrases),

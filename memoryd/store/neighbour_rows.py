@@ -1,0 +1,33 @@
+"""How well chunks hold neighbouring words of a question side by side."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+import apsw
+
+from memoryd.domain.ranking.neighbours import SHARE, are_telling
+from memoryd.domain.text.words import Phrase
+from memoryd.store.word_expressions import any_phrase, every_phrase
+
+BODY, HEADING, PATH, PARTS = 1.0, 1.0, 1.0, 0.25
+"""BM25 weights of the columns. Of `parts` a hint is enough: the identifier itself stands in the body."""
+
+_COUNT = "SELECT count(*) FROM chunk_words WHERE chunk_words MATCH ?"
+_SCORES = f"""
+SELECT rowid, -bm25(chunk_words, {BODY}, {HEADING}, {PATH}, {PARTS}) FROM chunk_words
+WHERE chunk_words MATCH ? AND +rowid IN (SELECT value FROM json_each(?))
+"""
+
+
+def lifted(db: apsw.Connection, scores: Mapping[int, float], neighbours: Sequence[Phrase]) -> dict[int, float]:
+    """Return the scores (BM25 by chunk) with the share of the neighbours that tell anything in these notes."""
+    telling = [words for words in neighbours if _are_telling(db, words)] if scores else []
+    if not telling:
+        return dict(scores)
+    found = dict(db.execute(_SCORES, (any_phrase(telling), json.dumps(list(scores)))))
+    return {chunk: score + SHARE * found.get(chunk, 0.0) for chunk, score in scores.items()}
+
+
+def _are_telling(db: apsw.Connection, words: Phrase) -> bool:
+    together: int = db.execute(_COUNT, (every_phrase([words]),)).get
+    return together > 0 and are_telling(together, min(db.execute(_COUNT, (f'"{word}"',)).get for word in words))

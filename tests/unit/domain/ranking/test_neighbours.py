@@ -1,0 +1,45 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.domain.ranking.neighbours import MAX_NEIGHBOURS, are_telling, neighbours_in
+from memoryd.domain.text.words import STOP_WORDS
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("When was Caroline at the LGBTQ support group?", [("lgbtq", "support"), ("support", "group")]),
+        ("who painted the old boat shed", [("old", "boat"), ("boat", "shed")]),
+        ("the shed by the lake", []),
+        ("Achim Beierlorzer", []),
+        ("trainer of FC Koln", []),
+        ("Caroline painted", [("caroline", "painted")]),
+        ("mother-in-law, boat; shed", []),
+        ("plan B works", []),
+        ("Zoë's café crème", [("cafe", "creme")]),
+        ("我们 去了 海边", []),
+        ("", []),
+    ],
+)
+def test_neighbours_are_words_that_tell_with_a_space_between(question: str, found: list[tuple[str, str]]) -> None:
+    assert list(neighbours_in(question)) == found
+
+
+@pytest.mark.parametrize(
+    ("together", "rarer", "tells"),
+    [(0, 0, False), (0, 9, False), (1, 1, False), (1, 2, True), (5, 10, True), (6, 10, False)],
+)
+def test_words_that_mostly_stand_together_say_no_more_side_by_side(together: int, rarer: int, tells: bool) -> None:
+    assert are_telling(together, rarer) is tells
+
+
+@given(st.text(st.sampled_from("abAB  the漢\u0301-1२\x00'"), max_size=80))
+def test_any_text_has_few_neighbours_and_no_stop_words(text: str) -> None:
+    found = neighbours_in(text)
+    assert len(found) == len(set(found)) <= MAX_NEIGHBOURS
+    assert all(len(words) == 2 and STOP_WORDS.isdisjoint(words) for words in found)
+
+
+def test_long_question_has_no_more_neighbours_than_a_short_one() -> None:
+    assert len(neighbours_in(" ".join(f"ab{number}" for number in range(2000)))) == MAX_NEIGHBOURS
