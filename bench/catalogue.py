@@ -1,12 +1,28 @@
 """Every measurement by name, in the order in which they run."""
 
-from bench import bulk, commands, embedding, fresh, idle, indexing, large, latency, qmd, save, scale, scanning, start
+from bench import (
+    bulk,
+    commands,
+    embedding,
+    fresh,
+    held,
+    idle,
+    indexing,
+    large,
+    latency,
+    qmd,
+    save,
+    scale,
+    scanning,
+    start,
+)
 from bench.measurement import Measurement
 
 MEASUREMENTS = (
     Measurement("start", "daemon start to answering and to ready", start.rows),
     Measurement("save", "a saved note until it is found", save.rows),
     Measurement("fresh", "saved or deleted, and asked for at once", fresh.rows),
+    Measurement("held", "hits held against their files, and edits from three threads", held.rows),
     Measurement("latency", "questions over 5,000 chunks, idle and at work", latency.rows),
     Measurement("embedding", "tokens a second against a bare llama.cpp loop", embedding.rows),
     Measurement("idle", "memory, and processor time while nobody asks", idle.rows),

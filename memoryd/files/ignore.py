@@ -118,14 +118,15 @@ class IgnoreFile:
             notice = _GONE if hold is None and seen.is_gone and self._good.patterns else ""
             self._tell(hold, notice)
             real_paths = RealPaths(self._workspace, follow_symlinks=self._follow_symlinks)
-            newest = self._newest(seen) if hold is not None else self._good.patterns
+            # what holds hides already
+            newest = () if hold is None else (self._newest(seen),)
             return Ruling(
-                under_each_name(lambda path: any(one.hides(path) for one in rules), real_paths),
+                _hiding(rules, real_paths),
                 any(rules),
                 hold,
                 lambda: seen.is_still(self._read()),
                 notice,
-                under_each_name(newest.hides, real_paths),
+                _hiding(newest, real_paths),
             )
 
     def _judge(self, seen: _Seen) -> tuple[tuple[Patterns, ...], Hold | None]:
@@ -194,6 +195,16 @@ class IgnoreFile:
         if reason and reason != self._told:
             log.warning("privacy rules are in doubt", reason=reason)
         self._told = reason
+
+
+def _hiding(rules: Sequence[Patterns], real_paths: RealPaths) -> Callable[[str], bool]:
+    """Return a rule that hides what any of these does; without patterns nobody need look where a path really lies."""
+    patterns = [one for one in rules if one]
+    return under_each_name(lambda path: any(one.hides(path) for one in patterns), real_paths) if patterns else _none
+
+
+def _none(_path: str) -> bool:
+    return False
 
 
 def _decoded(seen: _Seen) -> str:

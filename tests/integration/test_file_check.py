@@ -1,0 +1,223 @@
+"""What stands in a file now, and rows held against it: real files, and a disk that hangs."""
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from memoryd.domain.documents import RelativePath, Source
+from memoryd.domain.media import MediaRules, Modality
+from memoryd.domain.syncplan import Known
+from memoryd.files.excerpts import FileLocation
+from memoryd.files.octets import read_octets
+from memoryd.files.present import (
+    ABSENT,
+    IS_CHANGED,
+    IS_IN_DOUBT,
+    IS_OUT_OF_SIGHT,
+    SAME,
+    Presence,
+    PresentFile,
+    PresentFiles,
+)
+from memoryd.files.roots import workspace_roots
+from memoryd.files.scan_rules import ScanRules
+from memoryd.search.file_check import IS_LATE, MAX_OVERDUE, FileCheck
+from memoryd.store.chunks import ChunkRow
+from tests.media_files import png
+from tests.waiting import eventually_async
+
+NOTE = RelativePath("memory/note.md")
+WREN = "# Birds\n\nThe wren sings.\n"
+
+
+def known_of(workspace: Path, path: str = NOTE) -> Known:
+    octets = read_octets(workspace, path, max_bytes=1 << 20)
+    return Known(octets.stat, octets.read_at_ns, octets.sha256)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A workspace with one note."""
+    (tmp_path / "memory").mkdir()
+    (tmp_path / NOTE).write_text(WREN)
+    return tmp_path
+
+
+def rules_of(workspace: Path, **changes: object) -> ScanRules:
+    return replace(ScanRules(workspace, lambda _path: False), **changes)  # type: ignore[arg-type]  # as replace checks
+
+
+def files_of(rules: ScanRules, **options: Callable[[str], FileLocation | None]) -> PresentFiles:
+    return PresentFiles(rules=lambda: rules, roots=lambda: workspace_roots(rules.workspace, ()), **options)
+
+
+def look(rules: ScanRules, known: Known | None, path: str = NOTE) -> PresentFile:
+    return files_of(rules).look(RelativePath(path), known, rules)
+
+
+def text_of(present: PresentFile) -> str:
+    assert present.presence is Presence.OTHER
+    return present.data.decode().rstrip("\n")
+
+
+def test_stat_that_proves_something_is_all_that_is_asked() -> None:
+    # a file of this Python is old enough; another hash tells that nobody read it
+    workspace, path = Path(os.__file__).parent, "os.py"
+    known = replace(known_of(workspace, path), digest=b"another")
+    assert look(rules_of(workspace), known, path) is SAME
+
+
+def test_young_file_is_read_though_its_stat_is_the_same(place: Path) -> None:
+    known = known_of(place)
+    assert look(rules_of(place), known) is SAME
+    assert text_of(look(rules_of(place), replace(known, digest=b"another"))) == WREN.rstrip()
+
+
+def test_file_that_only_has_another_stat_is_the_same(place: Path) -> None:
+    known = known_of(place)
+    (place / NOTE).write_text(WREN)
+    (place / NOTE).chmod(0o600)
+    assert look(rules_of(place), known) is SAME
+
+
+def test_file_that_nobody_knows_the_state_of_is_read(place: Path) -> None:
+    assert text_of(look(rules_of(place), None)) == WREN.rstrip()
+
+
+def test_what_is_private_now_is_absent(place: Path) -> None:
+    known = known_of(place)
+    assert look(rules_of(place, is_ignored=lambda path: path == NOTE), known) is ABSENT
+    in_doubt = look(rules_of(place, may_hide=lambda path: path == NOTE), known)
+    assert (in_doubt.presence, in_doubt.reason) == (Presence.OWED, IS_IN_DOUBT)
+    (place / NOTE).write_text(f"---\nmemory: false\n---\n{WREN}")
+    assert look(rules_of(place), known) is ABSENT
+
+
+def test_what_grew_beyond_the_limit_is_absent(place: Path) -> None:
+    known = known_of(place)
+    (place / NOTE).write_text(WREN * 100)
+    assert look(rules_of(place, max_file_bytes=100), known) is ABSENT
+
+
+def test_deleted_note_is_absent_and_one_out_of_sight_is_owed(place: Path) -> None:
+    known = known_of(place)
+    (place / NOTE).unlink()
+    assert look(rules_of(place), known) is ABSENT
+    # the folder is on another disk than it was
+    moved = replace(known, stat=replace(known.stat, device=known.stat.device + 1))
+    assert look(rules_of(place), moved).reason == IS_OUT_OF_SIGHT
+    (place / "memory").rmdir()
+    assert look(rules_of(place), known).reason == IS_OUT_OF_SIGHT
+
+
+def test_note_in_a_deleted_folder_is_absent(place: Path) -> None:
+    (place / "memory" / "sub").mkdir()
+    (place / "memory" / "sub" / "note.md").write_text(WREN)
+    known = known_of(place, "memory/sub/note.md")
+    (place / "memory" / "sub" / "note.md").unlink()
+    (place / "memory" / "sub").rmdir()
+    assert look(rules_of(place), known, "memory/sub/note.md") is ABSENT
+    (place / "memory" / "sub").write_text("a file now")
+    assert look(rules_of(place), known, "memory/sub/note.md") is ABSENT
+
+
+@pytest.mark.parametrize("follows", [True, False])
+def test_links_count_as_they_are_followed(place: Path, follows: bool) -> None:
+    rules = rules_of(place, follow_symlinks=follows)
+    known = known_of(place)
+    (place / NOTE).rename(place / "memory" / "real.md")
+    (place / NOTE).symlink_to("real.md")
+    assert look(rules, known) is (SAME if follows else ABSENT)
+    (place / NOTE).unlink()
+    (place / NOTE).symlink_to("/etc/passwd")
+    assert look(rules, known) is ABSENT
+
+
+def test_picture_has_no_lines_to_be_looked_for(place: Path) -> None:
+    path = "memory/picture.png"
+    (place / path).write_bytes(png("a wren"))
+    rules = rules_of(place, media=MediaRules(frozenset({Modality.IMAGE}), 1 << 20))
+    known = known_of(place, path)
+    (place / path).write_bytes(png("a wren"))
+    assert look(rules, known, path) is SAME
+    (place / path).write_bytes(png("a wren") + b"more")
+    assert look(rules, known, path).reason == IS_CHANGED
+
+
+def test_document_of_qmd_lies_where_qmd_says(place: Path) -> None:
+    rules, known = rules_of(place), known_of(place)
+    path = RelativePath("qmd/notes/note.md")
+    files = files_of(rules, elsewhere=lambda told: FileLocation(place, NOTE) if told == path else None)
+    assert files.look(path, known, rules) is SAME
+    assert files.look(RelativePath("qmd/other/note.md"), known, rules) is ABSENT
+    (place / NOTE).unlink()
+    assert files.look(path, known, rules) is ABSENT
+    assert files_of(rules).look(path, known, rules) is ABSENT
+
+
+def row(known: Known, text: str, line: int = 1, number: int = 1) -> ChunkRow:
+    return ChunkRow(number, NOTE, Source.MEMORY, line, line + text.count("\n") - 1, "Birds", text, 0, known)
+
+
+@pytest.fixture
+def executor() -> Iterator[ThreadPoolExecutor]:
+    """Threads as the daemon has them."""
+    with ThreadPoolExecutor(4) as pool:
+        yield pool
+
+
+async def test_rows_of_one_file_are_told_moved_or_lost_each(place: Path, executor: ThreadPoolExecutor) -> None:
+    known = known_of(place)
+    (place / NOTE).write_text("above\n# Birds\n\nThe wren sang.\nThe owl too.\n")
+    lost, moved = row(known, "The wren sings.\n", 3), row(known, "The owl too.\n", 4, 2)
+    checked = await FileCheck(files=files_of(rules_of(place)), executor=executor).check([lost, moved], 30)
+    assert checked.told == {moved: replace(moved, start_line=5, end_line=5)}
+    assert (checked.lost, checked.absent) == (frozenset({lost}), frozenset())
+    assert checked.owed == {NOTE: IS_CHANGED}
+    assert checked.untold.holds(lost)
+    assert not checked.untold.holds(moved)
+
+
+async def test_rules_that_change_while_a_file_is_read_put_it_in_doubt(
+    place: Path, executor: ThreadPoolExecutor
+) -> None:
+    known = known_of(place)
+    (place / NOTE).write_text(f"above\n{WREN}")
+    rules = rules_of(place, is_current=lambda: False)
+    one = row(known, WREN)
+    checked = await FileCheck(files=files_of(rules), executor=executor).check([one], 30)
+    assert (checked.lost, dict(checked.owed)) == (frozenset({one}), {NOTE: IS_IN_DOUBT})
+
+
+async def test_hanging_disk_takes_few_threads_and_tells_nothing(place: Path, executor: ThreadPoolExecutor) -> None:
+    one = row(known_of(place), WREN)
+    hangs, looks = threading.Event(), []
+
+    def rules() -> ScanRules:
+        looks.append(threading.get_ident())
+        hangs.wait(60)
+        return rules_of(place)
+
+    files = PresentFiles(rules=rules, roots=list)
+    check = FileCheck(files=files, executor=executor)
+    for _ in range(MAX_OVERDUE + 3):
+        checked = await check.check([one], 0.05)
+        assert (checked.told, checked.owed) == ({}, {NOTE: IS_LATE})
+    assert len(looks) == MAX_OVERDUE
+    hangs.set()
+
+    async def is_told() -> bool:
+        return bool((await check.check([one], 10)).told)
+
+    await eventually_async(is_told)
+
+
+async def test_nothing_to_check_needs_no_thread(place: Path, executor: ThreadPoolExecutor) -> None:
+    executor.shutdown()
+    checked = await FileCheck(files=files_of(rules_of(place)), executor=executor).check([], 1)
+    assert not checked.told
