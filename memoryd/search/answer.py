@@ -173,9 +173,9 @@ def _shown(hit: Hit, weights: Mapping[str, float], limit: int, *, has_footer: bo
 def _focus(hit: Hit, focus: Focus) -> HitFocus:
     """Return the focus by the lines of the document."""
     first, text, near = hit.chunk.start_line, hit.chunk.text, None
-    if focus.is_near and hit.near is not None:
-        begin = first + text.count("\n", 0, hit.near.start)
-        near = HitLines(begin, begin + text[hit.near.start : hit.near.stop].rstrip().count("\n"))
+    if focus.near is not None:
+        begin = first + text.count("\n", 0, focus.near.start)
+        near = HitLines(begin, begin + text[focus.near.start : focus.near.stop].rstrip().count("\n"))
     return HitFocus(HitLines(first + focus.first_line, first + focus.last_line), focus.terms, near)
 
 

@@ -1,6 +1,6 @@
 """A hit: a chunk that may answer, with all that is known of it, from the arms to the reply."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from memoryd.domain.citations import Citation, cited
@@ -68,8 +68,8 @@ class Hit:
     bm25: float | None = None
     """A magnitude, 0 and up."""
     cosine: float | None = None
-    near: NearPassage | None = None
-    """The passage that has the cosine."""
+    near: Sequence[NearPassage] = ()
+    """Its passages that are among the nearest of all."""
     relevance: float | None = None
     """How well it answers by the reranker, 0 to 1; None: it did not read it."""
     ranks: Ranks = field(default_factory=Ranks)

@@ -58,7 +58,7 @@ class Ranked:
             base_score if reading is None else reading.score,
             bm25=self.evidence.lexical.bm25.get(row.id),
             cosine=self.evidence.vector.cosines.get(row.id),
-            near=self.evidence.vector.passages.get(row.id),
+            near=self.evidence.vector.near(row.id),
             ranks=self.ranks[row.id] if reading is None else replace(self.ranks[row.id], reading=reading.place),
             relevance=None if reading is None else reading.relevance,
             terms=self.statistics.terms_of(row.id) if self.statistics else (),

@@ -5,9 +5,8 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 
 from memoryd.domain.ranking.deepening import DEEPER
-from memoryd.domain.ranking.fusion import VectorMatches
+from memoryd.domain.ranking.fusion import PassageMatch, VectorMatches
 from memoryd.domain.ranking.questions import Question
-from memoryd.domain.ranking.windows import NearPassage
 from memoryd.domain.vector import Vector
 from memoryd.embed.protocol import Embedder
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot, EmbedderState
@@ -15,7 +14,6 @@ from memoryd.index.spaces import Spaces
 from memoryd.search.backend import Arm, ArmState
 from memoryd.search.lexical_arm import exact
 from memoryd.search.vector_index import VectorIndex
-from memoryd.store.chunks import PassageRow
 from memoryd.store.database import Database
 from memoryd.store.stored_vectors import Matrix
 from memoryd.store.word_rows import CandidateFilter
@@ -88,36 +86,31 @@ class VectorArm:
         while True:
             nearest, noise = await index.nearest(asked.vector, limit, allowed, strangers=asked.strangers)
             near = dict(nearest)
-            best = await self._best_passages(near, question, admitted)
+            passages = await self._passages(near, question, admitted)
             size = index.size if allowed is None else len(allowed)
-            is_enough = not question.is_narrowed or PASSAGES_PER_CHUNK * len(best) >= depth
+            is_enough = not question.is_narrowed or PASSAGES_PER_CHUNK * len(passages) >= depth
             if is_enough or limit >= size:
                 break
             # phrases and excluded words left out most of the nearest
             limit *= DEEPER
-        chunks = sorted(best, key=lambda chunk: -near[best[chunk].hash])[:depth]
-        return Arm(ArmState.OK), VectorMatches(
-            {chunk: near[best[chunk].hash] for chunk in chunks},
-            noise,
-            size,
-            {chunk: NearPassage(best[chunk].start, best[chunk].stop) for chunk in chunks},
-        )
+        cosines = {chunk: max(match.cosine for match in matches) for chunk, matches in passages.items()}
+        best = sorted(cosines, key=cosines.__getitem__, reverse=True)[:depth]
+        return Arm(ArmState.OK), VectorMatches({chunk: cosines[chunk] for chunk in best}, noise, size, passages)
 
-    async def _best_passages(
+    async def _passages(
         self, near: Mapping[bytes, float], question: Question, admitted: CandidateFilter
-    ) -> dict[int, PassageRow]:
-        """Return the nearest passage of each chunk that may answer; equal passages of several share one vector."""
+    ) -> dict[int, list[PassageMatch]]:
+        """Return the near passages of each chunk that may answer; equal passages of several share one vector."""
         passages = await self._database.documents.passages_of_hashes(list(near))
         inside = {passage.chunk for passage in passages}
         if not admitted.is_empty:
             inside = await self._database.words.admitted(inside, admitted)
         inside = await exact(self._database, question, inside)
-        best: dict[int, PassageRow] = {}
-        for passage in passages:
-            held = best.get(passage.chunk)
-            if passage.chunk in inside and (held is None or near[passage.hash] > near[held.hash]):
-                best[passage.chunk] = passage
-        return best
+        found: dict[int, list[PassageMatch]] = {chunk: [] for chunk in inside}
+        for chunk, key, start, stop in passages:
+            if chunk in inside:
+                found[chunk].append(PassageMatch(start, stop, near[key]))
+        return found
 
     async def _index_of(self, embedder: Embedder) -> VectorIndex:
         """Return the index of the embedder's space in the file as it is open now."""

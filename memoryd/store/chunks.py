@@ -76,7 +76,7 @@ def chunk_rows(db: apsw.Connection, ids: Sequence[int]) -> dict[int, ChunkRow]:
 def passages_of_hashes(db: apsw.Connection, hashes: Sequence[bytes]) -> list[PassageRow]:
     """Return every passage that has one of the hashes."""
     asked = json.dumps([key.hex() for key in hashes])
-    return [PassageRow(*row) for row in db.execute(_SELECT_PASSAGES, (asked,))]
+    return [PassageRow._make(row) for row in db.execute(_SELECT_PASSAGES, (asked,))]
 
 
 def matching_files(db: apsw.Connection, filters: Filters) -> list[int]:

@@ -15,8 +15,8 @@ from tests.integration.pseudo_terminal import on_terminal
 from tests.system.test_memoryctl import MEMORYCTL
 
 FILLING = [f"- Chore {number}: water the plants on the sill, then sweep the hall." for number in range(18)]
-ANSWER = "- The heating man, Quentin Aldebaran, comes on Thursday."
-MEANT = "who repairs the radiators of the house"
+ANSWER = "- The heating man, Quentin Aldebaran, comes on Thursday to mend the furnace and bleed the hot pipes."
+MEANT = "when will our radiators be repaired"
 NOTES = {
     "memory/house.md": "\n".join(["# House", "", *FILLING[:8], ANSWER, *FILLING[8:], ""]),
     "memory/windows.md": "\r\n".join(["# Windows", "", *FILLING[:9], "- Glazier: Wilhelmina", *FILLING[9:12], ""]),

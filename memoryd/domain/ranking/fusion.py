@@ -7,8 +7,9 @@ where it is sure.
 `weighted` is the raw weighted sum of the OpenClaw configuration reference.
 """
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from memoryd.domain.ranking.windows import NearPassage
 
@@ -19,6 +20,9 @@ FIRST_STANDOUT = 1.0
 """Standard deviations above the noise from which a cosine counts: one stranger in six gets there."""
 FULL_STANDOUT = 5.5
 """Standard deviations above the noise at which a cosine counts in full: what a near-verbatim passage reaches."""
+
+LEAST_STANDOUT = 0.05
+"""Of a chunk's best passage: where no word tells, it is still the first to be shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,14 @@ class LexicalMatches:
         return LexicalMatches({**self.bm25, **other.bm25}, {**self.levels, **other.levels})
 
 
+class PassageMatch(NamedTuple):
+    """A passage that the vector arm found: characters of its chunk, `stop` excluded, and its cosine, −1 to 1."""
+
+    start: int
+    stop: int
+    cosine: float
+
+
 @dataclass(frozen=True, slots=True)
 class VectorMatches:
     """What the vector arm found: the cosine (−1 to 1) of each chunk's best passage by chunk id."""
@@ -71,8 +83,8 @@ class VectorMatches:
     noise: Noise = field(default_factory=Noise)
     compared: int = 0
     """How many vectors the question was compared with."""
-    passages: Mapping[int, NearPassage] = field(default_factory=dict)
-    """Where the best passage of each chunk stands in it."""
+    passages: Mapping[int, Sequence[PassageMatch]] = field(default_factory=dict)
+    """The passages of each chunk that are among the nearest."""
 
     def order(self) -> list[int]:
         """Return the chunks, best first."""
@@ -82,6 +94,13 @@ class VectorMatches:
         """Return how far a chunk's cosine rises above the noise, None where the arm did not find it."""
         cosine = self.cosines.get(chunk)
         return None if cosine is None else standout(cosine, self.noise)
+
+    def near(self, chunk: int) -> tuple[NearPassage, ...]:
+        """Return the passages of a chunk whose cosines rise above the noise, and its best one even if it does not."""
+        passages = self.passages.get(chunk, ())
+        best = max(passages, key=lambda one: one.cosine, default=None)
+        rises = (max(standout(one.cosine, self.noise), LEAST_STANDOUT * (one is best)) for one in passages)
+        return tuple(NearPassage(one.start, one.stop, rise) for one, rise in zip(passages, rises, strict=True) if rise)
 
 
 @dataclass(frozen=True, slots=True)

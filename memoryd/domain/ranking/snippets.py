@@ -30,8 +30,8 @@ class Focus:
     last_line: int
     terms: tuple[str, ...] = ()
     """Those of the question that stand in it."""
-    is_near: bool = False
-    """Whether something of the passage stands in it whose meaning is nearest to the question."""
+    near: NearPassage | None = None
+    """The nearest of the passages whose meaning had it chosen; None: words alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +45,13 @@ class Snippet:
 
 
 def snippet(
-    text: str, weights: Mapping[str, float], limit: int = SNIPPET_CHARS, near: NearPassage | None = None
+    text: str, weights: Mapping[str, float], limit: int = SNIPPET_CHARS, near: Sequence[NearPassage] = ()
 ) -> Snippet:
     """Return at most `limit` characters of `text`, whole lines where they fit, around those that tell most.
 
-    `weights` say how telling each term is. The lines are those that hold the most telling terms and the near passage
-    together; a line after and a line before are added in turn while they fit. What follows a heading comes first, in
-    part if need be.
+    `weights` say how telling each term is. The lines are those that hold the most telling terms and what is near in
+    meaning together; a line after and a line before are added in turn while they fit. What follows a heading comes
+    first, in part if need be.
     """
     lines = split_lines(text)
     table = line_table(lines, weights, near)
@@ -61,11 +61,14 @@ def snippet(
         is_one_line = shown.stop - shown.start == 1
         body = _cut(body, list(weights), limit) if is_one_line else body[:limit].rstrip()
     last = shown.start + body.count("\n")
-    return Snippet(body, shown.start, last, _focus(table, Window(shown.start, last + 1), tuple(weights)))
+    return Snippet(body, shown.start, last, _focus(table, Window(shown.start, last + 1), tuple(weights), near))
 
 
 def _window(table: Sequence[Line], within: Window, room: Room) -> Window:
     """Return the lines that tell most, with those around them that fit; one line, or one below a heading, may not."""
+    lines = table[within.start : within.stop]
+    if len(lines) <= room.lines and sum(line.size for line in lines) <= room.characters:
+        return without_blank_edges(table, within)
     window = richest(table, within, room)
     if table[window.start].is_heading:
         window = _with_text(table, window, within, room)
@@ -81,15 +84,25 @@ def _with_text(table: Sequence[Line], window: Window, within: Window, room: Room
     return Window(window.start, max(window.stop, window.start + sum(size <= room.characters for size in sizes)))
 
 
-def _focus(table: Sequence[Line], shown: Window, terms: Sequence[str]) -> Focus:
+def _focus(table: Sequence[Line], shown: Window, terms: Sequence[str], near: Sequence[NearPassage]) -> Focus:
     window = _window(table, shown, FOCUS)
     inside = table[window.start : window.stop]
     return Focus(
         first_line=window.start,
         last_line=window.stop - 1,
         terms=tuple(term for term in terms if any(term in line.weights for line in inside)),
-        is_near=any(line.nearness for line in inside),
+        near=_nearest(table, window, near),
     )
+
+
+def _nearest(table: Sequence[Line], window: Window, near: Sequence[NearPassage]) -> NearPassage | None:
+    """Return the passage that stands out most of those that count in a window."""
+    if not any(line.nearness for line in table[window.start : window.stop]):
+        return None
+    start = sum(line.size for line in table[: window.start])
+    stop = start + sum(line.size for line in table[window.start : window.stop])
+    inside = (one for one in near if one.start < stop and start < one.stop)
+    return max(inside, key=lambda one: one.standout, default=None)
 
 
 def _cut(line: str, terms: Sequence[str], limit: int) -> str:

@@ -12,25 +12,32 @@ LINE_SHARE = 0.25
 """Of a term's weight counts for each line that holds it; once in the whole window it counts in full."""
 HEADING_SHARE = 0.75
 """Of a term's weight counts in a heading: what tells is the text below."""
+NUMBER_WEIGHT = 2.0
+"""Times its own is the weight of a number of three digits or more: years and codes tell alike lines apart."""
 LEAST_WEIGHT = 0.1
 """Counts a term that stands in most chunks, so that it is shown where nothing else is."""
-NEAR_SHARE = 1.0
-"""Of what all terms weigh is what the passage weighs whose meaning is nearest to the question."""
+NEAR_SHARE = 0.6
+"""Of what all terms weigh is the weight of a passage whose meaning stands out in full."""
 _DIGITS = 9
+_NUMBER = re.compile(r"[0-9]{3,}\Z")
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]")
 
 
 @dataclass(frozen=True, slots=True)
 class NearPassage:
-    """Where the passage stands whose meaning is nearest to the question: characters of its chunk, `stop` excluded."""
+    """A passage near to the question: where it stands, in characters of its chunk, and how far its cosine stands out.
+
+    `stop` is excluded; `standout` is 0 to 1.
+    """
 
     start: int
     stop: int
+    standout: float
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """How long a line is, what each term weighs in it, and what its part of the near passage weighs."""
+    """How long a line is, what each term weighs in it, and what the parts of near passages in it weigh."""
 
     size: int
     weights: Mapping[str, float]
@@ -71,15 +78,25 @@ def folded(text: str) -> str:
     return normalised(text).lower()
 
 
-def line_table(lines: Sequence[str], weights: Mapping[str, float], near: NearPassage | None) -> tuple[Line, ...]:
-    """Return what is known of each line of a text; `weights` say how telling each term is."""
-    stems = [(term, _stem(term), max(weight, LEAST_WEIGHT)) for term, weight in weights.items()]
-    passage = NEAR_SHARE * (sum(weight for _, _, weight in stems) or 1.0)
-    plain = folded("".join(lines)).split("\n")
+def line_table(lines: Sequence[str], weights: Mapping[str, float], near: Sequence[NearPassage]) -> tuple[Line, ...]:
+    """Return what is known of each line of a text; `weights` say how telling each term is.
+
+    Passages count nothing where a number of the question stands: meaning does not tell a year from another.
+    """
+    text = folded("".join(lines))
+    stems = [(term, _stem(term), _weight(term, weight)) for term, weight in weights.items()]
+    total = sum(weight for _, _, weight in stems) or 1.0
+    has_number = any(term in text for term in weights if _NUMBER.match(term))
+    standouts = _standouts(lines, () if has_number else near)
+    held = ({term: weight for term, stem, weight in stems if stem in words} for words in text.split("\n"))
     return tuple(
-        _line(line, {term: weight for term, stem, weight in stems if stem in words}, passage * share)
-        for line, words, share in zip(lines, plain, _shares(lines, near), strict=True)
+        _line(line, terms, total, NEAR_SHARE * total * standout)
+        for line, terms, standout in zip(lines, held, standouts, strict=True)
     )
+
+
+def _weight(term: str, weight: float) -> float:
+    return max(weight, LEAST_WEIGHT) * (NUMBER_WEIGHT if _NUMBER.match(term) else 1.0)
 
 
 def _stem(term: str) -> str:
@@ -87,20 +104,24 @@ def _stem(term: str) -> str:
     return term[:-1] if len(term) > 4 and term.isascii() else term
 
 
-def _shares(lines: Sequence[str], near: NearPassage | None) -> Iterator[float]:
-    """Yield for each line how much of the passage stands in it, 0 to 1."""
+def _standouts(lines: Sequence[str], near: Sequence[NearPassage]) -> Iterator[float]:
+    """Yield for each line what stands out in it: of each passage the share that stands there."""
     end = 0
     for line in lines:
         start, end = end, end + len(line)
-        inside = min(end, near.stop) - max(start, near.start) if near else 0
-        yield inside / (near.stop - near.start) if near and inside > 0 else 0.0
+        yield sum(
+            one.standout * (min(end, one.stop) - max(start, one.start)) / (one.stop - one.start)
+            for one in near
+            if one.start < end and start < one.stop
+        )
 
 
-def _line(line: str, weights: Mapping[str, float], nearness: float) -> Line:
+def _line(line: str, weights: Mapping[str, float], total: float, nearness: float) -> Line:
     if not line.strip():
         return Line(len(line), {}, 0.0, is_blank=True)
     if _HEADING.match(line):
-        held = {term: HEADING_SHARE * weight for term, weight in weights.items()}
+        share = HEADING_SHARE * sum(weights.values()) / total if weights else 0.0
+        held = {term: share * weight for term, weight in weights.items()}
         return Line(len(line), held, 0.0, is_heading=True)
     return Line(len(line), weights, nearness)
 

@@ -19,16 +19,16 @@ def focused(found: Snippet, text: str) -> list[str]:
     return text.split("\n")[found.focus.first_line : found.focus.last_line + 1]
 
 
-def passage(text: str, part: str) -> NearPassage:
+def passage(text: str, part: str) -> list[NearPassage]:
     start = text.index(part)
-    return NearPassage(start, start + len(part))
+    return [NearPassage(start, start + len(part), 0.5)]
 
 
 @given(text=TEXTS, terms=TERMS, limit=st.integers(1, 900), span=st.tuples(st.integers(0, 500), st.integers(0, 500)))
 def test_focus_stands_within_the_lines_that_are_shown(
     text: str, terms: dict[str, float], limit: int, span: tuple[int, int]
 ) -> None:
-    found = snippet(text, terms, limit, NearPassage(min(span), max(span)))
+    found = snippet(text, terms, limit, [NearPassage(min(span), max(span) + 1, 0.5)])
     focus, lines = found.focus, text.split("\n")
     assert 0 <= found.first_line <= focus.first_line <= focus.last_line <= found.last_line < len(lines)
     assert focus.last_line - focus.first_line < FOCUS.lines
@@ -39,8 +39,8 @@ def test_focus_stands_within_the_lines_that_are_shown(
 
 @given(text=TEXTS, terms=TERMS, at=st.integers(0, 400))
 def test_passage_in_no_line_that_is_shown_is_no_reason(text: str, terms: dict[str, float], at: int) -> None:
-    near = NearPassage(len(text) + at, len(text) + at + 10)
-    assert not snippet(text, terms, SNIPPET_CHARS, near).focus.is_near
+    near = [NearPassage(len(text) + at, len(text) + at + 10, 1.0)]
+    assert snippet(text, terms, SNIPPET_CHARS, near).focus.near is None
 
 
 @pytest.mark.parametrize("at", [0, 1, 7, 30, 59, 60])
@@ -58,7 +58,7 @@ def test_nearest_passage_is_in_the_focus_where_no_word_is(at: int) -> None:
     text = "\n".join([*FILLING[:at], "the boiler leaks", *FILLING[at:]])
     found = snippet(text, {"heating": 2.0}, SNIPPET_CHARS, passage(text, "the boiler leaks"))
     assert "the boiler leaks" in focused(found, text)
-    assert found.focus.is_near
+    assert found.focus.near == passage(text, "the boiler leaks")[0]
     assert not found.focus.terms
 
 
@@ -67,6 +67,27 @@ def test_words_and_passage_are_shown_together_where_both_have_room() -> None:
     text = "\n".join(lines)
     found = snippet(text, {"heating": 2.0, "repair": 2.0}, SNIPPET_CHARS, passage(text, "and the boiler leaks"))
     assert {"the heating is old", "and the boiler leaks"} <= set(focused(found, text))
+
+
+def test_number_tells_alike_lines_apart_before_meaning_does() -> None:
+    years = [f"In {year} the club had a trainer, and then another one." for year in range(1980, 2020)]
+    text = "\n".join(years)
+    near = [NearPassage(0, 200, 1.0)]
+    found = snippet(text, {"trainer": 0.5, "club": 0.5, "2004": 3.0}, SNIPPET_CHARS, near)
+    assert years[24] in focused(found, text)
+    assert found.focus.near is None
+    words = snippet(
+        "\n".join(["the reception of the wedding", *FILLING, "it was 1999"]), {"reception": 2.0, "1999": 1.5}
+    )
+    assert words.focus.terms == ("1999",)
+
+
+@pytest.mark.parametrize(("standout", "expected"), [(0.0, "word"), (0.05, "word"), (1.0, "meant")])
+def test_passage_weighs_as_much_as_it_stands_out(standout: float, expected: str) -> None:
+    text = "\n".join(["- the word", *FILLING, "- what is meant"])
+    near = [NearPassage(len(text) - 15, len(text), standout)]
+    found = snippet(text, {"word": 2.0, "other": 3.0}, SNIPPET_CHARS, near)
+    assert any(expected in line for line in focused(found, text))
 
 
 def test_one_line_of_a_hundred_kilobytes_is_a_focus_of_one_line() -> None:
