@@ -372,6 +372,32 @@ def test_status_shows_what_a_person_wants_to_know(contract: Contract, capsys: Ca
     assert not [line for line in printed.splitlines() if line.endswith(" ")]
 
 
+def test_status_shows_the_reranker_and_its_process(contract: Contract, capsys: Captured) -> None:
+    worker = {"phase": "ready", "pid": 99, "rssBytes": 12_000_000, "restarts": 1, "lastError": None}
+    reranker = {
+        "state": "ready",
+        "reason": None,
+        "since": "2026-01-05T10:00:00+00:00",
+        "model": "bge-reranker-base",
+        "family": "bge-reranker",
+        "worker": worker,
+    }
+    contract.replies["status"] = 200, status(agent(reranker=reranker))
+    assert run(["status"]) == Exit.DONE
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    at = next(number for number, line in enumerate(lines) if line[:1] == ["reranker"])
+    assert lines[at] == ["reranker", "bge-reranker-base", "·", "ready", "·", "bge-reranker"]
+    assert lines[at + 1][:5] == ["worker", "ready", "·", "pid", "99,"]
+
+
+def test_late_reranker_is_a_note(contract: Contract, capsys: Captured) -> None:
+    late = {"state": "timeout", "reason": "it read 3 of 20 texts within 1.5 s"}
+    arms = {"lexical": {"state": "ok"}, "vector": {"state": "ok"}, "rerank": late}
+    contract.replies["search"] = 200, answer(hit(), health=health(complete=False, arms=arms))
+    assert run(["search", "port"]) == Exit.DONE
+    assert "note: the rerank arm was too slow: it read 3 of 20 texts within 1.5 s" in capsys.readouterr().err
+
+
 def test_status_of_one_agent(contract: Contract, capsys: Captured) -> None:
     contract.replies["status"] = 200, status(agent(id="one"), agent(id="two"))
     assert run(["status", "--agent", "two", "--json"]) == Exit.DONE
