@@ -1,0 +1,168 @@
+"""How secrets look: the keys of known providers, tokens, private keys, passwords in assignments and addresses, cards.
+
+Every pattern is bounded or possessive, so that the time grows with the length of a text and nothing else, whoever
+wrote it. What ordinary prose, dates, versions and hashes look like is told apart by `is_random` and the names before.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import chain
+from typing import Final
+
+
+class SecretKind(StrEnum):
+    """What a secret is; it decides how much of it may be told."""
+
+    TOKEN = "token"
+    PASSWORD = "password"
+    PRIVATE_KEY = "private key"
+    CARD = "card"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class FoundSecret:
+    """A secret in a text: the characters from `start` to before `end`."""
+
+    start: int
+    end: int
+    kind: SecretKind
+
+
+_PREFIXES: Final = (
+    # model providers: OpenAI, Anthropic, DeepSeek, OpenRouter, Moonshot; Groq, xAI, Perplexity, Hugging Face, …
+    r"sk-|gsk_|xai-|pplx-|hf_|r8_|jina_|tvly-|nvapi-|fw_|csk-|esecret_|tgp_v1_|bce-v3/ALTAK-|LTAI|AKID|AKLT",
+    # code and packages: GitHub, GitLab, npm, PyPI, Docker, Atlassian, Postman, Figma, Linear, Notion
+    r"gh[pousr]_|github_pat_|gl(?:pat|dt|rt|cbt|ptt|ft|imt|agent|oas|soat)-|npm_|pypi-|dckr_(?:pat|oat)_|ATATT|PMAK-"
+    r"|figd_|lin_(?:api|oauth)_|ntn_|secret_",
+    # chat: Slack; money: Stripe, Square, Shopify
+    r"xox[abeoprs]-|xapp-|whsec_|(?:sk|rk)_(?:live|test|prod)_|sq0(?:atp|csp)-|shp(?:at|ca|pa|ss)_",
+    # clouds: Google, DigitalOcean, Databricks, Vault, Supabase, Netlify, Grafana, Sentry, New Relic, SendGrid, age
+    r"AIza|GOCSPX-|ya29\.|1//0|do[opr]_v1_|dapi|hv[sb]\.|sbp_|nfp_|gl(?:sa|c)_|sntry[su]_|NRAK-|SG\.|dp\.(?:pt|st)\."
+    r"|AGE-SECRET-KEY-1",
+)
+_KNOWN: Final = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(_PREFIXES)})[A-Za-z0-9_./+=-]{{12,}}+")
+"""Keys that say by their first letters whose they are."""
+_LONG: Final = re.compile(r"(?<![A-Za-z0-9])(?:pa-[A-Za-z0-9_-]{40,}+|key-[0-9a-f]{32}(?![0-9a-z]))")
+"""Voyage's and Mailgun's begin as much else does."""
+_AWS: Final = re.compile(r"(?<![A-Za-z0-9])(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])")
+_WEB_TOKEN: Final = re.compile(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{8,}+(?:\.[A-Za-z0-9_-]*+){0,3}")
+"""JSON Web Tokens, RFC 7519: two objects in base64url, of which each begins with `{"`."""
+_BOT: Final = re.compile(r"(?<![A-Za-z0-9])[0-9]{6,12}:[A-Za-z0-9_-]{30,}+")
+"""Telegram's."""
+_DISCORD: Final = re.compile(r"(?<![A-Za-z0-9_-])[MNO][A-Za-z0-9_-]{22,30}+\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}+")
+_HOOK: Final = re.compile(
+    r"(?:hooks\.slack\.com/(?:services|workflows)/|discord(?:app)?\.com/api/webhooks/[0-9]{1,24}/"
+    r"|/open-apis/bot/v2/hook/)(?P<secret>[A-Za-z0-9_/-]{16,}+)"
+)
+_HEADER: Final = re.compile(
+    r"(?i:authorization)\\{0,4}[\"']?\s{0,8}[:=]\s{0,8}\\{0,4}[\"']?(?i:(?:bearer|basic|token|bot|apikey)\s{1,8})"
+    r"(?P<secret>[^\s\"',;\\]{6,}+)"
+)
+_BEARER: Final = re.compile(r"(?<![A-Za-z0-9])(?i:bearer)\s{1,8}(?P<secret>[A-Za-z0-9._~+/=-]{16,}+)")
+_COOKIE: Final = re.compile(r"(?<![\w-])(?i:(?:set-)?cookie)\s{0,8}:\s{0,8}(?P<secret>[^\s=;]{1,64}=[^\r\n\"']++)")
+_TOKENS: Final = (_KNOWN, _LONG, _AWS, _WEB_TOKEN, _BOT, _DISCORD, _HOOK, _HEADER, _BEARER, _COOKIE)
+_SURE: Final = frozenset({_AWS, _WEB_TOKEN, _DISCORD, _HEADER, _COOKIE})
+"""What has such a form is nothing else; of the others a part must look as chance made it."""
+
+_ADDRESS: Final = re.compile(r"(?<=://)[^\s/@:?#\"'<>]{0,100}+:(?P<secret>[^\s/@\"'<>]{1,200}+)@")
+"""The password of a URL, RFC 3986 section 3.2.1."""
+_ADDRESS_TOKEN: Final = re.compile(r"(?<=://)(?P<secret>[A-Za-z0-9_-]{16,200}+)@")
+_QUERY: Final = re.compile(r"[?&](?i:key|sig|signature|auth|x-amz-signature|code)=(?P<secret>[^&\s#\"'<>]{16,}+)")
+_USER: Final = re.compile(
+    r"(?<![\w-])curl(?=\s)[^\n]{0,200}?\s-u\s{1,4}[\"']?[^\s:\"']{1,64}+:(?P<secret>[^\s\"']{1,200}+)"
+)
+
+_BEGIN: Final = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_END: Final = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_LINES: Final = re.compile(r"(?:\s|\\[nr]|[A-Za-z-]{4,16}: [^\n]{0,80}\n|[A-Za-z0-9+/=]{12,}+)*+")
+"""What stands behind a first line whose last line was cut off, RFC 7468."""
+
+_CARD: Final = re.compile(
+    r"(?<![0-9A-Za-z.,_/-])(?:[2-6][0-9]{3}([ -]?)[0-9]{4}\1[0-9]{4}\1[0-9]{4}|3[47][0-9]{2}([ -]?)[0-9]{6}\2[0-9]{5})"
+    r"(?![0-9A-Za-z_/-])(?![.,][0-9])"
+)
+_CARD_STARTS: Final = re.compile(r"4|5[1-5]|2(?:2[2-9]|[3-6]|7[01]|720)|3[47]|6(?:011|22|4[4-9]|5)|62")
+"""Visa, Mastercard, American Express, Discover, UnionPay: ISO/IEC 7812 issuer numbers."""
+
+_CHANCE: Final = re.compile(r"[A-Za-z0-9]{10,}+")
+
+
+def is_random(text: str) -> bool:
+    """Tell whether a part of a text looks as chance made it: ten letters with digits in a row, or twenty of either."""
+    return any(_is_mixed(run) or len(run) >= 20 for run in _CHANCE.findall(text))
+
+
+def known_secrets(text: str) -> Iterator[FoundSecret]:
+    """Yield what is a secret by its form alone, in no order; they may overlap."""
+    yield from _tokens(text)
+    for found in chain(_ADDRESS.finditer(text), _USER.finditer(text)):
+        if not is_told_already(found["secret"]):
+            yield FoundSecret(*found.span("secret"), SecretKind.PASSWORD)
+    for found in chain(_ADDRESS_TOKEN.finditer(text), _QUERY.finditer(text)):
+        if is_random(found["secret"]):
+            yield FoundSecret(*found.span("secret"), SecretKind.TOKEN)
+    yield from _private_keys(text)
+    yield from _cards(text)
+
+
+def _tokens(text: str) -> Iterator[FoundSecret]:
+    for pattern in _TOKENS:
+        for found in pattern.finditer(text):
+            start, end = _secret(found)
+            value = text[start:end]
+            if not is_told_already(value) and (pattern in _SURE or is_random(value)):
+                yield FoundSecret(start, end, SecretKind.TOKEN)
+
+
+def is_told_already(value: str) -> bool:
+    """Tell whether a value is what stands for a secret: asterisks, a masked one, or a placeholder."""
+    return _PLACEHOLDER.match(value) is not None
+
+
+_PLACEHOLDER: Final = re.compile(
+    r"(?:[*•·#.-]{3,}|[xX]{3,}|\S{6}…\S{4}|…\S{4}|…)\Z|[<$%{\[(]|(?i:your[-_ ]|my[-_ ]|example|changeme|redacted)"
+    r"|(?i:none|null|nil|true|false|undefined|string|str|bytes|int|secretstr|optional|required|any|yes|no)\b"
+)
+
+
+def _secret(found: re.Match[str]) -> tuple[int, int]:
+    start, end = found.span("secret") if "secret" in found.re.groupindex else found.span()
+    # the end of a sentence is no part of it
+    return start, start + len(found.string[start:end].rstrip(".,/+-"))
+
+
+def _is_mixed(text: str) -> bool:
+    return any(sign.isdigit() for sign in text) and any(sign.isalpha() for sign in text)
+
+
+def _private_keys(text: str) -> Iterator[FoundSecret]:
+    """Yield what stands between the first and the last line of each; to the end of its lines if the last is missing."""
+    at = 0
+    while begin := _BEGIN.search(text, at):
+        end = _END.search(text, begin.end())
+        if end is None:
+            yield from (_cut_key(text, cut.end()) for cut in _BEGIN.finditer(text, begin.start()))
+            return
+        yield FoundSecret(begin.end(), end.start(), SecretKind.PRIVATE_KEY)
+        at = end.end()
+
+
+def _cut_key(text: str, start: int) -> FoundSecret:
+    """Return the lines of a key whose last line is missing."""
+    lines = _KEY_LINES.match(text, start)
+    return FoundSecret(start, start + len(lines.group().rstrip()) if lines else start, SecretKind.PRIVATE_KEY)
+
+
+def _cards(text: str) -> Iterator[FoundSecret]:
+    for found in _CARD.finditer(text):
+        digits = re.sub("[ -]", "", found.group())
+        if _CARD_STARTS.match(digits) and _is_checked(digits):
+            yield FoundSecret(*found.span(), SecretKind.CARD)
+
+
+def _is_checked(digits: str) -> bool:
+    """Tell whether the last digit is the check digit of the others (Luhn, ISO/IEC 7812-1 annex B)."""
+    doubled = [int(digit) * (1 + at % 2) for at, digit in enumerate(reversed(digits))]
+    return sum(value - 9 * (value > 9) for value in doubled) % 10 == 0
