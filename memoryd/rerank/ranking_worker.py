@@ -17,8 +17,11 @@ from memoryd.models.rerankers import YES_OR_NO, Reranker
 from memoryd.retry import Retry
 
 RANKING_COMMAND: Final = module_command("memoryd.rerank.llama_ranker")
-CONTEXT: Final = 1024
-"""Tokens of a question and a text together; a chunk has some 400, and memory and time grow with it."""
+CONTEXT: Final = 512
+"""Tokens of a question and a text together; a chunk has some 400.
+
+Measured, llama.cpp keeps 4 bytes for each token and each entry of the vocabulary: with 250,000 entries half a gigabyte.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
