@@ -104,7 +104,6 @@ class Torture:
         editing = EditorThread(self.editor, rates, self._plan.rate)
         questions = random.Random(f"{self._plan.seed}-search")
         searching = SearchThread(self.daemon, self.editor.oracle, questions, self._plan.rate * QUESTIONS_PER_EDIT)
-        searching.up_since = time.monotonic()
         editing.start()
         searching.start()
         try:
@@ -122,10 +121,8 @@ class Torture:
                 break
             editing.resume()
             time.sleep(min(2.0, self._rnd.expovariate(1 / 0.25)))
-            searching.up_since = float("inf")
             self._fault(number)
             self._ensure_running()
-            searching.up_since = time.monotonic()
             if number % VERIFY_EVERY == VERIFY_EVERY - 1:
                 editing.hold()
                 self._verify()
