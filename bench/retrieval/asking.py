@@ -3,11 +3,10 @@
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
 
 import click
 
@@ -115,7 +114,7 @@ def _answer(client: Client, text: str, mode: str, *, agent: str, depth: int) -> 
 
 
 def _shown(hit: HitReply) -> Shown:
-    """Read a hit; one without a focus puts its snippet forward."""
-    path, reply = hit["path"], cast(Mapping[str, Any], hit)
-    focus = reply.get("focus") or {"startLine": hit["snippetStartLine"], "endLine": hit["snippetEndLine"]}
+    """Read a hit; a picture has no focus, and is put forward as a whole."""
+    path = hit["path"]
+    focus = hit["focus"] or {"startLine": hit["snippetStartLine"], "endLine": hit["snippetEndLine"]}
     return Shown(Lines(path, hit["startLine"], hit["endLine"]), Lines(path, focus["startLine"], focus["endLine"]))
