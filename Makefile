@@ -15,7 +15,7 @@ CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN)
 export CMAKE_ARGS CMAKE_BUILD_PARALLEL_LEVEL
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test test-fast check bench docs eval torture faults install clean distclean
+.PHONY: help demo test test-fast check bench docs eval calibrate torture faults install clean distclean
 .DELETE_ON_ERROR:
 
 help:
@@ -50,6 +50,9 @@ check: .venv/.test
 
 bench: .venv/.test .venv/.model
 	$(BIN)/python -m bench $(ARGS)
+
+calibrate: .venv/.test .venv/.model
+	$(BIN)/python -m bench.retrieval.calibration $(ARGS)
 
 eval: .venv/.test .venv/.model
 	$(BIN)/python -m bench.retrieval $(ARGS)

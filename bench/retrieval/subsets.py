@@ -1,6 +1,6 @@
 """Workspaces of any size, made of chunks of a question set, in an index of their own: the real one, without a disk.
 
-Vectors are made once and kept, by the text that they are of; questions and notes are asked of the real model.
+The real model makes the vectors, once; they are kept by the text that they are of.
 """
 
 import asyncio
@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from bench.retrieval.sets import Lines
 from memoryd.config.memory_search import ChunkingSection
 from memoryd.domain.documents import FileStat, RelativePath, Source
 from memoryd.domain.text.entries import ChunkEntry, ChunkSettings, chunk_entries
@@ -46,6 +47,10 @@ class PlacedChunk:
 
     path: str
     entry: ChunkEntry
+
+    @property
+    def lines(self) -> Lines:
+        return Lines(self.path, self.entry.start_line, self.entry.end_line)
 
 
 def chunks_below(folder: Path) -> list[PlacedChunk]:

@@ -9,7 +9,7 @@ from typing import Final
 SPACED: Final = (
     "The quarterly tax return was sent on the 14th; the receipt number is in the blue folder.",
     "Replaced the washers of both kitchen taps. The left one still drips when the boiler is on.",
-    "- Prefers tabs over spaces and short commit messages\n- Never push on Fridays",
+    "Prefers tabs over spaces and short commit messages; never push on Fridays.",
     "Grandmother's plum cake: 300 g flour, 150 g butter, a pinch of cinnamon, forty minutes at 180 degrees.",
     "Oskar starts swimming lessons in the autumn. He has to bring goggles and a towel with his name on it.",
     "The flight to Porto leaves at 6:40 from terminal two, and the hotel keeps the room until midnight.",
@@ -37,7 +37,7 @@ SPACED: Final = (
 UNSPACED: Final = (
     "第二季度的增值税已经申报，回执放在蓝色文件夹里。",
     "厨房两个水龙头的垫圈都换了，热水开着的时候左边那个还是滴水。",
-    "- 提交说明要写得短一些\n- 周五下午不要上线",
+    "提交说明要写得短一些，周五下午不要上线。",
     "外婆的红烧肉：五花肉一斤，冰糖一小把，小火炖一个半钟头。",
     "小杰九月开始学游泳，要带泳镜和写了名字的毛巾。",
     "去厦门的航班早上六点四十起飞，民宿的房间保留到半夜。",
