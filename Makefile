@@ -27,6 +27,7 @@ help:
 	@echo 'make check      ruff (lint and format) and mypy'
 	@echo 'make bench      measure; prints a table and writes JSON (ARGS passes options)'
 	@echo 'make eval       question sets, ours and those in $$MEMORYD_BENCH, beside a baseline (ARGS="--brief SET …")'
+	@echo 'make calibrate  verdicts by the size of a workspace, from the sets in $$MEMORYD_BENCH'
 	@echo 'make docs       the reference pages, from the code'
 	@echo 'make qmd        the real qmd for its tests, in the cache folder (400 MB; left out without npm)'
 	@echo 'make install    .venv with memoryd, local embedding and the starter model'

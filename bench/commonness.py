@@ -5,6 +5,7 @@ starter model carries: words stand there by how often they are, and how often fo
 Mandelbrot has it: https://en.wikipedia.org/wiki/Zipf-Mandelbrot_law). A word counts for all with its stem, as in the
 index. Chinese comes from DICT, the dictionary of jieba 0.42.1 (MIT; `pip download jieba`, jieba/dict.txt): pairs of
 characters within words, and where one word ends and another begins, as if they followed each other by chance.
+Terms stand in it as they are written, with the figure of their stem: to stem a question would need a stemmer here.
 """
 
 from collections import Counter, defaultdict
