@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import apsw
 
-from memoryd.domain.ranking.neighbours import SHARE, are_telling
+from memoryd.domain.ranking.neighbours import SHARE, least_apart
 from memoryd.domain.text.words import Phrase
 from memoryd.store.word_expressions import any_phrase, every_phrase
 
@@ -13,6 +13,8 @@ BODY, HEADING, PATH, PARTS = 1.0, 1.0, 1.0, 0.25
 """BM25 weights of the columns. Of `parts` a hint is enough: the identifier itself stands in the body."""
 
 _COUNT = "SELECT count(*) FROM chunk_words WHERE chunk_words MATCH ?"
+# To count all that hold a usual word takes far longer than to see that there are enough.
+_HAS = "SELECT EXISTS (SELECT 1 FROM chunk_words WHERE chunk_words MATCH ? LIMIT 1 OFFSET ?)"
 _SCORES = f"""
 SELECT rowid, -bm25(chunk_words, {BODY}, {HEADING}, {PATH}, {PARTS}) FROM chunk_words
 WHERE chunk_words MATCH ? AND +rowid IN (SELECT value FROM json_each(?))
@@ -30,4 +32,5 @@ def lifted(db: apsw.Connection, scores: Mapping[int, float], neighbours: Sequenc
 
 def _are_telling(db: apsw.Connection, words: Phrase) -> bool:
     together: int = db.execute(_COUNT, (every_phrase([words]),)).get
-    return together > 0 and are_telling(together, min(db.execute(_COUNT, (f'"{word}"',)).get for word in words))
+    enough = least_apart(together)
+    return together > 0 and all(db.execute(_HAS, (f'"{word}"', enough - 1)).get for word in words)

@@ -5,6 +5,7 @@ no such pair, for names stand together everywhere.
 """
 
 import itertools
+import math
 import re
 
 from memoryd.domain.text.words import STOP_WORDS, UNSPACED, Phrase, normalised
@@ -34,9 +35,9 @@ def neighbours_in(question: str) -> tuple[Phrase, ...]:
     return tuple(itertools.islice(dict.fromkeys(found), MAX_NEIGHBOURS))
 
 
-def are_telling(together: int, rarer: int) -> bool:
-    """Tell whether words say more side by side: in so many chunks they are, in so many is the rarer of them."""
-    return 0 < together <= MOST_TOGETHER * rarer
+def least_apart(together: int) -> int:
+    """Return how many chunks must hold each of two words, which so many hold side by side, that this says more."""
+    return math.ceil(together / MOST_TOGETHER)
 
 
 def _tells(word: str) -> bool:

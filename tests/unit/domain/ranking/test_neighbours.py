@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.ranking.neighbours import MAX_NEIGHBOURS, are_telling, neighbours_in
+from memoryd.domain.ranking.neighbours import MAX_NEIGHBOURS, MOST_TOGETHER, least_apart, neighbours_in
 from memoryd.domain.text.words import STOP_WORDS
 
 
@@ -26,12 +26,11 @@ def test_neighbours_are_words_that_tell_with_a_space_between(question: str, foun
     assert list(neighbours_in(question)) == found
 
 
-@pytest.mark.parametrize(
-    ("together", "rarer", "tells"),
-    [(0, 0, False), (0, 9, False), (1, 1, False), (1, 2, True), (5, 10, True), (6, 10, False)],
-)
-def test_words_that_mostly_stand_together_say_no_more_side_by_side(together: int, rarer: int, tells: bool) -> None:
-    assert are_telling(together, rarer) is tells
+@given(st.integers(1, 10_000))
+def test_words_that_mostly_stand_together_say_no_more_side_by_side(together: int) -> None:
+    least = least_apart(together)
+    assert together <= MOST_TOGETHER * least
+    assert together > MOST_TOGETHER * (least - 1)
 
 
 @given(st.text(st.sampled_from("abAB  the漢\u0301-1२\x00'"), max_size=80))
