@@ -73,15 +73,16 @@ def ranked(
 ) -> Ranked:
     """Put the candidates in order, and tell by their evidence alone which of them may stand in the answer, and where.
 
-    Noise is in the order of its scores, and of its cosines where those are 0.
+    Equal scores are in the order of their cosines.
     """
     held = None if statistics is None else floors(evidence.vector, statistics)
     cosines = evidence.vector.cosines
     literal = evidence.lexical.bm25.keys() | (statistics.terms.keys() if statistics else frozenset())
-    # the latest of equals comes first, so that of many copies the newest is among those that are looked at; where the
-    # scores say nothing, the cosines still do
-    nearness = {chunk: cosines.get(chunk, -1.0) for chunk, score in base_scores.items() if score <= 0}
-    order = sorted(base_scores, key=lambda chunk: (-base_scores[chunk], -nearness.get(chunk, 0.0), -chunk))
+    # where the scores say no more, since no meaning stands out or several do in full, the cosines still do; the latest
+    # of equals comes first, so that of many copies the newest is among those that are looked at: their cosines differ
+    # in the last digits alone, by where a vector stands in the matrix
+    nearness = {chunk: round(cosines.get(chunk, -1.0), 5) for chunk in base_scores}
+    order = sorted(base_scores, key=lambda chunk: (-base_scores[chunk], -nearness[chunk], -chunk))
     words, vector = _numbered(evidence.lexical.order()), _numbered(evidence.vector.order())
     # decay must not count here: an old note without words would fall below the least score by its age alone
     refused = {chunk for chunk in order if chunk not in literal and base_scores[chunk] < min_score}

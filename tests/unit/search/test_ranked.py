@@ -40,6 +40,19 @@ def test_noise_without_a_score_is_in_the_order_of_its_cosines() -> None:
     assert ranking.base_scores[8] == ranking.base_scores[7] == 0
 
 
+def test_meanings_that_all_stand_out_in_full_are_in_the_order_of_their_cosines() -> None:
+    """Vectors alone: on pages that are all about the same, the first ten count in full."""
+    near = VectorMatches({7: 0.81, 8: 0.93, 9: 0.87, 3: 0.87}, Noise(0.0, 0.1), compared=1000)
+    ranking = rank(Evidence(vector=near))
+    assert set(ranking.base_scores.values()) == {0.3}
+    assert ranking.telling == [8, 9, 3, 7]
+
+
+def test_latest_of_copies_comes_first_though_their_cosines_differ_in_the_last_digits() -> None:
+    near = VectorMatches({1: 0.9300001, 2: 0.93, 3: 0.9300002, 4: 0.93}, Noise(0.0, 0.1), compared=1000)
+    assert rank(Evidence(vector=near)).telling == [4, 3, 2, 1]
+
+
 def test_literal_chunk_without_a_score_stands_before_noise() -> None:
     near = VectorMatches({2: -0.2, 8: 0.1}, Noise(0.0, 0.1), compared=1000)
     ranking = rank(Evidence(vector=near))
