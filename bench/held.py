@@ -56,7 +56,7 @@ async def _unchanged(workspace: Path) -> float:
 
     files = PresentFiles(rules=rules, roots=lambda: workspace_roots(workspace, ()))
     with ThreadPoolExecutor(THREADS) as executor:
-        check, took = FileCheck(files=files, executor=executor), []
+        check, took = FileCheck(files=files, executor=executor, chunker=""), []
         for _ in range(CALLS):
             watch = Stopwatch()
             await check.check(found, 1.0)

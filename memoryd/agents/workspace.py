@@ -6,6 +6,7 @@ from memoryd.agents.figures import Census
 from memoryd.agents.loops import NamedLoop
 from memoryd.agents.memories import AgentMemory
 from memoryd.agents.outage import make_vectors_in_outages
+from memoryd.agents.part_settings import index_settings
 from memoryd.agents.read import AgentFiles
 from memoryd.agents.rules import WorkspaceRules
 from memoryd.agents.schedule import ScanSchedule
@@ -37,6 +38,7 @@ class Workspace:
         self.name = agents[0].id
         self.embedding = embedding
         self._executor = around.executor
+        self._chunker = index_settings(settings).chunks.fingerprint
         self.reranking = reranking
         self.index = WorkspaceIndex(
             agents=agents,
@@ -82,7 +84,7 @@ class Workspace:
         )
         return CheckedSearch(
             inner=self.index.builtin if qmd is None else qmd.search,
-            check=FileCheck(files=files, executor=self._executor),
+            check=FileCheck(files=files, executor=self._executor, chunker=self._chunker),
             look_again=self.index.look_again,
             gone=lambda: self.index.indexer.gone,
         )

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.syncplan import Known
+from memoryd.domain.text.entries import MEDIA_CHUNKER
 from memoryd.domain.text.relocation import PresentText
 from memoryd.files.present import IS_CHANGED, IS_IN_DOUBT, Presence, PresentFile, PresentFiles
 from memoryd.files.scan_rules import ScanRules
@@ -52,11 +53,15 @@ class _Now(NamedTuple):
 
 
 class FileCheck:
-    """Holds rows of one agent's answers against the disk, in a thread of the pool."""
+    """Holds rows of one agent's answers against the disk, in a thread of the pool.
 
-    def __init__(self, *, files: PresentFiles, executor: Executor) -> None:
+    What was cut by another chunker than `chunker` was perhaps judged by other rules of privacy, too, and is read anew.
+    """
+
+    def __init__(self, *, files: PresentFiles, executor: Executor, chunker: str) -> None:
         self._files = files
         self._executor = executor
+        self._chunkers = (None, chunker, MEDIA_CHUNKER)
         self._overdue: set[Future[CheckedRows]] = set()
 
     async def check(self, rows: Iterable[ChunkRow], seconds: float) -> CheckedRows:
@@ -87,7 +92,7 @@ class FileCheck:
     def _each(self, rows: Sequence[ChunkRow], rules: ScanRules) -> Iterator[tuple[ChunkRow, _Now]]:
         by_file: dict[tuple[RelativePath, Known | None], list[ChunkRow]] = defaultdict(list)
         for row in rows:
-            by_file[row.path, row.known].append(row)
+            by_file[row.path, row.known if row.chunker in self._chunkers else None].append(row)
         for (path, known), group in by_file.items():
             present = self._files.look(path, known, rules)
             text = PresentText(present.data)

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -28,6 +28,8 @@ class ChunkRow:
     """When its document was changed."""
     known: Known | None = None
     """What its document was when this was read of it; None: nobody kept that."""
+    chunker: str | None = None
+    """By which rules that was cut, and found to be public; None: by those of today."""
 
 
 class PassageRow(NamedTuple):
@@ -52,7 +54,7 @@ class Counts:
 
 _SELECT_CHUNKS = """
 SELECT c.id, f.path, f.source, c.start_line, c.end_line, c.heading, c.text,
-       f.device, f.inode, f.size, f.mtime_ns, f.ctime_ns, f.read_at_ns, f.sha256
+       f.device, f.inode, f.size, f.mtime_ns, f.ctime_ns, f.read_at_ns, f.sha256, f.chunker
 FROM chunks c JOIN files f ON f.id = c.file_id WHERE c.id IN (SELECT value FROM json_each(?))
 """
 _SELECT_PASSAGES = """
@@ -66,11 +68,16 @@ SELECT (SELECT count(*) FROM files), (SELECT count(*) FROM chunks), (SELECT coun
 
 def chunk_rows(db: apsw.Connection, ids: Sequence[int]) -> dict[int, ChunkRow]:
     """Return the chunks of these ids that still exist, each with its document as it was read, in one look."""
-    found: dict[int, ChunkRow] = {}
-    for number, path, source, start, end, heading, text, *file in db.execute(_SELECT_CHUNKS, (json.dumps(list(ids)),)):
-        known = Known(file_stat_of(*file[:5]), *file[5:])
-        found[number] = ChunkRow(number, path, Source(source), start, end, heading, text, known.stat.mtime_ns, known)
-    return found
+    rows = db.execute(_SELECT_CHUNKS, (json.dumps(list(ids)),))
+    return {row[0]: _chunk_row(row[:7], row[7:]) for row in rows}
+
+
+def _chunk_row(chunk: Sequence[Any], file: Sequence[Any]) -> ChunkRow:
+    number, path, source, start, end, heading, text = chunk
+    *stat, read_at_ns, sha256, chunker = file
+    known = Known(file_stat_of(*stat), read_at_ns, sha256)
+    mtime_ns = known.stat.mtime_ns
+    return ChunkRow(number, path, Source(source), start, end, heading, text, mtime_ns, known, chunker)
 
 
 def passages_of_hashes(db: apsw.Connection, hashes: Sequence[bytes]) -> list[PassageRow]:

@@ -32,6 +32,7 @@ from tests.media_files import png
 from tests.waiting import eventually_async
 
 NOTE = RelativePath("memory/note.md")
+TODAY = "the rules of today"
 WREN = "# Birds\n\nThe wren sings.\n"
 
 
@@ -160,6 +161,10 @@ def test_document_of_qmd_lies_where_qmd_says(place: Path) -> None:
     assert files_of(rules).look(path, known, rules) is ABSENT
 
 
+def check_of(rules: ScanRules, executor: ThreadPoolExecutor) -> FileCheck:
+    return FileCheck(files=files_of(rules), executor=executor, chunker=TODAY)
+
+
 def row(known: Known, text: str, line: int = 1, number: int = 1) -> ChunkRow:
     return ChunkRow(number, NOTE, Source.MEMORY, line, line + text.count("\n") - 1, "Birds", text, 0, known)
 
@@ -175,12 +180,24 @@ async def test_rows_of_one_file_are_told_moved_or_lost_each(place: Path, executo
     known = known_of(place)
     (place / NOTE).write_text("above\n# Birds\n\nThe wren sang.\nThe owl too.\n")
     lost, moved = row(known, "The wren sings.\n", 3), row(known, "The owl too.\n", 4, 2)
-    checked = await FileCheck(files=files_of(rules_of(place)), executor=executor).check([lost, moved], 30)
+    checked = await check_of(rules_of(place), executor).check([lost, moved], 30)
     assert checked.told == {moved: replace(moved, start_line=5, end_line=5)}
     assert (checked.lost, checked.absent) == (frozenset({lost}), frozenset())
     assert checked.owed == {NOTE: IS_CHANGED}
     assert checked.untold.holds(lost)
     assert not checked.untold.holds(moved)
+
+
+async def test_what_older_rules_let_in_is_judged_by_those_of_today(place: Path, executor: ThreadPoolExecutor) -> None:
+    (place / NOTE).write_text(f"---\nmemory: false\n---\n{WREN}")
+    let_in = replace(row(known_of(place), WREN, 4), chunker="rules of another release")
+    checked = await check_of(rules_of(place), executor).check([let_in], 30)
+    assert checked.absent == frozenset({NOTE})
+    assert not checked.told
+    (place / NOTE).write_text(WREN)
+    public = replace(row(known_of(place), WREN), chunker="rules of another release")
+    checked = await check_of(rules_of(place), executor).check([public], 30)
+    assert (checked.told, checked.owed) == ({public: public}, {NOTE: IS_CHANGED})
 
 
 async def test_rules_that_change_while_a_file_is_read_put_it_in_doubt(
@@ -190,7 +207,7 @@ async def test_rules_that_change_while_a_file_is_read_put_it_in_doubt(
     (place / NOTE).write_text(f"above\n{WREN}")
     rules = rules_of(place, is_current=lambda: False)
     one = row(known, WREN)
-    checked = await FileCheck(files=files_of(rules), executor=executor).check([one], 30)
+    checked = await check_of(rules, executor).check([one], 30)
     assert (checked.lost, dict(checked.owed)) == (frozenset({one}), {NOTE: IS_IN_DOUBT})
 
 
@@ -204,7 +221,7 @@ async def test_hanging_disk_takes_few_threads_and_tells_nothing(place: Path, exe
         return rules_of(place)
 
     files = PresentFiles(rules=rules, roots=list)
-    check = FileCheck(files=files, executor=executor)
+    check = FileCheck(files=files, executor=executor, chunker=TODAY)
     for _ in range(MAX_OVERDUE + 3):
         checked = await check.check([one], 0.05)
         assert (checked.told, checked.owed) == ({}, {NOTE: IS_LATE})
@@ -219,5 +236,5 @@ async def test_hanging_disk_takes_few_threads_and_tells_nothing(place: Path, exe
 
 async def test_nothing_to_check_needs_no_thread(place: Path, executor: ThreadPoolExecutor) -> None:
     executor.shutdown()
-    checked = await FileCheck(files=files_of(rules_of(place)), executor=executor).check([], 1)
+    checked = await check_of(rules_of(place), executor).check([], 1)
     assert not checked.told

@@ -56,6 +56,7 @@ def assert_stands(stage: Stage, hit: Any) -> None:
     first, last = hit["snippetStartLine"], hit["snippetEndLine"]
     assert [line.rstrip("\r") for line in lines[first - 1 : last]] == [line.rstrip("\r") for line in shown]
     assert hit["startLine"] <= first <= last <= hit["endLine"]
+    assert first <= hit["focus"]["startLine"] <= hit["focus"]["endLine"] <= last
 
 
 def assert_owed(reply: Any) -> None:
