@@ -14,6 +14,7 @@ from bench import (
     save,
     scale,
     scanning,
+    snippets,
     start,
 )
 from bench.measurement import Measurement
@@ -23,6 +24,7 @@ MEASUREMENTS = (
     Measurement("save", "a saved note until it is found", save.rows),
     Measurement("fresh", "saved or deleted, and asked for at once", fresh.rows),
     Measurement("held", "hits held against their files, and edits from three threads", held.rows),
+    Measurement("snippets", "the lines of a hit that are shown, and those that answer", snippets.rows),
     Measurement("latency", "questions over 5,000 chunks, idle and at work", latency.rows),
     Measurement("embedding", "tokens a second against a bare llama.cpp loop", embedding.rows),
     Measurement("idle", "memory, and processor time while nobody asks", idle.rows),

@@ -51,7 +51,7 @@ class FocusExplanation(Reply):
     terms: list[str]
     """The words of the question that stand in them."""
     passage: LinesReply | None
-    """Where the passage stands whose meaning is nearest to the question; null unless the focus holds some of it."""
+    """Where the passage stands whose meaning had them chosen; null if words alone did, or nothing."""
 
 
 class HitExplanation(Reply):
@@ -117,7 +117,7 @@ class HitReply(Reply):
     snippet_end_line: int
     """The last line of the document in the snippet, included."""
     focus: LinesReply | None
-    """The lines of the snippet that answer best; null for a picture or sound."""
+    """The lines of the snippet that answer best, six at most; null for a picture or sound."""
     heading: str
     """The headings that the chunk stands under; empty if there are none."""
     source: str

@@ -31,7 +31,7 @@ class MemorySection(Section):
     )
     citations: Literal["auto", "on", "off"] = Field(
         default="auto",
-        description="Whether snippets end in `Source: path#L5-L9`; `auto`: in direct chats only.",
+        description="Whether snippets end in `Source: path#L5-L9`, what answers best; `auto`: in direct chats only.",
     )
     timezone: TimeZone | None = Field(
         default=None,

@@ -8,7 +8,7 @@ from memoryd.domain.flags import Flag
 from memoryd.domain.ranking.decay import Decay
 from memoryd.domain.ranking.floors import Verdict
 from memoryd.domain.ranking.fusion import text_score
-from memoryd.domain.ranking.windows import NearPassage
+from memoryd.domain.ranking.line_runs import NearPassage
 from memoryd.store.chunks import ChunkRow
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from memoryd.domain.ranking.windows import NearPassage
+from memoryd.domain.ranking.line_runs import NearPassage
 
 Scores = Mapping[int, float]
 """Raw scores of one arm by chunk id; a chunk that the arm did not find is absent."""

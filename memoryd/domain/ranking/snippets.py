@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from memoryd.domain.ranking.windows import (
+from memoryd.domain.ranking.line_runs import (
     Line,
+    LineRun,
     NearPassage,
     Room,
-    Window,
     folded,
     line_table,
     richest,
@@ -55,66 +55,67 @@ def snippet(
     """
     lines = split_lines(text)
     table = line_table(lines, weights, near)
-    shown = _window(table, Window(0, len(table)), Room(limit, len(table)))
+    shown = _run(table, LineRun(0, len(table)), Room(limit, len(table)))
     body = "".join(lines[shown.start : shown.stop]).rstrip("\r\n")
     if len(body) > limit:
-        is_one_line = shown.stop - shown.start == 1
-        body = _cut(body, list(weights), limit) if is_one_line else body[:limit].rstrip()
+        is_below_heading = shown.stop - shown.start > 1
+        before = sum(len(line) for line in lines[: shown.start])
+        first = 0 if is_below_heading else _middle(body, tuple(weights), near, before) - limit // 2
+        first = max(0, min(first, len(body) - limit))
+        body = body[first : first + limit].rstrip()
     last = shown.start + body.count("\n")
-    return Snippet(body, shown.start, last, _focus(table, Window(shown.start, last + 1), tuple(weights), near))
+    return Snippet(body, shown.start, last, _focus(table, LineRun(shown.start, last + 1), tuple(weights), near))
 
 
-def _window(table: Sequence[Line], within: Window, room: Room) -> Window:
+def _run(table: Sequence[Line], within: LineRun, room: Room) -> LineRun:
     """Return the lines that tell most, with those around them that fit; one line, or one below a heading, may not."""
     lines = table[within.start : within.stop]
     if len(lines) <= room.lines and sum(line.size for line in lines) <= room.characters:
         return without_blank_edges(table, within)
-    window = richest(table, within, room)
-    if table[window.start].is_heading:
-        window = _with_text(table, window, within, room)
-        if not any(line.is_text for line in table[window.start : window.stop]) and window.stop < within.stop:
-            return Window(window.start, window.stop + 1)
-    return without_blank_edges(table, widened(table, window, within, room))
+    run = richest(table, within, room)
+    if table[run.start].is_heading:
+        run = _with_text(table, run, within, room)
+        if not any(line.is_text for line in table[run.start : run.stop]) and run.stop < within.stop:
+            return LineRun(run.start, run.stop + 1)
+    return without_blank_edges(table, widened(table, run, within, room))
 
 
-def _with_text(table: Sequence[Line], window: Window, within: Window, room: Room) -> Window:
-    """Return the window with all the lines below it that fit."""
-    last = min(within.stop, window.start + room.lines)
-    sizes = accumulate(line.size for line in table[window.start : last])
-    return Window(window.start, max(window.stop, window.start + sum(size <= room.characters for size in sizes)))
+def _with_text(table: Sequence[Line], run: LineRun, within: LineRun, room: Room) -> LineRun:
+    """Return the run with all the lines below it that fit."""
+    last = min(within.stop, run.start + room.lines)
+    sizes = accumulate(line.size for line in table[run.start : last])
+    return LineRun(run.start, max(run.stop, run.start + sum(size <= room.characters for size in sizes)))
 
 
-def _focus(table: Sequence[Line], shown: Window, terms: Sequence[str], near: Sequence[NearPassage]) -> Focus:
-    window = _window(table, shown, FOCUS)
-    inside = table[window.start : window.stop]
+def _focus(table: Sequence[Line], shown: LineRun, terms: Sequence[str], near: Sequence[NearPassage]) -> Focus:
+    run = _run(table, shown, FOCUS)
+    inside = table[run.start : run.stop]
     return Focus(
-        first_line=window.start,
-        last_line=window.stop - 1,
+        first_line=run.start,
+        last_line=run.stop - 1,
         terms=tuple(term for term in terms if any(term in line.weights for line in inside)),
-        near=_nearest(table, window, near),
+        near=_nearest(table, run, near),
     )
 
 
-def _nearest(table: Sequence[Line], window: Window, near: Sequence[NearPassage]) -> NearPassage | None:
-    """Return the passage that stands out most of those that count in a window."""
-    if not any(line.nearness for line in table[window.start : window.stop]):
+def _nearest(table: Sequence[Line], run: LineRun, near: Sequence[NearPassage]) -> NearPassage | None:
+    """Return the passage that stands out most of those that count in a run."""
+    if not any(line.nearness for line in table[run.start : run.stop]):
         return None
-    start = sum(line.size for line in table[: window.start])
-    stop = start + sum(line.size for line in table[window.start : window.stop])
+    start = sum(line.size for line in table[: run.start])
+    stop = start + sum(line.size for line in table[run.start : run.stop])
     inside = (one for one in near if one.start < stop and start < one.stop)
     return max(inside, key=lambda one: one.standout, default=None)
 
 
-def _cut(line: str, terms: Sequence[str], limit: int) -> str:
-    """Cut one over-long line around the middle of its matches."""
-    places = [place for term in terms if (place := _place(line, term)) is not None]
-    centre = sum(places) // len(places) if places else 0
-    start = max(0, min(centre - limit // 2, len(line) - limit))
-    return line[start : start + limit].rstrip("\r\n")
+def _middle(line: str, terms: Sequence[str], near: Sequence[NearPassage], before: int) -> int:
+    """Return the middle of the matches in one over-long line, about: folding moves its characters by a few.
 
-
-def _place(line: str, term: str) -> int | None:
-    """Return about where a term stands; folding a line moves its characters by a few."""
+    Without any it is that of the passage that stands out most; `before` characters of the chunk stand before the line.
+    """
     plain = folded(line)
-    found = plain.find(term)
-    return None if found < 0 else round(found * len(line) / len(plain))
+    places = [place for term in terms if (place := plain.find(term)) >= 0]
+    if places:
+        return round(sum(places) / len(places) * len(line) / len(plain))
+    best = max(near, key=lambda one: one.standout, default=None)
+    return 0 if best is None else (best.start + best.stop) // 2 - before

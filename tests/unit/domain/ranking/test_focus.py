@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memoryd.domain.ranking.line_runs import NearPassage
 from memoryd.domain.ranking.snippets import FOCUS, SNIPPET_CHARS, Snippet, snippet
-from memoryd.domain.ranking.windows import NearPassage
 
 FILLING = [f"- item {number} says nothing of it" for number in range(60)]
 LINE = st.text(st.sampled_from("abc lease 海边 \t\rİß|`#"), max_size=60)
@@ -76,6 +76,8 @@ def test_number_tells_alike_lines_apart_before_meaning_does() -> None:
     found = snippet(text, {"trainer": 0.5, "club": 0.5, "2004": 3.0}, SNIPPET_CHARS, near)
     assert years[24] in focused(found, text)
     assert found.focus.near is None
+    below = snippet(f"# 2004\n{text[:-4]}".replace("In 2004", "Then"), {"2004": 3.0, "other": 1.0}, SNIPPET_CHARS, near)
+    assert below.focus.near is not None, "the heading is of all that stands below it"
     words = snippet(
         "\n".join(["the reception of the wedding", *FILLING, "it was 1999"]), {"reception": 2.0, "1999": 1.5}
     )
@@ -95,6 +97,13 @@ def test_one_line_of_a_hundred_kilobytes_is_a_focus_of_one_line() -> None:
     found = snippet(text, {"lease": 1.0})
     assert (found.focus.first_line, found.focus.last_line) == (1, 1)
     assert "lease" in found.text
+
+
+def test_line_that_is_cut_shows_what_is_near_in_meaning_where_no_word_is() -> None:
+    text = f"first\n{'x ' * 25_000}what is meant{' y' * 25_000}\nlast"
+    found = snippet(text, {"lease": 1.0}, SNIPPET_CHARS, passage(text, "what is meant"))
+    assert "what is meant" in found.text
+    assert (found.focus.first_line, found.focus.last_line) == (1, 1)
 
 
 @pytest.mark.parametrize(

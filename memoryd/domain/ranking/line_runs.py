@@ -1,4 +1,4 @@
-"""Windows: the run of whole lines of a text that tells most about a question, by its words and by its meaning."""
+"""The run of whole lines of a text that tells most about a question, by its words and by its meaning."""
 
 import re
 from collections import Counter
@@ -9,7 +9,7 @@ from itertools import accumulate
 from memoryd.domain.text.words import normalised
 
 LINE_SHARE = 0.25
-"""Of a term's weight counts for each line that holds it; once in the whole window it counts in full."""
+"""Of a term's weight counts for each line that holds it; once in the whole run it counts in full."""
 HEADING_SHARE = 0.75
 """Of a term's weight counts in a heading: what tells is the text below."""
 NUMBER_WEIGHT = 2.0
@@ -51,7 +51,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class LineRun:
     """A run of lines, counted from 0, `stop` excluded."""
 
     start: int
@@ -60,7 +60,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """How much a window may hold; one line may be longer."""
+    """How much a run may hold; one line may be longer."""
 
     characters: int
     lines: int
@@ -81,14 +81,16 @@ def folded(text: str) -> str:
 def line_table(lines: Sequence[str], weights: Mapping[str, float], near: Sequence[NearPassage]) -> tuple[Line, ...]:
     """Return what is known of each line of a text; `weights` say how telling each term is.
 
-    Passages count nothing where a number of the question stands: meaning does not tell a year from another.
+    Passages count nothing where a number of the question stands below a heading: meaning does not tell a year from
+    another.
     """
-    text = folded("".join(lines))
+    plain = folded("".join(lines)).split("\n")
     stems = [(term, _stem(term), _weight(term, weight)) for term, weight in weights.items()]
     total = sum(weight for _, _, weight in stems) or 1.0
-    has_number = any(term in text for term in weights if _NUMBER.match(term))
+    numbers = [term for term in weights if _NUMBER.match(term)]
+    has_number = any(number in words for words in plain for number in numbers if not _HEADING.match(words))
     standouts = _standouts(lines, () if has_number else near)
-    held = ({term: weight for term, stem, weight in stems if stem in words} for words in text.split("\n"))
+    held = ({term: weight for term, stem, weight in stems if stem in words} for words in plain)
     return tuple(
         _line(line, terms, total, NEAR_SHARE * total * standout)
         for line, terms, standout in zip(lines, held, standouts, strict=True)
@@ -126,7 +128,7 @@ def _line(line: str, weights: Mapping[str, float], total: float, nearness: float
     return Line(len(line), weights, nearness)
 
 
-def richest(table: Sequence[Line], within: Window, room: Room) -> Window:
+def richest(table: Sequence[Line], within: LineRun, room: Room) -> LineRun:
     """Return the run of lines in `room` that tells most, the shorter one at a tie, then the first.
 
     A longer run never tells less than what it holds; so for each end the longest that fits is looked at, without the
@@ -135,7 +137,7 @@ def richest(table: Sequence[Line], within: Window, room: Room) -> Window:
     sums = [0, *accumulate(line.size for line in table)]
     telling = [at for at in range(within.start, within.stop) if table[at].weights or table[at].nearness]
     held: Counter[tuple[str, float]] = Counter()
-    best, best_rank = Window(within.start, within.start + 1), (0.0, 0)
+    best, best_rank = LineRun(within.start, within.start + 1), (0.0, 0)
     first = 0
     for last in telling:
         held.update(dict.fromkeys(table[last].weights.items(), 1))
@@ -146,7 +148,7 @@ def richest(table: Sequence[Line], within: Window, room: Room) -> Window:
         told = _told(held) + sum(table[at].nearness for at in range(start, last + 1))
         rank = (round(told, _DIGITS), sums[start] - sums[last + 1])
         if rank > best_rank:
-            best, best_rank = Window(start, last + 1), rank
+            best, best_rank = LineRun(start, last + 1), rank
     return best
 
 
@@ -163,9 +165,9 @@ def _told(held: Mapping[tuple[str, float], int]) -> float:
     return sum(once.values()) + LINE_SHARE * sum(weight * lines for (_, weight), lines in held.items())
 
 
-def widened(table: Sequence[Line], window: Window, within: Window, room: Room) -> Window:
-    """Return the window with the line after it and the line before it in turn, while they fit."""
-    start, stop = window.start, window.stop
+def widened(table: Sequence[Line], run: LineRun, within: LineRun, room: Room) -> LineRun:
+    """Return the run with the line after it and the line before it in turn, while they fit."""
+    start, stop = run.start, run.stop
     characters = room.characters - sum(line.size for line in table[start:stop])
     before = None
     while before != (start, stop):
@@ -176,14 +178,14 @@ def widened(table: Sequence[Line], window: Window, within: Window, room: Room) -
         if start > within.start and table[start - 1].size <= characters and stop - start < room.lines:
             start -= 1
             characters -= table[start].size
-    return Window(start, stop)
+    return LineRun(start, stop)
 
 
-def without_blank_edges(table: Sequence[Line], window: Window) -> Window:
-    """Return the window without the blank lines at its edges, at least one line."""
-    start, stop = window.start, window.stop
+def without_blank_edges(table: Sequence[Line], run: LineRun) -> LineRun:
+    """Return the run without the blank lines at its edges, at least one line."""
+    start, stop = run.start, run.stop
     while stop - start > 1 and table[start].is_blank:
         start += 1
     while stop - start > 1 and table[stop - 1].is_blank:
         stop -= 1
-    return Window(start, stop)
+    return LineRun(start, stop)
