@@ -15,6 +15,7 @@ from memoryd.domain.syncplan import Known
 from memoryd.files.excerpts import QMD_PREFIX, FileLocation
 from memoryd.files.octets import NotReadableError, Octets, TornReadError, file_stat, read_octets, utf8_of
 from memoryd.files.private import why_private
+from memoryd.files.real_paths import RealPaths
 from memoryd.files.roots import base_of
 from memoryd.files.scan_rules import ScanRoot, ScanRules
 
@@ -51,6 +52,14 @@ class PresentFile:
 SAME, ABSENT = PresentFile(Presence.SAME), PresentFile(Presence.ABSENT)
 
 
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What holds for all looks of one moment: the rules, and where folders really lie, each looked up once."""
+
+    rules: ScanRules
+    real_paths: RealPaths
+
+
 def nowhere(_path: str) -> None:
     """Say of every path below `qmd/` that it may not be told: there is no qmd."""
 
@@ -68,22 +77,28 @@ class PresentFiles:
         roots: Callable[[], Sequence[ScanRoot]],
         elsewhere: Callable[[str], FileLocation | None] = nowhere,
     ) -> None:
-        self.rules = rules
+        self._rules = rules
         self._roots = roots
         self._elsewhere = elsewhere
         self._seen: dict[str, Known] = {}
         """What files were that were read again and held the same, so that they need not be read each time."""
 
-    def look(self, path: RelativePath, known: Known | None, rules: ScanRules) -> PresentFile:
+    def moment(self) -> Moment:
+        """Begin to look; blocks for the rules."""
+        rules = self._rules()
+        return Moment(rules, RealPaths(rules.workspace, follow_symlinks=rules.follow_symlinks))
+
+    def look(self, path: RelativePath, known: Known | None, moment: Moment) -> PresentFile:
         """Return what a document is now, which was `known` when it was read; never raises for what a disk may do.
 
         Where an equal stat proves that it is the same, that stat is all it costs.
         """
+        rules = moment.rules
         if path.startswith(QMD_PREFIX):
             # whoever knows where it lies has looked at the rules
             location = self._elsewhere(path)
             return ABSENT if location is None else self._held_against(path, known, location, rules)
-        if rules.is_ignored(path):
+        if rules.is_ignored(path) or _is_behind_link(path, moment):
             return ABSENT
         if rules.may_hide(path):
             return _owed(IS_IN_DOUBT)
@@ -151,6 +166,17 @@ class PresentFiles:
         except OSError:
             return False
         return known is None or info.st_dev == known.stat.device
+
+
+def _is_behind_link(path: RelativePath, moment: Moment) -> bool:
+    """Tell whether a link on the way leads where nobody looks; what lies there may well be the same file.
+
+    Of a path outside of the workspace nobody can say so: the folders above its root may be links.
+    """
+    if path.startswith("../"):
+        return False
+    real, inside = moment.real_paths.of(path), f"{moment.real_paths.workspace}/"
+    return not real.startswith(inside) if moment.rules.follow_symlinks else real != inside + path
 
 
 def _owed(reason: str) -> PresentFile:

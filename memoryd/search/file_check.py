@@ -11,8 +11,7 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.syncplan import Known
 from memoryd.domain.text.entries import MEDIA_CHUNKER
 from memoryd.domain.text.relocation import PresentText
-from memoryd.files.present import IS_CHANGED, IS_IN_DOUBT, Presence, PresentFile, PresentFiles
-from memoryd.files.scan_rules import ScanRules
+from memoryd.files.present import IS_CHANGED, IS_IN_DOUBT, Moment, Presence, PresentFile, PresentFiles
 from memoryd.search.untold import Untold
 from memoryd.store.chunks import ChunkRow
 
@@ -36,8 +35,9 @@ class CheckedRows:
 
     @property
     def untold(self) -> Untold:
-        """What a second search need not find again. A row of another engine has no number of its own."""
-        return Untold(self.absent, frozenset(row.id for row in self.lost if row.id))
+        """What a second search need not find again; of an engine whose rows have no numbers, the whole document."""
+        unnumbered = frozenset(row.path for row in self.lost if not row.id)
+        return Untold(self.absent | unnumbered, frozenset(row.id for row in self.lost if row.id))
 
     @property
     def differing(self) -> Set[RelativePath]:
@@ -82,19 +82,19 @@ class FileCheck:
             return late
 
     def _checked(self, rows: Sequence[ChunkRow]) -> CheckedRows:
-        rules = self._files.rules()
-        found = dict(self._each(rows, rules))
+        moment = self._files.moment()
+        found = dict(self._each(rows, moment))
         # the rules last: they may have changed while a file was read that holds something else
-        if any(now.row is not None and now.owed for now in found.values()) and not rules.is_current():
+        if any(now.row is not None and now.owed for now in found.values()) and not moment.rules.is_current():
             found = {row: _Now(None, IS_IN_DOUBT) if now.owed else now for row, now in found.items()}
         return _joined(found)
 
-    def _each(self, rows: Sequence[ChunkRow], rules: ScanRules) -> Iterator[tuple[ChunkRow, _Now]]:
+    def _each(self, rows: Sequence[ChunkRow], moment: Moment) -> Iterator[tuple[ChunkRow, _Now]]:
         by_file: dict[tuple[RelativePath, Known | None], list[ChunkRow]] = defaultdict(list)
         for row in rows:
             by_file[row.path, row.known if row.chunker in self._chunkers else None].append(row)
         for (path, known), group in by_file.items():
-            present = self._files.look(path, known, rules)
+            present = self._files.look(path, known, moment)
             text = PresentText(present.data)
             yield from ((row, _as_it_stands(row, present, text)) for row in group)
 

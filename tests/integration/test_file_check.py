@@ -58,7 +58,8 @@ def files_of(rules: ScanRules, **options: Callable[[str], FileLocation | None]) 
 
 
 def look(rules: ScanRules, known: Known | None, path: str = NOTE) -> PresentFile:
-    return files_of(rules).look(RelativePath(path), known, rules)
+    files = files_of(rules)
+    return files.look(RelativePath(path), known, files.moment())
 
 
 def text_of(present: PresentFile) -> str:
@@ -139,6 +140,26 @@ def test_links_count_as_they_are_followed(place: Path, follows: bool) -> None:
     assert look(rules, known) is ABSENT
 
 
+@pytest.mark.parametrize("follows", [True, False])
+def test_same_file_behind_a_link_to_its_folder_counts_as_links_do(place: Path, follows: bool) -> None:
+    known = known_of(place)
+    (place / "memory").rename(place / "elsewhere")
+    (place / "memory").symlink_to("elsewhere")
+    assert look(rules_of(place, follow_symlinks=follows), known) is (SAME if follows else ABSENT)
+    outside = place.with_name(f"{place.name}-outside")
+    (place / "elsewhere").rename(outside)
+    (place / "memory").unlink()
+    (place / "memory").symlink_to(outside)
+    assert look(rules_of(place, follow_symlinks=follows), known) is ABSENT
+
+
+def test_workspace_may_be_reached_through_a_link(place: Path) -> None:
+    known = known_of(place)
+    link = place.with_name(f"{place.name}-link")
+    link.symlink_to(place)
+    assert look(rules_of(link), known) is SAME
+
+
 def test_picture_has_no_lines_to_be_looked_for(place: Path) -> None:
     path = "memory/picture.png"
     (place / path).write_bytes(png("a wren"))
@@ -154,11 +175,11 @@ def test_document_of_qmd_lies_where_qmd_says(place: Path) -> None:
     rules, known = rules_of(place), known_of(place)
     path = RelativePath("qmd/notes/note.md")
     files = files_of(rules, elsewhere=lambda told: FileLocation(place, NOTE) if told == path else None)
-    assert files.look(path, known, rules) is SAME
-    assert files.look(RelativePath("qmd/other/note.md"), known, rules) is ABSENT
+    assert files.look(path, known, files.moment()) is SAME
+    assert files.look(RelativePath("qmd/other/note.md"), known, files.moment()) is ABSENT
     (place / NOTE).unlink()
-    assert files.look(path, known, rules) is ABSENT
-    assert files_of(rules).look(path, known, rules) is ABSENT
+    assert files.look(path, known, files.moment()) is ABSENT
+    assert look(rules, known, path) is ABSENT
 
 
 def check_of(rules: ScanRules, executor: ThreadPoolExecutor) -> FileCheck:
@@ -180,12 +201,15 @@ async def test_rows_of_one_file_are_told_moved_or_lost_each(place: Path, executo
     known = known_of(place)
     (place / NOTE).write_text("above\n# Birds\n\nThe wren sang.\nThe owl too.\n")
     lost, moved = row(known, "The wren sings.\n", 3), row(known, "The owl too.\n", 4, 2)
+    unnumbered = replace(lost, id=0)
     checked = await check_of(rules_of(place), executor).check([lost, moved], 30)
     assert checked.told == {moved: replace(moved, start_line=5, end_line=5)}
     assert (checked.lost, checked.absent) == (frozenset({lost}), frozenset())
     assert checked.owed == {NOTE: IS_CHANGED}
     assert checked.untold.holds(lost)
     assert not checked.untold.holds(moved)
+    checked = await check_of(rules_of(place), executor).check([unnumbered], 30)
+    assert checked.untold.paths == frozenset({NOTE})
 
 
 async def test_what_older_rules_let_in_is_judged_by_those_of_today(place: Path, executor: ThreadPoolExecutor) -> None:
