@@ -18,7 +18,6 @@ REPLACED = {
     "manners": "PromptTemplates",
     "crowd": "dominant",
     "in_turns": "with_pauses; a turn is a question with its answer",
-    "turns": "places of a semaphore; a turn is a question with its answer",
     "patience": "silence, start_wait, timeout",
     "ledger": "SpendingBook; the ledger is what files cannot say",
 }

@@ -1,0 +1,166 @@
+"""Find the turn that a message takes up again, by words, near hashes and topics, without reading a session.
+
+score = 0.5 · words + 0.3 · nearness + 0.2 · topics, each 0 to 1: the share of the message's keywords, weighed by how
+rare they are (`ln(1 + N/df)`), 1 − distance/24 for hashes at most 12 bits apart, and the share of its topics, of which
+a part that is shared counts half.
+"""
+
+import math
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoryd.domain.sessions.simhash import NEAR, distance, hash_value
+from memoryd.domain.sessions.turns import Session, SessionId, Turn
+
+_WORDS, _NEARNESS, _TOPICS = 0.5, 0.3, 0.2
+_ONES: Final = np.array([number.bit_count() for number in range(256)], np.uint8)
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class MessageKeys:
+    """What a message is looked up by."""
+
+    tokens: tuple[str, ...] = ()
+    question_hash: str = ""
+    topics: tuple[str, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.tokens and not self.topics
+
+
+@dataclass(frozen=True, slots=True)
+class TurnMatch:
+    """The best turn of a session for a message, and why: `score` is 0 to 1, `bits` None if the hashes are not near."""
+
+    session: SessionId
+    seq: int
+    score: float
+    words: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+    bits: int | None = None
+
+
+class IndexedTurns:
+    """The turns of one agent, to be looked up; about 400 bytes a turn."""
+
+    def __init__(self) -> None:
+        self._turns: dict[SessionId, tuple[Turn, ...]] = {}
+        self._places: list[tuple[SessionId, Turn] | None] = []
+        """A turn that was taken out leaves its place empty, until half of them are."""
+        self._hashes = array("Q")
+        self._by_word: defaultdict[str, array[int]] = defaultdict(lambda: array("I"))
+        self._by_topic: defaultdict[str, array[int]] = defaultdict(lambda: array("I"))
+
+    def __len__(self) -> int:
+        return sum(map(len, self._turns.values()))
+
+    def put(self, session: Session) -> None:
+        """Take the turns of a session as they are now; what was only added costs what was added."""
+        known = self._turns.get(session.id, ())
+        if session.turns[: len(known)] != known:
+            self.drop(session.id)
+            known = ()
+        for turn in session.turns[len(known) :]:
+            self._add(session.id, turn)
+        self._turns[session.id] = session.turns
+
+    def drop(self, session: SessionId) -> None:
+        """Forget the turns of a session."""
+        if not self._turns.pop(session, ()):
+            return
+        self._places = [None if place and place[0] == session else place for place in self._places]
+        if len(self._places) > 2 * len(self):
+            self._rebuild()
+
+    def matches(self, keys: MessageKeys) -> list[TurnMatch]:
+        """Return the best turn of each session that has anything in common with a message, the best first.
+
+        Of equal ones the turn that was said last comes first.
+        """
+        if keys.is_empty or not self._places:
+            return []
+        scores = self._scores(keys)
+        best: dict[SessionId, tuple[float, Turn]] = {}
+        for at in np.flatnonzero(scores).tolist():
+            if place := self._places[at]:
+                score, (session, turn) = float(scores[at]), place
+                held = best.get(session)
+                if held is None or (score, turn.timestamp) > (held[0], held[1].timestamp):
+                    best[session] = score, turn
+        ordered = sorted(best.items(), key=lambda item: (item[1][0], item[1][1].timestamp), reverse=True)
+        return [_match(keys, session, turn, score) for session, (score, turn) in ordered]
+
+    def _scores(self, keys: MessageKeys) -> FloatArray:
+        scores = np.zeros(len(self._places))
+        weights = {word: self._weight(word) for word in dict.fromkeys(keys.tokens)}
+        whole = sum(weights.values())
+        for word, weight in weights.items():
+            if word in self._by_word:
+                scores[np.array(self._by_word[word])] += _WORDS * weight / whole
+        self._add_nearness(scores, keys.question_hash)
+        parts = _parts(keys.topics)
+        for part in parts:
+            if part in self._by_topic:
+                scores[np.array(self._by_topic[part])] += _TOPICS / len(parts)
+        return scores
+
+    def _add_nearness(self, scores: FloatArray, question_hash: str) -> None:
+        if (value := hash_value(question_hash)) is None:
+            return
+        apart = np.array(self._hashes) ^ np.uint64(value)
+        bits = _ONES[apart.view(np.uint8)].reshape(-1, 8).sum(1)
+        near = bits <= NEAR
+        scores[near] += _NEARNESS * (1 - bits[near] / (2 * NEAR))
+
+    def _weight(self, word: str) -> float:
+        return math.log(1 + len(self._places) / (1 + len(self._by_word.get(word, ()))))
+
+    def _add(self, session: SessionId, turn: Turn) -> None:
+        at = len(self._places)
+        self._places.append((session, turn))
+        # the hash of another program, or none, is far from all that are likely
+        self._hashes.append(hash_value(turn.question_hash) or 0)
+        for word in set(turn.tokens):
+            self._by_word[word].append(at)
+        for part in _parts(turn.topics):
+            self._by_topic[part].append(at)
+
+    def _rebuild(self) -> None:
+        self._places = []
+        self._hashes = array("Q")
+        self._by_word.clear()
+        self._by_topic.clear()
+        for session, turns in self._turns.items():
+            for turn in turns:
+                self._add(session, turn)
+
+
+def _parts(topics: Iterable[str]) -> frozenset[str]:
+    """Return topics with their parts: `memory_design` has half in common with `memory_config`."""
+    return frozenset(part for topic in topics for part in (topic, *topic.split("_")))
+
+
+def _match(keys: MessageKeys, session: SessionId, turn: Turn, score: float) -> TurnMatch:
+    bits = distance(keys.question_hash, turn.question_hash) if keys.question_hash else NEAR + 1
+    shared = _parts(keys.topics) & _parts(turn.topics)
+    return TurnMatch(
+        session=session,
+        seq=turn.seq,
+        score=min(score, 1.0),
+        words=_shared(keys.tokens, turn.tokens),
+        topics=tuple(topic for topic in turn.topics if not shared.isdisjoint(_parts([topic]))),
+        bits=bits if bits <= NEAR else None,
+    )
+
+
+def _shared(words: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
+    return tuple(word for word in dict.fromkeys(words) if word in others)

@@ -1,0 +1,90 @@
+"""Take values out of a JSON document that anybody may have written, and name the place of what is wrong."""
+
+import json
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Final
+
+_HALF: Final = re.compile("[\ud800-\udfff]")
+
+
+class DamagedDocumentError(Exception):
+    """The document is ours by its form, or should be, and cannot be read; the text says where and why."""
+
+
+class ForeignDocumentError(Exception):
+    """The document is another program's, or of a later version; it is left as it is."""
+
+
+def loads(data: bytes) -> object:
+    """Return what a document holds; raises DamagedDocumentError."""
+    try:
+        # a byte order mark is what some editors put first
+        return json.loads(data.decode("utf-8-sig"), parse_constant=_refuse)
+    except (ValueError, RecursionError) as exc:
+        raise DamagedDocumentError(f"no JSON: {exc}") from exc
+
+
+def dumps(value: object) -> str:
+    """Return a value on one line, as people can read it; halves of characters are escaped, as no file holds them."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return _HALF.sub(lambda half: f"\\u{ord(half.group()):04x}", text)
+
+
+def as_object(value: object, where: str) -> Mapping[str, object]:
+    """Return a JSON object; this and its kin raise DamagedDocumentError with the place."""
+    if not isinstance(value, dict):
+        raise DamagedDocumentError(f"{where} is no object")
+    return value
+
+
+def as_list(value: object, where: str) -> list[object]:
+    """Return a JSON array."""
+    if not isinstance(value, list):
+        raise DamagedDocumentError(f"{where} is no array")
+    return value
+
+
+def as_text(value: object, where: str) -> str:
+    """Return a JSON string."""
+    if not isinstance(value, str):
+        raise DamagedDocumentError(f"{where} is no string")
+    return value
+
+
+def as_count(value: object, where: str) -> int:
+    """Return a whole number from 0 on."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise DamagedDocumentError(f"{where} is no count")
+    return value
+
+
+def as_share(value: object, where: str) -> float:
+    """Return a number from 0 to 1."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= 1:
+        raise DamagedDocumentError(f"{where} is no number from 0 to 1")
+    return float(value)
+
+
+def as_time(value: object, where: str) -> datetime:
+    """Return an instant, RFC 3339; without an offset it is in UTC."""
+    try:
+        time = datetime.fromisoformat(as_text(value, where))
+    except ValueError as exc:
+        raise DamagedDocumentError(f"{where} is no time") from exc
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def told_time(time: datetime) -> str:
+    """Return an instant as the reference writes it: `2026-01-30T18:16:00Z`."""
+    return time.isoformat().replace("+00:00", "Z")
+
+
+def others(value: Mapping[str, object], known: frozenset[str]) -> Mapping[str, object]:
+    """Return the keys of an object that are not ours."""
+    return {key: one for key, one in value.items() if key not in known}
+
+
+def _refuse(constant: str) -> object:
+    raise ValueError(f"{constant} is no number of JSON")

@@ -1,0 +1,103 @@
+"""Make a turn of what was said: secrets out, then keywords, hash, topics, and whether the answer is kept."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from memoryd.domain.redaction import redacted
+from memoryd.domain.sessions.keeping import Keeping
+from memoryd.domain.sessions.keywords import Commonness, keywords, never_common
+from memoryd.domain.sessions.significance import significance_parts, without_formulas
+from memoryd.domain.sessions.simhash import simhash
+from memoryd.domain.sessions.topics import topics
+from memoryd.domain.sessions.turns import Session, Turn
+
+_ANSWER_WORDS: Final = 64
+"""Keywords of an answer that are held against others."""
+_LATEST: Final = 40
+"""So many turns of the session are what an answer is compared with, where the caller has no others."""
+
+
+@dataclass(frozen=True, slots=True)
+class RawTurn:
+    """What was said, as it came; what a caller knows better than the rules stands in the rest."""
+
+    question: str
+    answer: str | None
+    timestamp: datetime
+    significance: float | None = None
+    topics: Sequence[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MadeTurn:
+    """A turn to be stored, and the answer that is not kept with it, redacted: it is held for a while elsewhere."""
+
+    turn: Turn
+    dropped_answer: str | None
+
+
+def answer_words(answer: str, commonness: Commonness = never_common) -> tuple[str, ...]:
+    """Return the keywords of an answer that it is compared by."""
+    return keywords(without_formulas(answer), commonness, limit=_ANSWER_WORDS)
+
+
+def made_turn(
+    raw: RawTurn,
+    session: Session,
+    *,
+    keeping: Keeping,
+    commonness: Commonness = never_common,
+    stored: Sequence[Collection[str]] | None = None,
+) -> MadeTurn:
+    """Return the next turn of a session.
+
+    `stored` are the keywords of kept answers, as `answer_words` gives them; None compares with the session's last 40.
+    """
+    question, answer = _clean(raw.question), _clean(raw.answer) if raw.answer else None
+    words = keywords(question, commonness)
+    tags = tuple(dict.fromkeys(raw.topics)) if raw.topics is not None else topics(question, answer, words)
+    significance = 0.0 if raw.significance is None else min(max(raw.significance, 0.0), 1.0)
+    if answer and raw.significance is None:
+        significance = _significance(question, answer, tags, session, words, commonness, stored)
+    is_kept = answer is not None and keeping.is_kept(significance, tags)
+    turn = Turn(
+        seq=session.last_seq + 1,
+        question=question,
+        timestamp=raw.timestamp,
+        answer=answer if is_kept else None,
+        significance=significance,
+        tokens=words,
+        question_hash=simhash(words, question),
+        topics=tags,
+    )
+    return MadeTurn(turn, None if is_kept else answer)
+
+
+def _significance(
+    question: str,
+    answer: str,
+    tags: Collection[str],
+    session: Session,
+    words: Collection[str],
+    commonness: Commonness,
+    stored: Sequence[Collection[str]] | None,
+) -> float:
+    latest = session.turns[-_LATEST:]
+    if stored is None:
+        stored = [answer_words(turn.answer, commonness) for turn in latest if turn.answer]
+    return significance_parts(
+        question,
+        answer,
+        answer_words=answer_words(answer, commonness),
+        question_words=words,
+        stored=stored,
+        topics=tags,
+        earlier_topics={topic for turn in latest for topic in turn.topics},
+    ).significance
+
+
+def _clean(text: str) -> str:
+    """Return a text without secrets, and without halves of characters, which no file can hold."""
+    return redacted(text.encode("utf-8", "replace").decode())

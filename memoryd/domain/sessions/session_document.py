@@ -1,0 +1,108 @@
+"""The file of a session: the object that stands for it in `sessions[]` of the reference's document, a turn on a line.
+
+Keys of ours beside the reference's: `agent`, `key` (the session key), and `remember: false` where it is marked.
+"""
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Final
+
+from memoryd.domain.sessions.json_values import (
+    DamagedDocumentError,
+    ForeignDocumentError,
+    as_count,
+    as_list,
+    as_object,
+    as_share,
+    as_text,
+    as_time,
+    dumps,
+    loads,
+    others,
+    told_time,
+)
+from memoryd.domain.sessions.turns import Session, SessionId, Turn
+
+_SESSION: Final = frozenset({"session_id", "created", "agent", "key", "remember", "qa_sequence"})
+_TURN: Final = frozenset({"seq", "q", "q_tokens", "q_hash", "a", "a_significance", "timestamp", "topic_tags"})
+
+
+def parse_session(data: bytes) -> Session:
+    """Return the session of a file; raises ForeignDocumentError for what is no session, or DamagedDocumentError."""
+    value = loads(data)
+    if not isinstance(value, dict) or "session_id" not in value or "qa_sequence" not in value:
+        raise ForeignDocumentError("it has no session_id with a qa_sequence")
+    return session_of(value, "")
+
+
+def render_session(session: Session) -> str:
+    """Return the object of a session, without an end of line."""
+    turns = ",\n".join(dumps(_told_turn(turn)) for turn in session.turns)
+    head = dumps({**session_head(session), **session.extra})[:-1]
+    return f'{head}, "qa_sequence": [\n{turns}\n]}}' if turns else f'{head}, "qa_sequence": []}}'
+
+
+def session_head(session: Session) -> Mapping[str, object]:
+    """Return the keys of a session that are no turns."""
+    ours = {"agent": session.agent, "key": session.key}
+    return {
+        "session_id": session.id,
+        "created": told_time(session.created),
+        **{name: value for name, value in ours.items() if value},
+        **({} if session.is_remembered else {"remember": False}),
+    }
+
+
+def session_of(value: Mapping[str, object], where: str) -> Session:
+    """Return the session of an object; `where` names its place in what is raised."""
+    rows = as_list(value["qa_sequence"], f"{where}qa_sequence")
+    turns = tuple(_turn(row, f"{where}qa_sequence[{at}]") for at, row in enumerate(rows))
+    if any(one.seq >= other.seq for one, other in pairwise(turns)):
+        raise DamagedDocumentError(f"{where}qa_sequence is not in the order of seq")
+    remember = value.get("remember", True)
+    if not isinstance(remember, bool):
+        raise DamagedDocumentError(f"{where}remember is neither true nor false")
+    return Session(
+        id=SessionId(as_text(value["session_id"], f"{where}session_id")),
+        created=as_time(value.get("created"), f"{where}created"),
+        turns=turns,
+        agent=as_text(value.get("agent", ""), f"{where}agent"),
+        key=as_text(value.get("key", ""), f"{where}key"),
+        is_remembered=remember,
+        extra=others(value, _SESSION),
+    )
+
+
+def _turn(value: object, where: str) -> Turn:
+    row = as_object(value, where)
+    answer = row.get("a")
+    return Turn(
+        seq=as_count(row.get("seq"), f"{where}.seq"),
+        question=as_text(row.get("q"), f"{where}.q"),
+        timestamp=as_time(row.get("timestamp"), f"{where}.timestamp"),
+        answer=None if answer is None else as_text(answer, f"{where}.a"),
+        significance=as_share(row.get("a_significance", 0), f"{where}.a_significance"),
+        tokens=_texts(row.get("q_tokens", []), f"{where}.q_tokens"),
+        question_hash=as_text(row.get("q_hash", ""), f"{where}.q_hash"),
+        topics=_texts(row.get("topic_tags", []), f"{where}.topic_tags"),
+        extra=others(row, _TURN),
+    )
+
+
+def _texts(value: object, where: str) -> tuple[str, ...]:
+    return tuple(as_text(one, f"{where}[{at}]") for at, one in enumerate(as_list(value, where)))
+
+
+def _told_turn(turn: Turn) -> Mapping[str, object]:
+    return {
+        "seq": turn.seq,
+        "q": turn.question,
+        "q_tokens": turn.tokens,
+        "q_hash": turn.question_hash,
+        "a": turn.answer,
+        # a whole number as the reference writes it: 0
+        "a_significance": int(turn.significance) if turn.significance.is_integer() else turn.significance,
+        "timestamp": told_time(turn.timestamp),
+        **({"topic_tags": turn.topics} if turn.topics else {}),
+        **turn.extra,
+    }

@@ -1,0 +1,146 @@
+"""How much an answer matters: 0.3 uniqueness + 0.2 user action + 0.25 context density + 0.25 emotional weight.
+
+The weights are the reference's. Each part is 0 to 1, by a rule over the two texts and what the store holds, the same
+for the same input: signs are counted in closed lists, English and Chinese, and a count saturates, so that the second
+sign of a kind tells half as much as the first: `1 − share^count`. A caller who knows better passes its own parts.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+UNIQUENESS, USER_ACTION, CONTEXT_DENSITY, EMOTIONAL_WEIGHT = 0.3, 0.2, 0.25, 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class SignificanceParts:
+    """The four parts of a significance, each 0 to 1."""
+
+    uniqueness: float
+    user_action: float
+    context_density: float
+    emotional_weight: float
+
+    @property
+    def significance(self) -> float:
+        """The weighted sum, to two digits."""
+        weighted = (
+            UNIQUENESS * self.uniqueness
+            + USER_ACTION * self.user_action
+            + CONTEXT_DENSITY * self.context_density
+            + EMOTIONAL_WEIGHT * self.emotional_weight
+        )
+        return round(min(max(weighted, 0.0), 1.0), 2)
+
+
+_FORMULA: Final = re.compile(
+    r"(?:sure|of course|certainly|great question|good question|you'?re welcome|glad (?:to|i could) help|no problem"
+    r"|let me know if|i hope (?:this|that) helps|as an ai|i(?:'m| am) (?:just )?an? (?:ai|assistant)|it depends"
+    r"|how can i help|happy to help|sounds good|got it|ok(?:ay)?)\b"
+    r"|好的|没问题|不客气|当然可以|很高兴|希望.{0,6}有帮助|作为.{0,4}(?:AI|人工智能|助手)|有什么可以帮|随时告诉我|明白了|收到",
+    re.IGNORECASE,
+)
+_STEPS: Final = re.compile(r"^\s*(?:[0-9]{1,2}[.)、]|[-*•]|第[一二三四五六七八九十]步)\s*\S", re.MULTILINE)
+_CODE: Final = re.compile(
+    r"```|`[^`\n]+`|(?<![\w.])[\w-]+\.(?:py|md|json5?|ya?ml|toml|sh|js|ts|conf)\b|https?://|~/|\$ "
+)
+_ADVICE: Final = re.compile(
+    r"\b(?:you (?:can|could|should|need to|must|have to)|try|run|set|add|remove|install|open|use|change|enable|disable"
+    r"|make sure|avoid|switch to|start with|i(?:'d| would) (?:suggest|recommend|go)|first|then|instead)\b"
+    r"|可以|应该|需要|建议|必须|最好|试试|运行|设置|添加|删除|安装|打开|改成|修改|使用|避免|先.{0,12}再|首先|然后|不要",
+    re.IGNORECASE,
+)
+_BINDING: Final = re.compile(
+    r"\b(?:because|therefore|so that|which means|depends on|compared (?:to|with)|rather than|whereas|in contrast"
+    r"|trade-?off|as a result|leads? to|related to|combin\w+|together with|both|unless|however|but)\b"
+    r"|因为|所以|因此|取决于|相比|而不是|意味着|导致|另一方面|同时|结合|关系|权衡|但是|不过|既.{0,8}又|不仅",
+    re.IGNORECASE,
+)
+_FEELING: Final = re.compile(
+    r"\b(?:worr(?:y|ied)|afraid|scared|anxious|sad|happy|excited|love|hate|angry|frustrat\w+|annoy\w+|upset|sorry"
+    r"|stress\w*|hope|wish|proud|grateful|thank(?:s| you)|finally|tired of|sick of|important|urgent|critical"
+    r"|asap|deadline|desperate\w*|matters?|birthday|wedding|died|hospital|favou?rite)\b"
+    r"|担心|害怕|焦虑|难过|伤心|开心|高兴|激动|喜欢|讨厌|生气|烦|压力|希望|感谢|谢谢|终于|重要|紧急|着急|关键|受不了|生日|婚礼|医院|最爱|想念|每次都",
+    re.IGNORECASE,
+)
+_STAKE: Final = re.compile(
+    r"\b(?:my|mine|our|i(?:'m|'ve|'d|'ll)?|me|we)\b|我|咱|自己的",
+    re.IGNORECASE,
+)
+_OPINION: Final = re.compile(
+    r"\b(?:should i|do you think|your (?:opinion|view|take)|what would you|how do you feel|which (?:one|is better)|why"
+    r"|how (?:do|can|should|could) (?:i|we)|worth)\b"
+    r"|你觉得|你认为|你的(?:看法|意见|想法)|怎么看|该不该|要不要|哪个(?:更)?好|值得|为什么|如何|怎么(?:样|办|做|才)?|怎样|想知道",
+    re.IGNORECASE,
+)
+_FULL_WORDS: Final = 12
+"""So many distinct keywords make an answer that says something of its own for two thirds."""
+
+
+def uniqueness(
+    answer_words: Collection[str], question_words: Collection[str], others: Iterable[Collection[str]]
+) -> float:
+    """Return how much an answer says that is its own, from its keywords and those of the answers that are stored.
+
+    *Substance*, `1 − 3^(−n/12)` of n distinct keywords that the question does not hold, times *novelty*, one less the
+    greatest share of them that another answer holds. The formula phrases of politeness should be taken out before.
+    """
+    own = frozenset(answer_words) - frozenset(question_words)
+    if not own:
+        return 0.0
+    shared = max((len(own.intersection(other)) / len(own) for other in others), default=0.0)
+    return (1 - 3 ** (-len(own) / _FULL_WORDS)) * (1 - shared)
+
+
+def user_action(answer: str) -> float:
+    """Return how likely the user acts on an answer: steps, commands, files and addresses, words of advice."""
+    signs = _count(_ADVICE, answer) + 2 * bool(_CODE.search(answer)) + 2 * (_count(_STEPS, answer) > 1)
+    return 1 - 0.6**signs
+
+
+def context_density(answer: str, topics: Collection[str], earlier_topics: Collection[str]) -> float:
+    """Return how much an answer binds together: words that bind, the topics of the turn, and those it takes up again.
+
+    `earlier_topics` are those of the turns before in the session; a topic counts by each of its parts.
+    """
+    parts = {part for topic in topics for part in topic.split("_")}
+    earlier = {part for topic in earlier_topics for part in topic.split("_")}
+    signs = _count(_BINDING, answer) + max(0, len(parts) - 1) + len(parts & earlier)
+    return 1 - 0.65**signs
+
+
+def emotional_weight(question: str, answer: str) -> float:
+    """Return how much a turn matters to the user: feeling and urgency, their own affairs, an opinion asked for."""
+    signs = 2 * _count(_FEELING, question) + _count(_STAKE, question) + 2 * _count(_OPINION, question)
+    signs += _count(_FEELING, answer) + ("!" in question or "！" in question)
+    return 1 - 0.75**signs
+
+
+def without_formulas(answer: str) -> str:
+    """Return an answer without the phrases that every assistant says."""
+    return _FORMULA.sub(" ", answer)
+
+
+def significance_parts(
+    question: str,
+    answer: str,
+    *,
+    answer_words: Collection[str],
+    question_words: Collection[str],
+    stored: Sequence[Collection[str]] = (),
+    topics: Collection[str] = (),
+    earlier_topics: Collection[str] = (),
+) -> SignificanceParts:
+    """Return the parts for an answer; `stored` are the keywords of the answers that are kept already."""
+    return SignificanceParts(
+        uniqueness=uniqueness(answer_words, question_words, stored),
+        user_action=user_action(without_formulas(answer)),
+        context_density=context_density(answer, topics, earlier_topics),
+        emotional_weight=emotional_weight(question, answer),
+    )
+
+
+def _count(pattern: re.Pattern[str], text: str) -> int:
+    """Return how many different signs of a kind stand in a text, six at most."""
+    return min(6, len({found.group().lower() for found in pattern.finditer(text)}))

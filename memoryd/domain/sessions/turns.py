@@ -1,0 +1,58 @@
+"""What a conversation is made of: a turn is a question with its answer, numbered inside a session."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NewType
+
+SessionId = NewType("SessionId", str)
+"""The name of a session, safe for file names: see `session_ids`."""
+
+Extra = Mapping[str, object]
+"""Keys of a document that somebody else wrote, with what stands there as JSON has it; they are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A question, with its answer if that is kept.
+
+    `seq` counts from 1 inside the session. `significance` is 0 to 1, and that of the answer also when it was not kept.
+    `timestamp` has a time zone; `question_hash` is what `simhash` makes of `tokens`, or what another program wrote.
+    """
+
+    seq: int
+    question: str
+    timestamp: datetime
+    answer: str | None = None
+    significance: float = 0.0
+    tokens: tuple[str, ...] = ()
+    question_hash: str = ""
+    topics: tuple[str, ...] = ()
+    extra: Extra = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A conversation: its turns by `seq`, whose it is, and the session key it was opened with; both may be unknown."""
+
+    id: SessionId
+    created: datetime
+    turns: tuple[Turn, ...] = ()
+    agent: str = ""
+    key: str = ""
+    is_remembered: bool = True
+    """False: marked "do not remember"; nothing of it is captured or logged."""
+    extra: Extra = field(default_factory=dict)
+
+    @property
+    def last_activity(self) -> datetime:
+        return max((turn.timestamp for turn in self.turns), default=self.created)
+
+    @property
+    def last_seq(self) -> int:
+        return self.turns[-1].seq if self.turns else 0
+
+    @property
+    def answers(self) -> int:
+        """How many answers are kept."""
+        return sum(turn.answer is not None for turn in self.turns)

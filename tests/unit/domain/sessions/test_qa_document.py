@@ -1,0 +1,142 @@
+"""The documents of sessions: what is rendered is parsed again, and what is not ours is told apart."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.domain.sessions.json_values import DamagedDocumentError, ForeignDocumentError
+from memoryd.domain.sessions.qa_document import (
+    MAX_TURNS,
+    QaDocument,
+    SessionStub,
+    entry_of,
+    marks_of,
+    parse_document,
+    render_document,
+)
+from memoryd.domain.sessions.session_document import parse_session, render_session
+from memoryd.domain.sessions.turns import Session
+from tests.unit.domain.sessions.conversations import DOCUMENTS, JSON, SESSIONS, conversation
+
+PLAIN = {"version": 1, "structure": "sequence-indexed-qa", "sessions": [], "index": {}, "metadata": {}}
+TURN = {"seq": 1, "q": "hi", "timestamp": "2026-01-30T18:16:00Z"}
+ROW = {"session_id": "a", "created": "2026-01-30T18:16:00Z", "qa_sequence": [TURN]}
+
+
+@given(SESSIONS)
+def test_session_is_parsed_as_it_was_rendered(session: Session) -> None:
+    assert parse_session(render_session(session).encode()) == session
+
+
+@given(DOCUMENTS)
+def test_document_is_parsed_as_it_was_rendered(document: QaDocument) -> None:
+    text = render_document(document)
+    assert parse_document(text.encode()) == document
+    assert render_document(parse_document(text.encode())) == text
+
+
+@given(DOCUMENTS)
+def test_totals_and_indexes_are_those_of_the_sessions(document: QaDocument) -> None:
+    value = json.loads(render_document(document))
+    turns = [turn for row in value["sessions"] for turn in row["qa_sequence"]]
+    stubs = [entry for entry in document.entries if isinstance(entry, SessionStub)]
+    metadata = value["metadata"]
+    assert metadata["total_qa_pairs"] == len(turns) + sum(stub.turns for stub in stubs)
+    assert metadata["stored_answers"] == sum(turn["a"] is not None for turn in turns) + sum(
+        one.answers for one in stubs
+    )
+    assert all(isinstance(one, dict) or len(one) > 1 for one in value["index"]["by_semantic_hash"].values())
+    recent = [one["session"] for one in value["index"]["by_recency"]]
+    assert len(set(recent)) == len(recent)
+
+
+@given(st.binary() | JSON.map(json.dumps).map(str.encode))
+def test_what_is_no_document_is_refused(data: bytes) -> None:
+    with pytest.raises((ForeignDocumentError, DamagedDocumentError)):
+        parse_document(data)
+    with pytest.raises((ForeignDocumentError, DamagedDocumentError)):
+        parse_session(data)
+
+
+@given(DOCUMENTS, st.data())
+def test_part_of_a_document_is_damaged(document: QaDocument, data: st.DataObject) -> None:
+    whole = render_document(document).encode().rstrip()
+    cut = whole[: data.draw(st.integers(0, len(whole) - 1))]
+    with pytest.raises(DamagedDocumentError):
+        parse_document(cut)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [({"version": 2}, "version"), ({"structure": "vectors"}, "structure"), ({"version": "1"}, "version")],
+)
+def test_document_of_another_program_or_version_is_foreign(change: dict[str, object], reason: str) -> None:
+    with pytest.raises(ForeignDocumentError, match=reason):
+        parse_document(json.dumps({**PLAIN, **change}).encode())
+
+
+@pytest.mark.parametrize(
+    ("turn", "place"),
+    [
+        ({"seq": "1"}, r"sessions\[0\]\.qa_sequence\[0\]\.seq is no count"),
+        ({"q": None}, r"qa_sequence\[0\]\.q is no string"),
+        ({"timestamp": "yesterday"}, r"timestamp is no time"),
+        ({"a_significance": 7}, r"a_significance is no number"),
+        ({"q_tokens": "design"}, r"q_tokens is no array"),
+        ({"topic_tags": [1]}, r"topic_tags\[0\] is no string"),
+    ],
+)
+def test_damage_is_named_by_its_place(turn: dict[str, object], place: str) -> None:
+    rows = [{**ROW, "qa_sequence": [{**TURN, **turn}]}]
+    with pytest.raises(DamagedDocumentError, match=place):
+        parse_document(json.dumps({**PLAIN, "sessions": rows}).encode())
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [[ROW, ROW], [{**ROW, "qa_sequence": [TURN, TURN]}], [{"created": "x"}], ["a"], {}, [{**ROW, "remember": 0}]],
+)
+def test_sessions_that_contradict_themselves_are_damaged(rows: object) -> None:
+    with pytest.raises(DamagedDocumentError):
+        parse_document(json.dumps({**PLAIN, "sessions": rows}).encode())
+
+
+def test_what_the_reference_shows_is_read() -> None:
+    turn = {**TURN, "q_tokens": ["hi"], "q_hash": "abc123", "a": None, "a_significance": 0}
+    document = parse_document(json.dumps({**PLAIN, "sessions": [{**ROW, "qa_sequence": [turn]}]}).encode())
+    (session,) = document.entries
+    assert isinstance(session, Session)
+    assert session.turns[0].question_hash == "abc123"
+
+
+def test_hash_of_one_turn_is_an_object_and_of_more_a_list() -> None:
+    entries = (conversation("a", "restart nginx"), conversation("b", "restart nginx", "install caddy"))
+    found = json.loads(render_document(QaDocument(entries)))["index"]["by_semantic_hash"]
+    assert list(found.values()) == [
+        [{"session": "a", "seq": 1}, {"session": "b", "seq": 1}],
+        {"session": "b", "seq": 2},
+    ]
+
+
+def test_newest_session_comes_first_by_recency() -> None:
+    older, newer = conversation("a", "one"), conversation("b", "one", "two")
+    found = json.loads(render_document(QaDocument((older, newer))))["index"]["by_recency"]
+    assert [(one["session"], one["seq"]) for one in found] == [("b", 2), ("a", 1)]
+
+
+def test_long_session_is_a_stub_that_names_its_file() -> None:
+    long = conversation("long", *(f"question of the boiler {number}" for number in range(MAX_TURNS + 1)))
+    short = replace(long, turns=long.turns[:MAX_TURNS])
+    assert entry_of(short) == short
+    stub = entry_of(long)
+    assert isinstance(stub, SessionStub)
+    assert marks_of(stub) == marks_of(long)
+    value = json.loads(render_document(QaDocument((stub,))))
+    (row,) = value["sessions"]
+    assert (row["file"], row["qa_sequence"], row["turns"]) == ("sessions/long.json", [], 51)
+    assert value["metadata"]["total_qa_pairs"] == 51
+    assert value["index"]["by_recency"][0]["seq"] == 51
+    assert parse_document(render_document(QaDocument((stub,))).encode()).entries == (stub,)

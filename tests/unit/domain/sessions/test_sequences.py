@@ -1,0 +1,173 @@
+"""Which turns come for a message, in which order, within which budget, and why."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.domain.sessions.indexed_turns import IndexedTurns, MessageKeys
+from memoryd.domain.sessions.keeping import Keeping, Totals, totals
+from memoryd.domain.sessions.keywords import keywords
+from memoryd.domain.sessions.sequences import Chosen, SequenceChoice, choose, sequence
+from memoryd.domain.sessions.simhash import simhash
+from memoryd.domain.sessions.topics import topics
+from memoryd.domain.sessions.turns import Session, SessionId
+from memoryd.domain.text.tokens import estimate
+from tests.unit.domain.sessions.conversations import BEGUN, SESSIONS, conversation
+
+BOILER = conversation("boiler", "hi", "the boiler loses pressure", "which valve of the boiler leaks", "thanks", "bye")
+TRIP = conversation("trip", "trip to Lisbon in May", "which hotel in Lisbon has parking", "and the flights")
+ANBAU = conversation("anbau", "装修预算怎么安排", "厨房的瓷砖选什么颜色", "施工队什么时候来")
+
+
+def keys_of(message: str) -> MessageKeys:
+    words = keywords(message)
+    return MessageKeys(words, simhash(words, message), topics(message, None, words))
+
+
+def indexed(*sessions: Session) -> IndexedTurns:
+    found = IndexedTurns()
+    for session in sessions:
+        found.put(session)
+    return found
+
+
+ALL = indexed(BOILER, TRIP, ANBAU)
+
+
+def chosen(message: str, current: Session | None = None) -> SequenceChoice:
+    keys = keys_of(message)
+    return choose(keys, current.id if current else None, ALL.matches(keys))
+
+
+@pytest.mark.parametrize(
+    ("message", "session", "seq"),
+    [
+        ("was it the valve of the boiler that leaks?", BOILER, 3),
+        ("the hotel with parking in Lisbon", TRIP, 2),
+        ("厨房瓷砖的颜色", ANBAU, 2),
+        ("装修的预算是多少", ANBAU, 1),
+    ],
+)
+def test_other_session_comes_up_to_the_match(message: str, session: Session, seq: int) -> None:
+    for current in (None, *(one for one in (BOILER, TRIP, ANBAU) if one != session)):
+        choice = chosen(message, current)
+        assert (choice.session, choice.last_seq, choice.why) == (session.id, seq, Chosen.OTHER_MATCHES)
+        assert choice.sentence.startswith(f"the turns of {session.id} up to the match: turn {seq} matches (“")
+
+
+def test_current_session_comes_with_its_last_turns_where_it_matches() -> None:
+    choice = chosen("which valve of the boiler leaks", BOILER)
+    assert (choice.session, choice.last_seq, choice.why) == ("boiler", None, Chosen.CURRENT_MATCHES)
+    assert "the same words" in choice.sentence
+
+
+@pytest.mark.parametrize("message", ["and that one?", "好的", "quantum chromodynamics", "???"])
+def test_current_session_comes_where_nothing_matches(message: str) -> None:
+    choice = chosen(message, TRIP)
+    assert (choice.session, choice.last_seq, choice.why) == ("trip", None, Chosen.NOTHING_MATCHES)
+
+
+def test_nothing_comes_where_nothing_is_known() -> None:
+    assert chosen("quantum chromodynamics").session is None
+    assert choose(None, None, []).sentence == "no session is known, and nothing matches the message"
+
+
+def test_near_hash_alone_is_a_match() -> None:
+    keys = replace(keys_of("which valve of the boiler leaks"), tokens=("boilers",), topics=())
+    (match,) = ALL.matches(keys)
+    assert (match.session, match.seq, match.bits, match.words) == ("boiler", 3, 0, ())
+
+
+def test_rare_words_count_more() -> None:
+    many = indexed(*(conversation(f"s{number}", f"boiler notes {number}") for number in range(20)), TRIP)
+    keys = MessageKeys(("boiler", "parking"))
+    assert many.matches(keys)[0].session == "trip"
+
+
+def test_of_equal_sessions_the_newest_comes_first() -> None:
+    later = replace(
+        TRIP,
+        id=SessionId("later"),
+        turns=tuple(replace(turn, timestamp=BEGUN.replace(year=2027)) for turn in TRIP.turns),
+    )
+    for sessions in ((TRIP, later), (later, TRIP)):
+        assert indexed(*sessions).matches(keys_of("parking"))[0].session == "later"
+
+
+@given(st.lists(SESSIONS, max_size=5), st.lists(st.sampled_from(["boiler", "trip", "anbau"]), max_size=3))
+def test_what_was_changed_and_dropped_is_found_as_in_a_new_index(sessions: list[Session], dropped: list[str]) -> None:
+    grown, kept = indexed(BOILER, TRIP, ANBAU), {one.id: one for one in (BOILER, TRIP, ANBAU)}
+    for session in sessions:
+        grown.put(session)
+        kept[session.id] = session
+    for name in dropped:
+        grown.drop(SessionId(name))
+        kept.pop(SessionId(name), None)
+    assert len(grown) == sum(len(one.turns) for one in kept.values())
+    keys = keys_of("which hotel has parking and a boiler, 厨房")
+    fresh = indexed(*kept.values()).matches(keys)
+    assert {(one.session, one.words) for one in grown.matches(keys)} == {(one.session, one.words) for one in fresh}
+
+
+def test_turn_that_was_changed_is_found_as_it_is() -> None:
+    changed = replace(
+        BOILER, turns=(*BOILER.turns[:1], replace(BOILER.turns[1], tokens=("radiator",)), *BOILER.turns[2:])
+    )
+    grown = indexed(BOILER)
+    grown.put(changed)
+    assert [one.seq for one in grown.matches(MessageKeys(("radiator",)))] == [2]
+    assert grown.matches(MessageKeys(("pressure",))) == []
+
+
+def answered(*answers: str | None) -> Session:
+    session = conversation("s", *(f"q{number}" for number in range(len(answers))))
+    turns = tuple(replace(turn, answer=answer) for turn, answer in zip(session.turns, answers, strict=True))
+    return replace(session, turns=turns)
+
+
+def test_budget_drops_the_oldest_and_answers_that_do_not_fit() -> None:
+    session = answered("short", "long " * 400, "short", None, "short")
+    found = sequence(session, budget=60)
+    assert [(turn.seq, turn.answer) for turn in found] == [
+        (1, "short"),
+        (2, None),
+        (3, "short"),
+        (4, None),
+        (5, "short"),
+    ]
+    spent = sum(estimate(turn.question) + estimate(turn.answer or "") for turn in found[3:])
+    assert [turn.seq for turn in sequence(session, budget=spent)] == [4, 5]
+    assert [(turn.seq, turn.answer) for turn in sequence(session, budget=0)] == [(5, None)]
+
+
+@given(SESSIONS, st.integers(0, 6), st.integers(0, 40), st.none() | st.integers(0, 40))
+def test_sequence_is_a_run_within_its_budget(session: Session, turns: int, budget: int, last: int | None) -> None:
+    found = sequence(session, last_seq=last, turns=turns, budget=budget)
+    reached = [turn.seq for turn in session.turns if last is None or turn.seq <= last]
+    assert [turn.seq for turn in found] == (reached[-len(found) :] if found else [])
+    assert len(found) <= turns
+    assert len(found) <= 1 or sum(estimate(one.question) + estimate(one.answer or "") for one in found) <= budget
+
+
+@given(SESSIONS, st.floats(0, 1))
+def test_pruning_loses_no_question(session: Session, threshold: float) -> None:
+    pruned = Keeping(threshold).pruned(session)
+    assert [turn.question for turn in pruned.turns] == [turn.question for turn in session.turns]
+    assert {turn.significance > threshold for turn in pruned.turns if turn.answer is not None} <= {True}
+    assert pruned.answers <= session.answers
+
+
+def test_session_grows_old_by_its_last_turn() -> None:
+    last = BOILER.last_activity
+    assert not Keeping().is_old(BOILER, last + timedelta(days=30))
+    assert Keeping().is_old(BOILER, last + timedelta(days=30, seconds=1))
+    assert not Keeping().is_old(BOILER, last - timedelta(days=99))
+
+
+def test_totals_are_true() -> None:
+    assert totals([(7, 3)]) == Totals(7, 3)
+    assert Totals(7, 3).ratio == 0.43
+    assert totals([]).ratio == 0

@@ -1,0 +1,87 @@
+"""Names of sessions are safe file names on every disk, and tell one session from another."""
+
+import unicodedata
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.domain.sessions.session_ids import MAX_BYTES, is_over, safe_id, session_id
+from memoryd.domain.sessions.turns import SessionId
+
+DAY = date(2026, 1, 30)
+NOW = datetime(2026, 1, 30, 18, tzinfo=UTC)
+RESERVED = {"con", "prn", "aux", "nul", *(f"{name}{digit}" for name in ("com", "lpt") for digit in "0123456789¹²³")}
+HOSTILE = (
+    "../../etc/passwd",
+    "a/b",
+    "a\\b",
+    ".",
+    "..",
+    "",
+    " ",
+    ".hidden",
+    "con",
+    "NUL",
+    "com1",
+    "x" * 400,
+    "汉" * 300,
+)
+NAMES = st.text() | st.sampled_from(HOSTILE) | st.from_regex(r"agent:[a-z]{1,3}:(discord|cron):(dm|group):\w{0,9}")
+
+
+def first(key: str) -> str:
+    return session_id(key, DAY, lambda _: True)
+
+
+@pytest.mark.parametrize(
+    ("key", "name"),
+    [
+        ("agent:main:discord:channel:常规", "discord-常规-20260130"),
+        ("agent:main:telegram:dm:42", "telegram-42-20260130"),
+        ("telegram:direct:42", "telegram-42-20260130"),
+        ("agent:main:main", "main-20260130"),
+        ("agent:main:cron:backup", "cron-backup-20260130"),
+    ],
+)
+def test_name_tells_channel_peer_and_day(key: str, name: str) -> None:
+    assert first(key) == name
+
+
+def test_keys_that_differ_in_signs_or_capitals_have_other_names() -> None:
+    keys = ["d:group:a.b", "d:group:a-b", "d:group:A-B", "d:group:a/b", "d:group:ａ-b", "d:a-b:", "d:group:a--b"]
+    names = [first(key) for key in keys]
+    assert len({name.lower() for name in names}) >= len(keys) - 1
+    assert first("d:group:a-b") == "d-a-b-20260130"
+
+
+def test_name_that_is_taken_gets_a_number() -> None:
+    taken = {"main-20260130", "main-20260130-2"}
+    assert session_id("agent:main:main", DAY, lambda name: name not in taken) == "main-20260130-3"
+
+
+@given(NAMES)
+def test_name_is_safe_for_every_file_system(name: str) -> None:
+    found = safe_id(name)
+    assert 0 < len(found.encode()) <= MAX_BYTES
+    assert all(sign in "_-" or unicodedata.category(sign)[0] in "LNM" for sign in found)
+    assert found == found.lower() == unicodedata.normalize("NFC", found)
+    assert found not in RESERVED
+    assert not found.startswith((".", "-"))
+    assert safe_id(found) == found == safe_id(name)
+    assert safe_id(first(name)) == first(name)
+
+
+@given(st.lists(NAMES, max_size=6, unique=True))
+def test_two_keys_never_share_a_session(keys: list[str]) -> None:
+    taken: set[SessionId] = set()
+    for key in keys:
+        taken.add(session_id(key, DAY, lambda name: name not in taken))
+    assert len(taken) == len(keys)
+
+
+def test_session_ends_after_six_idle_hours() -> None:
+    assert not is_over(NOW, NOW + timedelta(hours=6, seconds=-1))
+    assert is_over(NOW, NOW + timedelta(hours=6))
+    assert not is_over(NOW, NOW - timedelta(days=1))

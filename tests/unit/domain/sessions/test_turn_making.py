@@ -1,0 +1,108 @@
+"""Raw turns become what the reference's document shows: keywords, hash, topics, and the answers that matter."""
+
+import json
+from dataclasses import replace
+from datetime import timedelta
+
+from memoryd.domain.sessions.indexed_turns import IndexedTurns, MessageKeys
+from memoryd.domain.sessions.keeping import Keeping
+from memoryd.domain.sessions.keywords import keywords
+from memoryd.domain.sessions.making_turns import RawTurn, made_turn
+from memoryd.domain.sessions.qa_document import QaDocument, render_document
+from memoryd.domain.sessions.sequences import Chosen, choose, sequence
+from memoryd.domain.sessions.session_ids import session_id
+from memoryd.domain.sessions.simhash import simhash
+from memoryd.domain.sessions.topics import topics
+from memoryd.domain.sessions.turns import Session
+from memoryd.search.word_background import commonness
+from tests.unit.domain.sessions.seven_turns import BEGUN, KEY, SEVEN
+
+
+def seven_turns() -> Session:
+    session = Session(session_id(KEY, BEGUN.date(), lambda _: True), BEGUN, agent="main", key=KEY)
+    for raw in SEVEN:
+        made = made_turn(raw, session, keeping=Keeping(), commonness=commonness)
+        session = replace(session, turns=(*session.turns, made.turn))
+    return session
+
+
+def keys_of(message: str) -> MessageKeys:
+    words = keywords(message, commonness)
+    return MessageKeys(words, simhash(words, message), topics(message, None, words))
+
+
+def test_document_of_seven_turns_is_the_reference_s() -> None:
+    document = json.loads(render_document(QaDocument((seven_turns(),))))
+    assert list(document) == ["version", "structure", "sessions", "index", "metadata"]
+    (session,) = document["sessions"]
+    assert session["session_id"] == "discord-常规-20260130"
+    assert session["created"] == "2026-01-30T18:16:00Z"
+    assert list(session) == ["session_id", "created", "agent", "key", "qa_sequence"]
+    first, second, *_ = session["qa_sequence"]
+    assert list(first) == ["seq", "q", "q_tokens", "q_hash", "a", "a_significance", "timestamp"]
+    assert (first["q"], first["a"], first["a_significance"]) == ("hi", None, 0)
+    assert list(second) == [*first, "topic_tags"]
+    assert second["topic_tags"] == ["discord_config", "messaging"]
+    assert {"discord", "艾特", "消息"} <= set(second["q_tokens"])
+    assert [turn["seq"] for turn in session["qa_sequence"] if turn["a"]] == [2, 6, 7]
+    assert document["metadata"] == {
+        "total_qa_pairs": 7,
+        "stored_answers": 3,
+        "compression_ratio": 0.43,
+        "last_updated": "2026-01-30T18:26:00Z",
+    }
+
+
+def test_indexes_of_seven_turns_are_the_reference_s() -> None:
+    index = json.loads(render_document(QaDocument((seven_turns(),))))["index"]
+    name = "discord-常规-20260130"
+    assert list(index) == ["by_topic", "by_recency", "by_semantic_hash"]
+    assert index["by_topic"]["discord_config"] == [{"session": name, "seq": 2}]
+    assert index["by_topic"]["memory_design"] == [{"session": name, "seq": 6}]
+    assert index["by_topic"]["llm_architecture"] == [{"session": name, "seq": 7}]
+    assert index["by_recency"] == [{"session": name, "seq": 7, "timestamp": "2026-01-30T18:26:00Z"}]
+    assert sorted(place["seq"] for place in index["by_semantic_hash"].values()) == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_question_on_the_design_yields_the_last_three_turns_in_order() -> None:
+    session, indexed = seven_turns(), IndexedTurns()
+    indexed.put(session)
+    keys = keys_of("你觉得这个设计怎么样？")
+    choice = choose(keys, session.id, indexed.matches(keys))
+    assert choice.why is Chosen.CURRENT_MATCHES
+    assert choice.sentence == (
+        "the last turns of the current session, discord-常规-20260130: turn 6 matches (“设计”, memory_design)"
+    )
+    found = sequence(session, last_seq=choice.last_seq, turns=3)
+    assert [turn.seq for turn in found] == [5, 6, 7]
+    assert [turn.answer is not None for turn in found] == [False, True, True]
+
+
+def test_without_a_message_the_last_turns_come() -> None:
+    session = seven_turns()
+    choice = choose(None, session.id, [])
+    assert choice.sentence == "the last turns of discord-常规-20260130: there is no message to look for"
+    assert [turn.seq for turn in sequence(session, last_seq=choice.last_seq)] == [3, 4, 5, 6, 7]
+
+
+def test_secrets_are_out_before_anything_is_made_of_a_turn() -> None:
+    raw = RawTurn("my password is hunter2, ok?", "set API_KEY=abcdef123456", BEGUN + timedelta(1))
+    made = made_turn(raw, seven_turns(), keeping=Keeping())
+    assert made.turn.question == "my password is ***, ok?"
+    assert made.dropped_answer == "set API_KEY=***"
+    assert "hunter2" not in repr(made)
+
+
+def test_what_a_caller_knows_better_counts() -> None:
+    raw = RawTurn("what of the boat?", "It floats.", BEGUN, significance=0.61, topics=["boat"])
+    turn = made_turn(raw, seven_turns(), keeping=Keeping()).turn
+    assert (turn.answer, turn.significance, turn.topics, turn.seq) == ("It floats.", 0.61, ("boat",), 8)
+    dull = replace(raw, significance=0.6)
+    assert made_turn(dull, seven_turns(), keeping=Keeping()).turn.answer is None
+    assert made_turn(dull, seven_turns(), keeping=Keeping(interests=frozenset({"Boat"}))).turn.answer == "It floats."
+
+
+def test_half_of_a_character_is_no_obstacle() -> None:
+    made = made_turn(RawTurn("a\ud800b", None, BEGUN), seven_turns(), keeping=Keeping())
+    assert made.turn.question == "a?b"
+    assert made.turn.answer is None
