@@ -1,5 +1,6 @@
 """What was saved, moved or deleted a moment before a question is in its answer, or the answer says that it is not."""
 
+import json
 import os
 import signal
 import threading
@@ -149,7 +150,34 @@ def test_note_that_is_gone_is_not_pending(start: Start, workspace: Path) -> None
     target = write(workspace, "memory/gone.md", "The quetzal is here.\n")
     daemon = start()
     target.unlink()
-    assert is_complete(ask(daemon, "quetzal"))
+    found = ask(daemon, "quetzal")
+    assert (places(found), is_complete(found)) == ([], True)
+
+
+def test_each_workspace_is_looked_at_for_its_own_questions(tmp_path: Path) -> None:
+    """One of them lists a folder of the other, too."""
+    for agent in "ab":
+        (tmp_path / agent / "memory").mkdir(parents=True)
+    listed = [
+        {"id": "a", "workspace": str(tmp_path / "a"), "memorySearch": {"extraPaths": ["../b/memory"]}},
+        {"id": "b", "workspace": str(tmp_path / "b")},
+    ]
+    config = tmp_path / "config.json5"
+    search = {"provider": "none", "sync": SLOW, "query": AMPLE}
+    config.write_text(json.dumps({"agents": {"defaults": {"memorySearch": search}, "list": listed}}))
+    with RunningDaemon(tmp_path, config, tmp_path / "a") as daemon, daemon.client() as client:
+        client.sync()
+        eventually(lambda: all(one["watcher"]["ok"] for one in client.status()["agents"]))
+        for number in range(3):
+            write(tmp_path / "b", "memory/note.md", f"The quetzal{number} is here.\n")
+            write(tmp_path / "a", "memory/note.md", f"The heron{number} is here.\n")
+            for agent, word, path in (
+                ("a", f"quetzal{number}", "../b/memory/note.md"),
+                ("b", f"quetzal{number}", "memory/note.md"),
+                ("a", f"heron{number}", "memory/note.md"),
+            ):
+                found = client.search(word, agent=agent)
+                assert (places(found), is_complete(found)) == ([path], True)
 
 
 def test_note_that_says_it_is_private_is_told_no_more(start: Start, workspace: Path) -> None:
