@@ -211,14 +211,14 @@ class EmbeddingLane:
         if self._links.hold():
             self._queue.clear()
             return False
+        if self._slot.strangers and not embedder.identity.endpoint:
+            # before the first vectors, and at a start that finds nothing to embed: so even the first question finds
+            # them; a model behind an endpoint takes its time, or a batch job, and notes do not wait for that
+            await self._slot.strangers.learn(embedder)
         batch = self._queue.take(self._settings.remote_batch if embedder.identity.endpoint else self._settings.batch)
         if not batch:
             self._finish()
             return False
-        if self._slot.strangers and not embedder.identity.endpoint:
-            # before the first vectors, so that even the first question finds them; a model behind an endpoint takes
-            # its time, or a batch job, and notes do not wait for that
-            await self._slot.strangers.learn(embedder)
         await self._passages.embed(embedder, space, batch)
         self._links.publish(Event.EMBEDDING, {"pending": self.pending, "done": self._backlog.done})
         return True

@@ -1,0 +1,29 @@
+"""The first question after a start is judged like every other one."""
+
+import pytest
+
+from memoryd.replies import SearchReply
+from tests.daemon import RunningDaemon
+
+QUESTION = "Which machine is the gateway on?"
+
+
+def test_first_question_after_a_restart_is_held_against_strangers(daemon: RunningDaemon) -> None:
+    """Nothing is left to embed then: the strangers of the model are read all the same, before anybody asks."""
+    assert daemon.client().sync(wait="embedded")["complete"]
+    before = daemon.client().search(QUESTION, explain=True)
+    daemon.stop()
+    daemon.start()
+    assert daemon.client().sync(wait="embedded")["complete"]
+    first = daemon.client().search(QUESTION, explain=True)
+    assert first["mode"] == before["mode"] == "hybrid"
+    # the strangers are kept with half of the digits
+    assert noise(first) == pytest.approx(noise(before), abs=0.001)
+
+
+def noise(reply: SearchReply) -> tuple[float, float]:
+    floors = reply["explain"]["floors"]
+    assert floors is not None
+    assert floors["noiseMean"] is not None
+    assert floors["noiseDeviation"] is not None
+    return floors["noiseMean"], floors["noiseDeviation"]
