@@ -261,7 +261,7 @@ def _title(question: Question) -> None:
 def _show_hit(hit: HitReply, question: Question, note: str) -> None:
     line = next(line for line in hit["snippet"].splitlines() if question.answer in line).strip()
     shown = line if len(line) <= COLUMNS else line[: COLUMNS - 1] + "…"
-    print(f"  → {hit['path']}#L{hit['startLine']}-L{hit['endLine']}  ({note})\n    {shown}", flush=True)
+    print(f"  → {hit.get('citation') or hit['path']}  ({note})\n    {shown}", flush=True)
 
 
 def _bold(text: str) -> str:

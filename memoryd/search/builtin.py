@@ -84,7 +84,7 @@ class BuiltinSearch:
     async def _search(self, query: Query, *, is_last: bool) -> Found:
         """Search once; `is_last` answers without a chunk that was replaced meanwhile, rather than to ask again."""
         end = time.monotonic() + query.deadline * (1 - _RESERVE)
-        arm, admitted = await guarded(candidate_filter(self._database, query.question), end)
+        arm, admitted = await guarded(lambda: candidate_filter(self._database, query.question), end)
         if admitted is None:
             return _nothing(query, arm)
         search = CandidateSearch(

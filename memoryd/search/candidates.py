@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -59,7 +59,7 @@ class CandidateSearch:
         """Return what both arms find."""
         self._lexical, self._embedded = await asyncio.gather(
             self._by_words(self.depth, self._admitted),
-            guarded(self._vector_arm.embedded(self._query.question), self._end),
+            guarded(lambda: self._vector_arm.embedded(self._query.question), self._end),
         )
         return await self._candidates()
 
@@ -79,15 +79,18 @@ class CandidateSearch:
         return await self._candidates()
 
     async def _by_words(self, depth: int, admitted: CandidateFilter) -> tuple[Arm, LexicalMatches | None]:
-        return await guarded(lexical_matches(self._database, self._query.question, depth, admitted), self._end)
+        question = self._query.question
+        return await guarded(lambda: lexical_matches(self._database, question, depth, admitted), self._end)
 
     async def _candidates(self) -> Candidates:
         """Ask the vector arm, whose vector of the question is made once, and put both together."""
         vector, embedded = self._embedded
         near: VectorMatches | None = None
         if embedded is not None:
-            asking = self._vector_arm.matches(embedded, self._query.question, self.depth, self._admitted)
-            vector, near = await guarded(asking, self._end)
+            asked, question = embedded, self._query.question
+            vector, near = await guarded(
+                lambda: self._vector_arm.matches(asked, question, self.depth, self._admitted), self._end
+            )
         lexical, found = self._lexical
         if not self._settings.hybrid.enabled and vector.took_part:
             lexical, found = Arm(ArmState.OFF, "query.hybrid.enabled is false"), None
@@ -96,11 +99,12 @@ class CandidateSearch:
         return Candidates({LEXICAL: lexical, VECTOR: vector}, evidence, is_full)
 
 
-async def guarded(arm: Awaitable[tuple[Arm, Matches]], end: float) -> tuple[Arm, Matches | None]:
-    """Wait for an arm until `end` (monotonic clock); one that fails or is late costs its part, never the answer."""
+async def guarded(ask: Callable[[], Awaitable[tuple[Arm, Matches]]], end: float) -> tuple[Arm, Matches | None]:
+    """Ask an arm until `end` (monotonic clock); one that fails or is late costs its part, never the answer."""
     try:
         async with asyncio.timeout(max(0.0, end - time.monotonic())):
-            return await arm
+            # begun here, not by the caller: of two side by side one may be cancelled before it begins
+            return await ask()
     except TimeoutError:
         return Arm(ArmState.TIMEOUT, "it did not answer before the deadline"), None
     except (EmbeddingError, StoreError) as exc:
