@@ -26,13 +26,19 @@ class FileChangedError(Exception):
 
 
 def replace_file(
-    path: Path, data: bytes, *, expected: FileStat | Literal["absent"] | None = None, is_durable: bool = False
+    path: Path,
+    data: bytes,
+    *,
+    expected: FileStat | Literal["absent"] | None = None,
+    is_durable: bool = False,
+    syncs_folder: bool = True,
 ) -> None:
     """Write a file whole, or leave what is there and raise OSError.
 
     `expected` makes it a compare-and-swap: FileChangedError is raised unless the file is still the one whose stat
     `read_octets` returned, or unless there is none. None writes over whatever is there. A new file is for its owner
     alone (mode 0600); one that was expected keeps its mode. `is_durable`: it outlasts a loss of power, too.
+    Without `syncs_folder` the old file, whole, may stand there again after one, until `sync_folder` is called.
     """
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".")
     draft = Path(name)
@@ -51,8 +57,20 @@ def replace_file(
     finally:
         # gone, unless it was not put in place; after an exchange it is the old file
         draft.unlink(missing_ok=True)
-    if is_durable:
-        _sync_folder(path.parent)
+    if is_durable and syncs_folder:
+        sync_folder(path.parent)
+
+
+def remove_file(path: Path, expected: FileStat) -> None:
+    """Remove a file that is still the one that was read; raises FileChangedError if it is not, or OSError.
+
+    No writer of ours comes in between, for it takes the same lock; an editor may.
+    """
+    with _locked(path.parent):
+        stat = _stat_of(path)
+        if stat is None or file_stat(stat) != replace(expected, device=stat.st_dev):
+            raise FileChangedError(f"{path.name} has changed since it was read")
+        path.unlink()
 
 
 def _swap(draft: Path, path: Path, expected: FileStat | Literal["absent"]) -> None:
@@ -125,7 +143,7 @@ def _stat_of(path: Path) -> os.stat_result | None:
         return None
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Have the name outlast a loss of power; the bytes are on the disk already, so that a refusal costs little."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

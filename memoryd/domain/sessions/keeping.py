@@ -24,9 +24,9 @@ class Keeping:
         interests = {interest.lower() for interest in self.interests}
         return significance > self.threshold or any(topic.lower() in interests for topic in topics)
 
-    def is_old(self, session: Session, now: datetime) -> bool:
+    def is_old(self, last_activity: datetime, now: datetime) -> bool:
         """Tell whether a session goes to the archive: nobody has said anything in it for so long."""
-        return now - session.last_activity > self.archive_after
+        return now - last_activity > self.archive_after
 
     def pruned(self, session: Session) -> Session:
         """Return the session without the answers that are not kept; every question stays."""

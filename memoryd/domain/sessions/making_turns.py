@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Final
 
 from memoryd.domain.redaction import redacted
@@ -17,6 +18,8 @@ _ANSWER_WORDS: Final = 64
 """Keywords of an answer that are held against others."""
 _LATEST: Final = 40
 """So many turns of the session are what an answer is compared with, where the caller has no others."""
+_COMPARED: Final = 8 * _LATEST
+"""Answers whose keywords are remembered: those of a session are asked for with each of its turns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,7 @@ class MadeTurn:
     dropped_answer: str | None
 
 
+@lru_cache(_COMPARED)
 def answer_words(answer: str, commonness: Commonness = never_common) -> tuple[str, ...]:
     """Return the keywords of an answer that it is compared by."""
     return keywords(without_formulas(answer), commonness, limit=_ANSWER_WORDS)

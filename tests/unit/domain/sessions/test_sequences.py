@@ -162,9 +162,9 @@ def test_pruning_loses_no_question(session: Session, threshold: float) -> None:
 
 def test_session_grows_old_by_its_last_turn() -> None:
     last = BOILER.last_activity
-    assert not Keeping().is_old(BOILER, last + timedelta(days=30))
-    assert Keeping().is_old(BOILER, last + timedelta(days=30, seconds=1))
-    assert not Keeping().is_old(BOILER, last - timedelta(days=99))
+    assert not Keeping().is_old(last, last + timedelta(days=30))
+    assert Keeping().is_old(last, last + timedelta(days=30, seconds=1))
+    assert not Keeping().is_old(last, last - timedelta(days=99))
 
 
 def test_totals_are_true() -> None:

@@ -1,0 +1,1 @@
+"""Conversations on disk: the files of the question-and-answer store."""

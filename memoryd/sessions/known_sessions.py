@@ -1,0 +1,108 @@
+"""What a store knows of its sessions without reading them again, and where their turns are looked up."""
+
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from memoryd.domain.documents import FileStat
+from memoryd.domain.sessions.indexed_turns import IndexedTurns, MessageKeys
+from memoryd.domain.sessions.qa_document import SessionStub
+from memoryd.domain.sessions.sequences import SequenceChoice, choose
+from memoryd.domain.sessions.turns import Session, SessionId, Turn
+
+Entry = Session | SessionStub
+_UNKNOWN: Final = ""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownSession:
+    """A session, or its stub, as its file was when it had this `stat`; `problem` says why it is no longer read."""
+
+    entry: Entry | None
+    stat: FileStat
+    problem: str = _UNKNOWN
+
+
+def head_of(entry: Entry) -> Session:
+    """Return a session without regard to its turns, which a stub has elsewhere."""
+    return entry.session if isinstance(entry, SessionStub) else entry
+
+
+class KnownSessions:
+    """The sessions of a store. Each call holds the lock for an instant, whatever thread it comes from."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: dict[SessionId, KnownSession] = {}
+        self._indexed: dict[str, IndexedTurns] = {}
+        """By agent, so that nothing of another's is ever looked at."""
+
+    def take(self, name: SessionId, entry: Entry, stat: FileStat) -> None:
+        """Know a session as it is now."""
+        with self._lock:
+            self._unindex(name, but=head_of(entry).agent)
+            self._known[name] = KnownSession(entry, stat)
+            self._indexed.setdefault(head_of(entry).agent, IndexedTurns()).put(_with_turns(entry))
+
+    def refuse(self, name: SessionId, stat: FileStat, problem: str) -> None:
+        """Know that a file cannot be read; what was known of its session before stays in the main file."""
+        with self._lock:
+            known = self._known.get(name)
+            self._known[name] = KnownSession(known.entry if known else None, stat, problem)
+
+    def drop(self, name: SessionId) -> None:
+        """Know nothing of a session any more."""
+        with self._lock:
+            self._unindex(name)
+            self._known.pop(name, None)
+
+    def get(self, name: SessionId) -> KnownSession | None:
+        """Return what is known of a session."""
+        with self._lock:
+            return self._known.get(name)
+
+    def all(self) -> dict[SessionId, KnownSession]:
+        """Return what is known of all."""
+        with self._lock:
+            return dict(self._known)
+
+    def newest(self, agent: str, key: str) -> Entry | None:
+        """Return the session of an agent with a session key in which something was said last."""
+        own = (entry for entry in self.of(agent) if head_of(entry).key == key)
+        return max(own, key=_activity, default=None)
+
+    def of(self, agent: str) -> Iterable[Entry]:
+        """Return the sessions of an agent that can be read."""
+        known = self.all().values()
+        return [one.entry for one in known if one.entry and not one.problem and head_of(one.entry).agent == agent]
+
+    def chosen(self, keys: MessageKeys | None, agent: str, current: SessionId | None) -> SequenceChoice:
+        """Return where the sequence for a message lies, among the sessions of an agent."""
+        with self._lock:
+            known = self._known.get(current) if current else None
+            is_own = known is not None and known.entry is not None and head_of(known.entry).agent == agent
+            indexed = self._indexed.get(agent)
+            matches = indexed.matches(keys) if indexed and keys else []
+        return choose(keys, current if is_own else None, matches)
+
+    def _unindex(self, name: SessionId, but: str | None = None) -> None:
+        known = self._known.get(name)
+        if known is not None and known.entry is not None and head_of(known.entry).agent != but:
+            self._indexed[head_of(known.entry).agent].drop(name)
+
+
+def _activity(entry: Entry) -> datetime:
+    return entry.last_activity
+
+
+def _with_turns(entry: Entry) -> Session:
+    """Return a session that can be looked up; of a stub hashes and topics are known, and its words once it is read."""
+    if isinstance(entry, Session):
+        return entry
+    turns = tuple(
+        Turn(mark.seq, "", entry.last_activity, question_hash=mark.question_hash, topics=mark.topics)
+        for mark in entry.marks
+    )
+    return Session(entry.session.id, entry.session.created, turns, agent=entry.session.agent)

@@ -1,0 +1,197 @@
+"""The main file and `topics.txt`: made from the sessions, for whoever reads them with `jq` and `grep`.
+
+A file at their place that is not ours is reported and left. A damaged main file is kept beside the new one. What a
+start need not read again stands in a hidden file: size and times of every session's file when the main file was made.
+"""
+
+import contextlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+from memoryd.domain.documents import FileStat
+from memoryd.domain.sessions.json_values import DamagedDocumentError, ForeignDocumentError
+from memoryd.domain.sessions.qa_document import (
+    QaDocument,
+    entry_of,
+    marks_of,
+    parse_document,
+    render_document,
+)
+from memoryd.domain.sessions.session_document import render_session
+from memoryd.domain.sessions.turns import Session, SessionId
+from memoryd.files.octets import NotReadableError, Octets, TornReadError, read_octets
+from memoryd.files.writing import FileChangedError, replace_file
+from memoryd.sessions.known_sessions import Entry, head_of
+
+MAIN: Final = "memory/qa-index.json"
+TOPICS: Final = "memory/topics.txt"
+STAMPS: Final = "memory/sessions/.stamps.json"
+TOPICS_HEAD: Final = "# Topics of questions and answers; memoryd writes this file.\n"
+_MAX_BYTES: Final = 256 << 20
+_TRIES: Final = 20
+_UNREADABLE = (OSError, TornReadError, NotReadableError)
+
+FileStamp = tuple[int, int, int]
+"""Size, modification and change time of a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class MainState:
+    """What the main file held: its document, and the stamps of the files that it was made from."""
+
+    document: QaDocument
+    stamps: Mapping[SessionId, FileStamp]
+    problem: str = ""
+    """Why it is not read: foreign or damaged; empty if it is, or if there is none."""
+
+
+def stamp_of(stat: FileStat) -> FileStamp:
+    """Return what tells whether a session's file is still the one that the main file was made from."""
+    return stat.size, stat.mtime_ns, stat.ctime_ns
+
+
+class MainFile:
+    """The main file of a workspace; one thread at a time."""
+
+    def __init__(self, workspace: Path) -> None:
+        self._workspace = workspace
+        self._rendered: dict[SessionId, tuple[Entry, str]] = {}
+        self._written: tuple[FileStat, QaDocument] | None = None
+        self._topics = ""
+
+    def load(self) -> MainState:
+        """Read the main file; nothing is raised for what stands there, and nothing changed."""
+        try:
+            octets = self._read(MAIN)
+            if octets is None:
+                return MainState(QaDocument(), {})
+            document = parse_document(octets.data)
+        except (ForeignDocumentError, DamagedDocumentError, *_UNREADABLE) as exc:
+            return MainState(QaDocument(), {}, f"{MAIN}: {exc}")
+        self._written = octets.stat, _without_entries(document)
+        return MainState(document, self._stamps(octets.sha256.hex()))
+
+    def write(self, entries: Sequence[Entry], stamps: Mapping[SessionId, FileStamp]) -> list[str]:
+        """Make the main file, `topics.txt` and the stamps from the sessions; return what could not be written, and why.
+
+        Raises OSError where the disk stands in the way.
+        """
+        ordered = sorted(entries, key=lambda entry: (head_of(entry).created, head_of(entry).id))
+        problems = []
+        try:
+            digest = self._swap(ordered)
+            self._write_stamps(digest, stamps)
+        except (ForeignDocumentError, TornReadError, NotReadableError, FileChangedError) as exc:
+            problems.append(f"{MAIN}: {exc}")
+        try:
+            self._write_topics(ordered)
+        except (ForeignDocumentError, TornReadError, NotReadableError, FileChangedError) as exc:
+            problems.append(f"{TOPICS}: {exc}")
+        return problems
+
+    def _swap(self, entries: Sequence[Entry]) -> str:
+        for _ in range(_TRIES):
+            octets = self._read(MAIN)
+            if octets is None and not entries:
+                return ""
+            others = self._others(octets)
+            document = QaDocument(tuple(map(_shown, entries)), others.extra, others.index_extra, others.metadata_extra)
+            data = render_document(document, self._texts(entries)).encode()
+            if octets is None or octets.data != data:
+                try:
+                    replace_file(self._workspace / MAIN, data, expected=octets.stat if octets else "absent")
+                except FileChangedError:
+                    # another daemon, or a person: what they wrote is looked at first
+                    continue
+                octets = self._read(MAIN)
+            if octets is not None:
+                # the extra keys of whoever comes after us are read again
+                self._written = (octets.stat, others) if octets.data == data else None
+            return sha256(data).hexdigest()
+        raise FileChangedError("others write to it all the time")
+
+    def _others(self, octets: Octets | None) -> QaDocument:
+        """Return the document whose extra keys are kept; a damaged file is set aside, a foreign one is refused."""
+        if octets is None:
+            return QaDocument()
+        if self._written is not None and self._written[0] == octets.stat:
+            return self._written[1]
+        try:
+            document = parse_document(octets.data)
+        except DamagedDocumentError:
+            if octets.data.strip():
+                self._set_aside(octets)
+            return QaDocument()
+        return _without_entries(document)
+
+    def _set_aside(self, octets: Octets) -> None:
+        """Keep the bytes of a damaged file under another name: a person may know what they are."""
+        path = self._workspace / f"{MAIN}.damaged-{octets.sha256.hex()[:8]}"
+        with contextlib.suppress(FileChangedError):
+            replace_file(path, octets.data, expected="absent", is_durable=True)
+
+    def _texts(self, entries: Iterable[Entry]) -> Mapping[SessionId, str]:
+        """Return the text of each session, made anew only for those that changed."""
+        known, self._rendered = self._rendered, {}
+        for entry in entries:
+            if isinstance(entry, Session) and isinstance(entry_of(entry), Session):
+                held = known.get(entry.id)
+                text = held[1] if held is not None and held[0] is entry else render_session(entry)
+                self._rendered[entry.id] = entry, text
+        return {name: text for name, (_, text) in self._rendered.items()}
+
+    def _write_topics(self, entries: Sequence[Entry]) -> None:
+        text = TOPICS_HEAD + "".join(f"{line}\n" for line in _topic_lines(entries))
+        if text == self._topics:
+            return
+        octets = self._read(TOPICS)
+        if octets is None and not entries:
+            return
+        if octets is not None and not octets.data.startswith(TOPICS_HEAD.encode()):
+            raise ForeignDocumentError("another file stands there")
+        if octets is None or octets.data != text.encode():
+            replace_file(self._workspace / TOPICS, text.encode(), expected=octets.stat if octets else "absent")
+        self._topics = text
+
+    def _stamps(self, digest: str) -> Mapping[SessionId, FileStamp]:
+        """Return the stamps, none if they are of another main file."""
+        with contextlib.suppress(ValueError, TypeError, AttributeError, *_UNREADABLE):
+            octets = self._read(STAMPS)
+            value = json.loads(octets.data) if octets else {}
+            if value.get("main") == digest:
+                return {SessionId(name): (int(a), int(b), int(c)) for name, (a, b, c) in value["sessions"].items()}
+        return {}
+
+    def _write_stamps(self, digest: str, stamps: Mapping[SessionId, FileStamp]) -> None:
+        # after the main file: stamps of an older one are worth nothing
+        data = json.dumps({"main": digest, "sessions": stamps}).encode()
+        if (self._workspace / STAMPS).parent.is_dir():
+            replace_file(self._workspace / STAMPS, data)
+
+    def _read(self, relative: str) -> Octets | None:
+        try:
+            return read_octets(self._workspace, relative, max_bytes=_MAX_BYTES)
+        except FileNotFoundError:
+            return None
+
+
+def _without_entries(document: QaDocument) -> QaDocument:
+    """Return what others wrote into a document."""
+    return QaDocument((), document.extra, document.index_extra, document.metadata_extra)
+
+
+def _shown(entry: Entry) -> Entry:
+    return entry_of(entry) if isinstance(entry, Session) else entry
+
+
+def _topic_lines(entries: Iterable[Entry]) -> Iterable[str]:
+    places: dict[str, list[str]] = {}
+    for entry in entries:
+        for mark in marks_of(entry):
+            for topic in mark.topics:
+                places.setdefault(topic, []).append(f"session:{head_of(entry).id}#Q{mark.seq}")
+    return (f"{topic}\t{' '.join(places[topic])}" for topic in sorted(places))

@@ -1,0 +1,253 @@
+"""The question-and-answer store of a workspace: turns go into the file of their session, and are found again.
+
+Any number of writers may add to it, in this process and in others: each turn is one compare-and-swap of one file, so
+that none is lost. Everything here may wait for the disk and is called in a thread.
+"""
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from memoryd.domain.documents import FileStat
+from memoryd.domain.sessions.indexed_turns import MessageKeys
+from memoryd.domain.sessions.keeping import Keeping
+from memoryd.domain.sessions.keywords import Commonness, keywords, never_common
+from memoryd.domain.sessions.making_turns import MadeTurn, RawTurn, made_turn
+from memoryd.domain.sessions.sequences import BUDGET, TURNS, SequenceChoice, sequence
+from memoryd.domain.sessions.session_ids import is_over, safe_id, session_id
+from memoryd.domain.sessions.simhash import simhash
+from memoryd.domain.sessions.topics import topics
+from memoryd.domain.sessions.turns import Session, SessionId, Turn
+from memoryd.errors import Denied, NotFound
+from memoryd.files.octets import TornReadError
+from memoryd.sessions.known_sessions import Entry, KnownSessions, head_of
+from memoryd.sessions.main_file import MainFile, stamp_of
+from memoryd.sessions.session_changes import UNREADABLE, Change, SessionChanges, unavailable
+from memoryd.sessions.session_files import SessionFiles
+
+SESSIONS: Final = "memory/sessions"
+ARCHIVE: Final = "memory/archive"
+
+
+@dataclass(frozen=True, slots=True)
+class AddedTurn:
+    """A turn that was stored; `dropped_answer` is what was not kept of it."""
+
+    session: SessionId
+    turn: Turn
+    dropped_answer: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSequence:
+    """The turns to put before an agent, in order, and why."""
+
+    choice: SequenceChoice
+    turns: tuple[Turn, ...] = ()
+
+
+class QaStore:
+    """The store of one workspace; `open` it first. What writes raises Denied where nothing may be written.
+
+    `on_change` is called, in whatever thread, when the main file is behind: `flush` is to be called soon.
+    """
+
+    def __init__(
+        self,
+        workspace: Path,
+        *,
+        keeping: Keeping | None = None,
+        commonness: Commonness = never_common,
+        is_read_only: bool = False,
+        on_change: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._files = SessionFiles(workspace, SESSIONS)
+        self._archive = SessionFiles(workspace, ARCHIVE)
+        self._changes = SessionChanges(self._files, self._archive)
+        self._main = MainFile(workspace)
+        self._known = KnownSessions()
+        self._keeping = keeping or Keeping()
+        self._commonness = commonness
+        self._is_read_only = is_read_only
+        self._on_change = on_change
+        self._main_problems: list[str] = []
+        self._writing = threading.Lock()
+        """Held while a file is changed; a question never waits for it."""
+
+    @property
+    def problems(self) -> list[str]:
+        """Files that are not ours or damaged, and stay as they are, each with the reason."""
+        known = sorted(self._known.all().items())
+        return [*self._main_problems, *(f"{SESSIONS}/{name}.json: {one.problem}" for name, one in known if one.problem)]
+
+    def open(self) -> None:
+        """Read the main file, and of the sessions those that changed since it was made."""
+        with self._writing, unavailable():
+            state, stats = self._main.load(), self._files.stats()
+            self._main_problems = [state.problem] if state.problem else []
+            for entry in state.document.entries:
+                name = head_of(entry).id
+                if name in stats and state.stamps.get(name) == stamp_of(stats[name]):
+                    self._known.take(name, entry, stats[name])
+            if self._look(stats) or len(stats) != len(state.document.entries):
+                self._on_change()
+
+    def session_for(self, key: str, agent: str, at: datetime) -> SessionId:
+        """Return the session that a turn with a session key belongs to at a time: one that goes on, or a new name."""
+        newest = self._known.newest(agent, key)
+        if newest is not None and not is_over(newest.last_activity, at):
+            return head_of(newest).id
+        return session_id(key, at.date(), lambda name: not (self._files.has(name) or self._archive.has(name)))
+
+    def newest_session(self, key: str, agent: str) -> SessionId | None:
+        """Return the newest session of an agent with a session key, None if there is none."""
+        newest = self._known.newest(agent, key)
+        return head_of(newest).id if newest else None
+
+    def append(self, name: str, raw: RawTurn, *, agent: str, key: str = "") -> AddedTurn | None:
+        """Add a turn to a session, which is made if there is none; None if the session is not to be remembered.
+
+        Raises Denied for another agent's session, StoreError for a file that cannot be read, StoreUnavailable where
+        the disk stands in the way.
+        """
+        identity = safe_id(name)
+        made: list[MadeTurn] = []
+
+        def added(session: Session) -> Session | None:
+            if session.agent != agent:
+                raise Denied(f"session {identity} is another agent's")
+            if not session.is_remembered:
+                return None
+            made.append(made_turn(raw, session, keeping=self._keeping, commonness=self._commonness))
+            return replace(session, turns=(*session.turns, made[-1].turn))
+
+        fresh = Session(identity, raw.timestamp, agent=agent, key=key)
+        if not self._change(identity, added, fresh=fresh):
+            return None
+        return AddedTurn(identity, made[-1].turn, made[-1].dropped_answer)
+
+    def mark(self, session: SessionId, seq: int, answer: str | None, *, agent: str) -> None:
+        """Keep this answer with a turn, or none; raises NotFound if there is no such turn of the agent's."""
+
+        def marked(stored: Session) -> Session:
+            if stored.agent != agent or all(turn.seq != seq for turn in stored.turns):
+                raise NotFound(f"there is no turn session:{session}#Q{seq}")
+            turns = (replace(turn, answer=answer) if turn.seq == seq else turn for turn in stored.turns)
+            return replace(stored, turns=tuple(turns))
+
+        self._change(session, marked)
+
+    def set_remembered(self, session: SessionId, is_remembered: bool, *, agent: str) -> None:
+        """Mark a session "do not remember", or take that back; its turns stay. Raises NotFound if there is none."""
+
+        def marked(stored: Session) -> Session:
+            if stored.agent != agent:
+                raise NotFound(f"there is no session {session}")
+            return replace(stored, is_remembered=is_remembered)
+
+        self._change(session, marked)
+
+    def forget(self, session: SessionId, *, agent: str) -> None:
+        """Remove a session from its file and the archive, then from the main file; raises NotFound."""
+        self._allow_writing()
+        with self._writing:
+            self.session(session, agent=agent)
+            self._changes.forget(session)
+            self._known.drop(session)
+        self.flush()
+
+    def session(self, session: SessionId, *, agent: str) -> Session:
+        """Return a session of an agent with all its turns, from the archive too; raises NotFound."""
+        stored = self._changes.read(safe_id(session)).session
+        if stored.agent != agent:
+            raise NotFound(f"there is no session {session}")
+        return stored
+
+    def sessions(self, agent: str) -> list[Entry]:
+        """Return the sessions of an agent that are not in the archive, the newest first."""
+        return sorted(self._known.of(agent), key=lambda entry: entry.last_activity, reverse=True)
+
+    def context(
+        self, message: str | None, *, agent: str, current: str | None = None, turns: int = TURNS, budget: int = BUDGET
+    ) -> FoundSequence:
+        """Return the turns to put before an agent for a message, or without one, of its own sessions alone."""
+        here = safe_id(current) if current else None
+        if here is not None:
+            # another process may have added to it
+            self._refresh(here, self._files.stat(here))
+        choice = self._known.chosen(None if message is None else self._keys(message), agent, here)
+        known = self._known.get(choice.session) if choice.session else None
+        if known is None or known.entry is None:
+            return FoundSequence(choice)
+        whole = known.entry if isinstance(known.entry, Session) else self.session(head_of(known.entry).id, agent=agent)
+        return FoundSequence(choice, sequence(whole, last_seq=choice.last_seq, turns=turns, budget=budget))
+
+    def flush(self) -> None:
+        """Bring the main file up to date with the sessions, those that others wrote too."""
+        self._allow_writing()
+        with self._writing, unavailable():
+            self._look(self._files.stats())
+            known = self._known.all()
+            entries = [one.entry for one in known.values() if one.entry is not None]
+            stamps = {name: stamp_of(one.stat) for name, one in known.items() if not one.problem}
+            self._files.settle()
+            self._main_problems = self._main.write(entries, stamps)
+
+    def archive(self, now: datetime) -> list[SessionId]:
+        """Move the sessions that have grown old to the archive, and return them."""
+        self._allow_writing()
+        entries = (one.entry for one in self._known.all().values() if one.entry is not None and not one.problem)
+        old = [head_of(entry).id for entry in entries if self._keeping.is_old(entry.last_activity, now)]
+        moved = [name for name in old if self._put_away(name, now)]
+        if moved:
+            self._on_change()
+        return moved
+
+    def _put_away(self, name: SessionId, now: datetime) -> bool:
+        with self._writing:
+            is_moved = self._changes.put_away(name, lambda one: self._keeping.is_old(one.last_activity, now))
+            if is_moved:
+                self._known.drop(name)
+        return is_moved
+
+    def _change(self, name: SessionId, change: Change, *, fresh: Session | None = None) -> bool:
+        """Change a session and return whether anything was written."""
+        self._allow_writing()
+        with self._writing:
+            stored = self._changes.change(name, change, fresh=fresh)
+            if stored is not None:
+                self._known.take(name, stored.session, stored.stat)
+                self._on_change()
+        return stored is not None
+
+    def _look(self, stats: Mapping[SessionId, FileStat]) -> bool:
+        """Read the sessions whose files have changed; return whether any had."""
+        gone = self._known.all().keys() - stats.keys()
+        for name in gone:
+            self._known.drop(name)
+        changed = [self._refresh(name, stat) for name, stat in stats.items()]
+        return bool(gone) or any(changed)
+
+    def _refresh(self, name: SessionId, stat: FileStat | None) -> bool:
+        known = self._known.get(name)
+        if stat is None or (known is not None and known.stat == stat):
+            return False
+        try:
+            stored = self._files.read(name)
+        except (*UNREADABLE, TornReadError, OSError) as exc:
+            self._known.refuse(name, stat, str(exc))
+            return True
+        if stored is not None:
+            self._known.take(name, stored.session, stored.stat)
+        return True
+
+    def _keys(self, message: str) -> MessageKeys:
+        words = keywords(message, self._commonness)
+        return MessageKeys(words, simhash(words, message), topics(message, None, words))
+
+    def _allow_writing(self) -> None:
+        if self._is_read_only:
+            raise Denied("nothing is written: memory.readOnly is true", hint="set memory.readOnly: false")

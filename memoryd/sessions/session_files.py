@@ -1,0 +1,123 @@
+"""The files of sessions, one each: the truth about a conversation. Written whole, by compare-and-swap."""
+
+import os
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from memoryd.domain.documents import FileStat
+from memoryd.domain.sessions.json_values import DamagedDocumentError
+from memoryd.domain.sessions.session_document import parse_session, render_session
+from memoryd.domain.sessions.session_ids import safe_id
+from memoryd.domain.sessions.turns import Session, SessionId
+from memoryd.files.octets import file_stat, read_octets
+from memoryd.files.writing import remove_file, replace_file, sync_folder
+
+SUFFIX: Final = ".json"
+MAX_BYTES: Final = 64 << 20
+_REMEMBERED: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSession:
+    """A session as its file held it at one instant; `stat` is what a swap compares."""
+
+    session: Session
+    stat: FileStat
+
+
+class SessionFiles:
+    """One folder of them, below a workspace. Raises OSError where the disk or a symlink stands in the way."""
+
+    def __init__(self, workspace: Path, folder: str) -> None:
+        self._workspace = workspace
+        self.folder = folder
+        self._lock = threading.Lock()
+        self._latest: dict[SessionId, StoredSession] = {}
+        """Those that were read or written last, so that a session that grows is not parsed at every turn."""
+
+    @property
+    def path(self) -> Path:
+        return self._workspace / self.folder
+
+    def stats(self) -> dict[SessionId, FileStat]:
+        """Return what a scan compares of each file, by session; files with other names are none of ours."""
+        try:
+            with os.scandir(self.path) as entries:
+                return {
+                    SessionId(entry.name.removesuffix(SUFFIX)): file_stat(entry.stat(follow_symlinks=False))
+                    for entry in entries
+                    if _is_ours(entry)
+                }
+        except FileNotFoundError:
+            return {}
+
+    def has(self, session: SessionId) -> bool:
+        """Tell whether anything stands where the file of a session would, whatever it is."""
+        return os.path.lexists(self.path / f"{session}{SUFFIX}")
+
+    def read(self, session: SessionId) -> StoredSession | None:
+        """Return a session as it stands now, None if there is none.
+
+        Raises ForeignDocumentError or DamagedDocumentError for a file that cannot be read as one, TornReadError for
+        one that changes meanwhile, NotReadableError for one that is too large.
+        """
+        latest = self._latest.get(session)
+        if latest is not None and self.stat(session) == latest.stat:
+            return latest
+        try:
+            octets = read_octets(self._workspace, f"{self.folder}/{session}{SUFFIX}", max_bytes=MAX_BYTES)
+        except FileNotFoundError:
+            return None
+        stored = StoredSession(parse_session(octets.data), octets.stat)
+        if stored.session.id != session:
+            raise DamagedDocumentError(f"its session_id is {stored.session.id!r}")
+        self._keep(session, stored)
+        return stored
+
+    def write(self, session: Session, expected: FileStat | Literal["absent"]) -> None:
+        """Put a session into its file; raises FileChangedError if another writer was there since it was read.
+
+        The bytes outlast a loss of power; that the name leads to them is made sure of by `settle`.
+        """
+        data = f"{render_session(session)}\n".encode()
+        path = self.path / f"{session.id}{SUFFIX}"
+        if expected == "absent":
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        replace_file(path, data, expected=expected, is_durable=True, syncs_folder=False)
+        # what stands there now may be the next writer's already: only what was read again is known
+        octets = read_octets(self._workspace, f"{self.folder}/{path.name}", max_bytes=MAX_BYTES)
+        if octets.data == data:
+            self._keep(session.id, StoredSession(session, octets.stat))
+
+    def remove(self, session: SessionId, expected: FileStat) -> None:
+        """Remove the file of a session that is still the one that was read; raises FileChangedError if it is not."""
+        with self._lock:
+            self._latest.pop(session, None)
+        remove_file(self.path / f"{session}{SUFFIX}", expected)
+
+    def settle(self) -> None:
+        """Have the names of all files outlast a loss of power."""
+        sync_folder(self.path)
+
+    def stat(self, session: SessionId) -> FileStat | None:
+        """Return what tells whether the file of a session is still the one that was read, None if there is none."""
+        try:
+            stat = (self.path / f"{session}{SUFFIX}").lstat()
+        except OSError:
+            return None
+        return file_stat(stat)
+
+    def _keep(self, session: SessionId, stored: StoredSession) -> None:
+        with self._lock:
+            # the latest stands last
+            self._latest.pop(session, None)
+            self._latest[session] = stored
+            if len(self._latest) > _REMEMBERED:
+                del self._latest[next(iter(self._latest))]
+
+
+def _is_ours(entry: os.DirEntry[str]) -> bool:
+    name = entry.name.removesuffix(SUFFIX)
+    return entry.name.endswith(SUFFIX) and name == safe_id(name) and entry.is_file(follow_symlinks=False)

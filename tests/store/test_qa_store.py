@@ -1,0 +1,436 @@
+"""The files of the question-and-answer store: nothing lost, nothing of others touched, each agent its own."""
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from memoryd.domain.sessions.keeping import Keeping
+from memoryd.domain.sessions.making_turns import RawTurn
+from memoryd.domain.sessions.qa_document import QaDocument, SessionStub, parse_document
+from memoryd.domain.sessions.sequences import Chosen
+from memoryd.domain.sessions.session_document import parse_session
+from memoryd.domain.sessions.turns import SessionId
+from memoryd.errors import Denied, NotFound, StoreError
+from memoryd.search.word_background import commonness
+from memoryd.sessions.main_file import TOPICS_HEAD
+from memoryd.sessions.qa_store import QaStore
+from memoryd.sessions.session_files import SessionFiles, StoredSession
+from memoryd.sessions.upkeep import QaUpkeep
+from tests.sweeps import some
+from tests.unit.domain.sessions.seven_turns import BEGUN, KEY, SEVEN
+from tests.waiting import eventually_async
+
+ROOT = Path(__file__).parents[2]
+MAIN, TOPICS = "memory/qa-index.json", "memory/topics.txt"
+NAME = "discord-常规-20260130"
+
+
+def opened(workspace: Path, *, is_read_only: bool = False) -> QaStore:
+    store = QaStore(workspace, commonness=commonness, is_read_only=is_read_only)
+    store.open()
+    return store
+
+
+def say(store: QaStore, session: str, *questions: str, agent: str = "main", at: datetime = BEGUN) -> None:
+    for number, question in enumerate(questions):
+        assert store.append(session, RawTurn(question, None, at + timedelta(seconds=number)), agent=agent)
+
+
+def main_of(workspace: Path) -> dict[str, object]:
+    value = json.loads((workspace / MAIN).read_bytes())
+    assert isinstance(value, dict)
+    return value
+
+
+def bytes_below(workspace: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in workspace.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def seven(tmp_path: Path) -> QaStore:
+    store = opened(tmp_path)
+    for raw in SEVEN:
+        name = store.session_for(KEY, "main", raw.timestamp)
+        assert store.append(name, raw, agent="main", key=KEY)
+    store.flush()
+    return store
+
+
+def test_seven_turns_are_the_files_of_the_reference(seven: QaStore, tmp_path: Path) -> None:
+    assert seven.problems == []
+    document = main_of(tmp_path)
+    (session,) = parse_document((tmp_path / MAIN).read_bytes()).entries
+    assert session == parse_session((tmp_path / f"memory/sessions/{NAME}.json").read_bytes())
+    assert document["metadata"] == {
+        "total_qa_pairs": 7,
+        "stored_answers": 3,
+        "compression_ratio": 0.43,
+        "last_updated": "2026-01-30T18:26:00Z",
+    }
+    assert f"discord_config\tsession:{NAME}#Q2\n" in (tmp_path / TOPICS).read_text(encoding="utf-8")
+
+
+def test_context_is_the_sequence_that_belongs_to_the_message(seven: QaStore, tmp_path: Path) -> None:
+    for store in (seven, opened(tmp_path)):
+        found = store.context("你觉得这个设计怎么样？", agent="main", current=NAME, turns=3)
+        assert [turn.seq for turn in found.turns] == [5, 6, 7]
+        assert found.choice.why is Chosen.CURRENT_MATCHES
+        assert [turn.seq for turn in store.context(None, agent="main", current=NAME).turns] == [3, 4, 5, 6, 7]
+
+
+def test_session_goes_on_until_it_has_rested_for_six_hours(seven: QaStore) -> None:
+    last = SEVEN[-1].timestamp
+    assert seven.session_for(KEY, "main", last + timedelta(hours=5)) == NAME
+    assert seven.session_for(KEY, "main", last + timedelta(hours=6)) == "discord-常规-20260131"
+    assert seven.session_for(KEY, "main", BEGUN - timedelta(days=1)) == NAME
+    assert seven.session_for(KEY, "other", last) == f"{NAME}-2"
+    assert seven.newest_session(KEY, "main") == NAME
+    assert seven.newest_session(KEY, "other") is None
+
+
+def add_in_child(workspace: str, prefix: str, count: str) -> None:
+    store = opened(Path(workspace))
+    for number in range(int(count)):
+        assert store.append("shared", RawTurn(f"{prefix}{number}", None, BEGUN), agent="main")
+        if number % 7 == 0:
+            store.flush()
+
+
+def child(call: str, *arguments: object) -> "subprocess.Popen[bytes]":
+    code = f"import sys, tests.store.test_qa_store as it; it.{call}(*sys.argv[1:])"
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE)
+
+
+def test_writers_in_threads_and_processes_lose_no_turn(tmp_path: Path) -> None:
+    store = opened(tmp_path)
+    with contextlib.ExitStack() as stack:
+        children = [stack.enter_context(child("add_in_child", tmp_path, prefix, 25)) for prefix in "ab"]
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(lambda number: say(store, "shared", f"c{number}"), range(25)))
+        assert [one.wait() for one in children] == [0, 0]
+    session = store.session(SessionId("shared"), agent="main")
+    assert {turn.question for turn in session.turns} == {
+        f"{prefix}{number}" for prefix in "abc" for number in range(25)
+    }
+    assert [turn.seq for turn in session.turns] == list(range(1, 76))
+    store.flush()
+    (entry,) = parse_document((tmp_path / MAIN).read_bytes()).entries
+    assert isinstance(entry, SessionStub)
+    assert entry.turns == 75
+
+
+def die_at(workspace: str, fatal: str) -> None:
+    """Add, flush and archive, telling each turn that was added; be killed at the n-th call to the system."""
+    left = int(fatal)
+
+    def count(event: str, _: object) -> None:
+        nonlocal left
+        if event.split(".")[0] in ("open", "os", "tempfile", "fcntl", "ctypes"):
+            left -= 1
+            if left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    store = opened(Path(workspace))
+    sys.addaudithook(count)
+    for step in range(3):
+        say(store, "new", f"question {step}")
+        os.write(1, b"a")
+        store.flush()
+    store.archive(BEGUN + timedelta(days=99))
+    say(store, "old", "question again")
+    os.write(1, b"o")
+    store.flush()
+    os.write(1, b"!")
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("fatal", some(range(1, 155), 12))
+def test_killed_writer_leaves_before_or_after(tmp_path: Path, fatal: int) -> None:
+    store = opened(tmp_path)
+    say(store, "old", "first question", "second question")
+    store.flush()
+    with child("die_at", tmp_path, fatal) as killed:
+        assert killed.stdout is not None
+        told = killed.stdout.read()
+        assert (killed.wait() == -signal.SIGKILL) != (b"!" in told)
+    after = opened(tmp_path)
+    assert after.problems == []
+    old = after.session(SessionId("old"), agent="main")
+    assert len(old.turns) in ({3} if b"o" in told else {2, 3})
+    new = questions_of(after, "new")
+    assert new in (told.count(b"a"), told.count(b"a") + 1)
+    after.flush()
+    document = parse_document((tmp_path / MAIN).read_bytes())
+    (tmp_path / MAIN).unlink()
+    rebuilt = opened(tmp_path)
+    rebuilt.flush()
+    # where all sessions lie in the archive there is nothing to make it of
+    assert (parse_document((tmp_path / MAIN).read_bytes()) if document.entries else QaDocument()) == document
+
+
+def questions_of(store: QaStore, name: str) -> int:
+    try:
+        return len(store.session(SessionId(name), agent="main").turns)
+    except NotFound:
+        return 0
+
+
+def test_lost_main_file_is_made_again(seven: QaStore, tmp_path: Path) -> None:
+    before = (tmp_path / MAIN).read_bytes()
+    (tmp_path / MAIN).unlink()
+    store = opened(tmp_path)
+    store.flush()
+    assert (tmp_path / MAIN).read_bytes() == before
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b'{"version": 1, "structure": "sequence-indexed-qa", "sessions": 7}'])
+def test_damaged_main_file_is_made_again_and_its_bytes_kept(seven: QaStore, tmp_path: Path, damage: bytes) -> None:
+    before = (tmp_path / MAIN).read_bytes()
+    (tmp_path / MAIN).write_bytes(damage)
+    for store in (seven, opened(tmp_path)):
+        store.flush()
+        assert store.problems == []
+        assert (tmp_path / MAIN).read_bytes() == before
+    kept = [path.read_bytes() for path in (tmp_path / "memory").glob("qa-index.json.damaged-*")]
+    assert kept == ([damage] if damage else [])
+
+
+@pytest.mark.parametrize("foreign", [b'{"notes": []}', b'{"structure": "sequence-indexed-qa", "version": 2}'])
+def test_foreign_main_file_is_reported_and_never_written(tmp_path: Path, foreign: bytes) -> None:
+    (tmp_path / "memory").mkdir()
+    (tmp_path / MAIN).write_bytes(foreign)
+    store = opened(tmp_path)
+    say(store, "boiler", "the boiler leaks")
+    store.flush()
+    assert (tmp_path / MAIN).read_bytes() == foreign
+    assert [problem.split(":")[0] for problem in store.problems] == [MAIN]
+    assert [turn.seq for turn in opened(tmp_path).context("boiler", agent="main").turns] == [1]
+
+
+def test_foreign_topics_file_is_reported_and_never_written(tmp_path: Path) -> None:
+    (tmp_path / "memory").mkdir()
+    (tmp_path / TOPICS).write_text("my own topics\n", encoding="utf-8")
+    store = opened(tmp_path)
+    say(store, "boiler", "how to configure the Boiler")
+    store.flush()
+    assert (tmp_path / TOPICS).read_text(encoding="utf-8") == "my own topics\n"
+    assert store.problems == [f"{TOPICS}: another file stands there"]
+    (tmp_path / TOPICS).unlink()
+    store.flush()
+    assert store.problems == []
+    assert (tmp_path / TOPICS).read_text(encoding="utf-8").startswith(TOPICS_HEAD)
+
+
+@pytest.mark.parametrize("data", [b"{}", b"no json", b'{"session_id": "other", "created": "x", "qa_sequence": []}'])
+def test_session_file_that_is_not_ours_is_reported_and_never_written(
+    seven: QaStore, tmp_path: Path, data: bytes
+) -> None:
+    path = tmp_path / f"memory/sessions/{NAME}.json"
+    path.write_bytes(data)
+    for store in (seven, opened(tmp_path)):
+        with pytest.raises(StoreError):
+            say(store, NAME, "once more")
+        store.flush()
+        assert path.read_bytes() == data
+        assert [problem.split(":")[0] for problem in store.problems] == [f"memory/sessions/{NAME}.json"]
+        # the name is taken, so that the conversation goes on in another file
+        assert store.session_for(KEY, "main", SEVEN[-1].timestamp) == f"{NAME}-2"
+
+
+def test_symlink_leads_nowhere(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    workspace = tmp_path / "ws"
+    (workspace / "memory").mkdir(parents=True)
+    (workspace / "memory/sessions").symlink_to(elsewhere)
+    store = opened(workspace)
+    with pytest.raises(StoreError):
+        say(store, "boiler", "the boiler leaks")
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_what_others_wrote_is_kept(seven: QaStore, tmp_path: Path) -> None:
+    path = tmp_path / f"memory/sessions/{NAME}.json"
+    value = json.loads(path.read_bytes())
+    value["mood"] = "good"
+    value["qa_sequence"][0]["stars"] = 3
+    path.write_text(json.dumps(value), encoding="utf-8")
+    document = main_of(tmp_path)
+    (tmp_path / MAIN).write_text(json.dumps({**document, "colour": "blue"}), encoding="utf-8")
+    for store in (seven, opened(tmp_path)):
+        say(store, NAME, "and now?")
+        store.flush()
+        after = json.loads(path.read_bytes())
+        assert (after["mood"], after["qa_sequence"][0]["stars"]) == ("good", 3)
+        assert main_of(tmp_path)["colour"] == "blue"
+    assert [turn["q"] for turn in after["qa_sequence"][7:]] == ["and now?", "and now?"]
+
+
+def test_start_reads_only_sessions_that_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = opened(tmp_path)
+    for number in range(9):
+        say(store, f"s{number}", f"boiler {number}")
+    store.flush()
+    say(store, "s3", "after the last flush")
+    read: list[str] = []
+    whole = SessionFiles.read
+
+    def counted(self: SessionFiles, name: SessionId) -> StoredSession | None:
+        read.append(name)
+        return whole(self, name)
+
+    monkeypatch.setattr(SessionFiles, "read", counted)
+    again = opened(tmp_path)
+    assert read == ["s3"]
+    assert len(again.sessions("main")) == 9
+    assert again.context("flush", agent="main").choice.session == "s3"
+
+
+def test_long_session_is_found_though_the_main_file_has_a_stub(tmp_path: Path) -> None:
+    store = opened(tmp_path)
+    say(store, "long", *(f"how to configure Valve{number}" for number in range(60)))
+    store.flush()
+    again = opened(tmp_path)
+    (entry,) = again.sessions("main")
+    assert isinstance(entry, SessionStub)
+    found = again.context("how to configure Valve30", agent="main", turns=2)
+    assert [turn.question for turn in found.turns] == ["how to configure Valve29", "how to configure Valve30"]
+    say(again, "long", "and the boiler?")
+    assert again.context("boiler", agent="main", turns=1).turns[0].seq == 61
+
+
+def test_answer_below_the_threshold_comes_back_when_it_is_marked(tmp_path: Path) -> None:
+    store = opened(tmp_path)
+    added = store.append("s", RawTurn("hi", "hello", BEGUN), agent="main")
+    assert added is not None
+    assert (added.turn.answer, added.dropped_answer) == (None, "hello")
+    store.mark(SessionId("s"), 1, "hello", agent="main")
+    assert opened(tmp_path).context(None, agent="main", current="s").turns[0].answer == "hello"
+    for name, seq, agent in (("s", 2, "main"), ("s", 1, "other"), ("t", 1, "main")):
+        with pytest.raises(NotFound):
+            store.mark(SessionId(name), seq, "x", agent=agent)
+
+
+def test_session_that_is_not_to_be_remembered_takes_nothing(seven: QaStore, tmp_path: Path) -> None:
+    seven.set_remembered(SessionId(NAME), False, agent="main")
+    before = bytes_below(tmp_path)
+    for store in (seven, opened(tmp_path)):
+        assert store.append(NAME, RawTurn("a secret", None, BEGUN), agent="main") is None
+    assert bytes_below(tmp_path) == before
+
+
+def test_old_session_goes_to_the_archive_and_comes_back(tmp_path: Path) -> None:
+    store = opened(tmp_path)
+    say(store, "old", "the boiler leaks")
+    say(store, "new", "trip to Lisbon", at=BEGUN + timedelta(days=20))
+    now = BEGUN + timedelta(days=31)
+    assert store.archive(now) == ["old"]
+    assert store.archive(now) == []
+    store.flush()
+    assert [path.name for path in (tmp_path / "memory/archive").iterdir()] == ["old.json"]
+    assert not (tmp_path / "memory/sessions/old.json").exists()
+    assert main_of(tmp_path)["metadata"]["total_qa_pairs"] == 1  # type: ignore[index]
+    assert store.session(SessionId("old"), agent="main").turns[0].question == "the boiler leaks"
+    say(store, "old", "it leaks again", at=now)
+    assert [turn.seq for turn in store.session(SessionId("old"), agent="main").turns] == [1, 2]
+    assert list((tmp_path / "memory/archive").iterdir()) == []
+
+
+def test_forgotten_session_is_in_no_file(seven: QaStore, tmp_path: Path) -> None:
+    with pytest.raises(NotFound):
+        seven.forget(SessionId(NAME), agent="other")
+    seven.forget(SessionId(NAME), agent="main")
+    assert not [path for path, data in bytes_below(tmp_path).items() if NAME.encode() in data or NAME in path]
+    assert seven.context("你觉得这个设计怎么样？", agent="main").turns == ()
+
+
+def test_each_agent_has_its_own_sessions(seven: QaStore, tmp_path: Path) -> None:
+    say(seven, "theirs", "记忆的设计", agent="other")
+    for store in (seven, opened(tmp_path)):
+        for message in ("你觉得这个设计怎么样？", "记忆的设计", None):
+            for current in (None, NAME, "theirs"):
+                assert {turn.question for turn in store.context(message, agent="other", current=current).turns} <= {
+                    "记忆的设计"
+                }
+                assert store.context(message, agent="nobody", current=current).turns == ()
+        with pytest.raises(Denied):
+            say(store, NAME, "whose?", agent="other")
+        with pytest.raises(NotFound):
+            store.session(SessionId(NAME), agent="other")
+
+
+def test_nothing_is_written_where_nothing_may_be(seven: QaStore, tmp_path: Path) -> None:
+    before, name = bytes_below(tmp_path), SessionId(NAME)
+    store = opened(tmp_path, is_read_only=True)
+    for write in (
+        lambda: say(store, NAME, "x"),
+        lambda: store.mark(name, 1, "x", agent="main"),
+        lambda: store.set_remembered(name, False, agent="main"),
+        lambda: store.forget(name, agent="main"),
+        lambda: store.archive(BEGUN + timedelta(days=99)),
+        store.flush,
+    ):
+        with pytest.raises(Denied):
+            write()
+    assert bytes_below(tmp_path) == before
+    assert [turn.seq for turn in store.context(None, agent="main", current=NAME, turns=1).turns] == [7]
+
+
+def test_empty_workspace_stays_empty(tmp_path: Path) -> None:
+    store = opened(tmp_path)
+    store.flush()
+    assert store.archive(BEGUN) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_turn_of_another_process_is_seen(tmp_path: Path) -> None:
+    one, other = opened(tmp_path), opened(tmp_path)
+    say(one, "s", "first")
+    assert [turn.question for turn in other.context(None, agent="main", current="s").turns] == ["first"]
+    say(other, "s", "second")
+    assert [turn.question for turn in one.context(None, agent="main", current="s").turns] == ["first", "second"]
+
+
+def test_interests_keep_answers(tmp_path: Path) -> None:
+    store = QaStore(tmp_path, keeping=Keeping(interests=frozenset({"boiler"})))
+    store.open()
+    raw = replace(SEVEN[0], question="it leaks", topics=("boiler",))
+    added = store.append("s", raw, agent="main")
+    assert added is not None
+    assert added.turn.answer == SEVEN[0].answer
+
+
+@contextlib.asynccontextmanager
+async def kept_up(store: QaStore, upkeep: QaUpkeep) -> AsyncIterator[None]:
+    task = asyncio.get_running_loop().create_task(upkeep.run(store))
+    try:
+        yield
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+
+async def test_main_file_follows_and_old_sessions_leave(tmp_path: Path) -> None:
+    upkeep = QaUpkeep(now=lambda: BEGUN + timedelta(days=31), update_seconds=0.01)
+    store = QaStore(tmp_path, on_change=upkeep.note_change)
+    store.open()
+    say(store, "old", "the boiler leaks")
+    async with kept_up(store, upkeep):
+        await eventually_async((tmp_path / "memory/archive/old.json").exists)
+        await asyncio.to_thread(say, store, "new", "trip to Lisbon", at=BEGUN + timedelta(days=31))
+        await eventually_async((tmp_path / MAIN).exists)
+        assert b"Lisbon" in (tmp_path / MAIN).read_bytes()
+    assert b"boiler" not in (tmp_path / MAIN).read_bytes()
