@@ -4,7 +4,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from bench.retrieval.sets import Lines, Question, QuestionSet
 from memoryd.client import Client
 from memoryd.replies import HitReply
 from tests.daemon import RunningDaemon
+from tests.waiting import eventually
 
 MODES: dict[str, dict[str, object]] = {
     "hybrid": {},
@@ -26,6 +27,7 @@ MODES: dict[str, dict[str, object]] = {
 
 HOUR_MS = 3_600_000
 DEADLINE_MS = 60_000
+STRANGERS_SECONDS = 60.0
 
 Watch = Callable[[Sequence[Question], str], Iterable[Question]]
 """Follows questions as they are asked; the text says which they are."""
@@ -69,6 +71,8 @@ def _daemon(questions: QuestionSet, mode: str, how: Asking) -> Iterator[Client]:
         environment = {"MEMORYD_LOG_LEVEL": "WARNING", **kept}
         with RunningDaemon(folder, config, folder, environment=environment) as daemon:
             client = daemon.client(timeout=HOUR_MS / 1000)
+            if mode != "lexical":
+                _wait_for_strangers(how.home)
             _settle(client, questions, mode, anew=how.anew)
             yield client
             shutil.copy(daemon.log, how.home / f"{mode}.log")
@@ -94,6 +98,15 @@ def _config(folder: Path, questions: QuestionSet, mode: str, how: Asking) -> Pat
 def _agent(questions: QuestionSet, workspace: str) -> str:
     """Return the id of the agent of a workspace, whose own name may be no id."""
     return f"w{questions.workspaces.index(workspace)}"
+
+
+def _wait_for_strangers(home: Path) -> None:
+    """Wait until the daemon knows how near strangers come under its model, which verdicts go by; not for ever.
+
+    It measures that when it starts with a model that it does not know, while it answers already.
+    """
+    with suppress(AssertionError):
+        eventually(lambda: any((home / "cache" / "memoryd" / "strangers").glob("*")), seconds=STRANGERS_SECONDS)
 
 
 def _settle(client: Client, questions: QuestionSet, mode: str, *, anew: bool) -> None:

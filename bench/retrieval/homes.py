@@ -46,7 +46,8 @@ def kept_home(questions: Path, model: str, *, fresh: bool) -> Iterator[Home]:
         except BlockingIOError as exc:
             raise click.ClickException(f"another evaluation is at work in {folder}") from exc
         if fresh:
-            shutil.rmtree(folder / "state", ignore_errors=True)
+            for name in ("state", "cache"):
+                shutil.rmtree(folder / name, ignore_errors=True)
         elif not (folder / "state").exists():
             _take_over(shared, folder)
         code = folder / "code"
