@@ -32,8 +32,8 @@ def replace_file(
     expected: FileStat | Literal["absent"] | None = None,
     is_durable: bool = False,
     syncs_folder: bool = True,
-) -> None:
-    """Write a file whole, or leave what is there and raise OSError.
+) -> FileStat | None:
+    """Write a file whole, or leave what is there and raise OSError; return its stat, None if it is another's already.
 
     `expected` makes it a compare-and-swap: FileChangedError is raised unless the file is still the one whose stat
     `read_octets` returned, or unless there is none. None writes over whatever is there. A new file is for its owner
@@ -49,6 +49,7 @@ def replace_file(
                 # before the rename: else the name may outlive a loss of power and the bytes not
                 file.flush()
                 os.fsync(file.fileno())
+        ours = _saved(draft)
         if expected is None:
             draft.replace(path)
         else:
@@ -59,6 +60,8 @@ def replace_file(
         draft.unlink(missing_ok=True)
     if is_durable and syncs_folder:
         sync_folder(path.parent)
+    after = _stat_of(path)
+    return file_stat(after) if after is not None and _of(after) == ours else None
 
 
 def remove_file(path: Path, expected: FileStat) -> None:
@@ -118,7 +121,10 @@ def _put_back(draft: Path, path: Path, ours: tuple[int, int, int]) -> None:
 
 def _saved(path: Path) -> tuple[int, int, int]:
     """Return what tells one save of a file from another."""
-    stat = path.lstat()
+    return _of(path.lstat())
+
+
+def _of(stat: os.stat_result) -> tuple[int, int, int]:
     return stat.st_ino, stat.st_size, stat.st_mtime_ns
 
 

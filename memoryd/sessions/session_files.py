@@ -2,7 +2,7 @@
 
 import os
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
 
@@ -25,6 +25,9 @@ class StoredSession:
 
     session: Session
     stat: FileStat
+    """Without its device, which differs by how some systems are asked."""
+    text: str = ""
+    """As `render_session` gave it; empty for a file that was read."""
 
 
 class SessionFiles:
@@ -46,7 +49,7 @@ class SessionFiles:
         try:
             with os.scandir(self.path) as entries:
                 return {
-                    SessionId(entry.name.removesuffix(SUFFIX)): file_stat(entry.stat(follow_symlinks=False))
+                    SessionId(entry.name.removesuffix(SUFFIX)): _identity(file_stat(entry.stat(follow_symlinks=False)))
                     for entry in entries
                     if _is_ours(entry)
                 }
@@ -70,7 +73,7 @@ class SessionFiles:
             octets = read_octets(self._workspace, f"{self.folder}/{session}{SUFFIX}", max_bytes=MAX_BYTES)
         except FileNotFoundError:
             return None
-        stored = StoredSession(parse_session(octets.data), octets.stat)
+        stored = StoredSession(parse_session(octets.data), _identity(octets.stat))
         if stored.session.id != session:
             raise DamagedDocumentError(f"its session_id is {stored.session.id!r}")
         self._keep(session, stored)
@@ -81,15 +84,15 @@ class SessionFiles:
 
         The bytes outlast a loss of power; that the name leads to them is made sure of by `settle`.
         """
-        data = f"{render_session(session)}\n".encode()
+        with self._lock:
+            latest = self._latest.get(session.id)
+        text = render_session(session, (latest.session, latest.text) if latest and latest.text else None)
         path = self.path / f"{session.id}{SUFFIX}"
         if expected == "absent":
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        replace_file(path, data, expected=expected, is_durable=True, syncs_folder=False)
-        # what stands there now may be the next writer's already: only what was read again is known
-        octets = read_octets(self._workspace, f"{self.folder}/{path.name}", max_bytes=MAX_BYTES)
-        if octets.data == data:
-            self._keep(session.id, StoredSession(session, octets.stat))
+        stat = replace_file(path, f"{text}\n".encode(), expected=expected, is_durable=True, syncs_folder=False)
+        if stat is not None:
+            self._keep(session.id, StoredSession(session, _identity(stat), text))
 
     def remove(self, session: SessionId, expected: FileStat) -> None:
         """Remove the file of a session that is still the one that was read; raises FileChangedError if it is not."""
@@ -107,7 +110,7 @@ class SessionFiles:
             stat = (self.path / f"{session}{SUFFIX}").lstat()
         except OSError:
             return None
-        return file_stat(stat)
+        return _identity(file_stat(stat))
 
     def _keep(self, session: SessionId, stored: StoredSession) -> None:
         with self._lock:
@@ -116,6 +119,10 @@ class SessionFiles:
             self._latest[session] = stored
             if len(self._latest) > _REMEMBERED:
                 del self._latest[next(iter(self._latest))]
+
+
+def _identity(stat: FileStat) -> FileStat:
+    return replace(stat, device=0)
 
 
 def _is_ours(entry: os.DirEntry[str]) -> bool:

@@ -12,7 +12,7 @@ from memoryd.domain.documents import FileStat
 from memoryd.files import writing
 from memoryd.files.exchange import exchange
 from memoryd.files.octets import TornReadError, read_octets
-from memoryd.files.writing import FileChangedError, replace_file
+from memoryd.files.writing import FileChangedError, remove_file, replace_file
 
 OTHER = b"by an editor\n"
 
@@ -264,3 +264,24 @@ def test_no_save_of_an_editor_is_lost_to_a_writer(path: Path) -> None:
         writing_on.result()
     theirs = [line for line in path.read_text().splitlines() if line != "ours"]
     assert theirs == [str(number) for number in range(200)]
+
+
+@pytest.mark.parametrize("expects", ["anything", "absent", "old"])
+def test_stat_of_what_was_written_is_returned(path: Path, expects: str) -> None:
+    if expects == "old":
+        path.write_bytes(b"old")
+    expected = {"anything": None, "absent": "absent", "old": seen(path) if expects == "old" else None}[expects]
+    assert replace_file(path, b"new", expected=expected) == seen(path)  # type: ignore[arg-type]
+
+
+def test_file_is_removed_only_as_it_was_read(path: Path) -> None:
+    path.write_bytes(b"old")
+    before = seen(path)
+    path.write_bytes(OTHER)
+    with pytest.raises(FileChangedError):
+        remove_file(path, before)
+    assert path.read_bytes() == OTHER
+    remove_file(path, seen(path))
+    with pytest.raises(FileChangedError):
+        remove_file(path, before)
+    assert names(path) == []

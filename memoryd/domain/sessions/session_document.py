@@ -4,6 +4,7 @@ Keys of ours beside the reference's: `agent`, `key` (the session key), and `reme
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
@@ -26,6 +27,8 @@ from memoryd.domain.sessions.turns import Session, SessionId, Turn
 _SESSION: Final = frozenset({"session_id", "created", "agent", "key", "remember", "qa_sequence"})
 _TURN: Final = frozenset({"seq", "q", "q_tokens", "q_hash", "a", "a_significance", "timestamp", "topic_tags"})
 
+_END: Final = "\n]}"
+
 
 def parse_session(data: bytes) -> Session:
     """Return the session of a file; raises ForeignDocumentError for what is no session, or DamagedDocumentError."""
@@ -35,11 +38,16 @@ def parse_session(data: bytes) -> Session:
     return session_of(value, "")
 
 
-def render_session(session: Session) -> str:
-    """Return the object of a session, without an end of line."""
+def render_session(session: Session, before: tuple[Session, str] | None = None) -> str:
+    """Return the object of a session, without an end of line.
+
+    `before` is an earlier state with its text: where only a turn was added, the rest of the text is taken from there.
+    """
+    if before is not None and _is_one_longer(before[0], session):
+        return f"{before[1].removesuffix(_END)},\n{dumps(_told_turn(session.turns[-1]))}{_END}"
     turns = ",\n".join(dumps(_told_turn(turn)) for turn in session.turns)
     head = dumps({**session_head(session), **session.extra})[:-1]
-    return f'{head}, "qa_sequence": [\n{turns}\n]}}' if turns else f'{head}, "qa_sequence": []}}'
+    return f'{head}, "qa_sequence": [\n{turns}{_END}' if turns else f'{head}, "qa_sequence": []}}'
 
 
 def session_head(session: Session) -> Mapping[str, object]:
@@ -71,6 +79,14 @@ def session_of(value: Mapping[str, object], where: str) -> Session:
         is_remembered=remember,
         extra=others(value, _SESSION),
     )
+
+
+def _is_one_longer(before: Session, session: Session) -> bool:
+    """Tell whether a session has a turn more, and nothing else has changed; compares turns by identity."""
+    if not before.turns or len(session.turns) != len(before.turns) + 1:
+        return False
+    is_same = all(one is other for one, other in zip(before.turns, session.turns, strict=False))
+    return is_same and replace(before, turns=()) == replace(session, turns=())
 
 
 def _turn(value: object, where: str) -> Turn:

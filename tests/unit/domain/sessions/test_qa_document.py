@@ -31,6 +31,13 @@ def test_session_is_parsed_as_it_was_rendered(session: Session) -> None:
     assert parse_session(render_session(session).encode()) == session
 
 
+@given(SESSIONS, st.data())
+def test_session_that_grew_is_rendered_as_if_it_were_new(session: Session, data: st.DataObject) -> None:
+    other = replace(data.draw(SESSIONS), turns=session.turns[: data.draw(st.integers(0, 4))])
+    before = data.draw(st.sampled_from([other, replace(session, turns=session.turns[:-1])]))
+    assert render_session(session, (before, render_session(before))) == render_session(session)
+
+
 @given(DOCUMENTS)
 def test_document_is_parsed_as_it_was_rendered(document: QaDocument) -> None:
     text = render_document(document)
