@@ -84,7 +84,7 @@ class KnownSessions:
             known = self._known.get(current) if current else None
             is_own = known is not None and known.entry is not None and head_of(known.entry).agent == agent
             indexed = self._indexed.get(agent)
-            matches = indexed.matches(keys) if indexed and keys else []
+            matches = indexed.matches(keys, always=current) if indexed and keys else []
         return choose(keys, current if is_own else None, matches)
 
     def _unindex(self, name: SessionId, but: str | None = None) -> None:

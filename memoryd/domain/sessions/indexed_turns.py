@@ -19,6 +19,7 @@ from memoryd.domain.sessions.simhash import NEAR, distance, hash_value
 from memoryd.domain.sessions.turns import Session, SessionId, Turn
 
 _WORDS, _NEARNESS, _TOPICS = 0.5, 0.3, 0.2
+MAX_MATCHES: Final = 10
 _ONES: Final = np.array([number.bit_count() for number in range(256)], np.uint8)
 
 FloatArray = NDArray[np.float64]
@@ -81,10 +82,12 @@ class IndexedTurns:
         if len(self._places) > 2 * len(self):
             self._rebuild()
 
-    def matches(self, keys: MessageKeys) -> list[TurnMatch]:
-        """Return the best turn of each session that has anything in common with a message, the best first.
+    def matches(
+        self, keys: MessageKeys, *, limit: int = MAX_MATCHES, always: SessionId | None = None
+    ) -> list[TurnMatch]:
+        """Return the best turn of each session that has anything in common with a message, the best `limit` first.
 
-        Of equal ones the turn that was said last comes first.
+        Of equal ones the turn that was said last comes first. That of the session `always` is never left out.
         """
         if keys.is_empty or not self._places:
             return []
@@ -97,7 +100,8 @@ class IndexedTurns:
                 if held is None or (score, turn.timestamp) > (held[0], held[1].timestamp):
                     best[session] = score, turn
         ordered = sorted(best.items(), key=lambda item: (item[1][0], item[1][1].timestamp), reverse=True)
-        return [_match(keys, session, turn, score) for session, (score, turn) in ordered]
+        wanted = [(name, one) for at, (name, one) in enumerate(ordered) if at < limit or name == always]
+        return [_match(keys, session, turn, score) for session, (score, turn) in wanted]
 
     def _scores(self, keys: MessageKeys) -> FloatArray:
         scores = np.zeros(len(self._places))

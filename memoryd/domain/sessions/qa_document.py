@@ -6,7 +6,7 @@ there, names its file, and its turns stand in the indexes all the same.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
@@ -104,7 +104,9 @@ def parse_document(data: bytes) -> QaDocument:
     index = as_object(value.get("index", {}), "index")
     metadata = as_object(value.get("metadata", {}), "metadata")
     rows = as_list(value.get("sessions"), "sessions")
-    entries = tuple(_entry(row, f"sessions[{at}]", index) for at, row in enumerate(rows))
+    stubs = {row.get("session_id") for row in rows if isinstance(row, dict) and "file" in row}
+    marks = _marks_by_session(index, stubs)
+    entries = tuple(_entry(row, f"sessions[{at}]", marks) for at, row in enumerate(rows))
     ids = [_session(entry).id for entry in entries]
     if len(set(ids)) < len(ids):
         raise DamagedDocumentError("sessions has a session twice")
@@ -203,7 +205,7 @@ def _counted(entry: Session | SessionStub) -> tuple[int, int]:
     return (entry.turns, entry.answers) if isinstance(entry, SessionStub) else (len(entry.turns), entry.answers)
 
 
-def _entry(value: object, where: str, index: Mapping[str, object]) -> Session | SessionStub:
+def _entry(value: object, where: str, marks: Mapping[str, tuple[TurnMark, ...]]) -> Session | SessionStub:
     row = as_object(value, where)
     if "session_id" not in row or "qa_sequence" not in row:
         raise DamagedDocumentError(f"{where} has no session_id with a qa_sequence")
@@ -220,25 +222,27 @@ def _entry(value: object, where: str, index: Mapping[str, object]) -> Session | 
         turns=as_count(row.get("turns"), f"{where}.turns"),
         answers=as_count(row.get("stored_answers"), f"{where}.stored_answers"),
         last_activity=as_time(row.get("last_activity"), f"{where}.last_activity"),
-        marks=_marks(session.id, index),
+        marks=marks.get(session.id, ()),
     )
 
 
-def _marks(session: SessionId, index: Mapping[str, object]) -> tuple[TurnMark, ...]:
-    """Return what the indexes say of the turns of a stub."""
-    hashes: dict[int, str] = {}
-    tags: defaultdict[int, list[str]] = defaultdict(list)
+def _marks_by_session(index: Mapping[str, object], stubs: Container[object]) -> Mapping[str, tuple[TurnMark, ...]]:
+    """Return what the indexes say of the turns of each stub."""
+    hashes: dict[tuple[str, int], str] = {}
+    tags: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
     for name, places in as_object(index.get("by_semantic_hash", {}), "index.by_semantic_hash").items():
-        for seq in _seqs(session, places if isinstance(places, list) else [places]):
-            hashes[seq] = name
+        for place in places if isinstance(places, list) else [places]:
+            hashes[_place(place)] = name
     for topic, places in as_object(index.get("by_topic", {}), "index.by_topic").items():
-        for seq in _seqs(session, as_list(places, "index.by_topic")):
-            tags[seq].append(topic)
-    return tuple(TurnMark(seq, hashes.get(seq, ""), tuple(sorted(tags[seq]))) for seq in sorted({*hashes, *tags}))
+        for place in as_list(places, "index.by_topic"):
+            tags[_place(place)].append(topic)
+    found: defaultdict[str, list[TurnMark]] = defaultdict(list)
+    for session, seq in sorted(place for place in {*hashes, *tags} if place[0] in stubs):
+        place = session, seq
+        found[session].append(TurnMark(seq, hashes.get(place, ""), tuple(sorted(tags.get(place, ())))))
+    return {session: tuple(marks) for session, marks in found.items()}
 
 
-def _seqs(session: SessionId, places: Iterable[object]) -> Iterable[int]:
-    for place in places:
-        row = as_object(place, "a place of the index")
-        if row.get("session") == session:
-            yield as_count(row.get("seq"), "seq of a place of the index")
+def _place(value: object) -> tuple[str, int]:
+    row = as_object(value, "a place of the index")
+    return as_text(row.get("session"), "session of a place"), as_count(row.get("seq"), "seq of a place")

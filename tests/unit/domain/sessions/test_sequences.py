@@ -97,6 +97,14 @@ def test_of_equal_sessions_the_newest_comes_first() -> None:
         assert indexed(*sessions).matches(keys_of("parking"))[0].session == "later"
 
 
+def test_current_session_is_told_of_behind_all_others() -> None:
+    many = indexed(*(conversation(f"s{number}", "which boiler valve leaks") for number in range(20)), BOILER)
+    keys = MessageKeys(("boiler", "valve", "leaks", "hi"))
+    current = many.matches(replace(keys, tokens=("boiler", "tea")), limit=2, always=SessionId("boiler"))
+    assert [one.session for one in current if one.session == "boiler"] == ["boiler"]
+    assert len(many.matches(keys, limit=2)) == 2
+
+
 @given(st.lists(SESSIONS, max_size=5), st.lists(st.sampled_from(["boiler", "trip", "anbau"]), max_size=3))
 def test_what_was_changed_and_dropped_is_found_as_in_a_new_index(sessions: list[Session], dropped: list[str]) -> None:
     grown, kept = indexed(BOILER, TRIP, ANBAU), {one.id: one for one in (BOILER, TRIP, ANBAU)}
