@@ -17,10 +17,11 @@ def folded(hits: Sequence[Hit], zone: tzinfo = UTC) -> list[Hit]:
     Newest is by the date in the name, else by the day in `zone` of the last change. A hit that holds other words of
     the question, if only in its path, is no copy.
     """
-    outlines = Counter(outline(hit.chunk.text) for hit in hits)
+    outlines = [outline(hit.chunk.text) for hit in hits]
+    counts = Counter(outlines)
     groups: dict[Hashable, list[Hit]] = {}
     for at, hit in enumerate(hits):
-        is_alone = outlines[outline(hit.chunk.text)] == 1 or modality_of(hit.chunk.path) is not None
+        is_alone = counts[outlines[at]] == 1 or modality_of(hit.chunk.path) is not None
         said = "" if is_alone else gist(hit.chunk.text, hit.chunk.heading)
         groups.setdefault((said, frozenset(hit.terms)) if said else at, []).append(hit)
     return [_led(group, zone) for group in groups.values()]
