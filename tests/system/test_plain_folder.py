@@ -119,10 +119,12 @@ def said_by_doctor(daemon: RunningDaemon) -> tuple[str, bool]:
 
 def test_workspace_that_goes_away_keeps_notes_at_its_top(notes: Path) -> None:
     with daemon_over(notes, "--all", sync={"rootGraceSeconds": 600, "deleteGraceMs": 100}) as daemon:
+        files = daemon.client().status()["agents"][0]["files"]
         notes.rename(notes.with_name("moved"))
         daemon.client().sync(timeout_ms=3000)
-        assert ask(daemon, ["search", "ultramarine"])["results"][0]["path"] == "projects/boat.md"
+        assert daemon.client().status()["agents"][0]["files"] == files
         notes.with_name("moved").rename(notes)
+        assert ask(daemon, ["search", "ultramarine"])["results"][0]["path"] == "projects/boat.md"
         with Client(daemon.socket) as client:
             assert client.sync().get("complete")
             assert client.search("port")["results"][0]["path"] == "gateway.md"
