@@ -6,7 +6,9 @@ from pathlib import Path
 import click
 import pytest
 
-from bench.retrieval.baseline import Baseline, differences, has_dropped, load, save
+from bench.retrieval.__main__ import OWN_SETS
+from bench.retrieval.asking import MODES
+from bench.retrieval.baseline import BASELINE, Baseline, differences, has_dropped, load, save
 from bench.retrieval.figures import Answer, by_category, judge
 from bench.retrieval.homes import kept_home
 from bench.retrieval.scores import Shown
@@ -112,6 +114,16 @@ def test_baseline_keeps_what_is_not_measured_again(folder: Path, tmp_path: Path)
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"small": 1}', '{"small": {"lexical": {"all": {"first": "x"}}}}'])
+@pytest.mark.parametrize("name", ["literals", "tiny-dev"])
+def test_baseline_is_of_our_sets_as_they_are(name: str) -> None:
+    questions = QuestionSet(name, OWN_SETS / name).questions
+    kept = load(BASELINE)
+    for mode in MODES:
+        counts = [kept.of(name, mode, group).get("questions", 0) for group in ("all", "strangers")]
+        strangers = sum(question.is_stranger for question in questions)
+        assert counts == [len(questions) - strangers, strangers]
+
+
 def test_baseline_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "baseline.json"
     path.write_text(text)
