@@ -184,7 +184,7 @@ def _placed(hit: Hit, place: int, sorted_place: int, floors: Floors | None) -> H
     if hit.ranks.reading:
         reasons.append(f"{hit.ranks.reading}. by reading it beside the question, from place {hit.ranks.merged}")
     if hit.verdict is Verdict.NONE and floors is not None:
-        reasons.append(floors.nothing_in(hit.cosine))
+        reasons.append(floors.nothing_in(hit.terms, hit.cosine))
     if hit.decay.age_days is not None:
         reasons.append(f"decayed to {hit.decay.factor:.0%} after {hit.decay.age_days} days")
     if place < sorted_place:

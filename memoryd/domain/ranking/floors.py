@@ -170,15 +170,17 @@ class Floors:
         has_telling_word = self.idf.tells(terms, least) if terms else is_literal
         return Verdict.WEAK if has_telling_word or not self.is_noise(cosine) else Verdict.NONE
 
-    def nothing_in(self, cosine: float | None) -> str:
-        """Say why a chunk with this cosine is worth nothing."""
+    def nothing_in(self, terms: Collection[str], cosine: float | None) -> str:
+        """Say why a chunk with these terms and this cosine is worth nothing."""
         deviations = None if cosine is None else self.noise.deviations(cosine)
-        return f"it holds no telling word of the question{self._within('its meaning', deviations)}"
+        words = _too_few("it", self.idf.share(terms)) or "it holds no telling word of the question"
+        return words + self._within("its meaning", deviations)
 
     @property
     def emptiness(self) -> str:
         """Why hits of which none is worth anything are worth nothing."""
-        return f"no hit holds a telling word of the question{self._within('the nearest meaning', self.deviations)}"
+        words = _too_few("the best hit", self.share) or "no hit holds a telling word of the question"
+        return words + self._within("the nearest meaning", self.deviations)
 
     def _within(self, meaning: str, deviations: float | None) -> str:
         if deviations is None:
@@ -198,6 +200,14 @@ class Floors:
             f"{words}, and the nearest meaning stands {self.deviations:.1f} deviations above the noise "
             f"(unrelated notes reach {self.vector_floor:.1f}, clear is {self.clear_floor:.1f})"
         )
+
+
+def _too_few(holder: str, share: float) -> str:
+    """Say that words of this share tell too little, nothing if none of them tells anything."""
+    # where no word of a question tells, any of them is all of it
+    if not 0 < share < FAINT_SHARE:
+        return ""
+    return f"{holder} holds only {share:.0%} of what the question's words weigh (telling from {FAINT_SHARE:.0%} on)"
 
 
 def floors(found: VectorMatches, statistics: TermStatistics) -> Floors:

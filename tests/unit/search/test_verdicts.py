@@ -81,3 +81,20 @@ def test_reason_fits_the_verdict() -> None:
     assert "none of the first 3 hits" in why_no_better([weak], None)
     assert why_no_better([none], None)
     assert why_no_better([], FLOORS) == ""
+
+
+def test_reason_tells_a_few_words_from_none() -> None:
+    few = FLOORS.nothing_in(("oak",), 0.1)
+    assert few.startswith("it holds only ")
+    assert few.endswith(
+        "(telling from 30% on), and its meaning is within the noise: 1.0 deviations above the mean, "
+        "where the best of unrelated notes reaches 3.0"
+    )
+    for words in ((), ("day",)):
+        assert FLOORS.nothing_in(words, None) == "it holds no telling word of the question"
+    assert FLOORS.emptiness.startswith("the best hit holds only 20% of what the question's words weigh")
+    assert replace(FLOORS, share=0.0).emptiness.startswith("no hit holds a telling word of the question")
+    # no word of this question tells anything, and so all of them are all of it
+    usual = replace(FLOORS, idf=idf(100, {"day": 90}), share=1.0)
+    assert "no telling word" in usual.nothing_in(("day",), None)
+    assert "no hit holds a telling word" in usual.emptiness
