@@ -93,6 +93,7 @@ class BuiltinSearch:
             settings=self._settings,
             query=query,
             admitted=admitted,
+            withdrawn=self._withdrawn,
             end=end,
         )
         return await self._filled(query, search, end, is_last=is_last)
@@ -158,6 +159,7 @@ class BuiltinSearch:
         if len(rows) < len(wanted) and not is_last:
             raise _ReplacedError
         found = (rows[chunk] for chunk in wanted if chunk in rows)
+        # some may have been withdrawn since the arms found them
         known = [row for row in found if row.path not in self._withdrawn and not query.untold.holds(row)]
         return select(
             [ranking.hit(row) for row in known],

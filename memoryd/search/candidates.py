@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Container, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -41,6 +41,7 @@ class CandidateSearch:
         settings: SearchSettings,
         query: Query,
         admitted: CandidateFilter,
+        withdrawn: Container[str],
         end: float,
     ) -> None:
         self.depth = settings.depth(query.limit)
@@ -51,6 +52,8 @@ class CandidateSearch:
         self._settings = settings
         self._query = query
         self._admitted = admitted
+        self._withdrawn = withdrawn
+        """The notes that nobody may be told of."""
         self._end = end
         self._lexical: tuple[Arm, LexicalMatches | None]
         self._embedded: tuple[Arm, QuestionVector | None]
@@ -96,7 +99,21 @@ class CandidateSearch:
             lexical, found = Arm(ArmState.OFF, "query.hybrid.enabled is false"), None
         evidence = Evidence(found or LexicalMatches(), near or VectorMatches())
         is_full = max(len(evidence.lexical.bm25), len(evidence.vector.cosines)) >= self.depth
-        return Candidates({LEXICAL: lexical, VECTOR: vector}, evidence, is_full)
+        return Candidates({LEXICAL: lexical, VECTOR: vector}, await self._tellable(evidence), is_full)
+
+    async def _tellable(self, evidence: Evidence) -> Evidence:
+        """Leave out what an answer is not to tell.
+
+        It would else move the scores of others and be what the answer is judged by: a note that is gone or private
+        would tell that it matches.
+        """
+        untold = self._query.untold
+        if untold.is_empty and not self._withdrawn:
+            return evidence
+        paths = await self._database.documents.paths(list(evidence.chunks))
+        # what was replaced meanwhile has no path, and stays: whoever misses its row asks again
+        hidden = {chunk for chunk, path in paths.items() if path in self._withdrawn or path in untold.paths}
+        return evidence.only(evidence.chunks - hidden - untold.chunks)
 
 
 async def guarded(ask: Callable[[], Awaitable[tuple[Arm, Matches]]], end: float) -> tuple[Arm, Matches | None]:

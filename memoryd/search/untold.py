@@ -16,6 +16,10 @@ class Untold:
     def __or__(self, other: "Untold") -> "Untold":
         return Untold(self.paths | other.paths, self.chunks | other.chunks)
 
+    @property
+    def is_empty(self) -> bool:
+        return not self.paths and not self.chunks
+
     def holds(self, chunk: ChunkRow) -> bool:
         """Tell whether a chunk is one of these."""
         return chunk.path in self.paths or chunk.id in self.chunks

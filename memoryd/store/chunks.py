@@ -57,6 +57,9 @@ SELECT c.id, f.path, f.source, c.start_line, c.end_line, c.heading, c.text,
        f.device, f.inode, f.size, f.mtime_ns, f.ctime_ns, f.read_at_ns, f.sha256, f.chunker
 FROM chunks c JOIN files f ON f.id = c.file_id WHERE c.id IN (SELECT value FROM json_each(?))
 """
+_SELECT_PATHS = """
+SELECT c.id, f.path FROM chunks c JOIN files f ON f.id = c.file_id WHERE c.id IN (SELECT value FROM json_each(?))
+"""
 _SELECT_PASSAGES = """
 SELECT chunk_id, hash, start, stop FROM passages WHERE hash IN (SELECT unhex(value) FROM json_each(?))
 """
@@ -78,6 +81,11 @@ def _chunk_row(chunk: Sequence[Any], file: Sequence[Any]) -> ChunkRow:
     known = Known(file_stat_of(*stat), read_at_ns, sha256)
     mtime_ns = known.stat.mtime_ns
     return ChunkRow(number, path, Source(source), start, end, heading, text, mtime_ns, known, chunker)
+
+
+def chunk_paths(db: apsw.Connection, ids: Sequence[int]) -> dict[int, RelativePath]:
+    """Return the documents of the chunks of these ids that still exist."""
+    return dict(db.execute(_SELECT_PATHS, (json.dumps(list(ids)),)))
 
 
 def passages_of_hashes(db: apsw.Connection, hashes: Sequence[bytes]) -> list[PassageRow]:

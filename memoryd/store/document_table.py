@@ -5,7 +5,16 @@ from collections.abc import Sequence
 from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.syncplan import Known
-from memoryd.store.chunks import ChunkRow, Counts, PassageRow, chunk_rows, counts, matching_files, passages_of_hashes
+from memoryd.store.chunks import (
+    ChunkRow,
+    Counts,
+    PassageRow,
+    chunk_paths,
+    chunk_rows,
+    counts,
+    matching_files,
+    passages_of_hashes,
+)
 from memoryd.store.connection_pool import ConnectionPool
 from memoryd.store.document_rows import (
     FileContent,
@@ -48,6 +57,10 @@ class Documents:
     async def chunks(self, ids: Sequence[int]) -> dict[int, ChunkRow]:
         """Return the chunks of these ids that still exist."""
         return await self._pool.read(lambda db: chunk_rows(db, ids))
+
+    async def paths(self, ids: Sequence[int]) -> dict[int, RelativePath]:
+        """Return the documents of the chunks of these ids that still exist."""
+        return await self._pool.read(lambda db: chunk_paths(db, ids))
 
     async def passages_of_hashes(self, hashes: Sequence[bytes]) -> list[PassageRow]:
         """Return every passage that has one of the hashes."""

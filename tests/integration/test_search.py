@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from memoryd.domain.ranking.filters import Filters
 from memoryd.embed.slot import EmbedderPhase
 from memoryd.search.backend import ArmState, Query
+from memoryd.search.untold import Untold
 from tests.fakes import FakeEmbedder
 from tests.integration.indexing import Stage, staged
 from tests.waiting import eventually_async
@@ -148,6 +150,31 @@ async def test_deleted_note_is_in_no_answer(stage: Stage) -> None:
     await stage.embed()
     found = await stage.ask("boiler of kind7", limit=50)
     assert "bank/07.md" not in {hit.chunk.path for hit in (*found.hits, *found.misses)}
+
+
+@pytest.mark.parametrize("by", ["path", "chunk", "withdrawal"])
+async def test_what_is_untold_is_no_evidence(stage: Stage, by: str) -> None:
+    """It would else be what the others are judged by, and tell that it matches."""
+    stage.write("memory/secret.md", "The quetzal nests in Oaxaca.\n")
+    await stage.embed()
+    question = Query("quetzal nests in Oaxaca")
+    before = await stage.search.search(question)
+    assert before.floors is not None
+    assert (before.hits[0].chunk.path, before.floors.share) == ("memory/secret.md", 1.0)
+    if by == "withdrawal":
+        stage.indexer.withdrawn.add([before.hits[0].chunk.path])
+    else:
+        chunk = before.hits[0].chunk
+        untold = Untold(frozenset({chunk.path})) if by == "path" else Untold(chunks=frozenset({chunk.id}))
+        question = replace(question, untold=untold)
+    after = await stage.search.search(question)
+    assert after.hits
+    assert after.floors is not None
+    assert after.floors.share == 0.0
+    assert after.floors.deviations == max(
+        after.floors.noise.deviations(hit.cosine) for hit in after.hits if hit.cosine is not None
+    )
+    assert [hit.ranks.merged for hit in after.hits] == list(range(1, len(after.hits) + 1))
 
 
 async def test_index_that_is_being_rebuilt_is_told_as_arms_that_fail(stage: Stage) -> None:

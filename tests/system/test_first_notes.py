@@ -156,6 +156,26 @@ def test_filter_that_leaves_one_note_leaves_that_one(daemon: RunningDaemon) -> N
     assert reply["health"]["complete"]
 
 
+def test_note_that_was_deleted_is_nothing_that_others_are_held_against(tmp_path: Path, starter_model: Path) -> None:
+    workspace = write_notes(tmp_path / "workspace")
+    (workspace / "memory/quetzal.md").write_text("# Birds\n\nThe quetzal nests in Oaxaca.\n")
+    config = write_config(tmp_path, workspace, starter_model, search={"sync": {"deleteGraceMs": 60_000}})
+    with RunningDaemon(tmp_path, config, workspace) as running:
+        assert running.client().sync(wait="embedded", timeout_ms=60_000)["complete"]
+        assert ask(running, "quetzal nests in Oaxaca", explain=True)["explain"]["floors"]["share"] == 1.0
+        (workspace / "memory/quetzal.md").unlink()
+        reply = ask(running, "quetzal nests in Oaxaca", explain=True)
+        assert {hit["path"] for hit in reply["results"]} == set(NOTES)
+        floors = reply["explain"]["floors"]
+        assert floors["share"] == 0.0
+        nearest = max(hit["vectorScore"] for hit in reply["results"])
+        assert floors["deviations"] == pytest.approx(
+            (nearest - floors["noiseMean"]) / floors["noiseDeviation"], abs=0.1
+        )
+        assert (floors["deviations"] < floors["vectorFloor"]) == (reply["verdict"] == "none")
+        assert ("within the noise" in reply["reason"]) == (reply["verdict"] == "none")
+
+
 def test_words_alone_find_nothing_where_no_word_stands(tmp_path: Path) -> None:
     workspace = write_notes(tmp_path / "workspace")
     with RunningDaemon(tmp_path, write_config(tmp_path, workspace, None), workspace) as running:

@@ -8,7 +8,7 @@ where it is sure.
 """
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from memoryd.domain.ranking.line_runs import NearPassage
@@ -114,6 +114,16 @@ class Evidence:
     def chunks(self) -> Set[int]:
         """All that either arm found."""
         return self.lexical.bm25.keys() | self.vector.cosines.keys()
+
+    def only(self, chunks: Set[int]) -> "Evidence":
+        """Return what was found of these chunks; the noise is that of all."""
+        cosines, passages = self.vector.cosines, self.vector.passages
+        vector = replace(
+            self.vector,
+            cosines={chunk: cosine for chunk, cosine in cosines.items() if chunk in chunks},
+            passages={chunk: near for chunk, near in passages.items() if chunk in chunks},
+        )
+        return Evidence(self.lexical.only(chunk for chunk in self.lexical.bm25 if chunk in chunks), vector)
 
 
 @dataclass(frozen=True, slots=True)
