@@ -20,7 +20,7 @@ NOTES = {
     "memory/harbour.md": "# Harbour\n\nWe moored the sloop at the eastern pier for two nights.\n",
     "bank/bread.md": "# Bread\n\nThe dough rests overnight, then bakes at 240 degrees.\n",
 }
-STRANGER = "zzzxqv flimbicates quandrously"
+STRANGER = "xqvzz plurbix vorntak"
 
 
 def write_notes(workspace: Path) -> Path:
