@@ -204,8 +204,8 @@ class Floors:
 
 def _too_few(holder: str, share: float) -> str:
     """Say that words of this share tell too little, nothing if none of them tells anything."""
-    # where no word of a question tells, any of them is all of it
-    if not 0 < share < FAINT_SHARE:
+    # what would be shown as 0 % is nothing; and where no word of a question tells, any of them is all of it
+    if not 0.005 <= share < FAINT_SHARE:
         return ""
     return f"{holder} holds only {share:.0%} of what the question's words weigh (telling from {FAINT_SHARE:.0%} on)"
 
