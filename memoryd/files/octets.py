@@ -1,6 +1,7 @@
 """Reading a document's bytes whole and safely: beneath its root, through no symlink, never a half-saved state."""
 
 import codecs
+import contextlib
 import os
 import stat as stat_module
 import time
@@ -109,6 +110,17 @@ def read_octets(base: Path, relative: str, *, max_bytes: int, follow_symlinks: b
         digest.update(piece)
     padded = b"".join([*pieces, PADDING])
     return Octets(padded, digest.digest(), file_stat(after), read_at_ns, after.st_nlink > 1)
+
+
+def read_settled(base: Path, relative: str, *, max_bytes: int, tries: int = 50) -> Octets:
+    """Read a file that writers of ours replace at any time: read again where one came in between, as often as `tries`.
+
+    Raises what `read_octets` does.
+    """
+    for _ in range(tries - 1):
+        with contextlib.suppress(TornReadError):
+            return read_octets(base, relative, max_bytes=max_bytes)
+    return read_octets(base, relative, max_bytes=max_bytes)
 
 
 def read_head(base: Path, relative: str, count: int, *, follow_symlinks: bool = False) -> str:

@@ -23,8 +23,8 @@ from memoryd.domain.sessions.qa_document import (
 )
 from memoryd.domain.sessions.session_document import render_session
 from memoryd.domain.sessions.turns import Session, SessionId
-from memoryd.files.octets import NotReadableError, Octets, TornReadError, read_octets
-from memoryd.files.writing import FileChangedError, replace_file
+from memoryd.files.octets import NotReadableError, Octets, TornReadError, read_settled
+from memoryd.files.writing import FileChangedError, remove_file, replace_file
 from memoryd.sessions.known_sessions import Entry, head_of
 
 MAIN: Final = "memory/qa-index.json"
@@ -92,6 +92,14 @@ class MainFile:
         except (ForeignDocumentError, TornReadError, NotReadableError, FileChangedError) as exc:
             problems.append(f"{TOPICS}: {exc}")
         return problems
+
+    def forget(self, session: SessionId) -> None:
+        """Remove the copies of damaged main files that name a session."""
+        for path in (self._workspace / MAIN).parent.glob(f"{Path(MAIN).name}.damaged-*"):
+            with contextlib.suppress(*_UNREADABLE, FileChangedError):
+                octets = read_settled(self._workspace, str(path.relative_to(self._workspace)), max_bytes=_MAX_BYTES)
+                if session.encode() in octets.data:
+                    remove_file(path, octets.stat)
 
     def _swap(self, entries: Sequence[Entry]) -> str:
         for _ in range(_TRIES):
@@ -174,7 +182,7 @@ class MainFile:
 
     def _read(self, relative: str) -> Octets | None:
         try:
-            return read_octets(self._workspace, relative, max_bytes=_MAX_BYTES)
+            return read_settled(self._workspace, relative, max_bytes=_MAX_BYTES)
         except FileNotFoundError:
             return None
 
@@ -194,4 +202,5 @@ def _topic_lines(entries: Iterable[Entry]) -> Iterable[str]:
         for mark in marks_of(entry):
             for topic in mark.topics:
                 places.setdefault(topic, []).append(f"session:{head_of(entry).id}#Q{mark.seq}")
-    return (f"{topic}\t{' '.join(places[topic])}" for topic in sorted(places))
+    # a tag that somebody wrote by hand may hold anything
+    return (f"{' '.join(topic.split())}\t{' '.join(places[topic])}" for topic in sorted(places))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from memoryd.domain.documents import FileStat
+from memoryd.domain.redaction import redacted
 from memoryd.domain.sessions.indexed_turns import MessageKeys
 from memoryd.domain.sessions.keeping import Keeping
 from memoryd.domain.sessions.keywords import Commonness, keywords, never_common
@@ -21,7 +22,7 @@ from memoryd.domain.sessions.session_ids import is_over, safe_id, session_id
 from memoryd.domain.sessions.simhash import simhash
 from memoryd.domain.sessions.topics import topics
 from memoryd.domain.sessions.turns import Session, SessionId, Turn
-from memoryd.errors import Denied, NotFound
+from memoryd.errors import Denied, NotFound, StoreError, StoreUnavailable
 from memoryd.files.octets import TornReadError
 from memoryd.sessions.known_sessions import Entry, KnownSessions, head_of
 from memoryd.sessions.main_file import MainFile, stamp_of
@@ -30,6 +31,13 @@ from memoryd.sessions.session_files import SessionFiles
 
 SESSIONS: Final = "memory/sessions"
 ARCHIVE: Final = "memory/archive"
+
+
+_TRIES: Final = 20
+
+
+class _TakenError(Denied):
+    """The name of a session is another's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +105,23 @@ class QaStore:
 
     def session_for(self, key: str, agent: str, at: datetime) -> SessionId:
         """Return the session that a turn with a session key belongs to at a time: one that goes on, or a new name."""
-        newest = self._known.newest(agent, key)
-        if newest is not None and not is_over(newest.last_activity, at):
-            return head_of(newest).id
-        return session_id(key, at.date(), lambda name: not (self._files.has(name) or self._archive.has(name)))
+        newest = self._going_on(key, agent, at)
+        if newest is None:
+            # another process may have begun it
+            with self._writing, unavailable():
+                self._look(self._files.stats())
+            newest = self._going_on(key, agent, at)
+        return newest or session_id(key, at.date(), lambda name: not (self._files.has(name) or self._archive.has(name)))
+
+    def append_by_key(self, key: str, raw: RawTurn, *, agent: str) -> AddedTurn | None:
+        """Add a turn to the session of a session key that goes on, or to a new one; as `append` does."""
+        for _ in range(_TRIES):
+            try:
+                return self.append(self.session_for(key, agent, raw.timestamp), raw, agent=agent, key=key)
+            except _TakenError:
+                # another key got the name between the two calls; the next one is free
+                continue
+        raise StoreUnavailable(f"no name is free for a session of the key {key!r}")
 
     def newest_session(self, key: str, agent: str) -> SessionId | None:
         """Return the newest session of an agent with a session key, None if there is none."""
@@ -118,7 +139,9 @@ class QaStore:
 
         def added(session: Session) -> Session | None:
             if session.agent != agent:
-                raise Denied(f"session {identity} is another agent's")
+                raise _TakenError(f"session {identity} is another agent's")
+            if key and session.key != key:
+                raise _TakenError(f"session {identity} is of another session key")
             if not session.is_remembered:
                 return None
             made.append(made_turn(raw, session, keeping=self._keeping, commonness=self._commonness))
@@ -131,11 +154,12 @@ class QaStore:
 
     def mark(self, session: SessionId, seq: int, answer: str | None, *, agent: str) -> None:
         """Keep this answer with a turn, or none; raises NotFound if there is no such turn of the agent's."""
+        clean = None if answer is None else redacted(answer)
 
         def marked(stored: Session) -> Session:
             if stored.agent != agent or all(turn.seq != seq for turn in stored.turns):
                 raise NotFound(f"there is no turn session:{session}#Q{seq}")
-            turns = (replace(turn, answer=answer) if turn.seq == seq else turn for turn in stored.turns)
+            turns = (replace(turn, answer=clean) if turn.seq == seq else turn for turn in stored.turns)
             return replace(stored, turns=tuple(turns))
 
         self._change(session, marked)
@@ -157,6 +181,7 @@ class QaStore:
             self.session(session, agent=agent)
             self._changes.forget(session)
             self._known.drop(session)
+            self._main.forget(session)
         self.flush()
 
     def session(self, session: SessionId, *, agent: str) -> Session:
@@ -182,7 +207,14 @@ class QaStore:
         known = self._known.get(choice.session) if choice.session else None
         if known is None or known.entry is None:
             return FoundSequence(choice)
-        whole = known.entry if isinstance(known.entry, Session) else self.session(head_of(known.entry).id, agent=agent)
+        if isinstance(known.entry, Session):
+            whole = known.entry
+        else:
+            try:
+                whole = self.session(known.entry.session.id, agent=agent)
+            except (NotFound, StoreError):
+                # gone or damaged since it was seen; `problems` tells
+                return FoundSequence(choice)
         return FoundSequence(choice, sequence(whole, last_seq=choice.last_seq, turns=turns, budget=budget))
 
     def flush(self) -> None:
@@ -205,6 +237,10 @@ class QaStore:
         if moved:
             self._on_change()
         return moved
+
+    def _going_on(self, key: str, agent: str, at: datetime) -> SessionId | None:
+        newest = self._known.newest(agent, key)
+        return head_of(newest).id if newest is not None and not is_over(newest.last_activity, at) else None
 
     def _put_away(self, name: SessionId, now: datetime) -> bool:
         with self._writing:

@@ -11,7 +11,7 @@ from memoryd.domain.sessions.json_values import DamagedDocumentError
 from memoryd.domain.sessions.session_document import parse_session, render_session
 from memoryd.domain.sessions.session_ids import safe_id
 from memoryd.domain.sessions.turns import Session, SessionId
-from memoryd.files.octets import file_stat, read_octets
+from memoryd.files.octets import file_stat, read_settled
 from memoryd.files.writing import remove_file, replace_file, sync_folder
 
 SUFFIX: Final = ".json"
@@ -70,7 +70,7 @@ class SessionFiles:
         if latest is not None and self.stat(session) == latest.stat:
             return latest
         try:
-            octets = read_octets(self._workspace, f"{self.folder}/{session}{SUFFIX}", max_bytes=MAX_BYTES)
+            octets = read_settled(self._workspace, f"{self.folder}/{session}{SUFFIX}", max_bytes=MAX_BYTES)
         except FileNotFoundError:
             return None
         stored = StoredSession(parse_session(octets.data), _identity(octets.stat))

@@ -20,9 +20,10 @@ from memoryd.domain.sessions.making_turns import RawTurn
 from memoryd.domain.sessions.qa_document import QaDocument, SessionStub, parse_document
 from memoryd.domain.sessions.sequences import Chosen
 from memoryd.domain.sessions.session_document import parse_session
-from memoryd.domain.sessions.turns import SessionId
+from memoryd.domain.sessions.turns import Session, SessionId
 from memoryd.errors import Denied, NotFound, StoreError
 from memoryd.search.word_background import commonness
+from memoryd.sessions.known_sessions import head_of
 from memoryd.sessions.main_file import TOPICS_HEAD
 from memoryd.sessions.qa_store import QaStore
 from memoryd.sessions.session_files import SessionFiles, StoredSession
@@ -61,8 +62,7 @@ def bytes_below(workspace: Path) -> dict[str, bytes]:
 def seven(tmp_path: Path) -> QaStore:
     store = opened(tmp_path)
     for raw in SEVEN:
-        name = store.session_for(KEY, "main", raw.timestamp)
-        assert store.append(name, raw, agent="main", key=KEY)
+        assert store.append_by_key(KEY, raw, agent="main")
     store.flush()
     return store
 
@@ -348,7 +348,33 @@ def test_old_session_goes_to_the_archive_and_comes_back(tmp_path: Path) -> None:
     assert list((tmp_path / "memory/archive").iterdir()) == []
 
 
+def test_keys_that_have_one_name_have_two_sessions(tmp_path: Path) -> None:
+    keys = ["agent:main:telegram:dm:7", "agent:main:telegram:group:7", "telegram:direct:7"]
+    stores = [opened(tmp_path) for _ in keys]
+    raws = [RawTurn(f"from {key}", None, BEGUN) for key in keys]
+    with ThreadPoolExecutor(3) as pool:
+        for _ in range(4):
+            list(
+                pool.map(
+                    lambda one: one[0].append_by_key(one[1], one[2], agent="main"), zip(stores, keys, raws, strict=True)
+                )
+            )
+    found = {head_of(entry).key: entry for entry in opened(tmp_path).sessions("main")}
+    assert found.keys() == set(keys)
+    for key, entry in found.items():
+        assert isinstance(entry, Session)
+        assert [turn.question for turn in entry.turns] == [f"from {key}"] * 4
+
+
+def test_marked_answer_is_redacted(seven: QaStore) -> None:
+    seven.mark(SessionId(NAME), 1, "password: hunter2", agent="main")
+    assert seven.session(SessionId(NAME), agent="main").turns[0].answer == "password: ***"
+
+
 def test_forgotten_session_is_in_no_file(seven: QaStore, tmp_path: Path) -> None:
+    (tmp_path / MAIN).write_bytes((tmp_path / MAIN).read_bytes()[:-9])
+    seven.flush()
+    assert len(list((tmp_path / "memory").glob("*.damaged-*"))) == 1
     with pytest.raises(NotFound):
         seven.forget(SessionId(NAME), agent="other")
     seven.forget(SessionId(NAME), agent="main")

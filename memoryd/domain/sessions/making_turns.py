@@ -1,6 +1,6 @@
 """Make a turn of what was said: secrets out, then keywords, hash, topics, and whether the answer is kept."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -18,6 +18,7 @@ _ANSWER_WORDS: Final = 64
 """Keywords of an answer that are held against others."""
 _LATEST: Final = 40
 """So many turns of the session are what an answer is compared with, where the caller has no others."""
+_TOPICS, _TOPIC_CHARS = 8, 64
 _COMPARED: Final = 8 * _LATEST
 """Answers whose keywords are remembered: those of a session are asked for with each of its turns."""
 
@@ -61,7 +62,7 @@ def made_turn(
     """
     question, answer = _clean(raw.question), _clean(raw.answer) if raw.answer else None
     words = keywords(question, commonness)
-    tags = tuple(dict.fromkeys(raw.topics)) if raw.topics is not None else topics(question, answer, words)
+    tags = topics(question, answer, words) if raw.topics is None else _clean_topics(raw.topics)
     significance = 0.0 if raw.significance is None else min(max(raw.significance, 0.0), 1.0)
     if answer and raw.significance is None:
         significance = _significance(question, answer, tags, session, words, commonness, stored)
@@ -100,6 +101,12 @@ def _significance(
         topics=tags,
         earlier_topics={topic for turn in latest for topic in turn.topics},
     ).significance
+
+
+def _clean_topics(tags: Iterable[str]) -> tuple[str, ...]:
+    """Return the tags of a caller as tags are: short, few, without spaces."""
+    clean = ("_".join(_clean(tag).split())[:_TOPIC_CHARS] for tag in tags)
+    return tuple(dict.fromkeys(filter(None, clean)))[:_TOPICS]
 
 
 def _clean(text: str) -> str:

@@ -102,6 +102,12 @@ def test_what_a_caller_knows_better_counts() -> None:
     assert made_turn(dull, seven_turns(), keeping=Keeping(interests=frozenset({"Boat"}))).turn.answer == "It floats."
 
 
+def test_topics_of_a_caller_are_tags() -> None:
+    tags = ["my boat\n", "", "my boat", "token=abcd1234efgh", *map(str, range(20))]
+    turn = made_turn(RawTurn("q", None, BEGUN, topics=tags), seven_turns(), keeping=Keeping()).turn
+    assert turn.topics == ("my_boat", "token=***", *map(str, range(6)))
+
+
 def test_half_of_a_character_is_no_obstacle() -> None:
     made = made_turn(RawTurn("a\ud800b", None, BEGUN), seven_turns(), keeping=Keeping())
     assert made.turn.question == "a?b"
