@@ -16,8 +16,8 @@ def hit_lines(mark: str, hit: HitReply, is_explained: bool) -> Iterator[str]:
     heading = harmless_line(hit.get("heading") or "")
     score = styled(f"{hit['score']:.2f}", colour="green")
     copies = f"  (+{hit['duplicates']} copies)" if hit.get("duplicates") else ""
-    noise = f"  {styled('(noise)', dim=True)}" if hit.get("verdict") == "none" else ""
-    head = f"{mark} {styled(str(citation), bold=True)}  {score}{noise}{copies}"
+    worth = f"  {styled('(no answer)', dim=True)}" if hit.get("verdict") == "none" else ""
+    head = f"{mark} {styled(str(citation), bold=True)}  {score}{worth}{copies}"
     yield f"{head}  {styled(heading, dim=True)}" if heading else head
     yield from _snippet_lines(hit)
     if is_explained and (why := _explanation(hit)):

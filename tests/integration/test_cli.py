@@ -139,19 +139,19 @@ def test_nothing_found_says_why(contract: Contract, capsys: Captured) -> None:
     assert (printed.out, printed.err) == ("", "note: nothing found: nothing is indexed yet\n")
 
 
-def test_hits_that_are_noise_are_shown_and_said_not_to_answer(contract: Contract, capsys: Captured) -> None:
+def test_hits_worth_nothing_are_shown_and_said_not_to_answer(contract: Contract, capsys: Captured) -> None:
     hits = [hit(verdict="none", duplicates=2), hit(path="bank/x.md", verdict="none")]
     contract.replies["search"] = 200, answer(*hits, verdict="none", reason="the nearest is within the noise")
     assert run(["search", "port"]) == Exit.NOTHING_FOUND
     printed = capsys.readouterr()
     heads = [line for line in printed.out.splitlines() if "#L3" in line]
-    assert heads[0] == "1. memory/2026-01-05.md#L3-L4  0.83  (noise)  (+2 copies)  Gateway"
+    assert heads[0] == "1. memory/2026-01-05.md#L3-L4  0.83  (no answer)  (+2 copies)  Gateway"
     assert printed.err == "note: nothing answers: the nearest is within the noise\n"
     assert run(["search", "port", "--json"]) == Exit.NOTHING_FOUND
     assert json.loads(capsys.readouterr().out)["results"][1]["verdict"] == "none"
     contract.replies["search"] = 200, answer(hit(), hits[1])
     assert run(["search", "port"]) == Exit.DONE
-    assert capsys.readouterr().out.count("(noise)") == 1
+    assert capsys.readouterr().out.count("(no answer)") == 1
 
 
 @pytest.mark.parametrize("options", [[], ["--json"], ["--strict"]])

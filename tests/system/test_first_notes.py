@@ -105,7 +105,7 @@ def test_stranger_gets_the_nearest_notes_which_are_said_to_be_noise(daemon: Runn
 def test_stranger_makes_memoryctl_exit_with_3_in_every_form(daemon: RunningDaemon) -> None:
     done = memoryctl(daemon, *STRANGER.split())
     assert done.returncode == Exit.NOTHING_FOUND
-    assert done.stdout.count("  (noise)") == len(NOTES)
+    assert done.stdout.count("  (no answer)") == len(NOTES)
     assert done.stderr.startswith("note: nothing answers: no hit holds a telling word of the question")
     assert done.stderr.count("\n") == 1
     told = memoryctl(daemon, *STRANGER.split(), "--json")
