@@ -247,7 +247,7 @@ class Indexer:
         self._reporter.note_rules(look.rules)
         # together: what was told is counted by the plan from here on
         self._demands.unseen.end()
-        self._reporter.note_plan(look, planned)
+        self._reporter.note_plan(look, planned, self._large.queued)
         # what is not in the plan is in the index as it may be, or not at all
         self.withdrawn.keep({*todo.read, *todo.remove, *(old for old, _ in todo.rename), *todo.missing_since})
 

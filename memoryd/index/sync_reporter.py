@@ -53,16 +53,17 @@ class SyncReporter:
             # what may be embedded changes with it
             self._events.on_commit()
 
-    def note_plan(self, look: Look, planned: Planned) -> None:
-        """Note what is to be done."""
+    def note_plan(self, look: Look, planned: Planned, queued: Set[RelativePath]) -> None:
+        """Note what is to be done, beside the large files that are `queued`: a plan for some files is none for them."""
         todo = planned.todo
         self.waiting, self.has_again = planned.waiting, False
-        self.unread = {*todo.read, *(new for _, new in todo.rename)}
+        still_queued = (queued & look.seen.files.keys()) - {*todo.read}
+        self.unread = {*todo.read, *(new for _, new in todo.rename), *still_queued}
         self._update(
             last_scan_at=datetime.now(UTC) if look.only is None else self.state.last_scan_at,
             roots=tuple(look.seen.roots),
-            pending_files=len(todo.read) + len(todo.rename) + len(todo.remove),
-            is_dirty=not todo.is_empty or not todo.is_settled,
+            pending_files=len(todo.read) + len(todo.rename) + len(todo.remove) + len(still_queued),
+            is_dirty=bool(still_queued) or not todo.is_empty or not todo.is_settled,
         )
         if not todo.is_empty:
             self._events.publish(Event.SYNC, {"state": "started", "pendingFiles": self.state.pending_files})

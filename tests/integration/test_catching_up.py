@@ -2,13 +2,15 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
+import threading
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from memoryd.index.inotify_events import InotifyEvents
+from memoryd.index.spool import Spool
 from memoryd.index.watcher import FileWatcher
 from tests.integration.indexing import QUICK, Stage, staged
 from tests.waiting import eventually_async
@@ -154,3 +156,33 @@ async def test_lost_events_are_at_least_one_pending_file(asking: Asking, tmp_pat
     assert await asking.catch_up(0) == 1
     assert await asking.found("quetzal") == (["memory/lost.md"], 0)
     await eventually_async(lambda: asking.is_heard)
+
+
+async def test_large_note_that_is_being_cut_stays_pending_when_small_ones_are_saved(
+    asking: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage, may_go_on = asking.stage, threading.Event()
+
+    class SlowSpool(Spool):
+        def __init__(self, entries: Iterator[object], folder: Path) -> None:
+            assert may_go_on.wait(60)
+            super().__init__(entries, folder)  # type: ignore[arg-type]
+
+    for place in ("reading", "looking", "round"):
+        monkeypatch.setattr(f"memoryd.index.{place}.LARGE_BYTES", 100_000)
+    monkeypatch.setattr("memoryd.index.reading.Spool", SlowSpool)
+    stage.write("memory/large.md", "- a crown is paid on each day.\n" * 10_000 + "\nThe quetzal.\n")
+    try:
+        assert await asking.found("quetzal") == ([], 1)
+        for number in range(3):
+            stage.write("memory/small.md", f"The ibex number{number}.\n")
+            assert await asking.found(f"quetzal number{number}") == (["memory/small.md"], 1)
+            assert stage.indexer.state.pending_files == 1
+        # touched again, and gone: neither is counted twice, nor for ever
+        stage.write("memory/large.md", "- a crown is paid on each day.\n" * 10_001 + "\nThe quetzal.\n")
+        stage.write("memory/small.md", "The stork.\n")
+        assert await asking.found("stork") == (["memory/small.md"], 1)
+    finally:
+        may_go_on.set()
+    await stage.sync(seconds=60)
+    assert await asking.found("quetzal") == (["memory/large.md"], 0)
