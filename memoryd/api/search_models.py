@@ -149,7 +149,7 @@ class SearchHealth(Reply):
     arms: dict[str, ArmReply]
     """How each arm took part, by name: `lexical` (words), `vector` (meaning), `rerank` where there is a reranker."""
     pending_files: int
-    """How many files are still to be read, renamed or removed."""
+    """How many files are otherwise on disk than in the answer, as far as is known; what is gone does not count."""
     pending_embeddings: int
     """How many passages are still to get a vector."""
 
