@@ -89,4 +89,6 @@ def _standing(hits: Iterable[Hit], checked: CheckedRows) -> Iterator[Hit]:
     told = checked.told
     for hit in hits:
         if hit.chunk in told:
-            yield replace(hit, chunk=told[hit.chunk], copies=tuple(told[copy] for copy in hit.copies if copy in told))
+            chunk, copies = told[hit.chunk], tuple(told[copy] for copy in hit.copies if copy in told)
+            is_same = chunk is hit.chunk and copies == hit.copies
+            yield hit if is_same else replace(hit, chunk=chunk, copies=copies)

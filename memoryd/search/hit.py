@@ -1,6 +1,6 @@
 """A hit: a chunk that may answer, with all that is known of it, from the arms to the reply."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from memoryd.domain.citations import Citation, cited
@@ -53,6 +53,11 @@ class HitSnippet:
     """None of a picture or sound, and until the answer is told."""
 
 
+def holds_a_word(bm25: float | None, terms: Collection[str]) -> bool:
+    """Tell whether a word of the question stands in a chunk that words found so, or that holds these terms."""
+    return bm25 is not None or bool(terms)
+
+
 @dataclass(frozen=True, slots=True)
 class Hit:
     """A chunk with its scores; a miss is one too, with the reason of it in `because`.
@@ -88,7 +93,7 @@ class Hit:
     @property
     def is_literal(self) -> bool:
         """Whether a word of the question stands in it."""
-        return self.bm25 is not None or bool(self.terms)
+        return holds_a_word(self.bm25, self.terms)
 
     @property
     def is_noise(self) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from memoryd.domain.ranking.floors import Floors, TermStatistics, floors
 from memoryd.domain.ranking.fusion import Evidence
 from memoryd.domain.ranking.reordering import dealt
-from memoryd.search.hit import Hit, Ranks
+from memoryd.search.hit import Hit, Ranks, holds_a_word
 from memoryd.store.chunks import ChunkRow
 
 
@@ -52,20 +52,21 @@ class Ranked:
     def hit(self, row: ChunkRow) -> Hit:
         """Return a chunk with all that is known of it."""
         base_score, reading = self.base_scores[row.id], self.readings.get(row.id)
-        hit = Hit(
+        bm25, cosine = self.evidence.lexical.bm25.get(row.id), self.evidence.vector.cosines.get(row.id)
+        terms = self.statistics.terms_of(row.id) if self.statistics else ()
+        is_literal = holds_a_word(bm25, terms)
+        return Hit(
             row,
             base_score,
             base_score if reading is None else reading.score,
-            bm25=self.evidence.lexical.bm25.get(row.id),
-            cosine=self.evidence.vector.cosines.get(row.id),
+            bm25=bm25,
+            cosine=cosine,
             near=self.evidence.vector.near(row.id),
             ranks=self.ranks[row.id] if reading is None else replace(self.ranks[row.id], reading=reading.place),
             relevance=None if reading is None else reading.relevance,
-            terms=self.statistics.terms_of(row.id) if self.statistics else (),
+            terms=terms,
+            verdict=None if self.floors is None else self.floors.verdict(terms, cosine, is_literal=is_literal),
         )
-        if self.floors is None:
-            return hit
-        return replace(hit, verdict=self.floors.verdict(hit.terms, hit.cosine, is_literal=hit.is_literal))
 
 
 def ranked(

@@ -69,10 +69,10 @@ def select(
     else:
         rest += noise
     hits = tuple(_placed(leaders[at].hit, place, at, floors) for place, at in enumerate(places))
-    late = [replace(one.hit, because=BEYOND) for at, one in enumerate(leaders) if at not in places]
-    late += [replace(hit, because=BEYOND) for hit in rest[:limit]]
-    misses = sorted(late + refused[:limit], key=lambda hit: (hit.is_noise, -hit.score))
-    return Selected(hits, tuple(misses[:limit]), telling, has_room, dominant)
+    late = [one.hit for at, one in enumerate(leaders) if at not in places] + rest[:limit]
+    nearest = sorted([*late, *refused[:limit]], key=lambda hit: (hit.is_noise, -hit.score))[:limit]
+    misses = tuple(hit if hit.because else replace(hit, because=BEYOND) for hit in nearest)
+    return Selected(hits, misses, telling, has_room, dominant)
 
 
 def _by_worth(hit: Hit) -> tuple[bool, float, float, float]:
