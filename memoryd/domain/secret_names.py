@@ -12,9 +12,11 @@ from typing import Final
 from memoryd.domain.secret_shapes import FoundSecret, SecretKind, is_random, is_told_already
 
 # every alternative begins with a letter of its own: so the search skips what none begins with
-_PASSWORD: Final = r"password|passwd|passcode|passphrase|pwd(?<![a-z]pwd)|_pwd|_pass"
+_PASSWORD: Final = (
+    r"password|passwort|kennwort|pw(?<![a-z0-9_]pw)|passwd|passcode|passphrase|pwd(?<![a-z]pwd)|_pwd|_pass"
+)
 _TOKEN: Final = (
-    r"secret(?:[_-]?(?:access[_-]?)?key)?|token|credential|api[_ -]?key|access[_ -]?key|private[_ -]?key"
+    r"secret(?:[_-]?(?:access[_-]?)?key(?:[_-]base)?)?|token|credential|api[_ -]?key|access[_ -]?key|private[_ -]?key"
     r"|auth[_ -]?key|account[_ -]?key|encryption[_ -]?key|signing[_ -]?key|master[_ -]?key"
 )
 _ANY_KEY: Final = r"_key|-key"
@@ -30,7 +32,7 @@ _NAMED: Final = re.compile(
 )
 """Of a text in small letters."""
 _CHINESE_NAMED: Final = re.compile(
-    rf"(?:{_CHINESE})(?P<sign>[ \t]{{0,8}}(?:[:：=]|是|为|改成|改为|设为|设成)[ \t]{{0,8}}[:：]?[ \t]{{0,4}})"
+    rf"(?:{_CHINESE})(?P<sign>[ \t]{{0,8}}(?:[:：=]|是|为|改成|改为|设为|设成|[ \t])[ \t]{{0,8}}[:：]?[ \t]{{0,4}})"
     rf"[\"'`“「]?(?P<bare>{_BARE})"
 )
 _OPTION: Final = re.compile(
@@ -38,6 +40,7 @@ _OPTION: Final = re.compile(
     rf"(?P<bare>(?!-){_BARE})"
 )
 _TAIL: Final = ".,;:!?)]}>"
+_ENCLOSING: Final = ".,;)]}>"
 _CODE: Final = re.compile(r"[A-Za-z_][A-Za-z_.]*+\Z")
 """A name of a program, not a value: `self.token`."""
 _CALL: Final = re.compile(r"[A-Za-z_][\w.]*+[(\[]")
@@ -66,7 +69,8 @@ def named_secrets(text: str) -> Iterator[FoundSecret]:
             is_password=found["password"] is not None,
             is_any_key=found["password"] is None and found["token"] is None,
             sign=found["sign"],
-            value=text[start:end] if group == "quoted" else text[start:end].rstrip(_TAIL),
+            # right behind an equals sign no sentence ends
+            value=text[start:end].rstrip({"quoted": "", "bare": _ENCLOSING if found["sign"] == "=" else _TAIL}[group]),
         )
         if _is_quoted_secret(named) if group == "quoted" else _is_bare_secret(named):
             kind = SecretKind.PASSWORD if named.is_password else SecretKind.TOKEN
@@ -84,7 +88,9 @@ def _spoken(text: str) -> Iterator[FoundSecret]:
     """Yield what stands behind a Chinese name, and behind an option of a command."""
     for found in _CHINESE_NAMED.finditer(text):
         value, is_written = found["bare"].rstrip(_TAIL), re.search("[:：=]", found["sign"])
-        if len(value) >= _MIN_PASSWORD and not is_told_already(value) and (is_written or _is_password(value)):
+        # behind a space alone a short word is as likely the name of a method
+        least = _MIN_PASSWORD if found["sign"].strip() else _MIN_TOKEN
+        if len(value) >= least and not is_told_already(value) and (is_written or _is_password(value)):
             yield FoundSecret(found.start("bare"), found.start("bare") + len(value), SecretKind.PASSWORD)
     for found in _OPTION.finditer(text):
         value = found["bare"].rstrip(_TAIL)

@@ -47,6 +47,8 @@ _KNOWN: Final = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(_PREFIXES)})[A-Za-z0-
 _LONG: Final = re.compile(r"(?<![A-Za-z0-9])(?:pa-[A-Za-z0-9_-]{40,}+|key-[0-9a-f]{32}(?![0-9a-z]))")
 """Voyage's and Mailgun's begin as much else does."""
 _AWS: Final = re.compile(r"(?<![A-Za-z0-9])(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])")
+_DOTTED: Final = re.compile(r"(?<![A-Za-z0-9])[0-9a-f]{32}\.[A-Za-z0-9]{16}(?![A-Za-z0-9])")
+"""Zhipu's."""
 _WEB_TOKEN: Final = re.compile(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{8,}+(?:\.[A-Za-z0-9_-]*+){0,3}")
 """JSON Web Tokens, RFC 7519: two objects in base64url, of which each begins with `{"`."""
 _BOT: Final = re.compile(r"(?<![A-Za-z0-9])[0-9]{6,12}:[A-Za-z0-9_-]{30,}+")
@@ -62,8 +64,8 @@ _HEADER: Final = re.compile(
 )
 _BEARER: Final = re.compile(r"(?<![A-Za-z0-9])(?i:bearer)\s{1,8}(?P<secret>[A-Za-z0-9._~+/=-]{16,}+)")
 _COOKIE: Final = re.compile(r"(?<![\w-])(?i:(?:set-)?cookie)\s{0,8}:\s{0,8}(?P<secret>[^\s=;]{1,64}=[^\r\n\"']++)")
-_TOKENS: Final = (_KNOWN, _LONG, _AWS, _WEB_TOKEN, _BOT, _DISCORD, _HOOK, _HEADER, _BEARER, _COOKIE)
-_SURE: Final = frozenset({_AWS, _WEB_TOKEN, _DISCORD, _HEADER, _COOKIE})
+_TOKENS: Final = (_KNOWN, _LONG, _AWS, _WEB_TOKEN, _BOT, _DOTTED, _DISCORD, _HOOK, _HEADER, _BEARER, _COOKIE)
+_SURE: Final = frozenset({_AWS, _DOTTED, _WEB_TOKEN, _DISCORD, _HEADER, _COOKIE})
 """What has such a form is nothing else; of the others a part must look as chance made it."""
 
 _ADDRESS: Final = re.compile(r"(?<=://)[^\s/@:?#\"'<>]{0,100}+:(?P<secret>[^\s/@\"'<>]{1,200}+)@")
@@ -72,6 +74,9 @@ _ADDRESS_TOKEN: Final = re.compile(r"(?<=://)(?P<secret>[A-Za-z0-9_-]{16,200}+)@
 _QUERY: Final = re.compile(r"[?&](?i:key|sig|signature|auth|x-amz-signature|code)=(?P<secret>[^&\s#\"'<>]{16,}+)")
 _USER: Final = re.compile(
     r"(?<![\w-])curl(?=\s)[^\n]{0,200}?\s-u\s{1,4}[\"']?[^\s:\"']{1,64}+:(?P<secret>[^\s\"']{1,200}+)"
+)
+_ARGUMENT: Final = re.compile(
+    r"(?<![\w-])(?:sshpass\s{1,4}-p|redis-cli(?=\s)[^\n]{0,80}?\s-a)\s{0,4}[\"']?(?P<secret>[^\s\"']{1,200}+)"
 )
 
 _BEGIN: Final = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
@@ -97,7 +102,7 @@ def is_random(text: str) -> bool:
 def known_secrets(text: str) -> Iterator[FoundSecret]:
     """Yield what is a secret by its form alone, in no order; they may overlap."""
     yield from _tokens(text)
-    for found in chain(_ADDRESS.finditer(text), _USER.finditer(text)):
+    for found in chain(*(one.finditer(text) for one in (_ADDRESS, _USER, _ARGUMENT))):
         if not is_told_already(found["secret"]):
             yield FoundSecret(*found.span("secret"), SecretKind.PASSWORD)
     for found in chain(_ADDRESS_TOKEN.finditer(text), _QUERY.finditer(text)):
