@@ -15,6 +15,7 @@ _FIRST, _LAST = 6, 4
 _MIN_HIDDEN: Final = 16
 """A token of which fewer characters would stay hidden is hidden whole."""
 _HIDDEN: Final = "***"
+_PASSES: Final = 6
 
 
 def redacted(text: str) -> str:
@@ -23,17 +24,27 @@ def redacted(text: str) -> str:
     Redact before a text is cut into pieces: a half of a secret looks like nothing. The time grows with the length of
     the text alone.
     """
-    pieces, at = [], 0
-    for secret in secrets_in(text):
-        pieces += [text[at : secret.start], _masked(text[secret.start : secret.end], secret.kind)]
-        at = secret.end
-    return "".join([*pieces, text[at:]])
+    for _ in range(_PASSES):
+        # what is masked may bare its neighbour: `…curl -u` is a command where `AbCcurl -u` was none
+        masked = _once(text)
+        if masked == text:
+            break
+        text = masked
+    return text
 
 
 def secrets_in(text: str) -> list[FoundSecret]:
     """Return the secrets of a text in order, apart from each other."""
     found = chain(known_secrets(text), named_secrets(text))
     return list(_apart(sorted(secret for secret in found if secret.start < secret.end)))
+
+
+def _once(text: str) -> str:
+    pieces, at = [], 0
+    for secret in secrets_in(text):
+        pieces += [text[at : secret.start], _masked(text[secret.start : secret.end], secret.kind)]
+        at = secret.end
+    return "".join([*pieces, text[at:]])
 
 
 def _apart(secrets: Iterable[FoundSecret]) -> Iterable[FoundSecret]:

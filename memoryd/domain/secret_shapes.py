@@ -64,8 +64,8 @@ _HEADER: Final = re.compile(
 )
 _BEARER: Final = re.compile(r"(?<![A-Za-z0-9])(?i:bearer)\s{1,8}(?P<secret>[A-Za-z0-9._~+/=-]{16,}+)")
 _COOKIE: Final = re.compile(r"(?<![\w-])(?i:(?:set-)?cookie)\s{0,8}:\s{0,8}(?P<secret>[^\s=;]{1,64}=[^\r\n\"']++)")
-_TOKENS: Final = (_KNOWN, _LONG, _AWS, _WEB_TOKEN, _BOT, _DOTTED, _DISCORD, _HOOK, _HEADER, _BEARER, _COOKIE)
-_SURE: Final = frozenset({_AWS, _DOTTED, _WEB_TOKEN, _DISCORD, _HEADER, _COOKIE})
+_TOKENS: Final = (_KNOWN, _LONG, _AWS, _WEB_TOKEN, _BOT, _DOTTED, _DISCORD, _HOOK, _HEADER, _BEARER)
+_SURE: Final = frozenset({_AWS, _DOTTED, _WEB_TOKEN, _DISCORD, _HEADER})
 """What has such a form is nothing else; of the others a part must look as chance made it."""
 
 _ADDRESS: Final = re.compile(r"(?<=://)[^\s/@:?#\"'<>]{0,100}+:(?P<secret>[^\s/@\"'<>]{1,200}+)@")
@@ -102,7 +102,7 @@ def is_random(text: str) -> bool:
 def known_secrets(text: str) -> Iterator[FoundSecret]:
     """Yield what is a secret by its form alone, in no order; they may overlap."""
     yield from _tokens(text)
-    for found in chain(*(one.finditer(text) for one in (_ADDRESS, _USER, _ARGUMENT))):
+    for found in chain(*(one.finditer(text) for one in (_ADDRESS, _USER, _ARGUMENT, _COOKIE))):
         if not is_told_already(found["secret"]):
             yield FoundSecret(*found.span("secret"), SecretKind.PASSWORD)
     for found in chain(_ADDRESS_TOKEN.finditer(text), _QUERY.finditer(text)):
