@@ -69,6 +69,8 @@ class Scan:
     """The same of the workspace and of the folders that the roots stand in, where a root may appear."""
     tops: list[Path] = field(default_factory=list)
     """Where the roots really are, when symlinks are followed."""
+    has_links: bool = False
+    """Whether symlinks are followed and there are some: what they lead to may change where nobody watches."""
 
 
 def scan(roots: Sequence[ScanRoot], rules: ScanRules) -> Scan:
@@ -101,6 +103,7 @@ def _device(folder: Path) -> int | None:
 
 
 def _scan_root(root: ScanRoot, rules: ScanRules, found: Scan) -> tuple[RootState, str, os.stat_result | None]:
+    found.has_links |= rules.follow_symlinks and root.path.is_symlink()
     try:
         info = root.path.stat(follow_symlinks=rules.follow_symlinks)
     except (FileNotFoundError, NotADirectoryError):
@@ -178,6 +181,8 @@ def _kept(listed: list[os.DirEntry[str]], at: str, rules: ScanRules, found: Scan
             is_link = entry.is_symlink()
         except OSError:
             continue
+        # also one that leads nowhere, or out of the workspace: links behind it may come to lead elsewhere
+        found.has_links |= is_link and rules.follow_symlinks
         if not is_folder and not rules.may_be_document(name):
             continue
         if not is_utf8_name(name):

@@ -18,10 +18,12 @@ class CatchingUp:
     async def catch_up(self, seconds: float, *, is_heard: bool) -> int:
         """Have the disk looked at if it changed, and the small notes among what changed read, within these seconds.
 
-        `is_heard` says that all changes were told by events. Return how many documents the index does not hold as they
-        were on disk at the call, as far as is known; without time, nothing is looked at. A document that is gone is
-        none of them: `Indexer.gone` names it, and no answer tells of it.
+        `is_heard` says that all changes in the watched folders were told by events. Return how many documents the index
+        does not hold as they were on disk at the call, as far as is known; without time, nothing is looked at. A
+        document that is gone is none of them: `Indexer.gone` names it, and no answer tells of it.
         """
+        # what links lead to may lie in folders that are not watched, and links on the way, too
+        is_heard = is_heard and not self.reporter.has_links
         if is_heard and not self._needs_look():
             # a round that goes on may have looked already, and reads now what this question wants to find
             ticket = self.demands.ticket

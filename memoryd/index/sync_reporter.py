@@ -30,6 +30,8 @@ class SyncReporter:
         """What is still to be read, as of the last look; it changes under whoever keeps it."""
         self.has_again = False
         """Whether some of them are to be read at the next look only."""
+        self.has_links = False
+        """Whether documents may change without an event, as they lie behind links."""
         self._table = table
         self._events = events
         self._grace = grace
@@ -41,6 +43,7 @@ class SyncReporter:
 
     def note_look(self, look: Look) -> None:
         """Note what was on disk."""
+        self.has_links = look.seen.has_links
         self._update(remote=look.remote)
         if look.only is None:
             self._events.on_scan(look.seen)

@@ -4,6 +4,7 @@ import asyncio
 import os
 import threading
 from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -39,14 +40,22 @@ class Asking:
         return await self.stage.found(text), pending
 
 
-@pytest.fixture
-async def asking(tmp_path: Path, workspace: Path) -> AsyncIterator[Asking]:
+@asynccontextmanager
+async def asked(tmp_path: Path, workspace: Path, *, follow_symlinks: bool = False) -> AsyncIterator[Asking]:
     watcher = FileWatcher(probe=tmp_path / "probe", source=InotifyEvents(step_seconds=60))
-    async with staged(workspace, tmp_path / "state", settings=PATIENT, watcher=watcher) as stage:
+    async with staged(
+        workspace, tmp_path / "state", settings=PATIENT, watcher=watcher, follow_symlinks=follow_symlinks
+    ) as stage:
         await stage.sync()
         found = Asking(stage, watcher)
         await eventually_async(lambda: found.is_heard)
         await found.catch_up()
+        yield found
+
+
+@pytest.fixture
+async def asking(tmp_path: Path, workspace: Path) -> AsyncIterator[Asking]:
+    async with asked(tmp_path, workspace) as found:
         yield found
 
 
@@ -186,3 +195,34 @@ async def test_large_note_that_is_being_cut_stays_pending_when_small_ones_are_sa
         may_go_on.set()
     await stage.sync(seconds=60)
     assert await asking.found("quetzal") == (["memory/large.md"], 0)
+
+
+@pytest.mark.parametrize("link", ["memory/linked.md", "memory/linked", "MEMORY.md"])
+async def test_what_links_lead_to_is_looked_at_since_nobody_watches_it(
+    tmp_path: Path, workspace: Path, link: str
+) -> None:
+    elsewhere = workspace / "projects" / "deep"
+    for name in ("one", "two"):
+        (elsewhere / name).mkdir(parents=True)
+        (elsewhere / name / "note.md").write_text(f"The quetzal of {name}.\n")
+    chain, at = workspace / "projects" / "chain", workspace / link
+    at.unlink(missing_ok=True)
+    at.symlink_to(chain if at.suffix == "" else chain / "note.md")
+    cited = link if at.suffix else f"{link}/note.md"
+    # it leads nowhere at first
+    async with asked(tmp_path, workspace, follow_symlinks=True) as asking:
+        assert await asking.found("quetzal") == ([], 0)
+        chain.symlink_to(elsewhere / "one")
+        assert await asking.found("quetzal one") == ([cited], 0)
+        (elsewhere / "one" / "note.md").write_text("The ibex, which is longer.\n")
+        assert await asking.found("ibex") == ([cited], 0)
+        chain.unlink()
+        chain.symlink_to(elsewhere / "two")
+        assert await asking.found("quetzal two") == ([cited], 0)
+
+
+async def test_without_links_nothing_is_looked_at_where_they_would_be_followed(tmp_path: Path, workspace: Path) -> None:
+    async with asked(tmp_path, workspace, follow_symlinks=True) as asking:
+        scanned = asking.stage.indexer.state.last_scan_at
+        assert await asking.catch_up() == 0
+        assert asking.stage.indexer.state.last_scan_at == scanned
