@@ -81,8 +81,13 @@ def _rows(found: Found, query: Query) -> Iterator[ChunkRow]:
 
 def _told(found: Found, checked: CheckedRows, query: Query) -> Found:
     """Return what is found as it stands now; misses that nobody is told of stay as they are, for they are counted."""
+    hits = tuple(_standing(found.hits, checked))
     misses = tuple(_standing(found.misses, checked)) if query.is_explained else found.misses
-    return replace(found, hits=tuple(_standing(found.hits, checked)), misses=misses)
+    floors = found.floors
+    # what differs still, after every refill or when time was up, is not what the others are held against
+    if floors is not None and checked.differing:
+        floors = floors.of([(hit.terms, hit.cosine) for hit in hits])
+    return replace(found, hits=hits, misses=misses, floors=floors)
 
 
 def _standing(hits: Iterable[Hit], checked: CheckedRows) -> Iterator[Hit]:

@@ -1,16 +1,23 @@
 """The builtin search over a real index: what is allowed, what is found, and what a failing arm costs."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Set
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from memoryd.domain.documents import RelativePath
 from memoryd.domain.ranking.filters import Filters
 from memoryd.embed.slot import EmbedderPhase
+from memoryd.files.present import PresentFiles
+from memoryd.files.roots import workspace_roots
+from memoryd.files.scan_rules import ScanRules
 from memoryd.search.backend import ArmState, Query
+from memoryd.search.checked_search import IS_GONE, MAX_REFILLS, CheckedSearch
+from memoryd.search.file_check import FileCheck
 from memoryd.search.untold import Untold
 from tests.fakes import FakeEmbedder
 from tests.integration.indexing import Stage, staged
@@ -175,6 +182,27 @@ async def test_what_is_untold_is_no_evidence(stage: Stage, by: str) -> None:
         after.floors.noise.deviations(hit.cosine) for hit in after.hits if hit.cosine is not None
     )
     assert [hit.ranks.merged for hit in after.hits] == list(range(1, len(after.hits) + 1))
+
+
+async def test_what_is_gone_after_every_refill_is_no_evidence_either(stage: Stage) -> None:
+    """More notes are gone than an answer is filled again for."""
+    gone = [stage.write(f"memory/q{number}.md", f"The quetzal nests, {number}.\n") for number in range(MAX_REFILLS + 3)]
+    await stage.embed()
+    for path in gone:
+        path.unlink()
+    rules = ScanRules(stage.workspace, lambda _path: False)
+    files = PresentFiles(rules=lambda: rules, roots=lambda: workspace_roots(stage.workspace, ()))
+
+    async def never(_paths: Set[RelativePath], _seconds: float) -> bool:
+        return False
+
+    with ThreadPoolExecutor(1) as executor:
+        check = FileCheck(files=files, executor=executor, chunker="any")
+        search = CheckedSearch(inner=stage.search, check=check, look_again=never, gone=frozenset)
+        found = await search.search(Query("quetzal nests", limit=1, deadline=30))
+    assert (found.hits, set(found.owed.values())) == ((), {IS_GONE})
+    assert found.floors is not None
+    assert (found.floors.share, found.floors.deviations) == (0.0, None)
 
 
 async def test_index_that_is_being_rebuilt_is_told_as_arms_that_fail(stage: Stage) -> None:

@@ -10,7 +10,7 @@ notes; docs/explanation/ranking.md has the figures.
 
 import math
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from statistics import NormalDist
 
@@ -149,6 +149,15 @@ class Floors:
     vector_floor: float
     """Deviations below which a hit without a word of the question is noise."""
     clear_floor: float
+
+    def of(self, told: Collection[tuple[Collection[str], float | None]]) -> "Floors":
+        """Return the same floors with the best of these alone: the terms and the cosine of each chunk."""
+        best = max((cosine for _, cosine in told if cosine is not None), default=None)
+        return replace(
+            self,
+            share=max((self.idf.share(terms) for terms, _ in told), default=0.0),
+            deviations=None if best is None else self.noise.deviations(best),
+        )
 
     def answers(self, terms: Collection[str], cosine: float | None) -> bool:
         """Tell whether a chunk with these terms and this cosine answers the question, by its words or its meaning."""
