@@ -208,13 +208,13 @@ class EmbeddingLane:
             if self._pause.is_at_rest:
                 self._queue.clear()
                 return False
+        if self._slot.strangers and not embedder.identity.endpoint:
+            # before the first vectors, and at a start that has nothing to embed, or notes to read first: so even the
+            # first question finds them; a model behind an endpoint takes its time, and notes do not wait for it
+            await self._slot.strangers.learn(embedder)
         if self._links.hold():
             self._queue.clear()
             return False
-        if self._slot.strangers and not embedder.identity.endpoint:
-            # before the first vectors, and at a start that finds nothing to embed: so even the first question finds
-            # them; a model behind an endpoint takes its time, or a batch job, and notes do not wait for that
-            await self._slot.strangers.learn(embedder)
         batch = self._queue.take(self._settings.remote_batch if embedder.identity.endpoint else self._settings.batch)
         if not batch:
             self._finish()
