@@ -19,6 +19,7 @@ from memoryd.domain.text.words import is_unspaced
 from memoryd.embed.protocol import Embedder, EmbedderIdentity, Fingerprint, Passage, Unembeddable
 from memoryd.embed.stranger_texts import SPACED, UNSPACED
 from memoryd.errors import EmbeddingError
+from memoryd.files.octets import NotReadableError, TornReadError, read_octets
 from memoryd.files.writing import replace_file
 
 log = structlog.get_logger(__name__)
@@ -90,12 +91,13 @@ async def _measured(embedder: Embedder) -> Rows:
 
 def _read(path: Path, identity: EmbedderIdentity) -> Rows | None:
     """Return what was kept of a model; None if that is damaged, of other texts or of another model."""
+    size = _DIGEST_BYTES + 2 * len(_TEXTS) * identity.dimensions
     try:
-        data = path.read_bytes()
-    except OSError:
+        data = read_octets(path.parent, path.name, max_bytes=size).data
+    except (OSError, NotReadableError, TornReadError):
         return None
     digest, body = data[:_DIGEST_BYTES], data[_DIGEST_BYTES:]
-    if digest != _digest(identity, body) or len(body) != 2 * len(_TEXTS) * identity.dimensions:
+    if len(data) != size or digest != _digest(identity, body):
         return None
     rows = np.frombuffer(body, np.float16).reshape(len(_TEXTS), -1).astype(np.float32)
     is_whole = bool(np.allclose(np.linalg.norm(rows, axis=1), 1, atol=LENGTH_TOLERANCE))

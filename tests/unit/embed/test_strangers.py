@@ -1,6 +1,7 @@
 """What a model makes of notes of nobody is asked for once, kept, and asked for again when what was kept is no good."""
 
 import asyncio
+import os
 from pathlib import Path
 
 import numpy as np
@@ -47,7 +48,7 @@ async def test_models_are_told_apart(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 2
 
 
-@pytest.mark.parametrize("damage", ["empty", "cut", "flipped", "another model's", "a folder"])
+@pytest.mark.parametrize("damage", ["empty", "cut", "flipped", "another model's", "grown", "a pipe", "a folder"])
 async def test_what_is_no_good_is_measured_again(tmp_path: Path, damage: str) -> None:
     embedder, other = FakeEmbedder(), FakeEmbedder(name="other")
     await Strangers(tmp_path).learn(embedder)
@@ -63,6 +64,12 @@ async def test_what_is_no_good_is_measured_again(tmp_path: Path, damage: str) ->
         case "another model's":
             await Strangers(tmp_path).learn(other)
             path.write_bytes((tmp_path / other.identity.fingerprint).read_bytes())
+        case "grown":
+            path.write_bytes(data + b"\0")
+        case "a pipe":
+            # nobody writes to it: who opens it as a file waits for ever
+            path.unlink()
+            os.mkfifo(path)
         case _:
             path.unlink()
             path.mkdir()
