@@ -5,28 +5,24 @@ that none is lost. Everything here may wait for the disk and is called in a thre
 """
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from memoryd.domain.documents import FileStat
 from memoryd.domain.redaction import redacted
-from memoryd.domain.sessions.indexed_turns import MessageKeys
 from memoryd.domain.sessions.keeping import Keeping
-from memoryd.domain.sessions.keywords import Commonness, keywords, never_common
-from memoryd.domain.sessions.making_turns import MadeTurn, RawTurn, made_turn
+from memoryd.domain.sessions.keywords import Commonness, never_common
+from memoryd.domain.sessions.making_turns import MadeTurn, RawTurn, made_turn, message_keys
 from memoryd.domain.sessions.sequences import BUDGET, TURNS, SequenceChoice, sequence
 from memoryd.domain.sessions.session_ids import is_over, safe_id, session_id
-from memoryd.domain.sessions.simhash import simhash
-from memoryd.domain.sessions.topics import topics
 from memoryd.domain.sessions.turns import Session, SessionId, Turn
 from memoryd.errors import Denied, NotFound, StoreError, StoreUnavailable
-from memoryd.files.octets import TornReadError
 from memoryd.sessions.known_sessions import Entry, KnownSessions, head_of
+from memoryd.sessions.looking import LookingAtSessions
 from memoryd.sessions.main_file import MainFile, stamp_of
-from memoryd.sessions.session_changes import UNREADABLE, Change, SessionChanges, unavailable
+from memoryd.sessions.session_changes import Change, SessionChanges, unavailable
 from memoryd.sessions.session_files import SessionFiles
 
 SESSIONS: Final = "memory/sessions"
@@ -77,6 +73,7 @@ class QaStore:
         self._changes = SessionChanges(self._files, self._archive)
         self._main = MainFile(workspace)
         self._known = KnownSessions()
+        self._looking = LookingAtSessions(self._files, self._known)
         self._keeping = keeping or Keeping()
         self._commonness = commonness
         self._is_read_only = is_read_only
@@ -100,7 +97,7 @@ class QaStore:
                 name = head_of(entry).id
                 if name in stats and state.stamps.get(name) == stamp_of(stats[name]):
                     self._known.take(name, entry, stats[name])
-            if self._look(stats) or len(stats) != len(state.document.entries):
+            if self._looking.look() or len(stats) != len(state.document.entries):
                 self._on_change()
 
     def session_for(self, key: str, agent: str, at: datetime) -> SessionId:
@@ -109,7 +106,7 @@ class QaStore:
         if newest is None:
             # another process may have begun it
             with self._writing, unavailable():
-                self._look(self._files.stats())
+                self._looking.look()
             newest = self._going_on(key, agent, at)
         return newest or session_id(key, at.date(), lambda name: not (self._files.has(name) or self._archive.has(name)))
 
@@ -202,8 +199,8 @@ class QaStore:
         here = safe_id(current) if current else None
         if here is not None:
             # another process may have added to it
-            self._refresh(here, self._files.stat(here))
-        choice = self._known.chosen(None if message is None else self._keys(message), agent, here)
+            self._looking.refresh(here)
+        choice = self._known.chosen(None if message is None else message_keys(message, self._commonness), agent, here)
         known = self._known.get(choice.session) if choice.session else None
         if known is None or known.entry is None:
             return FoundSequence(choice)
@@ -221,7 +218,7 @@ class QaStore:
         """Bring the main file up to date with the sessions, those that others wrote too."""
         self._allow_writing()
         with self._writing, unavailable():
-            self._look(self._files.stats())
+            self._looking.look()
             known = self._known.all()
             entries = [one.entry for one in known.values() if one.entry is not None]
             stamps = {name: stamp_of(one.stat) for name, one in known.items() if not one.problem}
@@ -258,31 +255,6 @@ class QaStore:
                 self._known.take(name, stored.session, stored.stat)
                 self._on_change()
         return stored is not None
-
-    def _look(self, stats: Mapping[SessionId, FileStat]) -> bool:
-        """Read the sessions whose files have changed; return whether any had."""
-        gone = self._known.all().keys() - stats.keys()
-        for name in gone:
-            self._known.drop(name)
-        changed = [self._refresh(name, stat) for name, stat in stats.items()]
-        return bool(gone) or any(changed)
-
-    def _refresh(self, name: SessionId, stat: FileStat | None) -> bool:
-        known = self._known.get(name)
-        if stat is None or (known is not None and known.stat == stat):
-            return False
-        try:
-            stored = self._files.read(name)
-        except (*UNREADABLE, TornReadError, OSError) as exc:
-            self._known.refuse(name, stat, str(exc))
-            return True
-        if stored is not None:
-            self._known.take(name, stored.session, stored.stat)
-        return True
-
-    def _keys(self, message: str) -> MessageKeys:
-        words = keywords(message, self._commonness)
-        return MessageKeys(words, simhash(words, message), topics(message, None, words))
 
     def _allow_writing(self) -> None:
         if self._is_read_only:

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from memoryd.domain.redaction import redacted
+from memoryd.domain.sessions.indexed_turns import MessageKeys
 from memoryd.domain.sessions.keeping import Keeping
 from memoryd.domain.sessions.keywords import Commonness, keywords, never_common
 from memoryd.domain.sessions.significance import significance_parts, without_formulas
@@ -40,6 +41,12 @@ class MadeTurn:
 
     turn: Turn
     dropped_answer: str | None
+
+
+def message_keys(message: str, commonness: Commonness = never_common) -> MessageKeys:
+    """Return what a message is looked up by: the same as would be stored of it."""
+    words = keywords(message, commonness)
+    return MessageKeys(words, simhash(words, message), topics(message, None, words))
 
 
 @lru_cache(_COMPARED)

@@ -9,10 +9,8 @@ from hypothesis import strategies as st
 
 from memoryd.domain.sessions.indexed_turns import IndexedTurns, MessageKeys
 from memoryd.domain.sessions.keeping import Keeping, Totals, totals
-from memoryd.domain.sessions.keywords import keywords
+from memoryd.domain.sessions.making_turns import message_keys
 from memoryd.domain.sessions.sequences import Chosen, SequenceChoice, choose, sequence
-from memoryd.domain.sessions.simhash import simhash
-from memoryd.domain.sessions.topics import topics
 from memoryd.domain.sessions.turns import Session, SessionId
 from memoryd.domain.text.tokens import estimate
 from tests.unit.domain.sessions.conversations import BEGUN, SESSIONS, conversation
@@ -20,11 +18,6 @@ from tests.unit.domain.sessions.conversations import BEGUN, SESSIONS, conversati
 BOILER = conversation("boiler", "hi", "the boiler loses pressure", "which valve of the boiler leaks", "thanks", "bye")
 TRIP = conversation("trip", "trip to Lisbon in May", "which hotel in Lisbon has parking", "and the flights")
 ANBAU = conversation("anbau", "装修预算怎么安排", "厨房的瓷砖选什么颜色", "施工队什么时候来")
-
-
-def keys_of(message: str) -> MessageKeys:
-    words = keywords(message)
-    return MessageKeys(words, simhash(words, message), topics(message, None, words))
 
 
 def indexed(*sessions: Session) -> IndexedTurns:
@@ -38,7 +31,7 @@ ALL = indexed(BOILER, TRIP, ANBAU)
 
 
 def chosen(message: str, current: Session | None = None) -> SequenceChoice:
-    keys = keys_of(message)
+    keys = message_keys(message)
     return choose(keys, current.id if current else None, ALL.matches(keys))
 
 
@@ -76,7 +69,7 @@ def test_nothing_comes_where_nothing_is_known() -> None:
 
 
 def test_near_hash_alone_is_a_match() -> None:
-    keys = replace(keys_of("which valve of the boiler leaks"), tokens=("boilers",), topics=())
+    keys = replace(message_keys("which valve of the boiler leaks"), tokens=("boilers",), topics=())
     (match,) = ALL.matches(keys)
     assert (match.session, match.seq, match.bits, match.words) == ("boiler", 3, 0, ())
 
@@ -94,7 +87,7 @@ def test_of_equal_sessions_the_newest_comes_first() -> None:
         turns=tuple(replace(turn, timestamp=BEGUN.replace(year=2027)) for turn in TRIP.turns),
     )
     for sessions in ((TRIP, later), (later, TRIP)):
-        assert indexed(*sessions).matches(keys_of("parking"))[0].session == "later"
+        assert indexed(*sessions).matches(message_keys("parking"))[0].session == "later"
 
 
 def test_current_session_is_told_of_behind_all_others() -> None:
@@ -115,7 +108,7 @@ def test_what_was_changed_and_dropped_is_found_as_in_a_new_index(sessions: list[
         grown.drop(SessionId(name))
         kept.pop(SessionId(name), None)
     assert len(grown) == sum(len(one.turns) for one in kept.values())
-    keys = keys_of("which hotel has parking and a boiler, 厨房")
+    keys = message_keys("which hotel has parking and a boiler, 厨房")
     fresh = indexed(*kept.values()).matches(keys)
     assert {(one.session, one.words) for one in grown.matches(keys)} == {(one.session, one.words) for one in fresh}
 

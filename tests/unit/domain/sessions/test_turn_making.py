@@ -4,15 +4,12 @@ import json
 from dataclasses import replace
 from datetime import timedelta
 
-from memoryd.domain.sessions.indexed_turns import IndexedTurns, MessageKeys
+from memoryd.domain.sessions.indexed_turns import IndexedTurns
 from memoryd.domain.sessions.keeping import Keeping
-from memoryd.domain.sessions.keywords import keywords
-from memoryd.domain.sessions.making_turns import RawTurn, made_turn
+from memoryd.domain.sessions.making_turns import RawTurn, made_turn, message_keys
 from memoryd.domain.sessions.qa_document import QaDocument, render_document
 from memoryd.domain.sessions.sequences import Chosen, choose, sequence
 from memoryd.domain.sessions.session_ids import session_id
-from memoryd.domain.sessions.simhash import simhash
-from memoryd.domain.sessions.topics import topics
 from memoryd.domain.sessions.turns import Session
 from memoryd.search.word_background import commonness
 from tests.unit.domain.sessions.seven_turns import BEGUN, KEY, SEVEN
@@ -24,11 +21,6 @@ def seven_turns() -> Session:
         made = made_turn(raw, session, keeping=Keeping(), commonness=commonness)
         session = replace(session, turns=(*session.turns, made.turn))
     return session
-
-
-def keys_of(message: str) -> MessageKeys:
-    words = keywords(message, commonness)
-    return MessageKeys(words, simhash(words, message), topics(message, None, words))
 
 
 def test_document_of_seven_turns_is_the_reference_s() -> None:
@@ -67,7 +59,7 @@ def test_indexes_of_seven_turns_are_the_reference_s() -> None:
 def test_question_on_the_design_yields_the_last_three_turns_in_order() -> None:
     session, indexed = seven_turns(), IndexedTurns()
     indexed.put(session)
-    keys = keys_of("你觉得这个设计怎么样？")
+    keys = message_keys("你觉得这个设计怎么样？", commonness)
     choice = choose(keys, session.id, indexed.matches(keys))
     assert choice.why is Chosen.CURRENT_MATCHES
     assert choice.sentence == (
