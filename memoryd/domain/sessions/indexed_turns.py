@@ -20,6 +20,7 @@ from memoryd.domain.sessions.turns import Session, SessionId, Turn
 
 _WORDS, _NEARNESS, _TOPICS = 0.5, 0.3, 0.2
 MAX_MATCHES: Final = 10
+_LOOKED_AT: Final = 400
 _ONES: Final = np.array([number.bit_count() for number in range(256)], np.uint8)
 
 FloatArray = NDArray[np.float64]
@@ -57,6 +58,7 @@ class IndexedTurns:
         self._turns: dict[SessionId, tuple[Turn, ...]] = {}
         self._places: list[tuple[SessionId, Turn] | None] = []
         """A turn that was taken out leaves its place empty, until half of them are."""
+        self._at: dict[SessionId, list[int]] = {}
         self._hashes = array("Q")
         self._by_word: defaultdict[str, array[int]] = defaultdict(lambda: array("I"))
         self._by_topic: defaultdict[str, array[int]] = defaultdict(lambda: array("I"))
@@ -78,6 +80,7 @@ class IndexedTurns:
         """Forget the turns of a session."""
         if not self._turns.pop(session, ()):
             return
+        del self._at[session]
         self._places = [None if place and place[0] == session else place for place in self._places]
         if len(self._places) > 2 * len(self):
             self._rebuild()
@@ -93,7 +96,9 @@ class IndexedTurns:
             return []
         scores = self._scores(keys)
         best: dict[SessionId, tuple[float, Turn]] = {}
-        for at in np.flatnonzero(scores).tolist():
+        for at in {*_best_places(scores), *self._at.get(always or SessionId(""), ())}:
+            if not scores[at]:
+                continue
             if place := self._places[at]:
                 score, (session, turn) = float(scores[at]), place
                 held = best.get(session)
@@ -131,6 +136,7 @@ class IndexedTurns:
     def _add(self, session: SessionId, turn: Turn) -> None:
         at = len(self._places)
         self._places.append((session, turn))
+        self._at.setdefault(session, []).append(at)
         # the hash of another program, or none, is far from all that are likely
         self._hashes.append(hash_value(turn.question_hash) or 0)
         for word in set(turn.tokens):
@@ -140,12 +146,21 @@ class IndexedTurns:
 
     def _rebuild(self) -> None:
         self._places = []
+        self._at.clear()
         self._hashes = array("Q")
         self._by_word.clear()
         self._by_topic.clear()
         for session, turns in self._turns.items():
             for turn in turns:
                 self._add(session, turn)
+
+
+def _best_places(scores: FloatArray) -> list[int]:
+    """Return the places with the highest scores, none without any: so many that ten sessions are among them."""
+    places = np.flatnonzero(scores)
+    if len(places) > _LOOKED_AT:
+        places = places[np.argpartition(scores[places], -_LOOKED_AT)[-_LOOKED_AT:]]
+    return [int(place) for place in places]
 
 
 def _parts(topics: Iterable[str]) -> frozenset[str]:

@@ -90,6 +90,13 @@ def test_of_equal_sessions_the_newest_comes_first() -> None:
         assert indexed(*sessions).matches(message_keys("parking"))[0].session == "later"
 
 
+def test_current_session_is_told_of_behind_very_many_turns() -> None:
+    many = conversation("many", *["which boiler valve leaks"] * 500)
+    keys = message_keys("which boiler valve leaks, and thanks for the pressure")
+    found = indexed(BOILER, many).matches(keys, always=SessionId("boiler"))
+    assert {one.session for one in found} == {"boiler", "many"}
+
+
 def test_current_session_is_told_of_behind_all_others() -> None:
     many = indexed(*(conversation(f"s{number}", "which boiler valve leaks") for number in range(20)), BOILER)
     keys = MessageKeys(("boiler", "valve", "leaks", "hi"))
