@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from memoryd.agents.states import AgentState, EmbeddingState
+from memoryd.agents.workspace_path import ELSEWHERE
 from memoryd.domain.media import MODELS
 from memoryd.embed.slot import EmbedderPhase
 from memoryd.files.scanner import RootState
@@ -84,6 +85,8 @@ def _folder_shortfalls(state: AgentState) -> Iterator[Shortfall]:
             yield Shortfall(f"root {root.root.path}", root.reason)
     if state.index.sync.last_scan_at and not state.has_workspace:
         yield Shortfall("workspace", f"there is no folder {state.workspace}")
+    elif state.leads_elsewhere:
+        yield Shortfall("workspace", f"{state.workspace}: {ELSEWHERE}")
 
 
 class Degradations:

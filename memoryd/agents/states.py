@@ -103,6 +103,8 @@ class AgentState:
     id: str
     workspace: Path
     has_workspace: bool
+    leads_elsewhere: bool
+    """Whether the path leads to another folder than the one that the index is of."""
     wanted: WantedParts
     index: IndexState
     embedding: EmbeddingState

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from memoryd.agents.degraded import Degradation, Degradations, Shortfall, shortfalls
@@ -18,6 +17,7 @@ from memoryd.agents.states import (
     worker_state,
 )
 from memoryd.agents.workspace_index import WorkspaceIndex
+from memoryd.agents.workspace_path import WorkspacePath
 from memoryd.domain.documents import SkippedFile
 from memoryd.embed.embedding import Embedding
 from memoryd.embed.local.kept_worker import WorkerState
@@ -75,7 +75,7 @@ class AgentParts:
     """The parts of one agent's memory, of which status tells."""
 
     id: str
-    workspace: Path
+    path: WorkspacePath
     wanted: WantedParts
     index: WorkspaceIndex
     embedding: Embedding
@@ -88,8 +88,9 @@ class AgentParts:
         """Return what the parts say of themselves now. Asks the disk for the workspace's folder, and nothing more."""
         return AgentState(
             id=self.id,
-            workspace=self.workspace,
-            has_workspace=self.workspace.is_dir(),
+            workspace=self.path.configured,
+            has_workspace=self.path.configured.is_dir(),
+            leads_elsewhere=self.path.leads_elsewhere(),
             wanted=self.wanted,
             index=index_state(self.index),
             embedding=embedding_state(self.embedding),

@@ -16,6 +16,7 @@ from memoryd.agents.states import wanted_parts
 from memoryd.agents.status import AgentParts
 from memoryd.agents.sync import AgentSync
 from memoryd.agents.workspace_index import Surroundings, WorkspaceIndex
+from memoryd.agents.workspace_path import WorkspacePath
 from memoryd.config.limits import LimitsSection
 from memoryd.config.resolved import Agent
 from memoryd.embed.choice import media_rules
@@ -91,11 +92,12 @@ class Workspace:
 
     def _memory(self, agent: Agent, limits: LimitsSection) -> AgentMemory:
         index, slot, qmd = self.index, self.embedding.slot, self.qmds.get(agent.id)
+        path = WorkspacePath(agent.workspace, index)
         service = SearchService(
             search=self._search(qmd),
-            freshness=index.freshness,
+            freshness=path.freshness,
             on_search=self._schedule.note_question,
-            catch_up=index.catch_up,
+            catch_up=path.catch_up,
             fresh_seconds=agent.memory_search.query.fresh_ms / 1000,
         )
         return AgentMemory(
@@ -113,7 +115,7 @@ class Workspace:
             sessions=AgentSessions(agent.memory_search.sync, index.indexer),
             parts=AgentParts(
                 id=agent.id,
-                workspace=agent.workspace,
+                path=path,
                 wanted=wanted_parts(agent.memory_search),
                 index=index,
                 embedding=self.embedding,

@@ -39,6 +39,7 @@ def healthy() -> AgentState:
         id="main",
         workspace=Path("workspace"),
         has_workspace=True,
+        leads_elsewhere=False,
         wanted=wanted(),
         index=IndexState(
             path=Path("index.sqlite"),

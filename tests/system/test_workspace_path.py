@@ -1,0 +1,44 @@
+"""A workspace whose path leads through a symlink, which is re-pointed while the daemon runs."""
+
+from pathlib import Path
+
+from tests.daemon import RunningDaemon, write_config
+from tests.waiting import eventually
+
+
+def repoint(link: Path, target: Path) -> None:
+    new = link.with_name("new-link")
+    new.symlink_to(target)
+    new.rename(link)
+
+
+def test_answers_are_incomplete_while_the_path_leads_to_another_folder(tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        (tmp_path / name / "memory").mkdir(parents=True)
+        (tmp_path / name / "memory" / "note.md").write_text(f"The quetzal of the {name}.\n")
+    link = tmp_path / "current"
+    link.symlink_to(tmp_path / "first")
+    with RunningDaemon(tmp_path, write_config(tmp_path, link, None), link) as daemon:
+        client = daemon.client()
+        client.sync()
+
+        def health() -> tuple[bool, int]:
+            found = client.search("first")["health"]
+            return found["complete"], found["pendingFiles"]
+
+        def parts() -> set[str]:
+            return {str(one["part"]) for one in client.status()["agents"][0]["degraded"]}
+
+        assert health() == (True, 0)
+        assert "workspace" not in parts()
+        repoint(link, tmp_path / "second")
+        assert health() == (False, 1)
+        reply = client.search("second")
+        assert reply["results"] == []
+        assert "restart memoryd" in str(reply["reason"])
+        eventually(lambda: "workspace" in parts())
+        link.unlink()
+        assert health() == (False, 1)
+        repoint(link, tmp_path / "first")
+        assert health() == (True, 0)
+        eventually(lambda: "workspace" not in parts())
