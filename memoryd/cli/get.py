@@ -83,9 +83,14 @@ def _citation(text: str) -> Citation:
     if "#L" not in text:
         return Citation(text)  # a file name may hold a #
     try:
-        return parse(text)
+        cited = parse(text)
     except ValueError as exc:
         raise click.UsageError(str(exc)) from exc
+    if (cited.end_line or 0) - (cited.start_line or 0) >= LINES_MAX:
+        raise click.UsageError(
+            f"not a line range: L{cited.start_line}-L{cited.end_line} (at most {LINES_MAX:,} lines at once)"
+        )
+    return cited
 
 
 def _among_neighbours(read: Callable[..., FileReply], cited: FileReply, around: int) -> FileReply:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
+from typing import Final
 
 import structlog
 
@@ -51,6 +52,9 @@ class RerankerState:
     """Its name, or its source before the file was read."""
     family: str | None = None
     worker: WorkerState | None = None
+
+
+NO_MODEL: Final = "the model of query.rerank.modelPath cannot be used; memoryctl status tells why"
 
 
 class RankingOutcome(StrEnum):
@@ -109,8 +113,10 @@ class Reranking:
         """
         worker = self._model.worker
         if worker is None or self._phase is not RerankerPhase.READY:
-            is_failed = self._phase is RerankerPhase.FAILED
-            return Ranking(RankingOutcome.FAILED if is_failed else RankingOutcome.WAITING, self._reason)
+            if self._phase is RerankerPhase.FAILED:
+                # the reason may name files of the host, which are nothing to an agent
+                return Ranking(RankingOutcome.FAILED, NO_MODEL)
+            return Ranking(RankingOutcome.WAITING, self._reason)
         try:
             async with asyncio.timeout(seconds):
                 scores = await worker.scores(question, texts)

@@ -112,6 +112,8 @@ def test_search_reads_the_question_from_standard_input(contract: Contract, monke
         ["get", "a.md", "--lines", "99999999999999999999"],
         ["get", "a.md#L0"],
         ["get", "a.md#L9-L2"],
+        ["get", "a.md#L3-L999999999"],
+        ["get", "a.md#L1-L5001"],
         ["get", "a.md#L1", "--from", "2"],
         ["sync", "--wait", "forever"],
         ["search", "a", "--nonsense"],

@@ -252,11 +252,15 @@ def test_file_that_is_no_reranker_is_told_with_the_key(
     with daemon(tmp_path, notes, modelPath=str(path)) as running:
         reply = ask_until(running, "failed")
         told = str(reply["health"]["arms"]["rerank"]["reason"])
-        assert reason in told
+        # an agent asks: the host's paths are the owner's
         assert "query.rerank.modelPath" in told
+        assert str(path.parent) not in told
         assert len(reply["results"]) == NOTES
         assert not reply["health"]["complete"]
         eventually(lambda: [part["part"] for part in agent(running)["degraded"]] == ["reranker"])
+        owners = str(agent(running)["degraded"][0]["reason"])
+        assert reason in owners
+        assert "query.rerank.modelPath" in owners
         found = doctor(running)
     assert found["state"] == "wrong"
     assert "query.rerank.modelPath" in found["hint"]
