@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from memoryd.config.resolved import Agent
 from memoryd.domain.documents import is_document_name
@@ -30,6 +31,8 @@ class AgentFiles:
     """The documents of one agent; only what is indexed can be read, and nothing that is withdrawn."""
 
     agent: Agent
+    workspace: Path
+    """The folder that the index is of: the agent's path may lead elsewhere by now, where other rules hold."""
     database: Database
     withdrawn: Container[str]
     roots: Callable[[], Sequence[ScanRoot]]
@@ -55,7 +58,7 @@ class AgentFiles:
                 kind = LABELS[modality].lower()
                 raise InvalidRequest(f"{path!r} is an {kind}: it is found by search and has no lines", hint=NO_BYTES)
             # in a thread: the roots are globs, and a folder of them may hold very much or hang
-            return name, await asyncio.to_thread(lambda: location_of(name, workspace, self.roots()))
+            return name, await asyncio.to_thread(lambda: location_of(name, self.workspace, self.roots()))
         if path.startswith(QMD_PREFIX) and self.qmd is not None:
             found = await asyncio.to_thread(self.qmd.files.named, path)
             return path, FileLocation(found.base, found.relative)

@@ -105,6 +105,7 @@ class Workspace:
             search=AgentSearch(agent=agent, service=service, slot=slot, limits=limits),
             files=AgentFiles(
                 agent=agent,
+                workspace=index.rules.workspace,
                 database=index.database,
                 withdrawn=index.indexer.withdrawn,
                 roots=index.rules.roots,

@@ -42,3 +42,18 @@ def test_answers_are_incomplete_while_the_path_leads_to_another_folder(tmp_path:
         repoint(link, tmp_path / "first")
         assert health() == (True, 0)
         eventually(lambda: "workspace" not in parts())
+
+
+def test_no_note_of_the_other_folder_is_read_by_the_name_of_one_that_is_indexed(tmp_path: Path) -> None:
+    """There its own `.memoryignore` holds, which nobody has looked at."""
+    for name in ("first", "second"):
+        (tmp_path / name / "memory").mkdir(parents=True)
+        (tmp_path / name / "memory" / "note.md").write_text(f"The quetzal of the {name}.\n")
+    (tmp_path / "second" / ".memoryignore").write_text("memory/note.md\n")
+    link = tmp_path / "current"
+    link.symlink_to(tmp_path / "first")
+    with RunningDaemon(tmp_path, write_config(tmp_path, link, None), link) as daemon:
+        client = daemon.client()
+        client.sync()
+        repoint(link, tmp_path / "second")
+        assert client.get("memory/note.md")["text"] == "The quetzal of the first.\n"
