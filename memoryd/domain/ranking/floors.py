@@ -226,7 +226,8 @@ def floors(found: VectorMatches, statistics: TermStatistics) -> Floors:
         idf=statistics.idf,
         noise=found.noise,
         vectors=found.compared,
-        share=max((statistics.idf.share(terms) for terms in statistics.terms.values()), default=0.0),
+        # most candidates hold the same few terms
+        share=max(map(statistics.idf.share, set(statistics.terms.values())), default=0.0),
         deviations=None if best is None else found.noise.deviations(best),
         vector_floor=vector_floor(found.compared, knows_a_word=bool(statistics.idf.known)),
         clear_floor=clear_floor(found.compared),

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, repeat
 
 from memoryd.domain.text.words import normalised
 
@@ -89,7 +89,7 @@ def line_table(lines: Sequence[str], weights: Mapping[str, float], near: Sequenc
     total = sum(weight for _, _, weight in stems) or 1.0
     numbers = [term for term in weights if _NUMBER.match(term)]
     has_number = any(number in words for words in plain for number in numbers if not _HEADING.match(words))
-    standouts = _standouts(lines, () if has_number else near)
+    standouts = _standouts(lines, near) if near and not has_number else repeat(0.0, len(lines))
     held = ({term: weight for term, stem, weight in stems if stem in words} for words in plain)
     return tuple(
         _line(line, terms, total, NEAR_SHARE * total * standout)
@@ -135,6 +135,7 @@ def richest(table: Sequence[Line], within: LineRun, room: Room) -> LineRun:
     lines at its edges that tell nothing.
     """
     sums = [0, *accumulate(line.size for line in table)]
+    nearness = [0.0, *accumulate(line.nearness for line in table)]
     telling = [at for at in range(within.start, within.stop) if table[at].weights or table[at].nearness]
     held: Counter[tuple[str, float]] = Counter()
     best, best_rank = LineRun(within.start, within.start + 1), (0.0, 0)
@@ -145,7 +146,7 @@ def richest(table: Sequence[Line], within: LineRun, room: Room) -> LineRun:
             held.subtract(dict.fromkeys(table[telling[first]].weights.items(), 1))
             first += 1
         start = telling[first]
-        told = _told(held) + sum(table[at].nearness for at in range(start, last + 1))
+        told = _told(held) + nearness[last + 1] - nearness[start]
         rank = (round(told, _DIGITS), sums[start] - sums[last + 1])
         if rank > best_rank:
             best, best_rank = LineRun(start, last + 1), rank

@@ -11,7 +11,7 @@ from memoryd.domain.text.layout import HEADING, blocks_of
 from memoryd.domain.text.spelling import is_secret, one_sign, unwrapped, without_emphasis
 
 _BEGINNING = 400
-_DIGITS = re.compile("[0-9]+")
+_NO_DIGITS = bytes(set(range(256)) - set(b"0123456789"))
 _HOLD = "\ue000"
 """Stands for a piece of code while the text around it is laid out."""
 _FENCE = re.compile(r"^ {0,3}(?:`{3,}|~{3,})", re.MULTILINE)
@@ -49,7 +49,9 @@ def outline(text: str) -> tuple[str, str]:
     """Return what texts of one gist have in common and what is quickly had: their digits, and how they begin."""
     told = one_sign(text)
     begin = islice(filter(str.isalnum, told[:_BEGINNING]), 2)
-    return "".join(begin).lower(), "".join(_DIGITS.findall(told))
+    # a dozen times as fast as a pattern, and every candidate of a question is looked at
+    digits = told.encode("utf-8", "surrogatepass").translate(None, _NO_DIGITS)
+    return "".join(begin).lower(), digits.decode("ascii")
 
 
 def _stands_in(title: str, text: str) -> bool:
