@@ -18,14 +18,11 @@ from bench.corpus import notes, write_notes
 from bench.measurement import Aim, Bench, Row
 from bench.stage import running, settle
 from bench.timing import Stopwatch, median
-from bench.vectors import model_identity
 from memoryd.client import Client
 from memoryd.domain.text.entries import ChunkSettings, chunk_entries
 from memoryd.embed.local.worker import LlamaWorker, WorkerSpec
 from memoryd.embed.local.worker_program import NICENESS
 from memoryd.embed.protocol import Passage
-from memoryd.models.families import family_of
-from memoryd.models.inspection import inspect
 
 SETTINGS = ChunkSettings(tokens=400, overlap=80)
 BATCH = 16
@@ -102,10 +99,7 @@ def _passages(folder: Path, size: int, seed: int = 5) -> list[str]:
 
 
 async def _worker(model: Path, bare: BareLoop, texts: Sequence[str]) -> list[Pair]:
-    spec = WorkerSpec(
-        model=model, family=family_of(inspect(model)), identity=model_identity(model), threads=1, idle_unload=LONG
-    )
-    worker = LlamaWorker(spec)
+    worker = LlamaWorker(WorkerSpec.of(model, idle_unload=LONG))
     loop = asyncio.create_task(worker.run())
     try:
         await worker.embed_documents([Passage(texts[0])])

@@ -22,14 +22,11 @@ from memoryd.config.memory_search import ChunkingSection
 from memoryd.domain.documents import FileStat, RelativePath, Source
 from memoryd.domain.text.entries import ChunkEntry, ChunkSettings, chunk_entries
 from memoryd.domain.vector import Vector
-from memoryd.embed.local.identity import identity_of
 from memoryd.embed.local.worker import LlamaWorker, WorkerSpec
 from memoryd.embed.protocol import Embedder, EmbedderIdentity, Passage, Unembeddable
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
 from memoryd.embed.strangers import Strangers
 from memoryd.index.spaces import Spaces
-from memoryd.models.families import family_of
-from memoryd.models.inspection import inspect
 from memoryd.search.backend import Found, Query
 from memoryd.search.builtin import BuiltinSearch
 from memoryd.search.search_settings import SearchSettings
@@ -104,16 +101,7 @@ def _key(kind: str, text: str) -> bytes:
 @asynccontextmanager
 async def kept_embedder(model: Path, folder: Path) -> AsyncIterator[KeptEmbedder]:
     """Run a model in a worker, before the vectors that it gave are kept in `folder`."""
-    metadata = inspect(model)
-    family = family_of(metadata)
-    spec = WorkerSpec(
-        model=model,
-        family=family,
-        identity=identity_of(model, metadata, family),
-        threads=1,
-        idle_unload=timedelta(minutes=5),
-        query_timeout=timedelta(seconds=120),
-    )
+    spec = WorkerSpec.of(model, idle_unload=timedelta(minutes=5), query_timeout=timedelta(seconds=120))
     worker = LlamaWorker(spec)
     embedder = KeptEmbedder(worker, folder / f"{spec.identity.fingerprint}.vectors")
     async with asyncio.TaskGroup() as group:

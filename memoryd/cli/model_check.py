@@ -11,13 +11,10 @@ import click
 from memoryd.cli.invocation import Invocation
 from memoryd.cli.terminal import styled
 from memoryd.config.providers import LocalSection
-from memoryd.embed.local.identity import identity_of
 from memoryd.embed.local.worker import LlamaWorker, WorkerSpec
 from memoryd.embed.verify import Pair, Verification
 from memoryd.embed.verify import verify as embed_known_pairs
 from memoryd.errors import MemorydError
-from memoryd.models.families import family_of
-from memoryd.models.inspection import inspect
 from memoryd.wire import Exit
 
 REAP_SECONDS = 5.0
@@ -25,12 +22,8 @@ REAP_SECONDS = 5.0
 
 def check(model: Path, local: LocalSection) -> Verification:
     """Embed known pairs with `model`. Raises ModelError if the file is no model, EmbeddingError if it fails."""
-    metadata = inspect(model)
-    family = family_of(metadata)
-    spec = WorkerSpec(
-        model=model,
-        family=family,
-        identity=identity_of(model, metadata, family),
+    spec = WorkerSpec.of(
+        model,
         threads=local.threads or max(1, (os.cpu_count() or 1) // 2),
         idle_unload=timedelta(0),
         context=local.context_size,

@@ -116,14 +116,7 @@ class BuiltinSearch:
             is_late = time.monotonic() > end
             step = next_step(fill, query.limit, has_asked_others=asked_others, is_deepest=is_deepest, is_late=is_late)
             if step is NextStep.ANSWER:
-                if self._rerank is None:
-                    return self._found(query, candidates, ranking, selected)
-                arm, ranking = await self._rerank.reranked(query, ranking, end)
-                candidates = replace(candidates, arms={**candidates.arms, RERANK: arm})
-                if ranking.readings:
-                    count = max(count, self._rerank.candidates)
-                    selected = await self._selected(query, ranking, count, is_last=is_last)
-                return self._found(query, candidates, ranking, selected)
+                break
             if step is NextStep.READ_MORE:
                 count *= DEEPER
                 continue
@@ -133,6 +126,13 @@ class BuiltinSearch:
                 candidates = await search.deeper()
             ranking = await self._ranked(query, candidates, end)
             count = self._first_look(ranking, query.limit)
+        if self._rerank is None:
+            return self._found(query, candidates, ranking, selected)
+        arm, ranking = await self._rerank.reranked(query, ranking, end)
+        candidates = replace(candidates, arms={**candidates.arms, RERANK: arm})
+        if ranking.readings:
+            selected = await self._selected(query, ranking, max(count, self._rerank.candidates), is_last=is_last)
+        return self._found(query, candidates, ranking, selected)
 
     async def _ranked(self, query: Query, candidates: Candidates, end: float) -> Ranked:
         base_scores = self._settings.base_scores(candidates.evidence)

@@ -69,17 +69,16 @@ class FileCheck:
         wanted = list(dict.fromkeys(rows))
         if not wanted:
             return CheckedRows()
-        late = _joined({row: _Now(None, IS_LATE) for row in wanted})
         self._overdue = {work for work in self._overdue if not work.done()}
         if len(self._overdue) >= MAX_OVERDUE:
-            return late
+            return _late(wanted)
         work = self._executor.submit(lambda: self._checked(wanted))
         try:
             async with asyncio.timeout(seconds):
                 return await asyncio.wrap_future(work)
         except TimeoutError:
             self._overdue.add(work)
-            return late
+            return _late(wanted)
 
     def _checked(self, rows: Sequence[ChunkRow]) -> CheckedRows:
         moment = self._files.moment()
@@ -97,6 +96,10 @@ class FileCheck:
             present = self._files.look(path, known, moment)
             text = PresentText(present.data)
             yield from ((row, _as_it_stands(row, present, text)) for row in group)
+
+
+def _late(rows: Sequence[ChunkRow]) -> CheckedRows:
+    return _joined({row: _Now(None, IS_LATE) for row in rows})
 
 
 def _as_it_stands(row: ChunkRow, present: PresentFile, text: PresentText) -> _Now:

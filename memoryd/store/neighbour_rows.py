@@ -7,16 +7,13 @@ import apsw
 
 from memoryd.domain.ranking.neighbours import SHARE, least_apart
 from memoryd.domain.text.words import Phrase
-from memoryd.store.word_expressions import any_phrase, every_phrase
-
-BODY, HEADING, PATH, PARTS = 1.0, 1.0, 1.0, 0.25
-"""BM25 weights of the columns. Of `parts` a hint is enough: the identifier itself stands in the body."""
+from memoryd.store.word_expressions import RELEVANCE, any_phrase, every_phrase
 
 _COUNT = "SELECT count(*) FROM chunk_words WHERE chunk_words MATCH ?"
 # To count all that hold a usual word takes far longer than to see that there are enough.
 _HAS = "SELECT EXISTS (SELECT 1 FROM chunk_words WHERE chunk_words MATCH ? LIMIT 1 OFFSET ?)"
 _SCORES = f"""
-SELECT rowid, -bm25(chunk_words, {BODY}, {HEADING}, {PATH}, {PARTS}) FROM chunk_words
+SELECT rowid, {RELEVANCE} FROM chunk_words
 WHERE chunk_words MATCH ? AND +rowid IN (SELECT value FROM json_each(?))
 """
 

@@ -11,6 +11,8 @@ from memoryd.domain.text.words import Phrase, is_code, is_number, is_single
 
 NAMES = "{heading path}"
 """The columns that name a chunk."""
+RELEVANCE = "-bm25(chunk_words, 1.0, 1.0, 1.0, 0.25)"
+"""BM25 by the columns body, heading, path and parts. Of parts a hint is enough: the identifier stands in the body."""
 
 
 def one_of(term: str, dates: Sequence[WrittenDate] = ()) -> str:

@@ -12,12 +12,12 @@ from memoryd.domain.ranking.fusion import LexicalMatches
 from memoryd.domain.ranking.questions import Question
 from memoryd.domain.text.dates import WrittenDate
 from memoryd.domain.text.words import Phrase
-from memoryd.store.neighbour_rows import BODY, HEADING, PARTS, PATH, lifted
-from memoryd.store.word_expressions import all_of, any_of, any_phrase, every_phrase, one_of
+from memoryd.store.neighbour_rows import lifted
+from memoryd.store.word_expressions import RELEVANCE, all_of, any_of, any_phrase, every_phrase, one_of
 
 # A plain rowid would make SQLite seek each candidate anew; so it reads the term's list once.
 _CHUNKS = f"""
-SELECT rowid, -bm25(chunk_words, {BODY}, {HEADING}, {PATH}, {PARTS}) AS score, {{level}} AS level FROM chunk_words
+SELECT rowid, {RELEVANCE} AS score, {{level}} AS level FROM chunk_words
 WHERE chunk_words MATCH ? {{clauses}} ORDER BY level DESC, score DESC LIMIT ?
 """
 _FOUND_BY = "+rowid IN (SELECT rowid FROM chunk_words WHERE chunk_words MATCH ?)"

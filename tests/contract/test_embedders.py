@@ -10,12 +10,9 @@ import numpy as np
 import pytest
 
 from memoryd.domain.vector import Vector
-from memoryd.embed.local.identity import identity_of
 from memoryd.embed.local.worker import LlamaWorker, WorkerSpec
 from memoryd.embed.protocol import Embedder, Passage, Unembeddable
 from memoryd.errors import EmbedderUnavailable, EmbeddingError
-from memoryd.models.families import family_of
-from memoryd.models.inspection import inspect
 from tests.fakes import FakeEmbedder
 
 NASTY = [
@@ -45,17 +42,7 @@ async def embedder(request: pytest.FixtureRequest, starter_model: Path) -> Async
 
 
 def llama(model: Path) -> LlamaWorker:
-    metadata = inspect(model)
-    family = family_of(metadata)
-    spec = WorkerSpec(
-        model=model,
-        family=family,
-        identity=identity_of(model, metadata, family),
-        threads=1,
-        idle_unload=timedelta(minutes=5),
-        query_timeout=timedelta(seconds=30),
-    )
-    return LlamaWorker(spec)
+    return LlamaWorker(WorkerSpec.of(model, idle_unload=timedelta(minutes=5), query_timeout=timedelta(seconds=30)))
 
 
 def assert_is_vector(vector: Vector | Unembeddable, embedder: Embedder) -> None:

@@ -9,21 +9,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
 import numpy as np
 
 from memoryd.domain.vector import Vector
 from memoryd.embed.local.frames import TEXT_CHARACTERS, Embed, Embedded, Load, Message, NoResult, Ready
+from memoryd.embed.local.identity import identity_of
 from memoryd.embed.local.kept_worker import KeptWorker, WorkerState
 from memoryd.embed.local.worker_life import Command, WorkerRun, module_command
 from memoryd.embed.local.worker_phase import WorkerPhase
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Purpose, Unembeddable
 from memoryd.errors import EmbedderUnavailable, EmbeddingError
-from memoryd.models.families import ModelFamily
+from memoryd.models.families import ModelFamily, family_of
+from memoryd.models.inspection import inspect
 from memoryd.retry import Retry
 
 EMBEDDING_COMMAND: Final = module_command("memoryd.embed.local.llama")
+QUERY_TIMEOUT: Final = timedelta(seconds=3)
 _LENGTH_TOLERANCE: Final = 1e-3
 
 
@@ -42,10 +45,33 @@ class WorkerSpec:
     threads: int
     idle_unload: timedelta
     context: int | None = None
-    query_timeout: timedelta = timedelta(seconds=3)
+    query_timeout: timedelta = QUERY_TIMEOUT
     document_timeout: timedelta = timedelta(seconds=120)
     load_timeout: timedelta = timedelta(seconds=120)
     command: Command = EMBEDDING_COMMAND
+
+    @classmethod
+    def of(
+        cls,
+        model: Path,
+        *,
+        threads: int = 1,
+        idle_unload: timedelta,
+        context: int | None = None,
+        query_timeout: timedelta = QUERY_TIMEOUT,
+    ) -> Self:
+        """Return how to run a model as its own header says. Blocks to hash it; raises ModelError if it is none."""
+        metadata = inspect(model)
+        family = family_of(metadata)
+        return cls(
+            model=model,
+            family=family,
+            identity=identity_of(model, metadata, family),
+            threads=threads,
+            idle_unload=idle_unload,
+            context=context,
+            query_timeout=query_timeout,
+        )
 
     @property
     def run(self) -> WorkerRun[Vector | Unembeddable]:
