@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 from pydantic import AfterValidator, Field
 
 from memoryd.config.access import AccessSection, MemoryAccessSection
+from memoryd.config.qa import QaSection
 from memoryd.config.qmd import QmdSection
 from memoryd.config.section import Section, Text
 from memoryd.domain.access import AccessRules
@@ -41,6 +42,9 @@ class MemorySection(Section):
     read_only: bool = Field(default=False, description="`true`: nothing ever writes to a workspace.")
     scope: MemoryAccessSection = Field(
         default=MemoryAccessSection(), description="Who may ask, by session key, whatever the backend."
+    )
+    qa: QaSection = Field(
+        default=QaSection(), description="Questions and answers of conversations, kept in the workspace."
     )
     qmd: QmdSection = Field(default=QmdSection(), description="The qmd sidecar; counts while `backend` is `qmd`.")
 

@@ -1,0 +1,51 @@
+"""`memory.qa`: what its values may be, and what the rules of keeping make of them."""
+
+from datetime import timedelta
+
+import pytest
+from pydantic import ValidationError
+
+from memoryd.config.qa import QaSection
+from memoryd.domain.sessions.keeping import Keeping
+from memoryd.domain.sessions.sequences import TURNS
+
+
+def section(**values: object) -> QaSection:
+    return QaSection.model_validate(values)
+
+
+def test_defaults_are_those_of_the_rules() -> None:
+    assert section().keeping() == Keeping()
+    assert section().context_turns == TURNS
+    assert section().enabled
+    assert not section().from_transcripts
+
+
+def test_values_reach_the_rules() -> None:
+    keeping = section(significance=0.9, archiveDays=7, interests=["discord_config"]).keeping()
+    assert keeping.archive_after == timedelta(days=7)
+    assert not keeping.is_kept(0.85, ["gateway"])
+    assert keeping.is_kept(0.1, ["discord_config"])
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"significance": 1.1},
+        {"significance": -0.1},
+        {"significance": float("nan")},
+        {"archiveDays": 0},
+        {"archiveDays": 36_501},
+        {"contextTurns": 0},
+        {"contextTurns": 51},
+        {"contextTurns": "5"},
+        {"interests": "discord_config"},
+        {"interests": [" "]},
+        {"fromTranscripts": "yes"},
+        {"archive": 3},
+    ],
+    ids=str,
+)
+def test_what_means_nothing_is_refused(values: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        section(**values)
