@@ -50,9 +50,9 @@ def _why_focus(hit: HitReply, explained: HitExplanation) -> str:
         return ""
     reasons = [harmless_line(", ".join(why["terms"]))] if why["terms"] else []
     if passage := why["passage"]:
-        reasons.append(f"the passage nearest in meaning ({_range(passage)})")
-    return f"focus {_range(focus)}: " + (" and ".join(reasons) or "nothing in it tells more than the rest")
+        reasons.append(f"the passage nearest in meaning ({_range(hit, passage)})")
+    return f"focus {_range(hit, focus)}: " + (" and ".join(reasons) or "nothing in it tells more than the rest")
 
 
-def _range(lines: LinesReply) -> str:
-    return str(cited("", lines["startLine"], lines["endLine"])).removeprefix("#")
+def _range(hit: HitReply, lines: LinesReply) -> str:
+    return cited(hit["path"], lines["startLine"], lines["endLine"]).place

@@ -1,12 +1,15 @@
-"""Citations: `memory/2026-10-18.md#L12-L15`, the way an answer points at its lines."""
+"""Citations: `memory/2026-10-18.md#L12-L15` or `session:main-20261018#Q3`, the way an answer points at its lines."""
 
 import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from memoryd.domain.conversation_paths import TURN_LINES, holds_turns
 from memoryd.domain.media import modality_of
 
-_CITATION = re.compile(r"(?s)(?P<path>.+?)(?:#L(?P<start>[0-9]{1,9})(?:-L?(?P<end>[0-9]{1,9}))?)?\Z")
+_CITATION = re.compile(
+    r"(?s)(?P<path>.+?)(?:#(?P<unit>[LQ])(?P<start>[0-9]{1,9})(?:-(?P=unit)?(?P<end>[0-9]{1,9}))?)?\Z"
+)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
@@ -24,18 +27,32 @@ class CitationMode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A document and, unless the whole of it is meant, its lines: 1-based, inclusive."""
+    """A document and, unless the whole of it is meant, its lines: 1-based, inclusive.
+
+    What consists of turns is cited by these: `#Q17` for lines 33 and 34.
+    """
 
     path: str
     start_line: int | None = None
     end_line: int | None = None
 
     def __str__(self) -> str:
+        place = self.place
+        return f"{self.path}#{place}" if place else self.path
+
+    @property
+    def place(self) -> str:
+        """What stands behind the `#`: `L5`, `L5-L9`, `Q17`; empty if the whole document is meant."""
         if self.start_line is None:
-            return self.path
-        if self.end_line in (None, self.start_line):
-            return f"{self.path}#L{self.start_line}"
-        return f"{self.path}#L{self.start_line}-L{self.end_line}"
+            return ""
+        first, last = self.start_line, self.end_line or self.start_line
+        if not holds_turns(self.path):
+            return _range("L", first, last)
+        return _range("Q", -(-first // TURN_LINES), -(-last // TURN_LINES))
+
+
+def _range(unit: str, first: int, last: int) -> str:
+    return f"{unit}{first}" if first == last else f"{unit}{first}-{unit}{last}"
 
 
 def cited(path: str, first: int, last: int) -> Citation:
@@ -44,17 +61,23 @@ def cited(path: str, first: int, last: int) -> Citation:
 
 
 def parse(text: str) -> Citation:
-    """Read `path`, `path#L5` or `path#L5-L9`; raise ValueError for anything else or for lines that run backwards."""
+    """Read `path`, `path#L5`, `path#L5-L9`, or of a session `session:ID#Q3-Q4`, which names the lines of these turns.
+
+    Raise ValueError for anything else or for lines that run backwards.
+    """
     match = _CITATION.match(text)
     if match is None or match["path"].startswith("#L"):
-        raise ValueError(f"not a citation: {text!r} (expected path, path#L5 or path#L5-L9)")
-    start, end = match["start"], match["end"]
-    if start is None:
-        return Citation(match["path"])
+        raise ValueError(f"not a citation: {text!r} (expected path, path#L5, path#L5-L9 or session:ID#Q3)")
+    path, unit, start, end = match["path"], match["unit"], match["start"], match["end"]
+    # a file name may hold a `#Q3`, that of a session may not
+    if start is None or (unit == "Q" and not holds_turns(path)):
+        return Citation(text)
     first, last = int(start), int(end or start)
     if first < 1 or last < first:
-        raise ValueError(f"not a line range: L{first}-L{last}")
-    return Citation(match["path"], first, last)
+        raise ValueError(f"not a {'line' if unit == 'L' else 'turn'} range: {_range(unit, first, last)}")
+    if unit == "Q":
+        first, last = TURN_LINES * (first - 1) + 1, TURN_LINES * last
+    return Citation(path, first, last)
 
 
 def one_line(path: str) -> str:

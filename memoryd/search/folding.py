@@ -5,6 +5,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, tzinfo
 
+from memoryd.domain.documents import Source
 from memoryd.domain.media import modality_of
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.text.gist import gist, outline
@@ -37,5 +38,6 @@ def _led(group: Sequence[Hit], zone: tzinfo) -> Hit:
 
 
 def _written(hit: Hit, zone: tzinfo) -> tuple[date, int]:
-    changed = datetime.fromtimestamp(hit.chunk.mtime_ns / 1e9, zone).date()
-    return date_in_name(hit.chunk.path) or changed, hit.chunk.mtime_ns
+    chunk = hit.chunk
+    named = None if chunk.source is Source.SESSIONS else date_in_name(chunk.path)
+    return named or datetime.fromtimestamp(chunk.mtime_ns / 1e9, zone).date(), chunk.mtime_ns

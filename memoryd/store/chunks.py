@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import apsw
 
+from memoryd.domain.conversation_paths import told_path
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.syncplan import Known
@@ -19,6 +20,7 @@ class ChunkRow:
 
     id: int
     path: RelativePath
+    """As it is told: that of the conversation where it is of a part of one."""
     source: Source
     start_line: int
     end_line: int
@@ -80,12 +82,12 @@ def _chunk_row(chunk: Sequence[Any], file: Sequence[Any]) -> ChunkRow:
     *stat, read_at_ns, sha256, chunker = file
     known = Known(file_stat_of(*stat), read_at_ns, sha256)
     mtime_ns = known.stat.mtime_ns
-    return ChunkRow(number, path, Source(source), start, end, heading, text, mtime_ns, known, chunker)
+    return ChunkRow(number, told_path(path), Source(source), start, end, heading, text, mtime_ns, known, chunker)
 
 
 def chunk_paths(db: apsw.Connection, ids: Sequence[int]) -> dict[int, RelativePath]:
-    """Return the documents of the chunks of these ids that still exist."""
-    return dict(db.execute(_SELECT_PATHS, (json.dumps(list(ids)),)))
+    """Return the documents of the chunks of these ids that still exist, as they are told."""
+    return {chunk: told_path(path) for chunk, path in db.execute(_SELECT_PATHS, (json.dumps(list(ids)),))}
 
 
 def passages_of_hashes(db: apsw.Connection, hashes: Sequence[bytes]) -> list[PassageRow]:
@@ -97,7 +99,7 @@ def passages_of_hashes(db: apsw.Connection, hashes: Sequence[bytes]) -> list[Pas
 def matching_files(db: apsw.Connection, filters: Filters) -> list[int]:
     """Return the ids of the files that may answer."""
     rows = db.execute("SELECT id, path, source, mtime_ns FROM files")
-    return [row[0] for row in rows if filters.admits(row[1], row[2], row[3])]
+    return [row[0] for row in rows if filters.admits(told_path(row[1]), row[2], row[3])]
 
 
 def counts(db: apsw.Connection) -> Counts:

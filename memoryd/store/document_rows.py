@@ -7,6 +7,7 @@ from typing import Protocol
 
 import apsw
 
+from memoryd.domain.conversation_paths import told_path
 from memoryd.domain.documents import CONFLICT_MARKS, FileStat, RelativePath, Source
 from memoryd.domain.flags import path_flags
 from memoryd.domain.syncplan import Known
@@ -238,7 +239,9 @@ def _insert_chunk(db: apsw.Connection, file_id: int, ordinal: int, entry: ChunkE
 
 
 def _insert_words(db: apsw.Connection, chunk_id: int, words: ChunkWords, path: RelativePath) -> None:
-    db.execute(_INSERT_CHUNK_WORDS, (chunk_id, words.body, words.heading, index_text(path), words.parts))
+    # the number of a part is no word of anybody
+    name = index_text(told_path(path))
+    db.execute(_INSERT_CHUNK_WORDS, (chunk_id, words.body, words.heading, name, words.parts))
 
 
 def _delete_chunks(db: apsw.Connection, chunk_ids: Sequence[int]) -> None:

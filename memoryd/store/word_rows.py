@@ -22,7 +22,14 @@ WHERE chunk_words MATCH ? {{clauses}} ORDER BY level DESC, score DESC LIMIT ?
 """
 _FOUND_BY = "+rowid IN (SELECT rowid FROM chunk_words WHERE chunk_words MATCH ?)"
 _OF_FILES = "+rowid IN (SELECT id FROM chunks WHERE file_id IN (SELECT value FROM json_each(?)))"
-_OF_OTHERS = "+rowid NOT IN (SELECT c.id FROM chunks c JOIN files f ON f.id = c.file_id WHERE f.path = ?)"
+# a conversation is all of its parts, which are told from it by what stands behind the @; A is the next sign
+_OF_OTHERS = """
++rowid NOT IN (
+    SELECT c.id FROM (SELECT ? AS told)
+    JOIN files f ON f.path = told OR (f.path > told || '@' AND f.path < told || 'A')
+    JOIN chunks c ON c.file_id = f.id
+)
+"""
 _ADMITTED = "SELECT rowid FROM chunks WHERE rowid IN (SELECT value FROM json_each(?)) {clauses}"
 _TEXTS = """
 SELECT c.id, c.text, c.heading, f.path FROM chunks c JOIN files f ON f.id = c.file_id

@@ -38,15 +38,14 @@ def decay_factor(age_days: float, half_life_days: float) -> float:
 def decay_day(path: str, source: str, mtime_ns: int, zone: tzinfo = UTC) -> date | None:
     """Return the day from which a document ages, None if it does not.
 
-    That is the date in its name; for a session transcript without one, the day it was last written. `bank/`, the core
-    file and notes without a date last.
+    That is the date in its name; for a conversation, the day on which something was said last: it goes on for longer
+    than a name tells. `bank/`, the core file and notes without a date last.
     """
+    if source == Source.SESSIONS:
+        return datetime.fromtimestamp(mtime_ns / 1e9, zone).date()
     if path.startswith(EVERGREEN_FOLDER) or path in CORE_FILES:
         return None
-    day = date_in_name(path)
-    if day is None and source == Source.SESSIONS:
-        return datetime.fromtimestamp(mtime_ns / 1e9, zone).date()
-    return day
+    return date_in_name(path)
 
 
 def age_in_days(day: date | None, today: date) -> int:

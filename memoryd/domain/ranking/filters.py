@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from fnmatch import fnmatchcase
 
+from memoryd.domain.documents import Source
+
 _AGE = re.compile(r"(?P<number>[0-9]{1,5})\s*(?P<unit>[hdwmy])\Z")
 _UNIT_DAYS = {"h": 1 / 24, "d": 1.0, "w": 7.0, "m": 30.0, "y": 365.0}
 _DATE_IN_NAME = re.compile(r"(?:^|/)(?P<date>[0-9]{4}-[0-9]{2}-[0-9]{2})[^/]*\Z")
@@ -30,7 +32,10 @@ class Filters:
         return not (self.sources or self.paths or self.since or self.until or self.within)
 
     def admits(self, path: str, source: str, mtime_ns: int) -> bool:
-        """Tell whether a document may answer; its time is the date in its name, else when it was changed."""
+        """Tell whether a document may answer; its time is the date in its name, else when it was changed.
+
+        That of a conversation, or of a part of it, is when something was said last, whatever its name is.
+        """
         if self.sources and source not in self.sources:
             return False
         groups = (*self.within, self.paths) if self.paths else self.within
@@ -38,7 +43,7 @@ class Filters:
             return False
         if self.since is None and self.until is None:
             return True
-        first, last = document_span(path, mtime_ns, self.zone)
+        first, last = document_span("" if source == Source.SESSIONS else path, mtime_ns, self.zone)
         return (self.since is None or last >= self.since) and (self.until is None or first <= self.until)
 
 

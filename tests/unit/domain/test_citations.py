@@ -66,3 +66,45 @@ def test_name_of_a_file_cannot_break_out_of_the_footer() -> None:
 def test_picture_is_cited_as_a_whole() -> None:
     assert str(cited("memory/a.md", 5, 9)) == "memory/a.md#L5-L9"
     assert str(cited("assets/holiday.png", 1, 1)) == "assets/holiday.png"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("session:telegram-bob-20261018#Q17", Citation("session:telegram-bob-20261018", 33, 34)),
+        ("session:main-20261018#Q15-Q17", Citation("session:main-20261018", 29, 34)),
+        ("session:main-20261018#Q15-17", Citation("session:main-20261018", 29, 34)),
+        ("session:会议-20261018#Q1", Citation("session:会议-20261018", 1, 2)),
+        ("session:main-20261018#L33", Citation("session:main-20261018", 33, 33)),
+        ("session:main-20261018", Citation("session:main-20261018")),
+        ("sessions/main/0d9f.jsonl#L120-L124", Citation("sessions/main/0d9f.jsonl", 120, 124)),
+        ("sessions/main/a#b.jsonl#L7", Citation("sessions/main/a#b.jsonl", 7, 7)),
+        ("memory/faq#Q3", Citation("memory/faq#Q3")),
+        ("session:x.md#Q3", Citation("session:x.md#Q3")),
+    ],
+)
+def test_conversations_are_cited_by_turns_or_by_lines_of_their_file(text: str, expected: Citation) -> None:
+    assert parse(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "told"),
+    [(33, 34, "Q17"), (33, 33, "Q17"), (34, 34, "Q17"), (34, 35, "Q17-Q18"), (1, None, "Q1"), (29, 34, "Q15-Q17")],
+)
+def test_lines_of_turns_are_told_as_turns(first: int, last: int | None, told: str) -> None:
+    assert str(Citation("session:main-20261018", first, last)) == f"session:main-20261018#{told}"
+    assert Citation("session:main-20261018", first, last).place == told
+
+
+@given(first=st.integers(1, 99_999_999), more=st.integers(0, 1_000))
+def test_turns_round_trip(first: int, more: int) -> None:
+    told = f"session:main-20261018#Q{first}" + (f"-Q{first + more}" if more else "")
+    citation = parse(told)
+    assert str(citation) == told
+    assert (citation.start_line, citation.end_line) == (2 * first - 1, 2 * (first + more))
+
+
+@pytest.mark.parametrize("text", ["session:x#Q0", "session:x#Q9-Q5"])
+def test_turns_that_cannot_be_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="turn range"):
+        parse(text)

@@ -34,8 +34,8 @@ def test_older_never_counts_more(first: float, second: float, half_life: float) 
         ("bank/2026-10-18.md", "memory", None),
         ("bank/entities/2026-10-18.md", "memory", None),
         ("../team/guide.md", "memory", None),
-        ("sessions/abc.md", "sessions", date(2026, 3, 1)),
-        ("sessions/2026-10-18.md", "sessions", date(2026, 10, 18)),
+        ("sessions/main/abc.jsonl", "sessions", date(2026, 3, 1)),
+        ("sessions/main/2026-10-18.jsonl", "sessions", date(2026, 3, 1)),
     ],
 )
 def test_only_what_is_dated_ages(path: str, source: str, day: date | None) -> None:

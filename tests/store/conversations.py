@@ -1,0 +1,45 @@
+"""Conversations for tests, as rows of an index: whoever reads them from files is not asked."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from memoryd.domain.conversation_paths import part_path, turns_path
+from memoryd.domain.documents import RelativePath, Source
+from memoryd.domain.text.entries import chunk_entries
+from memoryd.store.database import Database
+from memoryd.store.document_rows import FileContent
+from tests.store.rows import SETTINGS, row_of
+
+SAID = datetime(2026, 10, 18, 12, tzinfo=UTC)
+
+
+def part(path: RelativePath, text: str, *, first_line: int = 1, said: datetime = SAID) -> FileContent:
+    """Return a part of a conversation that begins on a line of it."""
+    row = row_of(part_path(path, first_line), text)
+    stat = replace(row.stat, mtime_ns=int(said.timestamp()) * 10**9)
+    chunks = chunk_entries(text, SETTINGS)
+    behind = first_line - 1
+    moved = tuple(
+        replace(chunk, start_line=chunk.start_line + behind, end_line=chunk.end_line + behind) for chunk in chunks
+    )
+    return FileContent(replace(row, source=Source.SESSIONS, stat=stat), moved)
+
+
+async def put_part(
+    database: Database, path: RelativePath, text: str, *, first_line: int = 1, said: datetime = SAID
+) -> None:
+    """Store one part of a conversation."""
+    await database.documents.put([part(path, text, first_line=first_line, said=said)])
+
+
+async def put_turns(
+    database: Database, session: str, turns: Sequence[tuple[str, str]], *, said: datetime = SAID
+) -> RelativePath:
+    """Store a session that is kept as turns, questions and answers; return its path."""
+    path = turns_path(session)
+    lines = [
+        line for question, answer in turns for line in (f"User: {question}", f"Assistant: {answer}" * bool(answer))
+    ]
+    await put_part(database, path, "\n".join(lines) + "\n", said=said)
+    return path

@@ -1,0 +1,59 @@
+"""Parts of a conversation are rows of their own, and one document to everybody who asks."""
+
+from datetime import timedelta
+
+from memoryd.domain.conversation_paths import transcript_path
+from memoryd.domain.documents import RelativePath, Source
+from memoryd.domain.ranking.filters import Filters
+from memoryd.domain.ranking.questions import Question
+from memoryd.store.database import Database
+from memoryd.store.word_rows import CandidateFilter
+from tests.store.conversations import SAID, put_part
+from tests.store.rows import put_note
+
+LOG = transcript_path("main", "0d9f.jsonl")
+OTHER = transcript_path("main", "0d9f.jsonl.reset")
+ALL = CandidateFilter()
+
+
+async def filled(database: Database) -> None:
+    await put_part(database, LOG, "User: where is the quetzal\n")
+    await put_part(database, LOG, "User: the quetzal again\n", first_line=120, said=SAID + timedelta(days=2))
+    await put_part(database, OTHER, "User: a quetzal elsewhere\n")
+
+
+async def found(database: Database, word: str, admitted: CandidateFilter = ALL) -> list[tuple[str, int]]:
+    matches = await database.words.best(Question(word, terms=(word,)), 10, admitted)
+    rows = await database.documents.chunks(list(matches.bm25))
+    assert set((await database.documents.paths(list(rows))).values()) == {row.path for row in rows.values()}
+    return sorted((row.path, row.start_line) for row in rows.values() if row.source is Source.SESSIONS)
+
+
+async def test_parts_are_told_as_their_conversation_with_its_lines(database: Database) -> None:
+    await filled(database)
+    assert await found(database, "quetzal") == [(LOG, 1), (LOG, 120), (OTHER, 1)]
+
+
+async def test_number_of_a_part_is_no_word(database: Database) -> None:
+    await filled(database)
+    assert await found(database, "120") == []
+
+
+async def test_a_conversation_is_left_out_with_all_its_parts(database: Database) -> None:
+    await filled(database)
+    assert await found(database, "quetzal", CandidateFilter(without=LOG)) == [(OTHER, 1)]
+    assert await found(database, "quetzal", CandidateFilter(without=RelativePath("sessions/main/0d9f.json"))) == [
+        (LOG, 1),
+        (LOG, 120),
+        (OTHER, 1),
+    ]
+
+
+async def test_filters_see_the_told_path_and_the_time_of_the_last_message(database: Database) -> None:
+    await filled(database)
+    await put_note(database, "memory/2026-10-18.md", "a quetzal\n")
+    assert len(await database.documents.matching(Filters(paths=("sessions/main/*.jsonl",)))) == 2
+    assert len(await database.documents.matching(Filters(paths=(LOG,)))) == 2
+    later = await database.documents.matching(Filters(since=SAID + timedelta(days=1)))
+    assert len(later) == 1
+    assert len(await database.documents.matching(Filters(sources=("sessions",), until=SAID))) == 2

@@ -1,0 +1,60 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.domain.conversation_paths import (
+    holds_turns,
+    is_conversation,
+    part_path,
+    told_path,
+    transcript_path,
+    turns_path,
+)
+from memoryd.domain.documents import RelativePath, is_document_name
+from memoryd.domain.sessions.session_ids import safe_id
+
+NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="/"), min_size=1, max_size=20)
+LINES = st.integers(1, 10**9)
+
+
+@pytest.mark.parametrize(
+    ("path", "is_one"),
+    [
+        ("session:telegram-bob-20261018", True),
+        ("sessions/main/0d9f.jsonl", True),
+        ("sessions/main/0d9f.jsonl.reset.2026-10-18T10-00-00.000Z", True),
+        ("sessions/2026-10-18.md", False),
+        ("sessions/main/notes.md", False),
+        ("sessions/main/NOTES.MD", False),
+        ("sessions/main/photo.png", False),
+        ("sessions/main/deep/0d9f.jsonl", False),
+        ("session:plan.md", False),
+        ("session:", False),
+        ("memory/sessions/main/0d9f.jsonl", False),
+        ("MEMORY.md", False),
+    ],
+)
+def test_name_tells_a_conversation_from_a_note(path: str, is_one: bool) -> None:
+    assert is_conversation(path) == is_one
+
+
+@given(name=NAMES, line=LINES)
+def test_parts_of_turns_are_told_as_their_session(name: str, line: int) -> None:
+    path = turns_path(safe_id(name))
+    assert holds_turns(path)
+    assert told_path(part_path(path, line)) == path == told_path(path)
+
+
+@given(agent=NAMES, stem=NAMES, line=LINES)
+def test_parts_of_a_transcript_are_told_as_its_file(agent: str, stem: str, line: int) -> None:
+    path = transcript_path(agent, f"{stem}.jsonl")
+    assert not holds_turns(path)
+    assert told_path(part_path(path, line)) == path
+
+
+@given(folder=NAMES, name=NAMES.map(lambda stem: f"{stem}.md"))
+def test_no_note_is_a_conversation_or_a_part_of_one(folder: str, name: str) -> None:
+    for path in (name, f"sessions/{name}", f"sessions/{folder}/{name}", f"session:{name}"):
+        if is_document_name(path.rpartition("/")[2]):
+            assert not is_conversation(path)
+            assert told_path(RelativePath(path)) == path
