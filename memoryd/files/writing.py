@@ -5,17 +5,16 @@ converted is far too large to be handed over as bytes, so `models` renames the f
 """
 
 import contextlib
-import fcntl
 import os
 import stat as stat_module
-import tempfile
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, Literal
 
 from memoryd.domain.documents import FileStat
+from memoryd.files.drafts import draft_beside
 from memoryd.files.exchange import exchange
+from memoryd.files.folder_lock import locked_folder
 from memoryd.files.octets import file_stat
 
 PRIVATE_MODE: Final = 0o600
@@ -40,24 +39,18 @@ def replace_file(
     alone (mode 0600); one that was expected keeps its mode. `is_durable`: it outlasts a loss of power, too.
     Without `syncs_folder` the old file, whole, may stand there again after one, until `sync_folder` is called.
     """
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".")
-    draft = Path(name)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            if is_durable:
-                # before the rename: else the name may outlive a loss of power and the bytes not
-                file.flush()
-                os.fsync(file.fileno())
+    with draft_beside(path) as (draft, file):
+        file.write(data)
+        file.flush()
+        if is_durable:
+            # before the rename: else the name may outlive a loss of power and the bytes not
+            os.fsync(file.fileno())
         ours = _saved(draft)
         if expected is None:
             draft.replace(path)
         else:
-            with _locked(path.parent):
+            with locked_folder(path.parent):
                 _swap(draft, path, expected)
-    finally:
-        # gone, unless it was not put in place; after an exchange it is the old file
-        draft.unlink(missing_ok=True)
     if is_durable and syncs_folder:
         sync_folder(path.parent)
     after = _stat_of(path)
@@ -69,7 +62,7 @@ def remove_file(path: Path, expected: FileStat) -> None:
 
     No writer of ours comes in between, for it takes the same lock; an editor may.
     """
-    with _locked(path.parent):
+    with locked_folder(path.parent):
         stat = _stat_of(path)
         if stat is None or file_stat(stat) != replace(expected, device=stat.st_dev):
             raise FileChangedError(f"{path.name} has changed since it was read")
@@ -126,20 +119,6 @@ def _saved(path: Path) -> tuple[int, int, int]:
 
 def _of(stat: os.stat_result) -> tuple[int, int, int]:
     return stat.st_ino, stat.st_size, stat.st_mtime_ns
-
-
-@contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Keep other writers of ours, in this process and in others, out of a folder."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        # a network disk may know no locks on folders; the exchange is compared there, too
-        with contextlib.suppress(OSError):
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        # the lock ends with it
-        os.close(descriptor)
 
 
 def _stat_of(path: Path) -> os.stat_result | None:

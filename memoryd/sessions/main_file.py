@@ -6,14 +6,14 @@ start need not read again stands in a hidden file: size and times of every sessi
 
 import contextlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
 from memoryd.domain.documents import FileStat
-from memoryd.domain.sessions.json_values import DamagedDocumentError, ForeignDocumentError
+from memoryd.domain.sessions.json_values import DamagedDocumentError, ForeignDocumentError, dumps
 from memoryd.domain.sessions.qa_document import (
     QaDocument,
     entry_of,
@@ -23,6 +23,7 @@ from memoryd.domain.sessions.qa_document import (
 )
 from memoryd.domain.sessions.session_document import render_session
 from memoryd.domain.sessions.turns import Session, SessionId
+from memoryd.files.drafts import remove_drafts
 from memoryd.files.octets import NotReadableError, Octets, TornReadError, read_settled
 from memoryd.files.writing import FileChangedError, remove_file, replace_file
 from memoryd.sessions.known_sessions import Entry, head_of
@@ -33,6 +34,8 @@ STAMPS: Final = "memory/sessions/.stamps.json"
 TOPICS_HEAD: Final = "# Topics of questions and answers; memoryd writes this file.\n"
 _MAX_BYTES: Final = 256 << 20
 _TRIES: Final = 20
+_TELLING_CHARS: Final = 12
+"""A question so long is of few sessions."""
 _UNREADABLE = (OSError, TornReadError, NotReadableError)
 
 FileStamp = tuple[int, int, int]
@@ -45,8 +48,6 @@ class MainState:
 
     document: QaDocument
     stamps: Mapping[SessionId, FileStamp]
-    problem: str = ""
-    """Why it is not read: foreign or damaged; empty if it is, or if there is none."""
 
 
 def stamp_of(stat: FileStat) -> FileStamp:
@@ -62,21 +63,25 @@ class MainFile:
         self._rendered: dict[SessionId, tuple[Entry, str]] = {}
         self._written: tuple[FileStat, QaDocument] | None = None
         self._topics = ""
+        self.problems: list[str] = []
+        """What stands at the place of a file of ours, as of the last look."""
 
     def load(self) -> MainState:
-        """Read the main file; nothing is raised for what stands there, and nothing changed."""
+        """Read the main file; nothing is raised for what stands there, but told in `problems`, and nothing changed."""
         try:
             octets = self._read(MAIN)
+            self.problems = []
             if octets is None:
                 return MainState(QaDocument(), {})
             document = parse_document(octets.data)
         except (ForeignDocumentError, DamagedDocumentError, *_UNREADABLE) as exc:
-            return MainState(QaDocument(), {}, f"{MAIN}: {exc}")
+            self.problems = [f"{MAIN}: {exc}"]
+            return MainState(QaDocument(), {})
         self._written = octets.stat, _without_entries(document)
         return MainState(document, self._stamps(octets.sha256.hex()))
 
-    def write(self, entries: Sequence[Entry], stamps: Mapping[SessionId, FileStamp]) -> list[str]:
-        """Make the main file, `topics.txt` and the stamps from the sessions; return what could not be written, and why.
+    def write(self, entries: Sequence[Entry], stamps: Mapping[SessionId, FileStamp]) -> None:
+        """Make the main file, `topics.txt` and the stamps from the sessions; `problems` says what could not be written.
 
         Raises OSError where the disk stands in the way.
         """
@@ -91,15 +96,39 @@ class MainFile:
             self._write_topics(ordered)
         except (ForeignDocumentError, TornReadError, NotReadableError, FileChangedError) as exc:
             problems.append(f"{TOPICS}: {exc}")
-        return problems
+        self.problems = problems
 
-    def forget(self, session: SessionId) -> None:
-        """Remove the copies of damaged main files that name a session."""
-        for path in (self._workspace / MAIN).parent.glob(f"{Path(MAIN).name}.damaged-*"):
+    def forget(self, session: Session) -> int:
+        """Remove the copies of damaged main files that hold a session, and drafts; return how many files went.
+
+        To be called once the main file was written without it: a damaged one is set aside by that. A copy is known by
+        the name of the session or by one of its questions, for what is damaged may lack either.
+        """
+        gone = self.sweep()
+        signs = [sign.encode() for sign in _signs(session)]
+        for path in self._damaged():
             with contextlib.suppress(*_UNREADABLE, FileChangedError):
                 octets = read_settled(self._workspace, str(path.relative_to(self._workspace)), max_bytes=_MAX_BYTES)
-                if session.encode() in octets.data:
+                if any(sign in octets.data for sign in signs):
                     remove_file(path, octets.stat)
+                    gone += 1
+        return gone
+
+    def sweep(self) -> int:
+        """Remove drafts that a kill left of the main file and of topics, and return how many."""
+        return remove_drafts((self._workspace / MAIN).parent)
+
+    def size(self) -> int:
+        """Return the bytes of all files that are made from the sessions, copies of damaged ones among them."""
+        paths = [self._workspace / name for name in (MAIN, TOPICS, STAMPS)]
+        total = 0
+        for path in (*paths, *self._damaged()):
+            with contextlib.suppress(OSError):
+                total += path.lstat().st_size
+        return total
+
+    def _damaged(self) -> list[Path]:
+        return list((self._workspace / MAIN).parent.glob(f"{Path(MAIN).name}.damaged-*"))
 
     def _swap(self, entries: Sequence[Entry]) -> str:
         for _ in range(_TRIES):
@@ -185,6 +214,15 @@ class MainFile:
             return read_settled(self._workspace, relative, max_bytes=_MAX_BYTES)
         except FileNotFoundError:
             return None
+
+
+def _signs(session: Session) -> Iterator[str]:
+    """Yield what tells that a text holds a session, as our writers and as others write JSON."""
+    told = [turn.question for turn in session.turns if len(turn.question) >= _TELLING_CHARS]
+    for write in (dumps, json.dumps):
+        yield write(session.id)
+        # the ends of a string may be cut off
+        yield from (write(question)[1:-1] for question in told)
 
 
 def _without_entries(document: QaDocument) -> QaDocument:

@@ -4,6 +4,7 @@ Any number of writers may add to it, in this process and in others: each turn is
 that none is lost. Everything here may wait for the disk and is called in a thread.
 """
 
+import contextlib
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -15,13 +16,17 @@ from memoryd.domain.redaction import redacted
 from memoryd.domain.sessions.keeping import Keeping
 from memoryd.domain.sessions.keywords import Commonness, never_common
 from memoryd.domain.sessions.making_turns import MadeTurn, RawTurn, made_turn, message_keys
+from memoryd.domain.sessions.qa_document import SessionStub
 from memoryd.domain.sessions.sequences import BUDGET, TURNS, SequenceChoice, sequence
 from memoryd.domain.sessions.session_ids import is_over, safe_id, session_id
 from memoryd.domain.sessions.turns import Session, SessionId, Turn
 from memoryd.errors import Denied, NotFound, StoreError, StoreUnavailable
+from memoryd.sessions.archived_sessions import ArchivedSessions
+from memoryd.sessions.forgetting_sessions import ForgettingSessions, ForgottenFiles
 from memoryd.sessions.known_sessions import Entry, KnownSessions, head_of
 from memoryd.sessions.looking import LookingAtSessions
 from memoryd.sessions.main_file import MainFile, stamp_of
+from memoryd.sessions.qa_room import MAX_BYTES, QaRoom, QaUsage
 from memoryd.sessions.session_changes import Change, SessionChanges, unavailable
 from memoryd.sessions.session_files import SessionFiles
 
@@ -65,6 +70,7 @@ class QaStore:
         *,
         keeping: Keeping | None = None,
         commonness: Commonness = never_common,
+        max_bytes: int = MAX_BYTES,
         is_read_only: bool = False,
         on_change: Callable[[], None] = lambda: None,
     ) -> None:
@@ -74,25 +80,26 @@ class QaStore:
         self._main = MainFile(workspace)
         self._known = KnownSessions()
         self._looking = LookingAtSessions(self._files, self._known)
-        self._keeping = keeping or Keeping()
+        self._room = QaRoom(keeping or Keeping(), max_bytes, ArchivedSessions(self._archive))
         self._commonness = commonness
         self._is_read_only = is_read_only
         self._on_change = on_change
-        self._main_problems: list[str] = []
         self._writing = threading.Lock()
         """Held while a file is changed; a question never waits for it."""
+        self._forgetting = ForgettingSessions(
+            changes=self._changes, main=self._main, known=self._known, writing=self._writing, flush=self.flush
+        )
 
     @property
     def problems(self) -> list[str]:
         """Files that are not ours or damaged, and stay as they are, each with the reason."""
         known = sorted(self._known.all().items())
-        return [*self._main_problems, *(f"{SESSIONS}/{name}.json: {one.problem}" for name, one in known if one.problem)]
+        return [*self._main.problems, *(f"{SESSIONS}/{name}.json: {one.problem}" for name, one in known if one.problem)]
 
     def open(self) -> None:
         """Read the main file, and of the sessions those that changed since it was made."""
         with self._writing, unavailable():
             state, stats = self._main.load(), self._files.stats()
-            self._main_problems = [state.problem] if state.problem else []
             for entry in state.document.entries:
                 name = head_of(entry).id
                 if name in stats and state.stamps.get(name) == stamp_of(stats[name]):
@@ -135,19 +142,20 @@ class QaStore:
         made: list[MadeTurn] = []
 
         def added(session: Session) -> Session | None:
+            made.clear()
             if session.agent != agent:
                 raise _TakenError(f"session {identity} is another agent's")
             if key and session.key != key:
                 raise _TakenError(f"session {identity} is of another session key")
             if not session.is_remembered:
                 return None
-            made.append(made_turn(raw, session, keeping=self._keeping, commonness=self._commonness))
-            return replace(session, turns=(*session.turns, made[-1].turn))
+            made.append(made_turn(raw, session, keeping=self._room.keeping, commonness=self._commonness))
+            return replace(session, turns=(*session.turns, made[0].turn))
 
         fresh = Session(identity, raw.timestamp, agent=agent, key=key)
-        if not self._change(identity, added, fresh=fresh):
-            return None
-        return AddedTurn(identity, made[-1].turn, made[-1].dropped_answer)
+        # it was added also where somebody forgets the session at once
+        self._change(identity, added, fresh=fresh)
+        return AddedTurn(identity, made[0].turn, made[0].dropped_answer) if made else None
 
     def mark(self, session: SessionId, seq: int, answer: str | None, *, agent: str) -> None:
         """Keep this answer with a turn, or none; raises NotFound if there is no such turn of the agent's."""
@@ -171,15 +179,24 @@ class QaStore:
 
         self._change(session, marked)
 
-    def forget(self, session: SessionId, *, agent: str) -> None:
-        """Remove a session from its file and the archive, then from the main file; raises NotFound."""
+    def forget(self, session: SessionId, *, agent: str) -> ForgottenFiles:
+        """Remove a session from every file of ours; raises NotFound, Denied, StoreError."""
         self._allow_writing()
-        with self._writing:
-            self.session(session, agent=agent)
-            self._changes.forget(session)
-            self._known.drop(session)
-            self._main.forget(session)
-        self.flush()
+        return self._forgetting.forget(self.session(session, agent=agent))
+
+    def finish_forgetting(self, session: SessionId, *, agent: str, asked_at: datetime) -> None:
+        """End what a kill ended; a session of the same name that began after it was asked for stays."""
+        self._allow_writing()
+        with contextlib.suppress(NotFound):
+            stored = self.session(session, agent=agent)
+            if stored.created <= asked_at:
+                self._forgetting.forget(stored)
+        self._forgetting.forget_remains(Session(session, asked_at))
+
+    def sweep(self) -> None:
+        """Remove what writers that were killed left: each draft holds a whole session or all of them."""
+        self._allow_writing()
+        self._forgetting.sweep()
 
     def session(self, session: SessionId, *, agent: str) -> Session:
         """Return a session of an agent with all its turns, from the archive too; raises NotFound."""
@@ -191,6 +208,31 @@ class QaStore:
     def sessions(self, agent: str) -> list[Entry]:
         """Return the sessions of an agent that are not in the archive, the newest first."""
         return sorted(self._known.of(agent), key=lambda entry: entry.last_activity, reverse=True)
+
+    def archived(self, agent: str) -> list[SessionStub]:
+        """Return the sessions of an agent in the archive, the newest first, without their turns."""
+        with self._writing, unavailable():
+            stubs = self._room.archived.look()
+        return [stub for stub in reversed(stubs) if stub.session.agent == agent]
+
+    @property
+    def usage(self) -> QaUsage:
+        """How large the files are, as of the last measuring."""
+        return self._room.usage
+
+    def make_room(self) -> None:
+        """Measure the files, and prune the archive as far as they are too large; raises StoreError."""
+        # the lock is let go after each: who adds a turn must not wait for all of them
+        while self._made_room():
+            pass
+
+    def _made_room(self) -> bool:
+        with self._writing, unavailable():
+            others = self._main.size() + sum(stat.size for stat in self._files.stats().values())
+            if self._is_read_only:
+                self._room.measure(others)
+                return False
+            return self._room.make(self._changes, others)
 
     def context(
         self, message: str | None, *, agent: str, current: str | None = None, turns: int = TURNS, budget: int = BUDGET
@@ -223,13 +265,13 @@ class QaStore:
             entries = [one.entry for one in known.values() if one.entry is not None]
             stamps = {name: stamp_of(one.stat) for name, one in known.items() if not one.problem}
             self._files.settle()
-            self._main_problems = self._main.write(entries, stamps)
+            self._main.write(entries, stamps)
 
     def archive(self, now: datetime) -> list[SessionId]:
         """Move the sessions that have grown old to the archive, and return them."""
         self._allow_writing()
         entries = (one.entry for one in self._known.all().values() if one.entry is not None and not one.problem)
-        old = [head_of(entry).id for entry in entries if self._keeping.is_old(entry.last_activity, now)]
+        old = [head_of(entry).id for entry in entries if self._room.usual.is_old(entry.last_activity, now)]
         moved = [name for name in old if self._put_away(name, now)]
         if moved:
             self._on_change()
@@ -241,7 +283,7 @@ class QaStore:
 
     def _put_away(self, name: SessionId, now: datetime) -> bool:
         with self._writing:
-            is_moved = self._changes.put_away(name, lambda one: self._keeping.is_old(one.last_activity, now))
+            is_moved = self._changes.put_away(name, lambda one: self._room.usual.is_old(one.last_activity, now))
             if is_moved:
                 self._known.drop(name)
         return is_moved

@@ -7,6 +7,8 @@ from typing import Final
 from memoryd.domain.sessions.json_values import DamagedDocumentError, ForeignDocumentError
 from memoryd.domain.sessions.turns import Session, SessionId
 from memoryd.errors import NotFound, StoreError, StoreUnavailable
+from memoryd.files.drafts import remove_drafts
+from memoryd.files.folder_lock import locked_folder
 from memoryd.files.octets import NotReadableError, TornReadError
 from memoryd.files.writing import FileChangedError
 from memoryd.sessions.session_files import SessionFiles, StoredSession
@@ -43,26 +45,38 @@ class SessionChanges:
         with unavailable():
             for _ in range(_TRIES):
                 stored = _read(self._files, name)
-                archived = None if stored else _read(self._archive, name)
-                before = stored or archived
-                if before is None and fresh is None:
-                    raise NotFound(f"there is no session {name}")
-                after = change(before.session if before else fresh)  # type: ignore[arg-type]  # one of them is there
-                if after is None:
-                    return None
                 try:
+                    if stored is None and self._archive.has(name):
+                        return self._brought_back(name, change)
+                    before = stored.session if stored else fresh
+                    if before is None:
+                        raise NotFound(f"there is no session {name}")
+                    after = change(before)
+                    if after is None:
+                        return None
                     self._files.write(after, stored.stat if stored else "absent")
                 except FileChangedError:
                     # another writer was faster: its turn comes before ours
                     continue
-                if archived is not None:
-                    _remove(self._archive, name)
                 return _read(self._files, name)
         raise StoreUnavailable(f"others write to session {name} all the time")
 
+    def _brought_back(self, name: SessionId, change: Change) -> StoredSession | None:
+        """Change a session that lies in the archive, which it leaves; raises FileChangedError where it does not."""
+        with self._moving():
+            archived = _read(self._archive, name)
+            if archived is None or self._files.has(name):
+                raise FileChangedError(f"session {name} is elsewhere since it was looked for")
+            after = change(archived.session)
+            if after is None:
+                return None
+            self._files.write(after, "absent")
+            _remove(self._archive, name)
+            return _read(self._files, name)
+
     def put_away(self, name: SessionId, is_old: Callable[[Session], bool]) -> bool:
         """Move a session to the archive if it is old; return False if it is not, or somebody added to it meanwhile."""
-        with unavailable():
+        with unavailable(), self._moving():
             stored = _read(self._files, name)
             if stored is None or not is_old(stored.session):
                 return False
@@ -77,11 +91,43 @@ class SessionChanges:
                 return False
         return True
 
-    def forget(self, name: SessionId) -> None:
-        """Remove a session here and from the archive."""
-        with unavailable():
-            _remove(self._files, name)
-            _remove(self._archive, name)
+    def change_archived(self, name: SessionId, change: Change) -> bool:
+        """Write what `change` makes of a session in the archive, where it stays; return whether anything was written.
+
+        Nothing is where it is gone from there, or in the hands of another.
+        """
+        with unavailable(), self._moving():
+            stored = _read(self._archive, name)
+            after = change(stored.session) if stored else None
+            if stored is None or after is None:
+                return False
+            try:
+                self._archive.write(after, stored.stat)
+            except FileChangedError:
+                return False
+        return True
+
+    def forget(self, name: SessionId) -> int:
+        """Remove a session here and from the archive, and what a kill left of either; return how many files went."""
+        if not self._files.path.parent.is_dir():
+            return 0
+        with unavailable(), self._moving():
+            gone = _remove(self._files, name) + _remove(self._archive, name)
+            gone += self.sweep()
+            # a loss of power must not bring the names back
+            self._files.settle()
+            self._archive.settle()
+        return gone
+
+    def sweep(self) -> int:
+        """Remove drafts that a kill left, and return how many."""
+        return remove_drafts(self._files.path) + remove_drafts(self._archive.path)
+
+    @contextlib.contextmanager
+    def _moving(self) -> Iterator[None]:
+        """Keep others of ours from moving a session between folders: in between they hold what may be forgotten."""
+        with locked_folder(self._files.path.parent):
+            yield
 
 
 @contextlib.contextmanager
@@ -100,10 +146,14 @@ def _read(files: SessionFiles, name: SessionId) -> StoredSession | None:
         raise StoreError(f"{files.folder}/{name}.json cannot be read: {exc}", hint="move it away, or mend it") from exc
 
 
-def _remove(files: SessionFiles, name: SessionId) -> None:
+def _remove(files: SessionFiles, name: SessionId) -> int:
+    """Remove the file of a session, however often somebody writes it; return how many there were."""
+    gone = 0
     for _ in range(_TRIES):
         stat = files.stat(name)
         if stat is None:
-            return
+            return gone
         with contextlib.suppress(FileChangedError):
             files.remove(name, stat)
+            gone = 1
+    raise StoreUnavailable(f"others write to session {name} all the time")

@@ -45,6 +45,8 @@ class QaUpkeep:
     async def run(self, store: QaStore) -> None:
         """Flush after changes and archive now and then, until cancelled."""
         self._loop = asyncio.get_running_loop()
+        await self._tried("sweep", store.sweep)
+        await self._tried("measure", store.make_room)
         archived_at = self._loop.time() - self._archive_seconds
         while True:
             if self._loop.time() - archived_at >= self._archive_seconds:
@@ -58,6 +60,7 @@ class QaUpkeep:
                 await asyncio.sleep(self._update_seconds)
                 self._changed.clear()
                 await self._tried("flush", store.flush)
+                await self._tried("measure", store.make_room)
 
     async def _tried(self, what: str, step: Callable[[], object]) -> None:
         try:

@@ -1,0 +1,86 @@
+"""How much room the files of questions and answers may take, and what gives way: answers of old sessions, no question.
+
+Over the bound the sessions of the archive lose answers, those that were left first before others: first what is not
+significant enough by the rules of today, then, if that is not enough, all. If the files are too large even so, of new
+turns the question alone is kept.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from memoryd.domain.sessions.keeping import Keeping
+from memoryd.domain.sessions.turns import Session, SessionId
+from memoryd.sessions.archived_sessions import ArchivedSessions
+from memoryd.sessions.session_changes import SessionChanges
+
+MAX_BYTES: Final = 256 << 20
+_NOTHING: Final = 1.0
+"""No significance is above it."""
+
+
+@dataclass(frozen=True, slots=True)
+class QaUsage:
+    """The bytes of the files and their bound; `pruned` answers gave way since the start."""
+
+    bytes: int = 0
+    max_bytes: int = MAX_BYTES
+    pruned: int = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether only questions are kept of what is said."""
+        return self.bytes > self.max_bytes
+
+
+class QaRoom:
+    """The room of one store; one thread at a time."""
+
+    def __init__(self, keeping: Keeping, max_bytes: int, archived: ArchivedSessions) -> None:
+        self.archived = archived
+        self.usage = QaUsage(0, max_bytes)
+        self._keeping = keeping
+
+    @property
+    def keeping(self) -> Keeping:
+        """What is kept of a turn as things are."""
+        return _questions_alone(self._keeping) if self.usage.is_full else self._keeping
+
+    @property
+    def usual(self) -> Keeping:
+        """What is kept while there is room."""
+        return self._keeping
+
+    def measure(self, others: int) -> None:
+        """See how large the files are; `others` are the bytes of those that are not in the archive."""
+        self.usage = replace(self.usage, bytes=others + self.archived.size())
+
+    def make(self, changes: SessionChanges, others: int) -> bool:
+        """Prune one session of the archive if that must be, and return whether one was; raises StoreError."""
+        self.measure(others)
+        for keeping in (self._keeping, _questions_alone(self._keeping)):
+            for name in self._candidates():
+                if lost := _prune(changes, name, keeping):
+                    self.usage = replace(self.usage, pruned=self.usage.pruned + lost)
+                    self.measure(others)
+                    return True
+        return False
+
+    def _candidates(self) -> Iterable[SessionId]:
+        return [stub.session.id for stub in self.archived.look() if stub.answers] if self.usage.is_full else []
+
+
+def _questions_alone(keeping: Keeping) -> Keeping:
+    return replace(keeping, threshold=_NOTHING, interests=frozenset())
+
+
+def _prune(changes: SessionChanges, name: SessionId, keeping: Keeping) -> int:
+    lost = 0
+
+    def pruned(session: Session) -> Session | None:
+        nonlocal lost
+        after = keeping.pruned(session)
+        lost = session.answers - after.answers
+        return after if lost else None
+
+    return lost if changes.change_archived(name, pruned) else 0

@@ -1,0 +1,61 @@
+"""Drafts that a kill left go, those that are being written and those of others stay."""
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from memoryd.files.drafts import draft_beside, remove_drafts
+from memoryd.files.writing import replace_file
+
+
+def left_behind(folder: Path, data: bytes = b"half") -> Path:
+    with draft_beside(folder / "a.json") as (draft, _):
+        name = draft.name
+    path = folder / name
+    path.write_bytes(data)
+    return path
+
+
+def test_draft_of_the_dead_goes_and_that_of_the_living_stays(tmp_path: Path) -> None:
+    left = left_behind(tmp_path)
+    with draft_beside(tmp_path / "b.json") as (draft, file):
+        file.write(b"still")
+        assert remove_drafts(tmp_path) == 1
+        assert draft.exists()
+    assert not left.exists()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_not_ours_by_name_or_kind_stays(tmp_path: Path) -> None:
+    ours = left_behind(tmp_path)
+    ours.unlink()
+    for name in (".abcdefgh", ".memoryd-abcdefgh.draftx", ".memoryd-ABCDEFGH.draft", "x.memoryd-abcdefgh.draft"):
+        (tmp_path / name).write_bytes(b"theirs")
+    os.mkfifo(tmp_path / ".memoryd-abcdefgh.draft")
+    (tmp_path / ".memoryd-bcdefghi.draft").symlink_to(tmp_path / ".abcdefgh")
+    before = sorted(path.name for path in tmp_path.iterdir())
+    assert remove_drafts(tmp_path) == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+    assert remove_drafts(tmp_path / "nowhere") == 0
+
+
+@pytest.mark.parametrize("expected", ["absent", None])
+def test_writer_beside_a_sweep_writes_all_the_same(tmp_path: Path, expected: str | None) -> None:
+    is_over = threading.Event()
+
+    def sweep() -> None:
+        while not is_over.is_set():
+            remove_drafts(tmp_path)
+
+    sweeper = threading.Thread(target=sweep)
+    sweeper.start()
+    try:
+        for number in range(300):
+            replace_file(tmp_path / f"{number}.json", b"whole", expected="absent" if expected else None)
+    finally:
+        is_over.set()
+        sweeper.join()
+    assert {path.read_bytes() for path in tmp_path.iterdir()} == {b"whole"}
+    assert len(list(tmp_path.iterdir())) == 300
