@@ -1,0 +1,53 @@
+"""Make what was said fit to be kept: harmless, without secrets, on one line, no longer than a person reads."""
+
+import re
+from typing import Final
+
+from memoryd.domain.redaction import redacted
+
+MAX_CHARS: Final = 1 << 18
+"""So much of one utterance is kept: longer ones are files that were pasted."""
+MAX_RAW_CHARS: Final = 1 << 20
+"""So much of one message is looked at, with all that programs put around it."""
+_MARGIN: Final = 4096
+
+# ECMA-48: CSI; OSC, DCS, SOS, PM and APC with their string; other two-byte escapes; the 8-bit forms of the same
+_ESCAPES: Final = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*+[ -/]*+[@-~]?"
+    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x90\x98\x9c-\x9f\n]{0,4096}+(?:\x07|\x1b\\|\x9c)"
+    r"|\x1b[ -/]*+[0-~]?"
+)
+_CONTROLS: Final = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ufeff]")
+"""What is left of C0 and C1 but white space, marks that reorder a line (UAX #9), and byte order marks."""
+_HALVES: Final = re.compile("[\ud800-\udfff]")
+
+
+def harmless_text(text: str) -> str:
+    """Return a text that drives no terminal, reorders no line, and can be encoded; its words stay."""
+    return _HALVES.sub("\ufffd", _CONTROLS.sub("", _ESCAPES.sub("", text)))
+
+
+def folded(text: str) -> str:
+    """Return a text on one line: each run of white space, line separators of Unicode too, is one space."""
+    return " ".join(text.split())
+
+
+def shortened(text: str, max_chars: int) -> str:
+    """Return the beginning of a text, cut at an end of a line or else a word, so that no half of a secret stays.
+
+    Where neither comes in the last 4,096 characters these are left out whole.
+    """
+    if len(text) <= max_chars:
+        return text
+    least = max(0, max_chars - _MARGIN)
+    end = max(text.rfind("\n", least, max_chars), least)
+    if end == least:
+        end = max(text.rfind(" ", least, max_chars), least)
+    return text[:end]
+
+
+def spoken_text(text: str) -> str:
+    """Return what is kept of a text: harmless, redacted, folded; at most `MAX_CHARS` characters."""
+    masked = redacted(shortened(harmless_text(text), MAX_CHARS))
+    # folding joins lines: a command and its password may have stood on two
+    return redacted(folded(masked))

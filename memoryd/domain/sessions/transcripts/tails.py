@@ -1,0 +1,48 @@
+"""How far a transcript was read, and by what the same one is known again."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from memoryd.domain.documents import FileStat
+from memoryd.domain.sessions.transcripts.utterances import TranscriptFormat
+
+NO_FILE: Final = FileStat(0, 0, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """A place in a transcript behind a complete line, and what stood before it. All of it is to be kept."""
+
+    stat: FileStat = NO_FILE
+    """Of the file when it was read last: that nothing has changed is seen by it."""
+    offset: int = 0
+    """Bytes that are read: complete lines."""
+    lines: int = 0
+    """Lines that are read; the next one has this number plus 1."""
+    prefix_hash: bytes = b""
+    """Of all bytes before the offset: for each line SHA-256 of the hash before it and its bytes."""
+    edge_hash: bytes = b""
+    """SHA-256 of the first and the last 4,096 bytes before the offset."""
+    whose: TranscriptFormat | None = None
+    is_generated: bool = False
+    """Whether nobody speaks in what follows: a session of a timer or a dream."""
+
+
+START: Final = Tail()
+
+
+def renamed(tails: Mapping[str, Tail], found: Mapping[str, FileStat]) -> dict[str, str]:
+    """Return the new name of each transcript whose file bears another one now, by old name.
+
+    The file under its old name, if any, is another one. Whether the content is the same is told by reading on
+    under the new name with the tail of the old.
+    """
+    by_file = {(stat.device, stat.inode): name for name, stat in found.items() if name not in tails}
+    moved = {}
+    for name, tail in tails.items():
+        file = tail.stat.device, tail.stat.inode
+        stays = name in found and (found[name].device, found[name].inode) == file
+        if tail.offset and not stays and file in by_file:
+            moved[name] = by_file.pop(file)
+    return moved

@@ -1,0 +1,1 @@
+"""Transcripts of agent programs on disk: finding them, and reading on where they were read last."""

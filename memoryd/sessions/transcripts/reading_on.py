@@ -1,0 +1,170 @@
+"""Read a transcript on from where it was read last, and tell what became of it meanwhile.
+
+Transcripts grow by whole lines. That what was read before is still the same is checked at every look by its first
+and last bytes, and by all of it where the file is another one, is shorter, or was written without growing.
+"""
+
+import os
+import stat as stat_module
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from memoryd.domain.documents import FileStat
+from memoryd.domain.sessions.transcripts.reading_records import (
+    LOOKED_AT,
+    is_generated_from,
+    recognised,
+    record_of,
+    said,
+)
+from memoryd.domain.sessions.transcripts.steps import CountedLine, ReadOn, SpokenLine, TranscriptState
+from memoryd.domain.sessions.transcripts.tails import START, Tail
+from memoryd.domain.sessions.transcripts.utterances import LeftOut, TranscriptFormat, Utterance
+from memoryd.files.beneath import open_beneath
+from memoryd.files.octets import NotReadableError, TornReadError, file_stat
+from memoryd.sessions.transcripts.raw_lines import BLOCK_BYTES, RawLine, edge_hash, has_prefix, raw_lines
+
+MAX_BYTES: Final = 4 << 20
+"""Read in one step."""
+MAX_LINE_BYTES: Final = 16 << 20
+
+
+def read_on(
+    path: Path,
+    tail: Tail = START,
+    *,
+    whose: TranscriptFormat | None = None,
+    max_bytes: int = MAX_BYTES,
+    max_line_bytes: int = MAX_LINE_BYTES,
+) -> ReadOn:
+    """Return the next lines of a transcript behind a tail, and the new tail.
+
+    `whose` is the configured format, None to recognise it. A step ends with the line that reaches `max_bytes`; a line
+    beyond `max_line_bytes` is counted and skipped. A line without its end waits. Blocks, so run it in a thread;
+    raises nothing of the disk: it is told as a state.
+    """
+    try:
+        with _opened(path) as descriptor:
+            return _Reading(descriptor, whose, max_bytes, max_line_bytes).on(tail)
+    except FileNotFoundError:
+        if path.parent.is_dir():
+            return ReadOn(TranscriptState.GONE, START)
+        return ReadOn(TranscriptState.UNREADABLE, tail, problem="its folder is not there")
+    except TornReadError:
+        return ReadOn(TranscriptState.UNREADABLE, tail, problem="it was written anew while it was read", is_more=True)
+    except NotReadableError as exc:
+        return ReadOn(TranscriptState.UNREADABLE, tail, problem=str(exc))
+    except OSError as exc:
+        return ReadOn(TranscriptState.UNREADABLE, tail, problem=exc.strerror or str(exc))
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[int]:
+    # never waits for a writer of a FIFO, and follows no link that was put there since the folder was read
+    descriptor = open_beneath(path.parent, path.name)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@dataclass(slots=True)
+class _Reading:
+    """One look at one open file."""
+
+    descriptor: int
+    whose: TranscriptFormat | None
+    max_bytes: int
+    max_line_bytes: int
+    lines: list[SpokenLine] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def on(self, tail: Tail) -> ReadOn:
+        before = self._stat()
+        is_same = self._is_same(tail, before)
+        state = TranscriptState.GROWN if is_same else TranscriptState.REWRITTEN
+        start = tail if is_same else START
+        if start.whose is None:
+            start = replace(start, whose=self._recognised(before.size))
+        if start.whose is None or self.whose not in (None, start.whose):
+            return self._refused(start, before, state)
+        end = self._read(start, before.size)
+        self._check(start, before)
+        if is_same and end.lines == tail.lines:
+            state = TranscriptState.UNCHANGED
+        new = replace(end, stat=before, edge_hash=edge_hash(self.descriptor, end.offset))
+        is_more = end.offset - start.offset >= self.max_bytes and end.offset < before.size
+        return ReadOn(state, new, tuple(self.lines), self.counts, is_more)
+
+    def _refused(self, start: Tail, stat: FileStat, state: TranscriptState) -> ReadOn:
+        """Return that nothing is read: nobody knows the format, or there is no line yet to tell it."""
+        if start.whose is not None:
+            return ReadOn(TranscriptState.OTHER_FORMAT, Tail(stat), problem=f"it is of the format {start.whose}")
+        if next(self._raw(START, stat.size), None) is not None:
+            return ReadOn(TranscriptState.UNKNOWN, Tail(stat), problem="nobody knows its format")
+        return ReadOn(TranscriptState.UNCHANGED if state is TranscriptState.GROWN else state, Tail(stat))
+
+    def _stat(self) -> FileStat:
+        info = os.fstat(self.descriptor)
+        if not stat_module.S_ISREG(info.st_mode):
+            raise NotReadableError("not a regular file")
+        return file_stat(info)
+
+    def _is_same(self, tail: Tail, now: FileStat) -> bool:
+        """Tell whether what was read before stands there still."""
+        if tail.offset > now.size or (tail.offset and edge_hash(self.descriptor, tail.offset) != tail.edge_hash):
+            return False
+        is_this_file = (tail.stat.device, tail.stat.inode) == (now.device, now.inode)
+        has_grown_or_rested = now.size > tail.stat.size or now == tail.stat
+        if not tail.offset or (is_this_file and has_grown_or_rested):
+            return True
+        return has_prefix(self.descriptor, tail.offset, tail.prefix_hash)
+
+    def _recognised(self, size: int) -> TranscriptFormat | None:
+        first = islice(self._raw(START, min(size, self.max_line_bytes + BLOCK_BYTES)), LOOKED_AT)
+        return recognised(record_of(line.data) for line in first if line.data is not None)
+
+    def _raw(self, tail: Tail, size: int) -> Iterator[RawLine]:
+        return raw_lines(self.descriptor, tail.offset, size, tail.prefix_hash, self.max_line_bytes)
+
+    def _read(self, tail: Tail, size: int) -> Tail:
+        """Read lines until there are enough, and return the tail behind them."""
+        start = tail.offset
+        for line in self._raw(tail, size):
+            tail = self._taken(line, tail)
+            if tail.offset - start >= self.max_bytes:
+                break
+        return tail
+
+    def _taken(self, line: RawLine, tail: Tail) -> Tail:
+        number, is_generated = tail.lines + 1, tail.is_generated
+        what: Utterance | LeftOut | None = None
+        if line.data is not None and tail.whose is not None:
+            record = record_of(line.data)
+            is_generated |= not isinstance(record, LeftOut) and is_generated_from(record, tail.whose)
+            what = record if isinstance(record, LeftOut) else said(record, tail.whose)
+        if isinstance(what, Utterance) and is_generated:
+            what = LeftOut.DROPPED
+        if isinstance(what, Utterance):
+            self.lines.append(SpokenLine(number, what))
+            self.counts[CountedLine.CUT] += what.is_cut
+        self.counts[_counted(what)] += 1
+        offset = tail.offset + line.size
+        return replace(tail, offset=offset, lines=number, prefix_hash=line.prefix_hash, is_generated=is_generated)
+
+    def _check(self, start: Tail, before: FileStat) -> None:
+        """Raise TornReadError where another file was written over this one while it was read."""
+        is_shorter = os.fstat(self.descriptor).st_size < before.size
+        if is_shorter or (start.offset and edge_hash(self.descriptor, start.offset) != start.edge_hash):
+            raise TornReadError
+
+
+def _counted(what: Utterance | LeftOut | None) -> str:
+    if what is None:
+        return CountedLine.TOO_LONG
+    return what if isinstance(what, LeftOut) else CountedLine.SPOKEN
