@@ -26,17 +26,30 @@ _READER_PRAGMAS = "PRAGMA trusted_schema = OFF; PRAGMA query_only = ON; PRAGMA c
 
 
 class Connector:
-    """Connects to one file. All of it blocks, and raises the driver's errors."""
+    """Connects to one file. All of it blocks, and raises the driver's errors.
 
-    def __init__(self, path: Path, *, vector_extension: Path | None, loads_vectors: bool) -> None:
+    `is_history`: what it holds cannot be made anew. Each commit then outlasts a loss of power; and pages have no
+    checksums, since after a crash the pages of the log, moved by a person's SQLite, would count as damaged.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        vector_extension: Path | None = None,
+        loads_vectors: bool = False,
+        is_history: bool = False,
+    ) -> None:
         self.path = path
         self.vector_error: str | None = None if loads_vectors else "store.vector.enabled is false"
         """Why the connections have no sqlite-vec."""
         self._vector_extension = vector_extension
+        self._is_history = is_history
 
     def writer(self) -> apsw.Connection:
         """Connect for writing; the file is made if there is none."""
-        return self._connect(str(self.path), apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE, _WRITER_PRAGMAS)
+        pragmas = _WRITER_PRAGMAS + ("PRAGMA synchronous = FULL;" if self._is_history else "")
+        return self._connect(str(self.path), apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE, pragmas)
 
     def reader(self, uri: str = "") -> apsw.Connection:
         """Connect for reading; a `uri` of the file may say more of how."""
@@ -44,11 +57,12 @@ class Connector:
         return self._connect(uri or str(self.path), flags, _READER_PRAGMAS)
 
     def _connect(self, name: str, flags: int, pragmas: str) -> apsw.Connection:
-        connection = apsw.Connection(name, flags=flags, vfs=checksum_vfs())
+        connection = apsw.Connection(name, flags=flags, vfs=None if self._is_history else checksum_vfs())
         try:
             connection.set_busy_timeout(BUSY_TIMEOUT_MS)
-            # a file has room for checksums from its first page on, or never
-            reserve_checksums(connection)
+            if not self._is_history:
+                # a file has room for checksums from its first page on, or never
+                reserve_checksums(connection)
             # A script stops at each row it returns, and some pragmas return one: all must be fetched.
             connection.execute(pragmas).fetchall()
         except BaseException:

@@ -14,7 +14,6 @@ from memoryd.store.running import INTERRUPT_SECONDS, Returned, Runner
 
 REOPEN_SECONDS = 5.0
 """How long a question waits at most for a file that is being opened anew."""
-NOT_OPEN = "the index is not open"
 
 
 class Readers:
@@ -49,7 +48,7 @@ class Readers:
 
     async def _run(self, work: Callable[[apsw.Connection], Returned]) -> Returned:
         if not self.is_open:
-            raise StoreUnavailable(NOT_OPEN)
+            raise StoreUnavailable(self._runner.wording.not_open)
         # whoever has a place finds a connection: there are as many of the one as of the other
         reader = self._idle.pop()
         self._busy.append(reader)

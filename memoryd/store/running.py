@@ -9,7 +9,7 @@ from typing import TypeVar
 import apsw
 
 from memoryd.errors import DamagedDatabase, StoreUnavailable
-from memoryd.store.sqlite_errors import mapped_errors
+from memoryd.store.sqlite_errors import INDEX, Wording, mapped_errors
 
 Returned = TypeVar("Returned")
 
@@ -20,7 +20,8 @@ INTERRUPT_SECONDS = 0.05
 class Runner:
     """Runs the work of one database, and keeps what its errors say of the file until `forget`."""
 
-    def __init__(self, executor: Executor) -> None:
+    def __init__(self, executor: Executor, wording: Wording = INDEX) -> None:
+        self.wording = wording
         self.damage: str | None = None
         """What is broken in the file."""
         self.trouble: str | None = None
@@ -39,7 +40,7 @@ class Runner:
         Whoever gives up waits until the function has ended, which `interrupt` is to bring about.
         """
         work = functools.partial(function, *arguments)
-        running = asyncio.get_running_loop().run_in_executor(self._executor, _mapped, work)
+        running = asyncio.get_running_loop().run_in_executor(self._executor, _mapped, work, self.wording)
         try:
             # shielded: a thread cannot be cancelled, and to let go of the future would leave it at work unseen
             return await asyncio.shield(running)
@@ -62,6 +63,6 @@ class Runner:
             raise
 
 
-def _mapped(work: Callable[[], Returned]) -> Returned:
-    with mapped_errors():
+def _mapped(work: Callable[[], Returned], wording: Wording) -> Returned:
+    with mapped_errors(wording):
         return work()

@@ -8,7 +8,6 @@ import apsw
 
 from memoryd.errors import StoreUnavailable
 from memoryd.store.connecting import BUSY_TIMEOUT_MS
-from memoryd.store.readers import NOT_OPEN
 from memoryd.store.running import Returned, Runner
 from memoryd.store.write_ahead import WriteAheadLog
 
@@ -22,7 +21,7 @@ class Writer:
         self._runner = runner
         self._log = log
         self._connection: apsw.Connection | None = None
-        self._why_none = NOT_OPEN
+        self._why_none = runner.wording.not_open
         self._lock = asyncio.Lock()
         """Held while anything runs on the connection: SQLite would take statements of two as one transaction."""
 
@@ -62,7 +61,7 @@ class Writer:
         """Wait for what runs, and give the connection away to be closed; nothing runs in the block."""
         async with self._lock:
             writer, self._connection = self._connection, None
-            self._why_none = NOT_OPEN
+            self._why_none = self._runner.wording.not_open
             yield writer
 
     def _transact(self, writer: apsw.Connection, work: Callable[[apsw.Connection], Returned]) -> Returned:
