@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
+from memoryd.agents.ledgers import Ledgers
 from memoryd.agents.outside_counter import OutsideCounter
 from memoryd.agents.part_settings import index_settings, lane_settings, search_settings
 from memoryd.agents.rules import WorkspaceRules
@@ -46,6 +47,7 @@ class Surroundings:
     watcher: FileWatcher | None
     lookup: Lookup
     publish: Publish
+    ledgers: Ledgers
 
 
 class Follower(Protocol):

@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 from memoryd.agents.embedders import Embedders
+from memoryd.agents.ledgers import Ledgers
 from memoryd.agents.loops import NamedLoop
 from memoryd.agents.memories import AgentMemory
 from memoryd.agents.rerankers import Rerankers
@@ -33,6 +34,7 @@ class Workspaces:
         self._watcher = FileWatcher(probe=probe_dir()) if is_watching else None
         self._embedders = Embedders(config.models, publish)
         self._rerankers = Rerankers()
+        self._ledgers = Ledgers(self._agents, executor)
         self.all = [
             Workspace(
                 agents=group,
@@ -44,6 +46,7 @@ class Workspaces:
                     watcher=self._watcher if group[0].memory_search.sync.watch else None,
                     lookup=self._lookup,
                     publish=publish,
+                    ledgers=self._ledgers,
                 ),
             )
             for group in _grouped(self._agents)
@@ -53,8 +56,10 @@ class Workspaces:
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[None]:
-        """Open the index files, and close them at the end; raises ForeignDatabase."""
+        """Open the index files, and close them and the ledgers at the end; raises ForeignDatabase."""
         async with AsyncExitStack() as stack:
+            # opened when they are needed
+            stack.push_async_callback(self._ledgers.close)
             for workspace in self.all:
                 await workspace.index.open()
                 stack.push_async_callback(workspace.index.close)
@@ -71,7 +76,7 @@ class Workspaces:
         loops: list[NamedLoop] = []
         if self._watcher is not None:
             loops += [("watcher", self._watcher.run), ("probe", self._watcher.run_probe)]
-        loops += self._embedders.loops() + self._rerankers.loops()
+        loops += self._embedders.loops() + self._rerankers.loops() + self._ledgers.loops()
         return loops + [loop for workspace in self.all for loop in workspace.optional_loops()]
 
     @property

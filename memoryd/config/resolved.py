@@ -11,6 +11,7 @@ from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.paths import expand, workspace_state_dir
 
 INDEX_NAME: Final = "index.sqlite"
+LEDGER_NAME: Final = "ledger.sqlite"
 OPENCLAW_STATE: Final = ".openclaw"
 """Below the home folder."""
 
@@ -39,6 +40,16 @@ class Agent:
         """
         shared = self._shared_path()
         return shared.with_name(f"{shared.stem}-{self.id}{shared.suffix}") if self.is_apart else shared
+
+    @property
+    def ledger_path(self) -> Path:
+        """Where its ledger lies: beside its index; agents whose indexes share a folder share it, in rows of their own.
+
+        An index of another name than usual does not have the folder for itself, and its ledger is named after it.
+        """
+        index = self.index_path
+        name = LEDGER_NAME if index.name == INDEX_NAME else f"{index.stem}-{LEDGER_NAME}"
+        return index.with_name(name)
 
     @property
     def indexing(self) -> MemorySearchSection:

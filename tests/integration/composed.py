@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from memoryd.agents.ledgers import Ledgers
 from memoryd.agents.memories import AgentMemory
 from memoryd.agents.workspace import Workspace
 from memoryd.agents.workspace_index import Surroundings
@@ -76,10 +77,15 @@ async def _composed(
     config = write_config(folder, notes, None, search=search, memory={"backend": "qmd", "qmd": qmd})
     loaded = load(config).config
     executor = ThreadPoolExecutor(4)
-    around = Surroundings(
-        executor=executor, limits=loaded.limits, watcher=None, lookup=_nothing, publish=lambda _event, _data: None
-    )
     agents = loaded.resolved_agents()
+    around = Surroundings(
+        executor=executor,
+        limits=loaded.limits,
+        watcher=None,
+        lookup=_nothing,
+        publish=lambda _event, _data: None,
+        ledgers=Ledgers(agents, executor),
+    )
     plan = plan_for(agents[0], loaded.models, store=ModelStore(folder / "models"), environment={}, home=folder)
     embedding = Embedding(plan, EmbedderSlot(lambda _state: None), None)
     workspace = Workspace(agents=agents, embedding=embedding, reranking=None, around=around)

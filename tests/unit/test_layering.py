@@ -48,6 +48,7 @@ MAY_REPLACE = {
     "models/part_file.py: self.path.replace(self.target)": "a model, too large to be handed over as bytes",
     "models/packaged.py: made.replace(out)": "a model likewise",
     "store/index_file.py: part.rename(path.with_name(f'{path.name}.corrupt-{stamp}{suffix}'))": "takes a new name",
+    "store/ledger_file.py: part.rename(target.with_name(target.name + suffix))": "takes a new name",
     "index/committing.py: self._database.documents.rename(renames)": "rows of the index, no file",
 }
 """Calls outside of `files/writing.py`, and why they stand there."""

@@ -19,7 +19,6 @@ REPLACED = {
     "crowd": "dominant",
     "in_turns": "with_pauses; a turn is a question with its answer",
     "patience": "silence, start_wait, timeout",
-    "ledger": "SpendingBook; the ledger is what files cannot say",
 }
 """Words that were in use for something that has a better one; they are part of no name."""
 REPLACED_TYPES = {

@@ -1,0 +1,223 @@
+"""The ledger: what the files of a workspace cannot say. Now these are the answers that are held for a week.
+
+It is opened when somebody needs it, and made when there is something to keep. Whatever is wrong with its file costs
+the ledger alone: its callers get a StoreError, and `trouble` says why.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final, TypeVar
+
+import structlog
+
+from memoryd.errors import DamagedDatabase, Denied, StoreError, StoreUnavailable
+from memoryd.store.held_answers import HELD_FOR, HeldAnswer, HeldCount, HeldKey, HoldingLimits
+from memoryd.store.ledger_database import LedgerDatabase
+from memoryd.store.ledger_file import LEDGER, aside, delete_copies, is_there, set_aside
+from memoryd.store.migrations import History
+
+log = structlog.get_logger(__name__)
+
+SWEEP_SECONDS: Final = 3600.0
+RETRY_SECONDS: Final = 10.0
+"""How long a file that cannot be opened is left alone."""
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerCount:
+    """What a ledger holds for an agent; `file_bytes` is of all agents, `refused` counts since the start."""
+
+    held: HeldCount
+    file_bytes: int
+    refused: int
+    """Answers that were too long to be held."""
+
+
+class Ledger:
+    """The ledger at one path, for all agents that share it.
+
+    `is_private`: nobody but us writes into its folder. `is_read_only`: nothing may be written where it lies, nor is it
+    read then, since SQLite writes for that, too. Verbs raise StoreError.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        executor: Executor,
+        *,
+        is_private: bool = True,
+        is_read_only: bool = False,
+        limits: HoldingLimits | None = None,
+        history: History = LEDGER,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.path = path
+        self.limits = limits or HoldingLimits()
+        self._file = LedgerDatabase(path, executor, is_private=is_private, history=history)
+        self._is_read_only = is_read_only
+        self._clock = clock
+        self._failure = ""
+        self._failed_at = float("-inf")
+        self._aside: list[Path] = []
+        self._refused = 0
+        self._opening = asyncio.Lock()
+
+    @property
+    def trouble(self) -> str | None:
+        """Why it cannot be used, or what happened to it that somebody should look at."""
+        if self._failure:
+            return self._failure
+        if self._aside:
+            names = ", ".join(str(path) for path in self._aside)
+            return f"a damaged ledger was set aside, and a new one begun; look at it, then delete it: {names}"
+        return None
+
+    @property
+    def set_aside(self) -> list[Path]:
+        """Return the damaged ledgers beside it, as of the last look: nothing is forgotten in these."""
+        return list(self._aside)
+
+    async def hold(self, agent: str, session: str, seq: int, answer: str, at: datetime | None = None) -> bool:
+        """Hold an answer for a week from a time, else from now; return whether it is.
+
+        One that is too long is refused, never cut, and one whose week is over is not held. Raises Denied where
+        nothing may be written.
+        """
+        self._allow_writing()
+        whole = answer.encode("utf-8", "replace")
+        if len(whole) > self.limits.answer_bytes:
+            self._refused += 1
+            return False
+        now = self._clock()
+        since = now if at is None else min(at.timestamp(), now)
+        if since + HELD_FOR.total_seconds() <= now:
+            return False
+        one = HeldAnswer(HeldKey(agent, session, seq), whole.decode(), since)
+        await self._use(lambda: self._file.hold(one, now, self.limits), None, makes_file=True)
+        return True
+
+    async def held(self, agent: str, session: str, seq: int) -> str | None:
+        """Return the answer that is held for a turn, never an expired one."""
+        return await self._use(lambda: self._file.held(HeldKey(agent, session, seq), self._clock()), None)
+
+    async def drop(self, agent: str, session: str, seq: int) -> bool:
+        """Delete the answer of a turn; return whether one was held. Raises Denied where nothing may be written."""
+        self._allow_writing()
+        return await self._use(lambda: self._file.drop(HeldKey(agent, session, seq)), 0) > 0
+
+    async def forget_session(self, agent: str, session: str) -> int:
+        """Delete all answers of a session and return how many; no byte of them is left on disk but in `set_aside`.
+
+        Raises Denied where nothing may be written.
+        """
+        self._allow_writing()
+        return await self._use(lambda: self._file.forget_session(agent, session), 0)
+
+    async def sweep(self) -> int:
+        """Delete what has expired, copies from before migrations too; return how many answers."""
+        now = self._clock()
+        expired = await self._use(lambda: self._file.expire(now), 0)
+        if not self._is_read_only:
+            await asyncio.to_thread(self._tidy, now)
+        return expired
+
+    async def count(self, agent: str) -> LedgerCount:
+        """Count what it holds for an agent."""
+        held = await self._use(lambda: self._file.count(agent, self._clock()), HeldCount())
+        return LedgerCount(held, await asyncio.to_thread(self._file_bytes), self._refused)
+
+    async def run(self, seconds: float = SWEEP_SECONDS) -> None:
+        """Sweep now and every hour, until cancelled; what stands in the way is told by `trouble`."""
+        while True:
+            with contextlib.suppress(StoreError, OSError):
+                await self.sweep()
+            await asyncio.sleep(seconds)
+
+    async def close(self) -> None:
+        """Close the file."""
+        async with self._opening:
+            await self._file.close()
+
+    def _allow_writing(self) -> None:
+        if self._is_read_only:
+            raise Denied("nothing is written: memory.readOnly is true", hint="set memory.readOnly: false")
+
+    async def _use(
+        self, verb: Callable[[], Awaitable[Result]], otherwise: Result, *, makes_file: bool = False
+    ) -> Result:
+        """Return what a verb returns on the open file, `otherwise` if there is none and none is to be made."""
+        try:
+            if not await self._ready(makes_file=makes_file):
+                return otherwise
+            try:
+                result = await verb()
+            except StoreError:
+                if not (self._file.damage or self._file.trouble):
+                    raise
+                # the file is broken, or another by now: once more on what can be opened in its place
+                if not await self._ready(makes_file=makes_file):
+                    return otherwise
+                result = await verb()
+        except (StoreError, OSError) as exc:
+            self._note(str(exc))
+            raise
+        self._failure = ""
+        return result
+
+    async def _ready(self, *, makes_file: bool) -> bool:
+        """Open the file, again where it is damaged or another one; return whether it is open."""
+        if self._is_read_only:
+            return False
+        async with self._opening:
+            if self._file.is_open:
+                if self._file.damage is not None:
+                    await self._file.close()
+                    await self._set_aside(self._file.damage)
+                elif self._file.trouble is not None or await asyncio.to_thread(self._file.is_replaced):
+                    await self._file.close()
+            if not self._file.is_open and (makes_file or await asyncio.to_thread(is_there, self.path)):
+                await self._open()
+            return self._file.is_open
+
+    async def _open(self) -> None:
+        if time.monotonic() - self._failed_at < RETRY_SECONDS:
+            raise StoreUnavailable(self._failure)
+        try:
+            await self._open_or_begin_anew()
+        except (StoreError, OSError):
+            self._failed_at = time.monotonic()
+            raise
+        self._failed_at = float("-inf")
+        self._aside = await asyncio.to_thread(aside, self.path)
+
+    async def _open_or_begin_anew(self) -> None:
+        try:
+            await self._file.open()
+        except DamagedDatabase as exc:
+            await self._set_aside(str(exc))
+            await self._file.open()
+
+    async def _set_aside(self, reason: str) -> None:
+        target = await asyncio.to_thread(set_aside, self.path)
+        log.warning("a damaged ledger was set aside", reason=reason, path=str(target))
+
+    def _tidy(self, now: float) -> None:
+        delete_copies(self.path, older_than=now - HELD_FOR.total_seconds())
+        self._aside = aside(self.path)
+
+    def _file_bytes(self) -> int:
+        parts = (self.path.with_name(self.path.name + suffix) for suffix in ("", "-wal"))
+        return sum(part.stat().st_size for part in parts if part.exists())
+
+    def _note(self, reason: str) -> None:
+        if reason != self._failure:
+            log.warning("the ledger cannot be used", reason=reason, path=str(self.path))
+        self._failure = reason

@@ -1,0 +1,91 @@
+"""One ledger file, usable from asyncio: what it holds, by verbs, each one transaction."""
+
+import contextlib
+from concurrent.futures import Executor
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import apsw
+
+from memoryd.errors import DamagedDatabase
+from memoryd.store.connecting import Connector
+from memoryd.store.database_file import DatabaseFile
+from memoryd.store.held_answers import (
+    HeldAnswer,
+    HeldCount,
+    HeldKey,
+    HoldingLimits,
+    count,
+    drop,
+    expire,
+    forget,
+    held,
+    hold,
+)
+from memoryd.store.ledger_file import LEDGER, delete_copies, keep_copy, make_way
+from memoryd.store.migrations import History, migrate
+from memoryd.store.sqlite_errors import Wording
+
+WORDING: Final = Wording("the ledger", "it is set aside, and a new one is begun")
+
+
+class LedgerDatabase(DatabaseFile):
+    """A ledger that is open; `open` and `close` frame each of its lives.
+
+    The verbs raise StoreUnavailable when the disk, a lock or the closed state stands in the way, DamagedDatabase when
+    the file is broken. Times are seconds since 1970. `is_private`: nobody but us writes into its folder.
+    """
+
+    def __init__(self, path: Path, executor: Executor, *, is_private: bool, history: History = LEDGER) -> None:
+        super().__init__(Connector(path, is_history=True), executor, WORDING)
+        self._is_private = is_private
+        self._history = history
+
+    async def open(self) -> None:
+        """Open the file, or make it, and migrate it; raises ForeignDatabase for what must stay as it is."""
+        # before SQLite opens it: to open a file of somebody else may already write to it
+        await self._runner.run(partial(make_way, self.path, self._history, is_private=self._is_private))
+        await self._open_to_write(self._prepare)
+
+    async def hold(self, one: HeldAnswer, now: float, limits: HoldingLimits) -> None:
+        """Hold an answer for a week."""
+        await self._pool.write(lambda db: hold(db, one, now, limits))
+
+    async def held(self, key: HeldKey, now: float) -> str | None:
+        """Return the answer that is held for a turn, never an expired one."""
+        return await self._pool.read(lambda db: held(db, key, now))
+
+    async def drop(self, key: HeldKey) -> int:
+        """Delete the answer of a turn; return how many were held."""
+        return await self._pool.write(lambda db: drop(db, key))
+
+    async def forget_session(self, agent: str, session: str) -> int:
+        """Delete all answers of a session and return how many; no byte of them is left in file, log or copies."""
+        forgotten = await self._pool.write(lambda db: forget(db, agent, session))
+        await self.checkpoint()
+        await self._runner.run(delete_copies, self.path)
+        return forgotten
+
+    async def expire(self, now: float) -> int:
+        """Delete what has expired, and return how many; no byte of what was deleted before is left in file or log."""
+        expired = await self._pool.write(lambda db: expire(db, now))
+        await self.checkpoint()
+        return expired
+
+    async def count(self, agent: str, now: float) -> HeldCount:
+        """Count what is held for an agent."""
+        return await self._pool.read(lambda db: count(db, agent, now))
+
+    def _prepare(self, connection: apsw.Connection) -> None:
+        # small, so that all of it can be looked at; a migration of broken pages would break more
+        found = [str(row[0]) for row in connection.execute("PRAGMA quick_check(3)")]
+        if found != ["ok"]:
+            raise DamagedDatabase(f"the ledger is damaged: {'; '.join(found)}", hint=WORDING.when_damaged)
+        if migrate(connection, self._history, partial(keep_copy, connection, self.path)):
+            # an older memoryd goes by the header, which says so only now
+            if connection.pragma("journal_mode") == "wal":
+                # whoever reads the log keeps it from being moved, and later is early enough
+                with contextlib.suppress(apsw.BusyError):
+                    self._log.run(connection)
+            delete_copies(self.path, but_last=True)

@@ -1,0 +1,109 @@
+"""Forward-only migrations: a database that cannot be made anew is brought from version to version, never back.
+
+Each is one transaction together with the version that it leads to, so that a kill leaves the old tables or the new.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+import apsw
+
+from memoryd.errors import DamagedDatabase, ForeignDatabase, StoreUnavailable
+from memoryd.store.file_header import version_of
+
+_TABLES = "SELECT type, name, sql FROM sqlite_schema"
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """A step from the version before to `version`; `sql` has neither BEGIN nor COMMIT."""
+
+    version: int
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What a database has been and is now: all migrations from an empty file on, version 1 first."""
+
+    name: str
+    """What errors call it."""
+    application: int
+    migrations: tuple[Migration, ...]
+
+    @property
+    def version(self) -> int:
+        """Return the version that the last migration leads to."""
+        return len(self.migrations)
+
+
+def read_migrations(folder: str) -> tuple[Migration, ...]:
+    """Return the migrations `NNNN_what.sql` of a folder of `store/schema` in order; raises ValueError at a gap."""
+    found = [one for one in (files("memoryd.store") / "schema" / folder).iterdir() if one.name.endswith(".sql")]
+    read = tuple(Migration(int(one.name[:4]), one.read_text()) for one in sorted(found, key=lambda one: one.name))
+    if [one.version for one in read] != list(range(1, len(read) + 1)):
+        raise ValueError(f"the migrations of {folder} are not numbered 1, 2, 3 …")
+    return read
+
+
+def migrate(connection: apsw.Connection, history: History, copy: Callable[[int], None]) -> int:
+    """Bring the tables up to date and compare them; return how many migrations that took.
+
+    `copy` is called with the version that a file has before it changes, not for a new one. Raises ForeignDatabase for
+    a newer version, of which nothing is written, DamagedDatabase when tables are lacking, StoreUnavailable when a
+    migration fails: then the file is as it was before that one.
+    """
+    before = version_of(connection.pragma("user_version"))
+    if before > history.version:
+        raise ForeignDatabase(
+            f"{history.name} has version {before}, of a newer memoryd; this one knows {history.version}",
+            hint="run the memoryd that wrote it, or a newer one",
+        )
+    due = history.migrations[before:]
+    if due and before:
+        copy(before)
+    for migration in due:
+        _apply(connection, migration, history)
+    _check_tables(connection, history)
+    return len(due)
+
+
+def _apply(connection: apsw.Connection, migration: Migration, history: History) -> None:
+    # at once a writer, so that no other process migrates in between
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        number = connection.pragma("user_version")
+        if version_of(number) != migration.version - 1:
+            raise StoreUnavailable(f"another process changes the tables of {history.name} at the same time")
+        connection.execute(migration.sql).fetchall()
+        connection.pragma("application_id", history.application)
+        # the seal of the write-ahead log stands in the same number
+        connection.pragma("user_version", number - version_of(number) + migration.version)
+        connection.execute("COMMIT")
+    except BaseException as exc:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        if isinstance(exc, (apsw.SQLError, apsw.ConstraintError)):
+            where = f"the tables of {history.name} cannot be brought to version {migration.version}"
+            raise StoreUnavailable(f"{where}: {exc}") from exc
+        raise
+
+
+def _check_tables(connection: apsw.Connection, history: History) -> None:
+    """Raise DamagedDatabase if a table or an index is lacking; what a person added does no harm."""
+    if lacking := _tables_of(history) - frozenset(connection.execute(_TABLES)):
+        names = ", ".join(sorted(row[1] for row in lacking))
+        raise DamagedDatabase(f"{history.name} lacks its tables, or has others: {names}")
+
+
+@cache
+def _tables_of(history: History) -> frozenset[tuple[str, str, str | None]]:
+    connection = apsw.Connection("")
+    try:
+        for migration in history.migrations:
+            _apply(connection, migration, history)
+        return frozenset(connection.execute(_TABLES))
+    finally:
+        connection.close()

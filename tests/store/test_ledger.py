@@ -1,0 +1,216 @@
+"""The ledger as its callers see it: what it holds, for how long, how much, and what becomes of the bytes."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from memoryd.errors import Denied
+from memoryd.store.held_answers import HoldingLimits
+from memoryd.store.ledger import Ledger
+from tests.fakes import FakeClock
+from tests.waiting import eventually_async
+
+DAY = 86_400.0
+SECRET = "the honey stands behind the third door"
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock(1_800_000_000.0)
+
+
+@pytest.fixture
+async def ledger(tmp_path: Path, executor: ThreadPoolExecutor, clock: FakeClock) -> AsyncIterator[Ledger]:
+    made = Ledger(tmp_path / "state" / "ledger.sqlite", executor, clock=clock)
+    yield made
+    await made.close()
+
+
+def on_disk(folder: Path, text: str) -> Iterator[str]:
+    """Yield the names of the files that hold a text."""
+    yield from (path.name for path in sorted(folder.iterdir()) if text.encode() in path.read_bytes())
+
+
+async def test_answer_is_held_by_agent_session_and_turn(ledger: Ledger) -> None:
+    assert await ledger.hold("main", "s1", 17, SECRET)
+    assert await ledger.held("main", "s1", 17) == SECRET
+    for other in (("other", "s1", 17), ("main", "s2", 17), ("main", "s1", 18)):
+        assert await ledger.held(*other) is None
+    assert await ledger.hold("main", "s1", 17, "another answer")
+    assert await ledger.held("main", "s1", 17) == "another answer"
+    assert await ledger.drop("main", "s1", 17)
+    assert await ledger.held("main", "s1", 17) is None
+    assert not await ledger.drop("main", "s1", 17)
+
+
+async def test_no_file_is_made_before_something_is_held(ledger: Ledger) -> None:
+    assert await ledger.held("main", "s1", 1) is None
+    assert await ledger.forget_session("main", "s1") == 0
+    assert await ledger.sweep() == 0
+    assert (await ledger.count("main")).file_bytes == 0
+    assert not ledger.path.parent.exists()
+
+
+async def test_expired_answer_is_never_told_and_a_sweep_deletes_it(
+    ledger: Ledger, clock: FakeClock, tmp_path: Path
+) -> None:
+    await ledger.hold("main", "s1", 1, SECRET)
+    clock.advance(7 * DAY - 1)
+    assert await ledger.held("main", "s1", 1) == SECRET
+    clock.advance(1)
+    assert await ledger.held("main", "s1", 1) is None
+    assert (await ledger.count("main")).held.answers == 0
+    assert await ledger.sweep() == 1
+    assert list(on_disk(tmp_path / "state", SECRET)) == []
+
+
+async def test_forgotten_session_leaves_no_byte_on_disk(ledger: Ledger, tmp_path: Path) -> None:
+    folder = tmp_path / "state"
+    for seq in range(1, 40):
+        await ledger.hold("main", "s1", seq, f"{SECRET} {seq} " * 200)
+        await ledger.hold("main", "s2", seq, f"kept {seq}")
+        await ledger.hold("other", "s1", seq, f"another agent's {seq}")
+    assert list(on_disk(folder, SECRET))
+    assert await ledger.forget_session("main", "s1") == 39
+    assert list(on_disk(folder, SECRET)) == []
+    assert await ledger.held("main", "s2", 39) == "kept 39"
+    assert await ledger.held("other", "s1", 39) == "another agent's 39"
+
+
+async def test_replaced_and_dropped_answers_are_gone_from_disk_after_a_sweep(ledger: Ledger, tmp_path: Path) -> None:
+    await ledger.hold("main", "s1", 1, SECRET)
+    await ledger.hold("main", "s1", 1, "short")
+    await ledger.hold("main", "s1", 2, SECRET * 3000)
+    await ledger.drop("main", "s1", 2)
+    await ledger.sweep()
+    assert list(on_disk(tmp_path / "state", SECRET)) == []
+
+
+async def test_week_counts_from_the_time_that_is_given_but_never_from_the_future(
+    ledger: Ledger, clock: FakeClock
+) -> None:
+    now = datetime.fromtimestamp(clock.now, UTC)
+    assert await ledger.hold("main", "s1", 1, "old", now - timedelta(days=6))
+    assert not await ledger.hold("main", "s1", 2, "too old", now - timedelta(days=7))
+    assert await ledger.hold("main", "s1", 3, "from the future", now + timedelta(days=400))
+    clock.advance(DAY)
+    assert await ledger.held("main", "s1", 1) is None
+    assert await ledger.held("main", "s1", 2) is None
+    clock.advance(6 * DAY)
+    assert await ledger.held("main", "s1", 3) is None
+
+
+async def test_clock_that_was_ahead_keeps_nothing_for_more_than_a_week(ledger: Ledger, clock: FakeClock) -> None:
+    clock.advance(1000 * DAY)
+    await ledger.hold("main", "s1", 1, "answer")
+    clock.advance(-1000 * DAY)
+    assert await ledger.held("main", "s1", 1) == "answer"
+    await ledger.sweep()
+    clock.advance(7 * DAY - 1)
+    assert await ledger.held("main", "s1", 1) == "answer"
+    clock.advance(1)
+    assert await ledger.held("main", "s1", 1) is None
+
+
+async def test_oldest_go_first_and_of_the_same_agent_only(
+    tmp_path: Path, executor: ThreadPoolExecutor, clock: FakeClock
+) -> None:
+    limits = HoldingLimits(answers=3, total_bytes=1000, answer_bytes=400)
+    ledger = Ledger(tmp_path / "ledger.sqlite", executor, clock=clock, limits=limits)
+    await ledger.hold("other", "s", 1, "another agent's")
+    for seq in range(1, 6):
+        clock.advance(1)
+        await ledger.hold("main", "s", seq, "x")
+    assert [await ledger.held("main", "s", seq) for seq in range(1, 6)] == [None, None, "x", "x", "x"]
+    clock.advance(1)
+    # four hundred bytes in fewer characters
+    await ledger.hold("main", "s", 6, "蜜" * 133)
+    await ledger.hold("main", "s", 7, "y" * 400)
+    await ledger.hold("main", "s", 8, "z" * 400)
+    assert [await ledger.held("main", "s", seq) is not None for seq in range(5, 9)] == [False, False, True, True]
+    assert (await ledger.count("main")).held.bytes == 800
+    assert await ledger.held("other", "s", 1) == "another agent's"
+    await ledger.close()
+
+
+async def test_clock_set_back_does_not_make_new_answers_the_oldest(
+    tmp_path: Path, executor: ThreadPoolExecutor, clock: FakeClock
+) -> None:
+    limits = HoldingLimits(answers=2)
+    ledger = Ledger(tmp_path / "ledger.sqlite", executor, clock=clock, limits=limits)
+    for seq in (1, 2):
+        await ledger.hold("main", "s", seq, "x")
+    clock.advance(-30 * DAY)
+    await ledger.hold("main", "s", 3, "x")
+    assert [await ledger.held("main", "s", seq) for seq in (1, 2, 3)] == [None, "x", "x"]
+    await ledger.close()
+
+
+async def test_too_long_answer_is_refused_and_counted_not_cut(
+    tmp_path: Path, executor: ThreadPoolExecutor, clock: FakeClock
+) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite", executor, clock=clock, limits=HoldingLimits(answer_bytes=10))
+    assert not await ledger.hold("main", "s", 1, "x" * 11)
+    assert not await ledger.hold("main", "s", 1, "蜜" * 4)
+    assert await ledger.hold("main", "s", 1, "x" * 10)
+    found = await ledger.count("main")
+    assert (found.held.answers, found.held.bytes, found.refused) == (1, 10, 2)
+    await ledger.close()
+
+
+@pytest.mark.parametrize(
+    "text", ["", "a\0b", "lone \ud800 surrogate", "line\n\r\u2028end", "'; DROP TABLE held_answers"]
+)
+async def test_any_text_comes_back(ledger: Ledger, text: str) -> None:
+    await ledger.hold("main", "s", 1, text)
+    assert await ledger.held("main", "s", 1) == text.encode("utf-8", "replace").decode()
+
+
+async def test_where_nothing_may_be_written_nothing_is(tmp_path: Path, executor: ThreadPoolExecutor) -> None:
+    before = Ledger(tmp_path / "ledger.sqlite", executor)
+    await before.hold("main", "s", 1, "answer")
+    await before.close()
+    bytes_before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    ledger = Ledger(tmp_path / "ledger.sqlite", executor, is_read_only=True)
+    for verb in (ledger.hold("main", "s", 2, "x"), ledger.drop("main", "s", 1), ledger.forget_session("main", "s")):
+        with pytest.raises(Denied, match=r"memory\.readOnly"):
+            await verb
+    assert await ledger.held("main", "s", 1) is None
+    assert await ledger.sweep() == 0
+    assert (await ledger.count("main")).held.answers == 0
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == bytes_before
+
+
+async def test_what_is_held_outlasts_a_restart(tmp_path: Path, executor: ThreadPoolExecutor, clock: FakeClock) -> None:
+    for seq in range(1, 4):
+        ledger = Ledger(tmp_path / "ledger.sqlite", executor, clock=clock)
+        await ledger.hold("main", "s", seq, f"answer {seq}")
+        assert [await ledger.held("main", "s", n) for n in range(1, seq + 1)] == [
+            f"answer {n}" for n in range(1, seq + 1)
+        ]
+        await ledger.close()
+    assert ledger.trouble is None
+
+
+async def test_loop_sweeps_at_the_start_and_again(ledger: Ledger, clock: FakeClock, tmp_path: Path) -> None:
+    await ledger.hold("main", "s1", 1, SECRET)
+    clock.advance(8 * DAY)
+    loop = asyncio.ensure_future(ledger.run(seconds=0.01))
+    await eventually_async(lambda: not list(on_disk(tmp_path / "state", SECRET)))
+    clock.advance(1)
+    await ledger.hold("main", "s1", 2, SECRET)
+    assert list(on_disk(tmp_path / "state", SECRET))
+    clock.advance(8 * DAY)
+    await eventually_async(lambda: not list(on_disk(tmp_path / "state", SECRET)))
+    loop.cancel()
+
+
+async def test_many_at_once(ledger: Ledger) -> None:
+    await asyncio.gather(*(ledger.hold("main", f"s{n % 7}", n, f"answer {n}") for n in range(60)))
+    found = await asyncio.gather(*(ledger.held("main", f"s{n % 7}", n) for n in range(60)))
+    assert found == [f"answer {n}" for n in range(60)]
+    assert (await ledger.count("main")).held.answers == 60
