@@ -21,6 +21,7 @@ from memoryd.store.held_answers import HELD_FOR, HeldAnswer, HeldCount, HeldKey,
 from memoryd.store.ledger_database import LedgerDatabase
 from memoryd.store.ledger_file import LEDGER, aside, delete_copies, is_there, set_aside
 from memoryd.store.migrations import History
+from memoryd.store.withheld import Withheld, WithheldKind
 
 log = structlog.get_logger(__name__)
 
@@ -120,6 +121,23 @@ class Ledger:
         """
         self._allow_writing()
         return await self._use(lambda: self._file.forget_session(agent, session), 0)
+
+    async def withhold(self, agent: str, one: Withheld) -> bool:
+        """Note a conversation that is not to be remembered; return False where too many are.
+
+        Raises Denied where nothing may be written.
+        """
+        self._allow_writing()
+        return await self._use(lambda: self._file.withhold(agent, one), False, makes_file=True)
+
+    async def release(self, agent: str, kind: WithheldKind, name: str) -> bool:
+        """Drop such a note; return whether there was one. Raises Denied where nothing may be written."""
+        self._allow_writing()
+        return await self._use(lambda: self._file.release(agent, kind, name), False)
+
+    async def withheld(self, agent: str, *, makes_file: bool = False) -> tuple[bytes, list[Withheld]]:
+        """Return what hashes are keyed with, and all notes of an agent; no bytes and none where there is no ledger."""
+        return await self._use(lambda: self._file.withheld(agent), (b"", []), makes_file=makes_file)
 
     async def sweep(self) -> int:
         """Delete what has expired, copies from before migrations too; return how many answers."""

@@ -26,6 +26,7 @@ from memoryd.store.held_answers import (
 from memoryd.store.ledger_file import LEDGER, delete_copies, keep_copy, make_way
 from memoryd.store.migrations import History, migrate
 from memoryd.store.sqlite_errors import Wording
+from memoryd.store.withheld import Withheld, WithheldKind, all_withheld, hash_key, release, withhold
 
 WORDING: Final = Wording("the ledger", "it is set aside, and a new one is begun")
 
@@ -72,6 +73,20 @@ class LedgerDatabase(DatabaseFile):
         expired = await self._pool.write(lambda db: expire(db, now))
         await self.checkpoint()
         return expired
+
+    async def withhold(self, agent: str, one: Withheld) -> bool:
+        """Note a conversation that is not to be remembered; return False where too many are."""
+        return await self._pool.write(lambda db: withhold(db, agent, one))
+
+    async def release(self, agent: str, kind: WithheldKind, name: str) -> bool:
+        """Drop such a note, of which no byte is left in file or log; return whether there was one."""
+        released = await self._pool.write(lambda db: release(db, agent, kind, name))
+        await self.checkpoint()
+        return released
+
+    async def withheld(self, agent: str) -> tuple[bytes, list[Withheld]]:
+        """Return what the hashes of names and contents are keyed with, and all notes of an agent."""
+        return await self._pool.read(lambda db: (hash_key(db), all_withheld(db, agent)))
 
     async def count(self, agent: str, now: float) -> HeldCount:
         """Count what is held for an agent."""

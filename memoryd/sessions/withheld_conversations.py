@@ -1,0 +1,178 @@
+"""Which conversations of one agent are not to be remembered: kept in its ledger, and known here without asking it.
+
+Until the ledger was read nobody knows, and whoever would read or store a conversation has to wait. A transcript is
+withheld by its name, and what was forgotten under any other name, too: by how its file begins. Session keys and
+contents are kept as hashes that are keyed with a number of the ledger's own.
+"""
+
+import asyncio
+import hmac
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from memoryd.domain.access import read_key
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.sessions.turns import SessionId
+from memoryd.errors import InvalidRequest, StoreError, StoreUnavailable
+from memoryd.files.beneath import open_beneath
+from memoryd.store.ledger import Ledger
+from memoryd.store.withheld import MOST_KEYS, Withheld, WithheldKind
+
+HEAD_BYTES: Final = 4096
+"""So much of a transcript tells it from others."""
+RETRY_SECONDS: Final = 10.0
+
+_Known = Mapping[tuple[WithheldKind, str], Withheld]
+
+
+class WithheldConversations:
+    """The marks of one agent. What asks may come from any thread; what changes them comes from the event loop."""
+
+    def __init__(self, agent: str, ledger: Ledger, *, clock: Callable[[], float] = time.time) -> None:
+        self.trouble = ""
+        """Why nobody knows what is withheld; empty if somebody does."""
+        self._agent = agent
+        self._ledger = ledger
+        self._clock = clock
+        self._known: _Known | None = None
+        self._key = b""
+
+    @property
+    def is_known(self) -> bool:
+        return self._known is not None
+
+    async def load(self) -> None:
+        """Read the ledger, unless that was done; raises StoreError."""
+        if self._known is not None:
+            return
+        try:
+            self._key, rows = await self._ledger.withheld(self._agent)
+        except (StoreError, OSError) as exc:
+            self.trouble = f"nobody knows which conversations are not to be remembered: {exc}"
+            raise StoreUnavailable(self.trouble) from exc
+        self._known = MappingProxyType({(one.kind, one.name): one for one in rows})
+        self.trouble = ""
+
+    async def until_known(self, retry_seconds: float = RETRY_SECONDS) -> None:
+        """Wait until the ledger was read."""
+        while True:
+            try:
+                return await self.load()
+            except StoreError:
+                await asyncio.sleep(retry_seconds)
+
+    def transcript(self, path: RelativePath) -> Withheld | None:
+        """Return why a transcript is withheld by its name, None if it is not; raises StoreUnavailable."""
+        return self._all().get((WithheldKind.TRANSCRIPT, path))
+
+    def transcript_like(self, file: Path) -> Withheld | None:
+        """Return what was forgotten and began as this file does. Blocks; raises OSError, StoreUnavailable."""
+        forgotten = [one for one in self._all().values() if one.is_forgotten and one.head_bytes]
+        if not forgotten:
+            return None
+        head = _head(file)
+        return next((one for one in forgotten if self._begins(head, one)), None)
+
+    def transcripts(self) -> list[Withheld]:
+        """Return all transcripts that are withheld by name."""
+        return [one for one in self._all().values() if one.kind is WithheldKind.TRANSCRIPT]
+
+    def has_key(self, key: str) -> bool:
+        """Tell whether what is said under a session key is not to be remembered; raises StoreUnavailable."""
+        return (WithheldKind.KEY, self._hashed_key(key)) in self._all()
+
+    def unfinished(self) -> list[Withheld]:
+        """Return the sessions whose forgetting began and did not end."""
+        return [one for one in self._all().values() if one.kind is WithheldKind.SESSION]
+
+    async def withhold_transcript(self, path: RelativePath, file: Path | None, *, is_forgotten: bool) -> None:
+        """Have a transcript never be read again, under any name if it is forgotten; raises StoreError, Denied."""
+        await self._ready()
+        head = await asyncio.to_thread(_head_or_nothing, file) if file is not None and is_forgotten else b""
+        digest = self._digest(head) if head else b""
+        one = Withheld(WithheldKind.TRANSCRIPT, path, self._clock(), is_forgotten, len(head), digest)
+        await self._put(one)
+
+    async def release_transcript(self, path: RelativePath) -> bool:
+        """Have a transcript be read again; return whether it was withheld. Raises StoreError, Denied."""
+        return await self._release(WithheldKind.TRANSCRIPT, path)
+
+    async def withhold_key(self, key: str) -> None:
+        """Have nothing be remembered of what is said under a session key; raises StoreError, Denied, InvalidRequest."""
+        await self._ready()
+        if not await self._put(Withheld(WithheldKind.KEY, self._hashed_key(key), self._clock())):
+            raise InvalidRequest(
+                f"{MOST_KEYS:,} session keys are marked already", hint="take some back: memoryctl sessions remember"
+            )
+
+    async def release_key(self, key: str) -> bool:
+        """Take that back; return whether it was so. Raises StoreError, Denied."""
+        return await self._release(WithheldKind.KEY, self._hashed_key(key))
+
+    async def begin_forgetting(self, session: SessionId) -> None:
+        """Note that a session is to be forgotten, so that a kill does not end it; raises StoreError, Denied."""
+        await self._ready()
+        await self._put(Withheld(WithheldKind.SESSION, session, self._clock(), True))
+
+    async def end_forgetting(self, session: str) -> None:
+        """Drop that note: nothing is left of the session, not even this; raises StoreError, Denied."""
+        await self._release(WithheldKind.SESSION, session)
+
+    async def _ready(self) -> None:
+        await self.load()
+        if not self._key:
+            self._key, _ = await self._ledger.withheld(self._agent, makes_file=True)
+
+    async def _put(self, one: Withheld) -> bool:
+        if not await self._ledger.withhold(self._agent, one):
+            return False
+        before = self._all().get((one.kind, one.name))
+        if before is not None and before.is_forgotten:
+            # as the ledger does it: a mark does not make what was forgotten a mere mark
+            one = replace(one, is_forgotten=True)
+            one = one if one.head_bytes else replace(one, head_bytes=before.head_bytes, head_hash=before.head_hash)
+        self._known = MappingProxyType({**self._all(), (one.kind, one.name): one})
+        return True
+
+    async def _release(self, kind: WithheldKind, name: str) -> bool:
+        await self.load()
+        is_released = await self._ledger.release(self._agent, kind, name)
+        self._known = MappingProxyType({key: one for key, one in self._all().items() if key != (kind, name)})
+        return is_released
+
+    def _all(self) -> _Known:
+        if self._known is None:
+            raise StoreUnavailable(self.trouble or "it is not known yet which conversations are not to be remembered")
+        return self._known
+
+    def _hashed_key(self, key: str) -> str:
+        # one conversation, however its key is spelt
+        return self._digest(b"key\0" + read_key(key).raw.encode("utf-8", "replace")).hex()
+
+    def _begins(self, head: bytes, one: Withheld) -> bool:
+        is_long_enough = len(head) >= one.head_bytes
+        return is_long_enough and hmac.compare_digest(self._digest(head[: one.head_bytes]), one.head_hash)
+
+    def _digest(self, data: bytes) -> bytes:
+        return hmac.digest(self._key, self._agent.encode() + b"\0" + data, "sha256")
+
+
+def _head(file: Path) -> bytes:
+    descriptor = open_beneath(file.parent, file.name)
+    try:
+        return os.pread(descriptor, HEAD_BYTES, 0)
+    finally:
+        os.close(descriptor)
+
+
+def _head_or_nothing(file: Path) -> bytes:
+    """Return how a file begins; one that cannot be read is withheld by its name alone."""
+    try:
+        return _head(file)
+    except OSError:
+        return b""

@@ -1,0 +1,81 @@
+"""Conversations that are not to be remembered, by agent: all rows, and no clock."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+import apsw
+
+MOST_KEYS: Final = 10_000
+"""Session keys of one agent that may be marked at once."""
+
+
+class WithheldKind(StrEnum):
+    """What a row names."""
+
+    TRANSCRIPT = "transcript"
+    KEY = "key"
+    """A session key, by its keyed hash."""
+    SESSION = "session"
+    """A session whose forgetting is not finished."""
+
+
+@dataclass(frozen=True, slots=True)
+class Withheld:
+    """A conversation that is not to be remembered; `since` is in seconds since 1970.
+
+    `is_forgotten`: somebody wanted it forgotten; else it is marked. A transcript is known under another name by the
+    keyed hash of its first `head_bytes` bytes.
+    """
+
+    kind: WithheldKind
+    name: str
+    since: float
+    is_forgotten: bool = False
+    head_bytes: int = 0
+    head_hash: bytes = b""
+
+
+_PUT = """
+INSERT INTO withheld (agent, kind, name, is_forgotten, head_bytes, head_hash, since) VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (agent, kind, name) DO UPDATE SET
+    is_forgotten = max(is_forgotten, excluded.is_forgotten), since = excluded.since,
+    head_bytes = iif(excluded.head_bytes, excluded.head_bytes, head_bytes),
+    head_hash = iif(excluded.head_bytes, excluded.head_hash, head_hash)
+"""
+_ALL = "SELECT kind, name, since, is_forgotten, head_bytes, head_hash FROM withheld WHERE agent = ?"
+_DROP = "DELETE FROM withheld WHERE agent = ? AND kind = ? AND name = ?"
+
+
+def withhold(db: apsw.Connection, agent: str, one: Withheld) -> bool:
+    """Note a conversation; return False where as many keys are marked as may be."""
+    if one.kind is WithheldKind.KEY and _count(db, agent, one) >= MOST_KEYS:
+        return False
+    given = (agent, one.kind, one.name, int(one.is_forgotten), one.head_bytes, one.head_hash, one.since)
+    db.execute(_PUT, given)
+    return True
+
+
+def release(db: apsw.Connection, agent: str, kind: WithheldKind, name: str) -> bool:
+    """Drop a row, and return whether there was one."""
+    db.execute(_DROP, (agent, kind, name))
+    return db.changes() > 0
+
+
+def all_withheld(db: apsw.Connection, agent: str) -> list[Withheld]:
+    """Return all of an agent."""
+    rows = db.execute(_ALL, (agent,))
+    return [Withheld(WithheldKind(kind), name, since, bool(gone), *head) for kind, name, since, gone, *head in rows]
+
+
+def hash_key(db: apsw.Connection) -> bytes:
+    """Return what the hashes are keyed with."""
+    key: bytes = db.execute("SELECT bytes FROM hash_key").get
+    return key
+
+
+def _count(db: apsw.Connection, agent: str, but: Withheld) -> int:
+    counted: int = db.execute(
+        "SELECT count(*) FROM withheld WHERE agent = ? AND kind = ? AND name <> ?", (agent, but.kind, but.name)
+    ).get
+    return counted

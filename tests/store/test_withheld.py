@@ -1,0 +1,151 @@
+"""Conversations that are not to be remembered: by name, by how they begin, by session key, and never by their text."""
+
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from memoryd.domain.conversation_paths import transcript_path
+from memoryd.domain.sessions.turns import SessionId
+from memoryd.errors import Denied, InvalidRequest, StoreUnavailable
+from memoryd.sessions.withheld_conversations import WithheldConversations
+from memoryd.store import withheld as rows
+from memoryd.store.ledger import Ledger
+
+CANARY = "zanzibar-canary"
+KEY = f"agent:main:telegram:direct:{CANARY}"
+PATH = transcript_path("main", "one.jsonl")
+
+
+@pytest.fixture
+async def ledger(tmp_path: Path, executor: ThreadPoolExecutor) -> AsyncIterator[Ledger]:
+    made = Ledger(tmp_path / "state" / "ledger.sqlite", executor)
+    yield made
+    await made.close()
+
+
+async def loaded(ledger: Ledger, agent: str = "main") -> WithheldConversations:
+    made = WithheldConversations(agent, ledger)
+    await made.load()
+    return made
+
+
+def on_disk(folder: Path, text: str) -> list[str]:
+    return [path.name for path in folder.rglob("*") if path.is_file() and text.encode() in path.read_bytes()]
+
+
+@pytest.fixture
+def transcript(tmp_path: Path) -> Path:
+    path = tmp_path / "one.jsonl"
+    path.write_text(f'{{"type":"session","id":"{CANARY}"}}\n')
+    return path
+
+
+async def test_marks_outlast_a_restart_and_make_no_file_before(ledger: Ledger, transcript: Path) -> None:
+    first = await loaded(ledger)
+    assert not first.has_key(KEY)
+    assert first.transcript_like(transcript) is None
+    assert not ledger.path.parent.exists()
+    await first.withhold_key(KEY)
+    await first.withhold_transcript(PATH, transcript, is_forgotten=True)
+    await first.begin_forgetting(SessionId("s1"))
+    for one in (first, await loaded(ledger)):
+        assert one.has_key(KEY)
+        assert one.has_key(KEY.upper().replace("AGENT", " Agent "))
+        assert not one.has_key("agent:main:telegram:direct:other")
+        found = one.transcript(PATH)
+        assert found is not None
+        assert found.is_forgotten
+        assert [row.name for row in one.unfinished()] == ["s1"]
+
+
+async def test_another_agent_has_marks_of_its_own(ledger: Ledger, transcript: Path) -> None:
+    first, other = await loaded(ledger), await loaded(ledger, "other")
+    await first.withhold_key(KEY)
+    await first.withhold_transcript(PATH, transcript, is_forgotten=True)
+    again = await loaded(ledger, "other")
+    for one in (other, again):
+        assert not one.has_key(KEY)
+        assert one.transcript(PATH) is None
+        assert one.transcript_like(transcript) is None
+
+
+async def test_what_was_forgotten_is_known_under_another_name_and_grown(ledger: Ledger, transcript: Path) -> None:
+    marks = await loaded(ledger)
+    await marks.withhold_transcript(PATH, transcript, is_forgotten=True)
+    copy = transcript.with_name("copy.jsonl")
+    copy.write_text(transcript.read_text() + '{"type":"message"}\n')
+    assert marks.transcript_like(copy) is not None
+    copy.write_text('{"type":"session","id":"another"}\n')
+    assert marks.transcript_like(copy) is None
+    copy.write_text("{")
+    assert marks.transcript_like(copy) is None
+
+
+async def test_what_is_only_marked_is_known_by_its_name_alone(ledger: Ledger, transcript: Path) -> None:
+    marks = await loaded(ledger)
+    await marks.withhold_transcript(PATH, transcript, is_forgotten=False)
+    assert marks.transcript(PATH) is not None
+    assert marks.transcript_like(transcript) is None
+    assert await marks.release_transcript(PATH)
+    assert marks.transcript(PATH) is None
+    assert not await marks.release_transcript(PATH)
+
+
+async def test_mark_does_not_take_a_forgetting_back(ledger: Ledger, transcript: Path) -> None:
+    marks = await loaded(ledger)
+    await marks.withhold_transcript(PATH, transcript, is_forgotten=True)
+    await marks.withhold_transcript(PATH, None, is_forgotten=False)
+    for one in (marks, await loaded(ledger)):
+        found = one.transcript(PATH)
+        assert found is not None
+        assert found.is_forgotten
+        assert one.transcript_like(transcript) is not None
+
+
+async def test_nothing_of_key_or_content_is_on_disk_nor_a_session_once_forgotten(
+    ledger: Ledger, transcript: Path
+) -> None:
+    marks = await loaded(ledger)
+    await marks.withhold_key(KEY)
+    await marks.withhold_transcript(PATH, transcript, is_forgotten=True)
+    assert on_disk(ledger.path.parent, CANARY) == []
+    await marks.begin_forgetting(SessionId("telegram-peer-20260130"))
+    assert on_disk(ledger.path.parent, "telegram-peer")
+    await marks.end_forgetting("telegram-peer-20260130")
+    assert on_disk(ledger.path.parent, "telegram-peer") == []
+    assert marks.unfinished() == []
+    assert await marks.release_key(KEY)
+    assert not (await loaded(ledger)).has_key(KEY)
+
+
+async def test_until_the_ledger_was_read_nobody_knows(tmp_path: Path, executor: ThreadPoolExecutor) -> None:
+    path = tmp_path / "ledger.sqlite"
+    path.mkdir()
+    marks = WithheldConversations("main", Ledger(path, executor))
+    with pytest.raises(StoreUnavailable):
+        marks.has_key(KEY)
+    with pytest.raises(StoreUnavailable):
+        await marks.load()
+    assert "nobody knows" in marks.trouble
+    with pytest.raises(StoreUnavailable):
+        marks.transcript(PATH)
+
+
+async def test_where_nothing_may_be_written_nothing_is_marked(tmp_path: Path, executor: ThreadPoolExecutor) -> None:
+    marks = await loaded(Ledger(tmp_path / "state" / "ledger.sqlite", executor, is_read_only=True))
+    with pytest.raises(Denied):
+        await marks.withhold_key(KEY)
+    assert not (tmp_path / "state").exists()
+
+
+async def test_keys_are_bounded_and_those_that_are_marked_stay(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows, "MOST_KEYS", 2)
+    marks = await loaded(ledger)
+    for key in ("main", "cli:a", "cli:a", "main"):
+        await marks.withhold_key(key)
+    with pytest.raises(InvalidRequest):
+        await marks.withhold_key("cli:b")
+    assert marks.has_key("main")
+    assert not marks.has_key("cli:b")
