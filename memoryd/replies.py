@@ -304,6 +304,18 @@ class DatabaseReply(TypedDict):
     bytes: int
 
 
+class LedgerReply(TypedDict):
+    """The file of what is held for a while, and how much of it is this agent's."""
+
+    path: str
+    bytes: int
+    heldAnswers: int
+    heldBytes: int
+    maxHeldAnswers: int
+    maxHeldBytes: int
+    refusedAnswers: int
+
+
 class RootReply(TypedDict):
     """A configured place to look."""
 
@@ -395,6 +407,7 @@ class AgentStatus(TypedDict):
     embedder: EmbedderReply
     reranker: RerankerReply | None
     database: DatabaseReply
+    ledger: LedgerReply
     qmd: QmdReply | None
     fallback: FallbackReply | None
     degraded: list[DegradedReply]

@@ -53,6 +53,8 @@ def shortfalls(state: AgentState) -> Iterator[Shortfall]:
         yield Shortfall("sqlite-vec", index.vector_trouble)
     if state.qmd is not None:
         yield from _qmd_shortfalls(state.qmd)
+    if state.ledger.trouble:
+        yield Shortfall("ledger", state.ledger.trouble)
     yield from _folder_shortfalls(state)
 
 

@@ -18,6 +18,8 @@ from memoryd.index.watcher import FileWatcher
 from memoryd.qmd.qmd_state import QmdState
 from memoryd.rerank.reranking import RerankerState
 from memoryd.search.backend import Fallback
+from memoryd.store.held_answers import HoldingLimits
+from memoryd.store.ledger import Ledger
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,15 @@ class WantedParts:
     max_unused_vectors: int
 
 
+@dataclass(frozen=True, slots=True)
+class LedgerState:
+    """The ledger that an agent has, with others perhaps."""
+
+    path: Path
+    trouble: str | None
+    limits: HoldingLimits
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentState:
     """All parts of one agent's memory."""
@@ -111,6 +122,7 @@ class AgentState:
     reranker: RerankerState | None
     """None: nothing is reranked."""
     qmd: QmdState | None
+    ledger: LedgerState
 
     @property
     def backend(self) -> Literal["builtin", "qmd"]:
@@ -171,6 +183,11 @@ def embedding_state(embedding: Embedding) -> EmbeddingState:
         identity=None if slot.embedder is None else slot.embedder.identity,
         stand_in=slot.stand_in,
     )
+
+
+def ledger_state(ledger: Ledger) -> LedgerState:
+    """Return the state of a ledger."""
+    return LedgerState(ledger.path, ledger.trouble, ledger.limits)
 
 
 def worker_state(embedding: Embedding) -> WorkerState | None:

@@ -13,6 +13,7 @@ from memoryd.agents.states import (
     WantedParts,
     embedding_state,
     index_state,
+    ledger_state,
     remote_state,
     worker_state,
 )
@@ -24,6 +25,7 @@ from memoryd.embed.local.kept_worker import WorkerState
 from memoryd.index.sync_state import Publish
 from memoryd.qmd.agent import AgentQmd
 from memoryd.rerank.reranking import Reranking
+from memoryd.store.ledger import Ledger, LedgerCount
 
 LOOK_SECONDS: Final = 1.0
 SKIPPED_SHOWN: Final = 50
@@ -41,6 +43,7 @@ class MemoryStatus:
     worker: WorkerState | None
     remote: RemoteState | None
     degraded: tuple[Degradation, ...]
+    ledger: LedgerCount
 
     @property
     def embedded(self) -> int:
@@ -83,6 +86,7 @@ class AgentParts:
     qmd: AgentQmd | None
     census: Census
     """Shared by the agents that share the index."""
+    ledger: Ledger
 
     def state(self) -> AgentState:
         """Return what the parts say of themselves now. Asks the disk for the workspace's folder, and nothing more."""
@@ -96,6 +100,7 @@ class AgentParts:
             embedding=embedding_state(self.embedding),
             reranker=None if self.reranking is None else self.reranking.state(),
             qmd=None if self.qmd is None else self.qmd.state(),
+            ledger=ledger_state(self.ledger),
         )
 
 
@@ -122,11 +127,12 @@ class StatusBoard:
         # counted first, since that awaits the stores: the states after it are all of one moment. The embedder may have
         # been exchanged meanwhile; then what lacks a vector was counted for the one before, until the next call
         figures = {census: await census.take() for census in dict.fromkeys(parts.census for parts in agents)}
+        counted = [await parts.ledger.count(parts.id) for parts in agents]
         described = []
-        for parts in agents:
+        for parts, ledger in zip(agents, counted, strict=True):
             state, embedding = parts.state(), parts.embedding
             worker, remote, degraded = worker_state(embedding), remote_state(embedding), self._degraded(state)
-            described.append(MemoryStatus(state, figures[parts.census], worker, remote, degraded))
+            described.append(MemoryStatus(state, figures[parts.census], worker, remote, degraded, ledger))
         return described
 
     def _degraded(self, state: AgentState) -> tuple[Degradation, ...]:

@@ -39,6 +39,7 @@ class Workspace:
         self.name = agents[0].id
         self.embedding = embedding
         self._executor = around.executor
+        self._ledgers = around.ledgers
         self._chunker = index_settings(settings).chunks.fingerprint
         self.reranking = reranking
         self.index = WorkspaceIndex(
@@ -123,6 +124,7 @@ class Workspace:
                 reranking=self.reranking,
                 qmd=qmd,
                 census=self._census,
+                ledger=self._ledgers.of(agent),
             ),
         )
 

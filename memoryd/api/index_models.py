@@ -56,6 +56,25 @@ class DatabaseReply(Reply):
     """How many bytes it has."""
 
 
+class LedgerReply(Reply):
+    """The file of what is held for a while, and how much of it is this agent's."""
+
+    path: str
+    """Where it lies, absolute, or will lie: it is made when there is something to hold."""
+    bytes: int
+    """How many bytes it has; 0 while there is none. Agents whose indexes share a folder share it."""
+    held_answers: int
+    """How many answers that were not kept with their turns are held for this agent."""
+    held_bytes: int
+    """How many bytes these have."""
+    max_held_answers: int
+    """How many may be held for it; the oldest go first."""
+    max_held_bytes: int
+    """How many bytes these may have."""
+    refused_answers: int
+    """How many answers, of any agent, were too long to be held since the start of the daemon."""
+
+
 class RootReply(Reply):
     """A configured place to look."""
 

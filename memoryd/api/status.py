@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from memoryd.agents.figures import UnsentWork
-from memoryd.agents.states import AgentState, RemoteState
+from memoryd.agents.states import AgentState, LedgerState, RemoteState
 from memoryd.agents.status import MemoryStatus
 from memoryd.api.access import Caller
 from memoryd.api.daemon_state import DaemonState
@@ -22,6 +22,7 @@ from memoryd.api.index_models import (
     DatabaseReply,
     FlaggedReply,
     FtsReply,
+    LedgerReply,
     MassRemovalReply,
     OutsideReply,
     RootReply,
@@ -47,6 +48,7 @@ from memoryd.files.scanner import RootReport
 from memoryd.index.sync_state import Removal
 from memoryd.qmd.qmd_state import QmdState
 from memoryd.rerank.reranking import RerankerState
+from memoryd.store.ledger import LedgerCount
 
 
 async def get_health(memories: Memories) -> HealthReply:
@@ -104,6 +106,7 @@ def _agent(status: MemoryStatus) -> AgentStatus:
         embedder=_embedder(state.embedding.embedder, status.worker),
         reranker=None if state.reranker is None else _reranker(state.reranker),
         database=DatabaseReply(path=str(state.index.path), bytes=held.bytes),
+        ledger=_ledger(state.ledger, status.ledger),
         qmd=None if state.qmd is None else _qmd(state.qmd),
         fallback=fallback_reply(state.fallback),
         degraded=[DegradedReply(part=one.part, reason=one.reason, since=one.since) for one in status.degraded],
@@ -190,6 +193,18 @@ def _worker(state: WorkerState) -> WorkerReply:
         rss_bytes=state.rss_bytes,
         restarts=state.restarts,
         last_error=state.last_error,
+    )
+
+
+def _ledger(state: LedgerState, counted: LedgerCount) -> LedgerReply:
+    return LedgerReply(
+        path=str(state.path),
+        bytes=counted.file_bytes,
+        held_answers=counted.held.answers,
+        held_bytes=counted.held.bytes,
+        max_held_answers=state.limits.answers,
+        max_held_bytes=state.limits.total_bytes,
+        refused_answers=counted.refused,
     )
 
 

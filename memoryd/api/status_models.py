@@ -8,6 +8,7 @@ from memoryd.api.index_models import (
     DatabaseReply,
     FlaggedReply,
     FtsReply,
+    LedgerReply,
     MassRemovalReply,
     OutsideReply,
     RootReply,
@@ -120,6 +121,8 @@ class AgentStatus(Reply):
     """How the reranker does; null unless `query.rerank.modelPath` names one."""
     database: DatabaseReply
     """The file of the index."""
+    ledger: LedgerReply
+    """The file of what is held for a while."""
     qmd: QmdReply | None
     """The sidecar; null unless `memory.backend` is `qmd`."""
     fallback: FallbackReply | None

@@ -19,6 +19,7 @@ from memoryd.replies import (
     AgentStatus,
     EmbedderReply,
     EmbeddingReply,
+    LedgerReply,
     QmdReply,
     RerankerReply,
     StatusReply,
@@ -128,8 +129,16 @@ def _agent_rows(agent: AgentStatus, now: datetime) -> Iterator[StatusRow]:
     yield "watcher", _text(watcher["mode"], state, watcher.get("reason") or "", style=_warn(not watcher["ok"]))
     yield "last scan", _text(ago(agent["lastScanAt"], now), f"last change {ago(agent['lastSyncAt'], now)}")
     yield "database", _text(size(agent["database"]["bytes"]), agent["database"]["path"])
+    yield from _ledger_rows(agent.get("ledger"))
     yield from _outside_rows(agent)
     yield from _trouble_rows(agent, now)
+
+
+def _ledger_rows(ledger: LedgerReply | None) -> Iterator[StatusRow]:
+    # one that holds nothing is not even made
+    if ledger is not None and ledger["bytes"]:
+        held = f"{count(ledger['heldAnswers'], 'answer')} held for a week, {size(ledger['heldBytes'])}"
+        yield "ledger", _text(held, ledger["path"])
 
 
 def _provider_rows(embedding: EmbeddingReply | None) -> Iterator[StatusRow]:

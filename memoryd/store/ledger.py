@@ -26,6 +26,8 @@ from memoryd.store.withheld import Withheld, WithheldKind
 log = structlog.get_logger(__name__)
 
 SWEEP_SECONDS: Final = 3600.0
+TROUBLED_SECONDS: Final = 60.0
+"""How soon to look again at a file that cannot be used."""
 RETRY_SECONDS: Final = 10.0
 """How long a file that cannot be opened is left alone."""
 
@@ -34,7 +36,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class LedgerCount:
-    """What a ledger holds for an agent; `file_bytes` is of all agents, `refused` counts since the start."""
+    """What a ledger holds for an agent; `file_bytes` and `refused`, which counts since the start, are of all agents."""
 
     held: HeldCount
     file_bytes: int
@@ -69,6 +71,7 @@ class Ledger:
         self._failed_at = float("-inf")
         self._aside: list[Path] = []
         self._refused = 0
+        self._counted: dict[str, HeldCount] = {}
         self._opening = asyncio.Lock()
 
     @property
@@ -148,8 +151,16 @@ class Ledger:
         return expired
 
     async def count(self, agent: str) -> LedgerCount:
-        """Count what it holds for an agent."""
-        held = await self._use(lambda: self._file.count(agent, self._clock()), HeldCount())
+        """Count what it holds for an agent; what cannot be counted now stays as it was counted last.
+
+        It opens nothing: whoever asks for the status waits for no lock.
+        """
+        with contextlib.suppress(StoreError):
+            if self._file.is_open and not await asyncio.to_thread(self._file.is_replaced):
+                self._counted[agent] = await self._file.count(agent, self._clock())
+            elif not await asyncio.to_thread(is_there, self.path):
+                self._counted.clear()
+        held = self._counted.get(agent, HeldCount())
         return LedgerCount(held, await asyncio.to_thread(self._file_bytes), self._refused)
 
     async def run(self, seconds: float = SWEEP_SECONDS) -> None:
@@ -157,7 +168,7 @@ class Ledger:
         while True:
             with contextlib.suppress(StoreError, OSError):
                 await self.sweep()
-            await asyncio.sleep(seconds)
+            await asyncio.sleep(min(seconds, TROUBLED_SECONDS) if self._failure else seconds)
 
     async def close(self) -> None:
         """Close the file."""
@@ -233,7 +244,9 @@ class Ledger:
 
     def _file_bytes(self) -> int:
         parts = (self.path.with_name(self.path.name + suffix) for suffix in ("", "-wal"))
-        return sum(part.stat().st_size for part in parts if part.exists())
+        with contextlib.suppress(OSError):
+            return sum(part.stat().st_size for part in parts if part.exists())
+        return 0
 
     def _note(self, reason: str) -> None:
         if reason != self._failure:

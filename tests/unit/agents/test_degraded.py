@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 
 from memoryd.agents.degraded import Degradations, Shortfall, shortfalls
-from memoryd.agents.states import AgentState, EmbeddingState, IndexState, WantedParts, WatcherState, wanted_parts
+from memoryd.agents.states import (
+    AgentState,
+    EmbeddingState,
+    IndexState,
+    LedgerState,
+    WantedParts,
+    WatcherState,
+    wanted_parts,
+)
 from memoryd.config.root import Config
 from memoryd.domain.documents import OutsideCount
 from memoryd.domain.provider_choice import Choice
@@ -21,6 +29,7 @@ from memoryd.qmd.mcp_server import ServerPhase
 from memoryd.qmd.qmd_state import QmdState
 from memoryd.qmd.upkeep_state import UpkeepState
 from memoryd.search.backend import Fallback
+from memoryd.store.held_answers import HoldingLimits
 from memoryd.wire import Event
 
 NOW = datetime(2026, 11, 18, tzinfo=UTC)
@@ -61,6 +70,7 @@ def healthy() -> AgentState:
         ),
         reranker=None,
         qmd=None,
+        ledger=LedgerState(Path("ledger.sqlite"), None, HoldingLimits()),
     )
 
 
@@ -143,6 +153,10 @@ CASES: Mapping[str, tuple[AgentState, list[Shortfall]]] = {
     "qmd without vectors": (
         of_qmd(UpkeepState(0.0, "no model", trouble=None)),
         [Shortfall("qmd vectors", "no model")],
+    ),
+    "a ledger that cannot be used": (
+        replace(healthy(), ledger=LedgerState(Path("ledger.sqlite"), "no room", HoldingLimits())),
+        [Shortfall("ledger", "no room")],
     ),
     "a folder that cannot be read": (
         of_sync(roots=report(RootState.UNREADABLE, is_optional=True)),

@@ -10,6 +10,8 @@ from memoryd.domain.documents import RelativePath, SkippedFile
 from memoryd.embed.protocol import EmbedderIdentity
 from memoryd.files.scan_rules import ScanRoot
 from memoryd.files.scanner import RootReport, RootState
+from memoryd.store.held_answers import HeldCount
+from memoryd.store.ledger import LedgerCount
 from tests.fakes import FakeEmbedder
 from tests.unit.agents.test_degraded import healthy, of_embedding, of_index, of_sync
 
@@ -26,7 +28,7 @@ def identity() -> EmbedderIdentity:
 
 
 def status(state: AgentState, figures: Figures = FIGURES) -> MemoryStatus:
-    return MemoryStatus(state, figures, None, None, ())
+    return MemoryStatus(state, figures, None, None, (), LedgerCount(HeldCount(), 0, 0))
 
 
 def test_passage_is_embedded_if_it_neither_lacks_its_vector_nor_was_refused() -> None:

@@ -1,0 +1,137 @@
+"""The ledger of a running daemon: told in status, swept at the start; the notes do without one that is out of use."""
+
+import asyncio
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from memoryd.replies import AgentStatus, LedgerReply
+from memoryd.store.ledger import Ledger
+from tests.daemon import RunningDaemon, write_config
+from tests.waiting import eventually
+
+DAY = 86_400.0
+SECRET = "the honey stands behind the third door"
+Launch = Callable[..., RunningDaemon]
+
+
+@pytest.fixture
+def launch(tmp_path: Path, workspace: Path) -> Iterator[Launch]:
+    started: list[RunningDaemon] = []
+
+    def run(search: dict[str, object] | None = None, **sections: object) -> RunningDaemon:
+        config = write_config(tmp_path, workspace, None, search=search, **sections)
+        started.append(RunningDaemon(tmp_path, config, workspace))
+        started[-1].start()
+        return started[-1]
+
+    yield run
+    for daemon in started:
+        daemon.stop()
+
+
+def agent(daemon: RunningDaemon) -> AgentStatus:
+    return daemon.client().status()["agents"][0]
+
+
+def ledger(daemon: RunningDaemon) -> LedgerReply:
+    return agent(daemon)["ledger"]
+
+
+def troubles(daemon: RunningDaemon) -> list[str]:
+    return [one["reason"] for one in agent(daemon)["degraded"] if one["part"] == "ledger"]
+
+
+def fill(path: Path, *, age_days: float, answers: int = 1) -> None:
+    """Hold answers of this age in a ledger that nobody has open."""
+
+    async def hold() -> None:
+        with ThreadPoolExecutor(4) as pool:
+            made = Ledger(path, pool, clock=lambda: time.time() - age_days * DAY)
+            for seq in range(1, answers + 1):
+                assert await made.hold("main", "s", seq, SECRET)
+            await made.close()
+
+    asyncio.run(hold())
+
+
+def test_daemon_without_anything_to_hold_makes_no_ledger(launch: Launch) -> None:
+    found = ledger(daemon := launch())
+    assert (found["bytes"], found["heldAnswers"], found["heldBytes"]) == (0, 0, 0)
+    assert found["maxHeldAnswers"] > 0
+    assert found["maxHeldBytes"] > 0
+    path = Path(found["path"])
+    assert path.parent == Path(agent(daemon)["database"]["path"]).parent
+    assert not path.exists()
+
+
+def test_answers_that_are_held_are_counted_and_old_ones_go_at_the_start(launch: Launch) -> None:
+    first = launch()
+    path = Path(ledger(first)["path"])
+    first.stop()
+    fill(path, age_days=8, answers=5)
+    assert SECRET.encode() in path.read_bytes()
+    second = launch()
+    eventually(lambda: SECRET.encode() not in path.read_bytes())
+    assert ledger(second)["heldAnswers"] == 0
+    second.stop()
+    fill(path, age_days=1, answers=3)
+    third = launch()
+    eventually(lambda: ledger(third)["heldAnswers"] == 3)
+    assert ledger(third)["heldBytes"] == 3 * len(SECRET)
+    assert ledger(third)["bytes"] >= path.stat().st_size
+    assert troubles(third) == []
+
+
+def test_ledger_that_cannot_be_used_is_told_and_costs_no_note(launch: Launch) -> None:
+    first = launch()
+    path = Path(ledger(first)["path"])
+    first.stop()
+    with sqlite3.connect(path) as stranger:
+        stranger.execute("CREATE TABLE theirs (a)")
+    stranger.close()
+    before = path.read_bytes()
+    daemon = launch()
+    eventually(lambda: troubles(daemon))
+    assert "another database" in troubles(daemon)[0]
+    assert daemon.client().search("gateway")["results"]
+    assert path.read_bytes() == before
+
+
+def test_damaged_ledger_is_set_aside_and_told(launch: Launch) -> None:
+    first = launch()
+    path = Path(ledger(first)["path"])
+    first.stop()
+    fill(path, age_days=0)
+    damaged = bytearray(path.read_bytes())
+    damaged[200:] = bytes(len(damaged) - 200)
+    path.write_bytes(damaged)
+    daemon = launch()
+    eventually(lambda: troubles(daemon))
+    (aside,) = path.parent.glob("ledger.sqlite.damaged-*")
+    assert str(aside) in troubles(daemon)[0]
+    assert aside.read_bytes() == damaged
+    assert daemon.client().search("gateway")["results"]
+
+
+def test_read_only_memory_leaves_a_ledger_in_the_workspace_alone(launch: Launch, workspace: Path) -> None:
+    inside = {"store": {"path": ".memory/index.sqlite"}}
+    first = launch(inside)
+    path = Path(ledger(first)["path"])
+    assert path == workspace / ".memory" / "ledger.sqlite"
+    first.stop()
+    fill(path, age_days=8)
+    before = {one: one.read_bytes() for one in path.parent.glob("ledger*")}
+    daemon = launch(inside, memory={"readOnly": True})
+    daemon.client().sync()
+    assert ledger(daemon)["heldAnswers"] == 0
+    assert troubles(daemon) == []
+    daemon.stop()
+    assert {one: one.read_bytes() for one in path.parent.glob("ledger*")} == before
+    writing = launch(inside)
+    eventually(lambda: SECRET.encode() not in path.read_bytes())
+    assert ledger(writing)["path"] == str(path)
