@@ -8,8 +8,9 @@ from typing import Final
 
 from memoryd.domain.documents import FileStat
 from memoryd.domain.sessions.indexed_turns import IndexedTurns, MessageKeys
+from memoryd.domain.sessions.keywords import Commonness, never_common
 from memoryd.domain.sessions.qa_document import SessionStub
-from memoryd.domain.sessions.sequences import SequenceChoice, choose
+from memoryd.domain.sessions.sequences import TURNS, SequenceChoice, choose
 from memoryd.domain.sessions.turns import Session, SessionId, Turn
 
 Entry = Session | SessionStub
@@ -33,7 +34,8 @@ def head_of(entry: Entry) -> Session:
 class KnownSessions:
     """The sessions of a store. Each call holds the lock for an instant, whatever thread it comes from."""
 
-    def __init__(self) -> None:
+    def __init__(self, commonness: Commonness = never_common) -> None:
+        self._commonness = commonness
         self._lock = threading.Lock()
         self._known: dict[SessionId, KnownSession] = {}
         self._indexed: dict[str, IndexedTurns] = {}
@@ -44,7 +46,7 @@ class KnownSessions:
         with self._lock:
             self._unindex(name, but=head_of(entry).agent)
             self._known[name] = KnownSession(entry, stat)
-            self._indexed.setdefault(head_of(entry).agent, IndexedTurns()).put(_with_turns(entry))
+            self._indexed.setdefault(head_of(entry).agent, IndexedTurns(self._commonness)).put(_with_turns(entry))
 
     def refuse(self, name: SessionId, stat: FileStat, problem: str) -> None:
         """Know that a file cannot be read; what was known of its session before stays in the main file."""
@@ -78,13 +80,15 @@ class KnownSessions:
         known = self.all().values()
         return [one.entry for one in known if one.entry and not one.problem and head_of(one.entry).agent == agent]
 
-    def chosen(self, keys: MessageKeys | None, agent: str, current: SessionId | None) -> SequenceChoice:
+    def chosen(
+        self, keys: MessageKeys | None, agent: str, current: SessionId | None, turns: int = TURNS
+    ) -> SequenceChoice:
         """Return where the sequence for a message lies, among the sessions of an agent."""
         with self._lock:
             known = self._known.get(current) if current else None
             is_own = known is not None and known.entry is not None and head_of(known.entry).agent == agent
             indexed = self._indexed.get(agent)
-            matches = indexed.matches(keys, always=current) if indexed and keys else []
+            matches = indexed.matches(keys, run=turns, always=current) if indexed and keys else []
         return choose(keys, current if is_own else None, matches)
 
     def _unindex(self, name: SessionId, but: str | None = None) -> None:

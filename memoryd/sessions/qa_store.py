@@ -78,7 +78,7 @@ class QaStore:
         self._archive = SessionFiles(workspace, ARCHIVE)
         self._changes = SessionChanges(self._files, self._archive)
         self._main = MainFile(workspace)
-        self._known = KnownSessions()
+        self._known = KnownSessions(commonness)
         self._looking = LookingAtSessions(self._files, self._known)
         self._room = QaRoom(keeping or Keeping(), max_bytes, ArchivedSessions(self._archive))
         self._commonness = commonness
@@ -242,7 +242,8 @@ class QaStore:
         if here is not None:
             # another process may have added to it
             self._looking.refresh(here)
-        choice = self._known.chosen(None if message is None else message_keys(message, self._commonness), agent, here)
+        keys = None if message is None else message_keys(message, self._commonness)
+        choice = self._known.chosen(keys, agent, here, turns)
         known = self._known.get(choice.session) if choice.session else None
         if known is None or known.entry is None:
             return FoundSequence(choice)

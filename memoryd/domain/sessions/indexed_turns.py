@@ -1,25 +1,30 @@
 """Find the turn that a message takes up again, by words, near hashes and topics, without reading a session.
 
-score = 0.5 · words + 0.3 · nearness + 0.2 · topics, each 0 to 1: the share of the message's keywords, weighed by how
-rare they are (`ln(1 + N/df)`), 1 − distance/24 for hashes at most 12 bits apart, and the share of its topics, of which
-a part that is shared counts half.
+score = 0.5 · words + 0.3 · nearness + 0.2 · topics, each 0 to 1: the share of the message's keywords that stand in the
+turn or in those of its run, 1 − distance/24 for hashes at most 12 bits apart, and the share of its topics, of which a
+part that is shared counts half. A word weighs the more the rarer it is here, `ln(1 + N/df)`, and in its language.
 """
 
 import math
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memoryd.domain.sessions.keywords import Commonness, never_common, rarity
+from memoryd.domain.sessions.runs import RUN, BestRun, best_run
 from memoryd.domain.sessions.simhash import NEAR, distance, hash_value
 from memoryd.domain.sessions.turns import Session, SessionId, Turn
 
 _WORDS, _NEARNESS, _TOPICS = 0.5, 0.3, 0.2
 MAX_MATCHES: Final = 10
+_FEWEST_WORDS: Final = 2
+"""So many rare words a message is taken to have: what is vague has little in common with anything."""
 _LOOKED_AT: Final = 400
 _ONES: Final = np.array([number.bit_count() for number in range(256)], np.uint8)
 
@@ -41,20 +46,36 @@ class MessageKeys:
 
 @dataclass(frozen=True, slots=True)
 class TurnMatch:
-    """The best turn of a session for a message, and why: `score` is 0 to 1, `bits` None if the hashes are not near."""
+    """The best turn of a session for a message, and why.
+
+    `score` is that of its run, 0 to 1; `words` are those that the run and the message share. `bits` is None if the
+    hashes are not near.
+    """
 
     session: SessionId
     seq: int
     score: float
+    said_at: datetime
+    last_seq: int
+    """Of the run around the turn."""
     words: tuple[str, ...] = ()
     topics: tuple[str, ...] = ()
     bits: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Scores:
+    """Of each place: what it has in common with a message `alone`, and what of that is not of words."""
+
+    rest: FloatArray
+    alone: FloatArray
+
+
 class IndexedTurns:
     """The turns of one agent, to be looked up; about 400 bytes a turn."""
 
-    def __init__(self) -> None:
+    def __init__(self, commonness: Commonness = never_common) -> None:
+        self._commonness = commonness
         self._turns: dict[SessionId, tuple[Turn, ...]] = {}
         self._places: list[tuple[SessionId, Turn] | None] = []
         """A turn that was taken out leaves its place empty, until half of them are."""
@@ -86,41 +107,49 @@ class IndexedTurns:
             self._rebuild()
 
     def matches(
-        self, keys: MessageKeys, *, limit: int = MAX_MATCHES, always: SessionId | None = None
+        self, keys: MessageKeys, *, run: int = RUN, limit: int = MAX_MATCHES, always: SessionId | None = None
     ) -> list[TurnMatch]:
         """Return the best turn of each session that has anything in common with a message, the best `limit` first.
 
-        Of equal ones the turn that was said last comes first. That of the session `always` is never left out.
+        `run` is how many turns stand together. Of equal ones the turn that was said last comes first. That of the
+        session `always` is never left out.
         """
         if keys.is_empty or not self._places:
             return []
-        scores = self._scores(keys)
-        best: dict[SessionId, tuple[float, Turn]] = {}
-        for at in {*_best_places(scores), *self._at.get(always or SessionId(""), ())}:
-            if not scores[at]:
-                continue
-            if place := self._places[at]:
-                score, (session, turn) = float(scores[at]), place
-                held = best.get(session)
-                if held is None or (score, turn.timestamp) > (held[0], held[1].timestamp):
-                    best[session] = score, turn
-        ordered = sorted(best.items(), key=lambda item: (item[1][0], item[1][1].timestamp), reverse=True)
-        wanted = [(name, one) for at, (name, one) in enumerate(ordered) if at < limit or name == always]
-        return [_match(keys, session, turn, score) for session, (score, turn) in wanted]
+        worth = self._worth(keys.tokens)
+        scores = self._scores(keys, worth)
+        names = {place[0] for at in _best_places(scores.alone) if (place := self._places[at])}
+        if always in self._at and scores.alone[self._at[always]].any():
+            names.add(always)
+        found = [self._match(keys, name, worth, scores, run) for name in names]
+        found.sort(key=lambda one: (one.score, one.said_at), reverse=True)
+        return [one for at, one in enumerate(found) if at < limit or one.session == always]
 
-    def _scores(self, keys: MessageKeys) -> FloatArray:
-        scores = np.zeros(len(self._places))
-        weights = {word: self._weight(word) for word in dict.fromkeys(keys.tokens)}
-        whole = sum(weights.values())
-        for word, weight in weights.items():
-            if word in self._by_word:
-                scores[np.array(self._by_word[word])] += _WORDS * weight / whole
-        self._add_nearness(scores, keys.question_hash)
+    def _worth(self, tokens: Iterable[str]) -> dict[str, float]:
+        """Return what each word of a message that anybody said counts: one alone is half of the words at most."""
+        weights = {word: self._weight(word) for word in tokens}
+        rarest = math.log(1 + len(self._places) / 2)
+        whole = max(sum(weights.values()), _FEWEST_WORDS * rarest)
+        return {word: _WORDS * weight / whole for word, weight in weights.items() if word in self._by_word}
+
+    def _scores(self, keys: MessageKeys, worth: Mapping[str, float]) -> _Scores:
+        rest = np.zeros(len(self._places))
+        self._add_nearness(rest, keys.question_hash)
         parts = _parts(keys.topics)
         for part in parts:
             if part in self._by_topic:
-                scores[np.array(self._by_topic[part])] += _TOPICS / len(parts)
-        return scores
+                rest[np.array(self._by_topic[part])] += _TOPICS / len(parts)
+        alone = rest.copy()
+        for word, share in worth.items():
+            alone[np.array(self._by_word[word])] += share
+        return _Scores(rest, alone)
+
+    def _match(
+        self, keys: MessageKeys, session: SessionId, worth: Mapping[str, float], scores: _Scores, run: int
+    ) -> TurnMatch:
+        turns, at = self._turns[session], self._at[session]
+        best = best_run([turn.tokens for turn in turns], worth, scores.rest[at], scores.alone[at], run)
+        return _told(keys, session, turns, best)
 
     def _add_nearness(self, scores: FloatArray, question_hash: str) -> None:
         if (value := hash_value(question_hash)) is None:
@@ -131,7 +160,9 @@ class IndexedTurns:
         scores[near] += _NEARNESS * (1 - bits[near] / (2 * NEAR))
 
     def _weight(self, word: str) -> float:
-        return math.log(1 + len(self._places) / (1 + len(self._by_word.get(word, ()))))
+        """Return how much a word tells: the rarer it is here and in its language, the more."""
+        rare_here = math.log(1 + len(self._places) / (1 + len(self._by_word.get(word, ()))))
+        return rare_here * rarity(self._commonness(word))
 
     def _add(self, session: SessionId, turn: Turn) -> None:
         at = len(self._places)
@@ -168,18 +199,18 @@ def _parts(topics: Iterable[str]) -> frozenset[str]:
     return frozenset(part for topic in topics for part in (topic, *topic.split("_")))
 
 
-def _match(keys: MessageKeys, session: SessionId, turn: Turn, score: float) -> TurnMatch:
+def _told(keys: MessageKeys, session: SessionId, turns: Sequence[Turn], best: BestRun) -> TurnMatch:
+    turn, run = turns[best.at], turns[best.first : best.last + 1]
     bits = distance(keys.question_hash, turn.question_hash) if keys.question_hash else NEAR + 1
     shared = _parts(keys.topics) & _parts(turn.topics)
+    said = {word for one in run for word in one.tokens}
     return TurnMatch(
         session=session,
         seq=turn.seq,
-        score=min(score, 1.0),
-        words=_shared(keys.tokens, turn.tokens),
+        score=min(best.score, 1.0),
+        said_at=turn.timestamp,
+        last_seq=run[-1].seq,
+        words=tuple(word for word in dict.fromkeys(keys.tokens) if word in said),
         topics=tuple(topic for topic in turn.topics if not shared.isdisjoint(_parts([topic]))),
         bits=bits if bits <= NEAR else None,
     )
-
-
-def _shared(words: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
-    return tuple(word for word in dict.fromkeys(words) if word in others)

@@ -23,7 +23,7 @@ _ENGLISH = """
 hi hello hey ok okay yes yeah thanks thank please really maybe
 think know want need like get got let lets go use make way
 thing things something anything everything much many lot bit sure right good great well now here again always never
-every still even
+every still even else anyway supposed remind
 """
 _CHINESE = """
 这个 那个 这些 那些 这样 那样 这里 那里 什么 怎么 么样 为什 哪里 哪个 如何 可以 一个 一下 一些 我们 你们 他们 没有
@@ -31,6 +31,7 @@ _CHINESE = """
 但是 如果 就是 不是 不能 都要 要不 需要 应该 现在 已经 自己
 大家 请问 谢谢 你好 您好 好的 你觉 是不 有没 能不 可能 其实
 然后 而且 以及 还有 一样 这种 那种 东西 事情 怎样 多少 是否 帮我
+另外 多久 来着 上次 当时
 给我 告诉 帮忙 我想 我要 不要 一直 每次 认为 看看 想想
 """
 _SPOKEN: Final = frozenset((_ENGLISH + _CHINESE).split())
@@ -41,6 +42,7 @@ _COMMON_ENOUGH: Final = 0.004
 _WORDS_WITH_STOPS: Final = frozenset({"目的", "拥有", "有效", "私有"})
 _TOO_COMMON: Final = 0.25
 """What so many texts hold is no keyword."""
+_RARE: Final = 0.001
 _UNKNOWN, _KNOWN = 0.1, 1.0
 """What a pair is worth that nobody has counted, and the least that a known one is."""
 
@@ -48,6 +50,11 @@ _UNKNOWN, _KNOWN = 0.1, 1.0
 def never_common(_: str) -> float:
     """Return 0, for whoever knows nothing of a language."""
     return 0.0
+
+
+def rarity(commonness: float) -> float:
+    """Return 1 for a word that fewer than one of 1,000 usual texts hold, less for others: 1/3 for one of ten."""
+    return min(1.0, math.log10(max(commonness, _RARE)) / math.log10(_RARE))
 
 
 def keywords(text: str, commonness: Commonness = never_common, *, limit: int = MAX_KEYWORDS) -> tuple[str, ...]:

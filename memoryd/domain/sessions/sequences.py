@@ -1,7 +1,8 @@
 """Which turns to put before an agent for a message, and why: a run of neighbours, never single answers.
 
-The current session's last N, unless another session answers the message clearly better: then its N up to the match.
-Without a message, the last N. Formula and order are memory-model.md's; the margin is what keeps "and that one?" here.
+The current session's last N, unless another session answers the message clearly better: then its N up to the match,
+and where fewer stand there, those after it. Without a message, the last N. The margin is what keeps "and that one?"
+here.
 """
 
 from collections.abc import Sequence
@@ -10,15 +11,16 @@ from enum import StrEnum
 from typing import Final
 
 from memoryd.domain.sessions.indexed_turns import MessageKeys, TurnMatch
+from memoryd.domain.sessions.runs import RUN
 from memoryd.domain.sessions.turns import Session, SessionId, Turn
 from memoryd.domain.text.tokens import estimate
 
-TURNS: Final = 5
+TURNS: Final = RUN
 BUDGET: Final = 1200
 """Tokens."""
-MIN_SCORE: Final = 0.2
+MIN_SCORE: Final = 0.15
 """Below it a match is one word of many."""
-MARGIN: Final = 0.15
+MARGIN: Final = 0.1
 """So much better than the current session another one must be."""
 
 
@@ -53,7 +55,8 @@ class SequenceChoice:
             case Chosen.CURRENT_MATCHES | Chosen.NOTHING_MATCHES:
                 return f"the last turns of the current session, {self.session}: {found}"
             case Chosen.OTHER_MATCHES:
-                return f"the turns of {self.session} up to the match: {found}"
+                reach = "up to the match" if self.match and self.match.seq == self.last_seq else "with the match"
+                return f"the turns of {self.session} {reach}: {found}"
             case Chosen.NOTHING_KNOWN:
                 return "no session is known, and nothing matches the message"
 
@@ -68,7 +71,7 @@ def choose(keys: MessageKeys | None, current: SessionId | None, matches: Sequenc
     own = next((match for match in matches if match.session == current), None)
     best = next((match for match in matches if match.session != current and match.score >= MIN_SCORE), None)
     if best and (current is None or best.score > MARGIN + (own.score if own else 0.0)):
-        return SequenceChoice(best.session, best.seq, Chosen.OTHER_MATCHES, best)
+        return SequenceChoice(best.session, best.last_seq, Chosen.OTHER_MATCHES, best)
     if current is None:
         return SequenceChoice(None, None, Chosen.NOTHING_KNOWN)
     return SequenceChoice(current, None, Chosen.CURRENT_MATCHES if own else Chosen.NOTHING_MATCHES, own)

@@ -30,9 +30,9 @@ def indexed(*sessions: Session) -> IndexedTurns:
 ALL = indexed(BOILER, TRIP, ANBAU)
 
 
-def chosen(message: str, current: Session | None = None) -> SequenceChoice:
+def chosen(message: str, current: Session | None = None, run: int = 1) -> SequenceChoice:
     keys = message_keys(message)
-    return choose(keys, current.id if current else None, ALL.matches(keys))
+    return choose(keys, current.id if current else None, ALL.matches(keys, run=run))
 
 
 @pytest.mark.parametrize(
@@ -49,6 +49,37 @@ def test_other_session_comes_up_to_the_match(message: str, session: Session, seq
         choice = chosen(message, current)
         assert (choice.session, choice.last_seq, choice.why) == (session.id, seq, Chosen.OTHER_MATCHES)
         assert choice.sentence.startswith(f"the turns of {session.id} up to the match: turn {seq} matches (“")
+
+
+@pytest.mark.parametrize(("run", "last_seq"), [(1, 2), (2, 2), (3, 3), (4, 4), (9, 5)])
+def test_turns_after_the_match_come_where_too_few_lead_to_it(run: int, last_seq: int) -> None:
+    choice = chosen("how is the pressure", run=run)
+    assert (choice.session, choice.match and choice.match.seq, choice.last_seq) == ("boiler", 2, last_seq)
+    assert ("with the match" in choice.sentence) == (last_seq > 2)
+
+
+def test_words_of_neighbours_count_together() -> None:
+    one = conversation("one", "a boat for the lake", "what does the licence cost", "and the mooring")
+    many = indexed(one, *(conversation(f"s{at}", f"boat number {at}", "its licence") for at in range(3)))
+    keys = MessageKeys(("mooring", "licence", "boat"))
+    best = many.matches(keys, run=3)[0]
+    assert (best.session, best.seq, best.words) == ("one", 3, keys.tokens)
+    assert best.score > many.matches(keys, run=1)[0].score
+
+
+def test_vague_message_has_little_in_common_with_anything() -> None:
+    (vague,) = ALL.matches(MessageKeys(("pressure",)), run=1)
+    (clear,) = ALL.matches(MessageKeys(("pressure", "boiler")), run=1)
+    assert vague.score < clear.score
+
+
+def test_words_that_are_common_in_the_language_count_less() -> None:
+    sessions = conversation("common", "a long story"), conversation("rare", "a mooring")
+    taught = IndexedTurns(lambda word: 0.2 if word == "long" else 0.0)
+    for session in sessions:
+        taught.put(session)
+    assert [one.session for one in taught.matches(MessageKeys(("long", "mooring")))] == ["rare", "common"]
+    assert indexed(*sessions).matches(MessageKeys(("long",)))[0].score > taught.matches(MessageKeys(("long",)))[0].score
 
 
 def test_current_session_comes_with_its_last_turns_where_it_matches() -> None:

@@ -1,0 +1,1 @@
+"""How well the turns that a follow-up question needs are found: sequences beside single turns."""

@@ -1,0 +1,21 @@
+"""All figures of the follow-up questions: the store is filled in a folder for temporary files, and asked."""
+
+import tempfile
+from pathlib import Path
+
+from bench.followups.followup_set import followups
+from bench.followups.gold_found import GoldFound, gold_found, groups
+from bench.followups.retrievers import retrievers
+
+Figures = dict[str, dict[str, GoldFound]]
+"""Group → way to look up → figures."""
+
+
+def measured() -> Figures:
+    """Return all figures; they are the same in each run."""
+    with tempfile.TemporaryDirectory(prefix="memoryd-followups-") as folder:
+        ways = retrievers(Path(folder))
+        return {
+            group: {name: gold_found((one, way(one)) for one in questions) for name, way in ways.items()}
+            for group, questions in groups(followups()).items()
+        }

@@ -1,0 +1,98 @@
+"""Four ways to choose turns for a message: what the store does, and three that it is held against.
+
+All look at the same stored turns and give at most five. `sequence` is `QaStore.context`. `single` takes the five
+turns that score best alone by the score of the store itself, in whatever session; `BM25` the same by Okapi BM25
+(k1 = 1.2, b = 0.75) over the keywords of each question and kept answer; `latest` the last five of the current session.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from heapq import nlargest
+from pathlib import Path
+
+from bench.followups.followup_set import Followup, Place, said
+from memoryd.domain.sessions.indexed_turns import IndexedTurns
+from memoryd.domain.sessions.keywords import keywords
+from memoryd.domain.sessions.making_turns import answer_words, message_keys
+from memoryd.domain.sessions.sequences import TURNS
+from memoryd.domain.sessions.turns import Session, SessionId, Turn
+from memoryd.search.word_background import commonness
+from memoryd.sessions.qa_store import QaStore
+
+AGENT = "main"
+_K1, _B = 1.2, 0.75
+
+Retriever = Callable[[Followup], frozenset[Place]]
+
+
+def retrievers(workspace: Path) -> dict[str, Retriever]:
+    """Store all turns in files below a workspace; return the ways to look them up, by name."""
+    store = filled(workspace)
+    stored = [store.session(SessionId(name), agent=AGENT) for name in dict.fromkeys(name for name, _ in said())]
+    return {
+        "sequence": lambda one: _in_sequence(store, one),
+        "single": _single(stored),
+        "BM25": _bm25(stored),
+        "latest": lambda one: _latest(store, one),
+    }
+
+
+def filled(workspace: Path) -> QaStore:
+    """Return a store with all turns of the set, which lie below `workspace`."""
+    store = QaStore(workspace, commonness=commonness)
+    store.open()
+    for session, raw in said():
+        store.append(session, raw, agent=AGENT)
+    return store
+
+
+def _in_sequence(store: QaStore, one: Followup) -> frozenset[Place]:
+    found = store.context(one.message, agent=AGENT, current=one.current)
+    return frozenset((str(found.choice.session), turn.seq) for turn in found.turns)
+
+
+def _latest(store: QaStore, one: Followup) -> frozenset[Place]:
+    found = store.context(None, agent=AGENT, current=one.current)
+    return frozenset((str(found.choice.session), turn.seq) for turn in found.turns)
+
+
+def _single(stored: Sequence[Session]) -> Retriever:
+    """Look turns up alone: each is put into the index of the store as a session of its own."""
+    index = IndexedTurns(commonness)
+    places: dict[SessionId, Place] = {}
+    for session in stored:
+        for turn in session.turns:
+            name = SessionId(f"{session.id} {turn.seq}")
+            places[name] = session.id, turn.seq
+            index.put(replace(session, id=name, turns=(turn,)))
+
+    def found(one: Followup) -> frozenset[Place]:
+        matches = index.matches(message_keys(one.message, commonness), limit=TURNS)
+        return frozenset(places[match.session] for match in matches)
+
+    return found
+
+
+def _bm25(stored: Sequence[Session]) -> Retriever:
+    texts = {(str(session.id), turn.seq): Counter(_words(turn)) for session in stored for turn in session.turns}
+    mean = sum(text.total() for text in texts.values()) / len(texts)
+    holders = Counter(word for text in texts.values() for word in text)
+
+    def score(text: Counter[str], words: Sequence[str]) -> float:
+        length = _K1 * (1 - _B + _B * text.total() / mean)
+        rare = {word: math.log(1 + (len(texts) - holders[word] + 0.5) / (holders[word] + 0.5)) for word in words}
+        return sum(rare[word] * text[word] * (_K1 + 1) / (text[word] + length) for word in words)
+
+    def found(one: Followup) -> frozenset[Place]:
+        words = keywords(one.message, commonness)
+        scores = {place: score(text, words) for place, text in texts.items()}
+        best = nlargest(TURNS, enumerate(scores), key=lambda one: (scores[one[1]], one[0]))
+        return frozenset(place for _, place in best if scores[place] > 0)
+
+    return found
+
+
+def _words(turn: Turn) -> tuple[str, ...]:
+    return turn.tokens + (answer_words(turn.answer, commonness) if turn.answer else ())
