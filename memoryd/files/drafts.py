@@ -23,16 +23,21 @@ _NAME: Final = re.compile(rf"{re.escape(_PREFIX)}[a-z0-9_]{{8}}{re.escape(_SUFFI
 
 
 @contextlib.contextmanager
-def draft_beside(path: Path) -> Iterator[tuple[Path, IO[bytes]]]:
+def draft_beside(path: Path, replaced: list[int] | None = None) -> Iterator[tuple[Path, IO[bytes]]]:
     """Make an empty draft for a file, for its owner alone (mode 0600), that is gone at the end unless it was renamed.
 
-    After an exchange the old file has its name, and goes.
+    After an exchange the old file has its name, and goes. `replaced` then gets a descriptor of it, which the caller
+    closes when there is time: to free the space of a file may take half as long as to write it. Until then, or until
+    the process ends, it is a file without a name.
     """
     draft, descriptor = _made(path.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:
             yield draft, file
     finally:
+        if replaced is not None:
+            with contextlib.suppress(OSError):
+                replaced.append(os.open(draft, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC))
         draft.unlink(missing_ok=True)
 
 

@@ -31,6 +31,7 @@ def replace_file(
     expected: FileStat | Literal["absent"] | None = None,
     is_durable: bool = False,
     syncs_folder: bool = True,
+    replaced: list[int] | None = None,
 ) -> FileStat | None:
     """Write a file whole, or leave what is there and raise OSError; return its stat, None if it is another's already.
 
@@ -38,8 +39,9 @@ def replace_file(
     `read_octets` returned, or unless there is none. None writes over whatever is there. A new file is for its owner
     alone (mode 0600); one that was expected keeps its mode. `is_durable`: it outlasts a loss of power, too.
     Without `syncs_folder` the old file, whole, may stand there again after one, until `sync_folder` is called.
+    `replaced` gets a descriptor of the old file, as `draft_beside` says.
     """
-    with draft_beside(path) as (draft, file):
+    with draft_beside(path, replaced) as (draft, file):
         file.write(data)
         file.flush()
         if is_durable:

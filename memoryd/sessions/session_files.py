@@ -2,6 +2,7 @@
 
 import os
 import threading
+import weakref
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
@@ -17,6 +18,8 @@ from memoryd.files.writing import remove_file, replace_file, sync_folder
 SUFFIX: Final = ".json"
 MAX_BYTES: Final = 64 << 20
 _REMEMBERED: Final = 64
+_UNFREED: Final = 64
+"""So many old files wait at most until their space is freed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,9 @@ class SessionFiles:
         self._lock = threading.Lock()
         self._latest: dict[SessionId, StoredSession] = {}
         """Those that were read or written last, so that a session that grows is not parsed at every turn."""
+        self._replaced: list[int] = []
+        """Descriptors of old files without a name: a turn does not wait until their space is free."""
+        weakref.finalize(self, _close_all, self._replaced)
 
     @property
     def path(self) -> Path:
@@ -90,7 +96,10 @@ class SessionFiles:
         path = self.path / f"{session.id}{SUFFIX}"
         if expected == "absent":
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        stat = replace_file(path, f"{text}\n".encode(), expected=expected, is_durable=True, syncs_folder=False)
+        if len(self._replaced) >= _UNFREED:
+            _close_all(self._replaced)
+        data = f"{text}\n".encode()
+        stat = replace_file(path, data, expected=expected, is_durable=True, syncs_folder=False, replaced=self._replaced)
         if stat is not None:
             self._keep(session.id, StoredSession(session, _identity(stat), text))
 
@@ -101,8 +110,9 @@ class SessionFiles:
         remove_file(self.path / f"{session}{SUFFIX}", expected)
 
     def settle(self) -> None:
-        """Have the names of all files outlast a loss of power."""
+        """Have the names of all files outlast a loss of power, and free the space of those that were replaced."""
         sync_folder(self.path)
+        _close_all(self._replaced)
 
     def stat(self, session: SessionId) -> FileStat | None:
         """Return what tells whether the file of a session is still the one that was read, None if there is none."""
@@ -119,6 +129,11 @@ class SessionFiles:
             self._latest[session] = stored
             if len(self._latest) > _REMEMBERED:
                 del self._latest[next(iter(self._latest))]
+
+
+def _close_all(descriptors: list[int]) -> None:
+    while descriptors:
+        os.close(descriptors.pop())
 
 
 def _identity(stat: FileStat) -> FileStat:
