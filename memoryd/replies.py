@@ -64,6 +64,7 @@ class HitReply(TypedDict):
     snippet: str
     snippetStartLine: int
     snippetEndLine: int
+    snippetLines: NotRequired[list[int]]
     focus: LinesReply | None
     heading: str
     source: str
@@ -126,6 +127,7 @@ class SearchExplanation(TypedDict):
 
     question: QuestionExplanation
     floors: FloorsExplanation | None
+    conversationFloors: FloorsExplanation | None
 
 
 class SearchReply(TypedDict):

@@ -1,11 +1,13 @@
 """Reading lines of a document that an agent's memory holds."""
 
 import asyncio
+import shlex
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from memoryd.config.resolved import Agent
+from memoryd.domain.citations import conversation_cited
 from memoryd.domain.documents import is_document_name
 from memoryd.domain.media import LABELS, modality_of
 from memoryd.errors import InvalidRequest, NotFound
@@ -62,4 +64,7 @@ class AgentFiles:
         if path.startswith(QMD_PREFIX) and self.qmd is not None:
             found = await asyncio.to_thread(self.qmd.files.named, path)
             return path, FileLocation(found.base, found.relative)
+        if conversation_cited(name) is not None:
+            hint = f"memoryctl sessions show {shlex.quote(name)}"
+            raise InvalidRequest(f"{path!r} is of a conversation, not of a note", hint=hint)
         raise NotFound(f"no document {path!r} is indexed", hint="paths are relative to the workspace")

@@ -1,6 +1,6 @@
 """Asking an agent's memory a question; what the asker leaves open is as the configuration says."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -16,7 +16,7 @@ from memoryd.search.backend import Query
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchOptions:
-    """How to ask; None is as the configuration says, and empty is without that filter.
+    """How to ask; None is as the configuration says, as are `sources` if there are none. Else empty is no filter.
 
     `since` and `until` are dates as somebody writes them, read in the time zone of the owner of the notes.
     """
@@ -68,6 +68,9 @@ class AgentSearch:
         zone = memory.timezone
         now = datetime.now().astimezone() if zone is None else datetime.now(ZoneInfo(zone))
         question = parse_question(text, _filters(options, now), now, limit=limits.max_query_tokens)
+        if not question.filters.sources:
+            usual_filters = replace(question.filters, sources=self._agent.memory_search.sources)
+            question = replace(question, filters=usual_filters)
         usual = memory.qmd.limits.max_results if memory.backend == "qmd" else settings.max_results
         return Query(
             text=question.text,

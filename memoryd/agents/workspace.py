@@ -6,7 +6,7 @@ from memoryd.agents.figures import Census
 from memoryd.agents.loops import NamedLoop
 from memoryd.agents.memories import AgentMemory
 from memoryd.agents.outage import make_vectors_in_outages
-from memoryd.agents.part_settings import index_settings
+from memoryd.agents.part_settings import index_settings, search_settings
 from memoryd.agents.read import AgentFiles
 from memoryd.agents.rules import WorkspaceRules
 from memoryd.agents.schedule import ScanSchedule
@@ -26,7 +26,9 @@ from memoryd.qmd.agent import AgentQmd, Dependencies
 from memoryd.rerank.reranking import Reranking
 from memoryd.search.answer import SearchService
 from memoryd.search.checked_search import CheckedSearch
+from memoryd.search.conversation_arm import ConversationArm
 from memoryd.search.file_check import FileCheck
+from memoryd.search.merged_search import MergedSearch
 
 
 class Workspace:
@@ -95,7 +97,11 @@ class Workspace:
         index, slot, qmd = self.index, self.embedding.slot, self.qmds.get(agent.id)
         path = WorkspacePath(agent.workspace, index)
         service = SearchService(
-            search=self._search(qmd),
+            search=MergedSearch(
+                notes=self._search(qmd),
+                conversations=ConversationArm(),
+                weights=search_settings(agent.memory_search, limits.max_vector_bytes).weights,
+            ),
             freshness=path.freshness,
             on_search=self._schedule.note_question,
             catch_up=path.catch_up,

@@ -29,8 +29,8 @@ from memoryd.index.spaces import Spaces
 from memoryd.index.sync_state import IndexEvents, Publish
 from memoryd.index.watcher import FileWatcher
 from memoryd.rerank.reranking import Reranking
-from memoryd.search.answer import Freshness
 from memoryd.search.builtin import BuiltinSearch
+from memoryd.search.emptiness import Freshness
 from memoryd.search.rerank_arm import RerankArm
 from memoryd.store.database import Database
 from memoryd.wire import Event

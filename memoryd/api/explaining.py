@@ -49,8 +49,12 @@ def lines_reply(lines: HitLines) -> LinesReply:
 
 def answer_explanation(answer: Answer) -> SearchExplanation:
     """Tell how the question was understood and what the evidence was held against."""
-    floors = None if answer.floors is None else _floors(answer.floors)
-    return SearchExplanation(question=_question(answer.question), floors=floors)
+    notes, conversations = answer.floors, answer.conversation_floors
+    return SearchExplanation(
+        question=_question(answer.question),
+        floors=None if notes is None else _floors(notes),
+        conversation_floors=None if conversations is None else _floors(conversations),
+    )
 
 
 def _question(question: Question) -> QuestionExplanation:

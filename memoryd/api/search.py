@@ -70,11 +70,12 @@ def _hit(hit: Hit, outcome: SearchOutcome) -> HitReply:
         snippet=hit.snippet.text,
         snippet_start_line=hit.snippet.start_line,
         snippet_end_line=hit.snippet.end_line,
+        snippet_lines=list(hit.snippet.lines) or None,
         focus=None if focus is None else lines_reply(focus.lines),
         heading=hit.chunk.heading,
         source=hit.chunk.source,
         citation=str(hit.citation) if outcome.has_citations else None,
         flags=list(hit.snippet.flags),
         duplicates=len(hit.copies),
-        explain=hit_explanation(hit, outcome.answer.floors) if outcome.is_explained else None,
+        explain=hit_explanation(hit, outcome.answer.floors_of(hit.chunk.source)) if outcome.is_explained else None,
     )

@@ -23,7 +23,7 @@ class SearchRequest(Request):
     session_key: Annotated[str, Field(max_length=512)] | None = None
     """The session that asks, such as `agent:main:main`; null: no session."""
     sources: Annotated[list[Literal["memory", "sessions"]], Field(max_length=2)] | None = None
-    """Only these sources; null or empty: all."""
+    """What is asked, notes (`memory`) or conversations (`sessions`); null or empty: `memorySearch.sources`."""
     since: Annotated[str, Field(max_length=64)] | None = None
     """Only notes of this time or later: `30d`, `2026-10-01` or ISO 8601; null: no matter how old."""
     until: Annotated[str, Field(max_length=64)] | None = None
@@ -116,14 +116,16 @@ class HitReply(Reply):
     """The first line of the document in the snippet, from 1."""
     snippet_end_line: int
     """The last line of the document in the snippet, included."""
+    snippet_lines: Annotated[list[int] | None, Field(exclude_if=lambda value: value is None)] = None
+    """The lines that the snippet has, where lines of a conversation that say nothing are left out between them."""
     focus: LinesReply | None
     """The lines of the snippet that answer best, six at most; null for a picture or sound."""
     heading: str
     """The headings that the chunk stands under; empty if there are none."""
     source: str
-    """What kind of document it is: `memory`."""
+    """What kind of document it is: a note (`memory`), or a conversation (`sessions`)."""
     citation: Annotated[str | None, Field(exclude_if=lambda value: value is None)] = None
-    """The way to point at its focus, `path#L7-L11`; absent while citations are off."""
+    """The way to point at its focus, `path#L7-L11` or `session:ID#Q17`; absent while citations are off."""
     flags: list[Flag] = Field(default=[])
     """What a reader of the snippet cannot see, or could take for ours."""
     duplicates: int = 0
@@ -147,7 +149,8 @@ class SearchHealth(Reply):
     complete: bool
     """Whether every arm that is switched on took part in full and no file was pending."""
     arms: dict[str, ArmReply]
-    """How each arm took part, by name: `lexical` (words), `vector` (meaning), `rerank` where there is a reranker."""
+    """How each arm took part, by name: `lexical` (words), `vector` (meaning), `rerank` where there is a reranker, and
+    `conversations` where these were asked."""
     pending_files: int
     """How many files are otherwise on disk than in the answer, as far as is known; what is gone does not count."""
     pending_embeddings: int
@@ -166,7 +169,7 @@ class QuestionExplanation(Reply):
     paths: list[str]
     """The documents that may answer, as globs, files or folders; empty: all."""
     sources: list[str]
-    """The sources that may answer; empty: all."""
+    """The sources that were asked; empty: none, since the request and the question name different ones."""
     since: datetime | None
     """The earliest time of a note that may answer, included, ISO 8601; null: any."""
     until: datetime | None
@@ -203,7 +206,9 @@ class SearchExplanation(Reply):
     question: QuestionExplanation
     """The question as it was understood."""
     floors: FloorsExplanation | None
-    """What the evidence was held against; null where the engine does not judge its evidence."""
+    """What the evidence of notes was held against; null where the engine does not judge it, or notes were not asked."""
+    conversation_floors: FloorsExplanation | None
+    """What the evidence of conversations was held against; null where they were not asked, or nobody judged it."""
 
 
 class SearchReply(Reply):

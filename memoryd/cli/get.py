@@ -1,5 +1,6 @@
 """memoryctl get: the text of a document or of cited lines, these among their neighbours."""
 
+import shlex
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -8,7 +9,7 @@ import click
 
 from memoryd.cli.invocation import HELP, Argument, Invocation, shared
 from memoryd.cli.terminal import behind_gutter, count, harmless, is_terminal, note
-from memoryd.domain.citations import Citation, parse
+from memoryd.domain.citations import Citation, conversation_cited, parse
 from memoryd.replies import FileReply
 from memoryd.wire import LINES_MAX, POSITION_MAX, Exit
 
@@ -80,6 +81,8 @@ def command(
 def _citation(text: str) -> Citation:
     if not text.strip():
         raise click.UsageError("no document: memoryctl get MEMORY.md")
+    if conversation_cited(text) is not None:
+        raise click.UsageError(f"{text} is of a conversation: memoryctl sessions show {shlex.quote(text)}")
     if "#L" not in text:
         return Citation(text)  # a file name may hold a #
     try:

@@ -1,6 +1,7 @@
 """Hits as a person sees them: cited, with the lines marked that answer best."""
 
 from collections.abc import Iterator
+from itertools import chain, count, repeat
 
 from memoryd.cli.terminal import behind_gutter, harmless, harmless_line, styled
 from memoryd.domain.citations import cited, one_line
@@ -26,9 +27,11 @@ def hit_lines(mark: str, hit: HitReply, is_explained: bool) -> Iterator[str]:
 
 def _snippet_lines(hit: HitReply) -> Iterator[str]:
     """Yield the lines of the snippet, those of the focus marked and bold."""
-    focus, first = hit.get("focus"), hit.get("snippetStartLine", 1)
+    focus, lines = hit.get("focus"), hit["snippet"].rstrip("\n").split("\n")
+    # behind those of the document stands the footer
+    numbers = chain(hit.get("snippetLines") or count(hit.get("snippetStartLine", 1)), repeat(0))
     # line by line: an escape sequence that does not end would else take the lines behind it away
-    for number, line in enumerate(hit["snippet"].rstrip("\n").split("\n"), start=first):
+    for number, line in zip(numbers, lines, strict=False):
         is_focus = focus is not None and focus["startLine"] <= number <= focus["endLine"]
         yield behind_gutter(line, is_marked=is_focus)
 

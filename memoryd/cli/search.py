@@ -62,7 +62,7 @@ ARM_STATES = {
     "sources",
     multiple=True,
     type=click.Choice(["memory", "sessions"]),
-    help="Only this source; repeatable.",
+    help="Ask notes (memory), conversations (sessions), or both; repeatable (else memorySearch.sources).",
 )
 @click.option("--session-key", metavar="KEY", help="The session that asks, such as agent:main:main.")
 @click.option(
@@ -89,7 +89,7 @@ def command(
     explain: bool,
     strict: bool,
 ) -> Exit:
-    """Find what the notes say about QUERY, best first, each hit with its citation."""
+    """Find what notes and conversations say about QUERY, best first, each hit with its citation."""
     question = _question(words, query)
     with invocation.client() as client:
         reply = client.search(

@@ -126,7 +126,8 @@ class MemorySearchSection(Section):
     )
     sources: Sources = Field(
         default=("memory",),
-        description="What is searched; notes (`memory`) are the only source yet, `sessions` finds nothing.",
+        description="What a question asks unless it names `sources` itself: notes (`memory`), conversations "
+        "(`sessions`), or both.",
     )
     extra_paths: Texts = Field(
         default=(),

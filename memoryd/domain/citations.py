@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from memoryd.domain.conversation_paths import TURN_LINES, holds_turns
+from memoryd.domain.conversation_paths import TURN_LINES, holds_turns, is_conversation
 from memoryd.domain.media import modality_of
 
 _CITATION = re.compile(
@@ -78,6 +78,15 @@ def parse(text: str) -> Citation:
     if unit == "Q":
         first, last = TURN_LINES * (first - 1) + 1, TURN_LINES * last
     return Citation(path, first, last)
+
+
+def conversation_cited(text: str) -> Citation | None:
+    """Return the citation that a text is, if it is one of a conversation."""
+    try:
+        citation = parse(text)
+    except ValueError:
+        return None
+    return citation if is_conversation(citation.path) else None
 
 
 def one_line(path: str) -> str:

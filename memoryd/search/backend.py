@@ -1,12 +1,12 @@
 """The seam between engines: what is asked, what is found, and what answers a question."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Literal, Protocol
 
-from memoryd.domain.documents import RelativePath
+from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.floors import Floors
 from memoryd.domain.ranking.questions import Question, parse_question
@@ -18,6 +18,8 @@ LEXICAL, VECTOR = "lexical", "vector"
 """The arms that every engine has."""
 RERANK = "rerank"
 """What some engines have that puts into another order what the arms found; told beside them."""
+CONVERSATIONS = "conversations"
+"""What answers beside the engine of the notes, where a question asks for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,16 @@ class Query:
     @property
     def question(self) -> Question:
         return self.asked or parse_question(self.text, self.filters, self.now)
+
+    def asks(self, source: Source) -> bool:
+        """Tell whether documents of this source may answer."""
+        return self.question.filters.admits_source(source)
+
+    def of_any_source(self) -> "Query":
+        """Return the same without a word of sources, for an engine that holds but one."""
+        question = self.question
+        filters = replace(question.filters, sources=())
+        return replace(self, filters=filters, asked=replace(question, filters=filters))
 
 
 class ArmState(StrEnum):
@@ -117,6 +129,17 @@ class Found:
     """What the evidence was held against; None: the engine does not judge it."""
     owed: Mapping[RelativePath, str] = field(default_factory=dict)
     """Documents that may answer and are not told as they are now, and why."""
+    conversations: "Found | None" = None
+    """What was found among conversations, with floors of its own; its hits stand in `hits`. None: they were not asked.
+
+    Where they alone were asked, nothing else is of the notes.
+    """
+
+    def floors_of(self, source: Source) -> Floors | None:
+        """Return what the evidence of hits of a source was held against."""
+        if source is Source.SESSIONS and self.conversations is not None:
+            return self.conversations.floors
+        return self.floors
 
 
 class SearchBackend(Protocol):

@@ -51,6 +51,8 @@ class HitSnippet:
     flags: tuple[Flag, ...] = ()
     focus: HitFocus | None = None
     """None of a picture or sound, and until the answer is told."""
+    lines: tuple[int, ...] = ()
+    """Those of the document that it has, where some between them are left out."""
 
 
 def holds_a_word(bm25: float | None, terms: Collection[str]) -> bool:

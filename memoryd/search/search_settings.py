@@ -56,7 +56,12 @@ class SearchSettings:
         """Return how `limit` hits are chosen."""
         return SelectionSettings(self.hybrid, limit * self.hybrid.candidate_multiplier)
 
+    @property
+    def weights(self) -> Weights:
+        """The shares of words and meaning."""
+        return Weights(vector=self.hybrid.vector_weight, text=self.hybrid.text_weight)
+
     def base_scores(self, evidence: Evidence) -> dict[int, float]:
         """Merge what the arms found into one score a chunk."""
         merge = weighted if self.hybrid.fusion == "weighted" else relative
-        return merge(evidence, Weights(vector=self.hybrid.vector_weight, text=self.hybrid.text_weight))
+        return merge(evidence, self.weights)

@@ -19,7 +19,6 @@ NEVER: Final[Mapping[str, str]] = {
 NOT_YET: Final[Mapping[str, str]] = {
     "memory.qa": "questions and answers are not kept",
     "memory.qmd.sessions": "session transcripts are not indexed",
-    "memorySearch.sources": "session transcripts are not indexed",
     "memorySearch.experimental.sessionMemory": "session transcripts are not indexed",
     "memorySearch.sync.sessions": "session transcripts are not indexed",
 }

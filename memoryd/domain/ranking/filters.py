@@ -31,12 +31,16 @@ class Filters:
     def is_empty(self) -> bool:
         return not (self.sources or self.paths or self.since or self.until or self.within)
 
+    def admits_source(self, source: str) -> bool:
+        """Tell whether documents of a source may answer."""
+        return not self.sources or source in self.sources
+
     def admits(self, path: str, source: str, mtime_ns: int) -> bool:
         """Tell whether a document may answer; its time is the date in its name, else when it was changed.
 
         That of a conversation, or of a part of it, is when something was said last, whatever its name is.
         """
-        if self.sources and source not in self.sources:
+        if not self.admits_source(source):
             return False
         groups = (*self.within, self.paths) if self.paths else self.within
         if not all(any(_is_below(path, pattern) for pattern in group) for group in groups):

@@ -45,13 +45,18 @@ class Snippet:
 
 
 def snippet(
-    text: str, weights: Mapping[str, float], limit: int = SNIPPET_CHARS, near: Sequence[NearPassage] = ()
+    text: str,
+    weights: Mapping[str, float],
+    limit: int = SNIPPET_CHARS,
+    near: Sequence[NearPassage] = (),
+    *,
+    focus: Room = FOCUS,
 ) -> Snippet:
     """Return at most `limit` characters of `text`, whole lines where they fit, around those that tell most.
 
     `weights` say how telling each term is. The lines are those that hold the most telling terms and what is near in
     meaning together; a line after and a line before are added in turn while they fit. What follows a heading comes
-    first, in part if need be.
+    first, in part if need be. `focus` is what its focus may hold.
     """
     lines = split_lines(text)
     table = line_table(lines, weights, near)
@@ -64,7 +69,7 @@ def snippet(
         first = max(0, min(first, len(body) - limit))
         body = body[first : first + limit].rstrip()
     last = shown.start + body.count("\n")
-    return Snippet(body, shown.start, last, _focus(table, LineRun(shown.start, last + 1), tuple(weights), near))
+    return Snippet(body, shown.start, last, _focus(table, LineRun(shown.start, last + 1), tuple(weights), near, focus))
 
 
 def _run(table: Sequence[Line], within: LineRun, room: Room) -> LineRun:
@@ -87,8 +92,10 @@ def _with_text(table: Sequence[Line], run: LineRun, within: LineRun, room: Room)
     return LineRun(run.start, max(run.stop, run.start + sum(size <= room.characters for size in sizes)))
 
 
-def _focus(table: Sequence[Line], shown: LineRun, terms: Sequence[str], near: Sequence[NearPassage]) -> Focus:
-    run = _run(table, shown, FOCUS)
+def _focus(
+    table: Sequence[Line], shown: LineRun, terms: Sequence[str], near: Sequence[NearPassage], room: Room
+) -> Focus:
+    run = _run(table, shown, room)
     inside = table[run.start : run.stop]
     return Focus(
         first_line=run.start,

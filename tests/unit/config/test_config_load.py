@@ -449,12 +449,12 @@ def test_key_without_effect_is_noticed_only_when_it_differs(write: Write) -> Non
     write("""{
         memory: { backend: "builtin", qmd: { update: { interval: "300s" } } },
         agents: {
-            defaults: { memorySearch: { provider: "none", sources: ["memory"] } },
-            list: [{ id: "a" }, { id: "b", memorySearch: { sources: ["memory", "sessions"] } }],
+            defaults: { memorySearch: { provider: "none", store: { fts: { tokenizer: "unicode61" } } } },
+            list: [{ id: "a" }, { id: "b", memorySearch: { store: { fts: { tokenizer: "trigram" } } } }],
         },
     }""")
     assert load().notices == [
-        "agents.list[1].memorySearch.sources has no effect yet: session transcripts are not indexed"
+        "agents.list[1].memorySearch.store.fts.tokenizer has no effect: one tokenizer serves all languages"
     ]
 
 

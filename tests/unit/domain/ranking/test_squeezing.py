@@ -1,0 +1,43 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.domain.ranking.line_runs import NearPassage
+from memoryd.domain.ranking.squeezing import exchange, squeezed
+
+LINES = st.lists(st.sampled_from(["", "  ", "User: where is it", "Assistant: in the shed", "a"]), max_size=12)
+
+
+@given(LINES)
+def test_lines_that_say_something_stay_with_their_numbers(lines: list[str]) -> None:
+    text = "\n".join(lines)
+    found = squeezed(text)
+    if text.strip():
+        assert [lines[at] for at in found.lines] == [line for line in lines if line.strip()] == found.text.split("\n")
+    else:
+        assert found.text == text
+
+
+@given(lines=LINES, data=st.data())
+def test_passages_stand_where_they_stood(lines: list[str], data: st.DataObject) -> None:
+    text = "\n".join(lines)
+    start = data.draw(st.integers(0, len(text)))
+    stop = data.draw(st.integers(start, len(text)))
+    found = squeezed(text, [NearPassage(start, stop, 0.5)])
+    moved = found.near[0]
+    inside = found.text[moved.start : moved.stop]
+    assert inside.split() == text[start:stop].split()
+
+
+def test_blank_lines_between_messages_are_left_out() -> None:
+    text = "User: where is it\n\n\n\nAssistant: in the shed\n"
+    found = squeezed(text, [NearPassage(21, 43, 1.0)])
+    assert found.text == "User: where is it\nAssistant: in the shed"
+    assert found.lines == (0, 4)
+    assert found.text[found.near[0].start : found.near[0].stop] == "Assistant: in the shed"
+
+
+@pytest.mark.parametrize(("at", "expected"), [(0, (0, 0)), (1, (1, 2)), (2, (1, 2)), (3, (3, 3)), (4, (4, 4))])
+def test_question_belongs_to_the_message_that_answers_it(at: int, expected: tuple[int, int]) -> None:
+    lines = ["User: hm", "User: where is it", "Assistant: in the shed", "Assistant: or not", "User: thanks"]
+    assert exchange(lines, at) == expected
