@@ -52,6 +52,11 @@ class Agent:
         return index.with_name(name)
 
     @property
+    def conversations_path(self) -> Path:
+        """Where the index of its conversations lies, beside that of its notes; no other agent has any part in it."""
+        return self.index_path.with_name(f"conversations-{self.id}.sqlite")
+
+    @property
     def indexing(self) -> MemorySearchSection:
         """What decides what is in its index and how it is searched: all but what each request may say for itself."""
         search, usual = self.memory_search, MemorySearchSection()

@@ -87,6 +87,11 @@ class EmbeddingLane:
         return self._pause.is_needless
 
     @property
+    def is_at_work(self) -> bool:
+        """Whether it has passages to embed next, or looks for some: another lane over the same embedder waits."""
+        return bool(self._queue) or (self._wake.is_set() and not self.is_idle)
+
+    @property
     def is_idle(self) -> bool:
         """Whether nobody wants the vectors that are missing: their owner chose none, or another engine answers."""
         return self._slot.state.phase is EmbedderPhase.OFF or self._pause.is_unwanted

@@ -80,6 +80,15 @@ class KnownSessions:
         known = self.all().values()
         return [one.entry for one in known if one.entry and not one.problem and head_of(one.entry).agent == agent]
 
+    def stats(self, agent: str) -> dict[SessionId, FileStat | None]:
+        """Return the sessions of an agent that may be told, each as its file was; None where that is not read now."""
+        known = self.all().items()
+        return {
+            name: None if one.problem else one.stat
+            for name, one in known
+            if one.entry and head_of(one.entry).agent == agent and head_of(one.entry).is_remembered
+        }
+
     def chosen(
         self, keys: MessageKeys | None, agent: str, current: SessionId | None, turns: int = TURNS
     ) -> SequenceChoice:

@@ -12,6 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from memoryd.domain.documents import FileStat
 from memoryd.domain.redaction import redacted
 from memoryd.domain.sessions.keeping import Keeping
 from memoryd.domain.sessions.keywords import Commonness, never_common
@@ -83,7 +84,8 @@ class QaStore:
         self._room = QaRoom(keeping or Keeping(), max_bytes, ArchivedSessions(self._archive))
         self._commonness = commonness
         self._is_read_only = is_read_only
-        self._on_change = on_change
+        self._listeners = [on_change]
+        self._is_open = False
         self._writing = threading.Lock()
         """Held while a file is changed; a question never waits for it."""
         self._forgetting = ForgettingSessions(
@@ -91,10 +93,19 @@ class QaStore:
         )
 
     @property
+    def is_open(self) -> bool:
+        """Whether it is known which sessions there are."""
+        return self._is_open
+
+    @property
     def problems(self) -> list[str]:
         """Files that are not ours or damaged, and stay as they are, each with the reason."""
         known = sorted(self._known.all().items())
         return [*self._main.problems, *(f"{SESSIONS}/{name}.json: {one.problem}" for name, one in known if one.problem)]
+
+    def subscribe(self, listener: Callable[[], None]) -> None:
+        """Call `listener` as `on_change` is called."""
+        self._listeners.append(listener)
 
     def open(self) -> None:
         """Read the main file, and of the sessions those that changed since it was made."""
@@ -105,6 +116,13 @@ class QaStore:
                 if name in stats and state.stamps.get(name) == stamp_of(stats[name]):
                     self._known.take(name, entry, stats[name])
             if self._looking.look() or len(stats) != len(state.document.entries):
+                self._on_change()
+            self._is_open = True
+
+    def look(self) -> None:
+        """See what others have written, so that it is found; costs a stat for each session."""
+        with self._writing, unavailable():
+            if self._looking.look():
                 self._on_change()
 
     def session_for(self, key: str, agent: str, at: datetime) -> SessionId:
@@ -234,6 +252,18 @@ class QaStore:
                 return False
             return self._room.make(self._changes, others)
 
+    def states(self, agent: str) -> dict[SessionId, str]:
+        """Return what tells whether a session of an agent has changed, by session; the archive's begin with `archive`.
+
+        Those marked "do not remember" are left out. Empty where a file is damaged; of the archive it is not known
+        whose they are before they are read.
+        """
+        with unavailable():
+            archived = {name: f"archive {_state(stat)}" for name, stat in self._archive.stats().items()}
+        own = {name: _state(stat) if stat else "" for name, stat in self._known.stats(agent).items()}
+        # of a session that is on its way the archive has a copy for a moment
+        return {**{name: state for name, state in archived.items() if self._known.get(name) is None}, **own}
+
     def context(
         self, message: str | None, *, agent: str, current: str | None = None, turns: int = TURNS, budget: int = BUDGET
     ) -> FoundSequence:
@@ -299,6 +329,14 @@ class QaStore:
                 self._on_change()
         return stored is not None
 
+    def _on_change(self) -> None:
+        for listener in self._listeners:
+            listener()
+
     def _allow_writing(self) -> None:
         if self._is_read_only:
             raise Denied("nothing is written: memory.readOnly is true", hint="set memory.readOnly: false")
+
+
+def _state(stat: FileStat) -> str:
+    return f"{stat.inode}:{':'.join(map(str, stamp_of(stat)))}"

@@ -11,7 +11,7 @@ from memoryd.store.file_header import version_of
 
 APPLICATION_ID = 0x6D656D64
 """`memd`, in the SQLite header of every database of ours."""
-INDEX_VERSION = 3
+INDEX_VERSION = 4
 
 _TABLES = "SELECT type, name, iif(name GLOB 'chunk_words_*', NULL, sql) FROM sqlite_schema"
 """What SQLite makes for the word index is known by its names: another release may word it in another way."""

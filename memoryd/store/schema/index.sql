@@ -67,6 +67,20 @@ CREATE TABLE rejected (
     PRIMARY KEY (space_id, hash)
 ) STRICT, WITHOUT ROWID;
 
+-- How far each conversation was read, and the part of it that grows. Its parts are files: `path@first line`.
+CREATE TABLE conversations (
+    path TEXT PRIMARY KEY,              -- what it is told as: session:ID, sessions/AGENT/FILE
+    stamp TEXT NOT NULL,                -- the state of its source that was read; empty: there was more to read
+    tail TEXT NOT NULL,                 -- where its source goes on, in the source's own words
+    chunker TEXT NOT NULL,              -- version and parameters that cut it
+    problem TEXT NOT NULL,              -- why nothing of it is read; empty if it is
+    is_forgotten INTEGER NOT NULL,      -- whether it is never to be read again, though its source has it
+    first_line INTEGER,                 -- of the part that grows; null: nothing was said yet
+    text TEXT NOT NULL,
+    spoken INTEGER NOT NULL,
+    last_ns INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 CREATE VIRTUAL TABLE chunk_words USING fts5 (
     body, heading, path, parts,
     content='', contentless_delete=1, tokenize="porter unicode61 remove_diacritics 2 categories 'L* N* Co M*'"

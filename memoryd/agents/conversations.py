@@ -1,0 +1,210 @@
+"""The conversations of one agent: an index of their own beside that of the notes, what feeds it, and the search in it.
+
+No other agent has a part in its file, not even one on the same workspace. All of it is optional: whatever breaks here
+costs conversations and never notes.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from memoryd.agents.loops import NamedLoop
+from memoryd.agents.part_settings import index_settings, lane_settings, search_settings
+from memoryd.agents.workspace_index import Surroundings
+from memoryd.config.paths import state_dir
+from memoryd.config.resolved import Agent
+from memoryd.embed.embedding import Embedding
+from memoryd.errors import NotFound
+from memoryd.index.keeper import Keeper
+from memoryd.index.lane import EmbeddingLane
+from memoryd.index.lane_settings import LaneLinks
+from memoryd.index.spaces import Spaces
+from memoryd.search.builtin import BuiltinSearch
+from memoryd.sessions.conversation_feeder import ConversationFeeder, FeedSettings
+from memoryd.sessions.conversation_source import ConversationSource
+from memoryd.sessions.conversation_writer import ConversationNews, ConversationWriter
+from memoryd.sessions.qa_conversations import QaConversations
+from memoryd.sessions.qa_store import QaStore
+from memoryd.store.database import Database
+
+NOTES_FIRST: Final = "the passages of notes come first"
+GATE_SECONDS: Final = 0.5
+"""How often it is seen whether notes still want the embedder."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotesAhead:
+    """What of the notes comes before conversations: their passages, and files that are still to be read."""
+
+    lane: EmbeddingLane
+    pending_files: Callable[[], int]
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationLines:
+    """Lines of a conversation as they are indexed, by number; those that say nothing are left out."""
+
+    path: str
+    texts: Mapping[int, str]
+
+
+class AgentConversations:
+    """The conversation index of one agent, wired together. `run` none of it but by the loops that it names."""
+
+    def __init__(
+        self, agent: Agent, *, embedding: Embedding, notes: NotesAhead, around: Surroundings, qa: QaStore | None
+    ) -> None:
+        settings = agent.memory_search
+        self.agent = agent.id
+        self._notes = notes
+        self._was_held = False
+        self.database = _made_database(agent, around)
+        self.keeper = Keeper(
+            database=self.database,
+            is_private=self.database.path.is_relative_to(state_dir()),
+            on_new=self._on_new_file,
+            is_rebuilt=lambda: all(feeder.is_settled for feeder in self.feeders),
+        )
+        spaces = Spaces(self.database)
+        self.writer = ConversationWriter(
+            database=self.database,
+            chunks=index_settings(settings).chunks,
+            news=ConversationNews(on_commit=self._on_commit, on_purge=self._on_purge),
+            trouble=lambda: self.keeper.trouble,
+        )
+        self.lane = EmbeddingLane(
+            database=self.database,
+            spaces=spaces,
+            slot=embedding.slot,
+            settings=lane_settings(settings, embedding.plan.choice),
+            links=LaneLinks(
+                lookup=around.lookup,
+                # whoever follows the vectors of notes would take these for theirs
+                publish=lambda _event, _data: None,
+                on_removed=lambda: self.search.forget_vectors(),
+                hold=self._why_waiting,
+                obstacle=embedding.obstacle,
+            ),
+        )
+        self.search = BuiltinSearch(
+            database=self.database,
+            spaces=spaces,
+            executor=around.executor,
+            slot=embedding.slot,
+            settings=search_settings(settings, around.limits.max_vector_bytes),
+            withdrawn=self.writer.forgotten,
+        )
+        self.qa = None if qa is None else self._fed(QaConversations(qa, agent.id), around, FeedSettings())
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    @property
+    def feeders(self) -> Sequence[ConversationFeeder]:
+        """What reads conversations into the index."""
+        return [feeder for feeder in (self.qa,) if feeder is not None]
+
+    @property
+    def trouble(self) -> str | None:
+        """Why the index does not follow the conversations; None if it does."""
+        return self.keeper.trouble or next((one.trouble for one in self.feeders if one.trouble), None)
+
+    def loops(self) -> list[NamedLoop]:
+        """Name the loops, all of which may fail."""
+        name = f"conversations {self.agent}"
+        feeding = [(f"{name} {feeder.source.prefix.rstrip(':/')}", feeder.run) for feeder in self.feeders]
+        lanes: list[NamedLoop] = [(f"{name} embedding", self.lane.run), (f"{name} gate", self._run_gate)]
+        return [(f"{name} keeper", self._run_keeper), *feeding, *lanes]
+
+    async def close(self) -> None:
+        """Close the file of the index."""
+        await self.database.close()
+
+    def note_turns(self) -> None:
+        """Take the news, from any thread, that the question-and-answer store changed."""
+        # before the loops run nothing need be told: they begin with a look at everything
+        if self._loop is not None and self.qa is not None:
+            try:
+                self._loop.call_soon_threadsafe(self.qa.hint)
+            except RuntimeError:
+                # the loop is closed; the next start sees what changed
+                return
+
+    def demand(self) -> list[int]:
+        """Ask for a look at all sources now; return the tickets that `settled` takes."""
+        return [feeder.demand() for feeder in self.feeders]
+
+    async def settled(self, tickets: Sequence[int]) -> str:
+        """Wait until what was there at that demand is indexed; return why that cannot be, empty if it is."""
+        waits = [feeder.settled(ticket) for feeder, ticket in zip(self.feeders, tickets, strict=True)]
+        return "; ".join(filter(None, await asyncio.gather(*waits)))
+
+    async def sync(self) -> str:
+        """Read all that changed now, and wait for it; return why that cannot be, empty if it was."""
+        return await self.settled(self.demand())
+
+    async def forget(self, path: str) -> int:
+        """Take a conversation out of the index, with the vectors and words of it; return how many parts it had.
+
+        One that its source still has, and which is not ours to delete, is never read again. Raises StoreError; then
+        it is told to nobody all the same.
+        """
+        outlives = any(one.source.outlives_forgetting for one in self.feeders if path.startswith(one.source.prefix))
+        return await self.writer.forget(path, is_remembered_so=outlives)
+
+    async def lines(self, path: str, first: int, last: int) -> ConversationLines:
+        """Return lines of a conversation as they are indexed, clean and redacted; raises NotFound, StoreError."""
+        known = (await self.writer.known()).get(path)
+        if known is None or known.is_forgotten or f"{path}@1" in self.writer.forgotten:
+            raise NotFound(f"there is no conversation {path} in the index")
+        return ConversationLines(path, await self.database.conversations.lines(path, first, last))
+
+    def _fed(self, source: ConversationSource, around: Surroundings, settings: FeedSettings) -> ConversationFeeder:
+        return ConversationFeeder(
+            source=source,
+            writer=self.writer,
+            executor=around.executor,
+            settings=settings,
+            is_busy=lambda: bool(self._notes.pending_files()),
+        )
+
+    async def _run_keeper(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        await self.keeper.run()
+
+    async def _run_gate(self) -> None:
+        """Wake the lane when the passages of notes that it waits for are embedded."""
+        while True:
+            await asyncio.sleep(GATE_SECONDS)
+            if self._was_held and not self._notes.lane.is_at_work:
+                self._was_held = False
+                self.lane.wake()
+
+    def _why_waiting(self) -> str:
+        if not self._notes.lane.is_at_work:
+            return ""
+        self._was_held = True
+        return NOTES_FIRST
+
+    def _on_new_file(self) -> None:
+        for feeder in self.feeders:
+            feeder.demand()
+        self.lane.wake()
+
+    def _on_commit(self) -> None:
+        self.lane.wake()
+
+    def _on_purge(self) -> None:
+        # vectors in memory first: a question that is asked now must not find what was purged
+        self.search.forget_vectors()
+        self.lane.break_off()
+
+
+def _made_database(agent: Agent, around: Surroundings) -> Database:
+    vector = agent.memory_search.store.vector
+    return Database(
+        path=agent.conversations_path,
+        executor=around.executor,
+        vector_extension=Path(vector.extension_path) if vector.extension_path else None,
+        loads_vectors=vector.enabled,
+    )

@@ -1,0 +1,225 @@
+"""The loop that keeps the conversation index of one agent equal to one source, in the background and in small steps.
+
+Each step is one transaction, which also says where the next one begins: a kill at any time costs that step alone.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import structlog
+
+from memoryd.domain.debounce import Debounce
+from memoryd.domain.sessions.conversation_parts import grown
+from memoryd.errors import MemorydError, StoreError
+from memoryd.index.threads import in_thread
+from memoryd.sessions.conversation_cutting import cut
+from memoryd.sessions.conversation_source import ConversationSource, ReadStep
+from memoryd.sessions.conversation_writer import ConversationWriter
+from memoryd.store.conversation_rows import ConversationRow
+
+log = structlog.get_logger(__name__)
+
+BUSY_SECONDS = 0.05
+BUSY_LOOKS = 40
+LOOK_SECONDS = 1.0
+"""How often whoever waits for a look sees whether it can be had at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class FeedSettings:
+    """When a source is looked at: so many seconds after a hint, and at the latest after `reconcile`; 0: never."""
+
+    debounce: float = 0.25
+    hold: float = 2.0
+    reconcile: float = 30.0
+    retry: float = 1.0
+
+
+class UnreadableConversationError(Exception):
+    """One conversation cannot be read now; the index has nothing to do with it."""
+
+
+class ConversationFeeder:
+    """Reads one source into the index of one agent. `is_busy` says that others have more urgent work: each step waits.
+
+    It waits for 2 s at most, so that notes which cannot be indexed do not hold conversations up for good.
+    """
+
+    def __init__(
+        self,
+        *,
+        source: ConversationSource,
+        writer: ConversationWriter,
+        executor: Executor,
+        settings: FeedSettings,
+        is_busy: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self.source = source
+        self.trouble = ""
+        """Why the source is not followed; empty if it is."""
+        self.failures: dict[str, str] = {}
+        """Conversations that could not be read at the last try, and why."""
+        self.last_read_at: datetime | None = None
+        self.is_reading = False
+        self._writer = writer
+        self._executor = executor
+        self._settings = settings
+        self._is_busy = is_busy
+        self._debounce = Debounce(settings.debounce, settings.hold)
+        self._asked = 1
+        """The start is a demand: what changed while nobody looked is read at once."""
+        self._answered = self._failed = 0
+        self._wake = asyncio.Event()
+        self._progress = asyncio.Condition()
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether all that was there at the last demand is in the index."""
+        return self._answered >= self._asked
+
+    def hint(self) -> None:
+        """Say that something may have changed: looked at after the debounce."""
+        self._debounce.hint(asyncio.get_running_loop().time())
+        self._wake.set()
+
+    def demand(self) -> int:
+        """Ask for a look now, at all that changed; return the ticket that `settled` takes."""
+        self._asked += 1
+        self._wake.set()
+        return self._asked
+
+    async def settled(self, ticket: int) -> str:
+        """Wait until all that a look after this demand found was read; return why that cannot be, empty if it was."""
+        async with self._progress:
+            while self._answered < ticket:
+                if reason := self._writer.why_closed() or (self.trouble if self._failed >= ticket else ""):
+                    return reason
+                # the file may be given up without a word to the loop
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(LOOK_SECONDS):
+                        await self._progress.wait()
+        return self.trouble
+
+    async def run(self) -> None:
+        """Follow the source until cancelled."""
+        while True:
+            ticket, is_forced = self._asked, self._asked > self._answered
+            self._debounce.clear()
+            self._wake.clear()
+            try:
+                self.is_reading = True
+                await self._round(is_forced=is_forced)
+            except (MemorydError, OSError) as exc:
+                # a file that is being opened yet is no trouble
+                if self._writer.is_open or self._writer.why_closed():
+                    self._note(str(exc))
+                    await self._answer(failed=ticket)
+                await self._pause(self._settings.retry)
+                continue
+            finally:
+                self.is_reading = False
+            await self._answer(answered=ticket)
+            await self._until_due()
+
+    async def _answer(self, *, answered: int = 0, failed: int = 0) -> None:
+        async with self._progress:
+            self._answered, self._failed = max(self._answered, answered), max(self._failed, failed)
+            self._progress.notify_all()
+
+    async def _until_due(self) -> None:
+        """Wait for a demand, for the end of the debounce, or for the next look that comes by itself."""
+        now = asyncio.get_running_loop().time
+        looked_at = now()
+        while self._asked <= self._answered:
+            at = [looked_at + self._settings.reconcile] if self._settings.reconcile else []
+            at += [] if self._debounce.due is None else [self._debounce.due]
+            if at and min(at) <= now():
+                return
+            await self._pause(min(at) - now() if at else None)
+            self._wake.clear()
+
+    async def _pause(self, seconds: float | None) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._wake.wait()
+
+    async def _round(self, *, is_forced: bool) -> None:
+        known = await self._writer.known()
+        read = {
+            path: "" if one.chunker != self._writer.chunker else one.stamp
+            for path, one in known.items()
+            if path.startswith(self.source.prefix) and not one.is_forgotten
+        }
+        look = await in_thread(self._executor, lambda: self.source.look(read, is_forced=is_forced))
+        self._note(look.trouble)
+        self.failures = {path: why for path, why in self.failures.items() if path in look.present}
+        for path in look.due:
+            if path not in known or not known[path].is_forgotten:
+                await self._read(path)
+        # what is new first: a conversation under another name keeps its vectors so
+        gone = [path for path in known if path.startswith(self.source.prefix) and path not in look.present]
+        # that a conversation is forgotten is believed longer than a folder that may come back
+        await self._writer.purge([path for path in gone if not (look.trouble and known[path].is_forgotten)])
+
+    async def _read(self, path: str) -> None:
+        """Read one conversation to its end; what stands in the way of it does not stand in the way of others."""
+        try:
+            while not await self._step(path):
+                await self._give_way()
+        except StoreError:
+            raise
+        except UnreadableConversationError as exc:
+            self.failures[path] = str(exc)
+        except Exception as exc:
+            if path not in self.failures:
+                log.error("a conversation cannot be indexed", path=path, exc_info=exc)
+            self.failures[path] = f"cannot be indexed ({type(exc).__name__}); the log has it"
+        else:
+            self.failures.pop(path, None)
+            self.last_read_at = datetime.now(UTC)
+
+    async def _step(self, path: str) -> bool:
+        """Read some more and keep it; return whether that was the end."""
+        # held from the reading to the writing: what is forgotten meanwhile must not come back
+        async with self._writer.lock:
+            before = await self._writer.row(path)
+            tail = "" if before is None else before.tail
+            step = await in_thread(self._executor, lambda: self._read_on(path, tail))
+            if step is None:
+                await self._writer.erase([path])
+                return True
+            await self._keep(path, before, step)
+        return bool(step.stamp)
+
+    def _read_on(self, path: str, tail: str) -> ReadStep | None:
+        try:
+            return self.source.read_on(path, tail)
+        except (MemorydError, OSError) as exc:
+            raise UnreadableConversationError(str(exc)) from exc
+
+    async def _keep(self, path: str, before: ConversationRow | None, step: ReadStep) -> None:
+        is_afresh = before is None or step.is_afresh
+        last = None if before is None or step.is_afresh else before.open_part
+        parts = grown(last, step.lines)
+        contents = await in_thread(self._executor, lambda: cut(path, parts, self._writer.chunks))
+        row = ConversationRow(
+            path, step.stamp, step.tail, self._writer.chunker, parts[-1] if parts else last, step.problem
+        )
+        await self._writer.put(row, contents, is_afresh=is_afresh)
+
+    async def _give_way(self) -> None:
+        """Let others run, and wait while notes are to be read: they come first."""
+        await asyncio.sleep(0)
+        for _ in range(BUSY_LOOKS):
+            if not self._is_busy():
+                break
+            await asyncio.sleep(BUSY_SECONDS)
+
+    def _note(self, trouble: str) -> None:
+        if trouble and trouble != self.trouble:
+            log.warning("conversations are not followed", source=self.source.prefix, reason=trouble)
+        self.trouble = trouble

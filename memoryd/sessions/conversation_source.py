@@ -1,0 +1,53 @@
+"""The seam between the conversation index and what is indexed: files of questions and answers, or transcripts."""
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import Protocol
+
+from memoryd.domain.sessions.conversation_parts import SpokenLine
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLook:
+    """What a source has now: its conversations, and those of which more is to be read, the most urgent first."""
+
+    present: Set[str]
+    """Also those that cannot be read now: what is not among these leaves the index."""
+    due: Sequence[str]
+    trouble: str = ""
+    """What of it cannot be told, and why; empty if nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadStep:
+    """Some lines of a conversation, in order, and where to go on.
+
+    `stamp` is the state of the source that was read to its end, empty if there is more. `is_afresh` says that these
+    are the first lines, whatever was read before. `problem` says why it cannot be read as a conversation at all.
+    """
+
+    lines: Sequence[SpokenLine]
+    tail: str
+    stamp: str
+    is_afresh: bool = False
+    problem: str = ""
+
+
+class ConversationSource(Protocol):
+    """Tells which conversations of one agent there are, and reads them on. All of it may block: called in a thread.
+
+    Raises OSError or a MemorydError where it cannot be asked now.
+    """
+
+    prefix: str
+    """Of the paths of its conversations."""
+    outlives_forgetting: bool
+    """Whether a conversation that is to be forgotten stays there, so that the index must remember to leave it out."""
+
+    def look(self, read: Mapping[str, str], *, is_forced: bool) -> SourceLook:
+        """Say what there is beside what was `read`: stamps by path. Forced, all that has changed is due."""
+        ...
+
+    def read_on(self, path: str, tail: str) -> ReadStep | None:
+        """Read some more from where a step ended with this tail, the empty one for the first; None if it is gone."""
+        ...

@@ -1,0 +1,140 @@
+"""What is written to the conversation index of one agent, by whichever loop: one at a time, and told to the others."""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from memoryd.domain.sessions.conversation_parts import conversation_of
+from memoryd.domain.text.entries import ChunkSettings
+from memoryd.store.conversation_rows import ConversationRow, KnownConversation
+from memoryd.store.database import Database
+from memoryd.store.document_rows import FileContent
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationNews:
+    """Whom to tell that something was written, or that texts were purged."""
+
+    on_commit: Callable[[], None]
+    on_purge: Callable[[], None]
+
+
+class ForgottenConversations:
+    """The conversations that nobody may be told of, though their rows are still there. Asked by the path of a row."""
+
+    def __init__(self) -> None:
+        # replaced as a whole, for other threads read it
+        self._paths: frozenset[str] = frozenset()
+
+    def __contains__(self, row: object) -> bool:
+        return bool(self._paths) and isinstance(row, str) and conversation_of(row) in self._paths
+
+    def add(self, paths: Iterable[str]) -> None:
+        """Tell nobody of these from here on."""
+        self._paths = self._paths.union(paths)
+
+    def release(self, paths: Iterable[str]) -> None:
+        """Say that the index holds nothing of these any more."""
+        self._paths = self._paths.difference(paths)
+
+
+class ConversationWriter:
+    """Writes to one index, and remembers what it holds; all of it raises StoreError."""
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        chunks: ChunkSettings,
+        news: ConversationNews,
+        trouble: Callable[[], str | None] = lambda: None,
+    ) -> None:
+        self.lock = asyncio.Lock()
+        """Held while a step is read and written, and while something is forgotten."""
+        self.chunks = chunks
+        self.forgotten = ForgottenConversations()
+        self._database = database
+        self._trouble = trouble
+        """What its keeper says of the file."""
+        self._news = news
+        self._known: dict[str, KnownConversation] = {}
+        self._epoch: int | None = None
+        """Of the file that this is known of."""
+        self._owes_purge = False
+
+    @property
+    def chunker(self) -> str:
+        return self.chunks.fingerprint
+
+    @property
+    def is_open(self) -> bool:
+        return self._database.is_open
+
+    def why_closed(self) -> str:
+        """Return why the file cannot be used; empty while it can, or is being opened."""
+        return "" if self._database.is_open else self._trouble() or ""
+
+    async def known(self) -> Mapping[str, KnownConversation]:
+        """Return what the index holds, and what it is never to hold."""
+        if self._epoch != self._database.epoch:
+            epoch = self._database.epoch
+            self._known = await self._database.conversations.known()
+            self._epoch = epoch
+        return dict(self._known)
+
+    async def row(self, path: str) -> ConversationRow | None:
+        """Return how far a conversation was read, by the rules of today; None: it is to be read anew."""
+        row = await self._database.conversations.row(path)
+        return row if row is not None and row.chunker == self.chunker else None
+
+    async def put(self, row: ConversationRow, parts: Sequence[FileContent], *, is_afresh: bool) -> None:
+        """Keep what was read of a conversation."""
+        await self._database.conversations.put(row, parts, is_afresh=is_afresh)
+        self._known[row.path] = KnownConversation(row.stamp, row.chunker, row.problem, False)
+        if parts or is_afresh:
+            self._news.on_commit()
+
+    async def purge(self, paths: Sequence[str]) -> None:
+        """Remove conversations that are gone from their source."""
+        async with self.lock:
+            await self.erase(paths)
+            await self.drop_remains()
+
+    async def forget(self, path: str, *, is_remembered_so: bool) -> int:
+        """Remove a conversation, at once for whoever asks; return how many parts it had.
+
+        `is_remembered_so`: its source has it still, and it is never to be read again.
+        """
+        # if the index cannot be written now, it is told to nobody all the same
+        self.forgotten.add([path])
+        async with self.lock:
+            removed = await self._erased([path], is_forgotten=is_remembered_so)
+            await self.drop_remains()
+        return removed
+
+    async def erase(self, paths: Sequence[str]) -> None:
+        """Remove conversations; the caller holds the lock."""
+        await self._erased(paths, is_forgotten=False)
+
+    async def _erased(self, paths: Sequence[str], *, is_forgotten: bool) -> int:
+        if not paths:
+            return 0
+        removed = await self._database.conversations.purge(paths, is_forgotten=is_forgotten)
+        for path in paths:
+            self._known.pop(path, None)
+            if is_forgotten:
+                self._known[path] = KnownConversation("", "", "", True)
+        self.forgotten.release(paths)
+        self._owes_purge = self._owes_purge or bool(removed)
+        if removed:
+            self._news.on_purge()
+        return removed
+
+    async def drop_remains(self) -> None:
+        """Rewrite the keyword index without what was purged, once for all of it, and cut the log that had it."""
+        if self._owes_purge:
+            await self._database.documents.drop_remains()
+            self._news.on_purge()
+            # after the rewriting, which the log holds too; if it fails, all of it is still owed
+            await self._database.checkpoint()
+            self._owes_purge = False

@@ -1,0 +1,106 @@
+"""Sessions of questions and answers as conversations: two lines a turn, the question of turn n on line 2n - 1."""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from hashlib import sha256
+from itertools import islice
+from typing import Final
+
+from memoryd.domain.sessions.conversation_parts import SpokenLine, folded
+from memoryd.domain.sessions.turns import Session, SessionId
+from memoryd.errors import NotFound, StoreUnavailable
+from memoryd.sessions.conversation_source import ReadStep, SourceLook
+from memoryd.sessions.qa_store import QaStore
+
+PREFIX: Final = "session:"
+USER, ASSISTANT = "User: ", "Assistant: "
+STEP_LINES: Final = 500
+LOOK_SECONDS: Final = 20.0
+"""So often it is seen what other processes have changed; what this one changes is known at once."""
+
+
+class QaConversations:
+    """The sessions of one agent in the store of its workspace; those in the archive stay."""
+
+    prefix = PREFIX
+    outlives_forgetting = False
+
+    def __init__(self, store: QaStore, agent: str, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._store = store
+        self._agent = agent
+        self._clock = clock
+        self._looked_at = float("-inf")
+        self._lock = threading.Lock()
+        self._others: dict[str, str] = {}
+        """Sessions in the archive that are of other agents, or cannot be read, as they were then."""
+
+    def look(self, read: Mapping[str, str], *, is_forced: bool) -> SourceLook:
+        """Say which sessions there are, and which of them changed."""
+        if not self._store.is_open:
+            raise StoreUnavailable("the question-and-answer store is not open")
+        if is_forced or self._clock() - self._looked_at >= LOOK_SECONDS:
+            self._looked_at = self._clock()
+            self._store.look()
+        states = {f"{PREFIX}{name}": state for name, state in self._store.states(self._agent).items()}
+        with self._lock:
+            others = dict(self._others)
+        due = [path for path, state in states.items() if state and state not in (read.get(path), others.get(path))]
+        present = {path for path, state in states.items() if others.get(path) != state}
+        # who was spoken with last is asked for first
+        return SourceLook(present, sorted(due, key=lambda path: states[path].startswith("archive")))
+
+    def read_on(self, path: str, tail: str) -> ReadStep | None:
+        """Read what was said since, or all of it if what was read is no longer so."""
+        name = SessionId(path.removeprefix(PREFIX))
+        # before the session is read: one that changes meanwhile is read again
+        state = self._store.states(self._agent).get(name)
+        session = self._session(name)
+        if session is None or state is None:
+            with self._lock:
+                self._others[path] = state or ""
+            return None
+        lines = tuple(spoken_lines(session))
+        begun = _begun(lines, tail)
+        step = tuple(islice(lines, begun, begun + STEP_LINES))
+        end = begun + len(step)
+        return ReadStep(
+            step,
+            tail=json.dumps({"lines": end, "hash": _digest(lines[:end])}),
+            stamp=state if end == len(lines) else "",
+            is_afresh=not begun,
+        )
+
+    def _session(self, name: SessionId) -> Session | None:
+        try:
+            session = self._store.session(name, agent=self._agent)
+        except NotFound:
+            return None
+        return session if session.is_remembered else None
+
+
+def spoken_lines(session: Session) -> Iterator[SpokenLine]:
+    """Yield the lines of a session that say something, each in one line."""
+    for turn in session.turns:
+        at_ns = int(turn.timestamp.timestamp() * 1e9)
+        if question := folded(turn.question):
+            yield SpokenLine(2 * turn.seq - 1, f"{USER}{question}", at_ns)
+        if answer := folded(turn.answer or ""):
+            yield SpokenLine(2 * turn.seq, f"{ASSISTANT}{answer}", at_ns)
+
+
+def _begun(lines: Sequence[SpokenLine], tail: str) -> int:
+    """Return how many of the lines were read and are still so; 0 if any of them is another now."""
+    if not tail:
+        return 0
+    known = json.loads(tail)
+    count: int = known["lines"]
+    return count if count <= len(lines) and known["hash"] == _digest(lines[:count]) else 0
+
+
+def _digest(lines: Sequence[SpokenLine]) -> str:
+    digest = sha256()
+    for line in lines:
+        digest.update(f"{line.number} {line.text}\n".encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()

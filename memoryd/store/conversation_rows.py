@@ -1,0 +1,151 @@
+"""The rows of a conversation: its parts are documents, and one row says how far its source was read."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import apsw
+
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.sessions.conversation_parts import ConversationPart, conversation_of
+from memoryd.store.document_rows import FileContent, purge_files, put_file
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationRow:
+    """How far a conversation was read: `stamp` and `tail` are what its source says, the first empty if there is more.
+
+    `problem` says why nothing of it is read.
+    """
+
+    path: str
+    stamp: str
+    tail: str
+    chunker: str
+    open_part: ConversationPart | None = None
+    """The one that grows with what is said next; it is indexed as the others are."""
+    problem: str = ""
+
+
+class KnownConversation(NamedTuple):
+    """What the index says of a conversation without a look at what was said."""
+
+    stamp: str
+    chunker: str
+    problem: str
+    is_forgotten: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationCounts:
+    """How many conversations the index holds, in how many parts and chunks."""
+
+    conversations: int = 0
+    parts: int = 0
+    chunks: int = 0
+    forgotten: int = 0
+
+
+_SELECT_KNOWN = "SELECT path, stamp, chunker, problem, is_forgotten FROM conversations"
+_SELECT_ROW = """
+SELECT stamp, tail, chunker, problem, first_line, text, spoken, last_ns FROM conversations
+WHERE path = ? AND NOT is_forgotten
+"""
+_UPSERT = """
+INSERT INTO conversations (path, stamp, tail, chunker, problem, is_forgotten, first_line, text, spoken, last_ns)
+VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?, ?)
+ON CONFLICT (path) DO UPDATE SET
+    stamp = excluded.stamp, tail = excluded.tail, chunker = excluded.chunker, problem = excluded.problem,
+    first_line = excluded.first_line, text = excluded.text, spoken = excluded.spoken, last_ns = excluded.last_ns
+"""
+_FORGET = """
+INSERT INTO conversations (path, stamp, tail, chunker, problem, is_forgotten, first_line, text, spoken, last_ns)
+VALUES (?, '', '', '', '', 1, NULL, '', 0, 0)
+"""
+# of all names that begin so, one character more is the last
+_SELECT_PARTS = "SELECT path FROM files WHERE path >= ? || '@' AND path < ? || 'A'"
+_SELECT_CHUNKS = """
+SELECT c.start_line, c.text, (SELECT group_concat(p.start || '-' || p.stop, ' ' ORDER BY p.start)
+                              FROM passages p WHERE p.chunk_id = c.id)
+FROM chunks c JOIN files f ON f.id = c.file_id
+WHERE f.path = ? AND c.end_line >= ? AND c.start_line <= ? ORDER BY c.ordinal
+"""
+_COUNTS = """
+SELECT (SELECT count(*) FROM conversations WHERE NOT is_forgotten AND problem = ''), (SELECT count(*) FROM files),
+       (SELECT count(*) FROM chunks), (SELECT count(*) FROM conversations WHERE is_forgotten)
+"""
+
+
+def known_conversations(db: apsw.Connection) -> dict[str, KnownConversation]:
+    """Return every conversation that was read or is to be forgotten."""
+    return {row[0]: KnownConversation(row[1], row[2], row[3], bool(row[4])) for row in db.execute(_SELECT_KNOWN)}
+
+
+def conversation_row(db: apsw.Connection, path: str) -> ConversationRow | None:
+    """Return how far a conversation was read, None if it was not, or is to be forgotten."""
+    row = db.execute(_SELECT_ROW, (path,)).fetchone()
+    if row is None:
+        return None
+    stamp, tail, chunker, problem, first_line, *open_part = row
+    part = None if first_line is None else ConversationPart(first_line, *open_part)
+    return ConversationRow(path, stamp, tail, chunker, part, problem)
+
+
+def put_parts(db: apsw.Connection, row: ConversationRow, parts: Sequence[FileContent], *, is_afresh: bool) -> None:
+    """Make the index hold these parts, and note how far the source was read; what is forgotten stays so.
+
+    `is_afresh`: parts that are not among these go, with the vectors that only they used.
+    """
+    if db.execute("SELECT is_forgotten FROM conversations WHERE path = ?", (row.path,)).get:
+        return
+    for content in parts:
+        put_file(db, content)
+    if is_afresh:
+        kept = {content.row.path for content in parts}
+        purge_files(db, [path for path in part_paths(db, row.path) if path not in kept])
+    part = row.open_part
+    grows = (None, "", 0, 0) if part is None else (part.first_line, part.text, part.spoken, part.last_ns)
+    db.execute(_UPSERT, (row.path, row.stamp, row.tail, row.chunker, row.problem, *grows))
+
+
+def purge_conversations(db: apsw.Connection, paths: Iterable[str], *, is_forgotten: bool) -> int:
+    """Drop conversations with all their parts and the vectors that only they used; return how many parts there were.
+
+    With `is_forgotten` none of them is read again, as long as their row stays.
+    """
+    removed = 0
+    for path in paths:
+        removed += purge_files(db, part_paths(db, path))
+        db.execute("DELETE FROM conversations WHERE path = ?", (path,))
+        if is_forgotten:
+            db.execute(_FORGET, (path,))
+    return removed
+
+
+def part_paths(db: apsw.Connection, path: str) -> list[RelativePath]:
+    """Return the parts of a conversation, in its order."""
+    found = [row[0] for row in db.execute(_SELECT_PARTS, (path, path)) if conversation_of(row[0]) == path]
+    return sorted(found, key=_first_line)
+
+
+def conversation_lines(db: apsw.Connection, path: str, first: int, last: int) -> dict[int, str]:
+    """Return what stands on lines of a conversation, by number, put together from what each chunk has for itself."""
+    texts: dict[int, str] = {}
+    for part in part_paths(db, path):
+        if _first_line(part) > last:
+            break
+        for start_line, text, spans in db.execute(_SELECT_CHUNKS, (part, first, last)):
+            for start, stop in (map(int, span.split("-")) for span in (spans or "").split()):
+                number = start_line + text.count("\n", 0, start)
+                for at, piece in enumerate(text[start:stop].split("\n"), start=number):
+                    texts[at] = texts.get(at, "") + piece
+    return {at: text for at, text in texts.items() if first <= at <= last and text.strip()}
+
+
+def conversation_counts(db: apsw.Connection) -> ConversationCounts:
+    """Count what the index holds."""
+    return ConversationCounts(*db.execute(_COUNTS).get)
+
+
+def _first_line(part: str) -> int:
+    return int(part.rpartition("@")[2])

@@ -1,0 +1,54 @@
+"""The conversations of an index, by verbs: each is one transaction, and raises StoreError."""
+
+from collections.abc import Mapping, Sequence
+
+from memoryd.store.connection_pool import ConnectionPool
+from memoryd.store.conversation_rows import (
+    ConversationCounts,
+    ConversationRow,
+    KnownConversation,
+    conversation_counts,
+    conversation_lines,
+    conversation_row,
+    known_conversations,
+    purge_conversations,
+    put_parts,
+)
+from memoryd.store.document_rows import FileContent
+
+
+class Conversations:
+    """What was read of each conversation; its parts are documents of the same index."""
+
+    def __init__(self, pool: ConnectionPool) -> None:
+        self._pool = pool
+
+    async def known(self) -> dict[str, KnownConversation]:
+        """Return every conversation that was read, or is never to be."""
+        return await self._pool.read(known_conversations)
+
+    async def row(self, path: str) -> ConversationRow | None:
+        """Return how far a conversation was read; None if it was not, or is to be forgotten."""
+        return await self._pool.read(lambda db: conversation_row(db, path))
+
+    async def put(self, row: ConversationRow, parts: Sequence[FileContent], *, is_afresh: bool) -> None:
+        """Make the index hold these parts and note how far the source was read: after a kill, both or neither.
+
+        `is_afresh`: they are all that is left of it. What was forgotten stays so.
+        """
+        await self._pool.write(lambda db: put_parts(db, row, parts, is_afresh=is_afresh))
+
+    async def purge(self, paths: Sequence[str], *, is_forgotten: bool = False) -> int:
+        """Drop conversations with the vectors that only they used, as `Documents.remove` does what is purged.
+
+        Return how many parts there were. With `is_forgotten` they are not read again, though their source has them.
+        """
+        return await self._pool.write(lambda db: purge_conversations(db, paths, is_forgotten=is_forgotten))
+
+    async def lines(self, path: str, first: int, last: int) -> Mapping[int, str]:
+        """Return what the index holds of these lines, by number; those that say nothing are left out."""
+        return await self._pool.read(lambda db: conversation_lines(db, path, first, last))
+
+    async def counts(self) -> ConversationCounts:
+        """Count conversations, parts and chunks."""
+        return await self._pool.read(conversation_counts)
