@@ -15,6 +15,7 @@ from memoryd.agents.part_settings import index_settings, lane_settings, search_s
 from memoryd.agents.workspace_index import Surroundings
 from memoryd.config.paths import state_dir
 from memoryd.config.resolved import Agent
+from memoryd.domain.documents import RelativePath
 from memoryd.embed.embedding import Embedding
 from memoryd.errors import NotFound
 from memoryd.index.keeper import Keeper
@@ -46,7 +47,7 @@ class NotesAhead:
 class ConversationLines:
     """Lines of a conversation as they are indexed, by number; those that say nothing are left out."""
 
-    path: str
+    path: RelativePath
     texts: Mapping[int, str]
 
 
@@ -143,7 +144,7 @@ class AgentConversations:
         """Read all that changed now, and wait for it; return why that cannot be, empty if it was."""
         return await self.settled(self.demand())
 
-    async def forget(self, path: str) -> int:
+    async def forget(self, path: RelativePath) -> int:
         """Take a conversation out of the index, with the vectors and words of it; return how many parts it had.
 
         One that its source still has, and which is not ours to delete, is never read again. Raises StoreError; then
@@ -152,10 +153,10 @@ class AgentConversations:
         outlives = any(one.source.outlives_forgetting for one in self.feeders if path.startswith(one.source.prefix))
         return await self.writer.forget(path, is_remembered_so=outlives)
 
-    async def lines(self, path: str, first: int, last: int) -> ConversationLines:
+    async def lines(self, path: RelativePath, first: int, last: int) -> ConversationLines:
         """Return lines of a conversation as they are indexed, clean and redacted; raises NotFound, StoreError."""
         known = (await self.writer.known()).get(path)
-        if known is None or known.is_forgotten or f"{path}@1" in self.writer.forgotten:
+        if known is None or known.is_forgotten or path in self.writer.forgotten:
             raise NotFound(f"there is no conversation {path} in the index")
         return ConversationLines(path, await self.database.conversations.lines(path, first, last))
 

@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
 
-from memoryd.domain.documents import FileStat, Source
-from memoryd.domain.sessions.conversation_parts import ConversationPart, part_path
+from memoryd.domain.conversation_paths import part_path
+from memoryd.domain.documents import FileStat, RelativePath, Source
+from memoryd.domain.sessions.conversation_parts import ConversationPart
 from memoryd.domain.text.entries import ChunkEntry, ChunkSettings, chunk_entries
 from memoryd.store.document_rows import FileContent, FileRow
 
 
-def cut(conversation: str, parts: Sequence[ConversationPart], settings: ChunkSettings) -> list[FileContent]:
+def cut(conversation: RelativePath, parts: Sequence[ConversationPart], settings: ChunkSettings) -> list[FileContent]:
     """Return the documents of these parts, with their chunks on the lines of the conversation."""
     return [FileContent(_row(conversation, part, settings), _entries(part, settings)) for part in parts]
 
@@ -24,7 +25,7 @@ def _entries(part: ConversationPart, settings: ChunkSettings) -> tuple[ChunkEntr
     )
 
 
-def _row(conversation: str, part: ConversationPart, settings: ChunkSettings) -> FileRow:
+def _row(conversation: RelativePath, part: ConversationPart, settings: ChunkSettings) -> FileRow:
     data = part.text.encode("utf-8", "surrogatepass")
     return FileRow(
         path=part_path(conversation, part.first_line),

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 import structlog
 
 from memoryd.domain.debounce import Debounce
+from memoryd.domain.documents import RelativePath
 from memoryd.domain.sessions.conversation_parts import grown
 from memoryd.errors import MemorydError, StoreError
 from memoryd.index.threads import in_thread
@@ -61,7 +62,7 @@ class ConversationFeeder:
         self.source = source
         self.trouble = ""
         """Why the source is not followed; empty if it is."""
-        self.failures: dict[str, str] = {}
+        self.failures: dict[RelativePath, str] = {}
         """Conversations that could not be read at the last try, and why."""
         self.last_read_at: datetime | None = None
         self.is_reading = False
@@ -165,7 +166,7 @@ class ConversationFeeder:
         # that a conversation is forgotten is believed longer than a folder that may come back
         await self._writer.purge([path for path in gone if not (look.trouble and known[path].is_forgotten)])
 
-    async def _read(self, path: str) -> None:
+    async def _read(self, path: RelativePath) -> None:
         """Read one conversation to its end; what stands in the way of it does not stand in the way of others."""
         try:
             while not await self._step(path):
@@ -182,7 +183,7 @@ class ConversationFeeder:
             self.failures.pop(path, None)
             self.last_read_at = datetime.now(UTC)
 
-    async def _step(self, path: str) -> bool:
+    async def _step(self, path: RelativePath) -> bool:
         """Read some more and keep it; return whether that was the end."""
         # held from the reading to the writing: what is forgotten meanwhile must not come back
         async with self._writer.lock:
@@ -195,13 +196,13 @@ class ConversationFeeder:
             await self._keep(path, before, step)
         return bool(step.stamp)
 
-    def _read_on(self, path: str, tail: str) -> ReadStep | None:
+    def _read_on(self, path: RelativePath, tail: str) -> ReadStep | None:
         try:
             return self.source.read_on(path, tail)
         except (MemorydError, OSError) as exc:
             raise UnreadableConversationError(str(exc)) from exc
 
-    async def _keep(self, path: str, before: ConversationRow | None, step: ReadStep) -> None:
+    async def _keep(self, path: RelativePath, before: ConversationRow | None, step: ReadStep) -> None:
         is_afresh = before is None or step.is_afresh
         last = None if before is None or step.is_afresh else before.open_part
         parts = grown(last, step.lines)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Protocol
 
+from memoryd.domain.documents import RelativePath
 from memoryd.domain.sessions.conversation_parts import SpokenLine
 
 
@@ -11,9 +12,9 @@ from memoryd.domain.sessions.conversation_parts import SpokenLine
 class SourceLook:
     """What a source has now: its conversations, and those of which more is to be read, the most urgent first."""
 
-    present: Set[str]
+    present: Set[RelativePath]
     """Also those that cannot be read now: what is not among these leaves the index."""
-    due: Sequence[str]
+    due: Sequence[RelativePath]
     trouble: str = ""
     """What of it cannot be told, and why; empty if nothing."""
 
@@ -44,10 +45,10 @@ class ConversationSource(Protocol):
     outlives_forgetting: bool
     """Whether a conversation that is to be forgotten stays there, so that the index must remember to leave it out."""
 
-    def look(self, read: Mapping[str, str], *, is_forced: bool) -> SourceLook:
+    def look(self, read: Mapping[RelativePath, str], *, is_forced: bool) -> SourceLook:
         """Say what there is beside what was `read`: stamps by path. Forced, all that has changed is due."""
         ...
 
-    def read_on(self, path: str, tail: str) -> ReadStep | None:
+    def read_on(self, path: RelativePath, tail: str) -> ReadStep | None:
         """Read some more from where a step ended with this tail, the empty one for the first; None if it is gone."""
         ...

@@ -1,11 +1,12 @@
 """What is written to the conversation index of one agent, by whichever loop: one at a time, and told to the others."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from memoryd.domain.sessions.conversation_parts import conversation_of
+from memoryd.domain.documents import RelativePath
 from memoryd.domain.text.entries import ChunkSettings
+from memoryd.index.withdrawn import Withdrawn
 from memoryd.store.conversation_rows import ConversationRow, KnownConversation
 from memoryd.store.database import Database
 from memoryd.store.document_rows import FileContent
@@ -17,25 +18,6 @@ class ConversationNews:
 
     on_commit: Callable[[], None]
     on_purge: Callable[[], None]
-
-
-class ForgottenConversations:
-    """The conversations that nobody may be told of, though their rows are still there. Asked by the path of a row."""
-
-    def __init__(self) -> None:
-        # replaced as a whole, for other threads read it
-        self._paths: frozenset[str] = frozenset()
-
-    def __contains__(self, row: object) -> bool:
-        return bool(self._paths) and isinstance(row, str) and conversation_of(row) in self._paths
-
-    def add(self, paths: Iterable[str]) -> None:
-        """Tell nobody of these from here on."""
-        self._paths = self._paths.union(paths)
-
-    def release(self, paths: Iterable[str]) -> None:
-        """Say that the index holds nothing of these any more."""
-        self._paths = self._paths.difference(paths)
 
 
 class ConversationWriter:
@@ -52,12 +34,13 @@ class ConversationWriter:
         self.lock = asyncio.Lock()
         """Held while a step is read and written, and while something is forgotten."""
         self.chunks = chunks
-        self.forgotten = ForgottenConversations()
+        self.forgotten = Withdrawn()
+        """Those that nobody may be told of, though the index has them still."""
         self._database = database
         self._trouble = trouble
         """What its keeper says of the file."""
         self._news = news
-        self._known: dict[str, KnownConversation] = {}
+        self._known: dict[RelativePath, KnownConversation] = {}
         self._epoch: int | None = None
         """Of the file that this is known of."""
         self._owes_purge = False
@@ -74,7 +57,7 @@ class ConversationWriter:
         """Return why the file cannot be used; empty while it can, or is being opened."""
         return "" if self._database.is_open else self._trouble() or ""
 
-    async def known(self) -> Mapping[str, KnownConversation]:
+    async def known(self) -> Mapping[RelativePath, KnownConversation]:
         """Return what the index holds, and what it is never to hold."""
         if self._epoch != self._database.epoch:
             epoch = self._database.epoch
@@ -82,7 +65,7 @@ class ConversationWriter:
             self._epoch = epoch
         return dict(self._known)
 
-    async def row(self, path: str) -> ConversationRow | None:
+    async def row(self, path: RelativePath) -> ConversationRow | None:
         """Return how far a conversation was read, by the rules of today; None: it is to be read anew."""
         row = await self._database.conversations.row(path)
         return row if row is not None and row.chunker == self.chunker else None
@@ -94,13 +77,13 @@ class ConversationWriter:
         if parts or is_afresh:
             self._news.on_commit()
 
-    async def purge(self, paths: Sequence[str]) -> None:
+    async def purge(self, paths: Sequence[RelativePath]) -> None:
         """Remove conversations that are gone from their source."""
         async with self.lock:
             await self.erase(paths)
             await self.drop_remains()
 
-    async def forget(self, path: str, *, is_remembered_so: bool) -> int:
+    async def forget(self, path: RelativePath, *, is_remembered_so: bool) -> int:
         """Remove a conversation, at once for whoever asks; return how many parts it had.
 
         `is_remembered_so`: its source has it still, and it is never to be read again.
@@ -112,11 +95,11 @@ class ConversationWriter:
             await self.drop_remains()
         return removed
 
-    async def erase(self, paths: Sequence[str]) -> None:
+    async def erase(self, paths: Sequence[RelativePath]) -> None:
         """Remove conversations; the caller holds the lock."""
         await self._erased(paths, is_forgotten=False)
 
-    async def _erased(self, paths: Sequence[str], *, is_forgotten: bool) -> int:
+    async def _erased(self, paths: Sequence[RelativePath], *, is_forgotten: bool) -> int:
         if not paths:
             return 0
         removed = await self._database.conversations.purge(paths, is_forgotten=is_forgotten)

@@ -8,6 +8,8 @@ from hashlib import sha256
 from itertools import islice
 from typing import Final
 
+from memoryd.domain.conversation_paths import TURN_LINES, turns_path
+from memoryd.domain.documents import RelativePath
 from memoryd.domain.sessions.conversation_parts import SpokenLine, folded
 from memoryd.domain.sessions.turns import Session, SessionId
 from memoryd.errors import NotFound, StoreUnavailable
@@ -33,17 +35,17 @@ class QaConversations:
         self._clock = clock
         self._looked_at = float("-inf")
         self._lock = threading.Lock()
-        self._others: dict[str, str] = {}
+        self._others: dict[RelativePath, str] = {}
         """Sessions in the archive that are of other agents, or cannot be read, as they were then."""
 
-    def look(self, read: Mapping[str, str], *, is_forced: bool) -> SourceLook:
+    def look(self, read: Mapping[RelativePath, str], *, is_forced: bool) -> SourceLook:
         """Say which sessions there are, and which of them changed."""
         if not self._store.is_open:
             raise StoreUnavailable("the question-and-answer store is not open")
         if is_forced or self._clock() - self._looked_at >= LOOK_SECONDS:
             self._looked_at = self._clock()
             self._store.look()
-        states = {f"{PREFIX}{name}": state for name, state in self._store.states(self._agent).items()}
+        states = {turns_path(name): state for name, state in self._store.states(self._agent).items()}
         with self._lock:
             others = dict(self._others)
         due = [path for path, state in states.items() if state and state not in (read.get(path), others.get(path))]
@@ -51,7 +53,7 @@ class QaConversations:
         # who was spoken with last is asked for first
         return SourceLook(present, sorted(due, key=lambda path: states[path].startswith("archive")))
 
-    def read_on(self, path: str, tail: str) -> ReadStep | None:
+    def read_on(self, path: RelativePath, tail: str) -> ReadStep | None:
         """Read what was said since, or all of it if what was read is no longer so."""
         name = SessionId(path.removeprefix(PREFIX))
         # before the session is read: one that changes meanwhile is read again
@@ -85,9 +87,9 @@ def spoken_lines(session: Session) -> Iterator[SpokenLine]:
     for turn in session.turns:
         at_ns = int(turn.timestamp.timestamp() * 1e9)
         if question := folded(turn.question):
-            yield SpokenLine(2 * turn.seq - 1, f"{USER}{question}", at_ns)
+            yield SpokenLine(TURN_LINES * (turn.seq - 1) + 1, f"{USER}{question}", at_ns)
         if answer := folded(turn.answer or ""):
-            yield SpokenLine(2 * turn.seq, f"{ASSISTANT}{answer}", at_ns)
+            yield SpokenLine(TURN_LINES * turn.seq, f"{ASSISTANT}{answer}", at_ns)
 
 
 def _begun(lines: Sequence[SpokenLine], tail: str) -> int:

@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import apsw
 
+from memoryd.domain.conversation_paths import told_path
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.sessions.conversation_parts import ConversationPart, conversation_of
+from memoryd.domain.sessions.conversation_parts import ConversationPart
 from memoryd.store.document_rows import FileContent, purge_files, put_file
 
 
@@ -18,7 +19,7 @@ class ConversationRow:
     `problem` says why nothing of it is read.
     """
 
-    path: str
+    path: RelativePath
     stamp: str
     tail: str
     chunker: str
@@ -76,12 +77,12 @@ SELECT (SELECT count(*) FROM conversations WHERE NOT is_forgotten AND problem = 
 """
 
 
-def known_conversations(db: apsw.Connection) -> dict[str, KnownConversation]:
+def known_conversations(db: apsw.Connection) -> dict[RelativePath, KnownConversation]:
     """Return every conversation that was read or is to be forgotten."""
     return {row[0]: KnownConversation(row[1], row[2], row[3], bool(row[4])) for row in db.execute(_SELECT_KNOWN)}
 
 
-def conversation_row(db: apsw.Connection, path: str) -> ConversationRow | None:
+def conversation_row(db: apsw.Connection, path: RelativePath) -> ConversationRow | None:
     """Return how far a conversation was read, None if it was not, or is to be forgotten."""
     row = db.execute(_SELECT_ROW, (path,)).fetchone()
     if row is None:
@@ -108,7 +109,7 @@ def put_parts(db: apsw.Connection, row: ConversationRow, parts: Sequence[FileCon
     db.execute(_UPSERT, (row.path, row.stamp, row.tail, row.chunker, row.problem, *grows))
 
 
-def purge_conversations(db: apsw.Connection, paths: Iterable[str], *, is_forgotten: bool) -> int:
+def purge_conversations(db: apsw.Connection, paths: Iterable[RelativePath], *, is_forgotten: bool) -> int:
     """Drop conversations with all their parts and the vectors that only they used; return how many parts there were.
 
     With `is_forgotten` none of them is read again, as long as their row stays.
@@ -122,13 +123,13 @@ def purge_conversations(db: apsw.Connection, paths: Iterable[str], *, is_forgott
     return removed
 
 
-def part_paths(db: apsw.Connection, path: str) -> list[RelativePath]:
+def part_paths(db: apsw.Connection, path: RelativePath) -> list[RelativePath]:
     """Return the parts of a conversation, in its order."""
-    found = [row[0] for row in db.execute(_SELECT_PARTS, (path, path)) if conversation_of(row[0]) == path]
+    found = [row[0] for row in db.execute(_SELECT_PARTS, (path, path)) if told_path(row[0]) == path]
     return sorted(found, key=_first_line)
 
 
-def conversation_lines(db: apsw.Connection, path: str, first: int, last: int) -> dict[int, str]:
+def conversation_lines(db: apsw.Connection, path: RelativePath, first: int, last: int) -> dict[int, str]:
     """Return what stands on lines of a conversation, by number, put together from what each chunk has for itself."""
     texts: dict[int, str] = {}
     for part in part_paths(db, path):

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from memoryd.domain.documents import RelativePath
 from memoryd.store.connection_pool import ConnectionPool
 from memoryd.store.conversation_rows import (
     ConversationCounts,
@@ -23,11 +24,11 @@ class Conversations:
     def __init__(self, pool: ConnectionPool) -> None:
         self._pool = pool
 
-    async def known(self) -> dict[str, KnownConversation]:
+    async def known(self) -> dict[RelativePath, KnownConversation]:
         """Return every conversation that was read, or is never to be."""
         return await self._pool.read(known_conversations)
 
-    async def row(self, path: str) -> ConversationRow | None:
+    async def row(self, path: RelativePath) -> ConversationRow | None:
         """Return how far a conversation was read; None if it was not, or is to be forgotten."""
         return await self._pool.read(lambda db: conversation_row(db, path))
 
@@ -38,14 +39,14 @@ class Conversations:
         """
         await self._pool.write(lambda db: put_parts(db, row, parts, is_afresh=is_afresh))
 
-    async def purge(self, paths: Sequence[str], *, is_forgotten: bool = False) -> int:
+    async def purge(self, paths: Sequence[RelativePath], *, is_forgotten: bool = False) -> int:
         """Drop conversations with the vectors that only they used, as `Documents.remove` does what is purged.
 
         Return how many parts there were. With `is_forgotten` they are not read again, though their source has them.
         """
         return await self._pool.write(lambda db: purge_conversations(db, paths, is_forgotten=is_forgotten))
 
-    async def lines(self, path: str, first: int, last: int) -> Mapping[int, str]:
+    async def lines(self, path: RelativePath, first: int, last: int) -> Mapping[int, str]:
         """Return what the index holds of these lines, by number; those that say nothing are left out."""
         return await self._pool.read(lambda db: conversation_lines(db, path, first, last))
 

@@ -8,15 +8,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from memoryd.domain.documents import RelativePath
-
 PART_CHARS: Final = 16_384
 """A part of so much text is closed: what is written anew when a conversation grows stays small."""
 PART_SPOKEN: Final = 100
 """So are so many lines that say something: 50 turns."""
 MAX_GAP: Final = 100
 """So many lines that say nothing end a part: what stands behind them begins another."""
-MARK: Final = "@"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +60,6 @@ def grown(part: ConversationPart | None, lines: Iterable[SpokenLine]) -> Sequenc
             # in place of what it was; the one that was handed in is put first
             parts = [*parts[:-1], _with(last, line)]
     return parts
-
-
-def part_path(conversation: str, first_line: int) -> RelativePath:
-    """Return what the index calls a part."""
-    return RelativePath(f"{conversation}{MARK}{first_line}")
-
-
-def conversation_of(path: str) -> str:
-    """Return what a part is told as: the path of its conversation. Other paths stay as they are."""
-    conversation, mark, number = path.rpartition(MARK)
-    return conversation if mark and number.isascii() and number.isdigit() else path
 
 
 def folded(text: str) -> str:

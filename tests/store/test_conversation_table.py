@@ -1,0 +1,116 @@
+"""Conversations in an index: parts and the tail in one transaction, and nothing left of what is purged."""
+
+from pathlib import Path
+
+import apsw
+import numpy as np
+import pytest
+
+from memoryd.domain.conversation_paths import transcript_path, turns_path
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.sessions.conversation_parts import ConversationPart, SpokenLine, grown
+from memoryd.sessions.conversation_cutting import cut
+from memoryd.store.conversation_rows import ConversationRow, KnownConversation
+from memoryd.store.database import Database
+from tests.store.rows import SETTINGS, notes_with
+
+LOG = transcript_path("main", "0d9f.jsonl")
+SHORTER = transcript_path("main", "0d9")
+CHUNKER = SETTINGS.fingerprint
+
+
+def spoken(*texts: str, first: int = 1) -> list[SpokenLine]:
+    return [SpokenLine(number, text, 10**18 + number) for number, text in enumerate(texts, start=first)]
+
+
+async def put(
+    database: Database,
+    path: RelativePath,
+    lines: list[SpokenLine],
+    *,
+    before: ConversationPart | None = None,
+    stamp: str = "s",
+    is_afresh: bool = False,
+) -> ConversationPart | None:
+    parts = grown(before, lines)
+    last = parts[-1] if parts else before
+    row = ConversationRow(path, stamp, f"tail of {stamp}", CHUNKER, last)
+    await database.conversations.put(row, cut(path, parts, SETTINGS), is_afresh=is_afresh)
+    return last
+
+
+async def test_what_was_read_comes_back_and_grows(database: Database) -> None:
+    last = await put(database, LOG, spoken("User: quetzal"), stamp="")
+    row = await database.conversations.row(LOG)
+    assert row is not None
+    assert row == ConversationRow(LOG, "", "tail of ", CHUNKER, last)
+    await put(database, LOG, spoken("Assistant: a bird", first=3), before=row.open_part)
+    assert await database.conversations.known() == {LOG: KnownConversation("s", CHUNKER, "", False)}
+    assert await database.conversations.lines(LOG, 1, 9) == {1: "User: quetzal", 3: "Assistant: a bird"}
+    assert (await database.conversations.counts()).parts == 1
+
+
+async def test_lines_are_those_of_the_conversation_whatever_chunks_repeat(database: Database) -> None:
+    texts = [f"User: item {number} costs {number}0 crowns and a little more than that" for number in range(300)]
+    lines = [SpokenLine(3 * number + 5, text) for number, text in enumerate(texts)]
+    lines.append(SpokenLine(2000, "Assistant: " + "a very long line " * 400))
+    await put(database, LOG, lines)
+    assert (await database.conversations.counts()).parts > 3
+    held = await database.conversations.lines(LOG, 1, 10_000)
+    assert {number: " ".join(text.split()) for number, text in held.items()} == {
+        line.number: " ".join(line.text.split()) for line in lines
+    }
+    assert (await database.conversations.lines(LOG, 8, 12)).keys() == {8, 11}
+
+
+async def test_what_begins_anew_leaves_nothing_of_before(database: Database) -> None:
+    await put(database, LOG, [*spoken("User: quetzal"), *spoken("User: toucan", first=500)])
+    await put(database, SHORTER, spoken("User: quetzal"))
+    await put(database, LOG, spoken("User: heron"), is_afresh=True)
+    assert await notes_with(database, "quetzal") == {SHORTER}
+    assert await notes_with(database, "toucan") == set()
+    assert await notes_with(database, "heron") == {LOG}
+
+
+async def test_purged_conversation_goes_with_all_its_parts_and_vectors(database: Database) -> None:
+    other = turns_path("discord-wen-20261018")
+    await put(database, LOG, [*spoken("User: quetzal"), *spoken("User: toucan", first=500)])
+    await put(database, SHORTER, spoken("User: quetzal"))
+    await put(database, other, spoken("User: heron"))
+    hashes = {row.hash for row in (await database.documents.passages_of_hashes(await all_hashes(database)))}
+    space = await database.vectors.open_space(fingerprint="f", provider="p", model="m", dimensions=1, now=1.0)
+    await database.vectors.put(space, [(key, np.ones(1, np.float32)) for key in hashes], [], now=1.0)
+    assert (await database.documents.counts()).vectors == 3
+    assert await database.conversations.purge([LOG]) == 2
+    assert (await database.documents.counts()).vectors == 2
+    assert await notes_with(database, "quetzal") == {SHORTER}
+    assert set(await database.conversations.known()) == {SHORTER, other}
+
+
+async def all_hashes(database: Database) -> list[bytes]:
+    connection = apsw.Connection(str(database.path), flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        return [row[0] for row in connection.execute("SELECT hash FROM passages")]
+    finally:
+        connection.close()
+
+
+async def test_forgotten_conversation_takes_nothing_any_more(database: Database) -> None:
+    await put(database, LOG, spoken("User: quetzal"))
+    await database.conversations.purge([LOG], is_forgotten=True)
+    await put(database, LOG, spoken("User: quetzal"))
+    assert await notes_with(database, "quetzal") == set()
+    assert await database.conversations.row(LOG) is None
+    assert (await database.conversations.counts()).forgotten == 1
+    await database.conversations.purge([LOG])
+    assert await database.conversations.known() == {}
+
+
+@pytest.mark.parametrize("name", ["a%b.jsonl", "a_b[1].jsonl", "对话.jsonl", "x@9.jsonl"])
+async def test_odd_names_are_kept_apart(database: Database, tmp_path: Path, name: str) -> None:
+    path, other = transcript_path("main", name), transcript_path("main", name.removesuffix(".jsonl"))
+    await put(database, path, spoken("User: quetzal"))
+    await put(database, other, spoken("User: toucan"))
+    await database.conversations.purge([other])
+    assert await notes_with(database, "quetzal") == {path}
+    assert await notes_with(database, "toucan") == set()
