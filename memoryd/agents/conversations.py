@@ -97,13 +97,20 @@ class AgentConversations:
             settings=search_settings(settings, around.limits.max_vector_bytes),
             withdrawn=self.writer.forgotten,
         )
-        self.qa = None if qa is None else self._fed(QaConversations(qa, agent.id), around, FeedSettings())
         self._loop: asyncio.AbstractEventLoop | None = None
+        self.qa = None if qa is None else self._fed(QaConversations(qa, agent.id), around, FeedSettings())
+        if qa is not None:
+            qa.subscribe(self._note_turns)
 
     @property
     def feeders(self) -> Sequence[ConversationFeeder]:
         """What reads conversations into the index."""
         return [feeder for feeder in (self.qa,) if feeder is not None]
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether there is anything that it could hold; else there is no file, and nobody need ask."""
+        return bool(self.feeders)
 
     @property
     def trouble(self) -> str | None:
@@ -112,6 +119,8 @@ class AgentConversations:
 
     def loops(self) -> list[NamedLoop]:
         """Name the loops, all of which may fail."""
+        if not self.is_wanted:
+            return []
         name = f"conversations {self.agent}"
         feeding = [(f"{name} {feeder.source.prefix.rstrip(':/')}", feeder.run) for feeder in self.feeders]
         lanes: list[NamedLoop] = [(f"{name} embedding", self.lane.run), (f"{name} gate", self._run_gate)]
@@ -120,16 +129,6 @@ class AgentConversations:
     async def close(self) -> None:
         """Close the file of the index."""
         await self.database.close()
-
-    def note_turns(self) -> None:
-        """Take the news, from any thread, that the question-and-answer store changed."""
-        # before the loops run nothing need be told: they begin with a look at everything
-        if self._loop is not None and self.qa is not None:
-            try:
-                self._loop.call_soon_threadsafe(self.qa.hint)
-            except RuntimeError:
-                # the loop is closed; the next start sees what changed
-                return
 
     def demand(self) -> list[int]:
         """Ask for a look at all sources now; return the tickets that `settled` takes."""
@@ -168,6 +167,16 @@ class AgentConversations:
             settings=settings,
             is_busy=lambda: bool(self._notes.pending_files()),
         )
+
+    def _note_turns(self) -> None:
+        """Take the news, from any thread, that the question-and-answer store changed."""
+        # before the loops run nothing need be told: they begin with a look at everything
+        if self._loop is not None and self.qa is not None:
+            try:
+                self._loop.call_soon_threadsafe(self.qa.hint)
+            except RuntimeError:
+                # the loop is closed; the next start sees what changed
+                return
 
     async def _run_keeper(self) -> None:
         self._loop = asyncio.get_running_loop()

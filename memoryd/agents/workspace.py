@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from memoryd.agents.conversations import AgentConversations, NotesAhead
 from memoryd.agents.figures import Census
 from memoryd.agents.loops import NamedLoop
 from memoryd.agents.memories import AgentMemory
@@ -58,6 +59,11 @@ class Workspace:
         self._census = Census(database=self.index.database, lane=self.index.lane, embedding=embedding)
         self._schedule = ScanSchedule(settings.sync, self.index.indexer)
         self.qmds = {agent.id: self._sidecar(agent) for agent in agents if agent.memory.backend == "qmd"}
+        ahead = NotesAhead(self.index.lane, lambda: self.index.pending_files)
+        self.conversations = {
+            agent.id: AgentConversations(agent, embedding=embedding, notes=ahead, around=around, qa=None)
+            for agent in agents
+        }
         self.memories = [self._memory(agent, around.limits) for agent in agents]
         # while qmd is thought to answer, nobody needs the vectors of the builtin index
         self.index.lane.pause(bool(self.qmds))
@@ -152,4 +158,10 @@ class Workspace:
         for agent, sidecar in self.qmds.items():
             loops.append((f"qmd upkeep {agent}", sidecar.run_upkeep))
             loops.append((f"qmd server {agent}", sidecar.run_server))
-        return loops
+        return loops + [loop for each in self.conversations.values() for loop in each.loops()]
+
+    async def close(self) -> None:
+        """Close the files of its indexes."""
+        for each in self.conversations.values():
+            await each.close()
+        await self.index.close()

@@ -62,7 +62,7 @@ class Workspaces:
             stack.push_async_callback(self._ledgers.close)
             for workspace in self.all:
                 await workspace.index.open()
-                stack.push_async_callback(workspace.index.close)
+                stack.push_async_callback(workspace.close)
             # what qmd kept of notes for agents that it serves no more, before anybody is answered
             await asyncio.to_thread(forget_unused, self._agents)
             yield

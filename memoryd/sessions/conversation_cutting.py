@@ -34,6 +34,7 @@ def _row(conversation: RelativePath, part: ConversationPart, settings: ChunkSett
         stat=FileStat(0, 0, len(data), part.last_ns, part.last_ns),
         read_at_ns=time.time_ns(),
         sha256=sha256(data).digest(),
-        lines=part.last_line - part.first_line + 1,
+        # of the conversation, up to the end of the part
+        lines=part.last_line,
         chunker=settings.fingerprint,
     )

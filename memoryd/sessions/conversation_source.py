@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.sessions.conversation_parts import SpokenLine
+from memoryd.domain.sessions.conversation_parts import ConversationLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class ReadStep:
     are the first lines, whatever was read before. `problem` says why it cannot be read as a conversation at all.
     """
 
-    lines: Sequence[SpokenLine]
+    lines: Sequence[ConversationLine]
     tail: str
     stamp: str
     is_afresh: bool = False

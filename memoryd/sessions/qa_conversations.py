@@ -2,15 +2,14 @@
 
 import json
 import threading
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import islice
 from typing import Final
 
 from memoryd.domain.conversation_paths import TURN_LINES, turns_path
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.sessions.conversation_parts import SpokenLine, folded
+from memoryd.domain.sessions.conversation_parts import ConversationLine, folded
 from memoryd.domain.sessions.turns import Session, SessionId
 from memoryd.errors import NotFound, StoreUnavailable
 from memoryd.sessions.conversation_source import ReadStep, SourceLook
@@ -19,8 +18,6 @@ from memoryd.sessions.qa_store import QaStore
 PREFIX: Final = "session:"
 USER, ASSISTANT = "User: ", "Assistant: "
 STEP_LINES: Final = 500
-LOOK_SECONDS: Final = 20.0
-"""So often it is seen what other processes have changed; what this one changes is known at once."""
 
 
 class QaConversations:
@@ -29,11 +26,9 @@ class QaConversations:
     prefix = PREFIX
     outlives_forgetting = False
 
-    def __init__(self, store: QaStore, agent: str, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, store: QaStore, agent: str) -> None:
         self._store = store
         self._agent = agent
-        self._clock = clock
-        self._looked_at = float("-inf")
         self._lock = threading.Lock()
         self._others: dict[RelativePath, str] = {}
         """Sessions in the archive that are of other agents, or cannot be read, as they were then."""
@@ -42,8 +37,8 @@ class QaConversations:
         """Say which sessions there are, and which of them changed."""
         if not self._store.is_open:
             raise StoreUnavailable("the question-and-answer store is not open")
-        if is_forced or self._clock() - self._looked_at >= LOOK_SECONDS:
-            self._looked_at = self._clock()
+        if is_forced:
+            # what another process wrote is seen now and then anyway
             self._store.look()
         states = {turns_path(name): state for name, state in self._store.states(self._agent).items()}
         with self._lock:
@@ -82,17 +77,17 @@ class QaConversations:
         return session if session.is_remembered else None
 
 
-def spoken_lines(session: Session) -> Iterator[SpokenLine]:
+def spoken_lines(session: Session) -> Iterator[ConversationLine]:
     """Yield the lines of a session that say something, each in one line."""
     for turn in session.turns:
         at_ns = int(turn.timestamp.timestamp() * 1e9)
         if question := folded(turn.question):
-            yield SpokenLine(TURN_LINES * (turn.seq - 1) + 1, f"{USER}{question}", at_ns)
+            yield ConversationLine(TURN_LINES * (turn.seq - 1) + 1, f"{USER}{question}", at_ns)
         if answer := folded(turn.answer or ""):
-            yield SpokenLine(TURN_LINES * turn.seq, f"{ASSISTANT}{answer}", at_ns)
+            yield ConversationLine(TURN_LINES * turn.seq, f"{ASSISTANT}{answer}", at_ns)
 
 
-def _begun(lines: Sequence[SpokenLine], tail: str) -> int:
+def _begun(lines: Sequence[ConversationLine], tail: str) -> int:
     """Return how many of the lines were read and are still so; 0 if any of them is another now."""
     if not tail:
         return 0
@@ -101,7 +96,7 @@ def _begun(lines: Sequence[SpokenLine], tail: str) -> int:
     return count if count <= len(lines) and known["hash"] == _digest(lines[:count]) else 0
 
 
-def _digest(lines: Sequence[SpokenLine]) -> str:
+def _digest(lines: Sequence[ConversationLine]) -> str:
     digest = sha256()
     for line in lines:
         digest.update(f"{line.number} {line.text}\n".encode("utf-8", "surrogatepass"))

@@ -8,7 +8,7 @@ import pytest
 
 from memoryd.domain.conversation_paths import transcript_path, turns_path
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.sessions.conversation_parts import ConversationPart, SpokenLine, grown
+from memoryd.domain.sessions.conversation_parts import ConversationLine, ConversationPart, grown
 from memoryd.sessions.conversation_cutting import cut
 from memoryd.store.conversation_rows import ConversationRow, KnownConversation
 from memoryd.store.database import Database
@@ -19,14 +19,14 @@ SHORTER = transcript_path("main", "0d9")
 CHUNKER = SETTINGS.fingerprint
 
 
-def spoken(*texts: str, first: int = 1) -> list[SpokenLine]:
-    return [SpokenLine(number, text, 10**18 + number) for number, text in enumerate(texts, start=first)]
+def spoken(*texts: str, first: int = 1) -> list[ConversationLine]:
+    return [ConversationLine(number, text, 10**18 + number) for number, text in enumerate(texts, start=first)]
 
 
 async def put(
     database: Database,
     path: RelativePath,
-    lines: list[SpokenLine],
+    lines: list[ConversationLine],
     *,
     before: ConversationPart | None = None,
     stamp: str = "s",
@@ -52,8 +52,8 @@ async def test_what_was_read_comes_back_and_grows(database: Database) -> None:
 
 async def test_lines_are_those_of_the_conversation_whatever_chunks_repeat(database: Database) -> None:
     texts = [f"User: item {number} costs {number}0 crowns and a little more than that" for number in range(300)]
-    lines = [SpokenLine(3 * number + 5, text) for number, text in enumerate(texts)]
-    lines.append(SpokenLine(2000, "Assistant: " + "a very long line " * 400))
+    lines = [ConversationLine(3 * number + 5, text) for number, text in enumerate(texts)]
+    lines.append(ConversationLine(2000, "Assistant: " + "a very long line " * 400))
     await put(database, LOG, lines)
     assert (await database.conversations.counts()).parts > 3
     held = await database.conversations.lines(LOG, 1, 10_000)

@@ -17,7 +17,7 @@ MAX_GAP: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class SpokenLine:
+class ConversationLine:
     """What somebody said, in one line: its number in the conversation, from 1, and when, in ns; 0: nobody knows."""
 
     number: int
@@ -44,7 +44,7 @@ class ConversationPart:
         return len(self.text) >= PART_CHARS or self.spoken >= PART_SPOKEN
 
 
-def grown(part: ConversationPart | None, lines: Iterable[SpokenLine]) -> Sequence[ConversationPart]:
+def grown(part: ConversationPart | None, lines: Iterable[ConversationLine]) -> Sequence[ConversationPart]:
     """Return what these lines make of the last part of a conversation: it, if it has grown, and those behind it.
 
     Raises ValueError for lines that do not follow in order.
@@ -67,7 +67,7 @@ def folded(text: str) -> str:
     return " ".join(text.split())
 
 
-def _with(part: ConversationPart, line: SpokenLine) -> ConversationPart:
+def _with(part: ConversationPart, line: ConversationLine) -> ConversationPart:
     gap = "\n" * (line.number - part.last_line)
     return ConversationPart(
         part.first_line, f"{part.text}{gap}{line.text}", part.spoken + 1, line.at_ns or part.last_ns

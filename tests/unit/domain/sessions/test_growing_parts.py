@@ -8,15 +8,15 @@ from memoryd.domain.sessions.conversation_parts import (
     MAX_GAP,
     PART_CHARS,
     PART_SPOKEN,
+    ConversationLine,
     ConversationPart,
-    SpokenLine,
     folded,
     grown,
 )
 
 
-def said(*numbers: int, text: str = "User: and then?") -> list[SpokenLine]:
-    return [SpokenLine(number, f"{text} {number}", number) for number in numbers]
+def said(*numbers: int, text: str = "User: and then?") -> list[ConversationLine]:
+    return [ConversationLine(number, f"{text} {number}", number) for number in numbers]
 
 
 def lines_of(parts: list[ConversationPart]) -> dict[int, str]:
@@ -38,7 +38,7 @@ def test_every_line_stands_on_its_number_with_empty_ones_between() -> None:
 def test_a_part_grows_until_it_is_large_or_long_enough() -> None:
     parts = grown(None, said(*range(1, 2 * PART_SPOKEN + 2)))
     assert [part.spoken for part in parts] == [PART_SPOKEN, PART_SPOKEN, 1]
-    large = grown(None, [SpokenLine(1, "x" * PART_CHARS), SpokenLine(2, "y")])
+    large = grown(None, [ConversationLine(1, "x" * PART_CHARS), ConversationLine(2, "y")])
     assert [part.first_line for part in large] == [1, 2]
 
 
@@ -49,7 +49,7 @@ def test_a_long_silence_ends_a_part_and_is_no_text() -> None:
 
 
 def test_a_line_without_a_time_leaves_the_time_of_the_one_before() -> None:
-    (part,) = grown(None, [SpokenLine(1, "a", 5), SpokenLine(2, "b")])
+    (part,) = grown(None, [ConversationLine(1, "a", 5), ConversationLine(2, "b")])
     assert part.last_ns == 5
 
 
@@ -68,7 +68,7 @@ def test_steps_leave_no_trace(shape: list[tuple[int, int]], data: st.DataObject)
     number, lines = 0, []
     for step, size in shape:
         number += step
-        lines.append(SpokenLine(number, f"User: {'w ' * size}{number}", number))
+        lines.append(ConversationLine(number, f"User: {'w ' * size}{number}", number))
     whole = list(grown(None, lines))
     cuts = sorted(data.draw(st.lists(st.integers(0, len(lines)), max_size=5)))
     stepwise: dict[int, ConversationPart] = {}

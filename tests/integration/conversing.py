@@ -1,0 +1,101 @@
+"""The conversation index of an agent at work in this process: the real parts as the daemon wires them."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from memoryd.agents.conversations import AgentConversations, NotesAhead
+from memoryd.agents.workspace_index import Surroundings
+from memoryd.config.loading.load import load
+from memoryd.domain.vector import Vector
+from memoryd.embed.choice import plan_for
+from memoryd.embed.embedding import Embedding
+from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
+from memoryd.index.lane import EmbeddingLane
+from memoryd.index.lane_settings import LaneLinks, LaneSettings
+from memoryd.index.spaces import Spaces
+from memoryd.models.store import ModelStore
+from memoryd.search.backend import Query
+from memoryd.sessions.qa_store import QaStore
+from memoryd.store.database import Database
+from tests.daemon import write_config
+from tests.fakes import FakeEmbedder
+from tests.store.consistency import Dump, check_consistency, dump
+from tests.store.raw import raw
+
+
+@dataclass
+class Talk:
+    """One agent with its store of questions and answers, and what keeps its index."""
+
+    conversations: AgentConversations
+    store: QaStore
+    notes: EmbeddingLane
+    slot: EmbedderSlot
+    embedder: FakeEmbedder
+
+    async def found(self, text: str) -> list[str]:
+        """Return the conversations and lines that hold a word of a text."""
+        hits = (await self.conversations.search.search(Query(text))).hits
+        return sorted(f"{hit.chunk.path} {hit.chunk.start_line}-{hit.chunk.end_line}" for hit in hits if hit.is_literal)
+
+    async def sync(self) -> str:
+        async with asyncio.timeout(20):
+            return await self.conversations.sync()
+
+    async def dump(self) -> Dump:
+        await raw(self.conversations.database).write(check_consistency)
+        return await raw(self.conversations.database).read(dump)
+
+
+@asynccontextmanager
+async def talking(folder: Path, *, agent: str = "main", is_embedding: bool = False) -> AsyncIterator[Talk]:
+    """Keep the index of an agent whose workspace is `folder/notes` until the block ends."""
+    workspace = folder / "notes"
+    (workspace / "memory").mkdir(parents=True, exist_ok=True)
+    loaded = load(
+        write_config(folder, workspace, None, search={"store": {"path": str(folder / "index.sqlite")}})
+    ).config
+    executor = ThreadPoolExecutor(4)
+    around = Surroundings(
+        executor=executor, limits=loaded.limits, watcher=None, lookup=_nothing, publish=lambda _event, _data: None
+    )
+    (chosen,) = loaded.resolved_agents()
+    plan = plan_for(chosen, loaded.models, store=ModelStore(folder / "models"), environment={}, home=folder)
+    slot, embedder = EmbedderSlot(lambda _state: None), FakeEmbedder()
+    await (slot.become(EmbedderPhase.READY, embedder=embedder) if is_embedding else slot.become(EmbedderPhase.OFF))
+    notes_file = Database(path=folder / "index.sqlite", executor=executor)
+    await notes_file.open()
+    notes = EmbeddingLane(
+        database=notes_file,
+        spaces=Spaces(notes_file),
+        slot=slot,
+        settings=LaneSettings(batch=1),
+        links=LaneLinks(lookup=_nothing, publish=lambda _event, _data: None, on_removed=lambda: None),
+    )
+    store = QaStore(workspace)
+    store.open()
+    conversations = AgentConversations(
+        replace(chosen, id=agent),
+        embedding=Embedding(plan, slot, None),
+        notes=NotesAhead(notes, lambda: 0),
+        around=around,
+        qa=store,
+    )
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(run(), name=name) for name, run in conversations.loops()]
+            yield Talk(conversations, store, notes, slot, embedder)
+            for task in tasks:
+                task.cancel()
+    finally:
+        await conversations.close()
+        await notes_file.close()
+        executor.shutdown()
+
+
+async def _nothing(_fingerprint: str, _hashes: Sequence[bytes]) -> dict[bytes, Vector]:
+    return {}

@@ -1,0 +1,218 @@
+"""Questions and answers as conversations: found soon after they were said, and gone as soon as they are forgotten."""
+
+import asyncio
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from memoryd.domain.conversation_paths import turns_path
+from memoryd.domain.sessions.making_turns import RawTurn
+from memoryd.domain.sessions.turns import SessionId
+from memoryd.errors import NotFound
+from memoryd.sessions.qa_store import QaStore
+from memoryd.sessions.session_files import SessionFiles
+from tests.integration.conversing import Talk, talking
+from tests.waiting import eventually_async
+
+BEGUN = datetime(2026, 10, 18, 12, tzinfo=UTC)
+NAME = "discord-wen-20261018"
+PATH = turns_path(NAME)
+
+
+def say(store: QaStore, *questions: str, session: str = NAME, agent: str = "main", at: datetime = BEGUN) -> None:
+    for number, question in enumerate(questions):
+        assert store.append(session, RawTurn(question, None, at + timedelta(seconds=number)), agent=agent)
+
+
+async def stamp(talk: Talk, path: str = PATH) -> str:
+    known = await talk.conversations.database.conversations.known()
+    return {str(name): one.stamp for name, one in known.items()}.get(path, "")
+
+
+async def test_a_turn_is_found_after_it_was_said_without_anybody_asking(tmp_path: Path) -> None:
+    async with talking(tmp_path) as talk:
+        await talk.sync()
+        say(talk.store, "Where does the quetzal nest?")
+        await eventually_async(lambda: talk.found("quetzal"))
+        say(talk.store, "And the toucan?")
+        await eventually_async(lambda: talk.found("toucan"))
+        assert await talk.found("toucan") == [f"{PATH} 1-3"]
+
+
+async def test_turns_stand_on_two_lines_each(tmp_path: Path) -> None:
+    async with talking(tmp_path) as talk:
+        say(talk.store, "Where does the quetzal nest?", "And the\n\ntoucan?")
+        talk.store.mark(SessionId(NAME), 1, "In a hole of a dead tree.", agent="main")
+        assert await talk.sync() == ""
+        lines = await talk.conversations.lines(PATH, 1, 4)
+        assert lines.texts == {
+            1: "User: Where does the quetzal nest?",
+            2: "Assistant: In a hole of a dead tree.",
+            3: "User: And the toucan?",
+        }
+        talk.store.mark(SessionId(NAME), 1, None, agent="main")
+        await talk.sync()
+        assert (await talk.conversations.lines(PATH, 1, 4)).texts.keys() == {1, 3}
+
+
+async def test_a_restart_reads_only_what_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with talking(tmp_path) as talk:
+        for day in range(5):
+            say(talk.store, f"What about day {day}?", session=f"discord-wen-2026101{day}")
+        await talk.sync()
+        talk.store.flush()
+    read: list[str] = []
+    whole = SessionFiles.read
+    monkeypatch.setattr(SessionFiles, "read", lambda files, name: (read.append(name), whole(files, name))[1])
+    async with talking(tmp_path) as talk:
+        await talk.sync()
+        assert read == []
+        say(talk.store, "And the quetzal?", session="discord-wen-20261013")
+        await eventually_async(lambda: talk.found("quetzal"))
+        assert set(read) == {"discord-wen-20261013"}
+
+
+async def test_a_session_in_the_archive_stays_and_a_lost_index_finds_it(tmp_path: Path) -> None:
+    async with talking(tmp_path) as talk:
+        say(talk.store, "Where does the quetzal nest?")
+        await talk.sync()
+        assert talk.store.archive(BEGUN + timedelta(days=100)) == [NAME]
+        await eventually_async(lambda: _is_archived(talk))
+        assert await talk.found("quetzal") == [f"{PATH} 1-1"]
+        before = await talk.dump()
+    for file in tmp_path.glob("conversations-main.sqlite*"):
+        file.unlink()
+    async with talking(tmp_path) as talk:
+        await talk.sync()
+        assert await talk.dump() == before
+
+
+async def _is_archived(talk: Talk) -> bool:
+    return (await stamp(talk)).startswith("archive")
+
+
+async def test_forgotten_session_is_gone_from_the_file_and_may_begin_anew(tmp_path: Path) -> None:
+    async with talking(tmp_path) as talk:
+        say(talk.store, "Where does the quetzalcoatlus nest?")
+        await talk.sync()
+        talk.store.forget(SessionId(NAME), agent="main")
+        assert await talk.conversations.forget(PATH) == 1
+        assert await talk.found("quetzalcoatlus") == []
+        with pytest.raises(NotFound):
+            await talk.conversations.lines(PATH, 1, 2)
+        await talk.sync()
+        await talk.conversations.database.checkpoint()
+        assert b"quetzalcoatlus" not in _bytes(tmp_path)
+        say(talk.store, "Where does the heron nest?")
+        await talk.sync()
+        assert await talk.found("heron") == [f"{PATH} 1-1"]
+
+
+async def test_a_deleted_or_unremembered_session_leaves_the_index(tmp_path: Path) -> None:
+    async with talking(tmp_path) as talk:
+        say(talk.store, "Where does the quetzal nest?")
+        say(talk.store, "Where does the heron nest?", session="discord-an-20261018")
+        await talk.sync()
+        (tmp_path / "notes" / "memory" / "sessions" / f"{NAME}.json").unlink()
+        talk.store.set_remembered(SessionId("discord-an-20261018"), False, agent="main")
+        await talk.sync()
+        assert await talk.found("quetzal") == []
+        assert await talk.found("heron") == []
+        assert await talk.conversations.database.conversations.known() == {}
+
+
+async def test_a_damaged_session_keeps_what_was_read_and_stops_no_other(tmp_path: Path) -> None:
+    async with talking(tmp_path) as talk:
+        say(talk.store, "Where does the quetzal nest?")
+        await talk.sync()
+        (tmp_path / "notes" / "memory" / "sessions" / f"{NAME}.json").write_text("{")
+        say(talk.store, "Where does the heron nest?", session="discord-an-20261018")
+        await talk.sync()
+        assert await talk.found("quetzal") == [f"{PATH} 1-1"]
+        assert await talk.found("heron") == [f"{turns_path('discord-an-20261018')} 1-1"]
+
+
+async def test_an_archive_that_cannot_be_read_costs_that_session_alone(tmp_path: Path) -> None:
+    async with talking(tmp_path) as talk:
+        archive = tmp_path / "notes" / "memory" / "archive"
+        archive.mkdir()
+        (archive / "old.json").write_text("{")
+        say(talk.store, "Where does the quetzal nest?")
+        assert await talk.sync() == ""
+        assert await talk.found("quetzal") == [f"{PATH} 1-1"]
+        assert list(talk.conversations.qa.failures if talk.conversations.qa else ()) == [turns_path("old")]
+
+
+async def test_each_agent_has_a_file_of_its_own_with_its_own_words_alone(tmp_path: Path) -> None:
+    async with talking(tmp_path, agent="main") as one:
+        say(one.store, "Where does the quetzal nest?")
+        say(one.store, "Where does the heron nest?", session="discord-an-20261018", agent="other")
+        one.store.archive(BEGUN + timedelta(days=100))
+        say(one.store, "Where does the toucan nest?", session="discord-li-20261018", agent="other")
+        async with talking(tmp_path, agent="other") as two:
+            await one.sync()
+            await two.sync()
+            assert await two.found("heron toucan quetzal") == [
+                f"{turns_path('discord-an-20261018')} 1-1",
+                f"{turns_path('discord-li-20261018')} 1-1",
+            ]
+            assert await one.found("heron toucan quetzal") == [f"{PATH} 1-1"]
+    assert b"quetzal" not in (tmp_path / "conversations-other.sqlite").read_bytes()
+    assert b"heron" not in (tmp_path / "conversations-main.sqlite").read_bytes()
+
+
+async def test_a_long_session_is_read_in_steps_and_equals_one_that_grew(tmp_path: Path) -> None:
+    async with talking(tmp_path) as talk:
+        for begin in range(0, 600, 150):
+            say(talk.store, *(f"What is question {number}?" for number in range(begin, begin + 150)))
+            await talk.sync()
+        grown = await talk.dump()
+        assert (await talk.conversations.database.conversations.counts()).parts > 5
+    for file in tmp_path.glob("conversations-main.sqlite*"):
+        file.unlink()
+    async with talking(tmp_path) as talk:
+        await talk.sync()
+        assert await talk.dump() == grown
+
+
+async def test_turns_numbered_far_apart_cost_no_room(tmp_path: Path) -> None:
+    async with talking(tmp_path) as talk:
+        say(talk.store, "Where does the quetzal nest?", "And the toucan?")
+        file = tmp_path / "notes" / "memory" / "sessions" / f"{NAME}.json"
+        file.write_text(json.dumps(json.loads(file.read_text())).replace('"seq": 2', '"seq": 900000000'))
+        await talk.sync()
+        assert await talk.found("toucan") == [f"{PATH} 1799999999-1799999999"]
+
+
+async def test_vectors_come_after_those_of_notes(tmp_path: Path) -> None:
+    async with talking(tmp_path, is_embedding=True) as talk:
+        # the lane of the notes is woken and has not looked yet: it may have work
+        talk.notes.wake()
+        say(talk.store, "Where does the quetzal nest?")
+        await talk.sync()
+        assert "notes" in str(await talk.conversations.lane.drained())
+        assert talk.embedder.embedded == []
+        notes = asyncio.create_task(talk.notes.run())
+        try:
+            await eventually_async(lambda: not talk.conversations.lane.lacking and talk.embedder.embedded)
+        finally:
+            notes.cancel()
+        assert await talk.conversations.lane.drained() is None
+
+
+async def test_a_file_of_somebody_else_is_left_and_costs_conversations_alone(tmp_path: Path) -> None:
+    file = tmp_path / "conversations-main.sqlite"
+    file.write_bytes(b"no database at all" * 1000)
+    async with talking(tmp_path) as talk:
+        say(talk.store, "Where does the quetzal nest?")
+        assert "is not an index of memoryd" in await talk.sync()
+        assert await talk.found("quetzal") == []
+        assert "is not an index of memoryd" in str(talk.conversations.trouble)
+        file.unlink()
+        await eventually_async(lambda: talk.found("quetzal"))
+
+
+def _bytes(folder: Path) -> bytes:
+    return b"".join(file.read_bytes() for file in folder.glob("conversations-main.sqlite*"))
