@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from memoryd.agents.conversations import AgentConversations, NotesAhead
+from memoryd.agents.ledgers import Ledgers
 from memoryd.agents.workspace_index import Surroundings
 from memoryd.config.loading.load import load
 from memoryd.domain.vector import Vector
@@ -60,10 +61,15 @@ async def talking(folder: Path, *, agent: str = "main", is_embedding: bool = Fal
         write_config(folder, workspace, None, search={"store": {"path": str(folder / "index.sqlite")}})
     ).config
     executor = ThreadPoolExecutor(4)
-    around = Surroundings(
-        executor=executor, limits=loaded.limits, watcher=None, lookup=_nothing, publish=lambda _event, _data: None
-    )
     (chosen,) = loaded.resolved_agents()
+    around = Surroundings(
+        executor=executor,
+        limits=loaded.limits,
+        watcher=None,
+        lookup=_nothing,
+        publish=lambda _event, _data: None,
+        ledgers=Ledgers([chosen], executor),
+    )
     plan = plan_for(chosen, loaded.models, store=ModelStore(folder / "models"), environment={}, home=folder)
     slot, embedder = EmbedderSlot(lambda _state: None), FakeEmbedder()
     await (slot.become(EmbedderPhase.READY, embedder=embedder) if is_embedding else slot.become(EmbedderPhase.OFF))

@@ -12,7 +12,7 @@ from memoryd.domain.sessions.making_turns import RawTurn
 from memoryd.domain.sessions.turns import SessionId
 from memoryd.errors import NotFound
 from memoryd.sessions.qa_store import QaStore
-from memoryd.sessions.session_files import SessionFiles
+from memoryd.sessions.session_files import SessionFiles, StoredSession
 from tests.integration.conversing import Talk, talking
 from tests.waiting import eventually_async
 
@@ -65,7 +65,12 @@ async def test_a_restart_reads_only_what_changed(tmp_path: Path, monkeypatch: py
         talk.store.flush()
     read: list[str] = []
     whole = SessionFiles.read
-    monkeypatch.setattr(SessionFiles, "read", lambda files, name: (read.append(name), whole(files, name))[1])
+
+    def noted(files: SessionFiles, name: SessionId) -> StoredSession | None:
+        read.append(name)
+        return whole(files, name)
+
+    monkeypatch.setattr(SessionFiles, "read", noted)
     async with talking(tmp_path) as talk:
         await talk.sync()
         assert read == []
