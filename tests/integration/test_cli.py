@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import shlex
 import subprocess
 import sys
 import threading
@@ -200,6 +201,47 @@ def test_hostile_note_cannot_drive_the_terminal(contract: Contract) -> None:
     assert code == Exit.DONE
     path = r"memory/\x1b]0;owned\x07\x1b[31mport\x9b2J 18789.md"
     assert seen == f"1. {path}#L3-L4  0.83  port 18789\n   port 18789\n"
+
+
+def test_hits_of_conversations_are_cited_and_marked_on_their_lines(contract: Contract, capsys: Captured) -> None:
+    turn = hit(
+        path="session:main-20261018", source="sessions", startLine=33, endLine=34, heading="", snippet="User: why"
+    )
+    far = {
+        "path": "sessions/main/0d9f.jsonl",
+        "source": "sessions",
+        "heading": "",
+        "snippet": "User: which port\nAssistant: 18789\nUser: thanks\n\nSource: sessions/main/0d9f.jsonl#L120-L125",
+        "snippetStartLine": 120,
+        "snippetEndLine": 131,
+        "snippetLines": [120, 125, 131],
+        "focus": {"startLine": 120, "endLine": 125},
+    }
+    contract.replies["search"] = 200, answer(turn, hit(**far))
+    assert run(["search", "port", "--sources", "sessions", "--source", "memory"]) == Exit.DONE
+    assert contract.bodies("search")[-1]["sources"] == ["sessions", "memory"]
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "1. session:main-20261018#Q17  0.83"
+    assert lines[3] == "2. sessions/main/0d9f.jsonl#L120-L125  0.83"
+    marks = [line[:3].strip() for line in lines[4:7]]
+    assert marks[0] == marks[1] != marks[2]
+
+
+@pytest.mark.parametrize(
+    "cited", ["session:main-20261018", "session:main-20261018#Q15-Q17", "sessions/main/0d9f.jsonl#L120", "session:x#L3"]
+)
+def test_get_of_a_conversation_names_the_command_that_reads_it(
+    contract: Contract, capsys: Captured, cited: str
+) -> None:
+    assert run(["get", cited]) == Exit.USAGE
+    assert f"memoryctl sessions show {shlex.quote(cited)}" in capsys.readouterr().err
+    assert not contract.requests
+
+
+def test_get_asks_for_a_note_that_only_looks_like_one(contract: Contract) -> None:
+    for path in ("sessions/main/plan.md", "sessions/2026-10-18.md", "session:plan.md"):
+        assert run(["get", path]) == Exit.NOTHING_FOUND
+    assert len(contract.requests) == 3
 
 
 def test_colour_only_on_a_terminal_without_no_color(contract: Contract, capsys: Captured) -> None:

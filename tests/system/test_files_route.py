@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -10,7 +11,7 @@ from urllib.parse import quote
 import pytest
 
 from memoryd.client import Client
-from memoryd.errors import NotFound
+from memoryd.errors import InvalidRequest, NotFound
 from memoryd.wire import ErrorCode
 from tests.daemon import RunningDaemon
 from tests.system.over_socket import send
@@ -38,10 +39,12 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
     (home / "outside.md").write_text("secret\n")
     (real / "memory" / "link.md").symlink_to(home / "outside.md")
     (shared / "team.md").write_text("team note\n")
+    (real / "sessions" / "main").mkdir(parents=True)
+    (real / "sessions" / "main" / "plan.md").write_text("a plan\n")
     agents = {
         "defaults": {
             "workspace": str(workspace),
-            "memorySearch": {"provider": "none", "extraPaths": [str(shared)], "sync": {"watch": False}},
+            "memorySearch": {"provider": "none", "extraPaths": [str(shared), "sessions"], "sync": {"watch": False}},
         }
     }
     config = home / "config.json5"
@@ -142,6 +145,20 @@ def test_what_is_not_indexed_cannot_be_read(daemon: RunningDaemon, path: str) ->
         assert answer.status in (400, 404)
         assert answer.error in (ErrorCode.NOT_FOUND, ErrorCode.INVALID_REQUEST)
         assert "secret\n" not in str(answer.json)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["session:main-20261018", "session:main-20261018#Q17", "sessions/main/0d9f.jsonl", "sessions/main/a.jsonl#L3"],
+)
+def test_conversation_is_refused_with_the_command_that_reads_it(client: Client, path: str) -> None:
+    with pytest.raises(InvalidRequest, match="of a conversation") as caught:
+        client.get(path)
+    assert caught.value.hint == f"memoryctl sessions show {shlex.quote(path)}"
+
+
+def test_note_in_a_folder_of_that_name_is_read(client: Client) -> None:
+    assert client.get("sessions/main/plan.md")["text"] == "a plan\n"
 
 
 def test_note_that_became_a_link_or_a_pipe_is_not_followed(daemon: RunningDaemon, client: Client) -> None:
