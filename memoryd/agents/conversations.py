@@ -28,6 +28,8 @@ from memoryd.sessions.conversation_source import ConversationSource
 from memoryd.sessions.conversation_writer import ConversationNews, ConversationWriter
 from memoryd.sessions.qa_conversations import QaConversations
 from memoryd.sessions.qa_store import QaStore
+from memoryd.sessions.remembered_source import RememberedSource
+from memoryd.sessions.withheld_conversations import WithheldConversations
 from memoryd.store.database import Database
 
 NOTES_FIRST: Final = "the passages of notes come first"
@@ -97,6 +99,7 @@ class AgentConversations:
             settings=search_settings(settings, around.limits.max_vector_bytes),
             withdrawn=self.writer.forgotten,
         )
+        self.withheld = WithheldConversations(agent.id, around.ledgers.of(agent))
         self._loop: asyncio.AbstractEventLoop | None = None
         self.qa = None if qa is None else self._fed(QaConversations(qa, agent.id), around, FeedSettings())
         if qa is not None:
@@ -119,12 +122,13 @@ class AgentConversations:
 
     def loops(self) -> list[NamedLoop]:
         """Name the loops, all of which may fail."""
-        if not self.is_wanted:
-            return []
         name = f"conversations {self.agent}"
+        withheld = (f"{name} withheld", self.withheld.run)
+        if not self.is_wanted:
+            return [withheld]
         feeding = [(f"{name} {feeder.source.prefix.rstrip(':/')}", feeder.run) for feeder in self.feeders]
         lanes: list[NamedLoop] = [(f"{name} embedding", self.lane.run), (f"{name} gate", self._run_gate)]
-        return [(f"{name} keeper", self._run_keeper), *feeding, *lanes]
+        return [withheld, (f"{name} keeper", self._run_keeper), *feeding, *lanes]
 
     async def close(self) -> None:
         """Close the file of the index."""
@@ -152,6 +156,10 @@ class AgentConversations:
         outlives = any(one.source.outlives_forgetting for one in self.feeders if path.startswith(one.source.prefix))
         return await self.writer.forget(path, is_remembered_so=outlives)
 
+    async def parts(self, path: RelativePath) -> int:
+        """Count the parts that the index has of a conversation; raises StoreError."""
+        return await self.database.conversations.parts(path)
+
     async def lines(self, path: RelativePath, first: int, last: int) -> ConversationLines:
         """Return lines of a conversation as they are indexed, clean and redacted; raises NotFound, StoreError."""
         known = (await self.writer.known()).get(path)
@@ -161,7 +169,7 @@ class AgentConversations:
 
     def _fed(self, source: ConversationSource, around: Surroundings, settings: FeedSettings) -> ConversationFeeder:
         return ConversationFeeder(
-            source=source,
+            source=RememberedSource(source, self.withheld),
             writer=self.writer,
             executor=around.executor,
             settings=settings,

@@ -13,6 +13,8 @@ from memoryd.domain.media import modality_of
 
 TURN_LINES: Final = 2
 """Of a turn: its question and its answer."""
+TURNS: Final = "session:"
+"""How the path of a session of turns begins."""
 _TURNS: Final = re.compile(r"session:(?P<id>[^\s./:#@]+)\Z")
 _TRANSCRIPT: Final = re.compile(r"(?s)sessions/[^/]+/[^/]+\Z")
 _PART: Final = re.compile(r"(?s)(?P<path>.+)@[1-9][0-9]*\Z")
@@ -20,7 +22,7 @@ _PART: Final = re.compile(r"(?s)(?P<path>.+)@[1-9][0-9]*\Z")
 
 def turns_path(session: str) -> RelativePath:
     """Return the path of a session that is kept as turns."""
-    return RelativePath(f"session:{session}")
+    return RelativePath(f"{TURNS}{session}")
 
 
 def transcript_path(agent: str, name: str) -> RelativePath:

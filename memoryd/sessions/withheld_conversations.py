@@ -6,6 +6,7 @@ contents are kept as hashes that are keyed with a number of the ledger's own.
 """
 
 import asyncio
+import contextlib
 import hmac
 import os
 import time
@@ -16,6 +17,7 @@ from types import MappingProxyType
 from typing import Final
 
 from memoryd.domain.access import read_key
+from memoryd.domain.conversation_paths import TURNS, holds_turns
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.sessions.turns import SessionId
 from memoryd.errors import InvalidRequest, StoreError, StoreUnavailable
@@ -40,6 +42,8 @@ class WithheldConversations:
         self._ledger = ledger
         self._clock = clock
         self._known: _Known | None = None
+        self.version = 0
+        """Counts the changes."""
         self._key = b""
 
     @property
@@ -55,20 +59,24 @@ class WithheldConversations:
         except (StoreError, OSError) as exc:
             self.trouble = f"nobody knows which conversations are not to be remembered: {exc}"
             raise StoreUnavailable(self.trouble) from exc
-        self._known = MappingProxyType({(one.kind, one.name): one for one in rows})
+        self._keep({(one.kind, one.name): one for one in rows})
         self.trouble = ""
 
-    async def until_known(self, retry_seconds: float = RETRY_SECONDS) -> None:
-        """Wait until the ledger was read."""
+    async def run(self, retry_seconds: float = RETRY_SECONDS) -> None:
+        """Read the ledger, again and again until it can be read; then there is nothing more to do."""
         while True:
-            try:
-                return await self.load()
-            except StoreError:
-                await asyncio.sleep(retry_seconds)
+            with contextlib.suppress(StoreError):
+                await self.load()
+            await asyncio.sleep(retry_seconds)
 
     def transcript(self, path: RelativePath) -> Withheld | None:
         """Return why a transcript is withheld by its name, None if it is not; raises StoreUnavailable."""
         return self._all().get((WithheldKind.TRANSCRIPT, path))
+
+    def names(self, path: RelativePath) -> bool:
+        """Tell whether nothing of a conversation may be read, by its path; raises StoreUnavailable."""
+        kind = WithheldKind.SESSION if holds_turns(path) else WithheldKind.TRANSCRIPT
+        return (kind, path.removeprefix(TURNS) if kind is WithheldKind.SESSION else path) in self._all()
 
     def transcript_like(self, file: Path) -> Withheld | None:
         """Return what was forgotten and began as this file does. Blocks; raises OSError, StoreUnavailable."""
@@ -85,6 +93,10 @@ class WithheldConversations:
     def has_key(self, key: str) -> bool:
         """Tell whether what is said under a session key is not to be remembered; raises StoreUnavailable."""
         return (WithheldKind.KEY, self._hashed_key(key)) in self._all()
+
+    def keys(self) -> int:
+        """Return how many session keys are marked."""
+        return sum(one.kind is WithheldKind.KEY for one in self._all().values())
 
     def unfinished(self) -> list[Withheld]:
         """Return the sessions whose forgetting began and did not end."""
@@ -136,14 +148,19 @@ class WithheldConversations:
             # as the ledger does it: a mark does not make what was forgotten a mere mark
             one = replace(one, is_forgotten=True)
             one = one if one.head_bytes else replace(one, head_bytes=before.head_bytes, head_hash=before.head_hash)
-        self._known = MappingProxyType({**self._all(), (one.kind, one.name): one})
+        self._keep({**self._all(), (one.kind, one.name): one})
         return True
 
     async def _release(self, kind: WithheldKind, name: str) -> bool:
         await self.load()
         is_released = await self._ledger.release(self._agent, kind, name)
-        self._known = MappingProxyType({key: one for key, one in self._all().items() if key != (kind, name)})
+        self._keep({key: one for key, one in self._all().items() if key != (kind, name)})
         return is_released
+
+    def _keep(self, known: _Known) -> None:
+        # as a whole, for other threads read it; the count after it, for they look at that first
+        self._known = MappingProxyType(dict(known))
+        self.version += 1
 
     def _all(self) -> _Known:
         if self._known is None:

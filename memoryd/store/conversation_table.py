@@ -12,6 +12,7 @@ from memoryd.store.conversation_rows import (
     conversation_lines,
     conversation_row,
     known_conversations,
+    part_paths,
     purge_conversations,
     put_parts,
 )
@@ -49,6 +50,10 @@ class Conversations:
     async def lines(self, path: RelativePath, first: int, last: int) -> Mapping[int, str]:
         """Return what the index holds of these lines, by number; those that say nothing are left out."""
         return await self._pool.read(lambda db: conversation_lines(db, path, first, last))
+
+    async def parts(self, path: RelativePath) -> int:
+        """Count the parts of a conversation."""
+        return await self._pool.read(lambda db: len(part_paths(db, path)))
 
     async def counts(self) -> ConversationCounts:
         """Count conversations, parts and chunks."""

@@ -16,6 +16,7 @@ DO UPDATE SET answer = excluded.answer, held_at = excluded.held_at, expires_at =
 _HELD = "SELECT answer FROM held_answers WHERE agent = ? AND session = ? AND seq = ? AND expires_at > ?"
 _DROP = "DELETE FROM held_answers WHERE agent = ? AND session = ? AND seq = ?"
 _FORGET = "DELETE FROM held_answers WHERE agent = ? AND session = ?"
+_OF_SESSION = "SELECT count(*) FROM held_answers WHERE agent = ? AND session = ?"
 _EXPIRE = "DELETE FROM held_answers WHERE expires_at <= ?"
 _CUT = "UPDATE held_answers SET held_at = min(held_at, ?1), expires_at = ?2 WHERE expires_at > ?2"
 # the newest first: as long as all of them together fit, they stay
@@ -89,6 +90,12 @@ def forget(db: apsw.Connection, agent: str, session: str) -> int:
     """Delete all answers of a session, and return how many they were."""
     db.execute(_FORGET, (agent, session))
     return db.changes()
+
+
+def count_of_session(db: apsw.Connection, agent: str, session: str) -> int:
+    """Count what is held of a session, expired answers too."""
+    counted: int = db.execute(_OF_SESSION, (agent, session)).get
+    return counted
 
 
 def expire(db: apsw.Connection, now: float) -> int:

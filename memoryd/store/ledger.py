@@ -125,6 +125,10 @@ class Ledger:
         self._allow_writing()
         return await self._use(lambda: self._file.forget_session(agent, session), 0)
 
+    async def held_of_session(self, agent: str, session: str) -> int:
+        """Count the answers that are held of a session."""
+        return await self._use(lambda: self._file.count_of_session(agent, session), 0)
+
     async def withhold(self, agent: str, one: Withheld) -> bool:
         """Note a conversation that is not to be remembered; return False where too many are.
 

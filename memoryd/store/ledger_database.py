@@ -17,6 +17,7 @@ from memoryd.store.held_answers import (
     HeldKey,
     HoldingLimits,
     count,
+    count_of_session,
     drop,
     expire,
     forget,
@@ -67,6 +68,10 @@ class LedgerDatabase(DatabaseFile):
         await self.checkpoint()
         await self._runner.run(delete_copies, self.path)
         return forgotten
+
+    async def count_of_session(self, agent: str, session: str) -> int:
+        """Count the answers that are held of a session."""
+        return await self._pool.read(lambda db: count_of_session(db, agent, session))
 
     async def expire(self, now: float) -> int:
         """Delete what has expired, and return how many; no byte of what was deleted before is left in file or log."""

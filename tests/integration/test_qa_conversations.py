@@ -221,3 +221,17 @@ async def test_a_file_of_somebody_else_is_left_and_costs_conversations_alone(tmp
 
 def _bytes(folder: Path) -> bytes:
     return b"".join(file.read_bytes() for file in folder.glob("conversations-main.sqlite*"))
+
+
+async def test_nothing_is_indexed_of_a_session_whose_forgetting_has_begun(tmp_path: Path) -> None:
+    async with talking(tmp_path) as talk:
+        say(talk.store, "Where does the quetzal nest?")
+        await talk.sync()
+        assert await talk.found("quetzal")
+        await talk.conversations.withheld.begin_forgetting(SessionId(NAME))
+        await talk.sync()
+        assert not await talk.found("quetzal")
+        assert await talk.conversations.parts(PATH) == 0
+        await talk.conversations.withheld.end_forgetting(NAME)
+        await talk.sync()
+        assert await talk.found("quetzal")
