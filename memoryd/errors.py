@@ -12,7 +12,7 @@ MemorydError                 internal             500     1  `.hint` says what t
 │   ├── SlowRequest          timeout              408        the request did not come in time
 │   ├── NotFound             not_found            404     3  no such document
 │   ├── UnknownAgent         unknown_agent        404        no such agent
-│   ├── Disabled             disabled             409        the agent's memory cannot be searched
+│   ├── Disabled             disabled             409        what is asked for is off for this agent
 │   └── Denied               denied               403        the access rules do not let this session ask
 ├── NotNow                   unavailable          503        true later
 │   ├── ShuttingDown         shutting_down                   the daemon is stopping

@@ -12,6 +12,16 @@ DEADLINE_MS_MAX = 600_000
 LINES_MAX = 5_000
 POSITION_MAX = 2**31
 """What a request may ask for at most: hits, time for the answer, lines at once, and the number of a line or column."""
+QUESTION_CHARS_MAX = 20_000
+ANSWER_CHARS_MAX = 100_000
+TOPICS_MAX = 8
+TOPIC_CHARS_MAX = 64
+"""Of a turn that is added: how long its question, its answer and a topic may be, and how many topics it may have."""
+TURNS_MAX = 100
+SESSIONS_MAX = 200
+SEQUENCE_MAX = 50
+SEQUENCE_TOKENS_MAX = 100_000
+"""What a reply has at most: turns of a session, sessions or topics of a list, and turns and tokens of a sequence."""
 
 
 class ErrorCode(StrEnum):
@@ -26,7 +36,7 @@ class ErrorCode(StrEnum):
     UNKNOWN_AGENT = "unknown_agent"
     """No agent of that id is configured."""
     DISABLED = "disabled"
-    """The agent has `memorySearch.enabled: false`."""
+    """The agent has `memorySearch.enabled: false`, or for questions and answers `memory.qa.enabled: false`."""
     DENIED = "denied"
     """The access rules do not let this session, or this socket, ask."""
     UNAVAILABLE = "unavailable"

@@ -7,6 +7,7 @@ from pydantic import Field
 from memoryd.config.section import Section, Texts
 from memoryd.domain.sessions.keeping import ARCHIVE_AFTER, THRESHOLD, Keeping
 from memoryd.domain.sessions.sequences import TURNS
+from memoryd.wire import SEQUENCE_MAX
 
 
 class QaSection(Section):
@@ -28,7 +29,10 @@ class QaSection(Section):
         description="After so many days without a turn a session moves to `memory/archive/`, in days.",
     )
     context_turns: int = Field(
-        default=TURNS, ge=1, le=50, description="How many turns are put before an agent if a request does not say."
+        default=TURNS,
+        ge=1,
+        le=SEQUENCE_MAX,
+        description="How many turns are put before an agent if a request does not say.",
     )
     interests: Texts = Field(
         default=(), description="Topics whose answers are kept however insignificant, such as `discord_config`."

@@ -17,11 +17,11 @@ from memoryd.domain.sessions.json_values import DamagedDocumentError, ForeignDoc
 from memoryd.domain.sessions.qa_document import (
     QaDocument,
     entry_of,
-    marks_of,
     parse_document,
     render_document,
 )
 from memoryd.domain.sessions.session_document import render_session
+from memoryd.domain.sessions.topic_places import topic_places
 from memoryd.domain.sessions.turns import Session, SessionId
 from memoryd.files.drafts import remove_drafts
 from memoryd.files.octets import NotReadableError, Octets, TornReadError, read_settled
@@ -182,7 +182,8 @@ class MainFile:
         return {name: text for name, (_, text) in self._rendered.items()}
 
     def _write_topics(self, entries: Sequence[Entry]) -> None:
-        text = TOPICS_HEAD + "".join(f"{line}\n" for line in _topic_lines(entries))
+        lines = (f"{topic}\t{' '.join(places)}\n" for topic, places in sorted(topic_places(entries).items()))
+        text = TOPICS_HEAD + "".join(lines)
         if text == self._topics:
             return
         octets = self._read(TOPICS)
@@ -232,13 +233,3 @@ def _without_entries(document: QaDocument) -> QaDocument:
 
 def _shown(entry: Entry) -> Entry:
     return entry_of(entry) if isinstance(entry, Session) else entry
-
-
-def _topic_lines(entries: Iterable[Entry]) -> Iterable[str]:
-    places: dict[str, list[str]] = {}
-    for entry in entries:
-        for mark in marks_of(entry):
-            for topic in mark.topics:
-                places.setdefault(topic, []).append(f"session:{head_of(entry).id}#Q{mark.seq}")
-    # a tag that somebody wrote by hand may hold anything
-    return (f"{' '.join(topic.split())}\t{' '.join(places[topic])}" for topic in sorted(places))

@@ -20,6 +20,7 @@ from memoryd.domain.sessions.making_turns import MadeTurn, RawTurn, made_turn, m
 from memoryd.domain.sessions.qa_document import SessionStub
 from memoryd.domain.sessions.sequences import BUDGET, TURNS, SequenceChoice, sequence
 from memoryd.domain.sessions.session_ids import is_over, safe_id, session_id
+from memoryd.domain.sessions.turn_addresses import turn_address
 from memoryd.domain.sessions.turns import Session, SessionId, Turn
 from memoryd.errors import Denied, NotFound, StoreError, StoreUnavailable
 from memoryd.sessions.archived_sessions import ArchivedSessions
@@ -100,8 +101,20 @@ class QaStore:
     @property
     def problems(self) -> list[str]:
         """Files that are not ours or damaged, and stay as they are, each with the reason."""
-        known = sorted(self._known.all().items())
-        return [*self._main.problems, *(f"{SESSIONS}/{name}.json: {one.problem}" for name, one in known if one.problem)]
+        return [*self._main.problems, *(f"{path}: {problem}" for path, problem, _ in self.session_problems())]
+
+    @property
+    def main_problems(self) -> list[str]:
+        """Those of them that are of no session."""
+        return list(self._main.problems)
+
+    def session_problems(self) -> list[tuple[str, str, str]]:
+        """Return path and reason of those that are of sessions, and whose they are: empty if nobody knows."""
+        return [
+            (f"{SESSIONS}/{name}.json", one.problem, head_of(one.entry).agent if one.entry else "")
+            for name, one in sorted(self._known.all().items())
+            if one.problem
+        ]
 
     def subscribe(self, listener: Callable[[], None]) -> None:
         """Call `listener` as `on_change` is called."""
@@ -125,13 +138,18 @@ class QaStore:
             if self._looking.look():
                 self._on_change()
 
+    def look(self) -> None:
+        """See what others have written, so that it is found; costs a stat for each session."""
+        with self._writing, unavailable():
+            if self._looking.look():
+                self._on_change()
+
     def session_for(self, key: str, agent: str, at: datetime) -> SessionId:
         """Return the session that a turn with a session key belongs to at a time: one that goes on, or a new name."""
         newest = self._going_on(key, agent, at)
         if newest is None:
             # another process may have begun it
-            with self._writing, unavailable():
-                self._looking.look()
+            self.look()
             newest = self._going_on(key, agent, at)
         return newest or session_id(key, at.date(), lambda name: not (self._files.has(name) or self._archive.has(name)))
 
@@ -153,8 +171,8 @@ class QaStore:
     def append(self, name: str, raw: RawTurn, *, agent: str, key: str = "") -> AddedTurn | None:
         """Add a turn to a session, which is made if there is none; None if the session is not to be remembered.
 
-        Raises Denied for another agent's session, StoreError for a file that cannot be read, StoreUnavailable where
-        the disk stands in the way.
+        Raises Denied for the session of another agent or key, StoreError for a file that cannot be read,
+        StoreUnavailable where the disk stands in the way.
         """
         identity = safe_id(name)
         made: list[MadeTurn] = []
@@ -163,12 +181,13 @@ class QaStore:
             made.clear()
             if session.agent != agent:
                 raise _TakenError(f"session {identity} is another agent's")
-            if key and session.key != key:
+            if key and session.key not in ("", key):
                 raise _TakenError(f"session {identity} is of another session key")
             if not session.is_remembered:
                 return None
             made.append(made_turn(raw, session, keeping=self._room.keeping, commonness=self._commonness))
-            return replace(session, turns=(*session.turns, made[0].turn))
+            # one that was opened without a key is found by that of whoever goes on with it
+            return replace(session, turns=(*session.turns, made[0].turn), key=session.key or key)
 
         fresh = Session(identity, raw.timestamp, agent=agent, key=key)
         # it was added also where somebody forgets the session at once
@@ -177,11 +196,11 @@ class QaStore:
 
     def mark(self, session: SessionId, seq: int, answer: str | None, *, agent: str) -> None:
         """Keep this answer with a turn, or none; raises NotFound if there is no such turn of the agent's."""
-        clean = None if answer is None else redacted(answer)
+        clean, session = None if answer is None else redacted(answer), safe_id(session)
 
         def marked(stored: Session) -> Session:
             if stored.agent != agent or all(turn.seq != seq for turn in stored.turns):
-                raise NotFound(f"there is no turn session:{session}#Q{seq}")
+                raise NotFound(f"there is no turn {turn_address(session, seq)}")
             turns = (replace(turn, answer=clean) if turn.seq == seq else turn for turn in stored.turns)
             return replace(stored, turns=tuple(turns))
 
@@ -189,6 +208,7 @@ class QaStore:
 
     def set_remembered(self, session: SessionId, is_remembered: bool, *, agent: str) -> None:
         """Mark a session "do not remember", or take that back; its turns stay. Raises NotFound if there is none."""
+        session = safe_id(session)
 
         def marked(stored: Session) -> Session:
             if stored.agent != agent:

@@ -191,17 +191,18 @@ def _recent(entries: Sequence[Session | SessionStub]) -> Iterable[str]:
 
 
 def _told_metadata(entries: Sequence[Session | SessionStub]) -> Mapping[str, object]:
-    counted = totals(_counted(entry) for entry in entries)
+    whole = totals(counted(entry) for entry in entries)
     last = max(map(_last, entries), default=None)
     return {
-        "total_qa_pairs": counted.turns,
-        "stored_answers": counted.answers,
-        "compression_ratio": counted.ratio,
+        "total_qa_pairs": whole.turns,
+        "stored_answers": whole.answers,
+        "compression_ratio": whole.ratio,
         "last_updated": told_time(last) if last else None,
     }
 
 
-def _counted(entry: Session | SessionStub) -> tuple[int, int]:
+def counted(entry: Session | SessionStub) -> tuple[int, int]:
+    """Return how many turns a session has, and how many answers are kept."""
     return (entry.turns, entry.answers) if isinstance(entry, SessionStub) else (len(entry.turns), entry.answers)
 
 
