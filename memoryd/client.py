@@ -36,6 +36,13 @@ from memoryd.errors import (
 from memoryd.replies import (
     FileReply,
     HealthReply,
+    QaAddReply,
+    QaContextReply,
+    QaSessionsReply,
+    QaSessionTurnsReply,
+    QaStatsReply,
+    QaTopicsReply,
+    QaTurnReply,
     ReindexReply,
     SearchReply,
     ServerEvent,
@@ -162,6 +169,109 @@ class Client:
         reply: SessionStartReply = self._call("POST", "/sessions/start", body)
         return reply
 
+    def add_turn(
+        self,
+        question: str,
+        answer: str | None = None,
+        *,
+        session: str | None = None,
+        session_key: str | None = None,
+        timestamp: str | None = None,
+        significance: float | None = None,
+        topics: list[str] | None = None,
+        agent: str | None = None,
+    ) -> QaAddReply:
+        """Store a turn of the session of this name, else of the one of a session key that goes on.
+
+        Not sent twice: where the connection breaks before the reply, NotNow is raised, and the turn may be there.
+        """
+        # on a connection of its own, since a kept one that was closed meanwhile would be tried again
+        self.close()
+        body = {
+            "q": question,
+            "a": answer,
+            "sessionId": session,
+            "sessionKey": session_key,
+            "timestamp": timestamp,
+            "significance": significance,
+            "topicTags": topics,
+            "agent": agent,
+        }
+        reply: QaAddReply = self._call("POST", "/qa/turns", body)
+        return reply
+
+    def qa_sessions(
+        self, *, limit: int | None = None, session_key: str | None = None, agent: str | None = None
+    ) -> QaSessionsReply:
+        """List the sessions that are not in the archive, the newest first."""
+        query = {"limit": limit, "sessionKey": session_key, "agent": agent}
+        reply: QaSessionsReply = self._call("GET", _target("/qa/sessions", query))
+        return reply
+
+    def qa_session(
+        self,
+        session: str,
+        *,
+        seq: str | None = None,
+        grep: str | None = None,
+        session_key: str | None = None,
+        agent: str | None = None,
+    ) -> QaSessionTurnsReply:
+        """Read turns of a session: those of a range (`10-20`), and those in which a word stands. Raises NotFound."""
+        query = {"seq": seq, "grep": grep, "sessionKey": session_key, "agent": agent}
+        reply: QaSessionTurnsReply = self._call("GET", _target(f"/qa/sessions/{quote(session, safe='')}", query))
+        return reply
+
+    def qa_context(
+        self,
+        message: str | None = None,
+        *,
+        session: str | None = None,
+        n: int | None = None,
+        budget: int | None = None,
+        session_key: str | None = None,
+        agent: str | None = None,
+    ) -> QaContextReply:
+        """Return the turns to put before an agent for a message, or without one the last turns of the session."""
+        body = {
+            "message": message,
+            "sessionId": session,
+            "n": n,
+            "budget": budget,
+            "sessionKey": session_key,
+            "agent": agent,
+        }
+        reply: QaContextReply = self._call("POST", "/qa/context", body)
+        return reply
+
+    def qa_mark(
+        self,
+        citation: str,
+        *,
+        keep: bool = True,
+        answer: str | None = None,
+        session_key: str | None = None,
+        agent: str | None = None,
+    ) -> QaTurnReply:
+        """Keep the answer of the turn at `session:<id>#Q17`, this one if it is given, or drop it. Raises NotFound."""
+        body = {"citation": citation, "keep": keep, "answer": answer, "sessionKey": session_key, "agent": agent}
+        reply: QaTurnReply = self._call("POST", "/qa/mark", body)
+        return reply
+
+    def qa_topics(
+        self, *, limit: int | None = None, session_key: str | None = None, agent: str | None = None
+    ) -> QaTopicsReply:
+        """List what was talked about, the most frequent first."""
+        query = {"limit": limit, "sessionKey": session_key, "agent": agent}
+        reply: QaTopicsReply = self._call("GET", _target("/qa/topics", query))
+        return reply
+
+    def qa_stats(self, *, session_key: str | None = None, agent: str | None = None) -> QaStatsReply:
+        """Count sessions, turns and kept answers, and measure their files."""
+        query = {"sessionKey": session_key, "agent": agent}
+        reply: QaStatsReply = self._call("GET", _target("/qa/stats", query))
+        return reply
+
     def sync(self, wait: SyncGoal = "indexed", timeout_ms: int | None = None, agent: str | None = None) -> SyncReply:
         """Wait until what is on disk now is found by words ("indexed") or by vector too ("embedded").
 
@@ -225,7 +335,8 @@ class Client:
         try:
             response = _exchange(self._connection, method, target, payload)
         except (BrokenPipeError, ConnectionResetError):
-            # An idle connection that the daemon closed shows only now. Every call may be repeated unharmed.
+            # An idle connection that the daemon closed shows only now. Every call that is made on a kept connection
+            # may be repeated unharmed.
             self.close()
             if not is_reused:
                 raise

@@ -53,9 +53,13 @@ def shortfalls(state: AgentState) -> Iterator[Shortfall]:
         yield Shortfall("sqlite-vec", index.vector_trouble)
     if state.qmd is not None:
         yield from _qmd_shortfalls(state.qmd)
-    if state.ledger.trouble:
-        yield Shortfall("ledger", state.ledger.trouble)
+    yield from (Shortfall(part, reason) for part, reason in _of_conversations(state) if reason)
     yield from _folder_shortfalls(state)
+
+
+def _of_conversations(state: AgentState) -> Iterator[tuple[str, str | None]]:
+    yield "ledger", state.ledger.trouble
+    yield "qa", state.qa_trouble
 
 
 def _doubt_about_privacy(state: AgentState) -> str:

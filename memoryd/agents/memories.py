@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from memoryd.agents.events import EventBus, Subscription
+from memoryd.agents.qa import AgentQa
 from memoryd.agents.read import AgentFiles, NoteExcerpt
 from memoryd.agents.search import AgentSearch, SearchOptions, SearchOutcome
 from memoryd.agents.sessions import AgentSessions
@@ -30,6 +31,7 @@ class AgentMemory:
     files: AgentFiles
     sync: AgentSync
     sessions: AgentSessions
+    qa: AgentQa
     parts: AgentParts
     """Of which status tells."""
 
@@ -52,6 +54,10 @@ class AgentMemories:
     async def read(self, admitted: Admitted, path: str, asked: LineRange) -> NoteExcerpt:
         """Return lines of a document; raises Disabled, UnknownAgent, InvalidRequest, NotFound, NotNow."""
         return await self._enabled(admitted).files.read(path, asked)
+
+    def qa(self, admitted: Admitted) -> AgentQa:
+        """Return the questions and answers that a request may see and add to; raises UnknownAgent."""
+        return self._found(admitted.agent).qa
 
     def start_session(self, admitted: Admitted) -> bool:
         """Begin a session; return whether the index looks at the disk now. Raises Disabled, UnknownAgent."""

@@ -123,6 +123,8 @@ class AgentState:
     """None: nothing is reranked."""
     qmd: QmdState | None
     ledger: LedgerState
+    qa_trouble: str = ""
+    """What is wrong with the files of questions and answers."""
 
     @property
     def backend(self) -> Literal["builtin", "qmd"]:

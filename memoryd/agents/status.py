@@ -7,6 +7,7 @@ from typing import Final
 
 from memoryd.agents.degraded import Degradation, Degradations, Shortfall, shortfalls
 from memoryd.agents.figures import Census, Figures
+from memoryd.agents.qa import AgentQa, QaFigures
 from memoryd.agents.states import (
     AgentState,
     RemoteState,
@@ -36,7 +37,10 @@ ShortfallsOf = Callable[[str], Sequence[Shortfall]]
 
 @dataclass(frozen=True, slots=True)
 class MemoryStatus:
-    """The memory of one agent; `worker` is None without a process of ours, `remote` if no text leaves the machine."""
+    """The memory of one agent; `worker` is None without a process of ours, `remote` if no text leaves the machine.
+
+    `qa` is None where questions and answers are off.
+    """
 
     state: AgentState
     figures: Figures
@@ -44,6 +48,7 @@ class MemoryStatus:
     remote: RemoteState | None
     degraded: tuple[Degradation, ...]
     ledger: LedgerCount
+    qa: QaFigures | None = None
 
     @property
     def embedded(self) -> int:
@@ -84,6 +89,7 @@ class AgentParts:
     embedding: Embedding
     reranking: Reranking | None
     qmd: AgentQmd | None
+    qa: AgentQa
     census: Census
     """Shared by the agents that share the index."""
     ledger: Ledger
@@ -101,6 +107,7 @@ class AgentParts:
             reranker=None if self.reranking is None else self.reranking.state(),
             qmd=None if self.qmd is None else self.qmd.state(),
             ledger=ledger_state(self.ledger),
+            qa_trouble="; ".join(self.qa.problems.sentences),
         )
 
 
@@ -128,11 +135,12 @@ class StatusBoard:
         # been exchanged meanwhile; then what lacks a vector was counted for the one before, until the next call
         figures = {census: await census.take() for census in dict.fromkeys(parts.census for parts in agents)}
         counted = [await parts.ledger.count(parts.id) for parts in agents]
+        qas = [await parts.qa.known_figures() for parts in agents]
         described = []
-        for parts, ledger in zip(agents, counted, strict=True):
+        for parts, ledger, qa in zip(agents, counted, qas, strict=True):
             state, embedding = parts.state(), parts.embedding
             worker, remote, degraded = worker_state(embedding), remote_state(embedding), self._degraded(state)
-            described.append(MemoryStatus(state, figures[parts.census], worker, remote, degraded, ledger))
+            described.append(MemoryStatus(state, figures[parts.census], worker, remote, degraded, ledger, qa))
         return described
 
     def _degraded(self, state: AgentState) -> tuple[Degradation, ...]:

@@ -8,6 +8,7 @@ from memoryd.agents.loops import NamedLoop
 from memoryd.agents.memories import AgentMemory
 from memoryd.agents.outage import make_vectors_in_outages
 from memoryd.agents.part_settings import index_settings, search_settings
+from memoryd.agents.qa import AgentQa
 from memoryd.agents.read import AgentFiles
 from memoryd.agents.rules import WorkspaceRules
 from memoryd.agents.schedule import ScanSchedule
@@ -64,7 +65,10 @@ class Workspace:
             agent.id: AgentConversations(agent, embedding=embedding, notes=ahead, around=around, qa=None)
             for agent in agents
         }
-        self.memories = [self._memory(agent, around.limits) for agent in agents]
+        self.memories = [
+            self._memory(agent, AgentQa(agent, around.qas.get(agent.id), around.ledgers.of(agent)), around.limits)
+            for agent in agents
+        ]
         # while qmd is thought to answer, nobody needs the vectors of the builtin index
         self.index.lane.pause(bool(self.qmds))
 
@@ -99,7 +103,7 @@ class Workspace:
             gone=lambda: self.index.indexer.gone,
         )
 
-    def _memory(self, agent: Agent, limits: LimitsSection) -> AgentMemory:
+    def _memory(self, agent: Agent, qa: AgentQa, limits: LimitsSection) -> AgentMemory:
         index, slot, qmd = self.index, self.embedding.slot, self.qmds.get(agent.id)
         path = WorkspacePath(agent.workspace, index)
         service = SearchService(
@@ -127,6 +131,7 @@ class Workspace:
             ),
             sync=AgentSync(agent=agent.id, index=index, slot=slot, qmd=qmd),
             sessions=AgentSessions(agent.memory_search.sync, index.indexer),
+            qa=qa,
             parts=AgentParts(
                 id=agent.id,
                 path=path,
@@ -135,6 +140,7 @@ class Workspace:
                 embedding=self.embedding,
                 reranking=self.reranking,
                 qmd=qmd,
+                qa=qa,
                 census=self._census,
                 ledger=self._ledgers.of(agent),
             ),

@@ -10,6 +10,7 @@ from memoryd.agents.ledgers import Ledgers
 from memoryd.agents.outside_counter import OutsideCounter
 from memoryd.agents.part_settings import index_settings, lane_settings, search_settings
 from memoryd.agents.rules import WorkspaceRules
+from memoryd.agents.workspace_qa import WorkspaceQa
 from memoryd.config.limits import LimitsSection
 from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.paths import state_dir
@@ -48,6 +49,8 @@ class Surroundings:
     lookup: Lookup
     publish: Publish
     ledgers: Ledgers
+    qas: Mapping[str, WorkspaceQa]
+    """By the ids of agents; none for those whose questions and answers are off."""
 
 
 class Follower(Protocol):

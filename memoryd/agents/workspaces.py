@@ -14,6 +14,7 @@ from memoryd.agents.memories import AgentMemory
 from memoryd.agents.rerankers import Rerankers
 from memoryd.agents.workspace import Workspace
 from memoryd.agents.workspace_index import Surroundings
+from memoryd.agents.workspace_qa import workspace_qas
 from memoryd.config.paths import probe_dir
 from memoryd.config.resolved import Agent
 from memoryd.config.root import Config
@@ -35,6 +36,7 @@ class Workspaces:
         self._embedders = Embedders(config.models, publish)
         self._rerankers = Rerankers()
         self._ledgers = Ledgers(self._agents, executor)
+        self._qas = workspace_qas(self._agents)
         self.all = [
             Workspace(
                 agents=group,
@@ -47,6 +49,7 @@ class Workspaces:
                     lookup=self._lookup,
                     publish=publish,
                     ledgers=self._ledgers,
+                    qas=self._qas,
                 ),
             )
             for group in _grouped(self._agents)
@@ -77,6 +80,7 @@ class Workspaces:
         if self._watcher is not None:
             loops += [("watcher", self._watcher.run), ("probe", self._watcher.run_probe)]
         loops += self._embedders.loops() + self._rerankers.loops() + self._ledgers.loops()
+        loops += [loop for qa in dict.fromkeys(self._qas.values()) for loop in qa.loops()]
         return loops + [loop for workspace in self.all for loop in workspace.optional_loops()]
 
     @property

@@ -19,6 +19,7 @@ from memoryd.domain.access import (
     Who,
     decide,
     folded_id,
+    read_key,
     why_not_agent,
     why_not_call,
 )
@@ -125,6 +126,14 @@ class Caller:
     def admit(self, agent: str | None, session_key: str | None) -> Admitted:
         """Let in a request that will see memory text, or raise."""
         return self.gate.admit(self.socket, agent, session_key)
+
+    def key(self, session_key: str | None) -> str:
+        """Return the session key that counts for an admitted request, in the spelling that all of one session share.
+
+        Empty without one.
+        """
+        counts = self.binding.session_key or session_key
+        return read_key(counts).raw if counts else ""
 
 
 def socket_name(agent: str, number: int) -> str:

@@ -19,7 +19,7 @@ _ALWAYS: Final = {
     503: "Not now: stopping, busy or out of space",
     504: "The answer did not come in the time allowed",
 }
-_BY_GATE: Final = {403: "The access rules do not let this session ask", 409: "Memory search is off for this agent"}
+_BY_GATE: Final = {403: "The access rules do not let this session ask", 409: "What is asked for is off for this agent"}
 
 ERRORS: Final[dict[int | str, dict[str, Any]]] = {
     status: {"model": ErrorReply, "description": text} for status, text in sorted({**_ALWAYS, **_BY_GATE}.items())

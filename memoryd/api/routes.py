@@ -3,6 +3,7 @@
 The app is made of it, and so are the access rules and the description. What does not stand here is never answered.
 """
 
+import re
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -15,7 +16,7 @@ from starlette.convertors import Convertor, register_url_convertor
 from starlette.responses import JSONResponse, Response
 
 from memoryd import __version__
-from memoryd.api import description, events, files, problems, search, sessions, status, sync
+from memoryd.api import description, events, files, problems, qa, search, sessions, status, sync
 from memoryd.api.dependencies import AllServices, Services
 from memoryd.api.http.connection import peer_of
 from memoryd.api.http.decoded import DecodedRoute
@@ -53,6 +54,13 @@ TABLE: Final = (
     Row("POST", f"{API}/search", Who.SESSION, search.search, "Search a memory"),
     Row("GET", f"{API}/files/{{path}}", Who.SESSION, files.get_file, "Read lines of a document"),
     Row("POST", f"{API}/sessions/start", Who.SESSION, sessions.start, "Begin a session"),
+    Row("POST", f"{API}/qa/turns", Who.SESSION, qa.add, "Store a turn of a conversation"),
+    Row("GET", f"{API}/qa/sessions", Who.SESSION, qa.sessions, "List conversations"),
+    Row("GET", f"{API}/qa/sessions/{{session}}", Who.SESSION, qa.session, "Read turns of a conversation"),
+    Row("POST", f"{API}/qa/context", Who.SESSION, qa.context, "Choose the turns to put before an agent"),
+    Row("POST", f"{API}/qa/mark", Who.SESSION, qa.mark, "Keep the answer of a turn, or drop it"),
+    Row("GET", f"{API}/qa/topics", Who.SESSION, qa.topics, "List what was talked about"),
+    Row("GET", f"{API}/qa/stats", Who.SESSION, qa.stats, "Count turns and kept answers"),
     Row("GET", f"{API}/events", Who.SESSION, events.events, "Follow what happens", replies=events.EventStream),
     Row("POST", f"{API}/sync", Who.AGENT, sync.sync, "Scan now, and wait for it", deadline=LONGEST_WAIT),
     Row("POST", f"{API}/reindex", Who.OWNER, sync.reindex, "Read or embed everything again", status=202),
@@ -94,7 +102,8 @@ def install(app: FastAPI, table: Sequence[Row]) -> None:
     app.router.route_class = DecodedRoute
     for row in table:
         app.add_api_route(
-            row.path.replace("{path}", "{path:anyPath}"),
+            # a name that holds a slash is a name all the same, and of nothing that there is
+            re.sub(r"\{(path|session)\}", r"{\1:anyPath}", row.path),
             row.handler,
             methods=[row.method],
             summary=row.summary,

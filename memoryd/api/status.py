@@ -31,6 +31,7 @@ from memoryd.api.index_models import (
     WatcherReply,
 )
 from memoryd.api.models import HealthReply, fallback_reply
+from memoryd.api.qa import stats_reply
 from memoryd.api.status_models import (
     AgentStatus,
     ConfigReply,
@@ -108,6 +109,7 @@ def _agent(status: MemoryStatus) -> AgentStatus:
         database=DatabaseReply(path=str(state.index.path), bytes=held.bytes),
         ledger=_ledger(state.ledger, status.ledger),
         qmd=None if state.qmd is None else _qmd(state.qmd),
+        qa=None if status.qa is None else stats_reply(status.qa),
         fallback=fallback_reply(state.fallback),
         degraded=[DegradedReply(part=one.part, reason=one.reason, since=one.since) for one in status.degraded],
         roots=[_root(one) for one in state.index.roots],

@@ -17,6 +17,7 @@ from memoryd.api.index_models import (
     WatcherReply,
 )
 from memoryd.api.models import FallbackReply, Reply
+from memoryd.api.qa_models import QaStatsReply
 
 
 class DegradedReply(Reply):
@@ -125,6 +126,8 @@ class AgentStatus(Reply):
     """The file of what is held for a while."""
     qmd: QmdReply | None
     """The sidecar; null unless `memory.backend` is `qmd`."""
+    qa: QaStatsReply | None
+    """The questions and answers of conversations; null if `memory.qa.enabled` is false."""
     fallback: FallbackReply | None
     """Who is out, qmd or the provider of embeddings; null if nobody is."""
     degraded: list[DegradedReply]

@@ -138,12 +138,6 @@ class QaStore:
             if self._looking.look():
                 self._on_change()
 
-    def look(self) -> None:
-        """See what others have written, so that it is found; costs a stat for each session."""
-        with self._writing, unavailable():
-            if self._looking.look():
-                self._on_change()
-
     def session_for(self, key: str, agent: str, at: datetime) -> SessionId:
         """Return the session that a turn with a session key belongs to at a time: one that goes on, or a new name."""
         newest = self._going_on(key, agent, at)

@@ -85,6 +85,7 @@ async def _composed(
         lookup=_nothing,
         publish=lambda _event, _data: None,
         ledgers=Ledgers(agents, executor),
+        qas={},
     )
     plan = plan_for(agents[0], loaded.models, store=ModelStore(folder / "models"), environment={}, home=folder)
     embedding = Embedding(plan, EmbedderSlot(lambda _state: None), None)

@@ -69,6 +69,7 @@ async def talking(folder: Path, *, agent: str = "main", is_embedding: bool = Fal
         lookup=_nothing,
         publish=lambda _event, _data: None,
         ledgers=Ledgers([chosen], executor),
+        qas={},
     )
     plan = plan_for(chosen, loaded.models, store=ModelStore(folder / "models"), environment={}, home=folder)
     slot, embedder = EmbedderSlot(lambda _state: None), FakeEmbedder()

@@ -38,9 +38,22 @@ CALLS = [
     ("POST", "/v1/sync"),
     ("POST", "/v1/sessions/start"),
     ("POST", "/v1/reindex"),
+    ("POST", "/v1/qa/turns"),
+    ("GET", "/v1/qa/sessions"),
+    ("GET", "/v1/qa/sessions/{session}"),
+    ("POST", "/v1/qa/context"),
+    ("POST", "/v1/qa/mark"),
+    ("GET", "/v1/qa/topics"),
+    ("GET", "/v1/qa/stats"),
 ]
 WITHOUT_PARAMETERS = CALLS[:2]
-KNOWN = {"path": "MEMORY.md", "agent": "main", "sessionKey": "agent:main:main"}
+KNOWN = {
+    "path": "MEMORY.md",
+    "agent": "main",
+    "sessionKey": "agent:main:main",
+    "session": "fuzzed",
+    "citation": "session:fuzzed#Q1",
+}
 """Names that chance does not find, and without which there are no good answers."""
 CASES, SECONDS = whole_or(40, 100), 120.0
 """Fewest cases of a call with parameters, and how long they may take on a slow machine."""
@@ -66,6 +79,7 @@ KEPT = [
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
     with words_only(tmp_path_factory.mktemp("fuzzed")) as running:
+        running.client().add_turn("Which port does the gateway use?", "It uses 18790.", session="fuzzed")
         yield running
         assert running.client().search("gateway")["results"]
         assert "Traceback" not in running.log.read_text()

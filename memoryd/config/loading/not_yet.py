@@ -17,7 +17,7 @@ NEVER: Final[Mapping[str, str]] = {
     "memorySearch.store.fts.tokenizer": "one tokenizer serves all languages",
 }
 NOT_YET: Final[Mapping[str, str]] = {
-    "memory.qa": "questions and answers are not kept",
+    "memory.qa.fromTranscripts": "session transcripts are not read",
     "memory.qmd.sessions": "session transcripts are not indexed",
     "memorySearch.experimental.sessionMemory": "session transcripts are not indexed",
     "memorySearch.sync.sessions": "session transcripts are not indexed",

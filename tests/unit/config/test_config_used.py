@@ -12,7 +12,6 @@ from tests.package_trees import SOURCES
 READ = {name for text in SOURCES.values() for name in re.findall(r"\.(\w+)", text)}
 SEARCH = "agents.defaults.memorySearch."
 NOTHING_TO_READ = {
-    "memory.readOnly": "nothing writes to a workspace yet",
     f"{SEARCH}store.driver": "there is one",
 }
 

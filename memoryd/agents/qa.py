@@ -1,0 +1,243 @@
+"""The questions and answers of one agent: one method for each use; what another agent said is never seen.
+
+Each raises Disabled without `memory.qa.enabled`, NotNow and StoreUnavailable while the files cannot be used, and
+Denied where it would write and nothing may be written.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from memoryd.agents.workspace_qa import QaProblems, WorkspaceQa
+from memoryd.config.resolved import Agent
+from memoryd.domain.sessions.excerpts import SessionExcerpt, excerpt
+from memoryd.domain.sessions.keeping import Totals, totals
+from memoryd.domain.sessions.making_turns import RawTurn
+from memoryd.domain.sessions.qa_document import counted
+from memoryd.domain.sessions.recalled import recalled
+from memoryd.domain.sessions.sequences import BUDGET
+from memoryd.domain.sessions.session_ids import safe_id
+from memoryd.domain.sessions.topic_places import topic_places
+from memoryd.domain.sessions.turn_addresses import ALL_TURNS, SeqRange, turn_address
+from memoryd.domain.sessions.turn_times import said_at
+from memoryd.domain.sessions.turns import Session, SessionId, Turn
+from memoryd.errors import Disabled, InvalidRequest, MemorydError, NotFound, StoreError, StoreUnavailable
+from memoryd.sessions.footprint import QaFootprint, footprint
+from memoryd.sessions.known_sessions import Entry, head_of
+from memoryd.sessions.qa_store import AddedTurn, FoundSequence, QaStore
+from memoryd.store.ledger import Ledger
+from memoryd.wire import TURNS_MAX
+
+REPLY_CHARS: Final = 400_000
+"""Of questions and answers in one reply."""
+START_SECONDS: Final = 1.0
+"""How long the beginning of a session waits for files that are still being read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewTurn:
+    """A turn to be added to a session by its name, else to the one of a session key that goes on."""
+
+    question: str
+    answer: str | None = None
+    session: str | None = None
+    key: str = ""
+    timestamp: str | None = None
+    significance: float | None = None
+    topics: Sequence[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TakenTurn:
+    """Where a turn went; without `turn` its session is not to be remembered, and nothing was stored."""
+
+    session: SessionId | None
+    turn: Turn | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SequenceOptions:
+    """What a sequence is wanted for; a session by its name, else the newest one of a session key."""
+
+    message: str | None = None
+    session: str | None = None
+    key: str = ""
+    turns: int | None = None
+    budget: int = BUDGET
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledStart:
+    """What a session that begins is given of the one before: prompt text, and the turns in it."""
+
+    text: str = ""
+    session: SessionId | None = None
+    turns: tuple[Turn, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class QaFigures:
+    """What there is of an agent's; the footprint is that of the workspace, which other agents may share."""
+
+    sessions: int
+    totals: Totals
+    footprint: QaFootprint
+    problems: QaProblems
+
+
+class AgentQa:
+    """The questions and answers of one agent; without `shared` they are off."""
+
+    def __init__(self, agent: Agent, shared: WorkspaceQa | None, ledger: Ledger) -> None:
+        self._id = agent.id
+        self._ledger = ledger
+        self._turns = agent.memory.qa.context_turns
+        self._shared = shared
+
+    async def add(self, new: NewTurn) -> TakenTurn:
+        """Store a turn, secrets masked; raises InvalidRequest, and Denied for the session of another agent or key."""
+        shared = self._enabled()
+        if not (new.session or new.key):
+            raise InvalidRequest("the session is missing", hint="give sessionId, or the sessionKey of the session")
+        try:
+            at = said_at(new.timestamp, shared.now())
+        except ValueError as exc:
+            raise InvalidRequest(f"timestamp: {exc}") from exc
+        raw = RawTurn(new.question, new.answer, at, new.significance, new.topics)
+        added = await shared.write(lambda store: self._added(store, new, raw))
+        if added is not None:
+            if added.dropped_answer is not None:
+                await self._hold(added.session, added.turn.seq, added.dropped_answer)
+            return TakenTurn(added.session, added.turn)
+        named = safe_id(new.session) if new.session else shared.store.newest_session(new.key, self._id)
+        return TakenTurn(named, None)
+
+    async def sessions(self) -> list[Entry]:
+        """Return the sessions that are not in the archive, the newest first."""
+        return await self._enabled().read(self._looked)
+
+    async def session(self, name: str, *, seqs: SeqRange = ALL_TURNS, word: str = "") -> SessionExcerpt:
+        """Return turns of a session, one in the archive too; raises NotFound."""
+        found = await self._enabled().read(lambda store: self._session(store, name))
+        return excerpt(found, seqs=seqs, word=word, max_turns=TURNS_MAX, max_chars=REPLY_CHARS)
+
+    async def context(self, options: SequenceOptions) -> FoundSequence:
+        """Return the turns to put before the agent, in order, and why these."""
+        return await self._enabled().read(lambda store: self._sequence(store, options))
+
+    async def start(self, key: str) -> RecalledStart:
+        """Return the last turns of the newest session with a key; nothing where there are none to be had."""
+        try:
+            found = await self._enabled().read(
+                lambda store: self._sequence(store, SequenceOptions(key=key)), seconds=START_SECONDS
+            )
+        except MemorydError:
+            # a session begins whatever state these files are in; status tells of that
+            return RecalledStart()
+        session = found.choice.session
+        if session is None or not found.turns:
+            return RecalledStart()
+        return RecalledStart(recalled(session, found.turns, budget=BUDGET), session, found.turns)
+
+    async def mark(self, name: str, seq: int, *, keep: bool, answer: str | None = None) -> Turn:
+        """Keep the answer of a turn, another one if it is given, or drop it; return the turn.
+
+        One that was not kept, or dropped, comes back from the ledger within a week; then NotFound is raised.
+        """
+        shared, session = self._enabled(), safe_id(name)
+        shared.check_writable()
+        before = await self._turn(shared, session, seq)
+        if keep and answer is None and before.answer is not None:
+            return before
+        wanted = None if not keep else answer or await self._held(session, seq)
+        await shared.write(lambda store: store.mark(session, seq, wanted, agent=self._id))
+        if not keep and before.answer is not None:
+            await self._hold(session, seq, before.answer)
+        return await self._turn(shared, session, seq)
+
+    async def topics(self) -> list[tuple[str, list[str]]]:
+        """Return the topics with the addresses of their turns, those with the most turns first."""
+        places = topic_places(await self.sessions())
+        return sorted(places.items(), key=lambda item: (-len(item[1]), item[0]))
+
+    async def figures(self, *, names_all: bool = False) -> QaFigures:
+        """Count what there is; with `names_all` files are named though nobody knows whose they are."""
+        shared = self._enabled()
+        await shared.read(self._looked)
+        return await asyncio.to_thread(self._counted, shared, names_all)
+
+    async def known_figures(self) -> QaFigures | None:
+        """Count what is known, also while the files cannot be read; None where they are off."""
+        return None if self._shared is None else await asyncio.to_thread(self._counted, self._shared, False)
+
+    @property
+    def problems(self) -> QaProblems:
+        """What is wrong with the files now; nothing where they are off."""
+        return QaProblems() if self._shared is None else self._shared.problems(self._id)
+
+    def _enabled(self) -> WorkspaceQa:
+        if self._shared is None:
+            raise Disabled("questions and answers are off", hint="set memory.qa.enabled: true")
+        return self._shared
+
+    async def _hold(self, session: SessionId, seq: int, answer: str) -> None:
+        # what keeps the ledger from being used is told in status, and costs no turn
+        with contextlib.suppress(StoreError, OSError):
+            await self._ledger.hold(self._id, session, seq, answer)
+
+    async def _held(self, session: SessionId, seq: int) -> str:
+        """Return the answer that is held for a turn; raises NotFound, or StoreUnavailable if nobody can tell."""
+        address = turn_address(session, seq)
+        anew = f"give it anew: memoryctl qa mark '{address}' --answer TEXT"
+        try:
+            held = await self._ledger.held(self._id, session, seq)
+        except (StoreError, OSError) as exc:
+            raise StoreUnavailable(f"the ledger, which may hold the answer, cannot be used: {exc}", hint=anew) from exc
+        if held is None:
+            raise NotFound(f"the answer of {address} is gone: one that is not kept is held for 7 days", hint=anew)
+        return held
+
+    def _added(self, store: QaStore, new: NewTurn, raw: RawTurn) -> AddedTurn | None:
+        if new.session:
+            return store.append(new.session, raw, agent=self._id, key=new.key)
+        return store.append_by_key(new.key, raw, agent=self._id)
+
+    def _looked(self, store: QaStore) -> list[Entry]:
+        # what other programs wrote a moment ago belongs to a list, too
+        store.look()
+        return store.sessions(self._id)
+
+    def _session(self, store: QaStore, name: str) -> Session:
+        try:
+            return store.session(SessionId(name), agent=self._id)
+        except NotFound as exc:
+            raise NotFound(f"there is no session {name!r}", hint="GET /v1/qa/sessions lists them") from exc
+
+    async def _turn(self, shared: WorkspaceQa, session: SessionId, seq: int) -> Turn:
+        found = await shared.read(lambda store: self._session(store, session))
+        for turn in found.turns:
+            if turn.seq == seq:
+                return turn
+        hint = f"it has {len(found.turns)} turns, the last is Q{found.last_seq}"
+        raise NotFound(f"there is no turn {turn_address(session, seq)}", hint=hint)
+
+    def _sequence(self, store: QaStore, options: SequenceOptions) -> FoundSequence:
+        message = (options.message or "").strip() or None
+        current = options.session or (store.newest_session(options.key, self._id) if options.key else None)
+        if message is None and not (options.session or options.key):
+            # nothing is said of what is wanted: what was said last
+            current = next((head_of(entry).id for entry in store.sessions(self._id)), None)
+        turns = self._turns if options.turns is None else options.turns
+        return store.context(message, agent=self._id, current=current, turns=turns, budget=options.budget)
+
+    def _counted(self, shared: WorkspaceQa, names_all: bool) -> QaFigures:
+        entries = shared.store.sessions(self._id)
+        try:
+            measured = footprint(shared.workspace)
+        except OSError:
+            # the same keeps the store from being read, and `problems` tells of that
+            measured = QaFootprint()
+        problems = shared.problems(self._id, names_all=names_all)
+        return QaFigures(len(entries), totals(counted(entry) for entry in entries), measured, problems)

@@ -1,0 +1,154 @@
+"""The questions and answers of one workspace: one store for all agents on it, opened beside everything else."""
+
+import asyncio
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final, TypeVar
+from zoneinfo import ZoneInfo
+
+from memoryd.agents.loops import NamedLoop
+from memoryd.config.memory import MemorySection
+from memoryd.config.resolved import Agent
+from memoryd.errors import Denied, MemorydError, NotNow, StoreUnavailable
+from memoryd.search.word_background import commonness
+from memoryd.sessions.qa_store import QaStore
+from memoryd.sessions.upkeep import QaUpkeep
+
+OPEN_SECONDS: Final = 5.0
+"""How long a call waits for files that are still being read."""
+LOOK_SECONDS: Final = 30.0
+"""How long what another program wrote may stay unseen."""
+RETRY_SECONDS: Final = 10.0
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class QaProblems:
+    """What cannot be read or written, for one agent; `others` counts files whose agent nobody knows."""
+
+    named: tuple[str, ...] = ()
+    others: int = 0
+
+    @property
+    def sentences(self) -> list[str]:
+        """All of it in words, one sentence for each."""
+        unknown = f"{self.others} files of sessions cannot be read; the owner's `memoryctl qa stats` names them"
+        return [*self.named, *([unknown] if self.others else [])]
+
+
+class WorkspaceQa:
+    """Owns the store of a workspace. What writes waits in line, so that at most one thread waits for its files."""
+
+    def __init__(self, agents: Sequence[Agent], *, look_seconds: float = LOOK_SECONDS) -> None:
+        memory = agents[0].memory
+        self.name = agents[0].id
+        self.workspace = Path(os.path.realpath(agents[0].workspace))
+        self._is_shared = len(agents) > 1
+        self._is_read_only = memory.read_only
+        self._now = _clock(memory)
+        self._look_seconds = look_seconds
+        self._upkeep = QaUpkeep(now=self._now)
+        self._opened = asyncio.Event()
+        self._turn = asyncio.Lock()
+        self._trouble = ""
+        self.store = QaStore(
+            self.workspace,
+            keeping=memory.qa.keeping(),
+            commonness=commonness,
+            is_read_only=memory.read_only,
+            on_change=self._upkeep.note_change,
+        )
+
+    def loops(self) -> list[NamedLoop]:
+        """Name the loops that read the files, and those that write what follows from them."""
+        watching: NamedLoop = (f"qa {self.name}", self._watch)
+        return [watching] if self._is_read_only else [watching, (f"qa upkeep {self.name}", self._keep)]
+
+    def now(self) -> datetime:
+        """Return the time in the zone of the owner."""
+        return self._now()
+
+    async def read(self, step: Callable[[QaStore], Result], *, seconds: float = OPEN_SECONDS) -> Result:
+        """Ask the store in a thread; raises NotNow while it is being opened for longer than `seconds`."""
+        await self._ready(seconds)
+        return await asyncio.to_thread(step, self.store)
+
+    async def write(self, step: Callable[[QaStore], Result]) -> Result:
+        """Have the store change something, in a thread, one after the other in the order of the calls.
+
+        Raises Denied where nothing may be written, and StoreUnavailable where there is no workspace: one that is not
+        mounted must not be made anew.
+        """
+        self.check_writable()
+        await self._ready(OPEN_SECONDS)
+        async with self._turn:
+            return await asyncio.to_thread(self._written, step)
+
+    def check_writable(self) -> None:
+        """Raise Denied where nothing may be written."""
+        if self._is_read_only:
+            raise Denied("nothing is written: memory.readOnly is true", hint="set memory.readOnly: false")
+
+    def problems(self, agent: str, *, names_all: bool = False) -> QaProblems:
+        """Return what is wrong with the files, as far as it may be told this agent, and with `names_all` its owner."""
+        own, unknown = list[str](), list[str]()
+        for name, problem, whose in self.store.session_problems():
+            if whose in ("", agent):
+                (own if whose else unknown).append(f"{name}: {problem}")
+        if names_all or not self._is_shared:
+            own, unknown = own + unknown, []
+        around = [self._trouble or self._upkeep.trouble, *self.store.main_problems]
+        return QaProblems((*filter(None, around), *own), len(unknown))
+
+    async def _watch(self) -> None:
+        """Open the store, then look now and then what others wrote, until cancelled."""
+        while True:
+            is_open = self._opened.is_set()
+            try:
+                await asyncio.to_thread(self.store.look if is_open else self.store.open)
+            except MemorydError as exc:
+                self._trouble = str(exc)
+            else:
+                self._trouble = ""
+                self._opened.set()
+            await asyncio.sleep(self._look_seconds if self._opened.is_set() else RETRY_SECONDS)
+
+    async def _keep(self) -> None:
+        await self._opened.wait()
+        await self._upkeep.run(self.store)
+
+    async def _ready(self, seconds: float) -> None:
+        if not self._opened.is_set() and self._trouble:
+            raise StoreUnavailable(self._trouble)
+        try:
+            async with asyncio.timeout(seconds):
+                await self._opened.wait()
+        except TimeoutError as exc:
+            raise NotNow("the conversations are still being read", hint="try again in a moment") from exc
+
+    def _written(self, step: Callable[[QaStore], Result]) -> Result:
+        if not self.workspace.is_dir():
+            raise StoreUnavailable(
+                f"there is no folder {self.workspace}", hint="make the folder of the workspace first"
+            )
+        return step(self.store)
+
+
+def workspace_qas(agents: Sequence[Agent]) -> dict[str, WorkspaceQa]:
+    """Return by the ids of the agents what keeps their questions and answers: one for each folder; none if disabled."""
+    groups: dict[str, list[Agent]] = {}
+    for agent in agents:
+        if agent.memory.qa.enabled:
+            groups.setdefault(os.path.realpath(agent.workspace), []).append(agent)
+    return {agent.id: qa for group in groups.values() for qa in [WorkspaceQa(group)] for agent in group}
+
+
+def _clock(memory: MemorySection) -> Callable[[], datetime]:
+    zone = memory.timezone
+    if zone is None:
+        return lambda: datetime.now().astimezone()
+    return lambda: datetime.now(ZoneInfo(zone))
