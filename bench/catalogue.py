@@ -3,6 +3,7 @@
 from bench import (
     bulk,
     commands,
+    conversations,
     embedding,
     fresh,
     held,
@@ -34,6 +35,7 @@ MEASUREMENTS = (
     Measurement("large", "one note of 64 MiB, and small ones behind one of 25", large.rows),
     Measurement("scanning", "a scan of 10,000 unchanged files", scanning.rows),
     Measurement("scale", "search by size, width, arm and number of clients", scale.rows),
+    Measurement("conversations", "a year of conversations: looking up, adding, starting", conversations.rows),
     Measurement("qmd", "the same questions to qmd and to the builtin index", qmd.rows),
     Measurement("bytes", "100 MB in ten files", bulk.many_bytes, is_slow=True),
     Measurement("long", "one file of 50 MB", bulk.long_file, is_slow=True),

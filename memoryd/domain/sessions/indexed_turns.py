@@ -26,6 +26,8 @@ MAX_MATCHES: Final = 10
 _FEWEST_WORDS: Final = 2
 """So many rare words a message is taken to have: what is vague has little in common with anything."""
 _LOOKED_AT: Final = 400
+_SESSIONS: Final = 40
+"""Of so many sessions, those with the best turns, all runs are looked at."""
 _ONES: Final = np.array([number.bit_count() for number in range(256)], np.uint8)
 
 FloatArray = NDArray[np.float64]
@@ -118,12 +120,21 @@ class IndexedTurns:
             return []
         worth = self._worth(keys.tokens)
         scores = self._scores(keys, worth)
-        names = {place[0] for at in _best_places(scores.alone) if (place := self._places[at])}
-        if always in self._at and scores.alone[self._at[always]].any():
-            names.add(always)
-        found = [self._match(keys, name, worth, scores, run) for name in names]
-        found.sort(key=lambda one: (one.score, one.said_at), reverse=True)
-        return [one for at, one in enumerate(found) if at < limit or one.session == always]
+        names = self._likely(scores.alone)
+        if always in self._at and always not in names and scores.alone[self._at[always]].any():
+            names.append(always)
+        runs = [(name, self._run(name, worth, scores, run)) for name in names]
+        runs.sort(key=lambda one: (one[1].score, self._turns[one[0]][one[1].at].timestamp), reverse=True)
+        wanted = [one for at, one in enumerate(runs) if at < limit or one[0] == always]
+        return [_told(keys, name, self._turns[name], best) for name, best in wanted]
+
+    def _likely(self, alone: FloatArray) -> list[SessionId]:
+        """Return the sessions with the best turns, of equal ones those that were taken in last."""
+        names: dict[SessionId, None] = {}
+        for at in _best_places(alone):
+            if (place := self._places[at]) and len(names) < _SESSIONS:
+                names[place[0]] = None
+        return list(names)
 
     def _worth(self, tokens: Iterable[str]) -> dict[str, float]:
         """Return what each word of a message that anybody said counts: one alone is half of the words at most."""
@@ -144,12 +155,9 @@ class IndexedTurns:
             alone[np.array(self._by_word[word])] += share
         return _Scores(rest, alone)
 
-    def _match(
-        self, keys: MessageKeys, session: SessionId, worth: Mapping[str, float], scores: _Scores, run: int
-    ) -> TurnMatch:
-        turns, at = self._turns[session], self._at[session]
-        best = best_run([turn.tokens for turn in turns], worth, scores.rest[at], scores.alone[at], run)
-        return _told(keys, session, turns, best)
+    def _run(self, session: SessionId, worth: Mapping[str, float], scores: _Scores, run: int) -> BestRun:
+        at = self._at[session]
+        return best_run([turn.tokens for turn in self._turns[session]], worth, scores.rest[at], scores.alone[at], run)
 
     def _add_nearness(self, scores: FloatArray, question_hash: str) -> None:
         if (value := hash_value(question_hash)) is None:
@@ -187,11 +195,11 @@ class IndexedTurns:
 
 
 def _best_places(scores: FloatArray) -> list[int]:
-    """Return the places with the highest scores, none without any: so many that ten sessions are among them."""
+    """Return the places with the highest scores, the best and of these the latest first, none without any."""
     places = np.flatnonzero(scores)
     if len(places) > _LOOKED_AT:
         places = places[np.argpartition(scores[places], -_LOOKED_AT)[-_LOOKED_AT:]]
-    return [int(place) for place in places]
+    return [int(at) for at in places[np.lexsort((places, scores[places]))][::-1]]
 
 
 def _parts(topics: Iterable[str]) -> frozenset[str]:
