@@ -9,9 +9,9 @@ import fcntl
 import os
 import re
 import stat as stat_module
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from secrets import token_hex
 from typing import IO, Final
 
 from memoryd.files.folder_lock import locked_folder
@@ -19,7 +19,7 @@ from memoryd.files.folder_lock import locked_folder
 _PREFIX: Final = ".memoryd-"
 _SUFFIX: Final = ".draft"
 _NAME: Final = re.compile(rf"{re.escape(_PREFIX)}[a-z0-9_]{{8}}{re.escape(_SUFFIX)}")
-"""What `mkstemp` puts between the two are eight letters."""
+"""Between the two stand eight letters, by chance."""
 
 
 @contextlib.contextmanager
@@ -56,11 +56,15 @@ def remove_drafts(folder: Path) -> int:
 
 def _made(folder: Path) -> tuple[Path, int]:
     while True:
-        descriptor, name = tempfile.mkstemp(dir=folder, prefix=_PREFIX, suffix=_SUFFIX)
+        draft = folder / f"{_PREFIX}{token_hex(4)}{_SUFFIX}"
+        try:
+            descriptor = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        except FileExistsError:
+            continue
         with contextlib.suppress(OSError):
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         if os.fstat(descriptor).st_nlink:
-            return Path(name), descriptor
+            return draft, descriptor
         # taken for one of the dead before it was locked
         os.close(descriptor)
 
