@@ -54,11 +54,11 @@ class SessionChanges:
                     after = change(before)
                     if after is None:
                         return None
-                    self._files.write(after, stored.stat if stored else "absent")
+                    written = self._files.write(after, stored.stat if stored else "absent")
                 except FileChangedError:
                     # another writer was faster: its turn comes before ours
                     continue
-                return _read(self._files, name)
+                return written or _read(self._files, name)
         raise StoreUnavailable(f"others write to session {name} all the time")
 
     def _brought_back(self, name: SessionId, change: Change) -> StoredSession | None:
@@ -70,9 +70,9 @@ class SessionChanges:
             after = change(archived.session)
             if after is None:
                 return None
-            self._files.write(after, "absent")
+            written = self._files.write(after, "absent")
             _remove(self._archive, name)
-            return _read(self._files, name)
+            return written or _read(self._files, name)
 
     def put_away(self, name: SessionId, is_old: Callable[[Session], bool]) -> bool:
         """Move a session to the archive if it is old; return False if it is not, or somebody added to it meanwhile."""

@@ -3,7 +3,7 @@
 import os
 import threading
 import weakref
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
@@ -39,6 +39,7 @@ class SessionFiles:
     def __init__(self, workspace: Path, folder: str) -> None:
         self._workspace = workspace
         self.folder = folder
+        self._folder = f"{workspace / folder}/"
         self._lock = threading.Lock()
         self._latest: dict[SessionId, StoredSession] = {}
         """Those that were read or written last, so that a session that grows is not parsed at every turn."""
@@ -85,9 +86,10 @@ class SessionFiles:
         self._keep(session, stored)
         return stored
 
-    def write(self, session: Session, expected: FileStat | Literal["absent"]) -> None:
-        """Put a session into its file; raises FileChangedError if another writer was there since it was read.
+    def write(self, session: Session, expected: FileStat | Literal["absent"]) -> StoredSession | None:
+        """Put a session into its file and return it, None if another writer has been there already.
 
+        Raises FileChangedError, and writes nothing, if another writer was there since it was read.
         The bytes outlast a loss of power; that the name leads to them is made sure of by `settle`.
         """
         with self._lock:
@@ -100,8 +102,11 @@ class SessionFiles:
             _close_all(self._replaced)
         data = f"{text}\n".encode()
         stat = replace_file(path, data, expected=expected, is_durable=True, syncs_folder=False, replaced=self._replaced)
-        if stat is not None:
-            self._keep(session.id, StoredSession(session, _identity(stat), text))
+        if stat is None:
+            return None
+        stored = StoredSession(session, _identity(stat), text)
+        self._keep(session.id, stored)
+        return stored
 
     def remove(self, session: SessionId, expected: FileStat) -> None:
         """Remove the file of a session that is still the one that was read; raises FileChangedError if it is not."""
@@ -117,7 +122,8 @@ class SessionFiles:
     def stat(self, session: SessionId) -> FileStat | None:
         """Return what tells whether the file of a session is still the one that was read, None if there is none."""
         try:
-            stat = (self.path / f"{session}{SUFFIX}").lstat()
+            # no Path: this is asked several times a turn
+            stat = os.lstat(f"{self._folder}{session}{SUFFIX}")
         except OSError:
             return None
         return _identity(file_stat(stat))
@@ -137,7 +143,7 @@ def _close_all(descriptors: list[int]) -> None:
 
 
 def _identity(stat: FileStat) -> FileStat:
-    return replace(stat, device=0)
+    return FileStat(0, stat.inode, stat.size, stat.mtime_ns, stat.ctime_ns)
 
 
 def _is_ours(entry: os.DirEntry[str]) -> bool:
