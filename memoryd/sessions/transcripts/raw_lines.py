@@ -41,12 +41,12 @@ def raw_lines(descriptor: int, start: int, end: int, prefix_hash: bytes, max_lin
         held = [*held, rest] if size <= max_line_bytes else []
 
 
-def has_prefix(descriptor: int, offset: int, prefix_hash: bytes) -> bool:
-    """Tell whether all bytes before an offset are those with this hash: reads them all."""
-    read, found = 0, b""
-    for line in raw_lines(descriptor, 0, offset, b"", 0):
-        read, found = read + line.size, line.prefix_hash
-    return (read, found) == (offset, prefix_hash)
+def has_lines(descriptor: int, start: int, start_hash: bytes, end: int, end_hash: bytes) -> bool:
+    """Tell whether the lines between two offsets lead from one prefix hash to the other: reads them all."""
+    at, found = start, start_hash
+    for line in raw_lines(descriptor, start, end, start_hash, 0):
+        at, found = at + line.size, line.prefix_hash
+    return (at, found) == (end, end_hash)
 
 
 def edge_hash(descriptor: int, offset: int) -> bytes:

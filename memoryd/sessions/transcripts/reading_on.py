@@ -4,11 +4,11 @@ Transcripts grow by whole lines. That what was read before is still the same is 
 and last bytes, and by all of it where the file is another one, is shorter, or was written without growing.
 """
 
+import contextlib
 import os
 import stat as stat_module
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -27,11 +27,12 @@ from memoryd.domain.sessions.transcripts.tails import START, Tail
 from memoryd.domain.sessions.transcripts.utterances import LeftOut, TranscriptFormat, Utterance
 from memoryd.files.beneath import open_beneath
 from memoryd.files.octets import NotReadableError, TornReadError, file_stat
-from memoryd.sessions.transcripts.raw_lines import BLOCK_BYTES, RawLine, edge_hash, has_prefix, raw_lines
+from memoryd.sessions.transcripts.raw_lines import BLOCK_BYTES, RawLine, edge_hash, has_lines, raw_lines
 
 MAX_BYTES: Final = 4 << 20
 """Read in one step."""
 MAX_LINE_BYTES: Final = 16 << 20
+_TRIES: Final = 3
 
 
 def read_on(
@@ -48,6 +49,14 @@ def read_on(
     beyond `max_line_bytes` is counted and skipped. A line without its end waits. Blocks, so run it in a thread;
     raises nothing of the disk: it is told as a state.
     """
+    for _ in range(_TRIES):
+        with contextlib.suppress(TornReadError):
+            return _told(path, tail, whose, max_bytes, max_line_bytes)
+    return ReadOn(TranscriptState.UNREADABLE, tail, problem="it is written anew again and again", is_more=True)
+
+
+def _told(path: Path, tail: Tail, whose: TranscriptFormat | None, max_bytes: int, max_line_bytes: int) -> ReadOn:
+    """Read on once, with what the disk refuses told as a state; raises TornReadError."""
     try:
         with _opened(path) as descriptor:
             return _Reading(descriptor, whose, max_bytes, max_line_bytes).on(tail)
@@ -55,15 +64,13 @@ def read_on(
         if path.parent.is_dir():
             return ReadOn(TranscriptState.GONE, START)
         return ReadOn(TranscriptState.UNREADABLE, tail, problem="its folder is not there")
-    except TornReadError:
-        return ReadOn(TranscriptState.UNREADABLE, tail, problem="it was written anew while it was read", is_more=True)
     except NotReadableError as exc:
         return ReadOn(TranscriptState.UNREADABLE, tail, problem=str(exc))
     except OSError as exc:
         return ReadOn(TranscriptState.UNREADABLE, tail, problem=exc.strerror or str(exc))
 
 
-@contextmanager
+@contextlib.contextmanager
 def _opened(path: Path) -> Iterator[int]:
     # never waits for a writer of a FIFO, and follows no link that was put there since the folder was read
     descriptor = open_beneath(path.parent, path.name)
@@ -94,10 +101,11 @@ class _Reading:
         if start.whose is None or self.whose not in (None, start.whose):
             return self._refused(start, before, state)
         end = self._read(start, before.size)
-        self._check(start, before)
+        new = replace(end, stat=before, edge_hash=edge_hash(self.descriptor, end.offset))
+        # last, so that the edges above are of the file that was read
+        self._check(start, end)
         if is_same and end.lines == tail.lines:
             state = TranscriptState.UNCHANGED
-        new = replace(end, stat=before, edge_hash=edge_hash(self.descriptor, end.offset))
         is_more = end.offset - start.offset >= self.max_bytes and end.offset < before.size
         return ReadOn(state, new, tuple(self.lines), self.counts, is_more)
 
@@ -123,7 +131,7 @@ class _Reading:
         has_grown_or_rested = now.size > tail.stat.size or now == tail.stat
         if not tail.offset or (is_this_file and has_grown_or_rested):
             return True
-        return has_prefix(self.descriptor, tail.offset, tail.prefix_hash)
+        return has_lines(self.descriptor, 0, b"", tail.offset, tail.prefix_hash)
 
     def _recognised(self, size: int) -> TranscriptFormat | None:
         first = islice(self._raw(START, min(size, self.max_line_bytes + BLOCK_BYTES)), LOOKED_AT)
@@ -157,10 +165,15 @@ class _Reading:
         offset = tail.offset + line.size
         return replace(tail, offset=offset, lines=number, prefix_hash=line.prefix_hash, is_generated=is_generated)
 
-    def _check(self, start: Tail, before: FileStat) -> None:
-        """Raise TornReadError where another file was written over this one while it was read."""
-        is_shorter = os.fstat(self.descriptor).st_size < before.size
-        if is_shorter or (start.offset and edge_hash(self.descriptor, start.offset) != start.edge_hash):
+    def _check(self, start: Tail, end: Tail) -> None:
+        """Raise TornReadError unless all that this look relied on stands there still.
+
+        A program that writes its file anew in place, while it is read, leaves lines of both; a time of change is too
+        coarse to tell that.
+        """
+        is_there = not start.offset or edge_hash(self.descriptor, start.offset) == start.edge_hash
+        span = start.offset, start.prefix_hash, end.offset, end.prefix_hash
+        if not is_there or not has_lines(self.descriptor, *span):
             raise TornReadError
 
 

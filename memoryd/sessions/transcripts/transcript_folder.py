@@ -1,5 +1,6 @@
 """Find the transcripts of one folder: regular files directly in it, by name; no symlink is followed."""
 
+import json
 import os
 from dataclasses import dataclass
 from itertools import islice
@@ -7,10 +8,12 @@ from pathlib import Path
 from typing import Final
 
 from memoryd.domain.documents import FileStat, RelativePath, SkippedFile, is_utf8_name, printable_name
-from memoryd.domain.sessions.transcripts.transcript_names import is_transcript_name
-from memoryd.files.octets import file_stat
+from memoryd.domain.sessions.transcripts.generated_sessions import LIST_NAME, generated_sessions
+from memoryd.domain.sessions.transcripts.transcript_names import is_transcript_name, session_of
+from memoryd.files.octets import NotReadableError, TornReadError, file_stat, read_octets
 
 MAX_ENTRIES: Final = 50_000
+_MAX_LIST_BYTES: Final = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +22,8 @@ class FoundTranscripts:
 
     files: dict[str, FileStat]
     skipped: tuple[SkippedFile, ...] = ()
+    generated: int = 0
+    """Transcripts that are left out, as their sessions are of timers and dreams: nobody spoke in them."""
     problem: str = ""
     """Why the folder could not be looked at whole: what is missing from `files` may be there."""
 
@@ -28,20 +33,33 @@ def find_transcripts(folder: Path, *, max_entries: int = MAX_ENTRIES) -> FoundTr
 
     Blocks, so run it in a thread. Raises nothing: a folder that is gone or closed is a `problem`.
     """
-    files, skipped = dict[str, FileStat](), []
     try:
         with os.scandir(folder) as entries:
             listed = sorted(islice(entries, max_entries + 1), key=lambda entry: entry.name)
-        for entry in filter(lambda entry: is_transcript_name(entry.name), listed[:max_entries]):
-            reason = _why_not(entry)
-            if reason:
-                skipped.append(SkippedFile(RelativePath(printable_name(entry.name)), reason))
-            elif (stat := _stat(entry)) is not None:
-                files[entry.name] = stat
+        named = [entry for entry in listed[:max_entries] if is_transcript_name(entry.name)]
+        generated = _generated(folder) if named else frozenset[str]()
+        wanted = [entry for entry in named if session_of(entry.name) not in generated]
+        skipped = [_skipped(entry, reason) for entry in wanted if (reason := _why_not(entry))]
+        stats = {entry.name: _stat(entry) for entry in wanted if not _why_not(entry)}
     except OSError as exc:
-        return FoundTranscripts(files, tuple(skipped), exc.strerror or str(exc))
+        return FoundTranscripts({}, problem=exc.strerror or str(exc))
+    files = {name: stat for name, stat in stats.items() if stat is not None}
     problem = f"has more than {max_entries:,} entries" if len(listed) > max_entries else ""
-    return FoundTranscripts(files, tuple(skipped), problem)
+    return FoundTranscripts(files, tuple(skipped), len(named) - len(wanted), problem)
+
+
+def _generated(folder: Path) -> frozenset[str]:
+    """Return the sessions that the folder's own list says are generated, none where it has no such list."""
+    try:
+        octets = read_octets(folder, LIST_NAME, max_bytes=_MAX_LIST_BYTES)
+        return generated_sessions(json.loads(octets.data))
+    except (OSError, NotReadableError, TornReadError, ValueError, RecursionError):
+        # what a timer's session says is indexed then, which harms nobody
+        return frozenset()
+
+
+def _skipped(entry: os.DirEntry[str], reason: str) -> SkippedFile:
+    return SkippedFile(RelativePath(printable_name(entry.name)), reason)
 
 
 def _why_not(entry: os.DirEntry[str]) -> str:

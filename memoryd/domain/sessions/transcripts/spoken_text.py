@@ -49,5 +49,6 @@ def shortened(text: str, max_chars: int) -> str:
 def spoken_text(text: str) -> str:
     """Return what is kept of a text: harmless, redacted, folded; at most `MAX_CHARS` characters."""
     masked = redacted(shortened(harmless_text(text), MAX_CHARS))
+    one_line = folded(masked)
     # folding joins lines: a command and its password may have stood on two
-    return redacted(folded(masked))
+    return one_line if one_line == masked else redacted(one_line)

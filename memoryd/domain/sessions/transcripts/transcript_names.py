@@ -20,3 +20,8 @@ def is_transcript_name(name: str) -> bool:
     if is_hidden(name) or _DERIVED.fullmatch(name):
         return False
     return (name.endswith(SUFFIX) and len(name) > len(SUFFIX)) or _ARCHIVE.fullmatch(name) is not None
+
+
+def session_of(name: str) -> str:
+    """Return the name of the session whose transcript, or archive of one, a file is."""
+    return name.split(SUFFIX)[0]
