@@ -2,9 +2,12 @@
 
 import json
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memoryd.domain.documents import FileStat
 from memoryd.domain.sessions.transcripts.steps import ReadOn, TranscriptState
@@ -124,3 +127,169 @@ def test_unknown_format_is_reported_and_not_guessed(path: Path) -> None:
     misfit = read_on(path, START, whose=TranscriptFormat.OPENCLAW)
     assert (misfit.state, misfit.lines, misfit.tail.lines) == (TranscriptState.OTHER_FORMAT, (), 0)
     assert "claude-code" in misfit.problem
+
+
+def test_line_that_is_too_long_is_counted_and_passed_over(path: Path) -> None:
+    path.write_bytes(told("one") + told("x" * 5000) + told("three"))
+    step = read_on(path, max_line_bytes=1000)
+    assert (spoken(step), step.counts) == ([(1, "one"), (3, "three")], {"spoken": 2, "too long": 1, "cut": 0})
+    path.write_bytes(told("one") + told("x" * 5000)[:-1])
+    step = read_on(path, max_line_bytes=1000)
+    assert spoken(step) == [(1, "one")]
+    append(path, b"\n" + told("three"))
+    step = read_on(path, step.tail, max_line_bytes=1000)
+    assert (step.state, spoken(step), step.tail.lines) == (GROWN, [(3, "three")], 3)
+
+
+def test_damaged_lines_cost_only_themselves(path: Path) -> None:
+    path.write_bytes(
+        b"\xef\xbb\xbf"
+        + told("first").replace(b"\n", b"\r\n")
+        + b"\r\n"
+        + b"\0" * 5000
+        + told("behind zeros")
+        + b'{"type": "message", "message": {"role": "user"\n'
+        + told("caf\xe9").replace(b"\\u00e9", b"\xe9")
+        + b"[" * 200_000
+        + b"\n\xff\xfe\n"
+        + told("last")
+    )
+    step = read_on(path)
+    assert spoken(step) == [(1, "first"), (3, "behind zeros"), (5, "caf\ufffd"), (8, "last")]
+    assert step.counts == {"spoken": 4, "no message": 1, "unreadable": 3, "cut": 0}
+
+
+def test_more_was_said_than_is_kept_of_one_utterance(path: Path) -> None:
+    path.write_bytes(told("word " * 200_000))
+    step = read_on(path)
+    assert (step.counts["cut"], len(step.lines[0].utterance.text) <= 1 << 18) == (1, True)
+
+
+def test_transcript_of_a_timer_says_nothing_from_where_it_is_told(path: Path) -> None:
+    path.write_bytes(told("one"))
+    tail = read_on(path).tail
+    append(path, b'{"type":"custom","data":{"sessionKey":"agent:main:cron:4:run:2"}}\n' + told("two"))
+    step = read_on(path, tail)
+    assert (step.lines, step.counts["dropped"], step.tail.is_generated) == ((), 1, True)
+    append(path, told("three"))
+    assert read_on(path, step.tail).lines == ()
+
+
+def test_steps_are_bounded_and_lead_to_the_same(path: Path) -> None:
+    path.write_bytes(b"".join(told(f"number {number}") for number in range(1000)))
+    whole = read_on(path)
+    assert not whole.is_more
+    tail, lines, steps = START, [], 0
+    while True:
+        step = read_on(path, tail, max_bytes=5000)
+        assert step.tail.offset - tail.offset < 5000 + 100
+        lines += spoken(step)
+        tail, steps = step.tail, steps + 1
+        if not step.is_more:
+            break
+    assert steps > 10
+    assert (lines, tail) == (spoken(whole), whole.tail)
+
+
+def test_edit_within_what_was_read_is_seen_at_once(path: Path) -> None:
+    """Whether the time of change goes forward, stays, or goes back."""
+    for later in (10**9, 0, -(10**12)):
+        path.write_bytes(told("x" * 5000) + told("tea") + told("y" * 5000))
+        tail = read_on(path).tail
+        content = path.read_bytes()
+        path.write_bytes(content.replace(b"tea", b"TEA"))
+        os.utime(path, ns=(0, tail.stat.mtime_ns + later))
+        step = read_on(path, tail)
+        assert (step.state, len(step.lines), step.lines[1].utterance.text) == (REWRITTEN, 3, "TEA")
+
+
+def test_time_of_change_alone_changes_nothing(path: Path) -> None:
+    path.write_bytes(told("one"))
+    tail = read_on(path).tail
+    os.utime(path, (1, 1))
+    step = read_on(path, tail)
+    assert (step.state, step.lines, step.tail.offset) == (UNCHANGED, (), tail.offset)
+
+
+def test_other_content_with_the_same_inode_is_not_the_same_transcript(path: Path) -> None:
+    """File systems give numbers again; and a program may write over a file through its name."""
+    path.write_bytes(told("one") + told("two"))
+    tail = read_on(path).tail
+    path.write_bytes(told("six") + told("ten") + told("more"))
+    assert path.stat().st_ino == tail.stat.inode
+    assert spoken(read_on(path, tail)) == [(1, "six"), (2, "ten"), (3, "more")]
+
+
+def test_what_is_no_regular_file_neither_blocks_nor_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").write_bytes(told("secret"))
+    (tmp_path / "link.jsonl").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "broken.jsonl").symlink_to(tmp_path / "nowhere")
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    (tmp_path / "folder.jsonl").mkdir()
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "other.jsonl").write_bytes(told("another project"))
+    (tmp_path / "ours.jsonl").write_bytes(told("ours"))
+    found = find_transcripts(tmp_path)
+    assert (list(found.files), found.problem) == (["ours.jsonl"], "")
+    assert {file.path: file.reason for file in found.skipped} == {
+        "broken.jsonl": "a symlink",
+        "folder.jsonl": "not a regular file",
+        "link.jsonl": "a symlink",
+        "pipe.jsonl": "not a regular file",
+    }
+    for name in ("link.jsonl", "broken.jsonl", "pipe.jsonl", "folder.jsonl"):
+        step = read_on(tmp_path / name)
+        assert (step.state, step.lines, bool(step.problem)) == (TranscriptState.UNREADABLE, (), True)
+
+
+def test_folder_that_cannot_be_read_is_a_problem_and_no_deletion(tmp_path: Path) -> None:
+    assert find_transcripts(tmp_path / "gone").problem
+    assert find_transcripts(tmp_path).problem == ""
+    for number in range(4):
+        (tmp_path / f"{number}.jsonl").touch()
+    assert "more than 3" in find_transcripts(tmp_path, max_entries=3).problem
+
+
+def test_names_that_cannot_be_cited_are_reported(tmp_path: Path) -> None:
+    for name in (b"\xff.jsonl", b"a\nb.jsonl", "\u202egnp.jsonl".encode()):
+        (tmp_path / os.fsdecode(name)).write_bytes(told("x"))
+    found = find_transcripts(tmp_path)
+    assert (found.files, len(found.skipped)) == ({}, 3)
+    assert all(file.path.encode() and "cannot be cited" in file.reason for file in found.skipped)
+
+
+def test_sessions_that_the_list_calls_generated_are_left_out(tmp_path: Path) -> None:
+    for name in ("said.jsonl", "timer.jsonl", "timer.jsonl.deleted.2026-01-01T00-00-00.000Z"):
+        (tmp_path / name).write_bytes(told("x"))
+    (tmp_path / "sessions.json").write_text('{"agent:main:cron:1:run:2": {"sessionId": "timer"}}')
+    found = find_transcripts(tmp_path)
+    assert (list(found.files), found.generated) == (["said.jsonl"], 2)
+    (tmp_path / "sessions.json").write_text('{"agent:main:cron:1:run:2": ')
+    assert len(find_transcripts(tmp_path).files) == 3
+
+
+pieces = st.lists(
+    st.sampled_from([told("hello"), told("hi", "assistant"), told("NO_REPLY", "assistant"), b"\n", b"{}\r\n"])
+    | st.binary(max_size=30),
+    max_size=20,
+)
+
+
+@given(pieces, st.lists(st.integers(0, 2000), max_size=8), st.integers(1, 300))
+def test_any_split_of_what_is_written_gives_the_same(written: list[bytes], cuts: list[int], max_bytes: int) -> None:
+    """The same utterances and the same tail as reading it at once, but for the times of the file."""
+    data = told("first") + b"".join(written)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "s.jsonl"
+        tail, lines, at = START, list[tuple[int, str]](), 0
+        for cut in [*sorted(cut % (len(data) + 1) for cut in cuts), len(data)]:
+            append(path, data[at:cut])
+            at = cut
+            is_more = True
+            while is_more:
+                step = read_on(path, tail, max_bytes=max_bytes)
+                assert step.state in (GROWN, UNCHANGED)
+                lines += spoken(step)
+                tail, is_more = step.tail, step.is_more
+        whole = read_on(path)
+        assert (lines, tail) == (spoken(whole), whole.tail)

@@ -1,0 +1,70 @@
+"""What is kept of a text: harmless, without secrets, on one line, bounded."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.domain.redaction import redacted
+from memoryd.domain.sessions.transcripts.spoken_text import MAX_CHARS, harmless_text, shortened, spoken_text
+
+BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+KEY = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("a\x00b\x07c\x7fd\x9be", "abcd"),
+        ("\x1b[1;31mred\x1b[0m", "red"),
+        ("\x1b]0;title\x07text", "text"),
+        ("\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "link"),
+        ("\x1b]never ended, and said", "never ended, and said"),
+        ("\x9dnever ended, and said", "never ended, and said"),
+        (f"say {BIDI}it", "say it"),
+        ("half \ud83d of one", "half \ufffd of one"),
+        ("whole 😀 one", "whole 😀 one"),
+        ("\ufeffmarked", "marked"),
+        ("one\u2028two\u2029three\x85four\x0bfive\x1csix\u3000seven", "one two three four five six seven"),
+        ("User: a\nAssistant: b", "User: a Assistant: b"),
+        ("你觉得这个设计怎么样？", "你觉得这个设计怎么样？"),
+    ],
+)
+def test_text_is_made_harmless(text: str, kept: str) -> None:
+    assert spoken_text(text) == kept
+
+
+def test_secret_that_control_characters_hide_is_found() -> None:
+    hidden = f"{KEY[:9]}\x00{KEY[9:20]}\u202e{KEY[20:]}"
+    assert spoken_text(f"it is {hidden}.") == "it is ghp_ab…6789."
+    assert spoken_text('curl -X POST\n -u "ana:hunter22x" http://x') == 'curl -X POST -u "ana:***" http://x'
+
+
+def test_long_text_is_cut_between_words_and_no_secret_with_it() -> None:
+    assert shortened("word " * 10, 12) == "word word"
+    assert shortened("word\nword word", 11) == "word"
+    text = "x " * (MAX_CHARS // 2 - 10) + KEY
+    assert len(spoken_text(text)) <= MAX_CHARS
+    assert "ghp_" not in spoken_text(text)
+    assert len(shortened("x" * 10_000, 9_000)) == 9_000 - 4096
+
+
+texts = st.text(
+    st.characters(exclude_categories=()) | st.sampled_from(f"\x00\x1b[]\x07\x9b\x9d\n\t \ud800\udc00{BIDI}")
+)
+
+
+@given(texts)
+def test_nothing_harmful_is_left_of_any_text(text: str) -> None:
+    kept = spoken_text(text)
+    assert kept.encode().decode() == kept
+    assert [sign for sign in kept if unicodedata.category(sign) in ("Cc", "Cs", "Zl", "Zp") or sign in BIDI] == []
+    assert kept == " ".join(kept.split())
+    assert redacted(kept) == kept
+    assert spoken_text(kept) == kept
+
+
+@given(st.text(st.characters(exclude_categories=("C", "Z"))))
+def test_words_without_harm_stay_as_they_are(text: str) -> None:
+    assert harmless_text(text) == text

@@ -1,0 +1,159 @@
+"""Names, times, formats, pieces and moves of transcripts."""
+
+import json
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.domain.documents import FileStat
+from memoryd.domain.sessions.transcripts.generated_sessions import generated_sessions
+from memoryd.domain.sessions.transcripts.reading_records import recognised, record_of
+from memoryd.domain.sessions.transcripts.record_times import as_instant
+from memoryd.domain.sessions.transcripts.tails import Tail, renamed
+from memoryd.domain.sessions.transcripts.transcript_names import is_transcript_name
+from memoryd.domain.sessions.transcripts.utterances import LeftOut, Speaker, TranscriptFormat, Utterance
+from memoryd.domain.sessions.transcripts.wrapping import wrapped_lines
+
+CHECKPOINT = "s.checkpoint.01234567-89ab-4cde-8f01-23456789abcd.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("name", "is_one"),
+    [
+        ("s.jsonl", True),
+        ("a b ü.jsonl", True),
+        ("s.jsonl.reset.2026-01-01T00-00-00.000Z", True),
+        ("s.jsonl.deleted.2026-01-01T00-00-00Z", True),
+        ("s.checkpoint.mine.jsonl", True),
+        ("s.jsonl.bak.2026-01-01T00-00-00.000Z", False),
+        ("s.jsonl.reset.now", False),
+        (".jsonl.reset.2026-01-01T00-00-00Z", False),
+        ("s.trajectory.jsonl", False),
+        (CHECKPOINT, False),
+        (CHECKPOINT.upper().replace("JSONL", "jsonl"), False),
+        (".s.jsonl", False),
+        (".jsonl", False),
+        ("s.jsonl~", False),
+        ("s.jsonl.tmp", False),
+        ("sessions.json", False),
+        ("s.JSONL", False),
+    ],
+)
+def test_names_of_transcripts(name: str, is_one: bool) -> None:
+    assert is_transcript_name(name) is is_one
+
+
+@pytest.mark.parametrize(
+    ("value", "instant"),
+    [
+        ("2026-01-02T03:04:05.678Z", datetime(2026, 1, 2, 3, 4, 5, 678_000, tzinfo=UTC)),
+        ("2026-01-02T03:04:05+08:00", datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone(timedelta(hours=8)))),
+        ("2026-01-02T03:04:05", datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)),
+        (1_700_000_000, datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)),
+        (1_700_000_000.5, datetime(2023, 11, 14, 22, 13, 20, 500_000, tzinfo=UTC)),
+        (1_700_000_000_500, datetime(2023, 11, 14, 22, 13, 20, 500_000, tzinfo=UTC)),
+        ("1969-12-31T23:59:59Z", None),
+        ("0001-01-01T00:00:00+14:00", None),
+    ],
+)
+def test_times(value: object, instant: datetime | None) -> None:
+    assert as_instant(value) == instant
+
+
+@pytest.mark.parametrize(
+    "value", ["", "once", 0, -1, True, None, [], float("nan"), float("inf"), 9e15, 10**400, "2026-13-01T00:00:00Z"]
+)
+def test_what_is_no_time(value: object) -> None:
+    assert as_instant(value) is None
+
+
+OPENCLAW, CLAUDE = TranscriptFormat.OPENCLAW, TranscriptFormat.CLAUDE_CODE
+
+
+@pytest.mark.parametrize(
+    ("record", "whose"),
+    [
+        ({"type": "session", "version": 3, "id": "x"}, OPENCLAW),
+        ({"type": "message", "message": {"role": "toolResult"}}, OPENCLAW),
+        ({"type": "user", "message": {"content": "x"}}, CLAUDE),
+        ({"type": "assistant", "message": {"role": "assistant", "content": []}}, CLAUDE),
+        ({"type": "summary", "leafUuid": "x"}, CLAUDE),
+        ({"type": "file-history-snapshot", "messageId": "x"}, CLAUDE),
+        ({"type": "session", "id": "x"}, None),
+        ({"type": "session_meta", "payload": {}}, None),
+        ({"type": "message", "role": "user", "content": "x"}, None),
+        ({"type": "user", "content": "x"}, None),
+        ({"type": "summary"}, None),
+        ({"type": ["user"]}, None),
+        ({}, None),
+    ],
+)
+def test_formats_are_told_apart(record: dict[str, Any], whose: TranscriptFormat | None) -> None:
+    assert recognised([LeftOut.UNREADABLE, {"type": "custom"}, record]) is whose
+
+
+@pytest.mark.parametrize(
+    ("line", "record"),
+    [
+        (b'{"a": 1}\r\n', {"a": 1}),
+        (b'\xef\xbb\xbf{"a": 1}\n', {"a": 1}),
+        (b'\0\0\0{"a": 1}\n', {"a": 1}),
+        (b'{"a": "\xff"}\n', {"a": "\ufffd"}),
+        (b"\r\n", LeftOut.NO_MESSAGE),
+        (b"\0\0\n", LeftOut.NO_MESSAGE),
+        (b'{"a": \n', LeftOut.UNREADABLE),
+        (b"[1]\n", LeftOut.UNREADABLE),
+        (b"[" * 100_000, LeftOut.UNREADABLE),
+        (b'{"a":' * 100_000, LeftOut.UNREADABLE),
+        (b"1" * 100_000, LeftOut.UNREADABLE),
+        ('{"a": "\u2028"}'.encode("utf-16"), LeftOut.UNREADABLE),
+    ],
+)
+def test_records_of_lines(line: bytes, record: object) -> None:
+    assert record_of(line) == record
+
+
+def test_pieces_name_their_speaker() -> None:
+    said = Utterance(Speaker.ASSISTANT, "aaaa bbbb cccccccccccc 😀😀😀😀😀😀")
+    assert wrapped_lines(said, 9) == [
+        "Assistant: aaaa bbbb",
+        "Assistant: ccccccccc",
+        "Assistant: ccc",
+        "Assistant: 😀😀😀😀😀😀",
+    ]
+    assert wrapped_lines(Utterance(Speaker.USER, "short")) == ["User: short"]
+
+
+@given(st.text(st.sampled_from("ab 😀"), min_size=1).map(lambda text: " ".join(text.split())).filter(bool))
+def test_pieces_hold_the_whole_text(text: str) -> None:
+    pieces = [line.removeprefix("User: ") for line in wrapped_lines(Utterance(Speaker.USER, text), 5)]
+    assert "".join(pieces).replace(" ", "") == text.replace(" ", "")
+    assert all(0 < len(piece) <= 5 for piece in pieces)
+
+
+def test_transcript_is_found_under_its_new_name() -> None:
+    def stat(inode: int) -> FileStat:
+        return FileStat(1, inode, 10, 0, 0)
+
+    tails = {"a": Tail(stat(1), 5), "b": Tail(stat(2), 5), "c": Tail(stat(3), 5), "unread": Tail(stat(4))}
+    assert renamed(tails, {"a": stat(1), "b": stat(9), "b2": stat(2), "c2": stat(3), "d": stat(4)}) == {
+        "b": "b2",
+        "c": "c2",
+    }
+    assert renamed(tails, {"a": stat(1), "a2": stat(1)}) == {}, "another name of a file that stays"
+    assert renamed(tails, {"a": stat(2), "b": stat(1)}) == {}, "two that changed places are read anew"
+
+
+def test_generated_sessions_are_told_by_their_list() -> None:
+    document = {
+        "agent:main:main": {"sessionId": "said"},
+        "agent:main:cron:42:run:7": {"sessionId": "timer", "sessionFile": "/x/sessions/other.jsonl"},
+        "agent:main:subagent:1": {"sessionId": "child", "spawnedBy": "agent:main:cron:42:run:7"},
+        "agent:main:dreaming-narrative-1": {"sessionId": 7},
+        "agent:main:cron:1:run:1": None,
+    }
+    assert generated_sessions(json.loads(json.dumps(document))) == {"timer", "other", "child"}
+    assert generated_sessions([]) == frozenset()
