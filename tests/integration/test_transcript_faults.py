@@ -1,0 +1,221 @@
+"""Transcripts that others write while they are read, of any size, and with any content."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from memoryd.domain.sessions.transcripts.steps import ReadOn, TranscriptState
+from memoryd.domain.sessions.transcripts.tails import START, Tail
+from memoryd.sessions.transcripts.reading_on import read_on
+
+KEPT = {TranscriptState.GROWN, TranscriptState.UNCHANGED, TranscriptState.UNREADABLE}
+
+APPEND = """
+import os, random, sys
+data, out = open(sys.argv[1], "rb").read(), os.open(sys.argv[2], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+chance, at = random.Random(7), 0
+while at < len(data):
+    size = chance.choice((1, 7, 100, 4096, 70_000))
+    at += os.write(out, data[at : at + size])
+"""
+
+REWRITE = """
+import os, random, sys
+target, chance = sys.argv[-1], random.Random(7)
+for version in sys.argv[1:-1]:
+    data, at = open(version, "rb").read(), 0
+    # in place, as a program that opens its file with "w"; every third one by a rename
+    name = target if chance.random() < 0.7 else target + ".tmp"
+    out = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    while at < len(data):
+        at += os.write(out, data[at : at + chance.choice((100, 4096, 70_000))])
+    os.close(out)
+    if name != target:
+        os.replace(name, target)
+"""
+
+
+def line(text: str) -> bytes:
+    return json.dumps({"type": "message", "message": {"role": "user", "content": text}}).encode() + b"\n"
+
+
+class Follower:
+    """Keeps rows of a transcript as an index does: each step is applied with its tail, or not at all."""
+
+    def __init__(self, path: Path, max_bytes: int = 1 << 16) -> None:
+        self.path = path
+        self.max_bytes = max_bytes
+        self.tail: Tail = START
+        self.rows: dict[int, str] = {}
+
+    def step(self) -> ReadOn:
+        step = read_on(self.path, self.tail, max_bytes=self.max_bytes)
+        if step.state not in KEPT:
+            self.rows.clear()
+        self.rows |= {one.number: one.utterance.text for one in step.lines}
+        self.tail = step.tail
+        return step
+
+    def rest(self) -> dict[int, str]:
+        """Follow until nothing is to come, and return the rows."""
+        while True:
+            step = self.step()
+            if step.state is TranscriptState.UNCHANGED and not step.is_more:
+                return self.rows
+
+
+def expected(data: bytes) -> dict[int, str]:
+    lines = data.decode().splitlines()
+    return {number: json.loads(one)["message"]["content"] for number, one in enumerate(lines, 1)}
+
+
+def test_everything_that_another_process_appends_is_read_once(tmp_path: Path) -> None:
+    chance = random.Random(1)
+    data = b"".join(line(f"{number} " + "word " * chance.randint(0, 300)) for number in range(3000))
+    data = data.replace(b' "}', b'"}')
+    (tmp_path / "data").write_bytes(data)
+    path = tmp_path / "s.jsonl"
+    path.touch()
+    follower, states = Follower(path), set()
+    with subprocess.Popen([sys.executable, "-c", APPEND, str(tmp_path / "data"), str(path)]) as writer:
+        while writer.poll() is None:
+            before = len(follower.rows)
+            step = follower.step()
+            states.add(step.state)
+            assert len(follower.rows) == before + len(step.lines), "no line twice"
+    assert (follower.rest(), writer.returncode) == (expected(data), 0)
+    assert states <= {TranscriptState.GROWN, TranscriptState.UNCHANGED}
+
+
+def test_rows_are_of_one_version_while_another_process_writes_the_file_anew(tmp_path: Path) -> None:
+    versions = [version(number) for number in range(40)]
+    for number, data in enumerate(versions):
+        (tmp_path / f"version-{number:02}").write_bytes(data)
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(versions[-1])
+    follower = Follower(path)
+    command = [sys.executable, "-c", REWRITE, *map(str, sorted(tmp_path.glob("version-*"))), str(path)]
+    with subprocess.Popen(command) as writer:
+        while writer.poll() is None:
+            follower.step()
+            assert len({text.split()[0] for text in follower.rows.values()} - {"head"}) <= 1
+    assert (follower.rest(), writer.returncode) == (expected(versions[-1]), 0)
+
+
+def version(number: int) -> bytes:
+    """Return a transcript whose beginning is that of all others; it is longer by and by, and shorter again."""
+    head = b"".join(line(f"head {at} " + "x" * 80) for at in range(60))
+    return head + b"".join(line(f"v{number} {at} " + "x" * 80) for at in range(500 + 700 * (number % 4)))
+
+
+def overwritten(path: Path, data: bytes) -> None:
+    with path.open("r+b") as file:
+        file.write(data)
+        file.truncate()
+
+
+def replaced(path: Path, data: bytes) -> None:
+    other = path.with_suffix(".tmp")
+    other.write_bytes(data)
+    other.replace(path)
+
+
+@pytest.mark.parametrize("change", [overwritten, replaced])
+@pytest.mark.parametrize("later", [1, 2, 3])
+def test_change_at_any_moment_of_a_look_is_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path, bytes], None], later: int
+) -> None:
+    """Whichever read of a look the new content comes before, what is kept in the end is the new content alone."""
+    path = tmp_path / "s.jsonl"
+    reads = Reads(lambda: change(path, version(later)))
+    for moment in count(1):
+        path.write_bytes(version(0))
+        follower = Follower(path)
+        follower.step()
+        path.write_bytes(version(0) + line("v0 more"))
+        reads.calls, reads.moment = 0, moment
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "pread", reads.pread)
+            follower.step()
+        if reads.calls < moment:
+            break
+        assert follower.rest() == expected(version(later)), moment
+    assert moment > 5
+
+
+class Reads:
+    """Reads as the system does, and has something happen before one of them."""
+
+    def __init__(self, happen: Callable[[], None]) -> None:
+        self._happen = happen
+        self._pread = os.pread
+        self.calls = 0
+        self.moment = 0
+
+    def pread(self, descriptor: int, size: int, offset: int) -> bytes:
+        self.calls += 1
+        if self.calls == self.moment:
+            self._happen()
+        return self._pread(descriptor, size, offset)
+
+
+def test_200_mb_are_read_in_bounded_memory(tmp_path: Path) -> None:
+    """In steps, with a line beyond all limits among them, by a process of its own, whose memory is looked at."""
+    path = tmp_path / "s.jsonl"
+    result = json.dumps({"type": "message", "message": {"role": "toolResult", "content": "x" * 100_000}}).encode()
+    with path.open("wb") as file:
+        for number in range(1800):
+            file.write(line(f"question {number}") + result + b"\n")
+        file.write(line("y" * (20 << 20)) + line("the last"))
+    assert path.stat().st_size > 200_000_000
+    program = """
+import json, resource, sys
+from pathlib import Path
+from memoryd.domain.sessions.transcripts.tails import START
+from memoryd.sessions.transcripts.reading_on import read_on
+tail, spoken, steps, last, counts = START, 0, 0, "", {}
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+while True:
+    step = read_on(Path(sys.argv[1]), tail)
+    tail, spoken, steps = step.tail, spoken + len(step.lines), steps + 1
+    last = step.lines[-1].utterance.text
+    if not step.is_more:
+        break
+again = read_on(Path(sys.argv[1]), tail).state
+after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(json.dumps([tail.lines, spoken, steps > 40, last, again, after - before]))
+"""
+    done = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=True)
+    *found, grown = json.loads(done.stdout)
+    assert found == [3602, 1801, True, "the last", "unchanged"]
+    assert grown * (1 if sys.platform == "darwin" else 1024) < 60 << 20
+
+
+def test_hostile_content_costs_neither_time_nor_other_lines(tmp_path: Path) -> None:
+    """A fence that never ends, brackets without end, envelopes in envelopes: ten megabytes each."""
+    path = tmp_path / "s.jsonl"
+    size = 10_000_000
+    hostile = [
+        "[" * size,
+        "Sender (untrusted metadata):\n```json\n" * (size // 37),
+        "Context:\n<active_memory_plugin>\n" * (size // 32),
+        "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>\n" * (size // 38),
+        "```\n" * (size // 4),
+        "\x1b]\x9d" * (size // 3),
+        "System: [" * (size // 9),
+    ]
+    with path.open("wb") as file:
+        for text in hostile:
+            file.write(line(text))
+        file.write(b"[" * size + b"\n" + b'{"a":' * (size // 5) + b"\n" + line("the last"))
+    follower = Follower(path, 4 << 20)
+    rows = follower.rest()
+    assert (follower.tail.lines, rows[len(hostile) + 3]) == (len(hostile) + 3, "the last")
+    assert all(len(text) <= 1 << 18 for text in rows.values())
