@@ -1,7 +1,6 @@
 """Which sessions of an OpenClaw folder nobody spoke in, by the keys that its own list of sessions gives them."""
 
 from collections.abc import Iterator
-from pathlib import PurePath
 from typing import Final
 
 from memoryd.domain.sessions.transcripts.openclaw_records import is_generated_key
@@ -28,4 +27,4 @@ def _names(entry: dict[str, object]) -> Iterator[str]:
     if isinstance(name, str):
         yield name
     if isinstance(file, str):
-        yield session_of(PurePath(file).name)
+        yield session_of(file.replace("\\", "/").rpartition("/")[2])

@@ -1,5 +1,6 @@
 """How far a transcript was read, and by what the same one is known again."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -30,6 +31,35 @@ class Tail:
 
 
 START: Final = Tail()
+
+
+def written_tail(tail: Tail) -> str:
+    """Return a tail as it is kept: one line of JSON."""
+    stat = tail.stat
+    return json.dumps(
+        [
+            [stat.device, stat.inode, stat.size, stat.mtime_ns, stat.ctime_ns],
+            [tail.offset, tail.lines, tail.prefix_hash.hex(), tail.edge_hash.hex()],
+            [tail.whose, tail.is_generated],
+        ]
+    )
+
+
+def read_tail(text: str) -> Tail:
+    """Return a tail that was kept; the start for an empty text and for one that is no tail, so that all is read anew."""
+    try:
+        stat, (offset, lines, prefix_hash, edge_hash), (whose, is_generated) = json.loads(text)
+        return Tail(
+            FileStat(*map(int, stat)),
+            int(offset),
+            int(lines),
+            bytes.fromhex(prefix_hash),
+            bytes.fromhex(edge_hash),
+            None if whose is None else TranscriptFormat(whose),
+            bool(is_generated),
+        )
+    except (ValueError, TypeError):
+        return START
 
 
 def renamed(tails: Mapping[str, Tail], found: Mapping[str, FileStat]) -> dict[str, str]:

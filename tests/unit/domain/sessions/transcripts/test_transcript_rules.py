@@ -12,7 +12,7 @@ from memoryd.domain.documents import FileStat
 from memoryd.domain.sessions.transcripts.generated_sessions import generated_sessions
 from memoryd.domain.sessions.transcripts.reading_records import recognised, record_of
 from memoryd.domain.sessions.transcripts.record_times import as_instant
-from memoryd.domain.sessions.transcripts.tails import Tail, renamed
+from memoryd.domain.sessions.transcripts.tails import START, Tail, read_tail, renamed, written_tail
 from memoryd.domain.sessions.transcripts.transcript_names import is_transcript_name
 from memoryd.domain.sessions.transcripts.utterances import LeftOut, Speaker, TranscriptFormat, Utterance
 from memoryd.domain.sessions.transcripts.wrapping import wrapped_lines
@@ -157,3 +157,11 @@ def test_generated_sessions_are_told_by_their_list() -> None:
     }
     assert generated_sessions(json.loads(json.dumps(document))) == {"timer", "other", "child"}
     assert generated_sessions([]) == frozenset()
+
+
+def test_tail_is_kept_as_text() -> None:
+    tail = Tail(FileStat(1, 2, 3, -4, 5), 6, 7, b"\0\xff", b"x" * 32, OPENCLAW, is_generated=True)
+    assert read_tail(written_tail(tail)) == tail
+    assert read_tail(written_tail(START)) == START
+    for damaged in ("", "{", "[]", "null", "7", written_tail(tail).replace("openclaw", "other"), "[[1],[2],[3]]"):
+        assert read_tail(damaged) == START
