@@ -46,7 +46,7 @@ def written_tail(tail: Tail) -> str:
 
 
 def read_tail(text: str) -> Tail:
-    """Return a tail that was kept; the start for an empty text and for one that is no tail, so that all is read anew."""
+    """Return a tail that was kept; the start for an empty text, and for one that is no tail: all is read anew."""
     try:
         stat, (offset, lines, prefix_hash, edge_hash), (whose, is_generated) = json.loads(text)
         return Tail(
