@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from memoryd.agents.conversation_search import conversation_arm
 from memoryd.agents.conversations import AgentConversations, NotesAhead
 from memoryd.agents.figures import Census
 from memoryd.agents.loops import NamedLoop
@@ -28,7 +29,6 @@ from memoryd.qmd.agent import AgentQmd, Dependencies
 from memoryd.rerank.reranking import Reranking
 from memoryd.search.answer import SearchService
 from memoryd.search.checked_search import CheckedSearch
-from memoryd.search.conversation_arm import ConversationArm
 from memoryd.search.file_check import FileCheck
 from memoryd.search.merged_search import MergedSearch
 
@@ -109,7 +109,7 @@ class Workspace:
         service = SearchService(
             search=MergedSearch(
                 notes=self._search(qmd),
-                conversations=ConversationArm(),
+                conversations=conversation_arm(self.conversations[agent.id], agent.memory_search),
                 weights=search_settings(agent.memory_search, limits.max_vector_bytes).weights,
             ),
             freshness=path.freshness,

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 
 from memoryd.embed.protocol import Embedder
+from memoryd.embed.shared_questions import SharedQuestions
 from memoryd.embed.strangers import Strangers
 from memoryd.models.fetch_progress import Progress
 
@@ -53,6 +54,7 @@ class EmbedderSlot:
         self.state = EmbedderState(EmbedderPhase.WARMING, "starting")
         self.embedder: Embedder | None = None
         self.stand_in: StandIn | None = None
+        self.questions = SharedQuestions()
         self.strangers = strangers
         """What the embedders make of notes that answer nothing, where somebody wants to know."""
         self._listeners: list[Callable[[], None]] = []

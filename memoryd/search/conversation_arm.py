@@ -41,7 +41,9 @@ class ConversationArm:
         except MemorydError as exc:
             failed = Arm(ArmState.FAILED, str(exc))
             return failed, _nothing(query, failed)
-        return _joined(standing, found.arms), found
+        arm = _joined(standing, found.arms)
+        # what is not kept at all is worth a word where nothing was found
+        return (Arm(ArmState.OK) if found.hits and arm.state is ArmState.OK else arm), found
 
 
 def _nothing(query: Query, arm: Arm) -> Found:

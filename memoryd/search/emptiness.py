@@ -61,10 +61,13 @@ def _without_conversations(found: Found, query: Query) -> str:
         return arm.reason
     if not arm.took_part:
         return f"conversations could not be searched: {arm.reason}"
-    if arm.reason:
+    if arm.state is not ArmState.OK:
         return f"of conversations: {arm.reason}"
     misses = () if found.conversations is None else found.conversations.misses
-    return _unmatched(misses, query) or "nothing in the conversations matches"
+    if unmatched := _unmatched(misses, query):
+        return unmatched
+    nothing = "nothing in the conversations matches"
+    return f"{nothing} ({arm.reason})" if arm.reason else nothing
 
 
 def _unmatched(misses: Sequence[Hit], query: Query) -> str:

@@ -70,7 +70,7 @@ class VectorArm:
         if not question.text or await index.is_empty():
             # a question costs a model's start or a provider's money, and there is nothing to compare it with
             return Arm(ArmState.OK), None
-        vector = await embedder.embed_query(question.text)
+        vector = await self._slot.questions.embedded(embedder, question.text)
         # after the question itself, which is owed first: what is missing is learned behind it
         strangers = self._slot.strangers.of(embedder, question.text) if self._slot.strangers else None
         return Arm(ArmState.OK), QuestionVector(vector, index, strangers)

@@ -219,6 +219,9 @@ async def test_reason_says_what_to_set_or_to_wait_for(both: Both) -> None:
     answer = await both.answer("boiler", TALKS)
     assert cited(answer)
     assert answer.arms[CONVERSATIONS] == both.standing
+    both.standing = Arm(ArmState.OK, "transcripts are not read: …")
+    nothing = "nothing in the conversations matches (transcripts are not read: …)"
+    assert (await both.answer("quetzal", TALKS)).reason == nothing
     both.standing = NOTHING_TO_ASK
     off = await both.answer("boiler", TALKS)
     assert (off.hits, off.is_complete) == ((), True)
