@@ -141,6 +141,20 @@ def test_line_that_is_too_long_is_counted_and_passed_over(path: Path) -> None:
     assert (step.state, spoken(step), step.tail.lines) == (GROWN, [(3, "three")], 3)
 
 
+def test_file_of_one_endless_line_is_given_up(path: Path) -> None:
+    """A file that is nearly all hole, as a crash leaves it, costs a bounded time at each look."""
+    path.write_bytes(told("one"))
+    tail = read_on(path).tail
+    os.truncate(path, 1 << 40)
+    step = read_on(path, tail)
+    assert (step.state, step.tail) == (TranscriptState.UNREADABLE, tail)
+    assert "more than 256 MiB" in step.problem
+    assert spoken(read_on(path)) == [(1, "one")]
+    path.write_bytes(b"")
+    os.truncate(path, 1 << 40)
+    assert read_on(path).state is TranscriptState.UNREADABLE
+
+
 def test_damaged_lines_cost_only_themselves(path: Path) -> None:
     path.write_bytes(
         b"\xef\xbb\xbf"

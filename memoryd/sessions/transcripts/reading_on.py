@@ -32,6 +32,8 @@ from memoryd.sessions.transcripts.raw_lines import BLOCK_BYTES, RawLine, edge_ha
 MAX_BYTES: Final = 4 << 20
 """Read in one step."""
 MAX_LINE_BYTES: Final = 16 << 20
+MAX_SCAN_BYTES: Final = 256 << 20
+"""So far the end of a line is looked for: what has none is no transcript, whatever it was before."""
 _TRIES: Final = 3
 
 
@@ -101,6 +103,8 @@ class _Reading:
         if start.whose is None or self.whose not in (None, start.whose):
             return self._refused(start, before, state)
         end = self._read(start, before.size)
+        if end is start:
+            self._bound(before.size - start.offset)
         new = replace(end, stat=before, edge_hash=edge_hash(self.descriptor, end.offset))
         # last, so that the edges above are of the file that was read
         self._check(start, end)
@@ -115,7 +119,12 @@ class _Reading:
             return ReadOn(TranscriptState.OTHER_FORMAT, Tail(stat), problem=f"it is of the format {start.whose}")
         if next(self._raw(START, stat.size), None) is not None:
             return ReadOn(TranscriptState.UNKNOWN, Tail(stat), problem="nobody knows its format")
+        self._bound(stat.size)
         return ReadOn(TranscriptState.UNCHANGED if state is TranscriptState.GROWN else state, Tail(stat))
+
+    def _bound(self, unended: int) -> None:
+        if unended > MAX_SCAN_BYTES:
+            raise NotReadableError(f"has a line of more than {MAX_SCAN_BYTES >> 20} MiB")
 
     def _stat(self) -> FileStat:
         info = os.fstat(self.descriptor)
@@ -138,7 +147,8 @@ class _Reading:
         return recognised(record_of(line.data) for line in first if line.data is not None)
 
     def _raw(self, tail: Tail, size: int) -> Iterator[RawLine]:
-        return raw_lines(self.descriptor, tail.offset, size, tail.prefix_hash, self.max_line_bytes)
+        end = min(size, tail.offset + MAX_SCAN_BYTES)
+        return raw_lines(self.descriptor, tail.offset, end, tail.prefix_hash, self.max_line_bytes)
 
     def _read(self, tail: Tail, size: int) -> Tail:
         """Read lines until there are enough, and return the tail behind them."""
