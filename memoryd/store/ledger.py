@@ -7,7 +7,7 @@ the ledger alone: its callers get a StoreError, and `trouble` says why.
 import asyncio
 import contextlib
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from datetime import datetime
@@ -61,12 +61,14 @@ class Ledger:
         limits: HoldingLimits | None = None,
         history: History = LEDGER,
         clock: Callable[[], float] = time.time,
+        retry_seconds: float = RETRY_SECONDS,
     ) -> None:
         self.path = path
         self.limits = limits or HoldingLimits()
         self._file = LedgerDatabase(path, executor, is_private=is_private, history=history)
         self._is_read_only = is_read_only
         self._clock = clock
+        self._retry_seconds = retry_seconds
         self._failure = ""
         self._failed_at = float("-inf")
         self._aside: list[Path] = []
@@ -149,9 +151,11 @@ class Ledger:
     async def sweep(self) -> int:
         """Delete what has expired, copies from before migrations too; return how many answers."""
         now = self._clock()
-        expired = await self._use(lambda: self._file.expire(now), 0)
+        # after a failure a file is made, where there is none, to see whether it goes again
+        expired = await self._use(lambda: self._file.expire(now), 0, makes_file=bool(self._failure))
         if not self._is_read_only:
-            await asyncio.to_thread(self._tidy, now)
+            with self._telling():
+                await asyncio.to_thread(self._tidy, now)
         return expired
 
     async def count(self, agent: str) -> LedgerCount:
@@ -170,7 +174,7 @@ class Ledger:
     async def run(self, seconds: float = SWEEP_SECONDS) -> None:
         """Sweep now and every hour, until cancelled; what stands in the way is told by `trouble`."""
         while True:
-            with contextlib.suppress(StoreError, OSError):
+            with contextlib.suppress(StoreError):
                 await self.sweep()
             await asyncio.sleep(min(seconds, TROUBLED_SECONDS) if self._failure else seconds)
 
@@ -187,23 +191,33 @@ class Ledger:
         self, verb: Callable[[], Awaitable[Result]], otherwise: Result, *, makes_file: bool = False
     ) -> Result:
         """Return what a verb returns on the open file, `otherwise` if there is none and none is to be made."""
-        try:
+        with self._telling():
             if not await self._ready(makes_file=makes_file):
                 return otherwise
+            epoch = self._file.epoch
             try:
                 result = await verb()
             except StoreError:
-                if not (self._file.damage or self._file.trouble):
+                is_same = self._file.is_open and self._file.epoch == epoch
+                if is_same and not (self._file.damage or self._file.trouble):
                     raise
-                # the file is broken, or another by now: once more on what can be opened in its place
+                # it is broken, or was opened anew by another caller: once more on what can be opened
                 if not await self._ready(makes_file=makes_file):
                     return otherwise
                 result = await verb()
-        except (StoreError, OSError) as exc:
-            self._note(str(exc))
-            raise
         self._failure = ""
         return result
+
+    @contextlib.contextmanager
+    def _telling(self) -> Iterator[None]:
+        try:
+            yield
+        except StoreError as exc:
+            self._note(str(exc))
+            raise
+        except OSError as exc:
+            self._note(str(exc))
+            raise StoreUnavailable(f"the ledger cannot be used now: {exc}") from exc
 
     async def _ready(self, *, makes_file: bool) -> bool:
         """Open the file, again where it is damaged or another one; return whether it is open."""
@@ -221,7 +235,7 @@ class Ledger:
             return self._file.is_open
 
     async def _open(self) -> None:
-        if time.monotonic() - self._failed_at < RETRY_SECONDS:
+        if time.monotonic() - self._failed_at < self._retry_seconds:
             raise StoreUnavailable(self._failure)
         try:
             await self._open_or_begin_anew()

@@ -3,6 +3,7 @@
 Unlike an index it cannot be made anew, so nothing here deletes one; only copies of it go.
 """
 
+import contextlib
 import glob
 import os
 import time
@@ -12,8 +13,10 @@ from typing import Final
 import apsw
 
 from memoryd.errors import ForeignDatabase, StoreUnavailable
+from memoryd.files.writing import FileChangedError, replace_file
+from memoryd.store.connecting import PAGE_BYTES
 from memoryd.store.file_header import read_header
-from memoryd.store.migrations import History, read_migrations
+from memoryd.store.migrations import History, new_database, read_migrations
 from memoryd.store.private_files import make_private, make_private_file
 
 LEDGER: Final = History("the ledger", 0x6D656D6C, read_migrations("ledger"))
@@ -33,17 +36,26 @@ def is_there(path: Path) -> bool:
 
 
 def make_way(path: Path, history: History, *, is_private: bool) -> None:
-    """See to it that what lies there is a ledger for its owner alone, or an empty file. Before a connection is open.
+    """See to it that what lies there is a ledger for its owner alone. Before a connection is open.
 
     Raises ForeignDatabase for what is not ours, or is of a newer version: it stays as it is. `is_private` says that
     nobody but us writes into the folder, so that what is no database there is a damaged ledger.
     """
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     _refuse_foreign(path, history, is_private=is_private)
-    if not os.path.lexists(path):
-        make_private_file(path)
+    if not is_there(path):
+        _make(path, history)
     for suffix in SUFFIXES:
         make_private(path.with_name(path.name + suffix))
+
+
+def _make(path: Path, history: History) -> None:
+    for suffix in SUFFIXES:
+        # SQLite would take a log for the new file's that belongs to one that is gone
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+    # whole from the first moment on: half a database would be nobody's, and could not be told from a stranger's
+    with contextlib.suppress(FileChangedError):
+        replace_file(path, new_database(history, page_bytes=PAGE_BYTES), expected="absent", is_durable=True)
 
 
 def _refuse_foreign(path: Path, history: History, *, is_private: bool) -> None:

@@ -70,13 +70,26 @@ def migrate(connection: apsw.Connection, history: History, copy: Callable[[int],
     return len(due)
 
 
+def new_database(history: History, *, page_bytes: int) -> bytes:
+    """Return the bytes of a database that has all its tables and no row."""
+    connection = apsw.Connection(":memory:")
+    try:
+        connection.pragma("page_size", page_bytes)
+        migrate(connection, history, lambda _version: None)
+        return connection.serialize("main")
+    finally:
+        connection.close()
+
+
 def _apply(connection: apsw.Connection, migration: Migration, history: History) -> None:
     # at once a writer, so that no other process migrates in between
     connection.execute("BEGIN IMMEDIATE")
     try:
         number = connection.pragma("user_version")
-        if version_of(number) != migration.version - 1:
-            raise StoreUnavailable(f"another process changes the tables of {history.name} at the same time")
+        if version_of(number) >= migration.version:
+            # another process was here first
+            connection.execute("ROLLBACK")
+            return
         connection.execute(migration.sql).fetchall()
         connection.pragma("application_id", history.application)
         # the seal of the write-ahead log stands in the same number

@@ -1,0 +1,264 @@
+"""Forward-only migrations: every way leads to the same tables, and what stops one leaves the old tables or the new."""
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import apsw
+import pytest
+
+from memoryd.errors import DamagedDatabase, ForeignDatabase, StoreUnavailable
+from memoryd.store.connecting import PAGE_BYTES, Connector
+from memoryd.store.file_header import FileHeader, read_header, version_of
+from memoryd.store.ledger_file import LEDGER, copies, keep_copy
+from memoryd.store.migrations import History, Migration, migrate, new_database, read_migrations
+from memoryd.store.write_ahead import log_of
+from tests.fault.faults import has_strace, most_calls, strace_prefix
+from tests.sweeps import some
+
+ROOT = Path(__file__).parents[2]
+FUTURE = (
+    "CREATE TABLE accesses (id INTEGER PRIMARY KEY, at REAL NOT NULL) STRICT;"
+    " INSERT INTO accesses (at) SELECT held_at FROM held_answers;",
+    "ALTER TABLE held_answers ADD COLUMN topic TEXT NOT NULL DEFAULT 'none';"
+    " UPDATE held_answers SET topic = 'honey' WHERE seq = 2; DROP INDEX held_answers_by_expiry;",
+    "CREATE TABLE renamed (id INTEGER PRIMARY KEY, answer TEXT NOT NULL, topic TEXT NOT NULL) STRICT;"
+    " INSERT INTO renamed SELECT id, answer, topic FROM held_answers; DROP TABLE held_answers;"
+    " ALTER TABLE renamed RENAME TO answers; CREATE INDEX answers_by_topic ON answers (topic);",
+)
+"""What later versions may do: a table, a column with data moved about, a table that is made anew."""
+ROWS = [(f"answer {seq} " * 400, "honey" if seq == 2 else "none") for seq in range(1, 40)]
+
+
+def history(version: int) -> History:
+    later = tuple(Migration(LEDGER.version + n, sql) for n, sql in enumerate(FUTURE, 1))
+    return History("the ledger", LEDGER.application, (*LEDGER.migrations, *later)[:version])
+
+
+NEWEST = LEDGER.version + len(FUTURE)
+
+
+def make(path: Path, version: int) -> None:
+    """Make a ledger of an early version with rows in it, a part of them only in its log."""
+    path.write_bytes(new_database(history(1), page_bytes=PAGE_BYTES))
+    db = Connector(path, is_history=True).writer()
+    db.pragma("journal_mode", "wal")
+    for seq, (answer, _topic) in enumerate(ROWS, 1):
+        values = ("main", "s", seq, answer, 1000.0, 2000.0)
+        db.execute("INSERT INTO held_answers VALUES (NULL, ?, ?, ?, ?, ?, ?)", values)
+    migrate(db, history(version), lambda _version: None)
+    db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    db.close()
+    assert log_of(path).stat().st_size
+
+
+def bring_up(path: Path, to: History) -> int:
+    """Migrate as the ledger does, in a connection of its own."""
+    db = Connector(path, is_history=True).writer()
+    try:
+        return migrate(db, to, lambda version: keep_copy(db, path, version))
+    finally:
+        db.close()
+
+
+def contents(path: Path) -> tuple[int, list[tuple[object, ...]], dict[str, list[tuple[object, ...]]]]:
+    """Return version, tables as they were worded, and all rows but what is made by chance."""
+    db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    assert db.execute("PRAGMA integrity_check").get == "ok"
+    tables = sorted(db.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema"))
+    names = [str(name) for kind, name, *_ in tables if kind == "table" and name != "hash_key"]
+    rows = {name: sorted(db.execute(f"SELECT * FROM {name}")) for name in names}
+    version = version_of(db.pragma("user_version"))
+    db.close()
+    return version, tables, rows
+
+
+def test_shipped_migrations_are_numbered_and_leave_the_transaction_alone() -> None:
+    shipped = read_migrations("ledger")
+    assert [one.version for one in shipped] == list(range(1, len(shipped) + 1))
+    for one in shipped:
+        words = {word.strip(";") for word in one.sql.upper().split()}
+        assert not words & {"BEGIN", "COMMIT", "ROLLBACK", "END", "VACUUM", "PRAGMA"}, one.version
+
+
+@pytest.mark.parametrize("version", range(1, NEWEST + 1))
+def test_every_version_ends_at_the_same_tables_with_the_same_rows(tmp_path: Path, version: int) -> None:
+    path, fresh = tmp_path / "ledger.sqlite", tmp_path / "fresh.sqlite"
+    make(path, version)
+    assert bring_up(path, history(NEWEST)) == NEWEST - version
+    found, tables, rows = contents(path)
+    fresh.write_bytes(new_database(history(NEWEST), page_bytes=PAGE_BYTES))
+    assert (found, tables) == (NEWEST, contents(fresh)[1])
+    assert sorted((answer, topic) for _id, answer, topic in rows["answers"]) == sorted(ROWS)
+    assert len(rows["accesses"]) == len(ROWS)
+    assert bring_up(path, history(NEWEST)) == 0
+
+
+@pytest.mark.parametrize("version", range(1, NEWEST))
+def test_copy_is_the_ledger_as_it_was_and_for_its_owner_alone(tmp_path: Path, version: int) -> None:
+    path = tmp_path / "ledger.sqlite"
+    make(path, version)
+    before, old_mask = contents(path), os.umask(0)
+    try:
+        bring_up(path, history(NEWEST))
+    finally:
+        os.umask(old_mask)
+    (copy,) = copies(path)
+    assert copy.name == f"ledger.sqlite.before-{version + 1}"
+    assert stat.S_IMODE(copy.stat().st_mode) == 0o600
+    assert contents(copy) == before
+    header = read_header(copy)
+    assert header is not None
+    assert (header.application, header.version) == (LEDGER.application, version)
+
+
+def test_newer_version_is_refused_and_nothing_of_it_written(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    make(path, NEWEST)
+    before = {one: one.read_bytes() for one in (path, log_of(path))}
+    assert read_header(path) == FileHeader(LEDGER.application, 1, 0), "the log alone knows"
+    db = Connector(path, is_history=True).writer()
+    db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    with pytest.raises(ForeignDatabase, match=f"has version {NEWEST}, of a newer memoryd; this one knows 1"):
+        migrate(db, history(1), lambda version: keep_copy(db, path, version))
+    db.close()
+    assert {one: one.read_bytes() for one in (path, log_of(path))} == before
+    assert copies(path) == []
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "CREATE TABLE more (a INTEGER) STRICT; SELECT nonsense FROM nowhere;",
+        "DELETE FROM held_answers; INSERT INTO held_answers (agent) VALUES ('main');",
+        "DROP TABLE held_answers; CREATE TABLE held_answers (a); syntax error",
+    ],
+)
+def test_migration_that_fails_leaves_all_as_it_was(tmp_path: Path, sql: str) -> None:
+    path = tmp_path / "ledger.sqlite"
+    make(path, 1)
+    before = contents(path)
+    bad = History("the ledger", LEDGER.application, (*LEDGER.migrations[:1], Migration(2, sql)))
+    with pytest.raises(StoreUnavailable, match="cannot be brought to version 2"):
+        bring_up(path, bad)
+    assert contents(path) == before
+    assert bring_up(path, history(NEWEST)) == NEWEST - 1
+
+
+def test_table_that_is_lacking_counts_as_damage_and_one_that_was_added_does_not(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    make(path, 1)
+    db = apsw.Connection(str(path))
+    db.execute("CREATE TABLE of_a_person (note)")
+    db.close()
+    assert bring_up(path, history(1)) == 0
+    db = apsw.Connection(str(path))
+    db.execute("DROP INDEX held_answers_by_expiry")
+    db.close()
+    with pytest.raises(DamagedDatabase, match="held_answers_by_expiry"):
+        bring_up(path, history(1))
+
+
+def test_numbers_with_a_gap_are_a_mistake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "schema" / "odd"
+    folder.mkdir(parents=True)
+    (folder / "0001_a.sql").write_text("SELECT 1")
+    (folder / "0003_b.sql").write_text("SELECT 1")
+    monkeypatch.setattr("memoryd.store.migrations.files", lambda _package: tmp_path)
+    with pytest.raises(ValueError, match="not numbered"):
+        read_migrations("odd")
+
+
+def migrate_and_die(path: Path, at: int) -> None:
+    """Migrate, and kill this process before its statement number `at`, counted from 1. Runs in the child."""
+    count = 0
+
+    def on_statement(_cursor: object, _sql: str, _values: object) -> bool:
+        nonlocal count
+        count += 1
+        if count == at:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return True
+
+    apsw.connection_hooks.append(lambda connection: setattr(connection, "exec_trace", on_statement))
+    bring_up(path, history(NEWEST))
+    os.write(1, str(count).encode())
+
+
+def run_child(path: Path, at: int, prefix: tuple[str, ...] = ()) -> tuple[int, str]:
+    code = "import pathlib, sys; from tests.store.test_migrations import migrate_and_die as it;"
+    code += "it(pathlib.Path(sys.argv[1]), int(sys.argv[2]))"
+    command = [*prefix, sys.executable, "-c", code, str(path), str(at)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, cwd=ROOT, check=False)
+    return done.returncode, done.stdout.decode()
+
+
+@pytest.fixture(scope="module")
+def versions(tmp_path_factory: pytest.TempPathFactory) -> dict[int, object]:
+    """What a ledger of each version holds, whichever way it came there."""
+    folder = tmp_path_factory.mktemp("versions")
+    for version in range(1, NEWEST + 1):
+        make(folder / f"{version}", version)
+    return {version: contents(folder / f"{version}") for version in range(1, NEWEST + 1)}
+
+
+def statements(folder: Path) -> int:
+    make(folder / "counted.sqlite", 1)
+    code, printed = run_child(folder / "counted.sqlite", 0)
+    assert code == 0
+    return int(printed)
+
+
+@pytest.mark.sweep
+def test_killed_before_any_statement_it_is_one_version_or_the_next(tmp_path: Path, versions: dict[int, object]) -> None:
+    total = statements(tmp_path)
+    assert total > 15
+    seen = set()
+    for at in some(range(1, total + 1), 8):
+        path = tmp_path / f"{at}.sqlite"
+        make(path, 1)
+        assert run_child(path, at)[0] == -signal.SIGKILL
+        found = contents(path)
+        assert found == versions[found[0]], at
+        seen.add(found[0])
+        assert bring_up(path, history(NEWEST)) == NEWEST - found[0]
+        assert contents(path) == versions[NEWEST], at
+        check_copies(path, versions)
+    assert seen >= {1, NEWEST - 1}
+
+
+def check_copies(path: Path, versions: dict[int, object]) -> None:
+    """What lies beside a migrated ledger is whole: a copy for each version that a migration began at."""
+    found = copies(path)
+    assert found
+    for copy in found:
+        assert contents(copy) == versions[int(copy.name.rpartition("-")[2]) - 1]
+
+
+def calls(total: int) -> Iterator[int]:
+    yield from some(range(1, total + 1), 5)
+
+
+@pytest.mark.sweep
+@pytest.mark.skipif(not has_strace(), reason="strace is missing or may not trace")
+@pytest.mark.parametrize("call", ["pwrite64", "fdatasync", "ftruncate"])
+def test_killed_at_a_system_call_it_is_one_version_or_the_next(
+    tmp_path: Path, versions: dict[int, object], call: str
+) -> None:
+    make(tmp_path / "counted", 1)
+    run_child(tmp_path / "counted", 0, strace_prefix(tmp_path / "calls", calls=(call,)))
+    total = most_calls(tmp_path / "calls", call)
+    for at in calls(total):
+        path = tmp_path / f"{at}.sqlite"
+        make(path, 1)
+        code, _ = run_child(path, 0, strace_prefix(tmp_path / "log", f"{call}:signal=KILL:when={at}"))
+        assert code == -signal.SIGKILL
+        found = contents(path)
+        assert found == versions[found[0]], at
+        bring_up(path, history(NEWEST))
+        assert contents(path) == versions[NEWEST], at
+    assert total
