@@ -16,8 +16,8 @@ from memoryd.errors import ForeignDatabase, StoreUnavailable
 from memoryd.files.writing import FileChangedError, replace_file
 from memoryd.store.connecting import PAGE_BYTES
 from memoryd.store.file_header import read_header
-from memoryd.store.migrations import History, new_database, read_migrations
-from memoryd.store.private_files import make_private, make_private_file
+from memoryd.store.migrations import History, new_database, read_migrations, require_known
+from memoryd.store.private_files import PRIVATE, make_private, make_private_file
 
 LEDGER: Final = History("the ledger", 0x6D656D6C, read_migrations("ledger"))
 """`meml`, in the SQLite header of every ledger."""
@@ -56,6 +56,8 @@ def _make(path: Path, history: History) -> None:
     # whole from the first moment on: half a database would be nobody's, and could not be told from a stranger's
     with contextlib.suppress(FileChangedError):
         replace_file(path, new_database(history, page_bytes=PAGE_BYTES), expected="absent", is_durable=True)
+        # an umask may have taken what the owner needs
+        path.chmod(PRIVATE)
 
 
 def _refuse_foreign(path: Path, history: History, *, is_private: bool) -> None:
@@ -71,8 +73,11 @@ def _refuse_foreign(path: Path, history: History, *, is_private: bool) -> None:
             raise ForeignDatabase(f"{path} is not a ledger of memoryd", hint=hint) from exc
         set_aside(path)
         return
-    if header is not None and header.application != history.application:
-        raise ForeignDatabase(f"{path} is another database than a ledger of memoryd", hint=hint)
+    if header is not None:
+        if header.application != history.application:
+            raise ForeignDatabase(f"{path} is another database than a ledger of memoryd", hint=hint)
+        # what only the log knows yet is seen when it is open
+        require_known(history, header.version)
 
 
 def keep_copy(connection: apsw.Connection, path: Path, version: int) -> None:

@@ -56,11 +56,7 @@ def migrate(connection: apsw.Connection, history: History, copy: Callable[[int],
     migration fails: then the file is as it was before that one.
     """
     before = version_of(connection.pragma("user_version"))
-    if before > history.version:
-        raise ForeignDatabase(
-            f"{history.name} has version {before}, of a newer memoryd; this one knows {history.version}",
-            hint="run the memoryd that wrote it, or a newer one",
-        )
+    require_known(history, before)
     due = history.migrations[before:]
     if due and before:
         copy(before)
@@ -68,6 +64,15 @@ def migrate(connection: apsw.Connection, history: History, copy: Callable[[int],
         _apply(connection, migration, history)
     _check_tables(connection, history)
     return len(due)
+
+
+def require_known(history: History, version: int) -> None:
+    """Raise ForeignDatabase for a version that is newer than all that are known."""
+    if version > history.version:
+        raise ForeignDatabase(
+            f"{history.name} has version {version}, of a newer memoryd; this one knows {history.version}",
+            hint="run the memoryd that wrote it, or a newer one",
+        )
 
 
 def new_database(history: History, *, page_bytes: int) -> bytes:

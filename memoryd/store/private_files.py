@@ -19,10 +19,10 @@ def make_private_file(path: Path) -> None:
 
 
 def make_private(path: Path) -> None:
-    """Take what others may do to a file away, if there is one and they may; raises OSError."""
+    """Take away what anybody but its owner may do to a file, if there is one; raises OSError."""
     try:
         mode = stat.S_IMODE(path.stat().st_mode)
     except FileNotFoundError:
         return
     if mode & ~PRIVATE:
-        path.chmod(PRIVATE)
+        path.chmod(mode & PRIVATE)

@@ -1,0 +1,478 @@
+"""What may happen to the file of the ledger: it is never deleted, costs its callers an error at most, begins anew."""
+
+import os
+import shutil
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from memoryd.errors import ForeignDatabase, StoreError, StoreUnavailable
+from memoryd.store.database import Database
+from memoryd.store.file_header import read_header
+from memoryd.store.ledger import Ledger
+from memoryd.store.ledger_file import LEDGER, MOST_SET_ASIDE, aside, copies
+from memoryd.store.migrations import History, Migration
+from memoryd.store.write_ahead import log_of
+from tests.fakes import FakeClock
+from tests.fault.faults import has_strace, most_calls, mounted, remount, strace_prefix
+from tests.sweeps import some
+
+ROOT = Path(__file__).parents[2]
+DAY = 86_400.0
+SECRET = "the honey stands behind the third door"
+Make = Callable[..., Ledger]
+
+
+@pytest.fixture
+async def make(tmp_path: Path, executor: ThreadPoolExecutor) -> AsyncIterator[Make]:
+    made: list[Ledger] = []
+
+    def another(path: Path | None = None, **settings: object) -> Ledger:
+        settings = {"retry_seconds": 0.0, **settings}
+        made.append(Ledger(path or tmp_path / "ledger.sqlite", executor, **settings))  # type: ignore[arg-type]
+        return made[-1]
+
+    yield another
+    for ledger in made:
+        await ledger.close()
+
+
+def newer(sql: str = "CREATE TABLE more (a INTEGER) STRICT") -> History:
+    migrations = (*LEDGER.migrations, Migration(LEDGER.version + 1, sql))
+    return History(LEDGER.name, LEDGER.application, migrations)
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def bytes_of(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+@pytest.mark.parametrize("mask", [0o000, 0o277, 0o777])
+async def test_files_are_for_their_owner_alone_under_any_umask(tmp_path: Path, make: Make, mask: int) -> None:
+    before = os.umask(mask)
+    try:
+        first = make(history=LEDGER)
+        await first.hold("main", "s", 1, SECRET)
+        open_now = {path.name: mode(path) for path in tmp_path.iterdir()}
+        await first.close()
+        await make(history=newer()).hold("main", "s", 2, "x")
+    finally:
+        os.umask(before)
+    assert open_now == {f"ledger.sqlite{suffix}": 0o600 for suffix in ("", "-wal", "-shm")}
+    after = {path.name: mode(path) for path in tmp_path.iterdir()}
+    assert set(after.values()) == {0o600}
+    assert len(after) == 4
+
+
+async def test_what_others_could_read_they_can_no_more(tmp_path: Path, make: Make) -> None:
+    first = make()
+    await first.hold("main", "s", 1, SECRET)
+    await first.close()
+    (tmp_path / "ledger.sqlite").chmod(0o644)
+    ledger = make()
+    assert await ledger.held("main", "s", 1) == SECRET
+    assert {mode(path) for path in tmp_path.iterdir()} == {0o600}
+
+
+def write_index(path: Path) -> None:
+    import asyncio
+
+    async def write() -> None:
+        with ThreadPoolExecutor(4) as pool:
+            index = Database(path=path, executor=pool, loads_vectors=False)
+            await index.open()
+            await index.close()
+
+    asyncio.run(write())
+
+
+def write_strangers(path: Path) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE theirs (a)")
+    connection.close()
+
+
+def link_to_strangers(path: Path) -> None:
+    write_strangers(path.with_name("elsewhere"))
+    path.symlink_to("elsewhere")
+
+
+def link_to_nothing(path: Path) -> None:
+    path.symlink_to(path.with_name("elsewhere"))
+
+
+def write_text(path: Path) -> None:
+    path.write_text("My diary, which nobody may touch.\n" * 100)
+
+
+@pytest.mark.parametrize("write", [write_index, write_strangers, link_to_strangers, link_to_nothing, write_text])
+async def test_what_is_not_a_ledger_is_refused_and_never_touched(
+    tmp_path: Path, make: Make, write: Callable[[Path], None]
+) -> None:
+    path = tmp_path / "ledger.sqlite"
+    # in a thread, since the index is made in an event loop of its own
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(write, path).result()
+    before = bytes_of(tmp_path)
+    ledger = make(is_private=False)
+    for _ in range(2):
+        with pytest.raises(ForeignDatabase):
+            await ledger.hold("main", "s", 1, SECRET)
+    with pytest.raises(ForeignDatabase):
+        await ledger.sweep()
+    assert ledger.trouble
+    assert str(path) in ledger.trouble
+    assert bytes_of(tmp_path) == before
+    # once it is out of the way, a ledger is begun
+    path.rename(tmp_path / "moved")
+    await ledger.hold("main", "s", 1, SECRET)
+    assert ledger.trouble is None
+
+
+@pytest.mark.parametrize("write", [Path.mkdir, os.mkfifo])
+async def test_what_is_no_file_is_refused(tmp_path: Path, make: Make, write: Callable[[Path], None]) -> None:
+    write(tmp_path / "ledger.sqlite")
+    with pytest.raises(StoreUnavailable):
+        await make().hold("main", "s", 1, SECRET)
+    assert not (tmp_path / "ledger.sqlite").is_file()
+
+
+async def test_index_is_refused_in_our_own_folder_too(tmp_path: Path, make: Make) -> None:
+    path = tmp_path / "ledger.sqlite"
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(write_index, path).result()
+    before = bytes_of(tmp_path)
+    with pytest.raises(ForeignDatabase, match="another database"):
+        await make(is_private=True).hold("main", "s", 1, SECRET)
+    assert bytes_of(tmp_path) == before
+
+
+async def test_newer_ledger_is_refused_and_nothing_of_it_written(tmp_path: Path, make: Make) -> None:
+    first = make(history=newer())
+    await first.hold("main", "s", 1, SECRET)
+    await first.close()
+    before = bytes_of(tmp_path)
+    ledger = make()
+    with pytest.raises(ForeignDatabase, match="of a newer memoryd"):
+        await ledger.held("main", "s", 1)
+    assert "of a newer memoryd" in (ledger.trouble or "")
+    assert bytes_of(tmp_path) == before
+    assert await make(history=newer()).held("main", "s", 1) == SECRET
+
+
+async def test_copy_stays_until_a_session_is_forgotten_or_a_week_is_over(tmp_path: Path, make: Make) -> None:
+    path, clock = tmp_path / "ledger.sqlite", FakeClock(1_800_000_000.0)
+    for number, forgets in enumerate((False, True)):
+        folder = tmp_path / str(number)
+        old = make(folder / path.name, clock=clock)
+        await old.hold("main", "s", 1, SECRET)
+        await old.close()
+        ledger = make(folder / path.name, history=newer(), clock=clock)
+        assert await ledger.held("main", "s", 1) == SECRET
+        (copy,) = copies(folder / path.name)
+        assert SECRET.encode() in copy.read_bytes()
+        os.utime(copy, (clock.now, clock.now))
+        if forgets:
+            await ledger.forget_session("main", "s")
+        else:
+            clock.advance(7 * DAY)
+            await ledger.sweep()
+            assert copy.exists(), "a week is not over"
+            clock.advance(1)
+            await ledger.sweep()
+        assert not [name for name, found in bytes_of(folder).items() if SECRET.encode() in found]
+        assert copies(folder / path.name) == []
+
+
+async def test_of_copies_the_last_stays(tmp_path: Path, make: Make) -> None:
+    old = make()
+    await old.hold("main", "s", 1, SECRET)
+    await old.close()
+    for number in range(2):
+        more = tuple(Migration(LEDGER.version + n + 1, f"CREATE TABLE t{n} (a INTEGER)") for n in range(number + 1))
+        ledger = make(history=History(LEDGER.name, LEDGER.application, (*LEDGER.migrations, *more)))
+        assert await ledger.held("main", "s", 1) == SECRET
+        await ledger.close()
+    assert [copy.name for copy in copies(tmp_path / "ledger.sqlite")] == [f"ledger.sqlite.before-{LEDGER.version + 2}"]
+
+
+async def test_migration_that_fails_costs_the_ledger_and_leaves_it_as_it_was(tmp_path: Path, make: Make) -> None:
+    old = make()
+    await old.hold("main", "s", 1, SECRET)
+    await old.close()
+    broken = make(history=newer("CREATE TABLE more (a); DELETE FROM held_answers; nonsense"))
+    with pytest.raises(StoreUnavailable, match="cannot be brought to version"):
+        await broken.held("main", "s", 1)
+    assert aside(tmp_path / "ledger.sqlite") == []
+    assert await make().held("main", "s", 1) == SECRET
+
+
+def damage_all_but_the_header(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[100:] = os.urandom(len(data) - 100)
+    path.write_bytes(data)
+
+
+def damage_a_page(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[8192:16384] = os.urandom(8192)
+    path.write_bytes(data)
+
+
+def damage_the_header(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[:16] = os.urandom(16)
+    path.write_bytes(data)
+
+
+def cut_off(path: Path) -> None:
+    os.truncate(path, path.stat().st_size - 8192)
+
+
+def drop_a_table(path: Path) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute("DROP TABLE held_answers")
+    connection.close()
+
+
+HARMS = [damage_all_but_the_header, damage_a_page, damage_the_header, cut_off, drop_a_table]
+
+
+@pytest.mark.parametrize("harm", HARMS)
+async def test_damaged_ledger_is_set_aside_and_a_new_one_begun(
+    tmp_path: Path, make: Make, harm: Callable[[Path], None]
+) -> None:
+    path = tmp_path / "ledger.sqlite"
+    first = make()
+    await first.hold("main", "s", 1, SECRET)
+    await first.close()
+    harm(path)
+    before = path.read_bytes()
+    ledger = make()
+    await ledger.hold("main", "s", 2, "new")
+    assert await ledger.held("main", "s", 2) == "new"
+    assert await ledger.held("main", "s", 1) is None
+    (kept,) = ledger.set_aside
+    assert kept.read_bytes() == before
+    assert mode(kept) == 0o600
+    assert str(kept) in (ledger.trouble or "")
+    # the trouble lasts until somebody looked after it
+    kept.unlink()
+    await ledger.sweep()
+    assert ledger.trouble is None
+
+
+async def test_damage_that_shows_while_it_is_open_costs_nothing_that_is_held_from_then_on(
+    tmp_path: Path, make: Make
+) -> None:
+    path, ledger = tmp_path / "ledger.sqlite", make()
+    for seq in range(1, 400):
+        await ledger.hold("main", "s", seq, f"{SECRET} {seq} " * 20)
+    await ledger.sweep()
+    with path.open("r+b") as file:
+        file.seek(8192)
+        file.write(os.urandom(path.stat().st_size - 8192))
+    # whoever comes upon it begins anew, and tries there once more
+    assert [await ledger.held("main", "s", seq) for seq in (7, 150, 399)] == [None, None, None]
+    await ledger.hold("main", "s", 400, "new")
+    assert await ledger.held("main", "s", 400) == "new"
+    assert len(aside(path)) == 1
+
+
+async def test_no_more_than_some_are_set_aside_and_none_is_deleted(tmp_path: Path, make: Make) -> None:
+    path = tmp_path / "ledger.sqlite"
+    for number in range(MOST_SET_ASIDE):
+        ledger = make()
+        await ledger.hold("main", "s", number, f"{SECRET} {number}")
+        await ledger.close()
+        damage_the_header(path)
+    last = make()
+    await last.hold("main", "s", 1, "x")
+    assert len(last.set_aside) == MOST_SET_ASIDE
+    await last.close()
+    damage_the_header(path)
+    before, refused = bytes_of(tmp_path), make()
+    with pytest.raises(StoreUnavailable, match="damaged ledgers lie in"):
+        await refused.hold("main", "s", 1, "x")
+    assert bytes_of(tmp_path) == before
+    aside(path)[0].unlink()
+    await refused.hold("main", "s", 1, "x")
+    assert await refused.held("main", "s", 1) == "x"
+
+
+async def test_file_removed_while_it_is_open_is_begun_anew(tmp_path: Path, make: Make) -> None:
+    ledger = make()
+    await ledger.hold("main", "s", 1, SECRET)
+    (tmp_path / "ledger.sqlite").unlink()
+    assert await ledger.held("main", "s", 1) is None
+    await ledger.hold("main", "s", 2, "new")
+    await ledger.close()
+    again = make()
+    assert await again.held("main", "s", 1) is None, "its log must not bring it back"
+    assert await again.held("main", "s", 2) == "new"
+    assert again.trouble is None
+
+
+async def test_backup_that_is_put_in_its_place_while_it_is_open_counts(tmp_path: Path, make: Make) -> None:
+    path, backup, ledger = tmp_path / "ledger.sqlite", tmp_path / "backup", make()
+    await ledger.hold("main", "s", 1, "from the backup")
+    await ledger.close()
+    shutil.copy(path, backup)
+    for seq in range(2, 30):
+        await ledger.hold("main", "s", seq, SECRET)
+    backup.replace(path)
+    assert await ledger.held("main", "s", 1) == "from the backup"
+    assert await ledger.held("main", "s", 2) is None
+    await ledger.hold("main", "s", 3, "new")
+    await ledger.close()
+    again = make()
+    assert [await again.held("main", "s", seq) for seq in (1, 2, 3)] == ["from the backup", None, "new"]
+    assert again.trouble is None
+
+
+async def test_log_that_outlived_its_ledger_is_not_taken_for_the_new_one(tmp_path: Path, make: Make) -> None:
+    path, elsewhere = tmp_path / "ledger.sqlite", tmp_path / "elsewhere"
+    first = make()
+    await first.hold("main", "s", 1, SECRET)
+    elsewhere.write_bytes(log_of(path).read_bytes())
+    await first.close()
+    path.unlink()
+    elsewhere.rename(log_of(path))
+    ledger = make()
+    await ledger.hold("main", "s", 2, "new")
+    assert await ledger.held("main", "s", 1) is None
+    assert await ledger.held("main", "s", 2) == "new"
+    assert ledger.trouble is None
+
+
+LOCK = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute("BEGIN IMMEDIATE")
+print("locked", flush=True)
+sys.stdin.read()
+"""
+
+
+async def test_ledger_that_another_process_locks_is_unavailable_and_then_goes_on(
+    tmp_path: Path, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memoryd.store.connecting.BUSY_TIMEOUT_MS", 50)
+    path, ledger = tmp_path / "ledger.sqlite", make()
+    await ledger.hold("main", "s", 1, SECRET)
+    command = [sys.executable, "-c", LOCK, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:  # noqa: ASYNC220
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"locked\n"
+        with pytest.raises(StoreUnavailable, match="the ledger cannot be used now"):
+            await ledger.hold("main", "s", 2, "new")
+        assert "locked" in (ledger.trouble or "")
+        assert await ledger.held("main", "s", 1) == SECRET, "to read needs no lock"
+        other.communicate()
+    await ledger.hold("main", "s", 2, "new")
+    assert await ledger.held("main", "s", 2) == "new"
+    assert ledger.trouble is None
+
+
+@pytest.mark.root
+async def test_full_disk_is_told_and_costs_only_what_had_no_room(tmp_path: Path, make: Make) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    with mounted(disk, "size=600k"):
+        ledger, held = make(disk / "ledger.sqlite"), 0
+        with pytest.raises(StoreUnavailable, match="full"):  # noqa: PT012  # whichever finds the disk full
+            for held in range(1000):
+                await ledger.hold("main", "s", held, SECRET * 100)
+        assert held > 5
+        assert "full" in (ledger.trouble or "")
+        assert await ledger.held("main", "s", held - 1) == SECRET * 100
+        assert await ledger.held("main", "s", held) is None
+        await ledger.close()
+    again = make(tmp_path / "nothing" / "ledger.sqlite")
+    assert await again.held("main", "s", 1) is None
+
+
+@pytest.mark.root
+async def test_disk_that_may_not_be_written_is_told_and_never_crashes(tmp_path: Path, make: Make) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    with mounted(disk):
+        first = make(disk / "ledger.sqlite")
+        await first.hold("main", "s", 1, SECRET)
+        await first.close()
+        remount(disk, "ro")
+        ledger = make(disk / "ledger.sqlite")
+        for verb in (ledger.hold("main", "s", 2, "x"), ledger.sweep(), ledger.forget_session("main", "s")):
+            with pytest.raises(StoreError):
+                await verb
+        assert ledger.trouble
+        with pytest.raises(StoreError):
+            await make(disk / "more" / "ledger.sqlite").hold("main", "s", 1, "x")
+        remount(disk, "rw")
+        await ledger.hold("main", "s", 2, "x")
+        assert await ledger.held("main", "s", 1) == SECRET
+        assert ledger.trouble is None
+        await ledger.close()
+
+
+def hold_and_die(path: Path) -> None:
+    """Begin a ledger and hold an answer in it, without ever closing it. Runs in the child."""
+    import asyncio
+
+    async def hold() -> None:
+        with ThreadPoolExecutor(1) as pool:
+            await Ledger(path, pool, is_private=False).hold("main", "s", 1, SECRET)
+            os.write(1, b"held")
+            os._exit(0)
+
+    asyncio.run(hold())
+
+
+def run_child(path: Path, prefix: tuple[str, ...]) -> tuple[int, bytes]:
+    code = "import pathlib, sys; from tests.store.test_ledger_faults import hold_and_die as it;"
+    command = [*prefix, sys.executable, "-c", f"{code} it(pathlib.Path(sys.argv[1]))", str(path)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, cwd=ROOT, check=False)
+    return done.returncode, done.stdout
+
+
+def narrowed(path: Path) -> tuple[str, ...]:
+    """Return the arguments that narrow strace to a ledger, its log and its folder."""
+    return tuple(part for one in (path, log_of(path), path.parent) for part in ("-P", str(one)))
+
+
+@pytest.mark.sweep
+@pytest.mark.skipif(not has_strace(), reason="strace is missing or may not trace")
+@pytest.mark.parametrize("call", ["pwrite64", "fsync", "fdatasync", "link", "unlink"])
+async def test_kill_while_a_ledger_is_begun_leaves_none_or_a_whole_one(tmp_path: Path, make: Make, call: str) -> None:
+    (tmp_path / "counted").mkdir()
+    counted = tmp_path / "counted" / "ledger.sqlite"
+    narrow = narrowed(counted)
+    assert run_child(counted, (*strace_prefix(tmp_path / "calls", calls=(call,)), *narrow))[1] == b"held"
+    total = most_calls(tmp_path / "calls", call)
+    assert total
+    for at in some(range(1, total + 1), 3):
+        path = tmp_path / str(at) / "ledger.sqlite"
+        path.parent.mkdir()
+        narrow = narrowed(path)
+        code, printed = run_child(path, (*strace_prefix(tmp_path / "log", f"{call}:signal=KILL:when={at}"), *narrow))
+        assert code == -signal.SIGKILL
+        header = read_header(path) if path.exists() else None
+        assert header is None or (header.application, header.version) == (LEDGER.application, LEDGER.version)
+        # in a folder of somebody else: what were not plainly ours would be refused for good
+        ledger = make(path, is_private=False)
+        found = await ledger.held("main", "s", 1)
+        assert found == SECRET if printed else found in (None, SECRET)
+        await ledger.hold("main", "s", 2, "new")
+        assert await ledger.held("main", "s", 2) == "new"
+        assert ledger.trouble is None
+    assert run_child(counted, ())[1] == b"held"
