@@ -164,7 +164,10 @@ class Client:
         return reply
 
     def start_session(self, session_key: str, *, agent: str | None = None) -> SessionStartReply:
-        """Say that a session begins, so that the index looks at the disk (`sync.onSessionStart`)."""
+        """Say that a session begins, and be told what was said last with this key.
+
+        The index looks at the disk (`sync.onSessionStart`). `context` is text for a prompt.
+        """
         body = {"sessionKey": session_key, "agent": agent}
         reply: SessionStartReply = self._call("POST", "/sessions/start", body)
         return reply

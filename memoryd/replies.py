@@ -182,14 +182,6 @@ class SyncReply(ReindexReply):
     reason: str | None
 
 
-class SessionStartReply(TypedDict):
-    """Nothing is chosen from the notes for a session yet: `bundle` is null and `context` empty."""
-
-    bundle: str | None
-    context: str
-    syncScheduled: bool
-
-
 class QaAddReply(TypedDict):
     """Where a turn went; `session` alone, or nothing, where it was not remembered."""
 
@@ -213,6 +205,15 @@ class QaTurnReply(TypedDict):
     timestamp: str
     topics: list[str]
     citation: str
+
+
+class SessionStartReply(TypedDict):
+    """What is known when a session begins; `bundle` is null, and the rest empty where nothing was said before."""
+
+    bundle: str | None
+    context: str
+    sequence: list[QaTurnReply]
+    syncScheduled: bool
 
 
 class QaSessionReply(TypedDict):

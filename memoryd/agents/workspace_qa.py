@@ -36,7 +36,8 @@ class QaProblems:
     @property
     def sentences(self) -> list[str]:
         """All of it in words, one sentence for each."""
-        unknown = f"{self.others} files of sessions cannot be read; the owner's `memoryctl qa stats` names them"
+        files = "1 file" if self.others == 1 else f"{self.others} files"
+        unknown = f"{files} of sessions cannot be read; the owner's `memoryctl qa stats` names what cannot"
         return [*self.named, *([unknown] if self.others else [])]
 
 

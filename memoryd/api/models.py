@@ -157,25 +157,3 @@ class ReindexReply(Reply):
     """How many passages are still to get a vector."""
     generation: int
     """How many changes were committed to the index since the start of the daemon."""
-
-
-class SessionStartRequest(Request):
-    """A session that begins; its key decides who may see what."""
-
-    session_key: Annotated[str, Field(max_length=512)]
-    """The session that begins, such as `agent:main:main`."""
-    agent: AgentId = None
-
-
-class SessionStartReply(Reply):
-    """`syncScheduled` says whether the index looks at the disk now.
-
-    Nothing is chosen from the notes for a session yet: `bundle` is null and `context` is empty.
-    """
-
-    bundle: str | None = None
-    """Always null."""
-    context: str = ""
-    """Always empty."""
-    is_sync_scheduled: Annotated[bool, Field(alias="syncScheduled")]
-    """Whether the index looks at the disk now, in the background."""

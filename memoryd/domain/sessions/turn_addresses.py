@@ -56,7 +56,7 @@ def parse_address(text: str) -> TurnAddress:
     name = found.path.removeprefix(_SCHEME)
     if found.start_line is None or found.end_line is None or not found.place.startswith("Q"):
         return TurnAddress(text.strip().removeprefix(_SCHEME))
-    return TurnAddress(name, SeqRange(-(-found.start_line // TURN_LINES), found.end_line // TURN_LINES))
+    return TurnAddress(name, SeqRange(-(-found.start_line // TURN_LINES), -(-found.end_line // TURN_LINES)))
 
 
 def parse_seqs(text: str) -> SeqRange:

@@ -1,0 +1,29 @@
+"""Shapes of the calls on sessions."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from memoryd.api.models import AgentId, Reply, Request
+from memoryd.api.qa_models import QaTurnReply
+
+
+class SessionStartRequest(Request):
+    """A session that begins; its key decides who may see what."""
+
+    session_key: Annotated[str, Field(max_length=512)]
+    """The session that begins, such as `agent:main:main`."""
+    agent: AgentId = None
+
+
+class SessionStartReply(Reply):
+    """What is known at the beginning; both empty where nothing was said before with this key."""
+
+    bundle: str | None = None
+    """Always null: nothing is chosen from the notes for a session yet."""
+    context: str
+    """The turns of `sequence` as text for a prompt, told as a record and 1,200 tokens (estimated) at most."""
+    sequence: list[QaTurnReply]
+    """The last turns of the newest session with this key, in order."""
+    is_sync_scheduled: Annotated[bool, Field(alias="syncScheduled")]
+    """Whether the index looks at the disk now, in the background."""

@@ -1,0 +1,104 @@
+"""Addresses and ranges of turns, the times that callers tell, and excerpts of a session."""
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.domain.sessions.excerpts import excerpt
+from memoryd.domain.sessions.turn_addresses import (
+    ALL_TURNS,
+    SeqRange,
+    TurnAddress,
+    parse_address,
+    parse_seqs,
+    turn_address,
+)
+from memoryd.domain.sessions.turn_times import AHEAD, said_at
+from memoryd.domain.sessions.turns import Session, SessionId, Turn
+
+NOW = datetime(2026, 11, 22, 12, tzinfo=timezone(timedelta(hours=1)))
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("session:main-20261018#Q17", TurnAddress("main-20261018", SeqRange(17, 17))),
+        ("main-20261018#Q15-Q17", TurnAddress("main-20261018", SeqRange(15, 17))),
+        (" session:discord-常规-20260130 ", TurnAddress("discord-常规-20260130")),
+        ("main-20261018", TurnAddress("main-20261018")),
+        ("../../x#Q1", TurnAddress("../../x#Q1")),
+        ("session:main#L3", TurnAddress("main", SeqRange(2, 2))),
+    ],
+)
+def test_address_is_read(text: str, found: TurnAddress) -> None:
+    assert parse_address(text) == found
+
+
+@given(st.integers(1, 10**8))
+def test_address_that_was_told_is_read_back(seq: int) -> None:
+    found = parse_address(turn_address(SessionId("telegram-42-20261122"), seq))
+    assert (found.session, found.seq) == ("telegram-42-20261122", seq)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("17", SeqRange(17, 17)),
+        ("Q17", SeqRange(17, 17)),
+        ("10-20", SeqRange(10, 20)),
+        ("q10-Q20", SeqRange(10, 20)),
+        ("10-", SeqRange(10)),
+        ("-20", SeqRange(1, 20)),
+    ],
+)
+def test_range_is_read(text: str, found: SeqRange) -> None:
+    assert parse_seqs(text) == found
+    assert parse_seqs(str(found)) == found
+
+
+@pytest.mark.parametrize("text", ["", "-", "0", "20-10", "1,2", "x", "1-2-3", "99999999999"])
+def test_anything_else_is_no_range(text: str) -> None:
+    with pytest.raises(ValueError, match="range of turns"):
+        parse_seqs(text)
+
+
+def test_time_without_a_zone_is_in_that_of_now() -> None:
+    assert said_at(None, NOW) == NOW
+    assert said_at("2026-11-20T08:00:00", NOW).utcoffset() == timedelta(hours=1)
+    assert said_at(" 2026-01-30T18:16:00Z ", NOW) == datetime(2026, 1, 30, 18, 16, tzinfo=UTC)
+    assert said_at((NOW + AHEAD).isoformat(), NOW) == NOW + AHEAD
+
+
+@pytest.mark.parametrize(
+    "text", ["", "now", "30d", "0001-01-01", "9999-12-31T23:59:59-23:59", "2026-13-01", "1969-12-31"]
+)
+def test_time_that_cannot_be_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"time|said"):
+        said_at(text, NOW)
+
+
+def session_of(*said: tuple[str, str | None]) -> Session:
+    turns = (Turn(seq, question, NOW, answer) for seq, (question, answer) in enumerate(said, start=1))
+    return Session(SessionId("s"), NOW, tuple(turns))
+
+
+def test_excerpt_goes_on_where_it_ended() -> None:
+    whole = session_of(*((f"question {number}", "answer" * number) for number in range(1, 30)))
+    seen: list[Turn] = []
+    first: int | None = 1
+    while first is not None:
+        piece = excerpt(whole, seqs=SeqRange(first), max_turns=4, max_chars=100)
+        assert 1 <= len(piece.turns) <= 4
+        assert piece.matched == 29 - len(seen)
+        seen += piece.turns
+        first = piece.next_seq
+    assert tuple(seen) == whole.turns
+
+
+def test_excerpt_finds_a_word_in_question_answer_and_topics() -> None:
+    whole = session_of(("Ｇateway?", None), ("what?", "the GATEWAY"), ("other", None))
+    found = excerpt(whole, seqs=ALL_TURNS, word="gateway", max_turns=9, max_chars=99)
+    assert [turn.seq for turn in found.turns] == [1, 2]
+    assert excerpt(whole, word="nothing", max_turns=9, max_chars=99).turns == ()
