@@ -25,6 +25,7 @@ from memoryd.domain.sessions.making_turns import RawTurn, made_turn
 from memoryd.domain.sessions.session_document import render_session
 from memoryd.domain.sessions.turns import Session, SessionId
 from memoryd.files import beneath
+from memoryd.files.writing import sync_folder
 from memoryd.search.word_background import commonness
 from memoryd.sessions.qa_store import SESSIONS, QaStore
 
@@ -106,10 +107,14 @@ def _appends(store: QaStore, workspace: Path, times: int) -> Iterator[Row]:
     added, bare, made = [], [], []
     for number in range(times):
         name, raw = f"new-{number // TURNS}", texts[number % len(texts)]
+        # neither is to pay for names that the other has changed
+        sync_folder(bare_folder)
         watch = Stopwatch()
         store.append(name, replace(raw, timestamp=BEGUN + timedelta(days=400, minutes=number)), agent=AGENT)
         added.append(watch.ms)
-        bare.append(_bare_write(bare_folder / f"{number}", (workspace / SESSIONS / f"{name}.json").read_bytes()))
+        data = (workspace / SESSIONS / f"{name}.json").read_bytes()
+        sync_folder(bare_folder)
+        bare.append(_bare_write(bare_folder / f"{number}", data))
         made.append(_making(store.session(SessionId(name), agent=AGENT), raw))
         if number % UPDATED_EVERY == 0:
             store.flush()

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.files.drafts import draft_beside, remove_drafts
+from memoryd.files.octets import file_stat
 from memoryd.files.writing import replace_file
 
 
@@ -59,3 +60,18 @@ def test_writer_beside_a_sweep_writes_all_the_same(tmp_path: Path, expected: str
         sweeper.join()
     assert {path.read_bytes() for path in tmp_path.iterdir()} == {b"whole"}
     assert len(list(tmp_path.iterdir())) == 300
+
+
+def test_descriptor_of_what_was_replaced_outlives_its_name(tmp_path: Path) -> None:
+    path, replaced = tmp_path / "a.json", list[int]()
+    path.write_bytes(b"old")
+    was = file_stat(path.lstat())
+    replace_file(path, b"new", expected=was, replaced=replaced)
+    assert [one.name for one in tmp_path.iterdir()] == ["a.json"]
+    assert path.read_bytes() == b"new"
+    (old,) = replaced
+    try:
+        assert os.pread(old, 10, 0) == b"old"
+        assert os.fstat(old).st_nlink == 0
+    finally:
+        os.close(old)

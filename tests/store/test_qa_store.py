@@ -460,3 +460,18 @@ async def test_main_file_follows_and_old_sessions_leave(tmp_path: Path) -> None:
         await eventually_async((tmp_path / MAIN).exists)
         assert b"Lisbon" in (tmp_path / MAIN).read_bytes()
     assert b"boiler" not in (tmp_path / MAIN).read_bytes()
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files are told by /proc")
+def test_old_files_wait_for_the_next_update_to_be_freed(tmp_path: Path) -> None:
+    def unfreed() -> int:
+        links = (path.readlink() if path.is_symlink() else path for path in Path("/proc/self/fd").iterdir())
+        return sum(str(tmp_path) in str(link) and "(deleted)" in str(link) for link in links)
+
+    store = opened(tmp_path)
+    for number in range(70):
+        say(store, "long", f"question {number}")
+        assert unfreed() <= 64
+    assert unfreed() > 0
+    store.flush()
+    assert unfreed() == 0
