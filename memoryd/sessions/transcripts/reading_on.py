@@ -92,6 +92,7 @@ class _Reading:
     max_line_bytes: int
     lines: list[SpokenLine] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
+    is_generated: bool = False
 
     def on(self, tail: Tail) -> ReadOn:
         before = self._stat()
@@ -103,7 +104,7 @@ class _Reading:
         if start.whose is None or self.whose not in (None, start.whose):
             return self._refused(start, before, state)
         end = self._read(start, before.size)
-        if end is start:
+        if end.lines == start.lines:
             self._bound(before.size - start.offset)
         new = replace(end, stat=before, edge_hash=edge_hash(self.descriptor, end.offset))
         # last, so that the edges above are of the file that was read
@@ -150,30 +151,29 @@ class _Reading:
         end = min(size, tail.offset + MAX_SCAN_BYTES)
         return raw_lines(self.descriptor, tail.offset, end, tail.prefix_hash, self.max_line_bytes)
 
-    def _read(self, tail: Tail, size: int) -> Tail:
+    def _read(self, start: Tail, size: int) -> Tail:
         """Read lines until there are enough, and return the tail behind them."""
-        start = tail.offset
-        for line in self._raw(tail, size):
-            tail = self._taken(line, tail)
-            if tail.offset - start >= self.max_bytes:
+        offset, number, prefix_hash = start.offset, start.lines, start.prefix_hash
+        self.is_generated = start.is_generated
+        for line in self._raw(start, size):
+            offset, number, prefix_hash = offset + line.size, number + 1, line.prefix_hash
+            self._take(line, number, start.whose)
+            if offset - start.offset >= self.max_bytes:
                 break
-        return tail
+        return replace(start, offset=offset, lines=number, prefix_hash=prefix_hash, is_generated=self.is_generated)
 
-    def _taken(self, line: RawLine, tail: Tail) -> Tail:
-        number, is_generated = tail.lines + 1, tail.is_generated
+    def _take(self, line: RawLine, number: int, whose: TranscriptFormat | None) -> None:
         what: Utterance | LeftOut | None = None
-        if line.data is not None and tail.whose is not None:
+        if line.data is not None and whose is not None:
             record = record_of(line.data)
-            is_generated |= not isinstance(record, LeftOut) and is_generated_from(record, tail.whose)
-            what = record if isinstance(record, LeftOut) else said(record, tail.whose)
-        if isinstance(what, Utterance) and is_generated:
+            self.is_generated |= not isinstance(record, LeftOut) and is_generated_from(record, whose)
+            what = record if isinstance(record, LeftOut) else said(record, whose)
+        if isinstance(what, Utterance) and self.is_generated:
             what = LeftOut.DROPPED
         if isinstance(what, Utterance):
             self.lines.append(SpokenLine(number, what))
             self.counts[CountedLine.CUT] += what.is_cut
         self.counts[_counted(what)] += 1
-        offset = tail.offset + line.size
-        return replace(tail, offset=offset, lines=number, prefix_hash=line.prefix_hash, is_generated=is_generated)
 
     def _check(self, start: Tail, end: Tail) -> None:
         """Raise TornReadError unless all that this look relied on stands there still.
