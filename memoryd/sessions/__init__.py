@@ -1,1 +1,1 @@
-"""Conversations on disk: the files of the question-and-answer store."""
+"""Conversations on disk: the files of questions and answers, and the transcripts of agent programs."""

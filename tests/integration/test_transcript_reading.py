@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memoryd.domain.documents import FileStat
 from memoryd.domain.sessions.transcripts.steps import ReadOn, TranscriptState
-from memoryd.domain.sessions.transcripts.tails import START, Tail, renamed
+from memoryd.domain.sessions.transcripts.tails import START, Tail
 from memoryd.domain.sessions.transcripts.utterances import TranscriptFormat
 from memoryd.sessions.transcripts.reading_on import read_on
 from memoryd.sessions.transcripts.transcript_folder import find_transcripts
@@ -97,14 +97,13 @@ def test_copy_in_the_place_of_a_file_is_read_on(path: Path) -> None:
     assert read_on(path, step.tail).state is REWRITTEN
 
 
-def test_renamed_transcript_keeps_what_was_read(path: Path) -> None:
+def test_tail_holds_under_a_new_name_and_not_for_another_file_under_the_old(path: Path) -> None:
     path.write_bytes(told("one"))
     tail = read_on(path).tail
     name = "s.jsonl.reset.2026-01-01T00-00-00.000Z"
     path.rename(path.with_name(name))
     path.write_bytes(told("anew"))
-    found = find_transcripts(path.parent).files
-    assert renamed({"s.jsonl": tail}, found) == {"s.jsonl": name}
+    assert list(find_transcripts(path.parent).files) == ["s.jsonl", name]
     assert read_on(path.with_name(name), tail).state is UNCHANGED
     step = read_on(path, tail)
     assert (step.state, spoken(step)) == (REWRITTEN, [(1, "anew")])
@@ -278,6 +277,8 @@ def test_sessions_that_the_list_calls_generated_are_left_out(tmp_path: Path) -> 
     (tmp_path / "sessions.json").write_text('{"agent:main:cron:1:run:2": {"sessionId": "timer"}}')
     found = find_transcripts(tmp_path)
     assert (list(found.files), found.generated) == (["said.jsonl"], 2)
+    (tmp_path / "sessions.json").write_text('{"agent:main:main": {"sessionId": "timer"}}')
+    assert len(find_transcripts(tmp_path).files) == 3
     (tmp_path / "sessions.json").write_text('{"agent:main:cron:1:run:2": ')
     assert len(find_transcripts(tmp_path).files) == 3
 

@@ -3,6 +3,7 @@
 import json
 import os
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -50,6 +51,15 @@ def find_transcripts(folder: Path, *, max_entries: int = MAX_ENTRIES) -> FoundTr
 
 def _generated(folder: Path) -> frozenset[str]:
     """Return the sessions that the folder's own list says are generated, none where it has no such list."""
+    try:
+        return _listed_as_generated(folder, file_stat((folder / LIST_NAME).lstat()))
+    except OSError:
+        return frozenset()
+
+
+@lru_cache(maxsize=64)
+def _listed_as_generated(folder: Path, stat: FileStat) -> frozenset[str]:
+    """Read a list in the state that `stat` tells: it may hold megabytes, and each look at a folder asks for it."""
     try:
         octets = read_octets(folder, LIST_NAME, max_bytes=_MAX_LIST_BYTES)
         return generated_sessions(json.loads(octets.data))

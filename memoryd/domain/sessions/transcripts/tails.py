@@ -1,7 +1,6 @@
 """How far a transcript was read, and by what the same one is known again."""
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -60,19 +59,3 @@ def read_tail(text: str) -> Tail:
         )
     except (ValueError, TypeError):
         return START
-
-
-def renamed(tails: Mapping[str, Tail], found: Mapping[str, FileStat]) -> dict[str, str]:
-    """Return the new name of each transcript whose file bears another one now, by old name.
-
-    The file under its old name, if any, is another one. Whether the content is the same is told by reading on
-    under the new name with the tail of the old.
-    """
-    by_file = {(stat.device, stat.inode): name for name, stat in found.items() if name not in tails}
-    moved = {}
-    for name, tail in tails.items():
-        file = tail.stat.device, tail.stat.inode
-        stays = name in found and (found[name].device, found[name].inode) == file
-        if tail.offset and not stays and file in by_file:
-            moved[name] = by_file.pop(file)
-    return moved

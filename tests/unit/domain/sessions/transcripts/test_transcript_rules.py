@@ -1,4 +1,4 @@
-"""Names, times, formats, pieces and moves of transcripts."""
+"""Names, times, formats, pieces and tails of transcripts."""
 
 import json
 from datetime import UTC, datetime, timedelta, timezone
@@ -12,7 +12,7 @@ from memoryd.domain.documents import FileStat
 from memoryd.domain.sessions.transcripts.generated_sessions import generated_sessions
 from memoryd.domain.sessions.transcripts.reading_records import recognised, record_of
 from memoryd.domain.sessions.transcripts.record_times import as_instant
-from memoryd.domain.sessions.transcripts.tails import START, Tail, read_tail, renamed, written_tail
+from memoryd.domain.sessions.transcripts.tails import START, Tail, read_tail, written_tail
 from memoryd.domain.sessions.transcripts.transcript_names import is_transcript_name
 from memoryd.domain.sessions.transcripts.utterances import LeftOut, Speaker, TranscriptFormat, Utterance
 from memoryd.domain.sessions.transcripts.wrapping import wrapped_lines
@@ -132,19 +132,6 @@ def test_pieces_hold_the_whole_text(text: str) -> None:
     pieces = [line.removeprefix("User: ") for line in wrapped_lines(Utterance(Speaker.USER, text), 5)]
     assert "".join(pieces).replace(" ", "") == text.replace(" ", "")
     assert all(0 < len(piece) <= 5 for piece in pieces)
-
-
-def test_transcript_is_found_under_its_new_name() -> None:
-    def stat(inode: int) -> FileStat:
-        return FileStat(1, inode, 10, 0, 0)
-
-    tails = {"a": Tail(stat(1), 5), "b": Tail(stat(2), 5), "c": Tail(stat(3), 5), "unread": Tail(stat(4))}
-    assert renamed(tails, {"a": stat(1), "b": stat(9), "b2": stat(2), "c2": stat(3), "d": stat(4)}) == {
-        "b": "b2",
-        "c": "c2",
-    }
-    assert renamed(tails, {"a": stat(1), "a2": stat(1)}) == {}, "another name of a file that stays"
-    assert renamed(tails, {"a": stat(2), "b": stat(1)}) == {}, "two that changed places are read anew"
 
 
 def test_generated_sessions_are_told_by_their_list() -> None:
