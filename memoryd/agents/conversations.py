@@ -5,32 +5,44 @@ costs conversations and never notes.
 """
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from memoryd.agents.loops import NamedLoop
-from memoryd.agents.part_settings import index_settings, lane_settings, search_settings
+from memoryd.agents.part_settings import (
+    feed_settings,
+    index_settings,
+    lane_settings,
+    search_settings,
+    transcript_folders,
+)
 from memoryd.agents.workspace_index import Surroundings
 from memoryd.config.paths import state_dir
 from memoryd.config.resolved import Agent
 from memoryd.domain.documents import RelativePath
 from memoryd.embed.embedding import Embedding
-from memoryd.errors import NotFound
+from memoryd.errors import NotFound, StoreError
 from memoryd.index.keeper import Keeper
 from memoryd.index.lane import EmbeddingLane
 from memoryd.index.lane_settings import LaneLinks
 from memoryd.index.spaces import Spaces
+from memoryd.search.backend import Arm, ArmState
 from memoryd.search.builtin import BuiltinSearch
+from memoryd.search.conversation_arm import ConversationArm
 from memoryd.sessions.conversation_feeder import ConversationFeeder, FeedSettings
 from memoryd.sessions.conversation_source import ConversationSource
 from memoryd.sessions.conversation_writer import ConversationNews, ConversationWriter
 from memoryd.sessions.qa_conversations import QaConversations
 from memoryd.sessions.qa_store import QaStore
 from memoryd.sessions.remembered_source import RememberedSource
+from memoryd.sessions.transcript_conversations import TranscriptConversations
 from memoryd.sessions.withheld_conversations import WithheldConversations
 from memoryd.store.database import Database
+from memoryd.store.index_file import discard
 
 NOTES_FIRST: Final = "the passages of notes come first"
 GATE_SECONDS: Final = 0.5
@@ -63,6 +75,7 @@ class AgentConversations:
         self.agent = agent.id
         self._notes = notes
         self._was_held = False
+        self._opened = asyncio.Event()
         self.database = _made_database(agent, around)
         self.keeper = Keeper(
             database=self.database,
@@ -100,15 +113,28 @@ class AgentConversations:
             withdrawn=self.writer.forgotten,
         )
         self.withheld = WithheldConversations(agent.id, around.ledgers.of(agent))
+        self._watcher = around.watcher
         self._loop: asyncio.AbstractEventLoop | None = None
         self.qa = None if qa is None else self._fed(QaConversations(qa, agent.id), around, FeedSettings())
         if qa is not None:
             qa.subscribe(self._note_turns)
+        folders = transcript_folders(agent)
+        self.transcripts: TranscriptConversations | None = None
+        self._transcript_feeder: ConversationFeeder | None = None
+        if folders:
+            self.transcripts = TranscriptConversations(
+                agent.id,
+                folders,
+                rule=settings.sync.sessions.rule(),
+                withholding=self.withheld,
+                grace=settings.sync.root_grace_seconds,
+            )
+            self._transcript_feeder = self._fed(self.transcripts, around, feed_settings(settings))
 
     @property
     def feeders(self) -> Sequence[ConversationFeeder]:
         """What reads conversations into the index."""
-        return [feeder for feeder in (self.qa,) if feeder is not None]
+        return [feeder for feeder in (self.qa, self._transcript_feeder) if feeder is not None]
 
     @property
     def is_wanted(self) -> bool:
@@ -123,12 +149,16 @@ class AgentConversations:
     def loops(self) -> list[NamedLoop]:
         """Name the loops, all of which may fail."""
         name = f"conversations {self.agent}"
-        withheld = (f"{name} withheld", self.withheld.run)
+        withheld: NamedLoop = (f"{name} withheld", self.withheld.run)
         if not self.is_wanted:
-            return [withheld]
-        feeding = [(f"{name} {feeder.source.prefix.rstrip(':/')}", feeder.run) for feeder in self.feeders]
+            return [withheld, (f"{name} leftovers", self._discard)]
+        named = (("qa", self.qa), ("transcripts", self._transcript_feeder))
+        feeding: list[NamedLoop] = [
+            (f"{name} {what}", partial(self._run_fed, feeder)) for what, feeder in named if feeder is not None
+        ]
         lanes: list[NamedLoop] = [(f"{name} embedding", self.lane.run), (f"{name} gate", self._run_gate)]
-        return [withheld, (f"{name} keeper", self._run_keeper), *feeding, *lanes]
+        keeping: list[NamedLoop] = [(f"{name} keeper", self._run_keeper), (f"{name} leftovers", self._drop_leftovers)]
+        return [withheld, *keeping, *feeding, *lanes]
 
     async def close(self) -> None:
         """Close the file of the index."""
@@ -150,11 +180,10 @@ class AgentConversations:
     async def forget(self, path: RelativePath) -> int:
         """Take a conversation out of the index, with the vectors and words of it; return how many parts it had.
 
-        One that its source still has, and which is not ours to delete, is never read again. Raises StoreError; then
-        it is told to nobody all the same.
+        It comes back if its source still has it: delete or withhold it there before. Raises StoreError; then it is told
+        to nobody all the same.
         """
-        outlives = any(one.source.outlives_forgetting for one in self.feeders if path.startswith(one.source.prefix))
-        return await self.writer.forget(path, is_remembered_so=outlives)
+        return await self.writer.forget(path)
 
     async def parts(self, path: RelativePath) -> int:
         """Count the parts that the index has of a conversation; raises StoreError."""
@@ -163,9 +192,23 @@ class AgentConversations:
     async def lines(self, path: RelativePath, first: int, last: int) -> ConversationLines:
         """Return lines of a conversation as they are indexed, clean and redacted; raises NotFound, StoreError."""
         known = (await self.writer.known()).get(path)
-        if known is None or known.is_forgotten or path in self.writer.forgotten:
+        if known is None or path in self.writer.forgotten:
             raise NotFound(f"there is no conversation {path} in the index")
         return ConversationLines(path, await self.database.conversations.lines(path, first, last))
+
+    def standing(self) -> Arm:
+        """Return how the index takes part in answers now: failed, or partial while there is more to read."""
+        if not self.database.is_open:
+            return Arm(ArmState.FAILED, self.trouble or "the index of conversations is being opened")
+        if self.trouble:
+            return Arm(ArmState.PARTIAL, self.trouble)
+        is_reading = any(not feeder.is_settled for feeder in self.feeders)
+        return Arm(ArmState.PARTIAL, "conversations are still being read") if is_reading else Arm(ArmState.OK)
+
+    @property
+    def arm(self) -> ConversationArm:
+        """What answers from the conversations; nothing of an agent that has none."""
+        return ConversationArm(self.search, self.standing) if self.is_wanted else ConversationArm()
 
     def _fed(self, source: ConversationSource, around: Surroundings, settings: FeedSettings) -> ConversationFeeder:
         return ConversationFeeder(
@@ -174,7 +217,14 @@ class AgentConversations:
             executor=around.executor,
             settings=settings,
             is_busy=lambda: bool(self._notes.pending_files()),
+            on_look=self._watch,
         )
+
+    def _watch(self) -> None:
+        """Follow the events of the folders that are there now."""
+        feeder, transcripts = self._transcript_feeder, self.transcripts
+        if self._watcher is not None and feeder is not None and transcripts is not None:
+            self._watcher.watch(str(self.database.path), transcripts.seen.ids, lambda _events: feeder.hint())
 
     def _note_turns(self) -> None:
         """Take the news, from any thread, that the question-and-answer store changed."""
@@ -189,6 +239,22 @@ class AgentConversations:
     async def _run_keeper(self) -> None:
         self._loop = asyncio.get_running_loop()
         await self.keeper.run()
+
+    async def _run_fed(self, feeder: ConversationFeeder) -> None:
+        # until that is known nothing may be read; where it cannot be known, the loop says so
+        with contextlib.suppress(StoreError):
+            await self.withheld.load()
+        await feeder.run()
+
+    async def _drop_leftovers(self) -> None:
+        """Remove what a source brought that is switched off since, and end."""
+        await self._opened.wait()
+        prefixes = tuple(feeder.source.prefix for feeder in self.feeders)
+        await self.writer.purge([path for path in await self.writer.known() if not path.startswith(prefixes)])
+
+    async def _discard(self) -> None:
+        """Delete the index, if it is ours, where no conversation is to be found any more."""
+        await asyncio.to_thread(discard, self.database.path)
 
     async def _run_gate(self) -> None:
         """Wake the lane when the passages of notes that it waits for are embedded."""
@@ -205,6 +271,7 @@ class AgentConversations:
         return NOTES_FIRST
 
     def _on_new_file(self) -> None:
+        self._opened.set()
         for feeder in self.feeders:
             feeder.demand()
         self.lane.wake()

@@ -1,14 +1,19 @@
 """From the section `memorySearch` to the settings of each part of an index."""
 
 from dataclasses import replace
+from pathlib import Path
 
 from memoryd.config.memory_search import MemorySearchSection
+from memoryd.config.paths import openclaw_sessions
+from memoryd.config.resolved import Agent
 from memoryd.domain.provider_choice import Choice
 from memoryd.domain.syncplan import Grace
 from memoryd.domain.text.entries import ChunkSettings
 from memoryd.index.indexer import IndexSettings
 from memoryd.index.lane_settings import LaneSettings
 from memoryd.search.search_settings import SearchSettings
+from memoryd.sessions.conversation_feeder import FeedSettings
+from memoryd.sessions.transcript_conversations import TranscriptFolder
 
 BATCH_PASSAGES = 1000
 """Of one job of a provider's batch interface."""
@@ -38,6 +43,25 @@ def index_settings(settings: MemorySearchSection) -> IndexSettings:
         grace=Grace(file=sync.delete_grace_ms / 1000, root=sync.root_grace_seconds, settle=sync.settle_ms / 1000),
         reconcile=sync.reconcile_seconds,
     )
+
+
+def feed_settings(settings: MemorySearchSection) -> FeedSettings:
+    """Return when folders of transcripts are looked at, in seconds."""
+    sync = settings.sync
+    return FeedSettings(debounce=sync.watch_debounce_ms / 1000, hold=5.0, reconcile=sync.reconcile_seconds)
+
+
+def transcript_folders(agent: Agent) -> list[TranscriptFolder]:
+    """Return where the transcripts of an agent lie; none unless its owner wants them to be read."""
+    if not agent.reads_transcripts:
+        return []
+    own = [
+        TranscriptFolder(Path(one.path), one.whose) for one in agent.memory.sessions.folders if one.agent == agent.id
+    ]
+    usual = openclaw_sessions(agent.id)
+    # named twice is read once
+    named = {folder.path: folder for folder in [TranscriptFolder(usual, is_optional=True), *own]}
+    return list(named.values())
 
 
 def search_settings(settings: MemorySearchSection, vector_bytes: int) -> SearchSettings:

@@ -9,6 +9,7 @@ from memoryd.config.access import AccessSection, MemoryAccessSection
 from memoryd.config.qa import QaSection
 from memoryd.config.qmd import QmdSection
 from memoryd.config.section import Section, Text
+from memoryd.config.sessions import SessionsSection
 from memoryd.domain.access import AccessRules
 from memoryd.domain.citations import CitationMode
 
@@ -47,6 +48,10 @@ class MemorySection(Section):
         default=QaSection(), description="Questions and answers of conversations, kept in the workspace."
     )
     qmd: QmdSection = Field(default=QmdSection(), description="The qmd sidecar; counts while `backend` is `qmd`.")
+
+    sessions: SessionsSection = Field(
+        default=SessionsSection(), description="Transcripts of agent programs, and whose they are."
+    )
 
     def access_rules(self) -> AccessRules:
         """Return who may ask: `scope`, and with the backend qmd `qmd.scope` too.

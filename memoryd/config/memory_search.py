@@ -104,7 +104,11 @@ class MultimodalSection(Section):
 class ExperimentalSection(Section):
     """Switches of features that may change."""
 
-    session_memory: bool = Field(default=False, description="Without effect yet: session transcripts are not indexed.")
+    session_memory: bool = Field(
+        default=False,
+        description='`true`: with `"sessions"` in `sources`, session transcripts are read and indexed; a remote '
+        "provider of embeddings gets them as it gets notes.",
+    )
 
 
 class SearchQmdSection(Section):

@@ -14,6 +14,8 @@ from typing import Final
 from memoryd.wire import SOCKET_NAME, SUN_PATH_MAX
 
 CONFIG_NAME: Final = "config.json5"
+OPENCLAW_STATE: Final = ".openclaw"
+"""Below the home folder."""
 SOCKET_PATH_MAX: Final = 103 if sys.platform == "darwin" else SUN_PATH_MAX
 SLUG_MAX: Final = 32
 HASH_DIGITS: Final = 8
@@ -67,6 +69,12 @@ def workspace_state_dir(workspace: Path) -> Path:
     real = Path(os.path.realpath(workspace))
     slug = re.sub(r"[^a-z0-9]+", "-", real.name.lower()).strip("-")[:SLUG_MAX].rstrip("-")
     return state_dir() / "workspaces" / f"{slug or 'workspace'}-{_digest(real)}"
+
+
+def openclaw_sessions(agent_id: str) -> Path:
+    """Tell where OpenClaw keeps the transcripts of an agent: below `$OPENCLAW_STATE_DIR`, else `~/.openclaw`."""
+    state = _from_environment("OPENCLAW_STATE_DIR") or Path.home() / OPENCLAW_STATE
+    return state / "agents" / agent_id / "sessions"
 
 
 def qmd_home(agent_id: str) -> Path:

@@ -8,12 +8,10 @@ from typing import Final
 from memoryd.config.agents import AgentSocketSection
 from memoryd.config.memory import MemorySection
 from memoryd.config.memory_search import MemorySearchSection
-from memoryd.config.paths import expand, workspace_state_dir
+from memoryd.config.paths import OPENCLAW_STATE, expand, workspace_state_dir
 
 INDEX_NAME: Final = "index.sqlite"
 LEDGER_NAME: Final = "ledger.sqlite"
-OPENCLAW_STATE: Final = ".openclaw"
-"""Below the home folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +53,12 @@ class Agent:
     def conversations_path(self) -> Path:
         """Where the index of its conversations lies, beside that of its notes; no other agent has any part in it."""
         return self.index_path.with_name(f"conversations-{self.id}.sqlite")
+
+    @property
+    def reads_transcripts(self) -> bool:
+        """Whether its owner wants transcripts to be read: both keys must say so."""
+        search = self.memory_search
+        return search.experimental.session_memory and "sessions" in search.sources
 
     @property
     def indexing(self) -> MemorySearchSection:

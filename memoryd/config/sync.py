@@ -3,30 +3,38 @@
 from pydantic import Field
 
 from memoryd.config.section import Section
+from memoryd.domain.sessions.reading_on_time import ReadingRule
 
 
 class SyncSessionsSection(Section):
-    """How much a transcript must grow before it is indexed again."""
+    """How much a transcript must grow before it is read on."""
 
     delta_bytes: int = Field(
         default=100_000,
         ge=0,
         le=1_073_741_824,
-        description="Index a transcript again after this much growth, in bytes; without effect yet, since session "
-        "transcripts are not indexed.",
+        description="Read a transcript on after this much growth, in bytes; 0: after any.",
     )
     delta_messages: int = Field(
         default=50,
         ge=0,
         le=1_000_000,
-        description="Index a transcript again after this many messages; without effect yet, since session transcripts "
-        "are not indexed.",
+        description="Read a transcript on after this many lines, each a message or an event; 0: after any.",
+    )
+    idle_seconds: float = Field(
+        default=300,
+        ge=0,
+        le=86_400,
+        description="Read a transcript on when it has not grown for so long, however little came, in seconds.",
     )
     post_compaction_force: bool = Field(
         default=True,
-        description="Whether a transcript is always indexed again after a compaction; without effect yet, since "
-        "session transcripts are not indexed.",
+        description="Whether a transcript is read on at once when its program has compacted what its model sees.",
     )
+
+    def rule(self) -> ReadingRule:
+        """Return it as the domain has it."""
+        return ReadingRule(self.delta_bytes, self.delta_messages, self.idle_seconds, self.post_compaction_force)
 
 
 class SyncSection(Section):
@@ -88,5 +96,5 @@ class SyncSection(Section):
         description="How long one request to a remote provider may take, in seconds; unset: 120.",
     )
     sessions: SyncSessionsSection = Field(
-        default=SyncSessionsSection(), description="When a session's transcript is indexed again."
+        default=SyncSessionsSection(), description="When a session's transcript is read on."
     )

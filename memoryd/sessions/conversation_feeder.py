@@ -58,6 +58,7 @@ class ConversationFeeder:
         executor: Executor,
         settings: FeedSettings,
         is_busy: Callable[[], bool] = lambda: False,
+        on_look: Callable[[], None] = lambda: None,
     ) -> None:
         self.source = source
         self.trouble = ""
@@ -70,6 +71,7 @@ class ConversationFeeder:
         self._executor = executor
         self._settings = settings
         self._is_busy = is_busy
+        self._on_look = on_look
         self._debounce = Debounce(settings.debounce, settings.hold)
         self._asked = 1
         """The start is a demand: what changed while nobody looked is read at once."""
@@ -153,18 +155,16 @@ class ConversationFeeder:
         read = {
             path: "" if one.chunker != self._writer.chunker else one.stamp
             for path, one in known.items()
-            if path.startswith(self.source.prefix) and not one.is_forgotten
+            if path.startswith(self.source.prefix)
         }
         look = await in_thread(self._executor, lambda: self.source.look(read, is_forced=is_forced))
         self._note(look.trouble)
         self.failures = {path: why for path, why in self.failures.items() if path in look.present}
+        self._on_look()
         for path in look.due:
-            if path not in known or not known[path].is_forgotten:
-                await self._read(path)
+            await self._read(path)
         # what is new first: a conversation under another name keeps its vectors so
-        gone = [path for path in known if path.startswith(self.source.prefix) and path not in look.present]
-        # that a conversation is forgotten is believed longer than a folder that may come back
-        await self._writer.purge([path for path in gone if not (look.trouble and known[path].is_forgotten)])
+        await self._writer.purge([path for path in read if path not in look.present])
 
     async def _read(self, path: RelativePath) -> None:
         """Read one conversation to its end; what stands in the way of it does not stand in the way of others."""

@@ -42,8 +42,6 @@ class ConversationSource(Protocol):
 
     prefix: str
     """Of the paths of its conversations."""
-    outlives_forgetting: bool
-    """Whether a conversation that is to be forgotten stays there, so that the index must remember to leave it out."""
 
     def look(self, read: Mapping[RelativePath, str], *, is_forced: bool) -> SourceLook:
         """Say what there is beside what was `read`: stamps by path. Forced, all that has changed is due."""

@@ -58,7 +58,7 @@ class ConversationWriter:
         return "" if self._database.is_open else self._trouble() or ""
 
     async def known(self) -> Mapping[RelativePath, KnownConversation]:
-        """Return what the index holds, and what it is never to hold."""
+        """Return what the index holds."""
         if self._epoch != self._database.epoch:
             epoch = self._database.epoch
             self._known = await self._database.conversations.known()
@@ -73,7 +73,7 @@ class ConversationWriter:
     async def put(self, row: ConversationRow, parts: Sequence[FileContent], *, is_afresh: bool) -> None:
         """Keep what was read of a conversation."""
         await self._database.conversations.put(row, parts, is_afresh=is_afresh)
-        self._known[row.path] = KnownConversation(row.stamp, row.chunker, row.problem, False)
+        self._known[row.path] = KnownConversation(row.stamp, row.chunker, row.problem)
         if parts or is_afresh:
             self._news.on_commit()
 
@@ -83,30 +83,22 @@ class ConversationWriter:
             await self.erase(paths)
             await self.drop_remains()
 
-    async def forget(self, path: RelativePath, *, is_remembered_so: bool) -> int:
-        """Remove a conversation, at once for whoever asks; return how many parts it had.
-
-        `is_remembered_so`: its source has it still, and it is never to be read again.
-        """
+    async def forget(self, path: RelativePath) -> int:
+        """Remove a conversation, at once for whoever asks; return how many parts it had."""
         # if the index cannot be written now, it is told to nobody all the same
         self.forgotten.add([path])
         async with self.lock:
-            removed = await self._erased([path], is_forgotten=is_remembered_so)
+            removed = await self.erase([path])
             await self.drop_remains()
         return removed
 
-    async def erase(self, paths: Sequence[RelativePath]) -> None:
-        """Remove conversations; the caller holds the lock."""
-        await self._erased(paths, is_forgotten=False)
-
-    async def _erased(self, paths: Sequence[RelativePath], *, is_forgotten: bool) -> int:
+    async def erase(self, paths: Sequence[RelativePath]) -> int:
+        """Remove conversations; return how many parts they had. The caller holds the lock."""
         if not paths:
             return 0
-        removed = await self._database.conversations.purge(paths, is_forgotten=is_forgotten)
+        removed = await self._database.conversations.purge(paths)
         for path in paths:
             self._known.pop(path, None)
-            if is_forgotten:
-                self._known[path] = KnownConversation("", "", "", True)
         self.forgotten.release(paths)
         self._owes_purge = self._owes_purge or bool(removed)
         if removed:

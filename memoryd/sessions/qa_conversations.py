@@ -24,7 +24,6 @@ class QaConversations:
     """The sessions of one agent in the store of its workspace; those in the archive stay."""
 
     prefix = PREFIX
-    outlives_forgetting = False
 
     def __init__(self, store: QaStore, agent: str) -> None:
         self._store = store

@@ -13,7 +13,6 @@ class RememberedSource:
 
     def __init__(self, inner: ConversationSource, withheld: WithheldConversations) -> None:
         self.prefix = inner.prefix
-        self.outlives_forgetting = inner.outlives_forgetting
         self._inner = inner
         self._withheld = withheld
 

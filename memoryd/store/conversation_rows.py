@@ -34,7 +34,6 @@ class KnownConversation(NamedTuple):
     stamp: str
     chunker: str
     problem: str
-    is_forgotten: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,24 +43,21 @@ class ConversationCounts:
     conversations: int = 0
     parts: int = 0
     chunks: int = 0
-    forgotten: int = 0
+    unknown: int = 0
+    """Those of which nothing is read."""
 
 
-_SELECT_KNOWN = "SELECT path, stamp, chunker, problem, is_forgotten FROM conversations"
+_SELECT_KNOWN = "SELECT path, stamp, chunker, problem FROM conversations"
 _SELECT_ROW = """
 SELECT stamp, tail, chunker, problem, first_line, text, spoken, last_ns FROM conversations
-WHERE path = ? AND NOT is_forgotten
+WHERE path = ?
 """
 _UPSERT = """
-INSERT INTO conversations (path, stamp, tail, chunker, problem, is_forgotten, first_line, text, spoken, last_ns)
-VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?, ?)
+INSERT INTO conversations (path, stamp, tail, chunker, problem, first_line, text, spoken, last_ns)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (path) DO UPDATE SET
     stamp = excluded.stamp, tail = excluded.tail, chunker = excluded.chunker, problem = excluded.problem,
     first_line = excluded.first_line, text = excluded.text, spoken = excluded.spoken, last_ns = excluded.last_ns
-"""
-_FORGET = """
-INSERT INTO conversations (path, stamp, tail, chunker, problem, is_forgotten, first_line, text, spoken, last_ns)
-VALUES (?, '', '', '', '', 1, NULL, '', 0, 0)
 """
 # of all names that begin so, one character more is the last
 _SELECT_PARTS = "SELECT path FROM files WHERE path >= ? || '@' AND path < ? || 'A'"
@@ -72,18 +68,18 @@ FROM chunks c JOIN files f ON f.id = c.file_id
 WHERE f.path = ? AND c.end_line >= ? AND c.start_line <= ? ORDER BY c.ordinal
 """
 _COUNTS = """
-SELECT (SELECT count(*) FROM conversations WHERE NOT is_forgotten AND problem = ''), (SELECT count(*) FROM files),
-       (SELECT count(*) FROM chunks), (SELECT count(*) FROM conversations WHERE is_forgotten)
+SELECT (SELECT count(*) FROM conversations WHERE problem = ''), (SELECT count(*) FROM files),
+       (SELECT count(*) FROM chunks), (SELECT count(*) FROM conversations WHERE problem <> '')
 """
 
 
 def known_conversations(db: apsw.Connection) -> dict[RelativePath, KnownConversation]:
-    """Return every conversation that was read or is to be forgotten."""
-    return {row[0]: KnownConversation(row[1], row[2], row[3], bool(row[4])) for row in db.execute(_SELECT_KNOWN)}
+    """Return every conversation that was read."""
+    return {row[0]: KnownConversation(*row[1:]) for row in db.execute(_SELECT_KNOWN)}
 
 
 def conversation_row(db: apsw.Connection, path: RelativePath) -> ConversationRow | None:
-    """Return how far a conversation was read, None if it was not, or is to be forgotten."""
+    """Return how far a conversation was read, None if it was not."""
     row = db.execute(_SELECT_ROW, (path,)).fetchone()
     if row is None:
         return None
@@ -93,12 +89,10 @@ def conversation_row(db: apsw.Connection, path: RelativePath) -> ConversationRow
 
 
 def put_parts(db: apsw.Connection, row: ConversationRow, parts: Sequence[FileContent], *, is_afresh: bool) -> None:
-    """Make the index hold these parts, and note how far the source was read; what is forgotten stays so.
+    """Make the index hold these parts, and note how far the source was read.
 
     `is_afresh`: parts that are not among these go, with the vectors that only they used.
     """
-    if db.execute("SELECT is_forgotten FROM conversations WHERE path = ?", (row.path,)).get:
-        return
     for content in parts:
         put_file(db, content)
     if is_afresh:
@@ -109,17 +103,12 @@ def put_parts(db: apsw.Connection, row: ConversationRow, parts: Sequence[FileCon
     db.execute(_UPSERT, (row.path, row.stamp, row.tail, row.chunker, row.problem, *grows))
 
 
-def purge_conversations(db: apsw.Connection, paths: Iterable[RelativePath], *, is_forgotten: bool) -> int:
-    """Drop conversations with all their parts and the vectors that only they used; return how many parts there were.
-
-    With `is_forgotten` none of them is read again, as long as their row stays.
-    """
+def purge_conversations(db: apsw.Connection, paths: Iterable[RelativePath]) -> int:
+    """Drop conversations with all their parts and the vectors that only they used; return how many parts there were."""
     removed = 0
     for path in paths:
         removed += purge_files(db, part_paths(db, path))
         db.execute("DELETE FROM conversations WHERE path = ?", (path,))
-        if is_forgotten:
-            db.execute(_FORGET, (path,))
     return removed
 
 

@@ -26,26 +26,26 @@ class Conversations:
         self._pool = pool
 
     async def known(self) -> dict[RelativePath, KnownConversation]:
-        """Return every conversation that was read, or is never to be."""
+        """Return every conversation that was read."""
         return await self._pool.read(known_conversations)
 
     async def row(self, path: RelativePath) -> ConversationRow | None:
-        """Return how far a conversation was read; None if it was not, or is to be forgotten."""
+        """Return how far a conversation was read, None if it was not."""
         return await self._pool.read(lambda db: conversation_row(db, path))
 
     async def put(self, row: ConversationRow, parts: Sequence[FileContent], *, is_afresh: bool) -> None:
         """Make the index hold these parts and note how far the source was read: after a kill, both or neither.
 
-        `is_afresh`: they are all that is left of it. What was forgotten stays so.
+        `is_afresh`: they are all that is left of it.
         """
         await self._pool.write(lambda db: put_parts(db, row, parts, is_afresh=is_afresh))
 
-    async def purge(self, paths: Sequence[RelativePath], *, is_forgotten: bool = False) -> int:
+    async def purge(self, paths: Sequence[RelativePath]) -> int:
         """Drop conversations with the vectors that only they used, as `Documents.remove` does what is purged.
 
-        Return how many parts there were. With `is_forgotten` they are not read again, though their source has them.
+        Return how many parts there were.
         """
-        return await self._pool.write(lambda db: purge_conversations(db, paths, is_forgotten=is_forgotten))
+        return await self._pool.write(lambda db: purge_conversations(db, paths))
 
     async def lines(self, path: RelativePath, first: int, last: int) -> Mapping[int, str]:
         """Return what the index holds of these lines, by number; those that say nothing are left out."""

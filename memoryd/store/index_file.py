@@ -59,6 +59,15 @@ def delete_set_aside(path: Path) -> None:
         shutil.rmtree(old) if old.is_dir() else old.unlink(missing_ok=True)
 
 
+def discard(path: Path) -> None:
+    """Delete an index of ours that nobody wants any more, with its log and what was set aside of it; raises OSError."""
+    if recognise(path) in (FileKind.OURS, FileKind.OTHER_VERSION):
+        delete_set_aside(path)
+        # the file first: SQLite takes a log without a file for nothing
+        for suffix in ("", "-wal", "-shm"):
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
 def set_aside(path: Path) -> None:
     """Move a file, with its log, out of the way as `NAME.corrupt-…`, for as long as there is nothing better.
 

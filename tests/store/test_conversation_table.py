@@ -45,7 +45,7 @@ async def test_what_was_read_comes_back_and_grows(database: Database) -> None:
     assert row is not None
     assert row == ConversationRow(LOG, "", "tail of ", CHUNKER, last)
     await put(database, LOG, spoken("Assistant: a bird", first=3), before=row.open_part)
-    assert await database.conversations.known() == {LOG: KnownConversation("s", CHUNKER, "", False)}
+    assert await database.conversations.known() == {LOG: KnownConversation("s", CHUNKER, "")}
     assert await database.conversations.lines(LOG, 1, 9) == {1: "User: quetzal", 3: "Assistant: a bird"}
     assert (await database.conversations.counts()).parts == 1
 
@@ -93,17 +93,6 @@ async def all_hashes(database: Database) -> list[bytes]:
         return [row[0] for row in connection.execute("SELECT hash FROM passages")]
     finally:
         connection.close()
-
-
-async def test_forgotten_conversation_takes_nothing_any_more(database: Database) -> None:
-    await put(database, LOG, spoken("User: quetzal"))
-    await database.conversations.purge([LOG], is_forgotten=True)
-    await put(database, LOG, spoken("User: quetzal"))
-    assert await notes_with(database, "quetzal") == set()
-    assert await database.conversations.row(LOG) is None
-    assert (await database.conversations.counts()).forgotten == 1
-    await database.conversations.purge([LOG])
-    assert await database.conversations.known() == {}
 
 
 @pytest.mark.parametrize("name", ["a%b.jsonl", "a_b[1].jsonl", "对话.jsonl", "x@9.jsonl"])

@@ -23,7 +23,12 @@ SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 
 def anchor(raw: Raw, folder: Path) -> None:
-    """Make the paths of agents absolute, and `~` with them; values of a wrong type are left for validation."""
+    """Make the paths of agents and transcripts absolute, and `~` with them.
+
+    Values of a wrong type are left for validation.
+    """
+    for folder_of_transcripts in _transcript_folders(raw):
+        _anchor_value(folder_of_transcripts, "path", folder)
     for agent in _agents(raw):
         for *above, name in ANCHORED:
             holder: object = agent
@@ -35,6 +40,13 @@ def anchor(raw: Raw, folder: Path) -> None:
         for socket in sockets if isinstance(sockets, list) else ():
             if isinstance(socket, dict):
                 _anchor_value(socket, "path", folder)
+
+
+def _transcript_folders(raw: Raw) -> Iterator[Raw]:
+    memory = raw.get("memory")
+    sessions = memory.get("sessions") if isinstance(memory, dict) else None
+    folders = sessions.get("folders") if isinstance(sessions, dict) else None
+    yield from (one for one in folders if isinstance(one, dict)) if isinstance(folders, list) else ()
 
 
 def _anchor_value(holder: Raw, name: str, folder: Path) -> None:

@@ -17,6 +17,7 @@ from memoryd.config.loading.not_ours import set_foreign_aside
 from memoryd.config.loading.not_yet import differences, without_effect
 from memoryd.config.loading.overrides import Overrides, apply, from_environment
 from memoryd.config.loading.raw import Raw
+from memoryd.config.loading.transcripts_given import transcript_notices
 from memoryd.config.paths import config_file
 from memoryd.config.root import Config
 from memoryd.errors import ConfigError
@@ -49,6 +50,7 @@ def load(path: Path | None = None, overrides: Overrides = NO_OVERRIDES) -> Loade
     apply(overrides.over(from_variables), result.ours)
     config, changed = _validated(result.ours, [*result.problems, *problems], source)
     notices += [*result.notices, *changed, *without_effect(config), *differences(config)]
+    notices += transcript_notices(config.resolved_agents())
     return Loaded(config, [*notices, *map(str, exposures(config, source))], source)
 
 

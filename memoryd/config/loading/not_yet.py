@@ -19,8 +19,6 @@ NEVER: Final[Mapping[str, str]] = {
 NOT_YET: Final[Mapping[str, str]] = {
     "memory.qa.fromTranscripts": "session transcripts are not read",
     "memory.qmd.sessions": "session transcripts are not indexed",
-    "memorySearch.experimental.sessionMemory": "session transcripts are not indexed",
-    "memorySearch.sync.sessions": "session transcripts are not indexed",
 }
 """`memorySearch.*` stands for the defaults and for every agent of the list."""
 NOT_WITH_QMD: Final[Mapping[str, str]] = {

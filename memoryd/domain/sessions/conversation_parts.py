@@ -18,7 +18,10 @@ MAX_GAP: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class ConversationLine:
-    """What somebody said, in one line: its number in the conversation, from 1, and when, in ns; 0: nobody knows."""
+    """What somebody said, in one line: its number in the conversation, from 1, and when, in ns.
+
+    0 is no time: that of the line before holds.
+    """
 
     number: int
     text: str
@@ -55,7 +58,8 @@ def grown(part: ConversationPart | None, lines: Iterable[ConversationLine]) -> S
         if last is not None and line.number <= last.last_line:
             raise ValueError(f"line {line.number} stands behind line {last.last_line}")
         if last is None or last.is_closed or line.number - last.last_line > MAX_GAP:
-            parts.append(ConversationPart(line.number, line.text, last_ns=line.at_ns))
+            known_ns = 0 if last is None else last.last_ns
+            parts.append(ConversationPart(line.number, line.text, last_ns=line.at_ns or known_ns))
         else:
             # in place of what it was; the one that was handed in is put first
             parts = [*parts[:-1], _with(last, line)]

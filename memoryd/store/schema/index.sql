@@ -74,7 +74,6 @@ CREATE TABLE conversations (
     tail TEXT NOT NULL,                 -- where its source goes on, in the source's own words
     chunker TEXT NOT NULL,              -- version and parameters that cut it
     problem TEXT NOT NULL,              -- why nothing of it is read; empty if it is
-    is_forgotten INTEGER NOT NULL,      -- whether it is never to be read again, though its source has it
     first_line INTEGER,                 -- of the part that grows; null: nothing was said yet
     text TEXT NOT NULL,
     spoken INTEGER NOT NULL,

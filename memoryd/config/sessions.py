@@ -1,0 +1,38 @@
+"""`memory.sessions`: transcripts of agent programs beside those of OpenClaw."""
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from memoryd.config.section import Section, Text
+from memoryd.domain.access import folded_id
+from memoryd.domain.sessions.transcripts.utterances import TranscriptFormat
+
+
+class TranscriptFolderSection(Section):
+    """A folder with transcripts, of one agent by name: projects must not leak into each other."""
+
+    path: Text = Field(
+        description="The folder, whose `.jsonl` files are read and never written; relative to the folder of the "
+        "configuration file. Folders below it are not looked at."
+    )
+    agent: Annotated[Text, AfterValidator(folded_id)] = Field(
+        description="The id of the one agent whose conversations these are."
+    )
+    format: Literal["auto", "openclaw", "claude-code"] = Field(
+        default="auto", description="The program that writes them; `auto`: seen from their first lines."
+    )
+
+    @property
+    def whose(self) -> TranscriptFormat | None:
+        return None if self.format == "auto" else TranscriptFormat(self.format)
+
+
+class SessionsSection(Section):
+    """Where transcripts lie."""
+
+    folders: Annotated[tuple[TranscriptFolderSection, ...], Field(strict=False)] = Field(
+        default=(),
+        description="Folders of transcripts beside OpenClaw's own (`~/.openclaw/agents/ID/sessions`); read only for an "
+        'agent with `experimental.sessionMemory: true` and `"sessions"` in `sources`.',
+    )
