@@ -30,14 +30,11 @@ from memoryd.index.keeper import Keeper
 from memoryd.index.lane import EmbeddingLane
 from memoryd.index.lane_settings import LaneLinks
 from memoryd.index.spaces import Spaces
-from memoryd.search.backend import Arm, ArmState
 from memoryd.search.builtin import BuiltinSearch
-from memoryd.search.conversation_arm import ConversationArm
 from memoryd.sessions.conversation_feeder import ConversationFeeder, FeedSettings
 from memoryd.sessions.conversation_source import ConversationSource
 from memoryd.sessions.conversation_writer import ConversationNews, ConversationWriter
 from memoryd.sessions.qa_conversations import QaConversations
-from memoryd.sessions.qa_store import QaStore
 from memoryd.sessions.remembered_source import RememberedSource
 from memoryd.sessions.transcript_conversations import TranscriptConversations
 from memoryd.sessions.withheld_conversations import WithheldConversations
@@ -47,6 +44,9 @@ from memoryd.store.index_file import discard
 NOTES_FIRST: Final = "the passages of notes come first"
 GATE_SECONDS: Final = 0.5
 """How often it is seen whether notes still want the embedder."""
+
+OPEN_SECONDS: Final = 10.0
+"""So long the files of sessions may take to be looked at before anybody is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +68,7 @@ class ConversationLines:
 class AgentConversations:
     """The conversation index of one agent, wired together. `run` none of it but by the loops that it names."""
 
-    def __init__(
-        self, agent: Agent, *, embedding: Embedding, notes: NotesAhead, around: Surroundings, qa: QaStore | None
-    ) -> None:
+    def __init__(self, agent: Agent, *, embedding: Embedding, notes: NotesAhead, around: Surroundings) -> None:
         settings = agent.memory_search
         self.agent = agent.id
         self._notes = notes
@@ -115,9 +113,11 @@ class AgentConversations:
         self.withheld = WithheldConversations(agent.id, around.ledgers.of(agent))
         self._watcher = around.watcher
         self._loop: asyncio.AbstractEventLoop | None = None
-        self.qa = None if qa is None else self._fed(QaConversations(qa, agent.id), around, FeedSettings())
-        if qa is not None:
-            qa.subscribe(self._note_turns)
+        self._qa = around.qas.get(agent.id)
+        self.qa: ConversationFeeder | None = None
+        if self._qa is not None:
+            self.qa = self._fed(QaConversations(self._qa.store, agent.id), around, FeedSettings())
+            self._qa.store.subscribe(self._note_turns)
         folders = transcript_folders(agent)
         self.transcripts: TranscriptConversations | None = None
         self._transcript_feeder: ConversationFeeder | None = None
@@ -196,20 +196,6 @@ class AgentConversations:
             raise NotFound(f"there is no conversation {path} in the index")
         return ConversationLines(path, await self.database.conversations.lines(path, first, last))
 
-    def standing(self) -> Arm:
-        """Return how the index takes part in answers now: failed, or partial while there is more to read."""
-        if not self.database.is_open:
-            return Arm(ArmState.FAILED, self.trouble or "the index of conversations is being opened")
-        if self.trouble:
-            return Arm(ArmState.PARTIAL, self.trouble)
-        is_reading = any(not feeder.is_settled for feeder in self.feeders)
-        return Arm(ArmState.PARTIAL, "conversations are still being read") if is_reading else Arm(ArmState.OK)
-
-    @property
-    def arm(self) -> ConversationArm:
-        """What answers from the conversations; nothing of an agent that has none."""
-        return ConversationArm(self.search, self.standing) if self.is_wanted else ConversationArm()
-
     def _fed(self, source: ConversationSource, around: Surroundings, settings: FeedSettings) -> ConversationFeeder:
         return ConversationFeeder(
             source=RememberedSource(source, self.withheld),
@@ -244,6 +230,10 @@ class AgentConversations:
         # until that is known nothing may be read; where it cannot be known, the loop says so
         with contextlib.suppress(StoreError):
             await self.withheld.load()
+        if feeder is self.qa and self._qa is not None:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(OPEN_SECONDS):
+                    await self._qa.until_open()
         await feeder.run()
 
     async def _drop_leftovers(self) -> None:

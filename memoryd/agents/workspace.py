@@ -61,12 +61,8 @@ class Workspace:
         self._schedule = ScanSchedule(settings.sync, self.index.indexer)
         self.qmds = {agent.id: self._sidecar(agent) for agent in agents if agent.memory.backend == "qmd"}
         ahead = NotesAhead(self.index.lane, lambda: self.index.pending_files)
-        stores = {agent.id: around.qas[agent.id].store for agent in agents if agent.id in around.qas}
         self.conversations = {
-            agent.id: AgentConversations(
-                agent, embedding=embedding, notes=ahead, around=around, qa=stores.get(agent.id)
-            )
-            for agent in agents
+            agent.id: AgentConversations(agent, embedding=embedding, notes=ahead, around=around) for agent in agents
         }
         self.memories = [
             self._memory(agent, AgentQa(agent, around.qas.get(agent.id), around.ledgers.of(agent)), around.limits)

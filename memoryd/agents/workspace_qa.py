@@ -69,6 +69,10 @@ class WorkspaceQa:
         watching: NamedLoop = (f"qa {self.name}", self._watch)
         return [watching] if self._is_read_only else [watching, (f"qa upkeep {self.name}", self._keep)]
 
+    async def until_open(self) -> None:
+        """Wait until it is known which sessions there are."""
+        await self._opened.wait()
+
     def now(self) -> datetime:
         """Return the time in the zone of the owner."""
         return self._now()

@@ -67,6 +67,8 @@ class ConversationFeeder:
         """Conversations that could not be read at the last try, and why."""
         self.last_read_at: datetime | None = None
         self.is_reading = False
+        self.looks = 0
+        """How often the source was looked at."""
         self._writer = writer
         self._executor = executor
         self._settings = settings
@@ -160,6 +162,7 @@ class ConversationFeeder:
         look = await in_thread(self._executor, lambda: self.source.look(read, is_forced=is_forced))
         self._note(look.trouble)
         self.failures = {path: why for path, why in self.failures.items() if path in look.present}
+        self.looks += 1
         self._on_look()
         for path in look.due:
             await self._read(path)

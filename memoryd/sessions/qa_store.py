@@ -76,6 +76,7 @@ class QaStore:
         is_read_only: bool = False,
         on_change: Callable[[], None] = lambda: None,
     ) -> None:
+        self.workspace = workspace
         self._files = SessionFiles(workspace, SESSIONS)
         self._archive = SessionFiles(workspace, ARCHIVE)
         self._changes = SessionChanges(self._files, self._archive)

@@ -14,6 +14,7 @@ from memoryd.domain.documents import FileStat, RelativePath, SkippedFile
 from memoryd.domain.sessions.conversation_parts import ConversationLine
 from memoryd.domain.sessions.reading_on_time import ReadingRule, is_due
 from memoryd.domain.sessions.transcripts.steps import ReadOn, TranscriptState
+from memoryd.domain.sessions.transcripts.tails import read_tail, written_tail
 from memoryd.domain.sessions.transcripts.utterances import TranscriptFormat
 from memoryd.errors import StoreUnavailable
 from memoryd.files.scanner import FolderId

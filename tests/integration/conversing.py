@@ -1,7 +1,7 @@
 """The conversation index of an agent at work in this process: the real parts as the daemon wires them."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -10,6 +10,7 @@ from pathlib import Path
 from memoryd.agents.conversations import AgentConversations, NotesAhead
 from memoryd.agents.ledgers import Ledgers
 from memoryd.agents.workspace_index import Surroundings
+from memoryd.agents.workspace_qa import WorkspaceQa
 from memoryd.config.loading.load import load
 from memoryd.domain.vector import Vector
 from memoryd.embed.choice import plan_for
@@ -53,15 +54,34 @@ class Talk:
 
 
 @asynccontextmanager
-async def talking(folder: Path, *, agent: str = "main", is_embedding: bool = False) -> AsyncIterator[Talk]:
-    """Keep the index of an agent whose workspace is `folder/notes` until the block ends."""
+async def talking(
+    folder: Path,
+    *,
+    agent: str = "main",
+    is_embedding: bool = False,
+    transcripts: Mapping[str, object] | None = None,
+) -> AsyncIterator[Talk]:
+    """Keep the index of an agent whose workspace is `folder/notes` until the block ends.
+
+    With `transcripts`, settings of `sync.sessions`, those below `folder/transcripts` are read.
+    """
     workspace = folder / "notes"
     (workspace / "memory").mkdir(parents=True, exist_ok=True)
-    loaded = load(
-        write_config(folder, workspace, None, search={"store": {"path": str(folder / "index.sqlite")}})
-    ).config
+    search: dict[str, object] = {"store": {"path": str(folder / "index.sqlite")}}
+    memory: dict[str, object] = {}
+    if transcripts is not None:
+        search |= {"sources": ["memory", "sessions"], "experimental": {"sessionMemory": True}}
+        search["sync"] = {
+            "sessions": transcripts,
+            "watchDebounceMs": 50,
+            "reconcileSeconds": 0.2,
+            "rootGraceSeconds": 1,
+        }
+        memory["sessions"] = {"folders": [{"path": str(folder / "transcripts"), "agent": "main"}]}
+    loaded = load(write_config(folder, workspace, None, search=search, memory=memory)).config
     executor = ThreadPoolExecutor(4)
     (chosen,) = loaded.resolved_agents()
+    qa = WorkspaceQa([chosen])
     around = Surroundings(
         executor=executor,
         limits=loaded.limits,
@@ -69,7 +89,7 @@ async def talking(folder: Path, *, agent: str = "main", is_embedding: bool = Fal
         lookup=_nothing,
         publish=lambda _event, _data: None,
         ledgers=Ledgers([chosen], executor),
-        qas={},
+        qas={agent: qa},
     )
     plan = plan_for(chosen, loaded.models, store=ModelStore(folder / "models"), environment={}, home=folder)
     slot, embedder = EmbedderSlot(lambda _state: None), FakeEmbedder()
@@ -83,19 +103,18 @@ async def talking(folder: Path, *, agent: str = "main", is_embedding: bool = Fal
         settings=LaneSettings(batch=1),
         links=LaneLinks(lookup=_nothing, publish=lambda _event, _data: None, on_removed=lambda: None),
     )
-    store = QaStore(workspace)
-    store.open()
+    watching, *_ = qa.loops()
     conversations = AgentConversations(
         replace(chosen, id=agent),
         embedding=Embedding(plan, slot, None),
         notes=NotesAhead(notes, lambda: 0),
         around=around,
-        qa=store,
     )
     try:
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(run(), name=name) for name, run in conversations.loops()]
-            yield Talk(conversations, store, notes, slot, embedder)
+            tasks = [group.create_task(run(), name=name) for name, run in [watching, *conversations.loops()]]
+            await qa.until_open()
+            yield Talk(conversations, qa.store, notes, slot, embedder)
             for task in tasks:
                 task.cancel()
     finally:

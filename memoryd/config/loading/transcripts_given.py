@@ -36,6 +36,6 @@ def transcript_notices(agents: Sequence[Agent]) -> Iterator[str]:
             )
         elif not is_asked and any(folder.agent == agent.id for folder in agent.memory.sessions.folders):
             yield (
-                f"{where}: memory.sessions.folders needs experimental.sessionMemory: true "
+                f"{where}: memory.sessions.folders has no effect without experimental.sessionMemory: true "
                 'and "sessions" in memorySearch.sources'
             )

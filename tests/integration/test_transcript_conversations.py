@@ -1,0 +1,215 @@
+"""Transcripts as conversations: read on in time, in small steps, and gone with their files."""
+
+import json
+import os
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from memoryd.domain.conversation_paths import transcript_path
+from memoryd.sessions.transcript_conversations import STEP_BYTES
+from tests.integration.conversing import Talk, talking
+from tests.waiting import eventually_async
+
+BEGUN = datetime(2026, 10, 18, 12, tzinfo=UTC)
+LOG = transcript_path("main", "0d9f.jsonl")
+NEVER = {"deltaBytes": 10**9, "deltaMessages": 10**6, "idleSeconds": 86_400}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("OPENCLAW_STATE_DIR", str(tmp_path / "none"))
+    (tmp_path / "transcripts").mkdir()
+    return tmp_path / "transcripts"
+
+
+def spoken(text: str, *, role: str = "user", number: int = 0) -> str:
+    """Return a line of a transcript of OpenClaw."""
+    at = (BEGUN + timedelta(seconds=number)).isoformat().replace("+00:00", "Z")
+    message = {"role": role, "content": [{"type": "text", "text": text}]}
+    return json.dumps({"type": "message", "timestamp": at, "message": message}) + "\n"
+
+
+HEAD = json.dumps({"type": "session", "version": 3, "id": "0d9f", "timestamp": BEGUN.isoformat()}) + "\n"
+
+
+def write(file: Path, lines: Sequence[str]) -> None:
+    file.write_text(HEAD + "".join(lines))
+
+
+def add(file: Path, *lines: str) -> None:
+    with file.open("a") as stream:
+        stream.write("".join(lines))
+
+
+async def stamps(talk: Talk) -> dict[str, str]:
+    return {str(path): one.stamp for path, one in (await talk.conversations.database.conversations.known()).items()}
+
+
+async def test_lines_are_those_of_the_file(tmp_path: Path, folder: Path) -> None:
+    write(folder / "0d9f.jsonl", [spoken("Where does the quetzal nest?"), "\n", spoken("In trees.", role="assistant")])
+    async with talking(tmp_path, transcripts=NEVER) as talk:
+        assert await talk.sync() == ""
+        assert await talk.found("quetzal") == [f"{LOG} 2-4"]
+        told = await talk.conversations.lines(LOG, 1, 9)
+        assert told.texts == {2: "User: Where does the quetzal nest?", 4: "Assistant: In trees."}
+
+
+async def test_nothing_is_read_before_enough_has_come(tmp_path: Path, folder: Path) -> None:
+    file = folder / "0d9f.jsonl"
+    write(file, [spoken("Where does the quetzal nest?")])
+    async with talking(tmp_path, transcripts={**NEVER, "deltaMessages": 3}) as talk:
+        await talk.sync()
+        before = await stamps(talk)
+        add(file, spoken("And the toucan?"), spoken("And the heron?"))
+        feeder = talk.conversations.feeders[1]
+        looked = feeder.looks
+        await eventually_async(lambda: feeder.looks > looked + 2)
+        assert await stamps(talk) == before
+        add(file, spoken("And the stork?"))
+        await eventually_async(lambda: talk.found("toucan"))
+        assert await talk.found("stork") == [f"{LOG} 2-5"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "line"),
+    [
+        ({"deltaBytes": 500}, spoken("And the toucan? " * 50)),
+        ({"idleSeconds": 0.5}, spoken("And the toucan?")),
+        ({}, json.dumps({"type": "compaction", "summary": "x"}) + "\n" + spoken("And the toucan?")),
+    ],
+    ids=["bytes", "rest", "compaction"],
+)
+async def test_it_is_read_on_by_itself(tmp_path: Path, folder: Path, rule: dict[str, object], line: str) -> None:
+    file = folder / "0d9f.jsonl"
+    write(file, [spoken("Where does the quetzal nest?")])
+    async with talking(tmp_path, transcripts={**NEVER, **rule}) as talk:
+        await talk.sync()
+        add(file, line)
+        await eventually_async(lambda: talk.found("toucan"))
+
+
+async def test_a_restart_reads_what_came_meanwhile_and_nothing_else(tmp_path: Path, folder: Path) -> None:
+    write(folder / "0d9f.jsonl", [spoken("Where does the quetzal nest?")])
+    write(folder / "1a2b.jsonl", [spoken("Where does the heron nest?")])
+    async with talking(tmp_path, transcripts=NEVER) as talk:
+        await talk.sync()
+        before = await stamps(talk)
+    add(folder / "0d9f.jsonl", spoken("And the toucan?"))
+    async with talking(tmp_path, transcripts=NEVER) as talk:
+        await eventually_async(lambda: talk.found("toucan"))
+        after = await stamps(talk)
+        assert {path for path in before if before[path] != after[path]} == {LOG}
+
+
+async def test_rewritten_truncated_and_rotated_files_equal_a_rebuild(tmp_path: Path, folder: Path) -> None:
+    file, other = folder / "0d9f.jsonl", folder / "1a2b.jsonl"
+    write(file, [spoken(f"question {number} about the quetzal", number=number) for number in range(300)])
+    write(other, [spoken(f"question {number} about the heron", number=number) for number in range(200)])
+    async with talking(tmp_path, transcripts=NEVER) as talk:
+        await talk.sync()
+        write(file, [spoken("Only this is left of the toucan")])
+        os.truncate(other, len(HEAD) + 3 * len(spoken("question 0 about the heron")))
+        write(folder / "3c4d.jsonl", [spoken("A stork is said to be near")])
+        (folder / "3c4d.jsonl").rename(folder / "3c4d.jsonl.reset.2026-10-18T12-00-00.000Z")
+        await talk.sync()
+        assert await talk.found("quetzal") == []
+        assert await talk.found("toucan") == [f"{LOG} 2-2"]
+        assert len(await talk.found("stork")) == 1
+        grown = await talk.dump()
+    for file in tmp_path.glob("conversations-main.sqlite*"):
+        file.unlink()
+    async with talking(tmp_path, transcripts=NEVER) as talk:
+        await talk.sync()
+        assert await talk.dump() == grown
+
+
+async def test_a_large_one_is_read_in_steps_that_each_say_where_the_next_begins(tmp_path: Path, folder: Path) -> None:
+    file = folder / "0d9f.jsonl"
+    noise = json.dumps({"type": "custom", "data": "x" * 20_000}) + "\n"
+    lines = [line for number in range(150) for line in (spoken(f"question {number} about birds", number=number), noise)]
+    write(file, lines)
+    assert file.stat().st_size > 5 * STEP_BYTES
+    async with talking(tmp_path, transcripts=NEVER) as talk:
+        tails = set()
+
+        async def is_read() -> bool:
+            if not talk.conversations.database.is_open:
+                return False
+            row = await talk.conversations.database.conversations.row(LOG)
+            tails.add("" if row is None else row.tail)
+            return row is not None and bool(row.stamp)
+
+        await eventually_async(is_read, step=0.001)
+        assert len(tails) > 2
+        stepwise = await talk.dump()
+        assert (await talk.conversations.lines(LOG, 1, 10**6)).texts.keys() == {2 * number + 2 for number in range(150)}
+    for index in tmp_path.glob("conversations-main.sqlite*"):
+        index.unlink()
+    async with talking(tmp_path, transcripts=NEVER) as talk:
+        await talk.sync()
+        assert await talk.dump() == stepwise
+
+
+async def test_a_deleted_transcript_goes_and_a_vanished_folder_has_a_grace(tmp_path: Path, folder: Path) -> None:
+    write(folder / "0d9f.jsonl", [spoken("Where does the quetzal nest?")])
+    write(folder / "1a2b.jsonl", [spoken("Where does the heron nest?")])
+    async with talking(tmp_path, transcripts=NEVER) as talk:
+        await talk.sync()
+        (folder / "0d9f.jsonl").unlink()
+        await eventually_async(lambda: _is_gone(talk, "quetzal"))
+        away = folder.rename(tmp_path / "away")
+        reason = await talk.sync()
+        assert str(folder) in reason
+        assert await talk.found("heron")
+        away.rename(folder)
+        assert await talk.sync() == ""
+        folder.rename(away)
+        await eventually_async(lambda: _is_gone(talk, "heron"))
+
+
+async def _is_gone(talk: Talk, word: str) -> bool:
+    return not await talk.found(word)
+
+
+async def test_an_unknown_format_is_told_and_never_guessed(tmp_path: Path, folder: Path) -> None:
+    (folder / "0d9f.jsonl").write_text('{"speaker": "me", "words": "quetzal"}\n' * 70)
+    async with talking(tmp_path, transcripts=NEVER) as talk:
+        assert await talk.sync() == ""
+        assert await talk.found("quetzal") == []
+        assert (await talk.conversations.database.conversations.counts()).unknown == 1
+        write(folder / "0d9f.jsonl", [spoken("Where does the quetzal nest?")])
+        await talk.sync()
+        assert await talk.found("quetzal") == [f"{LOG} 2-2"]
+
+
+async def test_what_is_withheld_is_not_read_under_any_name(tmp_path: Path, folder: Path) -> None:
+    file = folder / "0d9f.jsonl"
+    write(file, [spoken("Where does the quetzal nest?")])
+    async with talking(tmp_path, transcripts=NEVER) as talk:
+        await talk.sync()
+        await talk.conversations.withheld.withhold_transcript(LOG, file, is_forgotten=True)
+        assert await talk.conversations.forget(LOG) == 1
+        add(file, spoken("And the toucan?"))
+        file.rename(folder / "0d9f.jsonl.reset.2026-10-18T12-00-00.000Z")
+        await talk.sync()
+        assert await talk.found("quetzal toucan") == []
+        assert await stamps(talk) == {}
+
+
+async def test_switched_off_what_was_read_goes(tmp_path: Path, folder: Path) -> None:
+    write(folder / "0d9f.jsonl", [spoken("Where does the quetzal nest?")])
+    async with talking(tmp_path, transcripts=NEVER) as talk:
+        await talk.sync()
+        assert await talk.found("quetzal")
+    async with talking(tmp_path) as talk:
+        await eventually_async(lambda: _is_empty(talk))
+        await talk.sync()
+        await talk.conversations.database.checkpoint()
+        assert b"quetzal" not in talk.conversations.database.path.read_bytes()
+
+
+async def _is_empty(talk: Talk) -> bool:
+    return talk.conversations.database.is_open and not await stamps(talk)
