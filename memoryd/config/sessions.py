@@ -13,8 +13,8 @@ class TranscriptFolderSection(Section):
     """A folder with transcripts, of one agent by name: projects must not leak into each other."""
 
     path: Text = Field(
-        description="The folder whose `.jsonl` files are read, and never written, without the folders below it; relative "
-        "to the folder of the configuration file."
+        description="The folder whose `.jsonl` files are read, and never written, without the folders below it; "
+        "relative to the folder of the configuration file."
     )
     agent: Annotated[Text, AfterValidator(folded_id)] = Field(
         description="The id of the one agent whose conversations these are."
