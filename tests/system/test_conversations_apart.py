@@ -1,0 +1,166 @@
+"""Agents on one workspace, through their own sockets: no word of one's conversations reaches another, by any way.
+
+The words are random, and so are the questions. A question may hold words of others, since one may guess them: then the
+answer must be the one that was given before they said them, to the last digit of a score.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from tests.daemon import RunningDaemon
+from tests.sweeps import whole_or
+from tests.system.over_socket import send
+from tests.waiting import eventually
+
+AGENTS = ("ada", "ben", "cem")
+SIGNS = {"ada": "海边的木船", "ben": "修好了屋顶", "cem": "今天和文起"}
+"""Words of a script without spaces are made of each agent's own signs."""
+USUAL = ("boiler", "repaired", "the", "who", "because", "config", "discord", "error")
+NAMES = ("shared", "monday")
+"""Sessions that any agent may mean."""
+
+UNASKED = ("start", "/qa/sessions", "/qa/topics", "/qa/stats", "/status")
+"""Ways on which no question can be asked; they tell times and sizes."""
+LETTERS = st.text(st.sampled_from("bcdfghjklmnpqrstvwxz"), min_size=6, max_size=9)
+STEMS = st.lists(LETTERS, min_size=2, max_size=6, unique=True)
+SIGN_PLACES = st.lists(st.integers(0, 4), min_size=2, max_size=4)
+"""Of a question in another script."""
+
+
+def word_of(agent: str, stem: str) -> str:
+    """Return a word that this agent alone says; of none, one that nobody says."""
+    return f"q{agent}{stem}"
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
+    home = tmp_path_factory.mktemp("apart")
+    workspace = home / "workspace"
+    (workspace / "memory").mkdir(parents=True)
+    (workspace / "MEMORY.md").write_text("# Memory\n\nWho repaired the boiler? Anna did, because of an error.\n")
+    listed: list[dict[str, object]] = []
+    for agent in AGENTS:
+        bound: object = {"path": str(home / "run" / f"{agent}.sock"), "sessionKey": f"agent:{agent}:main"}
+        listed.append({"id": agent, "sockets": [bound]})
+    # one that has an index of notes of its own, too
+    listed[2]["memorySearch"] = {"query": {"hybrid": {"candidateMultiplier": 6}}}
+    agents: Mapping[str, object] = {
+        "defaults": {"workspace": str(workspace), "memorySearch": {"provider": "none"}},
+        "list": listed,
+    }
+    config = home / "config.json5"
+    config.write_text(json.dumps({"agents": agents}))
+    config.chmod(0o600)
+    with RunningDaemon(home, config, workspace) as running:
+        running.client().sync()
+        yield running
+
+
+def asked(daemon: RunningDaemon, agent: str, method: str, path: str, body: object = None) -> str:
+    """Return what an agent's socket answers, an error too, as text."""
+    socket = daemon.socket.with_name(f"{agent}.sock")
+    return json.dumps(send(socket, method, f"/v1{path}", body).json, ensure_ascii=False)
+
+
+def is_kept(daemon: RunningDaemon, agent: str, question: str, answer: str, session: str | None) -> bool:
+    """Say something; return whether it was stored, which it is not in a session that is another agent's."""
+    body = {"q": question, "a": answer, "significance": 0.9, "topicTags": [question.split()[0]], "sessionId": session}
+    return '"citation": "session:' in asked(daemon, agent, "POST", "/qa/turns", body)
+
+
+def found(daemon: RunningDaemon, agent: str, query: str, **more: object) -> Any:
+    return json.loads(asked(daemon, agent, "POST", "/search", {"query": query, **more}))
+
+
+def is_found(daemon: RunningDaemon, agent: str, word: str) -> bool:
+    reply = found(daemon, agent, word, sources=["sessions"])
+    return bool(reply["results"]) and reply["health"]["arms"]["conversations"]["state"] == "ok"
+
+
+def every_way(daemon: RunningDaemon, agent: str, question: str, sessions: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Ask all that an agent may ask, with this question wherever one can stand; yield the way and the answer."""
+    for sources in (["sessions"], ["memory"], ["memory", "sessions"], None):
+        for more in ({}, {"explain": True, "maxResults": 50}, {"explain": True, "maxResults": 1, "minScore": 0.99}):
+            body = {"query": question, "sources": sources, **more}
+            yield f"search {sources} {more}", asked(daemon, agent, "POST", "/search", body)
+    for shape in ('"{}"', "source:sessions {}", "path:session:shared {}", "boiler -{}", "path:{} boiler"):
+        query = shape.format(question.split()[0])
+        yield shape, asked(daemon, agent, "POST", "/search", {"query": query, "explain": True, "sources": ["sessions"]})
+    key = f"agent:{agent}:main"
+    contexts: list[dict[str, str]] = [{"message": question, "sessionKey": key}, {"message": question}, {}]
+    for asking in contexts:
+        yield f"context {asking}", asked(daemon, agent, "POST", "/qa/context", asking)
+    yield "start", asked(daemon, agent, "POST", "/sessions/start", {"sessionKey": key})
+    for path in ("/qa/sessions", "/qa/topics", "/qa/stats", "/status"):
+        yield path, asked(daemon, agent, "GET", path)
+    for session in sessions:
+        name, word = quote(session, safe=""), quote(question.split()[0], safe="")
+        yield "turns", asked(daemon, agent, "GET", f"/qa/sessions/{name}?grep={word}")
+        yield "context of", asked(daemon, agent, "POST", "/qa/context", {"sessionId": session})
+        mark = {"citation": f"session:{session}#Q1", "keep": True}
+        yield "mark", asked(daemon, agent, "POST", "/qa/mark", mark)
+        yield "file", asked(daemon, agent, "GET", f"/files/session%3A{name}")
+
+
+def told_sessions(daemon: RunningDaemon) -> list[str]:
+    """Return all sessions that there are; agents are not told those of others, but may guess."""
+    return sorted(path.stem for path in (daemon.workspace / "memory" / "sessions").glob("[!.]*.json"))
+
+
+def without_time(reply: str) -> str:
+    return re.sub(r'"tookMs": [0-9.]+', "", reply)
+
+
+@settings(
+    max_examples=whole_or(6, 60),
+    deadline=None,
+    phases=[Phase.generate],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(
+    asker=st.sampled_from(AGENTS),
+    said=st.fixed_dictionaries(dict.fromkeys(AGENTS, STEMS)),
+    named=st.fixed_dictionaries({agent: st.sampled_from([None, *NAMES]) for agent in AGENTS}),
+    usual=st.lists(st.sampled_from(USUAL), min_size=1, max_size=4),
+    places=SIGN_PLACES,
+    data=st.data(),
+)
+def test_no_word_of_one_agents_conversation_in_anothers_answers(
+    daemon: RunningDaemon,
+    asker: str,
+    said: Mapping[str, Sequence[str]],
+    named: Mapping[str, str | None],
+    usual: Sequence[str],
+    places: Sequence[int],
+    data: st.DataObject,
+) -> None:
+    words = {agent: [word_of(agent, stem) for stem in stems] for agent, stems in said.items()}
+    signs = {agent: "".join(SIGNS[agent][at] for at in places) for agent in AGENTS}
+    others = [agent for agent in AGENTS if agent != asker]
+    plain, guess = " ".join(usual), data.draw(st.sampled_from([word for other in others for word in words[other]]))
+
+    def speak(agent: str) -> None:
+        kept = []
+        for first, second in zip(words[agent], [*words[agent][1:], words[agent][0]], strict=True):
+            question, answer = f"{first} {plain} {signs[agent]}?", f"{second} repaired the boiler, {signs[agent]}"
+            if is_kept(daemon, agent, question, answer, named[agent]):
+                kept.append(first)
+        eventually(lambda: all(is_found(daemon, agent, word) for word in kept))
+
+    speak(asker)
+    sessions, mixed = sorted({*told_sessions(daemon), *NAMES}), f"{guess} {plain} {signs[others[0]]}"
+    before = list(every_way(daemon, asker, mixed, sessions))
+    for other in others:
+        speak(other)
+    for (way, then), (_, now) in zip(before, every_way(daemon, asker, mixed, sessions), strict=True):
+        assert way in UNASKED or without_time(then) == without_time(now), way
+    unsaid = [word for other in others for word in words[other]] + [sign for other in others for sign in signs[other]]
+    for way, answer in every_way(daemon, asker, plain, told_sessions(daemon)):
+        assert not [word for word in unsaid if word in answer], way
