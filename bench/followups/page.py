@@ -7,7 +7,8 @@ from bench.followups.gold_found import GoldFound
 WAYS = {
     "sequence": "sequence",
     "single": "single turns",
-    "BM25": "single turns, BM25",
+    "BM25": "BM25",
+    "BM25 and answers": "BM25 and answers",
     "latest": "latest turns",
 }
 KINDS = {

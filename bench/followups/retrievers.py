@@ -1,13 +1,14 @@
-"""Four ways to choose turns for a message: what the store does, and three that it is held against.
+"""Five ways to choose turns for a message: what the store does, and four that it is held against.
 
 All look at the same stored turns and give at most five. `sequence` is `QaStore.context`. `single` takes the five
 turns that score best alone by the score of the store itself, in whatever session; `BM25` the same by Okapi BM25
-(k1 = 1.2, b = 0.75) over the keywords of each question and kept answer; `latest` the last five of the current session.
+(k1 = 1.2, b = 0.75) over the keywords of each question and kept answer; `BM25 and answers` over those of all answers,
+also of those that the store did not keep; `latest` the last five of the current session.
 """
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from heapq import nlargest
 from pathlib import Path
@@ -31,10 +32,13 @@ def retrievers(workspace: Path) -> dict[str, Retriever]:
     """Store all turns in files below a workspace; return the ways to look them up, by name."""
     store = filled(workspace)
     stored = [store.session(SessionId(name), agent=AGENT) for name in dict.fromkeys(name for name, _ in said())]
+    turns = {(str(session.id), turn.seq): turn for session in stored for turn in session.turns}
+    answers = {place: raw.answer for place, (_, raw) in zip(turns, said(), strict=True)}
     return {
         "sequence": lambda one: _in_sequence(store, one),
         "single": _single(stored),
-        "BM25": _bm25(stored),
+        "BM25": _bm25({place: _words(turn, turn.answer) for place, turn in turns.items()}),
+        "BM25 and answers": _bm25({place: _words(turn, answers[place]) for place, turn in turns.items()}),
         "latest": lambda one: _latest(store, one),
     }
 
@@ -75,8 +79,8 @@ def _single(stored: Sequence[Session]) -> Retriever:
     return found
 
 
-def _bm25(stored: Sequence[Session]) -> Retriever:
-    texts = {(str(session.id), turn.seq): Counter(_words(turn)) for session in stored for turn in session.turns}
+def _bm25(words: Mapping[Place, Sequence[str]]) -> Retriever:
+    texts = {place: Counter(own) for place, own in words.items()}
     mean = sum(text.total() for text in texts.values()) / len(texts)
     holders = Counter(word for text in texts.values() for word in text)
 
@@ -94,5 +98,5 @@ def _bm25(stored: Sequence[Session]) -> Retriever:
     return found
 
 
-def _words(turn: Turn) -> tuple[str, ...]:
-    return turn.tokens + (answer_words(turn.answer, commonness) if turn.answer else ())
+def _words(turn: Turn, answer: str | None) -> tuple[str, ...]:
+    return turn.tokens + (answer_words(answer, commonness) if answer else ())

@@ -32,14 +32,22 @@ def test_set_is_what_its_readme_says() -> None:
         assert all(session == one.session and 1 <= seq <= turns[session] for session, seq in one.gold)
 
 
-@pytest.mark.parametrize("baseline", ["single", "BM25", "latest"])
+@pytest.mark.parametrize(
+    ("baseline", "recall", "whole", "session"),
+    [
+        ("single", 0.34, 0.28, 0.15),
+        ("BM25", 0.32, 0.25, 0.15),
+        ("BM25 and answers", 0.18, 0.12, 0.03),
+        ("latest", 0.32, 0.22, 0.35),
+    ],
+)
 @pytest.mark.parametrize("group", ["all", "en", "zh", "even"])
-def test_sequences_beat(group: str, baseline: str) -> None:
+def test_sequences_beat(group: str, baseline: str, recall: float, whole: float, session: float) -> None:
     """By the measured margin less a little room, in both languages and on the half that no rule was tuned on."""
     sequence, other = figures()[group]["sequence"], figures()[group][baseline]
-    assert sequence.recall >= other.recall + 0.30
-    assert sequence.whole >= other.whole + 0.20
-    assert sequence.session >= other.session + 0.10
+    assert sequence.recall >= other.recall + recall
+    assert sequence.whole >= other.whole + whole
+    assert sequence.session >= other.session + session
     assert sequence.precision >= other.precision
 
 
