@@ -1,0 +1,135 @@
+"""Conversations of the real daemon: found where they are asked for, cited to the line, and in nobody's way."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memoryd.client import Client
+from memoryd.domain.citations import parse
+from memoryd.replies import SearchReply
+from tests.daemon import RunningDaemon, write_config, write_workspace
+from tests.waiting import eventually
+
+MEMORYCTL = Path(sys.executable).with_name("memoryctl")
+KEY = "agent:main:telegram:direct:anna"
+TURNS = (
+    ("What about the roof?", "The roof is fine, because the tiles were replaced in May."),
+    ("Who repaired the boiler?", "Tom repaired the boiler on Tuesday: first drain it, then replace the valve."),
+    ("海边的锅炉怎么样？", "锅炉坏了，因为阀门漏水。先放水，然后换阀门。"),
+)
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
+    home = tmp_path_factory.mktemp("conversations")
+    workspace = write_workspace(home / "workspace")
+    (workspace / "memory" / "boiler.md").write_text("# Boiler\n\nThe boiler was bought in 2019.\n")
+    with RunningDaemon(home, write_config(home, workspace, None), workspace) as running:
+        client = running.client()
+        for question, answer in TURNS:
+            client.add_turn(question, answer, session_key=KEY, significance=0.9)
+        client.sync()
+        eventually(lambda: asked(client, "锅炉").get("results"))
+        yield running
+
+
+@pytest.fixture
+def client(daemon: RunningDaemon) -> Iterator[Client]:
+    with daemon.client() as client:
+        yield client
+
+
+def memoryctl(daemon: RunningDaemon, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([MEMORYCTL, *arguments], capture_output=True, text=True, env=daemon.env, timeout=60)
+
+
+def asked(client: Client, question: str, *sources: str, explain: bool = False) -> SearchReply:
+    return client.search(question, sources=list(sources or ("sessions",)), explain=explain, max_results=10)
+
+
+@pytest.mark.parametrize(
+    ("question", "seq"), [("who repaired the boiler", 2), ("the tiles of the roof", 1), ("锅炉为什么坏了", 3)]
+)
+def test_turn_is_found_and_cited(client: Client, question: str, seq: int) -> None:
+    hit = asked(client, question)["results"][0]
+    assert hit["source"] == "sessions"
+    assert hit["citation"].endswith(f"#Q{seq}")
+    cited = parse(hit["citation"])
+    session = client.qa_session(cited.path.removeprefix("session:"), seq=str(seq))
+    (turn,) = session["sequence"]
+    assert turn["citation"] == hit["citation"]
+    assert turn["q"] in hit["snippet"]
+    assert (cited.start_line, cited.end_line) == (2 * seq - 1, 2 * seq)
+    assert hit["focus"] == {"startLine": 2 * seq - 1, "endLine": 2 * seq}
+
+
+def test_conversations_are_not_asked_by_default(client: Client) -> None:
+    reply = client.search("who repaired the boiler")
+    assert {hit["path"] for hit in reply["results"]} == {"memory/boiler.md"}
+    assert "conversations" not in reply["health"]["arms"]
+    assert {hit["source"] for hit in client.search("source:sessions boiler")["results"]} == {"sessions"}
+
+
+def test_both_are_found_and_explained(client: Client) -> None:
+    reply = asked(client, "who repaired the boiler", "memory", "sessions", explain=True)
+    assert [hit["source"] for hit in reply["results"]][:2] == ["sessions", "memory"]
+    assert reply["health"]["arms"]["conversations"] == {"state": "ok", "reason": None}
+    assert reply["explain"]["question"]["sources"] == ["memory", "sessions"]
+    notes, talks = reply["explain"]["floors"], reply["explain"]["conversationFloors"]
+    assert notes is not None
+    assert talks is not None
+    assert notes["weights"].keys() == talks["weights"].keys() == {"repaired", "boiler"}
+    assert all("by words" in hit["explain"]["because"] for hit in reply["results"][:2])
+
+
+def test_empty_answer_says_why_for_each_source(client: Client) -> None:
+    reason = asked(client, "quetzal", "memory", "sessions")["reason"] or ""
+    assert reason.startswith("nothing in the notes matches; nothing in the conversations matches")
+    assert "sessionMemory" in reason
+    assert "notes" not in (asked(client, "quetzal")["reason"] or "")
+
+
+def test_command_asks_what_it_is_told_to(daemon: RunningDaemon) -> None:
+    done = memoryctl(daemon, "search", "who repaired the boiler", "--sources", "sessions", "--json")
+    (hit,) = json.loads(done.stdout)["results"]
+    shown = memoryctl(daemon, "search", "who", "repaired", "the", "boiler", "--source", "sessions")
+    assert f"1. {hit['citation']}" in shown.stdout
+    refused = memoryctl(daemon, "get", hit["citation"])
+    assert f"memoryctl sessions show '{hit['citation']}'" in refused.stderr
+    assert not refused.stdout
+
+
+def configured(home: Path, sources: list[str], **search: object) -> Path:
+    workspace = write_workspace(home / "workspace")
+    return write_config(home, workspace, None, search={"sources": sources, **search})
+
+
+def test_configuration_says_what_is_asked(tmp_path: Path) -> None:
+    with RunningDaemon(tmp_path, configured(tmp_path, ["sessions"]), tmp_path / "workspace") as running:
+        client = running.client()
+        client.add_turn("Which machine is called alder?", session_key=KEY)
+        eventually(lambda: client.search("alder")["results"])
+        reply = client.search("alder gateway")
+        assert {hit["source"] for hit in reply["results"]} == {"sessions"}
+        assert {hit["source"] for hit in client.search("alder", sources=["memory"])["results"]} == {"memory"}
+        assert {hit["source"] for hit in client.search("source:memory alder")["results"]} == {"memory"}
+        client.close()
+
+
+def test_what_is_off_says_what_to_set(tmp_path: Path) -> None:
+    config = configured(tmp_path, ["memory", "sessions"])
+    settings = json.loads(config.read_text())
+    config.write_text(json.dumps({**settings, "memory": {"qa": {"enabled": False}}}))
+    with RunningDaemon(tmp_path, config, tmp_path / "workspace") as running:
+        client = running.client()
+        client.sync()
+        reply = client.search("alder")
+        assert [hit["path"] for hit in reply["results"]] == ["MEMORY.md"]
+        assert reply["health"]["arms"]["conversations"]["state"] == "off"
+        assert reply["health"]["complete"]
+        assert "memory.qa.enabled" in (asked(client, "alder")["reason"] or "")
+        client.close()
