@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from memoryd.config import paths
+from memoryd.config.resolved import LEDGER_NAME
 from memoryd.daemon.lock import LOCK_NAME
 from tests.docs.tables import table
 
@@ -18,9 +19,10 @@ the workspace's real path.
 
 A damaged index is set aside as `index.sqlite.corrupt-…` and deleted once a new one stands. An index on a disk that is
 full or read-only goes on answering with what it holds; `status` says why it is not brought up to date, and it catches
-up by itself.
+up by itself. A damaged ledger is set aside as `ledger.sqlite.damaged-…` and never deleted:
+[what may be lost](../explanation/storage.md).
 
-The workspace itself is read and never written.
+Notes are read and never written.
 """
 
 
@@ -32,6 +34,7 @@ def page() -> str:
         rows = [
             ("configuration", paths.config_file(), "`$MEMORYD_CONFIG`", "the defaults hold"),
             ("index of a workspace", index, "`store.path`", "made anew from the notes"),
+            ("ledger of a workspace", index.with_name(LEDGER_NAME), "beside the index", "its history is lost, no note"),
             ("rules last read of `.memoryignore`", f"{index}-ignore", "beside the index", "private until read again"),
             ("socket", "$XDG_RUNTIME_DIR/memoryd/memoryd.sock", "`$MEMORYD_SOCKET`", "made anew at once"),
             ("socket without a runtime folder", paths.socket_path(), "`$MEMORYD_SOCKET`", "made anew at once"),
