@@ -7,6 +7,7 @@ All databases of the daemon share one small thread pool.
 from collections.abc import AsyncIterator
 from concurrent.futures import Executor
 from contextlib import asynccontextmanager
+from functools import partial
 
 from memoryd.store.connecting import Connector
 from memoryd.store.connection_pool import ConnectionPool
@@ -78,8 +79,9 @@ class DatabaseFile:
         await self._runner.run(lambda: self._attach(open_to_write(self._connector, self._log, prepare)))
         self._note_open(None)
 
-    async def _open_to_read(self, check: Check, *, why: str) -> None:
-        await self._runner.run(lambda: self._attach(open_to_read(self._connector, self._log, check)))
+    async def _open_to_read(self, check: Check, *, why: str, leaves_folder: bool = False) -> None:
+        opening = partial(open_to_read, self._connector, self._log, check, leaves_folder=leaves_folder)
+        await self._runner.run(lambda: self._attach(opening()))
         self._note_open(why)
 
     def _attach(self, file: OpenFile) -> None:

@@ -50,17 +50,20 @@ def open_to_write(connector: Connector, log: WriteAheadLog, prepare: Check) -> O
         raise
 
 
-def open_to_read(connector: Connector, log: WriteAheadLog, check: Check) -> OpenFile:
+def open_to_read(connector: Connector, log: WriteAheadLog, check: Check, *, leaves_folder: bool = False) -> OpenFile:
     """Open for reading alone: with the log if it can be read, else the file as it was when it was last moved.
 
     `immutable` does without the files that SQLite otherwise needs beside the database, and without its locks:
-    the daemon's lock keeps other writers away.
+    the daemon's lock keeps other writers away. `leaves_folder` begins with that: no file is made, nor changed.
     """
     log.look()
+    alone = f"file:{quote(str(connector.path))}?immutable=1"
+    if leaves_folder:
+        return _checked_readers(connector, log, check, alone)
     try:
         return _checked_readers(connector, log, check, "")
     except (apsw.CantOpenError, apsw.IOError, apsw.ReadOnlyError):
-        return _checked_readers(connector, log, check, f"file:{quote(str(connector.path))}?immutable=1")
+        return _checked_readers(connector, log, check, alone)
 
 
 def _checked_readers(connector: Connector, log: WriteAheadLog, check: Check, uri: str) -> OpenFile:

@@ -47,8 +47,8 @@ class LedgerCount:
 class Ledger:
     """The ledger at one path, for all agents that share it.
 
-    `is_private`: nobody but us writes into its folder. `is_read_only`: nothing may be written where it lies, nor is it
-    read then, since SQLite writes for that, too. Verbs raise StoreError.
+    `is_private`: nobody but us writes into its folder. `is_read_only`: nothing may be written where it lies; then it
+    is read as it is, if that takes no writing. Verbs raise StoreError.
     """
 
     def __init__(
@@ -150,12 +150,13 @@ class Ledger:
 
     async def sweep(self) -> int:
         """Delete what has expired, copies from before migrations too; return how many answers."""
+        if self._is_read_only:
+            return 0
         now = self._clock()
         # after a failure a file is made, where there is none, to see whether it goes again
         expired = await self._use(lambda: self._file.expire(now), 0, makes_file=bool(self._failure))
-        if not self._is_read_only:
-            with self._telling():
-                await asyncio.to_thread(self._tidy, now)
+        with self._telling():
+            await asyncio.to_thread(self._tidy, now)
         return expired
 
     async def count(self, agent: str) -> LedgerCount:
@@ -221,15 +222,15 @@ class Ledger:
 
     async def _ready(self, *, makes_file: bool) -> bool:
         """Open the file, again where it is damaged or another one; return whether it is open."""
-        if self._is_read_only:
-            return False
         async with self._opening:
             if self._file.is_open:
-                if self._file.damage is not None:
+                damage = self._file.damage
+                is_stale = damage is not None or self._file.trouble is not None
+                if is_stale or await asyncio.to_thread(self._file.is_replaced):
                     await self._file.close()
-                    await self._set_aside(self._file.damage)
-                elif self._file.trouble is not None or await asyncio.to_thread(self._file.is_replaced):
-                    await self._file.close()
+                if damage is not None and not self._is_read_only:
+                    await self._set_aside(damage)
+            makes_file = makes_file and not self._is_read_only
             if not self._file.is_open and (makes_file or await asyncio.to_thread(is_there, self.path)):
                 await self._open()
             return self._file.is_open
@@ -238,7 +239,7 @@ class Ledger:
         if time.monotonic() - self._failed_at < self._retry_seconds:
             raise StoreUnavailable(self._failure)
         try:
-            await self._open_or_begin_anew()
+            await (self._file.open_to_read() if self._is_read_only else self._open_or_begin_anew())
         except (StoreError, OSError):
             self._failed_at = time.monotonic()
             raise

@@ -24,8 +24,8 @@ from memoryd.store.held_answers import (
     held,
     hold,
 )
-from memoryd.store.ledger_file import LEDGER, delete_copies, keep_copy, make_way
-from memoryd.store.migrations import History, migrate
+from memoryd.store.ledger_file import LEDGER, delete_copies, keep_copy, make_way, refuse_foreign, require_no_log
+from memoryd.store.migrations import History, check_current, migrate
 from memoryd.store.sqlite_errors import Wording
 from memoryd.store.withheld import Withheld, WithheldKind, all_withheld, hash_key, release, withhold
 
@@ -49,6 +49,13 @@ class LedgerDatabase(DatabaseFile):
         # before SQLite opens it: to open a file of somebody else may already write to it
         await self._runner.run(partial(make_way, self.path, self._history, is_private=self._is_private))
         await self._open_to_write(self._prepare)
+
+    async def open_to_read(self) -> None:
+        """Open the file without any change to it or its folder; raises StoreUnavailable where it takes one."""
+        await self._runner.run(partial(refuse_foreign, self.path, self._history, is_private=False))
+        await self._runner.run(require_no_log, self.path)
+        check = partial(check_current, history=self._history)
+        await self._open_to_read(check, why="memory.readOnly is true", leaves_folder=True)
 
     async def hold(self, one: HeldAnswer, now: float, limits: HoldingLimits) -> None:
         """Hold an answer for a week."""

@@ -42,7 +42,7 @@ def make_way(path: Path, history: History, *, is_private: bool) -> None:
     nobody but us writes into the folder, so that what is no database there is a damaged ledger.
     """
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    _refuse_foreign(path, history, is_private=is_private)
+    refuse_foreign(path, history, is_private=is_private)
     if not is_there(path):
         _make(path, history)
     for suffix in SUFFIXES:
@@ -60,7 +60,17 @@ def _make(path: Path, history: History) -> None:
         path.chmod(PRIVATE)
 
 
-def _refuse_foreign(path: Path, history: History, *, is_private: bool) -> None:
+def require_no_log(path: Path) -> None:
+    """Raise StoreUnavailable for a ledger that was not closed in order: SQLite must write before it can read that."""
+    if any(is_there(path.with_name(path.name + suffix)) for suffix in ("-wal", "-journal")):
+        raise StoreUnavailable(
+            f"{path} was not closed in order, and nothing may be written to read it",
+            hint="start memoryd once without memory.readOnly",
+        )
+
+
+def refuse_foreign(path: Path, history: History, *, is_private: bool) -> None:
+    """Raise ForeignDatabase for what is no ledger, or a newer one; if `is_private`, set aside what is no database."""
     hint = "move it away, or set agents.defaults.memorySearch.store.path to another folder"
     if path.is_symlink():
         raise ForeignDatabase(f"{path} is a symlink, which the ledger must not be", hint=hint)

@@ -75,6 +75,16 @@ def require_known(history: History, version: int) -> None:
         )
 
 
+def check_current(connection: apsw.Connection, history: History) -> None:
+    """Compare version and tables with the newest ones; raises as `migrate` does, StoreUnavailable for an older one."""
+    version = version_of(connection.pragma("user_version"))
+    require_known(history, version)
+    if version < history.version:
+        why = "nothing may be written to bring it up to date"
+        raise StoreUnavailable(f"{history.name} has version {version} of {history.version}, and {why}")
+    _check_tables(connection, history)
+
+
 def new_database(history: History, *, page_bytes: int) -> bytes:
     """Return the bytes of a database that has all its tables and no row."""
     connection = apsw.Connection(":memory:")

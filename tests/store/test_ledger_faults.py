@@ -425,6 +425,25 @@ async def test_disk_that_may_not_be_written_is_told_and_never_crashes(tmp_path: 
         await ledger.close()
 
 
+async def test_where_nothing_may_be_written_what_takes_writing_is_not_read(tmp_path: Path, make: Make) -> None:
+    path, elsewhere = tmp_path / "own" / "ledger.sqlite", tmp_path / "elsewhere"
+    first = make(path)
+    await first.hold("main", "s", 1, SECRET)
+    shutil.copytree(path.parent, elsewhere)
+    await first.close()
+    before = bytes_of(path.parent), bytes_of(elsewhere)
+    with pytest.raises(StoreUnavailable, match="to bring it up to date"):
+        await make(path, history=newer(), is_read_only=True).held("main", "s", 1)
+    with pytest.raises(StoreUnavailable, match="not closed in order"):
+        await make(elsewhere / path.name, is_read_only=True).held("main", "s", 1)
+    assert (bytes_of(path.parent), bytes_of(elsewhere)) == before
+    damage_all_but_the_header(path)
+    damaged = bytes_of(path.parent)
+    with pytest.raises(StoreError):
+        await make(path, is_read_only=True).held("main", "s", 1)
+    assert bytes_of(path.parent) == damaged, "it is not set aside"
+
+
 def hold_and_die(path: Path) -> None:
     """Begin a ledger and hold an answer in it, without ever closing it. Runs in the child."""
     import asyncio
