@@ -55,6 +55,8 @@ def _told_by(record: Record | LeftOut) -> TranscriptFormat | None:
         return TranscriptFormat.OPENCLAW
     if kind in ("user", "assistant") and isinstance(message, dict) and "content" in message:
         return TranscriptFormat.CLAUDE_CODE
+    if isinstance(record.get("isSidechain"), bool) and isinstance(record.get("sessionId"), str):
+        return TranscriptFormat.CLAUDE_CODE
     if isinstance(kind, str) and isinstance(record.get(_CLAUDE_KEYS.get(kind, "")), str):
         return TranscriptFormat.CLAUDE_CODE
     return None

@@ -82,6 +82,7 @@ OPENCLAW, CLAUDE = TranscriptFormat.OPENCLAW, TranscriptFormat.CLAUDE_CODE
         ({"type": "assistant", "message": {"role": "assistant", "content": []}}, CLAUDE),
         ({"type": "summary", "leafUuid": "x"}, CLAUDE),
         ({"type": "file-history-snapshot", "messageId": "x"}, CLAUDE),
+        ({"type": "system", "isSidechain": False, "sessionId": "x"}, CLAUDE),
         ({"type": "session", "id": "x"}, None),
         ({"type": "session_meta", "payload": {}}, None),
         ({"type": "message", "role": "user", "content": "x"}, None),
