@@ -42,30 +42,41 @@ _FORMULA: Final = re.compile(
     re.IGNORECASE,
 )
 _STEPS: Final = re.compile(r"^\s*(?:[0-9]{1,2}[.)、]|[-*•]|第[一二三四五六七八九十]步)\s*\S", re.MULTILINE)
+_FIGURE: Final = re.compile(
+    r"[0-9]+(?:[.,:/-][0-9]+)*|[零一二两三四五六七八九十百千万半]+(?:点[零一二三四五六七八九]+)?[个度元块毛天周月年点分秒米斤克寸升次条家条号楼层人岁倍成]"
+)
+"""Amounts, dates and measures: what a plan rests on, and nobody remembers."""
 _CODE: Final = re.compile(
     r"```|`[^`\n]+`|(?<![\w.])[\w-]+\.(?:py|md|json5?|ya?ml|toml|sh|js|ts|conf)\b|https?://|~/|\$ "
 )
 _ADVICE: Final = re.compile(
     r"\b(?:you (?:can|could|should|need to|must|have to)|try|run|set|add|remove|install|open|use|change|enable|disable"
-    r"|make sure|avoid|switch to|start with|i(?:'d| would) (?:suggest|recommend|go)|first|then|instead)\b"
-    r"|可以|应该|需要|建议|必须|最好|试试|运行|设置|添加|删除|安装|打开|改成|修改|使用|避免|先.{0,12}再|首先|然后|不要",
+    r"|make sure|avoid|switch to|start with|i(?:'d| would) (?:suggest|recommend|go)|first|then|instead|check|call|ask"
+    r"|put|buy|take|keep|measure|write|move|replace|wait|order|book|bring|pay|stop|decided|settled|agreed|wins?|won't"
+    r"|don't|never|at (?:least|most))\b"
+    r"|可以|应该|需要|建议|必须|最好|试试|运行|设置|添加|删除|安装|打开|改成|修改|使用|避免|先.{0,12}再|首先|然后|不要"
+    r"|检查|买|换|放|写|问|带|选|至少|最多|就行|够了|别|决定|定了|说好|记得|提前|每[天周月年]",
     re.IGNORECASE,
 )
 _BINDING: Final = re.compile(
     r"\b(?:because|therefore|so that|which means|depends on|compared (?:to|with)|rather than|whereas|in contrast"
-    r"|trade-?off|as a result|leads? to|related to|combin\w+|together with|both|unless|however|but)\b"
-    r"|因为|所以|因此|取决于|相比|而不是|意味着|导致|另一方面|同时|结合|关系|权衡|但是|不过|既.{0,8}又|不仅",
+    r"|trade-?off|as a result|leads? to|related to|combin\w+|together with|both|unless|however|but|since|if|when|so"
+    r"|until|instead of|otherwise|than|only|while)\b"
+    r"|因为|所以|因此|取决于|相比|而不是|意味着|导致|另一方面|同时|结合|关系|权衡|但是|但|不过|既.{0,8}又|不仅"
+    r"|如果|的话|只要|只有|否则|不然|就|才|比.{1,8}[好多少大小快慢贵]|再",
     re.IGNORECASE,
 )
 _FEELING: Final = re.compile(
     r"\b(?:worr(?:y|ied)|afraid|scared|anxious|sad|happy|excited|love|hate|angry|frustrat\w+|annoy\w+|upset|sorry"
     r"|stress\w*|hope|wish|proud|grateful|thank(?:s| you)|finally|tired of|sick of|important|urgent|critical"
-    r"|asap|deadline|desperate\w*|matters?|birthday|wedding|died|hospital|favou?rite)\b"
-    r"|担心|害怕|焦虑|难过|伤心|开心|高兴|激动|喜欢|讨厌|生气|烦|压力|希望|感谢|谢谢|终于|重要|紧急|着急|关键|受不了|生日|婚礼|医院|最爱|想念|每次都",
+    r"|asap|deadline|desperate\w*|matters?|birthday|wedding|died|hospital|favou?rite|broken?|fail\w*|leak\w*|drips?"
+    r"|crash\w*|hurts?|pain|lost|stuck|wrong|dies|problem|late|forgot|can'?t|cannot|doesn'?t|risky?|danger\w*|safe)\b"
+    r"|担心|害怕|焦虑|难过|伤心|开心|高兴|激动|喜欢|讨厌|生气|烦|压力|希望|感谢|谢谢|终于|重要|紧急|着急|关键|受不了|生日|婚礼|医院|最爱|想念|每次都"
+    r"|坏了|漏|报错|失败|疼|痛|丢了|卡住|不了|不行|不动|不好|不够|出事|问题|忘了|危险|安全|怕|总是|老是|爸|妈|孩子|女儿|儿子",
     re.IGNORECASE,
 )
 _STAKE: Final = re.compile(
-    r"\b(?:my|mine|our|i(?:'m|'ve|'d|'ll)?|me|we)\b|我|咱|自己的",
+    r"\b(?:my|mine|ours?|i(?:'m|'ve|'d|'ll)?|me|we|let'?s|us)\b|我们?|咱们?|自己|家里",
     re.IGNORECASE,
 )
 _OPINION: Final = re.compile(
@@ -74,8 +85,11 @@ _OPINION: Final = re.compile(
     r"|你觉得|你认为|你的(?:看法|意见|想法)|怎么看|该不该|要不要|哪个(?:更)?好|值得|为什么|如何|怎么(?:样|办|做|才)?|怎样|想知道",
     re.IGNORECASE,
 )
-_FULL_WORDS: Final = 12
+_FULL_WORDS: Final = 4
 """So many distinct keywords make an answer that says something of its own for two thirds."""
+_ACTED_ON, _BOUND, _FELT = 0.5, 0.5, 0.6
+"""What the next sign of a kind leaves of the doubt. Set so that of short answers of everyday conversations (15 words)
+one of four is kept, and none that only is polite."""
 
 
 def uniqueness(
@@ -83,7 +97,7 @@ def uniqueness(
 ) -> float:
     """Return how much an answer says that is its own, from its keywords and those of the answers that are stored.
 
-    *Substance*, `1 − 3^(−n/12)` of n distinct keywords that the question does not hold, times *novelty*, one less the
+    *Substance*, `1 − 3^(−n/4)` of n distinct keywords that the question does not hold, times *novelty*, one less the
     greatest share of them that another answer holds. The formula phrases of politeness should be taken out before.
     """
     own = frozenset(answer_words) - frozenset(question_words)
@@ -96,25 +110,25 @@ def uniqueness(
 def user_action(answer: str) -> float:
     """Return how likely the user acts on an answer: steps, commands, files and addresses, words of advice."""
     signs = _count(_ADVICE, answer) + 2 * bool(_CODE.search(answer)) + 2 * (_count(_STEPS, answer) > 1)
-    return 1 - 0.6**signs
+    return 1 - _ACTED_ON**signs
 
 
 def context_density(answer: str, topics: Collection[str], earlier_topics: Collection[str]) -> float:
-    """Return how much an answer binds together: words that bind, the topics of the turn, and those it takes up again.
+    """Return how much an answer binds together: words that bind, figures, topics, and those it takes up again.
 
     `earlier_topics` are those of the turns before in the session; a topic counts by each of its parts.
     """
     parts = {part for topic in topics for part in topic.split("_")}
     earlier = {part for topic in earlier_topics for part in topic.split("_")}
-    signs = _count(_BINDING, answer) + max(0, len(parts) - 1) + len(parts & earlier)
-    return 1 - 0.65**signs
+    signs = _count(_BINDING, answer) + _count(_FIGURE, answer) + max(0, len(parts) - 1) + len(parts & earlier)
+    return 1 - _BOUND**signs
 
 
 def emotional_weight(question: str, answer: str) -> float:
     """Return how much a turn matters to the user: feeling and urgency, their own affairs, an opinion asked for."""
     signs = 2 * _count(_FEELING, question) + _count(_STAKE, question) + 2 * _count(_OPINION, question)
     signs += _count(_FEELING, answer) + ("!" in question or "！" in question)
-    return 1 - 0.75**signs
+    return 1 - _FELT**signs
 
 
 def without_formulas(answer: str) -> str:
