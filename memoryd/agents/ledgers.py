@@ -18,10 +18,12 @@ class Ledgers:
     def __init__(self, agents: Sequence[Agent], executor: Executor) -> None:
         workspaces = [Path(os.path.realpath(agent.workspace)) for agent in agents]
         self._ledgers: dict[Path, Ledger] = {}
+        self._names: dict[Path, str] = {}
         for agent in agents:
             place = _place(agent)
             is_inside = any(place.is_relative_to(workspace) for workspace in workspaces)
             if place not in self._ledgers:
+                self._names[place] = agent.id
                 self._ledgers[place] = Ledger(
                     agent.ledger_path,
                     executor,
@@ -34,8 +36,8 @@ class Ledgers:
         return self._ledgers[_place(agent)]
 
     def loops(self) -> list[NamedLoop]:
-        """Name the loops that delete what has expired."""
-        return [(f"ledger {ledger.path.parent.name}", ledger.run) for ledger in self._ledgers.values()]
+        """Name the loops that delete what has expired, each after the first agent that has the ledger."""
+        return [(f"ledger {name}", self._ledgers[place].run) for place, name in self._names.items()]
 
     async def close(self) -> None:
         """Close all of them."""

@@ -95,9 +95,13 @@ def _repeated_ids(agents: list[Agent]) -> Iterator[Contradiction]:
 
 
 def _shared_indexes(agents: list[Agent]) -> Iterator[Contradiction]:
-    """Yield each index of two workspaces, which would remove each other's documents."""
+    """Yield each index of two workspaces, which would remove each other's documents, and each in a ledger's place."""
     owners: dict[Path, Agent] = {}
+    ledgers = {agent.ledger_path.resolve() for agent in agents}
     for position, agent in enumerate(agents):
+        if agent.index_path.resolve() in ledgers:
+            problem = f"memorySearch.store.path: {agent.index_path} is the place of a ledger; name another file"
+            yield Contradiction(position, problem, ("memorySearch.store.path", "workspace", "id"))
         owner = owners.setdefault(agent.index_path.resolve(), agent)
         if owner.workspace.resolve() != agent.workspace.resolve():
             problem = (

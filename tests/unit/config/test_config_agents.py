@@ -162,6 +162,38 @@ def test_one_index_for_two_workspaces_is_a_problem() -> None:
     ]
 
 
+def test_index_in_the_place_of_a_ledger_is_a_problem() -> None:
+    listed = [
+        {"id": "a", "memorySearch": {"store": {"path": "/x/index.sqlite"}}},
+        {"id": "b", "memorySearch": {"store": {"path": "/x/ledger.sqlite"}}},
+    ]
+    assert problems_of({"list": listed}) == [
+        "agents.list[1].memorySearch.store.path: /x/ledger.sqlite is the place of a ledger; name another file"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("index", "ledger"),
+    [
+        (None, "ledger.sqlite"),
+        (".memory/index.sqlite", "ledger.sqlite"),
+        (".memory/notes.sqlite", "notes-ledger.sqlite"),
+        (".memory/{agentId}.db", "a-ledger.sqlite"),
+    ],
+)
+def test_ledger_lies_beside_the_index(index: str | None, ledger: str) -> None:
+    listed = [{"id": "a", "memorySearch": {"store": {"path": index}}}]
+    (agent,) = agents_of({"list": listed})
+    assert agent.ledger_path == agent.index_path.with_name(ledger)
+
+
+def test_agent_that_is_set_apart_has_a_ledger_of_its_own() -> None:
+    listed = [{"id": "a"}, {"id": "b", "memorySearch": {"exclude": ["MEMORY.md"]}}, {"id": "c"}]
+    first, second, third = agents_of({"list": listed})
+    assert first.ledger_path == third.ledger_path
+    assert second.ledger_path.name == "index-b-ledger.sqlite"
+
+
 def test_overlap_stays_below_tokens_after_merging() -> None:
     own = {"id": "a", "memorySearch": {"chunking": {"tokens": 64}}}
     assert problems_of({"list": [own]}) == []

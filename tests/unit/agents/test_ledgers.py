@@ -1,0 +1,59 @@
+"""Which agent has which ledger, and where none may be written."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memoryd.agents.ledgers import Ledgers
+from memoryd.config.resolved import Agent
+from memoryd.config.root import Config
+from memoryd.errors import Denied
+
+
+@pytest.fixture
+def executor() -> Iterator[ThreadPoolExecutor]:
+    with ThreadPoolExecutor(4) as pool:
+        yield pool
+
+
+def agents_of(listed: list[dict[str, Any]], **sections: object) -> list[Agent]:
+    return Config.model_validate({"agents": {"list": listed}, **sections}).resolved_agents()
+
+
+def inside(workspace: Path) -> dict[str, Any]:
+    return {"workspace": str(workspace), "memorySearch": {"store": {"path": ".memory/index.sqlite"}}}
+
+
+def test_agents_whose_indexes_share_a_folder_share_the_ledger(tmp_path: Path, executor: ThreadPoolExecutor) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "same").symlink_to("notes")
+    places = {"a": "notes", "b": "same", "c": "others"}
+    agents = agents_of([{"id": name, **inside(tmp_path / place)} for name, place in places.items()])
+    ledgers = Ledgers(agents, executor)
+    first, second, third = (ledgers.of(agent) for agent in agents)
+    assert first is second
+    assert first is not third
+    assert [name for name, _ in ledgers.loops()] == ["ledger a", "ledger c"]
+
+
+@pytest.mark.parametrize("is_read_only", [False, True])
+async def test_read_only_memory_keeps_a_ledger_out_of_workspaces(
+    tmp_path: Path, executor: ThreadPoolExecutor, is_read_only: bool
+) -> None:
+    agents = agents_of(
+        [{"id": "a", **inside(tmp_path / "notes")}, {"id": "b", "workspace": str(tmp_path / "others")}],
+        memory={"readOnly": is_read_only},
+    )
+    ledgers = Ledgers(agents, executor)
+    in_workspace, in_state = (ledgers.of(agent) for agent in agents)
+    assert await in_state.hold("b", "s", 1, "x")
+    if is_read_only:
+        with pytest.raises(Denied):
+            await in_workspace.hold("a", "s", 1, "x")
+    else:
+        assert await in_workspace.hold("a", "s", 1, "x")
+    await ledgers.close()
+    assert (tmp_path / "notes" / ".memory").exists() is not is_read_only
