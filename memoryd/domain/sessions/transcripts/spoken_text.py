@@ -19,12 +19,18 @@ _ESCAPES: Final = re.compile(
 )
 _CONTROLS: Final = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ufeff]")
 """What is left of C0 and C1 but white space, marks that reorder a line (UAX #9), and byte order marks."""
+_MARK: Final = "\0"
 _HALVES: Final = re.compile("[\ud800-\udfff]")
 
 
 def harmless_text(text: str) -> str:
     """Return a text that drives no terminal, reorders no line, and can be encoded; its words stay."""
-    return _HALVES.sub("\ufffd", _CONTROLS.sub("", _ESCAPES.sub("", text)))
+    return _marked(text).replace(_MARK, "")
+
+
+def _marked(text: str) -> str:
+    """Return a harmless text with a mark at each place where something was taken out."""
+    return _HALVES.sub("\ufffd", _CONTROLS.sub(_MARK, _ESCAPES.sub(_MARK, text)))
 
 
 def folded(text: str) -> str:
@@ -48,7 +54,10 @@ def shortened(text: str, max_chars: int) -> str:
 
 def spoken_text(text: str) -> str:
     """Return what is kept of a text: harmless, redacted, folded; at most `MAX_CHARS` characters."""
-    masked = redacted(shortened(harmless_text(text), MAX_CHARS))
+    masked = redacted(shortened(_marked(text), MAX_CHARS))
+    if _MARK in masked:
+        # a colour may begin right before a secret, or stand within one
+        masked = redacted(masked.replace(_MARK, ""))
     one_line = folded(masked)
     # folding joins lines: a command and its password may have stood on two
     return one_line if one_line == masked else redacted(one_line)

@@ -38,6 +38,7 @@ def test_text_is_made_harmless(text: str, kept: str) -> None:
 def test_secret_that_control_characters_hide_is_found() -> None:
     hidden = f"{KEY[:9]}\x00{KEY[9:20]}\u202e{KEY[20:]}"
     assert spoken_text(f"it is {hidden}.") == "it is ghp_ab…6789."
+    assert spoken_text(f"token\x1b[32m{KEY}\x1b[0mand more") == "tokenghp_ab…6789and more"
     assert spoken_text('curl -X POST\n -u "ana:hunter22x" http://x') == 'curl -X POST -u "ana:***" http://x'
 
 
