@@ -20,6 +20,7 @@ from memoryd.replies import (
     EmbedderReply,
     EmbeddingReply,
     LedgerReply,
+    QaStatsReply,
     QmdReply,
     RerankerReply,
     StatusReply,
@@ -129,9 +130,18 @@ def _agent_rows(agent: AgentStatus, now: datetime) -> Iterator[StatusRow]:
     yield "watcher", _text(watcher["mode"], state, watcher.get("reason") or "", style=_warn(not watcher["ok"]))
     yield "last scan", _text(ago(agent["lastScanAt"], now), f"last change {ago(agent['lastSyncAt'], now)}")
     yield "database", _text(size(agent["database"]["bytes"]), agent["database"]["path"])
+    yield from _conversation_rows(agent.get("qa"))
     yield from _ledger_rows(agent.get("ledger"))
     yield from _outside_rows(agent)
     yield from _trouble_rows(agent, now)
+
+
+def _conversation_rows(qa: QaStatsReply | None) -> Iterator[StatusRow]:
+    if qa is not None and (qa["sessions"] or qa["archived"]):
+        kept = f"{count(qa['answers'], 'answer')} kept"
+        archived = f"{qa['archived']:,} archived" if qa["archived"] else ""
+        files = size(qa["bytes"] + qa["archiveBytes"])
+        yield "sessions", _text(f"{qa['sessions']:,}", count(qa["turns"], "turn"), kept, archived, files)
 
 
 def _ledger_rows(ledger: LedgerReply | None) -> Iterator[StatusRow]:

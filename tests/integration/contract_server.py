@@ -92,6 +92,16 @@ def agent(**changes: object) -> Body:
         "cache": {"entries": 2410, "maxEntries": 50000},
         "embedder": {"state": "ready", "reason": None, "since": None, "progress": None, "worker": None},
         "database": {"path": "/home/me/.local/state/memoryd/index.sqlite", "bytes": 12_300_000},
+        "qa": {
+            "sessions": 12,
+            "turns": 340,
+            "answers": 81,
+            "ratio": 0.24,
+            "archived": 3,
+            "bytes": 410_000,
+            "archiveBytes": 90_000,
+            "problems": [],
+        },
         "ledger": {
             "path": "/home/me/.local/state/memoryd/ledger.sqlite",
             "bytes": 57_344,
