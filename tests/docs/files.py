@@ -22,7 +22,9 @@ full or read-only goes on answering with what it holds; `status` says why it is 
 up by itself. A damaged ledger is set aside as `ledger.sqlite.damaged-…` and never deleted:
 [what may be lost](../explanation/storage.md).
 
-Notes are read and never written.
+Notes are read and never written. Of a workspace only `memory/sessions/`, `memory/archive/`, `memory/qa-index.json` and
+`memory/topics.txt` are written, when turns of [conversations](../explanation/conversations.md) are added; nothing at
+all with `memory.readOnly: true`.
 """
 
 
