@@ -133,3 +133,37 @@ def test_what_is_off_says_what_to_set(tmp_path: Path) -> None:
         assert reply["health"]["complete"]
         assert "memory.qa.enabled" in (asked(client, "alder")["reason"] or "")
         client.close()
+
+
+def transcript(*messages: tuple[str, str]) -> str:
+    """Return lines of Claude Code: messages, and between them what a tool answered, which is told to nobody."""
+    records: list[object] = []
+    for role, text in messages:
+        records.append({"type": role, "message": {"role": role, "content": text}, "timestamp": "2026-11-01T10:00:00Z"})
+        result = {"type": "tool_result", "tool_use_id": "t", "content": "wombat"}
+        records += [{"type": "user", "message": {"role": "user", "content": [result]}}] * 3
+    return "".join(f"{json.dumps(record)}\n" for record in records)
+
+
+def test_lines_of_a_transcript_are_found_where_they_stand(tmp_path: Path) -> None:
+    folder = tmp_path / "talks"
+    folder.mkdir()
+    talk = [("user", "Where does the heron stand?"), ("assistant", "It stands at the weir."), ("user", "And the owl?")]
+    (folder / "0d9f.jsonl").write_text(transcript(*talk))
+    config = configured(tmp_path, ["memory", "sessions"], experimental={"sessionMemory": True})
+    given = {"path": str(folder), "agent": "main", "format": "claude-code"}
+    config.write_text(json.dumps({**json.loads(config.read_text()), "memory": {"sessions": {"folders": [given]}}}))
+    with RunningDaemon(tmp_path, config, tmp_path / "workspace") as running:
+        client = running.client()
+        eventually(lambda: client.search("heron")["results"])
+        (hit,) = client.search("where does the heron stand")["results"]
+        assert (hit["path"], hit["source"]) == ("sessions/main/0d9f.jsonl", "sessions")
+        assert hit["citation"] == "sessions/main/0d9f.jsonl#L1-L5"
+        assert hit["snippet"].startswith("User: Where does the heron stand?\nAssistant: It stands at the weir.\n")
+        assert hit["snippetLines"] == [1, 5, 9]
+        (owl,) = client.search("owl", paths=["sessions/main/*.jsonl"])["results"]
+        assert owl["citation"] == "sessions/main/0d9f.jsonl#L9"
+        assert not [one for one in client.search("wombat")["results"] if one["verdict"] != "none"]
+        assert not client.search("heron", since="2026-11-02", sources=["sessions"])["results"]
+        assert client.search("heron", since="2026-11-01", sources=["sessions"])["results"]
+        client.close()

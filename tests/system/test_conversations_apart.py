@@ -46,17 +46,23 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
     (workspace / "memory").mkdir(parents=True)
     (workspace / "MEMORY.md").write_text("# Memory\n\nWho repaired the boiler? Anna did, because of an error.\n")
     listed: list[dict[str, object]] = []
+    folders = []
     for agent in AGENTS:
+        (home / "talks" / agent).mkdir(parents=True)
+        folders.append({"path": str(home / "talks" / agent), "agent": agent, "format": "claude-code"})
         bound: object = {"path": str(home / "run" / f"{agent}.sock"), "sessionKey": f"agent:{agent}:main"}
         listed.append({"id": agent, "sockets": [bound]})
     # one that has an index of notes of its own, too
     listed[2]["memorySearch"] = {"query": {"hybrid": {"candidateMultiplier": 6}}}
-    agents: Mapping[str, object] = {
-        "defaults": {"workspace": str(workspace), "memorySearch": {"provider": "none"}},
-        "list": listed,
+    search = {
+        "provider": "none",
+        "sources": ["memory", "sessions"],
+        "experimental": {"sessionMemory": True},
+        "sync": {"sessions": {"deltaBytes": 0, "deltaMessages": 0}},
     }
+    agents = {"defaults": {"workspace": str(workspace), "memorySearch": search}, "list": listed}
     config = home / "config.json5"
-    config.write_text(json.dumps({"agents": agents}))
+    config.write_text(json.dumps({"agents": agents, "memory": {"sessions": {"folders": folders}}}))
     config.chmod(0o600)
     with RunningDaemon(home, config, workspace) as running:
         running.client().sync()
@@ -75,6 +81,13 @@ def is_kept(daemon: RunningDaemon, agent: str, question: str, answer: str, sessi
     return '"citation": "session:' in asked(daemon, agent, "POST", "/qa/turns", body)
 
 
+def write_down(daemon: RunningDaemon, agent: str, said: str) -> None:
+    """Have an agent's program write a transcript."""
+    record = {"type": "user", "message": {"role": "user", "content": said}, "timestamp": "2026-11-01T10:00:00Z"}
+    folder = daemon.home / "talks" / agent
+    (folder / f"{len(list(folder.iterdir()))}.jsonl").write_text(json.dumps(record) + "\n")
+
+
 def found(daemon: RunningDaemon, agent: str, query: str, **more: object) -> Any:
     return json.loads(asked(daemon, agent, "POST", "/search", {"query": query, **more}))
 
@@ -90,7 +103,7 @@ def every_way(daemon: RunningDaemon, agent: str, question: str, sessions: Sequen
         for more in ({}, {"explain": True, "maxResults": 50}, {"explain": True, "maxResults": 1, "minScore": 0.99}):
             body = {"query": question, "sources": sources, **more}
             yield f"search {sources} {more}", asked(daemon, agent, "POST", "/search", body)
-    for shape in ('"{}"', "source:sessions {}", "path:session:shared {}", "boiler -{}", "path:{} boiler"):
+    for shape in ('"{}"', "source:sessions {}", "path:session:shared {}", "{}log", "boiler -{}", "path:{} boiler"):
         query = shape.format(question.split()[0])
         yield shape, asked(daemon, agent, "POST", "/search", {"query": query, "explain": True, "sources": ["sessions"]})
     key = f"agent:{agent}:main"
@@ -107,6 +120,10 @@ def every_way(daemon: RunningDaemon, agent: str, question: str, sessions: Sequen
         mark = {"citation": f"session:{session}#Q1", "keep": True}
         yield "mark", asked(daemon, agent, "POST", "/qa/mark", mark)
         yield "file", asked(daemon, agent, "GET", f"/files/session%3A{name}")
+    for other in AGENTS:
+        yield "transcript", asked(daemon, agent, "GET", f"/files/sessions/{other}/0.jsonl")
+        within = {"query": f"path:sessions/{other} {question}", "explain": True}
+        yield "path", asked(daemon, agent, "POST", "/search", within)
 
 
 def told_sessions(daemon: RunningDaemon) -> list[str]:
@@ -119,7 +136,7 @@ def without_time(reply: str) -> str:
 
 
 @settings(
-    max_examples=whole_or(6, 60),
+    max_examples=whole_or(4, 40),
     deadline=None,
     phases=[Phase.generate],
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
@@ -152,7 +169,9 @@ def test_no_word_of_one_agents_conversation_in_anothers_answers(
             question, answer = f"{first} {plain} {signs[agent]}?", f"{second} repaired the boiler, {signs[agent]}"
             if is_kept(daemon, agent, question, answer, named[agent]):
                 kept.append(first)
-        eventually(lambda: all(is_found(daemon, agent, word) for word in kept))
+        written = word_of(agent, said[agent][0]) + "log"
+        write_down(daemon, agent, f"{written} {plain} {signs[agent]}")
+        eventually(lambda: all(is_found(daemon, agent, word) for word in (*kept, written)))
 
     speak(asker)
     sessions, mixed = sorted({*told_sessions(daemon), *NAMES}), f"{guess} {plain} {signs[others[0]]}"
