@@ -12,6 +12,7 @@ from memoryd.client import Client
 from memoryd.domain.citations import parse
 from memoryd.replies import SearchReply
 from tests.daemon import RunningDaemon, write_config, write_workspace
+from tests.system.qmd_daemon import wait_for_qmd, with_qmd
 from tests.waiting import eventually
 
 MEMORYCTL = Path(sys.executable).with_name("memoryctl")
@@ -166,4 +167,23 @@ def test_lines_of_a_transcript_are_found_where_they_stand(tmp_path: Path) -> Non
         assert not [one for one in client.search("wombat")["results"] if one["verdict"] != "none"]
         assert not client.search("heron", since="2026-11-02", sources=["sessions"])["results"]
         assert client.search("heron", since="2026-11-01", sources=["sessions"])["results"]
+        client.close()
+
+
+def test_conversations_stand_beside_the_answers_of_qmd(tmp_path: Path, workspace: Path) -> None:
+    with with_qmd(tmp_path, workspace, limits={"maxInjectedChars": 400, "maxSnippetChars": 300}) as running:
+        wait_for_qmd(running)
+        client = running.client()
+        client.add_turn("Which process held the lease GW-4172?", "The backup job.", session_key=KEY, significance=0.9)
+        eventually(lambda: asked(client, "lease")["results"])
+        reply = asked(client, "lease GW-4172", "memory", "sessions", explain=True)
+        assert reply["backend"] == "qmd"
+        assert {hit["source"] for hit in reply["results"]} == {"memory", "sessions"}
+        assert all(hit["verdict"] == "answerable" for hit in reply["results"][:2])
+        assert sum(len(hit["snippet"]) for hit in reply["results"]) <= 400
+        assert reply["explain"]["floors"] is None
+        assert reply["explain"]["conversationFloors"] is not None
+        assert reply["health"]["arms"]["conversations"]["state"] == "ok"
+        alone = asked(client, "lease GW-4172")
+        assert (alone["backend"], [hit["source"] for hit in alone["results"]]) == ("builtin", ["sessions"])
         client.close()
