@@ -19,13 +19,21 @@ _FORGET = "DELETE FROM held_answers WHERE agent = ? AND session = ?"
 _OF_SESSION = "SELECT count(*) FROM held_answers WHERE agent = ? AND session = ?"
 _EXPIRE = "DELETE FROM held_answers WHERE expires_at <= ?"
 _CUT = "UPDATE held_answers SET held_at = min(held_at, ?1), expires_at = ?2 WHERE expires_at > ?2"
+_DROP_OLDEST = """
+DELETE FROM held_answers WHERE id IN (
+    SELECT id FROM held_answers WHERE agent = ?1 ORDER BY held_at, id
+    LIMIT max(0, (SELECT count(*) FROM held_answers WHERE agent = ?1) - ?2))
+"""
+_FILE_BYTES = """
+SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size
+"""
 # the newest first: as long as all of them together fit, they stay
-_EVICT = """
+_DROP_BEYOND = """
 DELETE FROM held_answers WHERE id IN (
     SELECT id FROM (
-        SELECT id, row_number() OVER newest AS place, sum(octet_length(answer)) OVER newest AS total
-        FROM held_answers WHERE agent = ?1 WINDOW newest AS (ORDER BY held_at DESC, id DESC)
-    ) WHERE place > ?2 OR total > ?3)
+        SELECT id, sum(octet_length(answer)) OVER (ORDER BY held_at DESC, id DESC) AS total
+        FROM held_answers WHERE agent = ?1
+    ) WHERE total > ?2)
 """
 _COUNT = "SELECT count(*), ifnull(sum(octet_length(answer)), 0) FROM held_answers WHERE agent = ? AND expires_at > ?"
 
@@ -71,7 +79,10 @@ def hold(db: apsw.Connection, one: HeldAnswer, now: float, limits: HoldingLimits
     expire(db, now)
     key, expires_at = one.key, one.since + HELD_FOR.total_seconds()
     db.execute(_HOLD, (key.agent, key.session, key.seq, one.answer, one.since, expires_at))
-    db.execute(_EVICT, (key.agent, limits.answers, limits.total_bytes))
+    db.execute(_DROP_OLDEST, (key.agent, limits.answers))
+    # to add them up takes some milliseconds, and a file that is smaller holds no more
+    if db.execute(_FILE_BYTES).get > limits.total_bytes:
+        db.execute(_DROP_BEYOND, (key.agent, limits.total_bytes))
 
 
 def held(db: apsw.Connection, key: HeldKey, now: float) -> str | None:

@@ -10,3 +10,4 @@ CREATE TABLE held_answers (
     UNIQUE (agent, session, seq)
 ) STRICT;
 CREATE INDEX held_answers_by_expiry ON held_answers (expires_at);
+CREATE INDEX held_answers_by_age ON held_answers (agent, held_at);
