@@ -1,4 +1,4 @@
-"""Wrap what was said, as OpenClaw does for the copies that its sidecar reads; the index needs none of it."""
+"""Wrap what was said as OpenClaw does, in copies for programs that cannot have long lines; the index does not."""
 
 from collections.abc import Iterator
 from typing import Final
