@@ -313,6 +313,20 @@ def test_turn_that_cannot_be_is_refused_with_its_field(launch: Launch) -> None:
     assert daemon.client().qa_sessions()["total"] == 0
 
 
+def test_session_that_is_not_to_be_remembered_stores_nothing(launch: Launch, workspace: Path) -> None:
+    quiet = workspace / "memory/sessions/quiet.json"
+    quiet.parent.mkdir()
+    head = {"session_id": "quiet", "created": "2026-11-22T12:00:00Z", "agent": "main", "key": KEY, "remember": False}
+    quiet.write_text(json.dumps({**head, "qa_sequence": []}))
+    before = quiet.read_bytes()
+    client = launch().client()
+    told = client.add_turn("Which port?", ADVICE, session="quiet")
+    assert (told["remembered"], told["kept"], told["seq"], told["citation"]) == (False, False, None, None)
+    assert told["session"] == "quiet"
+    assert client.add_turn("Which port?", session_key=KEY, timestamp="2026-11-22T12:01:00Z")["remembered"] is False
+    assert quiet.read_bytes() == before
+
+
 def test_long_session_is_read_in_pieces(launch: Launch) -> None:
     daemon = launch()
     client = daemon.client()

@@ -1,0 +1,50 @@
+"""Agents on one folder share what keeps their questions and answers, and are told of its troubles as they may be."""
+
+import json
+from pathlib import Path
+
+from memoryd.agents.workspace_qa import QaProblems, workspace_qas
+from memoryd.config.resolved import Agent
+from memoryd.config.root import Config
+
+
+def agents_of(*listed: dict[str, object], **memory: object) -> list[Agent]:
+    return Config.model_validate({"agents": {"list": list(listed)}, "memory": memory}).resolved_agents()
+
+
+def test_agents_on_one_folder_share_a_store_though_their_indexes_are_apart(tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "notes")
+    agents = agents_of(
+        {"id": "a", "workspace": str(tmp_path / "notes")},
+        {"id": "b", "workspace": str(tmp_path / "notes"), "memorySearch": {"exclude": ["x.md"]}},
+        {"id": "c", "workspace": str(tmp_path / "link")},
+        {"id": "d", "workspace": str(tmp_path / "others")},
+    )
+    assert agents[0].index_path != agents[1].index_path
+    qas = workspace_qas(agents)
+    assert qas["a"] is qas["b"] is qas["c"]
+    assert qas["d"] is not qas["a"]
+    assert len({loop for qa in set(qas.values()) for loop, _ in qa.loops()}) == 4
+
+
+def test_nothing_is_kept_up_where_nothing_may_be_written_or_all_is_off(tmp_path: Path) -> None:
+    reading = workspace_qas(agents_of({"id": "a", "workspace": str(tmp_path)}, readOnly=True))["a"]
+    assert [name for name, _ in reading.loops()] == ["qa a"]
+    assert workspace_qas(agents_of({"id": "a", "workspace": str(tmp_path)}, qa={"enabled": False})) == {}
+
+
+def test_file_is_named_to_those_who_may_know_whose_it_is(tmp_path: Path) -> None:
+    (tmp_path / "memory/sessions").mkdir(parents=True)
+    (tmp_path / "memory/sessions/broken.json").write_text("{")
+    own = json.dumps({"session_id": "own", "created": "2026-11-22T12:00:00Z", "agent": "a", "qa_sequence": []})
+    (tmp_path / "memory/sessions/own.json").write_text(own)
+    qa = workspace_qas(agents_of({"id": "a", "workspace": str(tmp_path)}, {"id": "b", "workspace": str(tmp_path)}))["a"]
+    qa.store.open()
+    (tmp_path / "memory/sessions/own.json").write_text("[")
+    qa.store.look()
+    assert qa.problems("a").others == qa.problems("b").others == 1
+    assert [name.partition(":")[0] for name in qa.problems("a").named] == ["memory/sessions/own.json"]
+    assert qa.problems("b").named == ()
+    assert len(qa.problems("b", names_all=True).named) == 1
+    assert "2 files" in QaProblems(others=2).sentences[0]
