@@ -47,6 +47,7 @@ REPLACES = {"os.replace", "os.rename", "os.renames", "shutil.move", "memoryd.fil
 MAY_REPLACE = {
     "models/part_file.py: self.path.replace(self.target)": "a model, too large to be handed over as bytes",
     "models/packaged.py: made.replace(out)": "a model likewise",
+    "files/streamed.py: draft.replace(path)": "an export, too large to be handed over as bytes",
     "store/index_file.py: part.rename(path.with_name(f'{path.name}.corrupt-{stamp}{suffix}'))": "takes a new name",
     "store/ledger_file.py: part.rename(target.with_name(target.name + suffix))": "takes a new name",
     "index/committing.py: self._database.documents.rename(renames)": "rows of the index, no file",

@@ -1,0 +1,217 @@
+"""Keep a folder of Markdown equal to the transcripts of one agent, for qmd: a round before each of its updates.
+
+An export is written again only where its transcript has grown, and goes with it: when the transcript is gone, too old,
+to be forgotten or not to be remembered, or when exports are switched off. What is not ours is never touched.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+import structlog
+
+from memoryd.domain.sessions.exported_text import export_name
+from memoryd.sessions.exports.export_files import ExportFiles
+from memoryd.sessions.exports.export_record import Exported, ExportRecord, ExportRecordFile
+from memoryd.sessions.exports.one_export import brought_on
+from memoryd.sessions.transcripts.agent_transcripts import AgentTranscripts, TranscriptFile
+
+log = structlog.get_logger(__name__)
+
+ROUND_BYTES: Final = 32 << 20
+"""Read of transcripts in one round: then qmd has its turn, and what is left follows."""
+_DAY_NS: Final = 86_400_000_000_000
+_TOLD_PROBLEMS: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ExportSettings:
+    """Where exports go, whether there are to be any, and for how many days after its last message one stays."""
+
+    folder: Path
+    record: Path
+    is_enabled: bool = True
+    retention_days: int | None = None
+    refusal: Callable[[Path], str] = lambda _folder: ""
+    """Why nothing may be exported to a folder now; empty if it may."""
+
+
+class SessionExports:
+    """The exports of one agent; its methods wait for the disk, and one thread at a time is in them.
+
+    `problem` says what cannot be exported, and why; empty if nothing.
+    """
+
+    def __init__(
+        self,
+        settings: ExportSettings,
+        transcripts: Callable[[], AgentTranscripts],
+        *,
+        now_ns: Callable[[], int] = time.time_ns,
+    ) -> None:
+        self.problem = ""
+        self._settings = settings
+        self._transcripts = transcripts
+        self._now_ns = now_ns
+        self._refusal: str | None = None
+        """Why none may be made where they are to lie; None: nobody has looked yet."""
+        self._withheld: set[str] = set()
+        self._lock = threading.Lock()
+        self._file = ExportRecordFile(settings.record)
+        self._folder = ""
+        """Where they were written until now."""
+        self._exported: dict[str, Exported] = {}
+        self._is_loaded = False
+
+    @property
+    def folder(self) -> Path | None:
+        """Where the exports lie, None if there are to be none, and until `check` has looked."""
+        return self._settings.folder if self._settings.is_enabled and self._refusal == "" else None
+
+    def check(self) -> None:
+        """Look whether exports may be made where they are to lie."""
+        self._refusal = self._settings.refusal(self._settings.folder) if self._settings.is_enabled else ""
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return sum(one.written is not None for one in list(self._exported.values()))
+
+    def transcript_of(self, name: str) -> str | None:
+        """Return whose export a file is, by the name that it is told by; None if it is none of ours."""
+        one = self._exported.get(name)
+        return None if self.folder is None or one is None or one.written is None else one.transcript
+
+    def withhold(self, transcript: str) -> None:
+        """Delete the export of a transcript at once, and make none again as long as this process lives.
+
+        The record keeps its name, so that the next round has qmd forget it; from the next start on it is for whoever
+        lists the transcripts to withhold it.
+        """
+        with self._lock:
+            self._withheld.add(transcript)
+            self._load()
+            if self._folder:
+                ExportFiles(Path(self._folder)).remove(export_name(transcript))
+
+    def refresh(self, on_withdraw: Callable[[], None]) -> bool:
+        """Bring the exports to what the transcripts say now; return False if there is more to do.
+
+        `on_withdraw` is called before something goes that qmd may have read. Raises OSError.
+        """
+        with self._lock:
+            self._load()
+            folder = self._settings.folder
+            self.check()
+            if not self._settings.is_enabled or self._refusal:
+                self._withdraw_all(on_withdraw)
+                self._tell([self._refusal] if self._refusal else [])
+                return True
+            if self._folder not in ("", str(folder)):
+                self._withdraw_all(on_withdraw)
+            self._folder = str(folder)
+            return self._round(ExportFiles(folder), on_withdraw)
+
+    def _round(self, files: ExportFiles, on_withdraw: Callable[[], None]) -> bool:
+        found = self._transcripts()
+        files.prepare()
+        wanted = self._wanted(found)
+        self._withdraw(files, self._orphans(files, found, wanted), on_withdraw)
+        left, is_done = ROUND_BYTES, True
+        problems = [found.problem] if found.problem else []
+        for name, transcript in wanted.items():
+            if self._is_settled(files, name, transcript):
+                continue
+            if left <= 0:
+                is_done = False
+                break
+            step = brought_on(files, name, transcript, self._exported.get(name), max_bytes=left)
+            left -= step.read_bytes
+            problems += [step.problem] if step.problem else []
+            if step.exported is None or step.exported.written is None:
+                # nothing is said any more in what is there, or nobody can read it
+                self._withdraw(files, {name}, on_withdraw)
+            self._note(name, step.exported)
+            is_done &= step.exported is None or not step.exported.is_more
+        self._expire(files, on_withdraw)
+        self._file.save(ExportRecord(self._folder, self._exported))
+        self._tell(problems)
+        return is_done
+
+    def _wanted(self, found: AgentTranscripts) -> dict[str, TranscriptFile]:
+        """Return the transcripts by the names of their exports, what was said last first."""
+        remembered = [one for one in found.files if not self._is_withheld(one.name, found)]
+        ordered = sorted(remembered, key=lambda one: one.stat.mtime_ns, reverse=True)
+        return {export_name(one.name): one for one in ordered}
+
+    def _orphans(self, files: ExportFiles, found: AgentTranscripts, wanted: dict[str, TranscriptFile]) -> set[str]:
+        gone = (files.ours().keys() | self._exported.keys()) - wanted.keys()
+        if not found.problem:
+            return gone
+        # a folder that cannot be looked at may hold them still; but what is withheld goes in any case
+        known = self._exported
+        return {name for name in gone if name in known and self._is_withheld(known[name].transcript, found)}
+
+    def _is_withheld(self, transcript: str, found: AgentTranscripts) -> bool:
+        return transcript in self._withheld or found.is_withheld(transcript)
+
+    def _is_settled(self, files: ExportFiles, name: str, transcript: TranscriptFile) -> bool:
+        """Tell whether nothing has changed since the last round, on either side."""
+        known = self._exported.get(name)
+        if known is None or known.is_more or not transcript.is_as(known.tail.stat):
+            return False
+        if known.written is None:
+            return not known.lines or self._is_old(known)
+        return known.is_intact(files.stat(name))
+
+    def _is_old(self, exported: Exported) -> bool:
+        days = self._settings.retention_days
+        return days is not None and exported.last_ns < self._now_ns() - days * _DAY_NS
+
+    def _expire(self, files: ExportFiles, on_withdraw: Callable[[], None]) -> None:
+        """Delete what is too old; how far it was read stays known, so that it is not read again."""
+        # of what is not read to its end nobody knows when its last message was said
+        whole = {name: one for name, one in self._exported.items() if one.written and not one.is_more}
+        for name in [name for name, one in whole.items() if self._is_old(one)]:
+            known = replace(self._exported[name], written=None)
+            self._withdraw(files, {name}, on_withdraw)
+            self._note(name, known)
+
+    def _withdraw(self, files: ExportFiles, names: set[str], on_withdraw: Callable[[], None]) -> None:
+        known = (self._exported.get(name) for name in names)
+        if any(one is not None and one.written for one in known) or any(map(files.is_ours, names)):
+            # first: after a kill in between qmd would keep what nobody else has
+            on_withdraw()
+        for name in names:
+            files.remove(name)
+            self._note(name, None)
+
+    def _withdraw_all(self, on_withdraw: Callable[[], None]) -> None:
+        """Delete everything that is ours, where it is to lie and where it lay before."""
+        for folder in sorted({self._folder, str(self._settings.folder)} - {""}):
+            files = ExportFiles(Path(folder))
+            self._withdraw(files, {*files.ours(), *self._exported}, on_withdraw)
+            files.discard_folder()
+        self._folder = ""
+        self._file.path.unlink(missing_ok=True)
+
+    def _note(self, name: str, exported: Exported | None) -> None:
+        if exported is None:
+            self._exported.pop(name, None)
+        else:
+            self._exported[name] = exported
+
+    def _load(self) -> None:
+        if not self._is_loaded:
+            record = self._file.load()
+            self._folder, self._exported, self._is_loaded = record.folder, dict(record.exported), True
+
+    def _tell(self, problems: list[str]) -> None:
+        more = len(problems) - _TOLD_PROBLEMS
+        told = "; ".join(problems[:_TOLD_PROBLEMS]) + (f"; and {more} more" if more > 0 else "")
+        if told and told != self.problem:
+            log.warning("transcripts are not exported as they should be", reason=told)
+        self.problem = told
