@@ -6,7 +6,7 @@ that none is lost. Everything here may wait for the disk and is called in a thre
 
 import contextlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -20,6 +20,9 @@ from memoryd.domain.sessions.making_turns import MadeTurn, RawTurn, made_turn, m
 from memoryd.domain.sessions.qa_document import SessionStub
 from memoryd.domain.sessions.sequences import BUDGET, TURNS, SequenceChoice, sequence
 from memoryd.domain.sessions.session_ids import is_over, safe_id, session_id
+from memoryd.domain.sessions.taking_turns import TakenTurns, with_turns
+from memoryd.domain.sessions.transcript_places import TranscriptPlace, place_of, transcript_key, transcript_session
+from memoryd.domain.sessions.transcript_turns import FoundTurn
 from memoryd.domain.sessions.turn_addresses import turn_address
 from memoryd.domain.sessions.turns import Session, SessionId, Turn
 from memoryd.errors import Denied, NotFound, StoreError, StoreUnavailable
@@ -37,6 +40,10 @@ ARCHIVE: Final = "memory/archive"
 
 
 _TRIES: Final = 20
+
+
+class PlaceMovedError(Exception):
+    """Somebody else has taken turns of the transcript meanwhile; read on from where that is now."""
 
 
 class _TakenError(Denied):
@@ -178,6 +185,9 @@ class QaStore:
                 raise _TakenError(f"session {identity} is another agent's")
             if key and session.key not in ("", key):
                 raise _TakenError(f"session {identity} is of another session key")
+            if place_of(session) is not None:
+                # whoever takes its turns counts on being alone with them
+                raise _TakenError(f"session {identity} is of a transcript")
             if not session.is_remembered:
                 return None
             made.append(made_turn(raw, session, keeping=self._room.keeping, commonness=self._commonness))
@@ -188,6 +198,46 @@ class QaStore:
         # it was added also where somebody forgets the session at once
         self._change(identity, added, fresh=fresh)
         return AddedTurn(identity, made[0].turn, made[0].dropped_answer) if made else None
+
+    def place(self, file: str, *, agent: str) -> TranscriptPlace | None:
+        """Return how far the turns of a transcript were taken, None if none were; raises StoreError."""
+        try:
+            return place_of(self.session(transcript_session(agent, file), agent=agent))
+        except NotFound:
+            return None
+
+    def take(
+        self,
+        found: Sequence[FoundTurn],
+        place: TranscriptPlace,
+        *,
+        before: TranscriptPlace | None,
+        agent: str,
+        open_seq: int = 0,
+        goes_on: bool = False,
+    ) -> TakenTurns | None:
+        """Add turns of a transcript and note how far it is taken, in one write; `before` is what `place` told.
+
+        The first replaces the turn `open_seq`; with `goes_on` more of the last answer may follow. None if the session
+        is not to be remembered. Raises PlaceMovedError, and what `append` does.
+        """
+        name, key = transcript_session(agent, place.file), transcript_key(place.file)
+        taken: list[TakenTurns] = []
+
+        def added(session: Session) -> Session | None:
+            taken.clear()
+            if (session.agent, session.key) != (agent, key):
+                raise _TakenError(f"session {name} is of no transcript {place.file!r} of this agent")
+            if not session.is_remembered:
+                return None
+            if place_of(session) != before:
+                raise PlaceMovedError(name)
+            rules = self._room.keeping, self._commonness
+            taken.append(with_turns(session, found, place, *rules, open_seq=open_seq, goes_on=goes_on))
+            return None if taken[0].session == session else taken[0].session
+
+        self._change(name, added, fresh=Session(name, found[0].at, agent=agent, key=key))
+        return taken[0] if taken else None
 
     def mark(self, session: SessionId, seq: int, answer: str | None, *, agent: str) -> None:
         """Keep this answer with a turn, or none; raises NotFound if there is no such turn of the agent's."""

@@ -1,0 +1,225 @@
+"""Take the turns of an agent's transcripts into the question-and-answer store, each once.
+
+How far a transcript is taken stands in its session, written with the turns; what is kept here is what was heard since,
+so that a kill costs reading it again. Where a transcript was rewritten it is read from its start, and turns that are
+there already, by time and words, are left out.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Final, Protocol, TypeVar
+
+import structlog
+
+from memoryd.domain.documents import FileStat
+from memoryd.domain.sessions.transcript_places import TranscriptPlace
+from memoryd.domain.sessions.transcript_turns import FoundTurn, Listening, heard
+from memoryd.domain.sessions.transcripts.steps import ReadOn, TranscriptState
+from memoryd.domain.sessions.transcripts.tails import START, Tail
+from memoryd.domain.sessions.turns import SessionId
+from memoryd.errors import MemorydError, NotNow
+from memoryd.sessions.qa_store import PlaceMovedError, QaStore
+from memoryd.sessions.transcripts.agent_transcripts import AgentTranscripts, TranscriptFile
+from memoryd.sessions.transcripts.reading_on import read_on
+
+log = structlog.get_logger(__name__)
+
+STEP_BYTES: Final = 512 << 10
+LOOK_SECONDS: Final = 15.0
+IDLE_SECONDS: Final = 600.0
+_MOST_HEARINGS: Final = 64
+_MOST_TOLD: Final = 3
+_READ: Final = (TranscriptState.UNCHANGED, TranscriptState.GROWN, TranscriptState.REWRITTEN)
+
+Result = TypeVar("Result")
+
+
+class StoreAccess(Protocol):
+    """Where a store is asked and written: in threads, and only while the workspace is there."""
+
+    async def read(self, step: Callable[[QaStore], Result]) -> Result:
+        """Ask the store."""
+        ...
+
+    async def write(self, step: Callable[[QaStore], Result]) -> Result:
+        """Have the store change something."""
+        ...
+
+
+HoldAnswer = Callable[[SessionId, int, str], Awaitable[None]]
+"""Keeps an answer that was not kept with its turn, for a while."""
+
+
+@dataclass(slots=True)
+class _Hearing:
+    """What was heard of one transcript up to `tail`. The question in mind is not before the line behind `anchor`."""
+
+    stored: TranscriptPlace | None
+    tail: Tail = START
+    anchor: Tail = START
+    listening: Listening = field(default_factory=Listening)
+    line: int = 0
+    """Turns asked on a line up to this are taken for good."""
+    open_seq: int = 0
+    """The turn that the first question behind it was taken as before it ended; 0: it was not."""
+    is_again: bool = False
+    taken_open: FoundTurn | None = None
+    """The question in mind as it was taken before it ended."""
+
+
+class TurnTaking:
+    """Follows the transcripts of one agent; `trouble` says why not, `problems` which of them cannot be read."""
+
+    def __init__(
+        self,
+        *,
+        agent: str,
+        look: Callable[[], AgentTranscripts],
+        store: StoreAccess,
+        hold: HoldAnswer,
+        look_seconds: float = LOOK_SECONDS,
+        idle_seconds: float = IDLE_SECONDS,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self.trouble = ""
+        self.problems: dict[str, str] = {}
+        self._agent = agent
+        self._look = look
+        self._store = store
+        self._hold = hold
+        self._look_seconds = look_seconds
+        self._idle_seconds = idle_seconds
+        self._now = now
+        self._hearings: dict[str, _Hearing] = {}
+        self._settled: dict[str, FileStat] = {}
+
+    @property
+    def sentences(self) -> list[str]:
+        """What is not taken and why, one sentence for each."""
+        unread = [f"turns of {name} are not taken: {problem}" for name, problem in sorted(self.problems.items())]
+        more = len(unread) - _MOST_TOLD
+        told = unread[:_MOST_TOLD] + ([f"turns of {more} more transcripts are not taken"] if more > 0 else [])
+        return [*([self.trouble] if self.trouble else []), *told]
+
+    async def run(self) -> None:
+        """Take what is said, until cancelled."""
+        while True:
+            try:
+                await self.round()
+                self.trouble = ""
+            except NotNow:
+                # the store is being opened yet
+                pass
+            except (MemorydError, OSError) as exc:
+                if str(exc) != self.trouble:
+                    log.warning("turns of transcripts are not taken", agent=self._agent, reason=str(exc))
+                self.trouble = str(exc)
+            await asyncio.sleep(self._look_seconds)
+
+    async def round(self) -> None:
+        """Look at all transcripts, and take what has ended since; raises MemorydError, OSError."""
+        found = await asyncio.to_thread(self._look)
+        present = {one.name for one in found.files}
+        self.problems = {name: problem for name, problem in self.problems.items() if name in present}
+        for one in found.files:
+            if self._settled.get(one.name) != one.stat and not found.is_withheld(one.name):
+                with contextlib.suppress(PlaceMovedError):
+                    await self._follow(one)
+        self._settled = {name: stat for name, stat in self._settled.items() if name in present}
+
+    async def _follow(self, transcript: TranscriptFile) -> None:
+        """Read one transcript to its end. What was heard is dropped if anything goes wrong: it is read again then."""
+        hearing = self._hearings.pop(transcript.name, None) or await self._from_store(transcript)
+        while True:
+            step = await asyncio.to_thread(
+                read_on, transcript.path, hearing.tail, whose=transcript.whose, max_bytes=STEP_BYTES
+            )
+            if step.state not in _READ:
+                self._note_problem(transcript, step)
+                return
+            if not await self._hear(transcript, hearing, step):
+                # not to be remembered: nothing of it before it changes
+                self._settled[transcript.name] = transcript.stat
+                return
+            if not step.is_more:
+                break
+        self.problems.pop(transcript.name, None)
+        is_done = await self._at_end(transcript, hearing)
+        if is_done and transcript.is_as(step.tail.stat):
+            self._settled[transcript.name] = transcript.stat
+        self._hearings[transcript.name] = hearing
+        if len(self._hearings) > _MOST_HEARINGS:
+            del self._hearings[next(iter(self._hearings))]
+
+    async def _from_store(self, transcript: TranscriptFile) -> _Hearing:
+        place = await self._store.read(lambda store: store.place(transcript.name, agent=self._agent))
+        if place is None:
+            return _Hearing(None)
+        seen = await asyncio.to_thread(read_on, transcript.path, place.seen, whose=transcript.whose, max_bytes=1)
+        if seen.state is TranscriptState.REWRITTEN:
+            return _Hearing(place, is_again=True)
+        return _Hearing(
+            place, place.tail, place.tail, line=place.line, open_seq=place.open_seq, is_again=place.is_again
+        )
+
+    async def _hear(self, transcript: TranscriptFile, hearing: _Hearing, step: ReadOn) -> bool:
+        """Take what ends in a step; return False if nothing of this transcript is to be remembered."""
+        if step.state is TranscriptState.REWRITTEN:
+            hearing.tail, hearing.anchor, hearing.listening = START, START, Listening()
+            hearing.is_again, hearing.taken_open, hearing.line, hearing.open_seq = True, None, 0, 0
+        begin = hearing.tail
+        fresh = [line for line in step.lines if line.number > hearing.line]
+        fallback = datetime.fromtimestamp(step.tail.stat.mtime_ns / 1e9, UTC)
+        ended, hearing.listening = heard(hearing.listening, fresh, fallback)
+        turn = hearing.listening.turn
+        if turn is None:
+            hearing.anchor = step.tail
+        elif turn.line > begin.lines:
+            hearing.anchor = begin
+        hearing.tail = step.tail
+        if not ended:
+            return True
+        place = self._place(transcript, hearing, ended[-1].line)
+        hearing.taken_open = None
+        return await self._take(hearing, ended, place)
+
+    async def _at_end(self, transcript: TranscriptFile, hearing: _Hearing) -> bool:
+        """Take the question in mind if nothing was said for a while; return whether there is nothing to wait for."""
+        turn = hearing.listening.turn
+        if turn is None or turn == hearing.taken_open:
+            return True
+        # a file from the future is not idle before its time comes
+        if self._now() - transcript.stat.mtime_ns / 1e9 < self._idle_seconds:
+            return False
+        place = self._place(transcript, hearing, hearing.line)
+        if await self._take(hearing, [turn], place, goes_on=True):
+            hearing.taken_open = turn
+        return True
+
+    def _place(self, transcript: TranscriptFile, hearing: _Hearing, line: int) -> TranscriptPlace:
+        return TranscriptPlace(transcript.name, hearing.anchor, hearing.tail, line, is_again=hearing.is_again)
+
+    async def _take(
+        self, hearing: _Hearing, found: list[FoundTurn], place: TranscriptPlace, *, goes_on: bool = False
+    ) -> bool:
+        before, open_seq = hearing.stored, hearing.open_seq
+        taken = await self._store.write(
+            lambda store: store.take(found, place, before=before, agent=self._agent, open_seq=open_seq, goes_on=goes_on)
+        )
+        if taken is None:
+            return False
+        for made in taken.made:
+            if made.dropped_answer is not None:
+                await self._hold(taken.session.id, made.turn.seq, made.dropped_answer)
+        hearing.stored, hearing.line, hearing.open_seq = taken.place, place.line, taken.place.open_seq
+        return True
+
+    def _note_problem(self, transcript: TranscriptFile, step: ReadOn) -> None:
+        if step.problem:
+            self.problems[transcript.name] = step.problem
+        if step.state not in (TranscriptState.UNREADABLE, TranscriptState.GONE):
+            self._settled[transcript.name] = transcript.stat
