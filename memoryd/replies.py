@@ -471,6 +471,8 @@ class QmdReply(TypedDict):
     lastEmbedAt: str | None
     vectors: int | None
     vectorReason: str | None
+    exportedSessions: int | None
+    exportReason: str | None
     collections: list[QmdCollectionReply]
 
 

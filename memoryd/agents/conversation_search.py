@@ -4,8 +4,11 @@ from typing import Final
 
 from memoryd.agents.conversations import AgentConversations
 from memoryd.config.memory_search import MemorySearchSection
+from memoryd.domain.ranking.fusion import Weights
+from memoryd.qmd.exported_search import ExportedSearch
+from memoryd.qmd.joined_conversations import JoinedConversations
 from memoryd.search.backend import Arm, ArmState
-from memoryd.search.conversation_arm import ConversationArm
+from memoryd.search.conversation_arm import NOTHING_TO_ASK, ConversationArm
 
 NO_TRANSCRIPTS: Final = (
     "transcripts are not read: set memorySearch.experimental.sessionMemory to true, "
@@ -14,11 +17,26 @@ NO_TRANSCRIPTS: Final = (
 STILL_READING: Final = "conversations are still being read"
 
 
-def conversation_arm(conversations: AgentConversations, settings: MemorySearchSection) -> ConversationArm:
+def conversation_arm(
+    conversations: AgentConversations,
+    settings: MemorySearchSection,
+    *,
+    exports: ExportedSearch | None,
+    weights: Weights,
+) -> ConversationArm:
     """Return what answers from an agent's conversations; where none are kept, it says what to set."""
-    if not conversations.is_wanted:
-        return ConversationArm()
-    return ConversationArm(conversations.search, lambda: _standing(conversations, settings))
+    index = conversations.search if conversations.is_wanted else None
+    if exports is None:
+        return ConversationArm(index, lambda: _standing(conversations, settings))
+    joined = JoinedConversations(index=index, exports=exports, weights=weights)
+
+    def standing() -> Arm:
+        if index is None:
+            return Arm(ArmState.OK) if exports.is_wanted else NOTHING_TO_ASK
+        arm = _standing(conversations, settings)
+        return Arm(ArmState.OK) if exports.is_wanted and arm.reason == NO_TRANSCRIPTS else arm
+
+    return ConversationArm(joined, standing)
 
 
 def _standing(conversations: AgentConversations, settings: MemorySearchSection) -> Arm:

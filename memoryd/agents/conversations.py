@@ -16,9 +16,9 @@ from memoryd.agents.loops import NamedLoop
 from memoryd.agents.part_settings import (
     feed_settings,
     index_settings,
+    indexed_folders,
     lane_settings,
     search_settings,
-    transcript_folders,
 )
 from memoryd.agents.workspace_index import Surroundings
 from memoryd.config.paths import state_dir
@@ -118,7 +118,7 @@ class AgentConversations:
         if self._qa is not None:
             self.qa = self._fed(QaConversations(self._qa.store, agent.id), around, FeedSettings())
             self._qa.store.subscribe(self._note_turns)
-        folders = transcript_folders(agent)
+        folders = indexed_folders(agent)
         self.transcripts: TranscriptConversations | None = None
         self._transcript_feeder: ConversationFeeder | None = None
         if folders:

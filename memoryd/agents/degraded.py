@@ -83,6 +83,8 @@ def _qmd_shortfalls(state: QmdState) -> Iterator[Shortfall]:
         yield Shortfall("qmd", f"{reason}; {upkeep.hint}" if upkeep.hint else reason)
     if upkeep.vector_trouble:
         yield Shortfall("qmd vectors", upkeep.vector_trouble)
+    if state.export_trouble:
+        yield Shortfall("qmd exports", state.export_trouble)
 
 
 def _folder_shortfalls(state: AgentState) -> Iterator[Shortfall]:

@@ -51,10 +51,13 @@ def feed_settings(settings: MemorySearchSection) -> FeedSettings:
     return FeedSettings(debounce=sync.watch_debounce_ms / 1000, hold=5.0, reconcile=sync.reconcile_seconds)
 
 
+def indexed_folders(agent: Agent) -> list[TranscriptFolder]:
+    """Return whose transcripts the index of an agent holds; none unless its owner wants them to be read."""
+    return transcript_folders(agent) if agent.reads_transcripts else []
+
+
 def transcript_folders(agent: Agent) -> list[TranscriptFolder]:
-    """Return where the transcripts of an agent lie; none unless its owner wants them to be read."""
-    if not agent.reads_transcripts:
-        return []
+    """Return where the transcripts of an agent lie; each use of them is asked for by a key of its own."""
     own = [
         TranscriptFolder(Path(one.path), one.whose) for one in agent.memory.sessions.folders if one.agent == agent.id
     ]

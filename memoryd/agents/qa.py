@@ -109,7 +109,7 @@ class AgentQa:
         added = await shared.write(lambda store: self._added(store, new, raw))
         if added is not None:
             if added.dropped_answer is not None:
-                await self._hold(added.session, added.turn.seq, added.dropped_answer)
+                await self.hold(added.session, added.turn.seq, added.dropped_answer)
             return TakenTurn(added.session, added.turn)
         named = safe_id(new.session) if new.session else shared.store.newest_session(new.key, self._id)
         return TakenTurn(named, None)
@@ -154,7 +154,7 @@ class AgentQa:
         wanted = None if not keep else answer or await self._held(session, seq)
         await shared.write(lambda store: store.mark(session, seq, wanted, agent=self._id))
         if not keep and before.answer is not None:
-            await self._hold(session, seq, before.answer)
+            await self.hold(session, seq, before.answer)
         return await self._turn(shared, session, seq)
 
     async def topics(self) -> list[tuple[str, list[str]]]:
@@ -182,7 +182,8 @@ class AgentQa:
             raise Disabled("questions and answers are off", hint="set memory.qa.enabled: true")
         return self._shared
 
-    async def _hold(self, session: SessionId, seq: int, answer: str) -> None:
+    async def hold(self, session: SessionId, seq: int, answer: str) -> None:
+        """Have an answer that is not kept come back within a week, if somebody asks for it."""
         # what keeps the ledger from being used is told in status, and costs no turn
         with contextlib.suppress(StoreError, OSError):
             await self._ledger.hold(self._id, session, seq, answer)

@@ -26,6 +26,7 @@ from memoryd.embed.local.kept_worker import WorkerState
 from memoryd.index.sync_state import Publish
 from memoryd.qmd.agent import AgentQmd
 from memoryd.rerank.reranking import Reranking
+from memoryd.sessions.turn_taking import TurnTaking
 from memoryd.store.ledger import Ledger, LedgerCount
 
 LOOK_SECONDS: Final = 1.0
@@ -90,6 +91,7 @@ class AgentParts:
     reranking: Reranking | None
     qmd: AgentQmd | None
     qa: AgentQa
+    taking: TurnTaking | None
     census: Census
     """Shared by the agents that share the index."""
     ledger: Ledger
@@ -107,7 +109,7 @@ class AgentParts:
             reranker=None if self.reranking is None else self.reranking.state(),
             qmd=None if self.qmd is None else self.qmd.state(),
             ledger=ledger_state(self.ledger),
-            qa_trouble="; ".join(self.qa.problems.sentences),
+            qa_trouble="; ".join([*self.qa.problems.sentences, *(self.taking.sentences if self.taking else [])]),
         )
 
 

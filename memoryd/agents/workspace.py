@@ -1,14 +1,17 @@
 """One workspace at work: its index, the sidecars beside it, and the agents that share it."""
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 
 from memoryd.agents.conversation_search import conversation_arm
 from memoryd.agents.conversations import AgentConversations, NotesAhead
+from memoryd.agents.export_folders import export_settings
 from memoryd.agents.figures import Census
 from memoryd.agents.loops import NamedLoop
 from memoryd.agents.memories import AgentMemory
 from memoryd.agents.outage import make_vectors_in_outages
-from memoryd.agents.part_settings import index_settings, search_settings
+from memoryd.agents.part_settings import index_settings, search_settings, transcript_folders
 from memoryd.agents.qa import AgentQa
 from memoryd.agents.read import AgentFiles
 from memoryd.agents.rules import WorkspaceRules
@@ -20,10 +23,12 @@ from memoryd.agents.status import AgentParts
 from memoryd.agents.sync import AgentSync
 from memoryd.agents.workspace_index import Surroundings, WorkspaceIndex
 from memoryd.agents.workspace_path import WorkspacePath
+from memoryd.agents.workspace_qa import WorkspaceQa
 from memoryd.config.limits import LimitsSection
 from memoryd.config.resolved import Agent
 from memoryd.embed.choice import media_rules
 from memoryd.embed.embedding import Embedding
+from memoryd.errors import StoreError
 from memoryd.files.present import PresentFiles, nowhere
 from memoryd.qmd.agent import AgentQmd, Dependencies
 from memoryd.rerank.reranking import Reranking
@@ -31,6 +36,9 @@ from memoryd.search.answer import SearchService
 from memoryd.search.checked_search import CheckedSearch
 from memoryd.search.file_check import FileCheck
 from memoryd.search.merged_search import MergedSearch
+from memoryd.sessions.exports.session_exports import SessionExports
+from memoryd.sessions.transcript_listing import TranscriptListing
+from memoryd.sessions.turn_taking import TurnTaking
 
 
 class Workspace:
@@ -59,19 +67,33 @@ class Workspace:
         )
         self._census = Census(database=self.index.database, lane=self.index.lane, embedding=embedding)
         self._schedule = ScanSchedule(settings.sync, self.index.indexer)
-        self.qmds = {agent.id: self._sidecar(agent) for agent in agents if agent.memory.backend == "qmd"}
         ahead = NotesAhead(self.index.lane, lambda: self.index.pending_files)
         self.conversations = {
             agent.id: AgentConversations(agent, embedding=embedding, notes=ahead, around=around) for agent in agents
         }
-        self.memories = [
-            self._memory(agent, AgentQa(agent, around.qas.get(agent.id), around.ledgers.of(agent)), around.limits)
+        listings = {agent.id: self._listing(agent) for agent in agents}
+        self.qmds = {
+            agent.id: self._sidecar(agent, SessionExports(export_settings(agent, around.agents), look))
+            for agent, look in ((agent, listings[agent.id].look) for agent in agents)
+            if agent.memory.backend == "qmd"
+        }
+        self.qas = {agent.id: AgentQa(agent, around.qas.get(agent.id), around.ledgers.of(agent)) for agent in agents}
+        self.takings = {
+            agent.id: self._taking(agent, around.qas[agent.id], listings[agent.id])
             for agent in agents
-        ]
+            if agent.id in around.qas and agent.takes_turns
+        }
+        self.memories = [self._memory(agent, self.qas[agent.id], around.limits) for agent in agents]
         # while qmd is thought to answer, nobody needs the vectors of the builtin index
         self.index.lane.pause(bool(self.qmds))
 
-    def _sidecar(self, agent: Agent) -> AgentQmd:
+    def _listing(self, agent: Agent) -> TranscriptListing:
+        return TranscriptListing(agent.id, transcript_folders(agent), self.conversations[agent.id].withheld)
+
+    def _taking(self, agent: Agent, store: WorkspaceQa, listing: TranscriptListing) -> TurnTaking:
+        return TurnTaking(agent=agent.id, look=listing.look, store=store, hold=self.qas[agent.id].hold)
+
+    def _sidecar(self, agent: Agent, exports: SessionExports) -> AgentQmd:
         rules, indexer = self.index.rules, self.index.indexer
         qmd = AgentQmd(
             agent,
@@ -84,6 +106,7 @@ class Workspace:
                 ruling=rules.ruling,
                 roots=rules.roots,
                 max_file_bytes=rules.max_file_bytes,
+                exports=exports,
             ),
         )
         self.index.followers.append(qmd)
@@ -105,11 +128,17 @@ class Workspace:
     def _memory(self, agent: Agent, qa: AgentQa, limits: LimitsSection) -> AgentMemory:
         index, slot, qmd = self.index, self.embedding.slot, self.qmds.get(agent.id)
         path = WorkspacePath(agent.workspace, index)
+        weights = search_settings(agent.memory_search, limits.max_vector_bytes).weights
         service = SearchService(
             search=MergedSearch(
                 notes=self._search(qmd),
-                conversations=conversation_arm(self.conversations[agent.id], agent.memory_search),
-                weights=search_settings(agent.memory_search, limits.max_vector_bytes).weights,
+                conversations=conversation_arm(
+                    self.conversations[agent.id],
+                    agent.memory_search,
+                    exports=None if qmd is None else qmd.conversations,
+                    weights=weights,
+                ),
+                weights=weights,
             ),
             freshness=path.freshness,
             on_search=self._schedule.note_question,
@@ -140,6 +169,7 @@ class Workspace:
                 reranking=self.reranking,
                 qmd=qmd,
                 qa=qa,
+                taking=self.takings.get(agent.id),
                 census=self._census,
                 ledger=self._ledgers.of(agent),
             ),
@@ -161,9 +191,17 @@ class Workspace:
             (f"outside {self.name}", self.index.outside.run),
         ]
         for agent, sidecar in self.qmds.items():
-            loops.append((f"qmd upkeep {agent}", sidecar.run_upkeep))
+            loops.append((f"qmd upkeep {agent}", partial(self._run_knowing, agent, sidecar.run_upkeep)))
             loops.append((f"qmd server {agent}", sidecar.run_server))
+        for agent, taking in self.takings.items():
+            loops.append((f"transcripts {agent}", partial(self._run_knowing, agent, taking.run)))
         return loops + [loop for each in self.conversations.values() for loop in each.loops()]
+
+    async def _run_knowing(self, agent: str, run: Callable[[], Awaitable[None]]) -> None:
+        """Run a loop that reads transcripts, with what is not to be remembered known before if that can be."""
+        with contextlib.suppress(StoreError):
+            await self.conversations[agent].withheld.load()
+        await run()
 
     async def close(self) -> None:
         """Close the files of its indexes."""

@@ -51,6 +51,8 @@ class Surroundings:
     ledgers: Ledgers
     qas: Mapping[str, WorkspaceQa]
     """By the ids of agents; none for those whose questions and answers are off."""
+    agents: Sequence[Agent]
+    """All there are, on whatever workspace."""
 
 
 class Follower(Protocol):

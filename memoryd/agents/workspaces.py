@@ -50,6 +50,7 @@ class Workspaces:
                     publish=publish,
                     ledgers=self._ledgers,
                     qas=self._qas,
+                    agents=self._agents,
                 ),
             )
             for group in _grouped(self._agents)

@@ -226,6 +226,8 @@ def _qmd(state: QmdState) -> QmdReply:
         last_embed_at=_instant(upkeep.embedded_at),
         vectors=upkeep.vectors,
         vector_reason=upkeep.vector_trouble,
+        exported_sessions=state.exported,
+        export_reason=state.export_trouble or None,
         collections=[
             QmdCollectionReply(name=one.name, path=one.root, pattern=one.pattern) for one in upkeep.collections
         ],

@@ -71,6 +71,10 @@ class QmdReply(Reply):
     """How many vectors its index has; null until that is known."""
     vector_reason: str | None
     """Why it has no vectors; null if it has, or needs none."""
+    exported_sessions: int | None
+    """How many session transcripts are exported for it; null where none are to be."""
+    export_reason: str | None
+    """What is not exported, and why; null if everything is."""
     collections: list[QmdCollectionReply]
     """The folders that it indexes."""
 

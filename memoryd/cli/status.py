@@ -203,8 +203,12 @@ def _qmd_rows(qmd: QmdReply | None, now: datetime) -> Iterator[StatusRow]:
     version = qmd["version"] or "not found"
     updated = f"updated {ago(qmd['lastUpdateAt'], now)}"
     vectors = f"{qmd['vectors']:,} vectors" if qmd["vectors"] else ""
+    exported = f"{qmd['exportedSessions']:,} transcripts exported" if qmd.get("exportedSessions") else ""
     process = f"{qmd['server']}, pid {qmd['pid']}" if qmd["pid"] else qmd["server"]
-    yield "qmd", _text(version, qmd["searchMode"], updated, vectors, process, style=_warn(bool(qmd["reason"])))
+    yield (
+        "qmd",
+        _text(version, qmd["searchMode"], updated, vectors, exported, process, style=_warn(bool(qmd["reason"]))),
+    )
 
 
 def _index_rows(agent: AgentStatus) -> Iterator[StatusRow]:

@@ -39,7 +39,8 @@ class QaSection(Section):
     )
     from_transcripts: bool = Field(
         default=False,
-        description="`true`: turns that are found in session transcripts are kept too; without effect yet.",
+        description="`true`: turns that are found in the session transcripts of an agent are kept too, each transcript "
+        "in a session of its own.",
     )
 
     def keeping(self) -> Keeping:

@@ -47,14 +47,21 @@ class QmdMcporterSection(Section):
 
 
 class QmdSessionsSection(Section):
-    """Export of transcripts to Markdown."""
+    """Export of transcripts to Markdown, for qmd."""
 
-    enabled: bool = Field(default=False, description="Without effect yet: session transcripts are not indexed.")
+    enabled: bool = Field(
+        default=False,
+        description="`true`: each agent's session transcripts are exported, without secrets, to a collection of its "
+        "qmd; the builtin index does not read them for that.",
+    )
     export_dir: Text | None = Field(
-        default=None, description="The folder for exported transcripts; without effect yet."
+        default=None,
+        description="The folder for exports, with a folder for each agent in it; absolute, `~`, or relative to the "
+        "folder of the configuration file, and outside of every workspace; unset: the state directory.",
     )
     retention_days: Annotated[int, Field(ge=1, le=36_500)] | None = Field(
-        default=None, description="How long exported transcripts are kept, in days; without effect yet."
+        default=None,
+        description="For so many days after its last message an export is kept; unset: as long as its transcript.",
     )
 
 
@@ -140,7 +147,7 @@ class QmdSection(Section):
         default=QmdMcporterSection(), description="Without effect: qmd is asked directly, not through mcporter."
     )
     sessions: QmdSessionsSection = Field(
-        default=QmdSessionsSection(), description="Without effect yet: session transcripts are not indexed."
+        default=QmdSessionsSection(), description="Session transcripts as a collection of qmd."
     )
     update: QmdUpdateSection = Field(
         default=QmdUpdateSection(), description="When qmd reads the files again and makes vectors."

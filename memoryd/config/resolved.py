@@ -61,6 +61,17 @@ class Agent:
         return search.experimental.session_memory and "sessions" in search.sources
 
     @property
+    def exports_transcripts(self) -> bool:
+        """Whether its transcripts are exported for its qmd."""
+        return self.memory.backend == "qmd" and self.memory.qmd.sessions.enabled
+
+    @property
+    def takes_turns(self) -> bool:
+        """Whether turns of its transcripts are written into its workspace."""
+        qa = self.memory.qa
+        return qa.enabled and qa.from_transcripts and not self.memory.read_only
+
+    @property
     def indexing(self) -> MemorySearchSection:
         """What decides what is in its index and how it is searched: all but what each request may say for itself."""
         search, usual = self.memory_search, MemorySearchSection()

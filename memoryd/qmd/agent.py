@@ -1,5 +1,6 @@
 """One agent's qmd put together from the configuration: what it indexes, with which models, and who stands in for it."""
 
+import asyncio
 import os
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
@@ -16,9 +17,11 @@ from memoryd.domain.text.entries import ChunkSettings
 from memoryd.files.ignore import Ruling
 from memoryd.files.scan_rules import ScanRoot
 from memoryd.qmd.agent_collections import collections_of, further_paths
-from memoryd.qmd.collections import Collection
+from memoryd.qmd.collections import Collection, distinct
 from memoryd.qmd.copies import QmdCopies
 from memoryd.qmd.engine import NAME, ChangedSince, QmdSearch
+from memoryd.qmd.exported_search import ExportedSearch
+from memoryd.qmd.exports import Exports, exported_collection
 from memoryd.qmd.home import QmdHome
 from memoryd.qmd.index_writer import CommandSeconds
 from memoryd.qmd.model_links import ModelLinks
@@ -45,6 +48,7 @@ class Dependencies:
     ruling: Callable[[], Ruling]
     roots: Callable[[], Sequence[ScanRoot]]
     max_file_bytes: int
+    exports: Exports
 
 
 class AgentQmd:
@@ -56,20 +60,21 @@ class AgentQmd:
         self._exclude = Patterns(agent.memory_search.exclude)
         self._was_out = True
         config, home = agent.memory.qmd, QmdHome(qmd_home(agent.id))
+        self._copies = QmdCopies(
+            folder=home.notes,
+            workspace=given.workspace,
+            apart=state_dir(),
+            rule=self._ruling,
+            max_bytes=given.max_file_bytes,
+            on_withdraw=self._on_withdraw,
+        )
         self.qmd = QmdSidecar(
             home=home,
             settings=_settings(config),
             supplies=Supplies(
                 collections=self._collections,
                 models=ModelLinks(agent, home.models, os.environ).find,
-                show=QmdCopies(
-                    folder=home.notes,
-                    workspace=given.workspace,
-                    apart=state_dir(),
-                    rule=self._ruling,
-                    max_bytes=given.max_file_bytes,
-                    on_withdraw=lambda: home.note_clean(False),
-                ).refresh,
+                show=self._show,
             ),
             on_change=self._on_change,
             on_ready=self._on_ready,
@@ -82,6 +87,14 @@ class AgentQmd:
             max_bytes=given.max_file_bytes,
         )
         chunking = agent.memory_search.chunking
+        self.conversations = ExportedSearch(
+            agent=agent.id,
+            qmd=self.qmd,
+            exports=given.exports,
+            chunking=ChunkSettings(chunking.tokens, chunking.overlap),
+            limits=config.limits,
+        )
+        """The search over exported transcripts."""
         self.search = FallbackSearch(
             first=QmdSearch(
                 qmd=self.qmd,
@@ -125,6 +138,8 @@ class AgentQmd:
             # a copy: the upkeep goes on writing its own
             upkeep=replace(qmd.state),
             fallback=self.search.fallback,
+            exported=None if self._given.exports.folder is None else self._given.exports.count,
+            export_trouble=self._given.exports.problem,
         )
 
     def note_change(self) -> None:
@@ -178,8 +193,30 @@ class AgentQmd:
         if self.qmd.outage is None:
             self.search.note(None)
 
+    async def forget_transcript(self, transcript: str) -> bool:
+        """Delete the export of a transcript, by the name of its file, and have qmd forget it at once.
+
+        Return whether qmd has; if not it is told to nobody all the same, and qmd forgets it when it works again.
+        Whoever calls sees to it that the transcript is withheld from now on: see `AgentTranscripts`. Raises OSError.
+        """
+        if self._given.exports.folder is None:
+            return True
+        await asyncio.to_thread(self._given.exports.withhold, transcript)
+        return await self.qmd.upkeep.follow(embeds=False)
+
+    def _show(self, collections: Sequence[Collection]) -> bool:
+        """Bring the notes and the conversations that qmd reads to what they are to be."""
+        is_same = self._copies.refresh([one for one in collections if not one.is_exported])
+        return self._given.exports.refresh(self._on_withdraw) and is_same
+
+    def _on_withdraw(self) -> None:
+        self.qmd.home.note_clean(False)
+
     def _collections(self) -> tuple[Collection, ...]:
-        return collections_of(self._agent, self._given.workspace, self._given.roots)
+        notes = collections_of(self._agent, self._given.workspace, self._given.roots)
+        # before qmd is told of the folder: it would read whatever lies there
+        self._given.exports.check()
+        return distinct((*notes, *exported_collection(self._agent.id, self._given.exports)))
 
 
 def forget_unused(agents: Sequence[Agent]) -> None:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import takewhile
 from typing import Final
@@ -27,12 +27,16 @@ _MOST_ALTERNATIVES: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """A folder and a glob over the paths below it. `is_default` marks the agent's own memory files."""
+    """A folder and a glob over the paths below it. `is_default` marks the agent's own memory files.
+
+    `is_exported` marks what memoryd itself has written for qmd: it is read where it lies, and asked by name only.
+    """
 
     name: str
     root: str
     pattern: str
     is_default: bool = False
+    is_exported: bool = False
 
     def holds(self, relative: str) -> bool:
         """Tell whether qmd would index this path: it matches, and no part is hidden or left out."""
@@ -67,7 +71,7 @@ def distinct(collections: Iterable[Collection]) -> tuple[Collection, ...]:
         while name in kept:
             number += 1
             name = f"{base}-{number}"
-        kept[name] = Collection(name, one.root, one.pattern, one.is_default)
+        kept[name] = replace(one, name=name)
     return tuple(kept.values())
 
 

@@ -58,9 +58,10 @@ class QmdSearch:
         if searches:
             limit = MOST_ASKED if narrows else 2 * query.limit + 4
             seconds = min(settings.query, query.deadline)
-            answer = await self._qmd.query(QmdQuestion(searches, limit, self._qmd.reranks), seconds=seconds)
+            asked = QmdQuestion(searches, limit, self._qmd.reranks, self._qmd.names_of_notes)
+            answer = await self._qmd.query(asked, seconds=seconds)
         hits = await asyncio.to_thread(self._passages.of, answer.hits, terms, query)
-        found = self._found(query, terms, hits, self._arms(answer))
+        found = self._found(query, terms, hits, arms_of(self._qmd, answer))
         # every line of the question that was cut short has filled the answer with as many
         if narrows and len(answer.hits) >= MAX_LISTED:
             best = f"none of the best {len(answer.hits)} files of qmd"
@@ -95,16 +96,18 @@ class QmdSearch:
             return "qmd found nothing, and has not read the latest changes yet"
         return f"qmd found nothing by words, and {state.vector_trouble}" if state.vector_trouble else ""
 
-    def _arms(self, answer: QmdAnswer) -> dict[str, Arm]:
-        settings, state = self._qmd.settings, self._qmd.state
-        off = Arm(ArmState.OFF, f"memory.qmd.searchMode is {settings.mode}")
-        trouble = answer.vector_trouble or state.vector_trouble
-        vector = Arm(ArmState.FAILED, trouble) if trouble else Arm(ArmState.OK)
-        arms = {
-            LEXICAL: off if settings.mode == "vsearch" else Arm(ArmState.OK),
-            VECTOR: vector if settings.has_vectors else off,
-        }
-        if settings.mode == "query" and settings.reranks and not self._qmd.reranks:
-            why = state.models.rerank.trouble if state.models else "qmd is starting"
-            arms[RERANK] = Arm(ArmState.FAILED, f"there is no reranking model: {why}")
-        return arms
+
+def arms_of(qmd: QmdSidecar, answer: QmdAnswer) -> dict[str, Arm]:
+    """Return how words, meaning and reranking took part in an answer."""
+    settings, state = qmd.settings, qmd.state
+    off = Arm(ArmState.OFF, f"memory.qmd.searchMode is {settings.mode}")
+    trouble = answer.vector_trouble or state.vector_trouble
+    vector = Arm(ArmState.FAILED, trouble) if trouble else Arm(ArmState.OK)
+    arms = {
+        LEXICAL: off if settings.mode == "vsearch" else Arm(ArmState.OK),
+        VECTOR: vector if settings.has_vectors else off,
+    }
+    if settings.mode == "query" and settings.reranks and not qmd.reranks:
+        why = state.models.rerank.trouble if state.models else "qmd is starting"
+        arms[RERANK] = Arm(ArmState.FAILED, f"there is no reranking model: {why}")
+    return arms

@@ -130,8 +130,15 @@ class QmdHome:
 
 def _yaml(notes: Path, collections: Sequence[Collection], models: Mapping[str, Path]) -> bytes:
     held = {
-        "collections": {one.name: {"path": str(notes / one.name), "pattern": one.pattern} for one in collections},
+        "collections": {one.name: _told(one, notes) for one in collections},
         "models": {role: str(path) for role, path in models.items()},
     }
     text: str = yaml.safe_dump(held, sort_keys=False, allow_unicode=True, width=10_000)
     return text.encode()
+
+
+def _told(one: Collection, notes: Path) -> dict[str, object]:
+    if one.is_exported:
+        # a person who asks by hand, and names no collection, asks the notes
+        return {"path": one.root, "pattern": one.pattern, "includeByDefault": False}
+    return {"path": str(notes / one.name), "pattern": one.pattern}

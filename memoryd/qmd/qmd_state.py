@@ -11,7 +11,7 @@ from memoryd.search.backend import Fallback
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QmdState:
-    """One agent's qmd; `program` is None until it has been found."""
+    """One agent's qmd; `program` is None until it has been found, `export_trouble` says what is not exported."""
 
     program: Program | None
     search_mode: str
@@ -20,4 +20,7 @@ class QmdState:
     pid: int | None
     restarts: int
     upkeep: UpkeepState
+    exported: int | None
+    """Transcripts that are exported for it; None where they are not to be."""
+    export_trouble: str
     fallback: Fallback | None

@@ -47,7 +47,7 @@ class ResultFiles:
     def place(self, collection: str, relative: str) -> ResultFile | None:
         """Return where a result lies, None if it is not one of ours."""
         found = next((one for one in self._collections() if one.name == collection), None)
-        if found is None or not found.holds(relative):
+        if found is None or found.is_exported or not found.holds(relative):
             return None
         inside = os.path.relpath(os.path.join(found.root, relative), self._workspace)  # noqa: PTH118  text is enough
         if inside in self._known():
@@ -59,7 +59,7 @@ class ResultFiles:
     def covers(self, path: str) -> bool:
         """Tell whether qmd would index a document of the builtin index."""
         full = os.path.join(self._workspace, path)  # noqa: PTH118  text is enough
-        return any(one.holds(os.path.relpath(full, one.root)) for one in self._collections())
+        return any(one.holds(os.path.relpath(full, one.root)) for one in self._collections() if not one.is_exported)
 
     def read(self, place: ResultFile) -> Content | None:
         """Return the file as it is now, None if it is gone, cannot be read safely, or is private."""

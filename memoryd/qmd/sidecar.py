@@ -98,6 +98,12 @@ class QmdSidecar:
         return self.state.collections
 
     @property
+    def names_of_notes(self) -> tuple[str, ...]:
+        """The collections to name in a question that is not about conversations; nothing means all, in one ranking."""
+        names = tuple(one.name for one in self.collections if not one.is_exported)
+        return names if len(names) < len(self.collections) else ()
+
+    @property
     def reranks(self) -> bool:
         """Whether results are reranked: it is wanted, and the model is there."""
         models = self.state.models
@@ -113,7 +119,7 @@ class QmdSidecar:
         return state.vector_trouble if self.settings.mode == "vsearch" else None
 
     async def query(self, question: QmdQuestion, *, seconds: float) -> QmdAnswer:
-        """Ask within all collections, at most `seconds`. Raises SidecarError for whatever goes wrong."""
+        """Ask, at most `seconds`. Raises SidecarError for whatever goes wrong."""
         if self._queued >= AT_ONCE + WAITING:
             raise SidecarError("qmd is busy with other questions")
         self._queued += 1
@@ -141,7 +147,8 @@ class QmdSidecar:
             if self.server.is_available:
                 output = await self._ask_server(question, end)
             else:
-                output = await self._command.ask(question, [one.name for one in self.collections], end=end)
+                names = question.collections or [one.name for one in self.collections]
+                output = await self._command.ask(question, names, end=end)
         except SidecarError as exc:
             if complaint_of(str(exc)) is Complaint.COLLECTION:
                 self.upkeep.demand()

@@ -27,11 +27,12 @@ class SubQuery:
 
 @dataclass(frozen=True, slots=True)
 class QmdQuestion:
-    """Sub-queries that are asked together, for `limit` results at most."""
+    """Sub-queries that are asked together, for `limit` results at most, of the named collections; of all without."""
 
     searches: tuple[SubQuery, ...]
     limit: int
     is_reranked: bool = False
+    collections: tuple[str, ...] = ()
 
     @property
     def has_meaning(self) -> bool:
@@ -44,11 +45,11 @@ class QmdQuestion:
         return self.is_reranked or self.has_meaning
 
     def tool_arguments(self) -> dict[str, object]:
-        """Return it as the tool `query` takes it, asked of all collections."""
+        """Return it as the tool `query` takes it."""
         return {
             "searches": [{"type": one.type, "query": one.query} for one in self.searches],
             # none means all of them in one ranking; named ones are ranked each alone
-            "collections": [],
+            "collections": list(self.collections),
             "limit": self.limit,
             # without reranking it only bounds what is told, at 40
             **({} if self.is_reranked else {"candidateLimit": self.limit}),

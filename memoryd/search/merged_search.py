@@ -38,13 +38,8 @@ class MergedSearch:
         return self._joined(query, notes, told, arm)
 
     def _joined(self, query: Query, notes: Found, told: Found, arm: Arm) -> Found:
-        first, second = judged(notes.hits, leading=LEADING), judged(told.hits, leading=LEADING)
-        known = [found.floors for found in (notes, told) if found.floors is not None]
-        measure = joint_measure(known, self._weights)
-        best = _best_bm25(notes), _best_bm25(told)
-        hits = merged(_evident(first, best[0]), _evident(second, best[1]), measure)
+        hits, nearest = joined_hits(notes, told, self._weights)
         beyond = [replace(hit, because=BEYOND) for hit in hits[query.limit :]]
-        nearest = merged(_evident(notes.misses, best[0]), _evident(told.misses, best[1]), measure)
         misses = [*beyond, *nearest]
         return replace(
             notes,
@@ -54,6 +49,16 @@ class MergedSearch:
             fallback=notes.fallback or told.fallback,
             conversations=told,
         )
+
+
+def joined_hits(one: Found, other: Found, weights: Weights) -> tuple[list[Hit], list[Hit]]:
+    """Return the hits and the misses of two engines, each in one order; of equals that of the first comes first."""
+    first, second = judged(one.hits, leading=LEADING), judged(other.hits, leading=LEADING)
+    known = [found.floors for found in (one, other) if found.floors is not None]
+    measure = joint_measure(known, weights)
+    best = _best_bm25(one), _best_bm25(other)
+    hits = merged(_evident(first, best[0]), _evident(second, best[1]), measure)
+    return hits, merged(_evident(one.misses, best[0]), _evident(other.misses, best[1]), measure)
 
 
 def _best_bm25(found: Found) -> float:

@@ -86,11 +86,13 @@ async def _composed(
         publish=lambda _event, _data: None,
         ledgers=Ledgers(agents, executor),
         qas={},
+        agents=agents,
     )
     plan = plan_for(agents[0], loaded.models, store=ModelStore(folder / "models"), environment={}, home=folder)
     embedding = Embedding(plan, EmbedderSlot(lambda _state: None), None)
     workspace = Workspace(agents=agents, embedding=embedding, reranking=None, around=around)
     await workspace.index.keeper.open()
+    await workspace.conversations["main"].withheld.load()
     sidecar = workspace.qmds["main"].qmd
     loops = [workspace.index.indexer.run(), workspace.index.lane.run(), sidecar.upkeep.run(), sidecar.server.run()]
     try:

@@ -90,6 +90,7 @@ async def talking(
         publish=lambda _event, _data: None,
         ledgers=Ledgers([chosen], executor),
         qas={agent: qa},
+        agents=[chosen],
     )
     plan = plan_for(chosen, loaded.models, store=ModelStore(folder / "models"), environment={}, home=folder)
     slot, embedder = EmbedderSlot(lambda _state: None), FakeEmbedder()

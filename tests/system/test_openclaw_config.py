@@ -47,8 +47,7 @@ DOCUMENTED = {
 }
 """What the documentation of OpenClaw 2026.7 names."""
 WITHOUT_EFFECT = {
-    *("memory.qmd.searchTool", "memory.qmd.mcporter", "memory.qmd.sessions", f"{SEARCH}sources"),
-    *(f"{SEARCH}experimental.sessionMemory", f"{SEARCH}sync.sessions", f"{SEARCH}store.fts.tokenizer"),
+    *("memory.qmd.searchTool", "memory.qmd.mcporter", f"{SEARCH}store.fts.tokenizer"),
     *(f"{SEARCH}query.hybrid", "agents.list[0].memorySearch.query.hybrid"),
 }
 

@@ -29,12 +29,11 @@ def anchor(raw: Raw, folder: Path) -> None:
     """
     for folder_of_transcripts in _transcript_folders(raw):
         _anchor_value(folder_of_transcripts, "path", folder)
+    if isinstance(exports := _at(raw, "memory", "qmd", "sessions"), dict):
+        _anchor_value(exports, "exportDir", folder)
     for agent in _agents(raw):
         for *above, name in ANCHORED:
-            holder: object = agent
-            for part in above:
-                holder = holder.get(part) if isinstance(holder, dict) else None
-            if isinstance(holder, dict):
+            if isinstance(holder := _at(agent, *above), dict):
                 _anchor_value(holder, name, folder)
         sockets = agent.get("sockets") if isinstance(agent, dict) else None
         for socket in sockets if isinstance(sockets, list) else ():
@@ -43,10 +42,15 @@ def anchor(raw: Raw, folder: Path) -> None:
 
 
 def _transcript_folders(raw: Raw) -> Iterator[Raw]:
-    memory = raw.get("memory")
-    sessions = memory.get("sessions") if isinstance(memory, dict) else None
-    folders = sessions.get("folders") if isinstance(sessions, dict) else None
+    folders = _at(raw, "memory", "sessions", "folders")
     yield from (one for one in folders if isinstance(one, dict)) if isinstance(folders, list) else ()
+
+
+def _at(holder: object, *path: str) -> object:
+    """Return what stands at a path, None if nothing does."""
+    for part in path:
+        holder = holder.get(part) if isinstance(holder, dict) else None
+    return holder
 
 
 def _anchor_value(holder: Raw, name: str, folder: Path) -> None:

@@ -16,10 +16,7 @@ NEVER: Final[Mapping[str, str]] = {
     "memory.qmd.mcporter": "qmd is asked directly, not through mcporter",
     "memorySearch.store.fts.tokenizer": "one tokenizer serves all languages",
 }
-NOT_YET: Final[Mapping[str, str]] = {
-    "memory.qa.fromTranscripts": "session transcripts are not read",
-    "memory.qmd.sessions": "session transcripts are not indexed",
-}
+NOT_YET: Final[Mapping[str, str]] = {}
 """`memorySearch.*` stands for the defaults and for every agent of the list."""
 NOT_WITH_QMD: Final[Mapping[str, str]] = {
     "memorySearch.query.hybrid": "qmd ranks by itself, and this holds while the builtin index answers for it",

@@ -25,7 +25,7 @@ def misgiven_folders(config: Config, agents: Sequence[Agent]) -> Iterator[str]:
 def transcript_notices(agents: Sequence[Agent]) -> Iterator[str]:
     """Yield a notice where one key asks for transcripts and another does not, so that none are read."""
     for agent in agents:
-        search, where = agent.memory_search, f"agent {agent.id}: no transcripts are read"
+        search, where = agent.memory_search, f"agent {agent.id}: no transcripts are indexed"
         is_asked, is_allowed = "sessions" in search.sources, search.experimental.session_memory
         if is_allowed and not is_asked:
             yield f'{where}: experimental.sessionMemory has no effect without "sessions" in memorySearch.sources'
@@ -34,8 +34,18 @@ def transcript_notices(agents: Sequence[Agent]) -> Iterator[str]:
                 f'{where}: with "sessions" in memorySearch.sources questions and answers are found; '
                 "transcripts need experimental.sessionMemory: true, too"
             )
-        elif not is_asked and any(folder.agent == agent.id for folder in agent.memory.sessions.folders):
+        elif not is_asked and _has_idle_folders(agent):
             yield (
                 f"{where}: memory.sessions.folders has no effect without experimental.sessionMemory: true "
                 'and "sessions" in memorySearch.sources'
             )
+        if agent.memory.qa.from_transcripts and not agent.takes_turns:
+            yield (
+                f"agent {agent.id}: memory.qa.fromTranscripts has no effect "
+                + ("with memory.readOnly" if agent.memory.read_only else "without memory.qa.enabled")
+            )
+
+
+def _has_idle_folders(agent: Agent) -> bool:
+    is_used = agent.exports_transcripts or agent.takes_turns
+    return not is_used and any(folder.agent == agent.id for folder in agent.memory.sessions.folders)

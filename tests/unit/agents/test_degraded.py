@@ -97,6 +97,8 @@ def of_qmd(upkeep: UpkeepState, fallback: Fallback | None = None) -> AgentState:
         pid=None,
         restarts=0,
         upkeep=upkeep,
+        exported=None,
+        export_trouble="",
         fallback=fallback,
     )
     return replace(healthy(), qmd=qmd)

@@ -1,0 +1,117 @@
+"""The search of one agent's conversations through qmd, over their exports; cited by the lines of the transcripts."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from memoryd.config.qmd import QmdLimitsSection
+from memoryd.domain.conversation_paths import transcript_path
+from memoryd.domain.documents import RelativePath, Source
+from memoryd.domain.sessions.exported_text import HEADING_LINES, MARK
+from memoryd.domain.text.chunking import chunk
+from memoryd.domain.text.entries import ChunkSettings
+from memoryd.domain.text.words import query_terms
+from memoryd.qmd.engine import MAX_TERMS, MOST_ASKED, NAME, arms_of
+from memoryd.qmd.exports import Exports
+from memoryd.qmd.output import QmdHit
+from memoryd.qmd.sidecar import QmdAnswer, QmdSidecar
+from memoryd.qmd.subqueries import QmdQuestion, sub_queries
+from memoryd.search.backend import VECTOR, Engine, Found, Query
+from memoryd.search.hit import Hit, Ranks
+from memoryd.store.chunks import ChunkRow
+
+AROUND: Final = 60
+"""Lines before and behind the one that qmd names: of a long conversation no more is read."""
+_MAX_LINE_CHARS: Final = 1 << 16
+
+
+class ExportedSearch:
+    """Asks qmd for the exports of one agent; raises SidecarError when it cannot answer."""
+
+    def __init__(
+        self, *, agent: str, qmd: QmdSidecar, exports: Exports, chunking: ChunkSettings, limits: QmdLimitsSection
+    ) -> None:
+        self._agent = agent
+        self._qmd = qmd
+        self._exports = exports
+        self._chunking = chunking
+        self._limits = limits
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether there are exports to ask for."""
+        return bool(self._names())
+
+    async def search(self, query: Query) -> Found:
+        """Return the passage of each conversation that qmd finds, best first."""
+        settings, question, names = self._qmd.settings, query.question, self._names()
+        terms = tuple(query_terms(question.text, limit=MAX_TERMS))
+        searches = sub_queries(settings.mode, question, terms)
+        if self._qmd.state.vector_trouble and settings.mode == "query":
+            searches = tuple(one for one in searches if one.type == "lex")
+        answer, narrows = QmdAnswer(()), question.is_narrowed or not query.filters.is_empty
+        if searches and names:
+            limit = MOST_ASKED if narrows else query.limit + 4
+            asked = QmdQuestion(searches, limit, self._qmd.reranks, names)
+            answer = await self._qmd.query(asked, seconds=min(settings.query, query.deadline))
+        hits = await asyncio.to_thread(lambda: list(islice(self._hits(answer.hits, terms, query), query.limit)))
+        arms, models = arms_of(self._qmd, answer), self._qmd.state.models
+        model = models.embed.path.stem if models and arms[VECTOR].took_part else None
+        limits = self._limits.max_snippet_chars, self._limits.max_injected_chars
+        return Found(tuple(hits), (), arms, terms, Engine(NAME, model, 0, *limits))
+
+    def _names(self) -> tuple[str, ...]:
+        return tuple(one.name for one in self._qmd.collections if one.is_exported)
+
+    def _hits(self, hits: Sequence[QmdHit], terms: tuple[str, ...], query: Query) -> Iterator[Hit]:
+        for rank, hit in enumerate(hits, start=1):
+            row = self._row(hit, terms, query)
+            if row is not None:
+                held = _held(row.text, terms)
+                because = f"qmd ranks its conversation {rank}, with a score of {hit.score:g}"
+                yield Hit(row, hit.score, hit.score, ranks=Ranks(merged=rank), terms=held, because=because)
+
+    def _row(self, hit: QmdHit, terms: tuple[str, ...], query: Query) -> ChunkRow | None:
+        """Return the passage with most of the terms, None if nothing of the conversation may be told."""
+        folder, transcript = self._exports.folder, self._exports.transcript_of(hit.path)
+        if folder is None or transcript is None:
+            return None
+        path = transcript_path(self._agent, transcript)
+        try:
+            mtime_ns = (folder / hit.path).lstat().st_mtime_ns
+            if path in query.untold.paths or not query.filters.admits(path, Source.SESSIONS, mtime_ns):
+                return None
+            first, text = _window(folder / hit.path, hit.line)
+        except OSError:
+            # withdrawn since qmd read it
+            return None
+        rows = self._rows(path, first, text, mtime_ns)
+        return max(
+            (row for row in rows if query.question.allows([row.text, row.heading, row.path])),
+            key=lambda row: (len(_held(row.text, terms)), row.start_line <= hit.line - HEADING_LINES <= row.end_line),
+            default=None,
+        )
+
+    def _rows(self, path: RelativePath, first: int, text: str, mtime_ns: int) -> Iterator[ChunkRow]:
+        for part in chunk(text, tokens=self._chunking.tokens, overlap=self._chunking.overlap):
+            lines = first + part.start_line - 1, first + part.end_line - 1
+            yield ChunkRow(0, path, Source.SESSIONS, *lines, "", text[part.start : part.end], mtime_ns)
+
+
+def _window(path: Path, line: int) -> tuple[int, str]:
+    """Return the lines of a transcript around a line of its export, and the number of the first of them."""
+    first = max(HEADING_LINES, line - 1 - AROUND)
+    with path.open(encoding="utf-8", errors="replace", newline="\n") as file:
+        lines = [one[:_MAX_LINE_CHARS] for one in islice(file, first, line + AROUND) if one.rstrip("\n") != MARK]
+    said = [at for at, one in enumerate(lines) if one.strip()]
+    if not said:
+        return first, ""
+    # an empty line at either end is nobody's
+    return first + said[0], "".join(lines[said[0] : said[-1] + 1])
+
+
+def _held(text: str, terms: Sequence[str]) -> tuple[str, ...]:
+    lowered = text.lower()
+    return tuple(term for term in terms if term in lowered)
