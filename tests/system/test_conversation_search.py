@@ -170,6 +170,30 @@ def test_lines_of_a_transcript_are_found_where_they_stand(tmp_path: Path) -> Non
         client.close()
 
 
+def test_meaning_finds_conversations_as_it_finds_notes(tmp_path: Path, starter_model: Path) -> None:
+    workspace = write_workspace(tmp_path / "workspace")
+    with RunningDaemon(tmp_path, write_config(tmp_path, workspace, starter_model), workspace) as running:
+        client = running.client()
+        client.add_turn("How do I make the puppy stop barking at night?", session_key=KEY)
+        client.add_turn("Which screws hold the shelf?", session_key=f"{KEY}:2")
+        client.sync(wait="embedded")
+        # no word of it stands in the turn
+        question = "calm a noisy young dog after dark"
+        eventually(lambda: _has_meaning(asked(client, question, "memory", "sessions")), seconds=60)
+        reply = asked(client, question, "memory", "sessions", explain=True)
+        assert reply["mode"] == "hybrid"
+        assert reply["results"][0]["source"] == "sessions"
+        assert "puppy" in reply["results"][0]["snippet"]
+        assert {hit["source"] for hit in reply["results"]} == {"memory", "sessions"}
+        client.close()
+
+
+def _has_meaning(reply: SearchReply) -> bool:
+    hits = [hit for hit in reply["results"] if hit["source"] == "sessions"]
+    state = reply["health"]["arms"]["conversations"]["state"]
+    return state == "ok" and len(hits) == 2 and all(hit["vectorScore"] is not None for hit in hits)
+
+
 def test_conversations_stand_beside_the_answers_of_qmd(tmp_path: Path, workspace: Path) -> None:
     with with_qmd(tmp_path, workspace, limits={"maxInjectedChars": 400, "maxSnippetChars": 300}) as running:
         wait_for_qmd(running)
