@@ -12,6 +12,7 @@ from memoryd.domain.sessions.json_values import DamagedDocumentError
 from memoryd.domain.sessions.session_document import parse_session, render_session
 from memoryd.domain.sessions.session_ids import safe_id
 from memoryd.domain.sessions.turns import Session, SessionId
+from memoryd.errors import StoreError
 from memoryd.files.octets import file_stat, read_settled
 from memoryd.files.writing import remove_file, replace_file, sync_folder
 
@@ -89,12 +90,16 @@ class SessionFiles:
     def write(self, session: Session, expected: FileStat | Literal["absent"]) -> StoredSession | None:
         """Put a session into its file and return it, None if another writer has been there already.
 
-        Raises FileChangedError, and writes nothing, if another writer was there since it was read.
+        Raises FileChangedError, and writes nothing, if another writer was there since it was read; StoreError for one
+        that could not be read again for its size.
         The bytes outlast a loss of power; that the name leads to them is made sure of by `settle`.
         """
         with self._lock:
             latest = self._latest.get(session.id)
         text = render_session(session, (latest.session, latest.text) if latest and latest.text else None)
+        data = f"{text}\n".encode()
+        if len(data) > MAX_BYTES:
+            raise StoreError(f"session {session.id} is full: {MAX_BYTES >> 20} MiB", hint="begin another session")
         path = self.path / f"{session.id}{SUFFIX}"
         if expected == "absent":
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)

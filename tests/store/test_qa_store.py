@@ -475,3 +475,16 @@ def test_old_files_wait_for_the_next_update_to_be_freed(tmp_path: Path) -> None:
     assert unfreed() > 0
     store.flush()
     assert unfreed() == 0
+
+
+def test_session_takes_no_turn_with_which_it_could_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memoryd.sessions.session_files.MAX_BYTES", 2_000)
+    store = opened(tmp_path)
+    for number in range(5):
+        say(store, "long", f"question {number}?")
+    with pytest.raises(StoreError, match="full"):
+        say(store, "long", "x" * 2_000)
+    turns = store.session(SessionId("long"), agent="main").turns
+    assert len(turns) == 5
+    assert opened(tmp_path).session(SessionId("long"), agent="main").turns == turns
+    assert opened(tmp_path).problems == []
