@@ -40,6 +40,8 @@ class KnownSessions:
         self._known: dict[SessionId, KnownSession] = {}
         self._indexed: dict[str, IndexedTurns] = {}
         """By agent, so that nothing of another's is ever looked at."""
+        self._unlearned: set[SessionId] = set()
+        """Of these a stub is known, whose file has the words."""
 
     def take(self, name: SessionId, entry: Entry, stat: FileStat) -> None:
         """Know a session as it is now."""
@@ -47,6 +49,24 @@ class KnownSessions:
             self._unindex(name, but=head_of(entry).agent)
             self._known[name] = KnownSession(entry, stat)
             self._indexed.setdefault(head_of(entry).agent, IndexedTurns(self._commonness)).put(_with_turns(entry))
+            (self._unlearned.add if isinstance(entry, SessionStub) else self._unlearned.discard)(name)
+
+    def learn(self, session: Session) -> None:
+        """Look a session up by its words from now on, of which only a stub is known; its turns are not kept."""
+        with self._lock:
+            known = self._known.get(session.id)
+            if (
+                known is not None
+                and isinstance(known.entry, SessionStub)
+                and known.entry.session.agent == session.agent
+            ):
+                self._indexed[session.agent].put(session)
+                self._unlearned.discard(session.id)
+
+    def unlearned(self) -> list[SessionId]:
+        """Return the sessions that are looked up by hashes and topics alone."""
+        with self._lock:
+            return sorted(self._unlearned)
 
     def refuse(self, name: SessionId, stat: FileStat, problem: str) -> None:
         """Know that a file cannot be read; what was known of its session before stays in the main file."""
@@ -59,6 +79,7 @@ class KnownSessions:
         with self._lock:
             self._unindex(name)
             self._known.pop(name, None)
+            self._unlearned.discard(name)
 
     def get(self, name: SessionId) -> KnownSession | None:
         """Return what is known of a session."""
@@ -111,7 +132,7 @@ def _activity(entry: Entry) -> datetime:
 
 
 def _with_turns(entry: Entry) -> Session:
-    """Return a session that can be looked up; of a stub hashes and topics are known, and its words once it is read."""
+    """Return a session that can be looked up; of a stub hashes and topics are known."""
     if isinstance(entry, Session):
         return entry
     turns = tuple(

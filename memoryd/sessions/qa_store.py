@@ -352,6 +352,13 @@ class QaStore:
                 return FoundSequence(choice)
         return FoundSequence(choice, sequence(whole, last_seq=choice.last_seq, turns=turns, budget=budget))
 
+    def learn(self) -> None:
+        """Read the long sessions that the main file has no words of, one after the other, so that words find them."""
+        for name in self._known.unlearned():
+            # gone or damaged since it was seen; `problems` tells
+            with contextlib.suppress(NotFound, StoreError):
+                self._known.learn(self._changes.read(name).session)
+
     def flush(self) -> None:
         """Bring the main file up to date with the sessions, those that others wrote too."""
         self._allow_writing()

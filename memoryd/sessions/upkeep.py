@@ -58,11 +58,12 @@ class QaUpkeep:
         self._loop = asyncio.get_running_loop()
         steps: Steps = {
             "sweep": store.sweep,
+            "learn": store.learn,
             "measure": store.make_room,
             "archive": lambda: store.archive(self._now()),
             "flush": store.flush,
         }
-        await self._take(steps, "sweep", "measure")
+        await self._take(steps, "learn", "sweep", "measure")
         archived_at = self._loop.time() - self._archive_seconds
         while True:
             if self._loop.time() - archived_at >= self._archive_seconds:

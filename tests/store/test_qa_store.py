@@ -311,6 +311,24 @@ def test_long_session_is_found_though_the_main_file_has_a_stub(tmp_path: Path) -
     assert again.context("boiler", agent="main", turns=1).turns[0].seq == 61
 
 
+def test_long_session_is_found_by_single_words_once_it_is_learned(tmp_path: Path) -> None:
+    store = opened(tmp_path)
+    say(store, "long", *(f"how to configure Valve{number}" for number in range(60)))
+    say(store, "long", "which thread has the brass adapter of the boiler?")
+    say(store, "short", "where is the harbour?")
+    store.flush()
+    again = opened(tmp_path)
+    assert again.context("is that adapter made of brass?", agent="main").choice.session is None
+    again.learn()
+    assert again.context("is that adapter made of brass?", agent="main").choice.session == "long"
+    assert again.context("is that adapter made of brass?", agent="other").choice.session is None
+    (entry,) = (one for one in again.sessions("main") if isinstance(one, SessionStub))
+    assert entry.turns == 61
+    again.forget(SessionId("long"), agent="main")
+    again.learn()
+    assert again.context("is that adapter made of brass?", agent="main").choice.session is None
+
+
 def test_answer_below_the_threshold_comes_back_when_it_is_marked(tmp_path: Path) -> None:
     store = opened(tmp_path)
     added = store.append("s", RawTurn("hi", "hello", BEGUN), agent="main")

@@ -122,7 +122,9 @@ def test_removed_state_directory_is_made_anew(launch: Launch) -> None:
     daemon = launch()
     daemon.start()
     daemon.client().sync()
-    shutil.rmtree(daemon.state)
+    # taken away at once: the daemon makes its folders again while they are being deleted
+    gone = daemon.state.rename(daemon.state.with_name("gone"))
+    shutil.rmtree(gone, ignore_errors=True)
     lock = daemon.state / "memoryd.lock"
     eventually(lambda: lock.exists() and lock.read_text().startswith(f"{daemon.pid}\n"))
     code, said = failed_start(daemon)
