@@ -61,12 +61,10 @@ def _without_conversations(found: Found, query: Query) -> str:
         return arm.reason
     if not arm.took_part:
         return f"conversations could not be searched: {arm.reason}"
-    if arm.state is not ArmState.OK:
-        return f"of conversations: {arm.reason}"
-    misses = () if found.conversations is None else found.conversations.misses
-    if unmatched := _unmatched(misses, query):
+    unmatched = _unmatched(() if found.conversations is None else found.conversations.misses, query)
+    if unmatched and arm.state is ArmState.OK:
         return unmatched
-    nothing = "nothing in the conversations matches"
+    nothing = unmatched or "nothing in the conversations matches"
     return f"{nothing} ({arm.reason})" if arm.reason else nothing
 
 

@@ -215,7 +215,8 @@ async def test_reason_covers_both_where_neither_finds_anything(both: Both) -> No
 
 async def test_reason_says_what_to_set_or_to_wait_for(both: Both) -> None:
     both.standing = Arm(ArmState.PARTIAL, "3 transcripts are still being read")
-    assert (await both.answer("quetzal", TALKS)).reason == "of conversations: 3 transcripts are still being read"
+    reading = "nothing in the conversations matches (3 transcripts are still being read)"
+    assert (await both.answer("quetzal", TALKS)).reason == reading
     answer = await both.answer("boiler", TALKS)
     assert cited(answer)
     assert answer.arms[CONVERSATIONS] == both.standing

@@ -11,10 +11,11 @@ from itertools import accumulate
 from typing import Final
 
 from memoryd.domain.ranking.line_runs import NearPassage, Room, split_lines
+from memoryd.domain.sessions.transcripts.utterances import Speaker
 
 MESSAGE: Final = Room(characters=700, lines=1)
 """What the focus on a conversation holds, before what it answers, or what answers it, is added."""
-ASKED: Final = "User: "
+ASKED: Final = f"{Speaker.USER}: "
 
 
 @dataclass(frozen=True, slots=True)
