@@ -396,6 +396,42 @@ class DatabaseReply(TypedDict):
     bytes: int
 
 
+class TranscriptFolderReply(TypedDict):
+    """A folder of transcripts that is read for the agent."""
+
+    path: str
+    files: int
+    reason: str | None
+
+
+class TranscriptsReply(TypedDict):
+    """The transcripts that are read for the agent."""
+
+    folders: list[TranscriptFolderReply]
+    files: int
+    bytes: int
+    unknown: int
+    withheld: int
+
+
+class ConversationsReply(TypedDict):
+    """The index of the agent's conversations."""
+
+    path: str
+    bytes: int
+    conversations: int
+    parts: int
+    chunks: int
+    passages: int
+    pendingEmbeddings: int
+    reading: bool
+    lastReadAt: str | None
+    unreadable: int
+    skipped: list["SkippedReply"]
+    reason: str | None
+    transcripts: TranscriptsReply | None
+
+
 class LedgerReply(TypedDict):
     """The file of what is held for a while, and how much of it is this agent's."""
 
@@ -504,6 +540,7 @@ class AgentStatus(TypedDict):
     ledger: LedgerReply
     qmd: QmdReply | None
     qa: QaStatsReply | None
+    sessions: ConversationsReply | None
     fallback: FallbackReply | None
     degraded: list[DegradedReply]
     roots: list[RootReply]

@@ -60,6 +60,7 @@ def shortfalls(state: AgentState) -> Iterator[Shortfall]:
 def _of_conversations(state: AgentState) -> Iterator[tuple[str, str | None]]:
     yield "ledger", state.ledger.trouble
     yield "qa", state.qa_trouble
+    yield "sessions", state.conversations_trouble
 
 
 def _doubt_about_privacy(state: AgentState) -> str:

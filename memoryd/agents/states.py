@@ -125,6 +125,8 @@ class AgentState:
     ledger: LedgerState
     qa_trouble: str = ""
     """What is wrong with the files of questions and answers."""
+    conversations_trouble: str = ""
+    """Why the index of conversations does not follow them."""
 
     @property
     def backend(self) -> Literal["builtin", "qmd"]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from memoryd.agents.conversation_figures import ConversationCensus, ConversationFigures
 from memoryd.agents.degraded import Degradation, Degradations, Shortfall, shortfalls
 from memoryd.agents.figures import Census, Figures
 from memoryd.agents.qa import AgentQa, QaFigures
@@ -50,6 +51,7 @@ class MemoryStatus:
     degraded: tuple[Degradation, ...]
     ledger: LedgerCount
     qa: QaFigures | None = None
+    conversations: ConversationFigures | None = None
 
     @property
     def embedded(self) -> int:
@@ -95,6 +97,7 @@ class AgentParts:
     census: Census
     """Shared by the agents that share the index."""
     ledger: Ledger
+    conversations: ConversationCensus
 
     def state(self) -> AgentState:
         """Return what the parts say of themselves now. Asks the disk for the workspace's folder, and nothing more."""
@@ -110,6 +113,7 @@ class AgentParts:
             qmd=None if self.qmd is None else self.qmd.state(),
             ledger=ledger_state(self.ledger),
             qa_trouble="; ".join([*self.qa.problems.sentences, *(self.taking.sentences if self.taking else [])]),
+            conversations_trouble=self.conversations.trouble,
         )
 
 
@@ -138,11 +142,12 @@ class StatusBoard:
         figures = {census: await census.take() for census in dict.fromkeys(parts.census for parts in agents)}
         counted = [await parts.ledger.count(parts.id) for parts in agents]
         qas = [await parts.qa.known_figures() for parts in agents]
+        talks = [await parts.conversations.take() for parts in agents]
         described = []
-        for parts, ledger, qa in zip(agents, counted, qas, strict=True):
+        for parts, ledger, qa, talk in zip(agents, counted, qas, talks, strict=True):
             state, embedding = parts.state(), parts.embedding
             worker, remote, degraded = worker_state(embedding), remote_state(embedding), self._degraded(state)
-            described.append(MemoryStatus(state, figures[parts.census], worker, remote, degraded, ledger, qa))
+            described.append(MemoryStatus(state, figures[parts.census], worker, remote, degraded, ledger, qa, talk))
         return described
 
     def _degraded(self, state: AgentState) -> tuple[Degradation, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
+from memoryd.agents.conversations import AgentConversations
 from memoryd.agents.workspace_index import WorkspaceIndex
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
 from memoryd.qmd.agent import AgentQmd
@@ -47,6 +48,8 @@ class AgentSync:
     index: WorkspaceIndex
     slot: EmbedderSlot
     qmd: AgentQmd | None
+    conversations: AgentConversations
+    """Its own, whoever shares the index."""
 
     @property
     def is_ready(self) -> bool:
@@ -61,6 +64,16 @@ class AgentSync:
             return await self._embedded(is_asking=is_asking)
         # words that only qmd indexes, if there is a qmd
         return self._followed(self.qmd is None or await self.qmd.follows_words())
+
+    async def heard(self, tickets: Sequence[int], goal: SyncGoal, *, is_asking: bool) -> Reached:
+        """Wait until the conversations have come so far, too, or find that they will not; behind the notes."""
+        reason = await self.conversations.settled(tickets)
+        if not reason and goal == "embedded" and self.conversations.is_wanted:
+            lacking = await self.conversations.lane.drained(is_asking=is_asking)
+            # who chose no vectors was told so by the notes
+            is_off = self.slot.state.phase is EmbedderPhase.OFF
+            reason = "" if lacking is None or is_off else f"no vectors: {lacking}"
+        return Reached(not reason, f"conversations: {reason}" if reason else "")
 
     def unsettled(self) -> Reached:
         """Tell what keeps the index from being written; without a reason it is merely not done yet."""
@@ -107,13 +120,16 @@ async def reindex(agents: Sequence[AgentSync], *, force: bool, embeddings: bool)
         if embeddings:
             # before the scan is asked for: what that commits wakes the lane, which is to know by then
             agent.index.start_vectors_over()
+            agent.conversations.lane.start_over()
         agent.index.demand(force=force)
+        agent.conversations.demand()
     return await _owed(agents)
 
 
 async def _waited(agents: Sequence[AgentSync], goal: SyncGoal, limit: timedelta, *, is_asking: bool) -> Reached:
     # all are asked before the first is waited for, so that they scan side by side
     tickets = [(agent.index, agent.index.demand()) for agent in agents]
+    talks = [(agent, agent.conversations.demand()) for agent in agents]
     if goal == "none":
         return Reached(True)
     # who gives up here stops waiting and nothing else: scan, update and vectors go on for the next one who asks
@@ -121,7 +137,9 @@ async def _waited(agents: Sequence[AgentSync], goal: SyncGoal, limit: timedelta,
         async with asyncio.timeout(limit.total_seconds()):
             # the index first: a note that qmd finds in the workspace is told only if the index knows it
             await asyncio.gather(*(index.settled(ticket) for index, ticket in tickets))
-            return _joined(agents, await asyncio.gather(*(agent.reach(goal, is_asking=is_asking) for agent in agents)))
+            told = await asyncio.gather(*(agent.reach(goal, is_asking=is_asking) for agent in agents))
+            heard = await asyncio.gather(*(agent.heard(asked, goal, is_asking=is_asking) for agent, asked in talks))
+            return _joined([*agents, *agents], [*told, *heard])
     return _joined(agents, [agent.unsettled() for agent in agents])
 
 
@@ -135,6 +153,7 @@ async def _owed(agents: Sequence[AgentSync]) -> OwedWork:
     indexes = list(dict.fromkeys(agent.index for agent in agents))
     return OwedWork(
         pending_files=sum(index.pending_files for index in indexes),
-        pending_embeddings=sum([await index.owed_vectors() for index in indexes]),
+        pending_embeddings=sum([await index.owed_vectors() for index in indexes])
+        + sum([await agent.conversations.lane.owed() for agent in agents]),
         generation=sum(index.generation for index in indexes),
     )

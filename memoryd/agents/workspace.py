@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
+from memoryd.agents.conversation_figures import ConversationCensus
 from memoryd.agents.conversation_search import conversation_arm
 from memoryd.agents.conversations import AgentConversations, NotesAhead
 from memoryd.agents.export_folders import export_settings
@@ -127,13 +128,13 @@ class Workspace:
 
     def _memory(self, agent: Agent, qa: AgentQa, limits: LimitsSection) -> AgentMemory:
         index, slot, qmd = self.index, self.embedding.slot, self.qmds.get(agent.id)
-        path = WorkspacePath(agent.workspace, index)
+        path, talks = WorkspacePath(agent.workspace, index), self.conversations[agent.id]
         weights = search_settings(agent.memory_search, limits.max_vector_bytes).weights
         service = SearchService(
             search=MergedSearch(
                 notes=self._search(qmd),
                 conversations=conversation_arm(
-                    self.conversations[agent.id],
+                    talks,
                     agent.memory_search,
                     exports=None if qmd is None else qmd.conversations,
                     weights=weights,
@@ -157,8 +158,8 @@ class Workspace:
                 max_file_bytes=limits.max_file_bytes,
                 qmd=qmd,
             ),
-            sync=AgentSync(agent=agent.id, index=index, slot=slot, qmd=qmd),
-            sessions=AgentSessions(agent.memory_search.sync, index.indexer),
+            sync=AgentSync(agent=agent.id, index=index, slot=slot, qmd=qmd, conversations=talks),
+            sessions=AgentSessions(agent.memory_search.sync, index.indexer, talks.demand),
             qa=qa,
             parts=AgentParts(
                 id=agent.id,
@@ -172,6 +173,7 @@ class Workspace:
                 taking=self.takings.get(agent.id),
                 census=self._census,
                 ledger=self._ledgers.of(agent),
+                conversations=ConversationCensus(talks),
             ),
         )
 

@@ -6,6 +6,7 @@ from memoryd.agents.figures import UnsentWork
 from memoryd.agents.states import AgentState, LedgerState, RemoteState
 from memoryd.agents.status import MemoryStatus
 from memoryd.api.access import Caller
+from memoryd.api.conversation_models import conversations_reply
 from memoryd.api.daemon_state import DaemonState
 from memoryd.api.dependencies import AllServices, Asking, Memories
 from memoryd.api.embedding_models import (
@@ -110,6 +111,7 @@ def _agent(status: MemoryStatus) -> AgentStatus:
         ledger=_ledger(state.ledger, status.ledger),
         qmd=None if state.qmd is None else _qmd(state.qmd),
         qa=None if status.qa is None else stats_reply(status.qa),
+        sessions=conversations_reply(status.conversations),
         fallback=fallback_reply(state.fallback),
         degraded=[DegradedReply(part=one.part, reason=one.reason, since=one.since) for one in status.degraded],
         roots=[_root(one) for one in state.index.roots],

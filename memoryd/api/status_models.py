@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from memoryd.api.conversation_models import ConversationsReply
 from memoryd.api.embedding_models import EmbedderReply, EmbeddingReply, RerankerReply
 from memoryd.api.index_models import (
     CacheReply,
@@ -132,6 +133,8 @@ class AgentStatus(Reply):
     """The sidecar; null unless `memory.backend` is `qmd`."""
     qa: QaStatsReply | None
     """The questions and answers of conversations; null if `memory.qa.enabled` is false."""
+    sessions: ConversationsReply | None
+    """The index of conversations: what was said, kept as turns or in transcripts; null where none is kept."""
     fallback: FallbackReply | None
     """Who is out, qmd or the provider of embeddings; null if nobody is."""
     degraded: list[DegradedReply]

@@ -17,6 +17,7 @@ from memoryd.cli.terminal import ago, cost, count, duration, encoded, harmless_l
 from memoryd.client import Client
 from memoryd.replies import (
     AgentStatus,
+    ConversationsReply,
     EmbedderReply,
     EmbeddingReply,
     LedgerReply,
@@ -24,6 +25,7 @@ from memoryd.replies import (
     QmdReply,
     RerankerReply,
     StatusReply,
+    TranscriptsReply,
     WorkerReply,
 )
 from memoryd.wire import Exit
@@ -132,6 +134,7 @@ def _agent_rows(agent: AgentStatus, now: datetime) -> Iterator[StatusRow]:
     yield "database", _text(size(agent["database"]["bytes"]), agent["database"]["path"])
     yield from _conversation_rows(agent.get("qa"))
     yield from _ledger_rows(agent.get("ledger"))
+    yield from _conversation_rows(agent.get("sessions"), now)
     yield from _outside_rows(agent)
     yield from _trouble_rows(agent, now)
 
@@ -149,6 +152,31 @@ def _ledger_rows(ledger: LedgerReply | None) -> Iterator[StatusRow]:
     if ledger is not None and ledger["bytes"]:
         held = f"{count(ledger['heldAnswers'], 'answer')} held for a week, {size(ledger['heldBytes'])}"
         yield "ledger", _text(held, ledger["path"])
+
+
+def _conversation_rows(sessions: ConversationsReply | None, now: datetime) -> Iterator[StatusRow]:
+    if sessions is None or not (sessions["conversations"] or sessions["transcripts"] or sessions["reason"]):
+        return
+    held = f"{count(sessions['conversations'], 'conversation')}, {count(sessions['chunks'], 'chunk')}"
+    pending = f"{sessions['pendingEmbeddings']:,} passages without a vector" if sessions["pendingEmbeddings"] else ""
+    reading = "reading" if sessions["reading"] else f"last read {ago(sessions['lastReadAt'], now)}"
+    yield (
+        "conversations",
+        _text(held, pending, reading, sessions["reason"] or "", style=_warn(bool(sessions["reason"]))),
+    )
+    transcripts = sessions["transcripts"]
+    if transcripts is None:
+        return
+    odd = [f"{number:,} {what}" for number, what in _odd_transcripts(sessions, transcripts) if number]
+    yield "transcripts", _text(count(transcripts["files"], "file"), size(transcripts["bytes"]), *odd)
+    for folder in transcripts["folders"]:
+        yield "", _text(folder["path"], count(folder["files"], "file"), folder["reason"] or "")
+
+
+def _odd_transcripts(sessions: ConversationsReply, transcripts: TranscriptsReply) -> Iterator[tuple[int, str]]:
+    yield transcripts["unknown"], "of an unknown format"
+    yield sessions["unreadable"], "unreadable"
+    yield transcripts["withheld"], "not to be remembered"
 
 
 def _provider_rows(embedding: EmbeddingReply | None) -> Iterator[StatusRow]:

@@ -1,0 +1,80 @@
+"""What there is to tell of an agent's conversations: what is read, what is not and why, and how much is indexed."""
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from memoryd.agents.conversations import AgentConversations
+from memoryd.domain.documents import RelativePath, SkippedFile
+from memoryd.errors import StoreError
+from memoryd.sessions.transcript_conversations import SeenTranscripts
+from memoryd.store.chunks import Counts
+from memoryd.store.conversation_rows import ConversationCounts
+
+SKIPPED_SHOWN: Final = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationFigures:
+    """What was counted in the index of one agent's conversations, and what its sources held at the last look."""
+
+    path: Path
+    transcripts: SeenTranscripts | None
+    """None: none are read, since nobody asked for them."""
+    counts: ConversationCounts
+    stored: Counts
+    pending_passages: int
+    unreadable: int
+    skipped: tuple[SkippedFile, ...]
+    is_reading: bool
+    last_read_at: datetime | None
+    reason: str | None
+
+
+class ConversationCensus:
+    """Counts the conversations of one agent; what cannot be counted now stays as it was counted last."""
+
+    def __init__(self, conversations: AgentConversations) -> None:
+        self._conversations = conversations
+        self._counts = ConversationCounts()
+        self._stored = Counts(0, 0, 0, 0, 0)
+        self._unknown: tuple[SkippedFile, ...] = ()
+
+    @property
+    def trouble(self) -> str:
+        """Why the index does not follow the conversations; empty if it does."""
+        return self._conversations.trouble or ""
+
+    async def take(self) -> ConversationFigures | None:
+        """Count now; None for an agent whose conversations nobody keeps."""
+        these = self._conversations
+        if not these.is_wanted:
+            return None
+        with contextlib.suppress(StoreError):
+            self._counts = await these.database.conversations.counts()
+            self._stored = await these.database.documents.counts()
+            known = await these.writer.known()
+            self._unknown = tuple(SkippedFile(path, one.problem) for path, one in known.items() if one.problem)
+        failures = [failure for feeder in these.feeders for failure in feeder.failures.items()]
+        times = [feeder.last_read_at for feeder in these.feeders if feeder.last_read_at is not None]
+        return ConversationFigures(
+            path=these.database.path,
+            transcripts=None if these.transcripts is None else these.transcripts.seen,
+            counts=self._counts,
+            stored=self._stored,
+            pending_passages=await these.lane.owed(),
+            unreadable=len(failures),
+            skipped=tuple(self._skipped(dict(failures)))[:SKIPPED_SHOWN],
+            is_reading=any(feeder.is_reading for feeder in these.feeders),
+            last_read_at=max(times, default=None),
+            reason=these.trouble,
+        )
+
+    def _skipped(self, failures: dict[RelativePath, str]) -> Iterator[SkippedFile]:
+        yield from (SkippedFile(path, why) for path, why in failures.items())
+        yield from self._unknown
+        if self._conversations.transcripts is not None:
+            yield from self._conversations.transcripts.seen.skipped

@@ -1,0 +1,280 @@
+"""Transcripts and turns through the real daemon: read when and for whom they should be, and in the end all of them."""
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+import pytest
+
+from memoryd.client import Client
+from tests.daemon import RunningDaemon
+from tests.integration.test_transcript_conversations import HEAD, add, spoken, write
+from tests.store.consistency import Dump, check_consistency, dump
+from tests.waiting import eventually
+
+BOTH = {"sources": ["memory", "sessions"], "experimental": {"sessionMemory": True}}
+QUIET = {"watchDebounceMs": 30, "reconcileSeconds": 3600, "onSearch": False}
+NEVER = {"deltaBytes": 10**9, "deltaMessages": 10**6, "idleSeconds": 86_400}
+KEY = "agent:main:main"
+
+Launch = Callable[..., RunningDaemon]
+
+
+@pytest.fixture
+def launch(tmp_path: Path) -> Iterator[Launch]:
+    started: list[RunningDaemon] = []
+
+    def run(
+        search: Mapping[str, object],
+        *,
+        agents: Sequence[Mapping[str, object]] = ({"id": "main"},),
+        folders: Sequence[Mapping[str, object]] = (),
+    ) -> RunningDaemon:
+        workspace = tmp_path / "workspace"
+        (workspace / "memory").mkdir(parents=True, exist_ok=True)
+        (workspace / "MEMORY.md").write_text("The gateway runs on alder.\n")
+        search = {"provider": "none", **search, "sync": {**QUIET, **dict(search.get("sync", {}))}}  # type: ignore[call-overload]
+        config = tmp_path / "config.json5"
+        defaults = {"workspace": str(workspace), "memorySearch": search}
+        memory = {"sessions": {"folders": list(folders)}}
+        config.write_text(json.dumps({"memory": memory, "agents": {"defaults": defaults, "list": list(agents)}}))
+        daemon = RunningDaemon(
+            tmp_path, config, workspace, environment={"OPENCLAW_STATE_DIR": str(tmp_path / "openclaw")}
+        )
+        started.append(daemon)
+        daemon.start()
+        return daemon
+
+    yield run
+    for daemon in started:
+        daemon.stop()
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    """The folder in which OpenClaw keeps the transcripts of the agent."""
+    folder = tmp_path / "openclaw" / "agents" / "main" / "sessions"
+    folder.mkdir(parents=True)
+    return folder
+
+
+def found(client: Client, question: str, agent: str | None = None) -> set[str]:
+    return {hit["citation"] for hit in client.search(question, sources=["sessions"], agent=agent)["results"]}
+
+
+def test_transcripts_are_read_only_where_both_keys_ask_for_it(launch: Launch, own: Path) -> None:
+    write(own / "0d9f.jsonl", [spoken("Where does the quetzal nest?")])
+    for search in ({"sources": ["memory", "sessions"]}, {"experimental": {"sessionMemory": True}}):
+        daemon = launch(search)
+        daemon.client().sync()
+        assert not found(daemon.client(), "quetzal")
+        status = daemon.client().status()
+        sessions = status["agents"][0]["sessions"]
+        assert sessions is not None
+        assert sessions["transcripts"] is None
+        assert any("no transcripts are read" in notice for notice in status["config"]["notices"])
+        daemon.stop()
+    daemon = launch(BOTH)
+    assert daemon.client().sync()["complete"]
+    assert found(daemon.client(), "quetzal") == {"sessions/main/0d9f.jsonl#L2"}
+    assert daemon.client().status()["config"]["notices"] == []
+
+
+def test_sync_covers_what_was_said_until_then_and_status_tells_of_it(launch: Launch, own: Path) -> None:
+    daemon = launch({**BOTH, "sync": {"sessions": NEVER}})
+    client = daemon.client()
+    client.sync()
+    write(own / "0d9f.jsonl", [spoken("Where does the quetzal nest?")])
+    (own / "1a2b.jsonl").write_text('{"speaker": "me", "words": "toucan"}\n' * 70)
+    reply = client.sync()
+    assert reply["complete"]
+    assert found(client, "quetzal") == {"sessions/main/0d9f.jsonl#L2"}
+    sessions = client.status()["agents"][0]["sessions"]
+    assert sessions is not None
+    assert (sessions["conversations"], sessions["parts"], sessions["chunks"], sessions["reason"]) == (1, 1, 1, None)
+    assert sessions["path"].endswith("conversations-main.sqlite")
+    transcripts = sessions["transcripts"]
+    assert transcripts is not None
+    assert transcripts["folders"] == [{"path": str(own), "files": 2, "reason": None}]
+    assert (transcripts["files"], transcripts["unknown"]) == (2, 1)
+    assert transcripts["bytes"] == sum(file.stat().st_size for file in own.iterdir())
+    assert [one["path"] for one in sessions["skipped"]] == ["sessions/main/1a2b.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "line"),
+    [
+        ({"deltaBytes": 500}, spoken("And the toucan? " * 50)),
+        ({"deltaMessages": 2}, spoken("And the toucan?") + spoken("And why?")),
+        ({}, json.dumps({"type": "compaction", "summary": "x"}) + "\n" + spoken("And the toucan?")),
+    ],
+    ids=["bytes", "messages", "compaction"],
+)
+def test_events_have_it_read_when_enough_has_come(
+    launch: Launch, own: Path, rule: Mapping[str, object], line: str
+) -> None:
+    write(own / "0d9f.jsonl", [spoken("Where does the quetzal nest?")])
+    daemon = launch({**BOTH, "sync": {"sessions": {**NEVER, **rule}}})
+    daemon.client().sync()
+    add(own / "0d9f.jsonl", line)
+    eventually(lambda: found(daemon.client(), "toucan"))
+
+
+def test_one_that_rests_is_read_to_its_end(launch: Launch, own: Path) -> None:
+    write(own / "0d9f.jsonl", [spoken("Where does the quetzal nest?")])
+    daemon = launch({**BOTH, "sync": {"reconcileSeconds": 0.2, "sessions": {**NEVER, "idleSeconds": 0.5}}})
+    daemon.client().sync()
+    add(own / "0d9f.jsonl", spoken("And the toucan?"))
+    eventually(lambda: found(daemon.client(), "toucan"))
+
+
+def test_compaction_waits_like_all_else_where_its_owner_says_so(launch: Launch, own: Path) -> None:
+    write(own / "0d9f.jsonl", [spoken("Where does the quetzal nest?")])
+    rule = {**NEVER, "deltaMessages": 4, "postCompactionForce": False}
+    daemon = launch({**BOTH, "sync": {"reconcileSeconds": 0.2, "sessions": rule}})
+    client = daemon.client()
+    client.sync()
+    before = client.status()["agents"][0]["sessions"]
+    add(own / "0d9f.jsonl", json.dumps({"type": "compaction", "summary": "x"}) + "\n", spoken("And the toucan?"))
+    # another transcript that is due shows that the folder was looked at meanwhile
+    write(own / "1a2b.jsonl", [spoken("And the heron?")] * 4)
+    eventually(lambda: found(client, "heron"))
+    assert before is not None
+    assert not found(client, "toucan")
+    add(own / "0d9f.jsonl", spoken("And why?"), spoken("And how?"))
+    eventually(lambda: found(client, "toucan"))
+
+
+def test_session_that_begins_has_the_last_one_read(launch: Launch, own: Path) -> None:
+    write(own / "0d9f.jsonl", [spoken("Where does the quetzal nest?")])
+    daemon = launch({**BOTH, "sync": {"sessions": NEVER}})
+    daemon.client().sync()
+    add(own / "0d9f.jsonl", spoken("And the toucan?"))
+    assert daemon.client().start_session(KEY)["syncScheduled"]
+    eventually(lambda: found(daemon.client(), "toucan"))
+
+
+def test_deleted_transcript_is_gone_from_answers_and_file(launch: Launch, own: Path) -> None:
+    write(own / "0d9f.jsonl", [spoken("Where does the quetzalcoatlus nest?")])
+    daemon = launch({**BOTH, "sync": {"sessions": NEVER}})
+    client = daemon.client()
+    client.sync()
+    assert found(client, "quetzalcoatlus")
+    (own / "0d9f.jsonl").unlink()
+    eventually(lambda: not found(client, "quetzalcoatlus"))
+    client.sync()
+    assert all(b"quetzalcoatlus" not in file.read_bytes() for file in _indexes(daemon))
+
+
+def test_agents_on_one_workspace_have_a_file_each_and_only_what_was_given_to_them(
+    launch: Launch, tmp_path: Path, own: Path
+) -> None:
+    other = tmp_path / "project"
+    other.mkdir()
+    write(own / "0d9f.jsonl", [spoken("Where does the quetzal nest?")])
+    write(other / "1a2b.jsonl", [spoken("Where does the heron nest?")])
+    daemon = launch(BOTH, agents=[{"id": "main"}, {"id": "helper"}], folders=[{"path": "project", "agent": "helper"}])
+    client = daemon.client()
+    client.sync()
+    assert found(client, "quetzal heron", "main") == {"sessions/main/0d9f.jsonl#L2"}
+    assert found(client, "quetzal heron", "helper") == {"sessions/helper/1a2b.jsonl#L2"}
+    files = {file.name: file.read_bytes() for file in _indexes(daemon)}
+    assert {name for name in files if name.endswith(".sqlite")} == {
+        "conversations-main.sqlite",
+        "conversations-helper.sqlite",
+    }
+    assert not any(b"heron" in data for name, data in files.items() if "main" in name)
+    assert not any(b"quetzal" in data for name, data in files.items() if "helper" in name)
+
+
+def test_turn_is_found_a_moment_after_it_was_said(launch: Launch) -> None:
+    client = launch({}).client()
+    added = client.add_turn("Where does the quetzal nest?", session_key=KEY)
+    eventually(lambda: found(client, "quetzal") == {f"session:{added['session']}#Q1"})
+
+
+def test_killed_in_a_large_transcript_it_goes_on_and_equals_a_rebuild(launch: Launch, own: Path) -> None:
+    noise = json.dumps({"type": "custom", "data": "x" * 20_000}) + "\n"
+    with (own / "0d9f.jsonl").open("w") as stream:
+        stream.write(HEAD)
+        for number in range(1000):
+            stream.write(spoken(f"question {number} about the quetzal", number=number) + noise)
+    daemon = launch(BOTH)
+    tails = {""}
+    for _ in range(3):
+        eventually(lambda: _tail(daemon) not in tails)
+        daemon.kill()
+        tails.add(_tail(daemon))
+        daemon.start()
+    assert len(tails) == 4
+    daemon.client().sync()
+    daemon.stop()
+    stepwise = _dump(daemon)
+    for file in _indexes(daemon):
+        file.unlink()
+    daemon.start()
+    assert daemon.client().sync()["complete"]
+    daemon.stop()
+    assert _dump(daemon) == stepwise
+    assert len(stepwise) > 20
+
+
+def test_folder_of_nobody_or_of_two_is_no_configuration(launch: Launch, tmp_path: Path, own: Path) -> None:
+    folders = [
+        {"path": "a", "agent": "nobody"},
+        {"path": "b", "agent": "main"},
+        {"path": str(tmp_path / "x" / ".." / "b"), "agent": "helper"},
+        {"path": str(own), "agent": "helper"},
+    ]
+    with pytest.raises(AssertionError) as told:
+        launch(BOTH, agents=[{"id": "main"}, {"id": "helper"}], folders=folders)
+    assert "memory.sessions.folders[0].agent: there is no agent nobody" in str(told.value)
+    assert "memory.sessions.folders[2].path: is given to agent main, too" in str(told.value)
+    assert "memory.sessions.folders[3].path: is given to agent main, too" in str(told.value)
+
+
+def test_damaged_index_of_conversations_is_made_anew_and_costs_no_note(launch: Launch, own: Path) -> None:
+    write(own / "0d9f.jsonl", [spoken("Where does the quetzal nest?")])
+    daemon = launch(BOTH)
+    daemon.client().sync()
+    (index,) = [file for file in _indexes(daemon) if file.suffix == ".sqlite"]
+    daemon.kill()
+    index.write_bytes(os.urandom(4096))
+    daemon.start()
+    client = daemon.client()
+    assert client.search("gateway")["results"]
+    eventually(lambda: found(client, "quetzal"))
+
+
+def _indexes(daemon: RunningDaemon) -> list[Path]:
+    return list(daemon.state.rglob("conversations-*.sqlite*"))
+
+
+@contextmanager
+def _opened(daemon: RunningDaemon) -> Iterator[apsw.Connection]:
+    (path,) = [file for file in _indexes(daemon) if file.suffix == ".sqlite"]
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+def _tail(daemon: RunningDaemon) -> str:
+    """Return how far the transcript was read; empty before its first step."""
+    try:
+        with _opened(daemon) as index:
+            return "".join(row[0] for row in index.execute("SELECT tail FROM conversations"))
+    except (apsw.SQLError, ValueError):
+        # the file is not there yet, or its tables are not
+        return ""
+
+
+def _dump(daemon: RunningDaemon) -> Dump:
+    with _opened(daemon) as index:
+        with index:
+            check_consistency(index)
+        return dump(index)
