@@ -2,8 +2,9 @@
 
 import json
 import os
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -12,7 +13,7 @@ import pytest
 from memoryd.client import Client
 from tests.daemon import RunningDaemon
 from tests.integration.test_transcript_conversations import HEAD, add, spoken, write
-from tests.store.consistency import Dump, check_consistency, dump
+from tests.store.consistency import Dump, check_consistency, dump, open_index
 from tests.waiting import eventually
 
 BOTH = {"sources": ["memory", "sessions"], "experimental": {"sessionMemory": True}}
@@ -253,28 +254,25 @@ def _indexes(daemon: RunningDaemon) -> list[Path]:
     return list(daemon.state.rglob("conversations-*.sqlite*"))
 
 
-@contextmanager
-def _opened(daemon: RunningDaemon) -> Iterator[apsw.Connection]:
-    (path,) = [file for file in _indexes(daemon) if file.suffix == ".sqlite"]
-    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+def _tail(daemon: RunningDaemon) -> str:
+    """Return how far the transcript was read; empty before its first step. Another program must not write to the file."""
+    index = next((file for file in _indexes(daemon) if file.suffix == ".sqlite"), None)
+    if index is None:
+        return ""
+    connection = apsw.Connection(str(index), flags=apsw.SQLITE_OPEN_READONLY)
+    connection.set_busy_timeout(5000)
     try:
-        yield connection
+        return "".join(row[0] for row in connection.execute("SELECT tail FROM conversations"))
+    except apsw.SQLError:
+        # its tables are not there yet
+        return ""
     finally:
         connection.close()
 
 
-def _tail(daemon: RunningDaemon) -> str:
-    """Return how far the transcript was read; empty before its first step."""
-    try:
-        with _opened(daemon) as index:
-            return "".join(row[0] for row in index.execute("SELECT tail FROM conversations"))
-    except (apsw.SQLError, ValueError):
-        # the file is not there yet, or its tables are not
-        return ""
-
-
 def _dump(daemon: RunningDaemon) -> Dump:
-    with _opened(daemon) as index:
-        with index:
-            check_consistency(index)
-        return dump(index)
+    (index,) = _indexes(daemon)
+    with closing(open_index(Path(shutil.copy(index, daemon.home / "copy.sqlite")))) as copied:
+        with copied:
+            check_consistency(copied)
+        return dump(copied)
