@@ -255,7 +255,7 @@ def _indexes(daemon: RunningDaemon) -> list[Path]:
 
 
 def _tail(daemon: RunningDaemon) -> str:
-    """Return how far the transcript was read; empty before its first step. Another program must not write to the file."""
+    """Return how far the transcript was read; empty before its first step. Only reads: others must not write there."""
     index = next((file for file in _indexes(daemon) if file.suffix == ".sqlite"), None)
     if index is None:
         return ""
