@@ -134,7 +134,7 @@ def _agent_rows(agent: AgentStatus, now: datetime) -> Iterator[StatusRow]:
     yield "database", _text(size(agent["database"]["bytes"]), agent["database"]["path"])
     yield from _conversation_rows(agent.get("qa"))
     yield from _ledger_rows(agent.get("ledger"))
-    yield from _conversation_rows(agent.get("sessions"), now)
+    yield from _heard_rows(agent.get("sessions"), now)
     yield from _outside_rows(agent)
     yield from _trouble_rows(agent, now)
 
@@ -154,16 +154,14 @@ def _ledger_rows(ledger: LedgerReply | None) -> Iterator[StatusRow]:
         yield "ledger", _text(held, ledger["path"])
 
 
-def _conversation_rows(sessions: ConversationsReply | None, now: datetime) -> Iterator[StatusRow]:
+def _heard_rows(sessions: ConversationsReply | None, now: datetime) -> Iterator[StatusRow]:
     if sessions is None or not (sessions["conversations"] or sessions["transcripts"] or sessions["reason"]):
         return
     held = f"{count(sessions['conversations'], 'conversation')}, {count(sessions['chunks'], 'chunk')}"
     pending = f"{sessions['pendingEmbeddings']:,} passages without a vector" if sessions["pendingEmbeddings"] else ""
     reading = "reading" if sessions["reading"] else f"last read {ago(sessions['lastReadAt'], now)}"
-    yield (
-        "conversations",
-        _text(held, pending, reading, sessions["reason"] or "", style=_warn(bool(sessions["reason"]))),
-    )
+    reason = sessions["reason"] or ""
+    yield "conversations", _text(held, pending, reading, reason, style=_warn(bool(reason)))
     transcripts = sessions["transcripts"]
     if transcripts is None:
         return
