@@ -76,7 +76,7 @@ def test_transcripts_are_read_only_where_both_keys_ask_for_it(launch: Launch, ow
         sessions = status["agents"][0]["sessions"]
         assert sessions is not None
         assert sessions["transcripts"] is None
-        assert any("no transcripts are read" in notice for notice in status["config"]["notices"])
+        assert any("experimental.sessionMemory" in notice for notice in status["config"]["notices"])
         daemon.stop()
     daemon = launch(BOTH)
     assert daemon.client().sync()["complete"]
