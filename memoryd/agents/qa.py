@@ -99,6 +99,7 @@ class AgentQa:
     async def add(self, new: NewTurn) -> TakenTurn:
         """Store a turn, secrets masked; raises InvalidRequest, and Denied for the session of another agent or key."""
         shared = self._enabled()
+        shared.check_writable()
         if not (new.session or new.key):
             raise InvalidRequest("the session is missing", hint="give sessionId, or the sessionKey of the session")
         try:
