@@ -1,0 +1,67 @@
+"""The real daemon with the real qmd: transcripts that are exported for it, found, kept apart and forgotten."""
+
+from pathlib import Path
+from typing import Any
+
+from memoryd.client import Client
+from tests.daemon import RunningDaemon, write_config
+from tests.real_qmd import real_qmd
+from tests.system.qmd_daemon import agent_of, paths, processes_below
+from tests.transcripts_written import EVENT, answered, append, asked
+from tests.waiting import eventually
+
+
+def ask_sessions(daemon: RunningDaemon, question: str, *, agent: str | None = None) -> Any:
+    with Client(daemon.socket) as client:
+        return client.search(question, sources=["sessions"], agent=agent)
+
+
+def config_of(home: Path, workspace: Path) -> Path:
+    sessions = {"enabled": True, "exportDir": str(home / "exports"), "retentionDays": 36_500}
+    folders = [{"path": str(home / name), "agent": name} for name in ("main", "other")]
+    memory = {
+        "backend": "qmd",
+        "qmd": {"command": real_qmd(), "sessions": sessions, "update": {"debounceMs": 50, "interval": "1s"}},
+        "sessions": {"folders": folders},
+    }
+    defaults = {"workspace": str(workspace), "memorySearch": {"provider": "none"}}
+    agents = {"defaults": defaults, "list": [{"id": "main"}, {"id": "other"}]}
+    return write_config(home, workspace, None, memory=memory, agents=agents)
+
+
+def test_exported_conversations_are_found_by_their_lines_and_by_their_agent_alone(
+    tmp_path: Path, workspace: Path
+) -> None:
+    for name in ("main", "other"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "main" / "s1.jsonl").write_bytes(
+        EVENT + asked("Where does the ocelot sleep?") + EVENT + EVENT + answered("The ocelot sleeps in the mill.")
+    )
+    (tmp_path / "other" / "s1.jsonl").write_bytes(asked("Is the margay awake?") + answered("The margay is."))
+    daemon = RunningDaemon(tmp_path, config_of(tmp_path, workspace), workspace)
+    with daemon:
+        eventually(lambda: paths(ask_sessions(daemon, "ocelot mill")) == ["sessions/main/s1.jsonl"], seconds=60)
+        hit = ask_sessions(daemon, "ocelot mill")["results"][0]
+        assert hit["source"] == "sessions"
+        assert hit["citation"] in ("sessions/main/s1.jsonl#L2-L5", "sessions/main/s1.jsonl#L5")
+        assert "sleeps in the mill" in hit["snippet"]
+        assert paths(ask_sessions(daemon, "margay")) == []
+        eventually(lambda: paths(ask_sessions(daemon, "margay", agent="other")) == ["sessions/other/s1.jsonl"])
+        assert paths(ask_sessions(daemon, "ocelot", agent="other")) == []
+        with Client(daemon.socket) as client:
+            assert paths(client.search("ocelot mill")) == [], "sessions are not asked for"
+        append(tmp_path / "main" / "s1.jsonl", asked("And the serval?"))
+        eventually(lambda: paths(ask_sessions(daemon, "serval")) == ["sessions/main/s1.jsonl"], seconds=60)
+        assert agent_of(daemon)["qmd"]["exportedSessions"] == 1
+
+        (tmp_path / "main" / "s1.jsonl").unlink()
+        eventually(lambda: paths(ask_sessions(daemon, "ocelot")) == [], seconds=60)
+        eventually(lambda: not kept_by(daemon, b"ocelot"), seconds=60)
+    eventually(lambda: not processes_below(tmp_path))
+
+
+def kept_by(daemon: RunningDaemon, word: bytes) -> list[str]:
+    """Return the files of qmd and the exports that hold a word."""
+    folders = (daemon.state / "agents", daemon.home / "exports")
+    files = [path for folder in folders for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
+    return [str(path) for path in files if word in path.read_bytes()]

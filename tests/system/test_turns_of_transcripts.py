@@ -1,0 +1,87 @@
+"""The real daemon: turns of transcripts go into the workspace if its owner says so, and else no byte of it changes."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from memoryd.domain.sessions.transcript_places import transcript_session
+from memoryd.errors import NotFound
+from tests.daemon import RunningDaemon, write_config
+from tests.transcripts_written import answered, append, asked
+from tests.waiting import eventually
+
+SESSION = transcript_session("main", "s1.jsonl")
+SECRET = "sk-" + "aB3dE6gH9jK2" * 4
+
+
+def bytes_of(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def daemon_over(home: Path, workspace: Path, *, read_only: bool = False, **qa: object) -> RunningDaemon:
+    """Return a daemon whose agent has a transcript of two turns, of which the second goes on."""
+    (home / "said").mkdir(exist_ok=True)
+    path = home / "said" / "s1.jsonl"
+    if not path.exists():
+        now = datetime.now(UTC)
+        path.write_bytes(asked(f"Is {SECRET} the key?", now) + answered("Yes.", now) + asked("And now?", now))
+    memory = {"qa": qa, "sessions": {"folders": [{"path": str(home / "said"), "agent": "main"}]}, "readOnly": read_only}
+    return RunningDaemon(home, write_config(home, workspace, None, memory=memory), workspace)
+
+
+def questions(workspace: Path) -> list[str]:
+    file = workspace / "memory" / "sessions" / f"{SESSION}.json"
+    return [turn["q"] for turn in json.loads(file.read_text())["qa_sequence"]] if file.exists() else []
+
+
+def kept_answer(daemon: RunningDaemon) -> str | None:
+    with daemon.client() as client:
+        try:
+            return client.qa_mark(f"session:{SESSION}#Q1")["a"]
+        except NotFound:
+            return None
+
+
+def test_turns_are_taken_once_over_restarts_and_kills_and_answers_are_held(tmp_path: Path, workspace: Path) -> None:
+    with daemon_over(tmp_path, workspace, fromTranscripts=True) as daemon:
+        eventually(lambda: len(questions(workspace)) == 1)
+        assert SECRET not in json.dumps(questions(workspace))
+        # below the bar, and held for a week
+        eventually(lambda: kept_answer(daemon) == "Yes.")
+        daemon.kill()
+    append(tmp_path / "said" / "s1.jsonl", asked("Then?", datetime.now(UTC)))
+    with daemon_over(tmp_path, workspace, fromTranscripts=True):
+        eventually(lambda: len(questions(workspace)) == 2)
+    with daemon_over(tmp_path, workspace, fromTranscripts=True) as daemon:
+        assert [one["session"] for one in daemon.client().qa_sessions()["sessions"]] == [SESSION]
+        append(tmp_path / "said" / "s1.jsonl", asked("Last?", datetime.now(UTC)))
+        eventually(lambda: len(questions(workspace)) == 3, seconds=40)
+    assert questions(workspace)[1:] == ["And now?", "Then?"]
+
+
+@pytest.mark.parametrize("settings", [{}, {"fromTranscripts": True, "enabled": False}, {"fromTranscripts": True}])
+def test_without_the_key_or_with_read_only_no_byte_of_a_workspace_changes(
+    tmp_path: Path, workspace: Path, settings: dict[str, object]
+) -> None:
+    before = bytes_of(workspace)
+    is_read_only = settings == {"fromTranscripts": True}
+    with daemon_over(tmp_path, workspace, read_only=is_read_only, **settings) as daemon:
+        daemon.client().sync(wait="indexed")
+        # a daemon that takes turns has them by now
+        with daemon_over(other_home(tmp_path), other_workspace(tmp_path), fromTranscripts=True):
+            eventually(lambda: len(questions(tmp_path / "other workspace")) == 1)
+    assert bytes_of(workspace) == before
+
+
+def other_home(folder: Path) -> Path:
+    home = folder / "other home"
+    home.mkdir()
+    return home
+
+
+def other_workspace(folder: Path) -> Path:
+    workspace = folder / "other workspace"
+    workspace.mkdir()
+    return workspace
