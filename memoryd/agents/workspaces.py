@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 from memoryd.agents.embedders import Embedders
+from memoryd.agents.export_folders import remove_unused_exports
 from memoryd.agents.ledgers import Ledgers
 from memoryd.agents.loops import NamedLoop
 from memoryd.agents.memories import AgentMemory
@@ -69,6 +70,7 @@ class Workspaces:
                 stack.push_async_callback(workspace.close)
             # what qmd kept of notes for agents that it serves no more, before anybody is answered
             await asyncio.to_thread(forget_unused, self._agents)
+            await asyncio.to_thread(remove_unused_exports, self._agents)
             yield
 
     def essential_loops(self) -> list[NamedLoop]:
