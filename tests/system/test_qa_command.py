@@ -38,10 +38,12 @@ def told(daemon: RunningDaemon, *arguments: str, expected: Exit = Exit.DONE) -> 
 
 
 def test_turns_are_added_and_shown(daemon: RunningDaemon) -> None:
-    done = qa(daemon, "add", "which port", "does it use?", "--answer", ADVICE, "--session", "ports", "--topic", "port")
+    said = ("which port", "does it use?", "--answer", ADVICE, "--significance", "1", "--topic", "port")
+    done = qa(daemon, "add", *said, "--session", "ports")
     assert (done.returncode, done.stdout) == (Exit.DONE, "session:ports#Q1\n"), done.stderr
     assert qa(daemon, "add", "-", "--session", "ports", given="and the proxy?\n").stdout == "session:ports#Q2\n"
-    done = qa(daemon, "add", "thanks", "--answer", "-", "--session", "ports", given="Glad to help.")
+    answer = ("--answer", "-", "--significance", "0")
+    done = qa(daemon, "add", "thanks", *answer, "--session", "ports", given="Glad to help.")
     assert "qa mark session:ports#Q3" in done.stderr
     shown = qa(daemon, "show", "ports")
     assert shown.returncode == Exit.DONE
@@ -49,7 +51,7 @@ def test_turns_are_added_and_shown(daemon: RunningDaemon) -> None:
     assert shown.stdout.count("session:ports#Q") == 3
     assert [turn["seq"] for turn in told(daemon, "show", "session:ports#Q2-Q9")["sequence"]] == [2, 3]
     found = told(daemon, "show", "ports", "--seq", "-2", "--grep", "PROXY")
-    assert [turn["seq"] for turn in found["sequence"]] == [2]
+    assert [turn["seq"] for turn in found["sequence"]] == [1, 2]
     assert "3 turns" in qa(daemon, "show").stdout
     assert "ports" in [one["session"] for one in told(daemon, "show", "--limit", "200")["sessions"]]
 
@@ -67,7 +69,10 @@ def test_context_says_why_on_stderr(daemon: RunningDaemon) -> None:
 
 
 def test_answer_is_marked_dropped_and_brought_back(daemon: RunningDaemon) -> None:
-    assert qa(daemon, "add", "name?", "--answer", "Ada", "--session", "marks").returncode == Exit.DONE
+    assert (
+        qa(daemon, "add", "name?", "--answer", "Ada", "--significance", "0", "--session", "marks").returncode
+        == Exit.DONE
+    )
     assert "A: Ada" in qa(daemon, "mark", "session:marks#Q1").stdout
     assert told(daemon, "mark", "session:marks#Q1", "--drop")["a"] is None
     assert told(daemon, "mark", "session:marks#Q1", "--answer", "Ada L.")["a"] == "Ada L."

@@ -108,7 +108,7 @@ def test_session_begins_with_what_was_said_last(launch: Launch) -> None:
 
 def test_answer_below_the_bar_is_held_and_comes_back(launch: Launch) -> None:
     client = launch().client()
-    added = client.add_turn("What is your name?", "I am Ada.", session="names")
+    added = client.add_turn("What is your name?", "I am Ada.", session="names", significance=0)
     assert (added["kept"], added["citation"]) == (False, "session:names#Q1")
     assert client.qa_mark("session:names#Q1")["a"] == "I am Ada."
     assert client.qa_session("names")["sequence"][0]["a"] == "I am Ada."
@@ -128,7 +128,7 @@ def test_turn_is_stored_though_the_ledger_cannot_be_used(launch: Launch) -> None
     (agent,) = daemon.client().status()["agents"]
     assert agent["ledger"] is not None
     Path(agent["ledger"]["path"]).mkdir(parents=True)
-    assert daemon.client().add_turn("What is your name?", "I am Ada.", session="names")["remembered"]
+    assert daemon.client().add_turn("What is your name?", "I am Ada.", session="names", significance=0)["remembered"]
     assert [part["part"] for part in daemon.client().status()["agents"][0]["degraded"]] == ["ledger"]
     with pytest.raises(NotNow):
         daemon.client().qa_mark("session:names#Q1")
