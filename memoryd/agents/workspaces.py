@@ -97,9 +97,11 @@ class Workspaces:
         return any(workspace.index.pending_files for workspace in self.all)
 
     def rescan(self) -> None:
-        """Look at every workspace now."""
+        """Look at every workspace, and for conversations, now."""
         for workspace in self.all:
             workspace.index.demand()
+            for conversations in workspace.conversations.values():
+                conversations.demand()
 
     def note_jump(self, jump: Jump) -> None:
         """Take the news that the clocks jumped: look at everything, and after a step back believe no file's times."""

@@ -67,6 +67,7 @@ class ConversationFeeder:
         """Conversations that could not be read at the last try, and why."""
         self.last_read_at: datetime | None = None
         self.is_reading = False
+        self._again_in: float | None = None
         self.looks = 0
         """How often the source was looked at."""
         self._writer = writer
@@ -142,6 +143,7 @@ class ConversationFeeder:
         while self._asked <= self._answered:
             at = [looked_at + self._settings.reconcile] if self._settings.reconcile else []
             at += [] if self._debounce.due is None else [self._debounce.due]
+            at += [] if self._again_in is None else [looked_at + self._again_in]
             if at and min(at) <= now():
                 return
             await self._pause(min(at) - now() if at else None)
@@ -164,7 +166,10 @@ class ConversationFeeder:
         self.failures = {path: why for path, why in self.failures.items() if path in look.present}
         self.looks += 1
         self._on_look()
-        for path in look.due:
+        self._again_in = look.again_in
+        for number, path in enumerate(look.due):
+            if number:
+                await self._give_way()
             await self._read(path)
         # what is new first: a conversation under another name keeps its vectors so
         await self._writer.purge([path for path in read if path not in look.present])

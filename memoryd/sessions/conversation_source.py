@@ -17,6 +17,8 @@ class SourceLook:
     due: Sequence[RelativePath]
     trouble: str = ""
     """What of it cannot be told, and why; empty if nothing."""
+    again_in: float | None = None
+    """In how many seconds another look is worth it though nothing happens; None: nobody knows of a reason."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import Final, Protocol
 from memoryd.domain.conversation_paths import transcript_path
 from memoryd.domain.documents import FileStat, RelativePath, SkippedFile
 from memoryd.domain.sessions.conversation_parts import ConversationLine
-from memoryd.domain.sessions.reading_on_time import ReadingRule, is_due
+from memoryd.domain.sessions.reading_on_time import ReadingRule, is_due, rests_in
 from memoryd.domain.sessions.transcripts.steps import ReadOn, TranscriptState
 from memoryd.domain.sessions.transcripts.tails import read_tail, written_tail
 from memoryd.domain.sessions.transcripts.utterances import TranscriptFormat
@@ -110,6 +110,8 @@ class TranscriptConversations:
         self._missing: dict[Path, float] = {}
         self._growing = GrowingFiles(clock)
         self._places: Mapping[RelativePath, _Place] = {}
+        self._rests: list[float] = []
+        """In how many seconds transcripts that have grown a little will have rested long enough."""
 
     def look(self, read: Mapping[RelativePath, str], *, is_forced: bool) -> SourceLook:
         """Say which transcripts there are, and which of them are to be read on; forced, all that have changed."""
@@ -121,12 +123,14 @@ class TranscriptConversations:
         self._growing.keep({place.file for place in places.values()})
         lost = {seen.path for seen in folders if seen.problem and self._keeps(seen)}
         kept = {path for path, state in read.items() if lost and _folder_of(state) in (None, *lost)}
+        self._rests = []
         due = [path for path, place in places.items() if self._is_due(place, read.get(path), is_forced=is_forced)]
         self._places = places
         self.seen = _seen(folders, places, len(withheld), skipped)
         troubles = [f"{seen.path}: {seen.problem}" for seen in folders if seen.problem and not self._may_miss(seen)]
         newest_first = sorted(due, key=lambda path: -places[path].stat.mtime_ns)
-        return SourceLook(places.keys() | (kept - withheld), newest_first, "; ".join(troubles))
+        present, again_in = places.keys() | (kept - withheld), min(self._rests, default=None)
+        return SourceLook(present, newest_first, "; ".join(troubles), again_in)
 
     def read_on(self, path: RelativePath, tail: str) -> ReadStep | None:
         """Read some lines more; None if the file is gone."""
@@ -194,7 +198,12 @@ class TranscriptConversations:
         if inode != place.stat.inode or place.stat.size < size:
             # another file under its name: what was read of the old one is told until it is read
             return True
-        return is_due(self._growing.growth(place.file, place.stat, size), self._rule)
+        growth = self._growing.growth(place.file, place.stat, size)
+        if is_due(growth, self._rule):
+            return True
+        rests = rests_in(growth, self._rule)
+        self._rests += [] if rests is None else [rests]
+        return False
 
 
 def _lines(step: ReadOn, *, is_first: bool) -> Iterator[ConversationLine]:

@@ -126,7 +126,7 @@ def test_events_have_it_read_when_enough_has_come(
 
 def test_one_that_rests_is_read_to_its_end(launch: Launch, own: Path) -> None:
     write(own / "0d9f.jsonl", [spoken("Where does the quetzal nest?")])
-    daemon = launch({**BOTH, "sync": {"reconcileSeconds": 0.2, "sessions": {**NEVER, "idleSeconds": 0.5}}})
+    daemon = launch({**BOTH, "sync": {"sessions": {**NEVER, "idleSeconds": 0.5}}})
     daemon.client().sync()
     add(own / "0d9f.jsonl", spoken("And the toucan?"))
     eventually(lambda: found(daemon.client(), "toucan"))

@@ -39,6 +39,11 @@ def is_due(growth: Growth, rule: ReadingRule) -> bool:
     return growth.rested >= rule.idle or (growth.is_compacted and rule.after_compaction)
 
 
+def rests_in(growth: Growth, rule: ReadingRule) -> float | None:
+    """Return in how many seconds a transcript has rested long enough, None if nothing has come to it."""
+    return max(0.0, rule.idle - growth.rested) if growth.bytes > 0 else None
+
+
 def tells_compaction(data: bytes) -> bool:
     """Tell whether a record of a compaction stands in these lines."""
     return _COMPACTION.search(data) is not None

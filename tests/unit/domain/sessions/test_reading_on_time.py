@@ -1,0 +1,53 @@
+"""When a transcript that grows is read on."""
+
+import pytest
+
+from memoryd.domain.sessions.reading_on_time import Growth, ReadingRule, is_due, rests_in, tells_compaction
+
+RULE = ReadingRule(bytes=1000, lines=10, idle=60.0)
+
+
+@pytest.mark.parametrize(
+    ("growth", "expected"),
+    [
+        (Growth(999, 9, 0.0), False),
+        (Growth(1000, 1, 0.0), True),
+        (Growth(10, 10, 0.0), True),
+        (Growth(10, 1, 59.9), False),
+        (Growth(10, 1, 60.0), True),
+        (Growth(0, 0, 60.0), True),
+        (Growth(10, 1, 0.0, is_compacted=True), True),
+    ],
+)
+def test_enough_growth_a_rest_or_a_compaction(growth: Growth, expected: bool) -> None:
+    assert is_due(growth, RULE) is expected
+
+
+@pytest.mark.parametrize("rule", [ReadingRule(bytes=0, lines=10), ReadingRule(bytes=1000, lines=0)])
+def test_nought_means_any_growth(rule: ReadingRule) -> None:
+    assert is_due(Growth(1, 1, 0.0), rule)
+    assert not is_due(Growth(0, 0, 0.0), rule)
+
+
+def test_compaction_may_be_left_to_the_other_rules() -> None:
+    rule = ReadingRule(bytes=1000, lines=10, idle=60.0, after_compaction=False)
+    assert not is_due(Growth(10, 1, 0.0, is_compacted=True), rule)
+
+
+def test_a_rest_ends_in_what_is_left_of_it_and_only_after_growth() -> None:
+    assert rests_in(Growth(1, 0, 20.0), RULE) == 40.0
+    assert rests_in(Growth(1, 0, 80.0), RULE) == 0.0
+    assert rests_in(Growth(0, 0, 20.0), RULE) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (b'{"type": "compaction", "summary": "x"}', True),
+        (b'{"type":"system","subtype":"compact_boundary"}', True),
+        (b'{"type":"message","message":{"content":"a \\"type\\": \\"compaction\\""}}', False),
+        (b'{"type":"message"}', False),
+    ],
+)
+def test_compaction_is_told_by_its_record_not_by_words_about_it(line: bytes, expected: bool) -> None:
+    assert tells_compaction(line) is expected
