@@ -36,6 +36,12 @@ def page() -> str:
         rows = [
             ("configuration", paths.config_file(), "`$MEMORYD_CONFIG`", "the defaults hold"),
             ("index of a workspace", index, "`store.path`", "made anew from the notes"),
+            (
+                "conversations of an agent",
+                index.with_name("conversations-<agent>.sqlite"),
+                "beside the index",
+                "read again",
+            ),
             ("ledger of a workspace", index.with_name(LEDGER_NAME), "beside the index", "its history is lost, no note"),
             ("rules last read of `.memoryignore`", f"{index}-ignore", "beside the index", "private until read again"),
             ("socket", "$XDG_RUNTIME_DIR/memoryd/memoryd.sock", "`$MEMORYD_SOCKET`", "made anew at once"),
