@@ -46,12 +46,19 @@ from memoryd.replies import (
     ReindexReply,
     SearchReply,
     ServerEvent,
+    SessionForgetReply,
+    SessionLinesReply,
+    SessionRememberReply,
+    SessionsReply,
     SessionStartReply,
+    SessionSyncReply,
     StatusReply,
     SyncReply,
 )
 from memoryd.wire import API, ErrorCode, SyncGoal
 
+FORGET_MS = 120_000
+"""How long a forgetting may take: the words of a large index are written anew."""
 GRACE_SECONDS = 5.0
 """How much longer than a deadline the client waits for the reply that reports it."""
 
@@ -170,6 +177,52 @@ class Client:
         """
         body = {"sessionKey": session_key, "agent": agent}
         reply: SessionStartReply = self._call("POST", "/sessions/start", body)
+        return reply
+
+    def sessions(
+        self, *, limit: int | None = None, session_key: str | None = None, agent: str | None = None
+    ) -> SessionsReply:
+        """List conversations and transcripts, that in which something was said last first."""
+        query = {"limit": limit, "sessionKey": session_key, "agent": agent}
+        reply: SessionsReply = self._call("GET", _target("/sessions", query))
+        return reply
+
+    def session_lines(
+        self, citation: str, *, context: int | None = None, session_key: str | None = None, agent: str | None = None
+    ) -> SessionLinesReply:
+        """Read the lines of a citation, with so many around them. Raises NotFound if they no longer say that."""
+        query = {"citation": citation, "context": context, "sessionKey": session_key, "agent": agent}
+        reply: SessionLinesReply = self._call("GET", _target("/sessions/lines", query))
+        return reply
+
+    def sync_sessions(
+        self, *, wait: bool = True, timeout_ms: int | None = None, agent: str | None = None
+    ) -> SessionSyncReply:
+        """Read transcripts now, and wait until all that was there is indexed; `timeout_ms` as in `sync`."""
+        limit_ms = int(self.timeout * 1000) if timeout_ms is None else timeout_ms
+        body = {"agent": agent, "wait": wait, "timeoutMs": limit_ms}
+        reply: SessionSyncReply = self._call("POST", "/sessions/sync", body, wait_ms=limit_ms)
+        return reply
+
+    def forget_session(
+        self, session: str, *, dry_run: bool = False, session_key: str | None = None, agent: str | None = None
+    ) -> SessionForgetReply:
+        """Take a conversation out of everything, or say what would go. Raises NotFound, Denied but for the owner."""
+        body = {"session": session, "dryRun": dry_run, "sessionKey": session_key, "agent": agent}
+        reply: SessionForgetReply = self._call("POST", "/sessions/forget", body, wait_ms=FORGET_MS)
+        return reply
+
+    def remember_session(
+        self,
+        session: str | None = None,
+        *,
+        remember: bool = False,
+        session_key: str | None = None,
+        agent: str | None = None,
+    ) -> SessionRememberReply:
+        """Mark a conversation, else what is said under `session_key`, "do not remember", or take that back."""
+        body = {"session": session, "remember": remember, "sessionKey": session_key, "agent": agent}
+        reply: SessionRememberReply = self._call("POST", "/sessions/remember", body)
         return reply
 
     def add_turn(

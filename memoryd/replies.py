@@ -483,6 +483,81 @@ class MassRemovalReply(TypedDict):
     left: int
 
 
+class SessionEntryReply(TypedDict):
+    """A conversation: a session of questions and answers, or a transcript of another program."""
+
+    id: str
+    kind: Literal["qa", "transcript"]
+    key: str | None
+    turns: int | None
+    answers: int | None
+    lines: int | None
+    bytes: int | None
+    firstActivity: str | None
+    lastActivity: str | None
+    archived: bool
+    indexed: bool
+    reason: str | None
+    remembered: bool
+
+
+class SessionsReply(TypedDict):
+    """The conversations of an agent, that in which something was said last first."""
+
+    sessions: list[SessionEntryReply]
+    total: int
+    withheldKeys: int
+
+
+class SessionLineReply(TypedDict):
+    """A line of a conversation; `cited` is false for a neighbour."""
+
+    line: int
+    text: str
+    cited: bool
+
+
+class SessionLinesReply(TypedDict):
+    """Lines of a conversation; `nextLine` is where to go on."""
+
+    id: str
+    citation: str
+    lines: list[SessionLineReply]
+    nextLine: int | None
+
+
+class SessionSyncReply(TypedDict):
+    """How far the conversations are read."""
+
+    conversations: int
+    indexed: int
+    complete: bool
+    reason: str | None
+
+
+class SessionForgetReply(TypedDict):
+    """What was forgotten, or would be, and what is out of reach."""
+
+    id: str
+    kind: Literal["qa", "transcript"]
+    forgotten: bool
+    files: int
+    turns: int
+    answers: int
+    rows: int
+    heldAnswers: int
+    exports: int
+    stays: list[str]
+
+
+class SessionRememberReply(TypedDict):
+    """What holds of a conversation, or of a session key, from now on."""
+
+    id: str | None
+    remembered: bool
+    rows: int
+
+
 class QmdCollectionReply(TypedDict):
     """A folder that qmd indexes."""
 

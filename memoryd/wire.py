@@ -19,9 +19,11 @@ TOPIC_CHARS_MAX = 64
 """Of a turn that is added: how long its question, its answer and a topic may be, and how many topics it may have."""
 TURNS_MAX = 100
 SESSIONS_MAX = 200
+NEIGHBOURS_MAX = 200
 SEQUENCE_MAX = 50
 SEQUENCE_TOKENS_MAX = 100_000
-"""What a reply has at most: turns of a session, sessions or topics of a list, and turns and tokens of a sequence."""
+"""What a reply has at most: turns of a session, sessions or topics of a list, lines around cited ones, and turns and
+tokens of a sequence."""
 
 
 class ErrorCode(StrEnum):

@@ -3,12 +3,14 @@
 Each takes and returns values. What tells or changes what notes say takes an `Admitted`, which the gate alone gives.
 """
 
+import asyncio
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import timedelta
 
 from memoryd.agents.events import EventBus, Subscription
+from memoryd.agents.kept_conversations import KeptConversations, ReadConversations, together
 from memoryd.agents.qa import AgentQa
 from memoryd.agents.read import AgentFiles, NoteExcerpt
 from memoryd.agents.search import AgentSearch, SearchOptions, SearchOutcome
@@ -32,6 +34,7 @@ class AgentMemory:
     sync: AgentSync
     sessions: AgentSessions
     qa: AgentQa
+    conversations: KeptConversations
     parts: AgentParts
     """Of which status tells."""
 
@@ -58,6 +61,16 @@ class AgentMemories:
     def qa(self, admitted: Admitted) -> AgentQa:
         """Return the questions and answers that a request may see and add to; raises UnknownAgent."""
         return self._found(admitted.agent).qa
+
+    def conversations(self, admitted: Admitted) -> KeptConversations:
+        """Return the conversations that a request may see; raises UnknownAgent."""
+        return self._found(admitted.agent).conversations
+
+    async def sync_conversations(self, agent: str | None, *, wait: bool, limit: timedelta | None) -> ReadConversations:
+        """Read what was said until now, of the named agent or of all; raises UnknownAgent, StoreError, NotNow."""
+        rooms = [memory.conversations for memory in self._chosen(agent)]
+        within = DEFAULT_WAIT if limit is None else limit
+        return together(await asyncio.gather(*(room.sync(wait=wait, limit=within) for room in rooms)))
 
     def start_session(self, admitted: Admitted) -> bool:
         """Begin a session; return whether the index looks at the disk now. Raises Disabled, UnknownAgent."""

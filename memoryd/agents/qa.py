@@ -27,6 +27,7 @@ from memoryd.errors import Disabled, InvalidRequest, MemorydError, NotFound, Sto
 from memoryd.sessions.footprint import QaFootprint, footprint
 from memoryd.sessions.known_sessions import Entry, head_of
 from memoryd.sessions.qa_store import AddedTurn, FoundSequence, QaStore
+from memoryd.sessions.withheld_conversations import WithheldConversations
 from memoryd.store.ledger import Ledger
 from memoryd.wire import TURNS_MAX
 
@@ -90,8 +91,11 @@ class QaFigures:
 class AgentQa:
     """The questions and answers of one agent; without `shared` they are off."""
 
-    def __init__(self, agent: Agent, shared: WorkspaceQa | None, ledger: Ledger) -> None:
+    def __init__(
+        self, agent: Agent, shared: WorkspaceQa | None, ledger: Ledger, withheld: WithheldConversations
+    ) -> None:
         self._id = agent.id
+        self._withheld = withheld
         self._ledger = ledger
         self._turns = agent.memory.qa.context_turns
         self._shared = shared
@@ -106,6 +110,8 @@ class AgentQa:
             at = said_at(new.timestamp, shared.now())
         except ValueError as exc:
             raise InvalidRequest(f"timestamp: {exc}") from exc
+        if new.key and await self._is_withheld(new.key):
+            return TakenTurn(None, None)
         raw = RawTurn(new.question, new.answer, at, new.significance, new.topics)
         added = await shared.write(lambda store: self._added(store, new, raw))
         if added is not None:
@@ -188,6 +194,17 @@ class AgentQa:
         # what keeps the ledger from being used is told in status, and costs no turn
         with contextlib.suppress(StoreError, OSError):
             await self._ledger.hold(self._id, session, seq, answer)
+            # forgotten in between: its answers were deleted before this one came
+            if not await self._enabled().read(lambda store: store.has(session)):
+                await self._ledger.drop(self._id, session, seq)
+
+    async def _is_withheld(self, key: str) -> bool:
+        """Tell whether nothing is to be remembered of what is said under a key; raises StoreUnavailable.
+
+        While nobody knows nothing is stored: a turn that was not to be kept is worse than one that is lacking.
+        """
+        await self._withheld.load()
+        return self._withheld.has_key(key)
 
     async def _held(self, session: SessionId, seq: int) -> str:
         """Return the answer that is held for a turn; raises NotFound, or StoreUnavailable if nobody can tell."""

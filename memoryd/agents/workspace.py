@@ -6,6 +6,7 @@ from functools import partial
 
 from memoryd.agents.conversation_figures import ConversationCensus
 from memoryd.agents.conversation_search import conversation_arm
+from memoryd.agents.conversation_wiring import kept_conversations
 from memoryd.agents.conversations import AgentConversations, NotesAhead
 from memoryd.agents.export_folders import export_settings
 from memoryd.agents.figures import Census
@@ -78,15 +79,29 @@ class Workspace:
             for agent, look in ((agent, listings[agent.id].look) for agent in agents)
             if agent.memory.backend == "qmd"
         }
-        self.qas = {agent.id: AgentQa(agent, around.qas.get(agent.id), around.ledgers.of(agent)) for agent in agents}
+        self.qas = {agent.id: self._qa(agent, around) for agent in agents}
         self.takings = {
             agent.id: self._taking(agent, around.qas[agent.id], listings[agent.id])
             for agent in agents
             if agent.id in around.qas and agent.takes_turns
         }
+        self.kept = {
+            agent.id: kept_conversations(
+                agent,
+                self.conversations[agent.id],
+                shared=around.qas.get(agent.id),
+                ledger=around.ledgers.of(agent),
+                qmd=self.qmds.get(agent.id),
+            )
+            for agent in agents
+        }
         self.memories = [self._memory(agent, self.qas[agent.id], around.limits) for agent in agents]
         # while qmd is thought to answer, nobody needs the vectors of the builtin index
         self.index.lane.pause(bool(self.qmds))
+
+    def _qa(self, agent: Agent, around: Surroundings) -> AgentQa:
+        withheld = self.conversations[agent.id].withheld
+        return AgentQa(agent, around.qas.get(agent.id), around.ledgers.of(agent), withheld)
 
     def _listing(self, agent: Agent) -> TranscriptListing:
         return TranscriptListing(agent.id, transcript_folders(agent), self.conversations[agent.id].withheld)
@@ -161,6 +176,7 @@ class Workspace:
             sync=AgentSync(agent=agent.id, index=index, slot=slot, qmd=qmd, conversations=talks),
             sessions=AgentSessions(agent.memory_search.sync, index.indexer, talks.demand),
             qa=qa,
+            conversations=self.kept[agent.id],
             parts=AgentParts(
                 id=agent.id,
                 path=path,
@@ -197,6 +213,7 @@ class Workspace:
             loops.append((f"qmd server {agent}", sidecar.run_server))
         for agent, taking in self.takings.items():
             loops.append((f"transcripts {agent}", partial(self._run_knowing, agent, taking.run)))
+        loops += [(f"forgetting {agent}", kept.forgetting.run) for agent, kept in self.kept.items()]
         return loops + [loop for each in self.conversations.values() for loop in each.loops()]
 
     async def _run_knowing(self, agent: str, run: Callable[[], Awaitable[None]]) -> None:

@@ -49,7 +49,7 @@ class WorkspaceQa:
         self.name = agents[0].id
         self.workspace = Path(os.path.realpath(agents[0].workspace))
         self._is_shared = len(agents) > 1
-        self._is_read_only = memory.read_only
+        self.is_read_only = memory.read_only
         self._now = _clock(memory)
         self._look_seconds = look_seconds
         self._upkeep = QaUpkeep(now=self._now)
@@ -67,7 +67,7 @@ class WorkspaceQa:
     def loops(self) -> list[NamedLoop]:
         """Name the loops that read the files, and those that write what follows from them."""
         watching: NamedLoop = (f"qa {self.name}", self._watch)
-        return [watching] if self._is_read_only else [watching, (f"qa upkeep {self.name}", self._keep)]
+        return [watching] if self.is_read_only else [watching, (f"qa upkeep {self.name}", self._keep)]
 
     async def until_open(self) -> None:
         """Wait until it is known which sessions there are."""
@@ -95,7 +95,7 @@ class WorkspaceQa:
 
     def check_writable(self) -> None:
         """Raise Denied where nothing may be written."""
-        if self._is_read_only:
+        if self.is_read_only:
             raise Denied("nothing is written: memory.readOnly is true", hint="set memory.readOnly: false")
 
     def problems(self, agent: str, *, names_all: bool = False) -> QaProblems:

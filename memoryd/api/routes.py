@@ -46,6 +46,8 @@ class Row:
 
 LONGEST_WAIT: Final = timedelta(hours=1, minutes=1)
 """A little more than a caller may ask for."""
+FORGETTING: Final = timedelta(minutes=2)
+"""The words of a large index are written anew."""
 
 TABLE: Final = (
     Row("GET", "/openapi.json", Who.ANYONE, description.describe, "Describe the API", is_described=False),
@@ -54,6 +56,18 @@ TABLE: Final = (
     Row("POST", f"{API}/search", Who.SESSION, search.search, "Search a memory"),
     Row("GET", f"{API}/files/{{path}}", Who.SESSION, files.get_file, "Read lines of a document"),
     Row("POST", f"{API}/sessions/start", Who.SESSION, sessions.start, "Begin a session"),
+    Row("GET", f"{API}/sessions", Who.SESSION, sessions.listing, "List conversations and transcripts"),
+    Row("GET", f"{API}/sessions/lines", Who.SESSION, sessions.lines, "Read lines of a conversation"),
+    Row("POST", f"{API}/sessions/sync", Who.AGENT, sessions.sync, "Read transcripts now", deadline=LONGEST_WAIT),
+    Row(
+        "POST",
+        f"{API}/sessions/forget",
+        Who.OWNER,
+        sessions.forget,
+        "Take a conversation out of everything",
+        deadline=FORGETTING,
+    ),
+    Row("POST", f"{API}/sessions/remember", Who.SESSION, sessions.remember, "Do not remember a conversation"),
     Row("POST", f"{API}/qa/turns", Who.SESSION, qa.add, "Store a turn of a conversation"),
     Row("GET", f"{API}/qa/sessions", Who.SESSION, qa.sessions, "List conversations"),
     Row("GET", f"{API}/qa/sessions/{{session}}", Who.SESSION, qa.session, "Read turns of a conversation"),

@@ -1,8 +1,37 @@
-"""`POST /v1/sessions/start`: an agent says that a session begins."""
+"""`/v1/sessions…`: a session begins; conversations as a whole are listed, read, forgotten, or not remembered."""
 
-from memoryd.api.dependencies import Asking, Memories
-from memoryd.api.qa import turn_reply
+from datetime import timedelta
+from typing import Annotated, Literal
+
+from fastapi import Query
+
+from memoryd.agents.conversation_list import ListedConversation
+from memoryd.agents.forgetting import Receipt
+from memoryd.api.dependencies import AdmittedByQuery, Asking, Memories
+from memoryd.api.kept_session_models import (
+    SessionEntryReply,
+    SessionForgetReply,
+    SessionForgetRequest,
+    SessionLineReply,
+    SessionLinesReply,
+    SessionRememberReply,
+    SessionRememberRequest,
+    SessionsReply,
+    SessionSyncReply,
+    SessionSyncRequest,
+)
+from memoryd.api.qa import Limit, turn_reply
 from memoryd.api.session_models import SessionStartReply, SessionStartRequest
+from memoryd.domain.conversation_paths import holds_turns
+from memoryd.errors import Denied, InvalidRequest
+from memoryd.wire import NEIGHBOURS_MAX
+
+CitationParameter = Annotated[
+    str, Query(min_length=1, max_length=1024, description="what to read, such as `sessions/main/a.jsonl#L120-L130`")
+]
+Around = Annotated[
+    int, Query(ge=0, le=NEIGHBOURS_MAX, description="so many lines before and after those of the citation, too")
+]
 
 
 async def start(request: SessionStartRequest, caller: Asking, memories: Memories) -> SessionStartReply:
@@ -12,3 +41,93 @@ async def start(request: SessionStartRequest, caller: Asking, memories: Memories
     before = await memories.qa(admitted).start(caller.key(request.session_key))
     sequence = [turn_reply(before.session, turn) for turn in before.turns] if before.session else []
     return SessionStartReply(context=before.text, sequence=sequence, is_sync_scheduled=is_scheduled)
+
+
+async def listing(admitted: AdmittedByQuery, memories: Memories, limit: Limit = 50) -> SessionsReply:
+    """List conversations: sessions of questions and answers, and transcripts of other programs."""
+    room = memories.conversations(admitted)
+    found = await room.all()
+    shown = [_listed(one) for one in found[:limit]]
+    return SessionsReply(sessions=shown, total=len(found), withheld_keys=await room.withheld_keys())
+
+
+async def lines(
+    citation: CitationParameter, admitted: AdmittedByQuery, memories: Memories, context: Around = 0
+) -> SessionLinesReply:
+    """Read lines of a conversation, without secrets; what it no longer says is not found."""
+    found = await memories.conversations(admitted).show(citation, around=context)
+    told = [SessionLineReply(line=one.number, text=one.text, cited=one.is_cited) for one in found.lines]
+    return SessionLinesReply(
+        id=found.citation.path, citation=str(found.citation), lines=told, next_line=found.next_line
+    )
+
+
+async def sync(request: SessionSyncRequest, caller: Asking, memories: Memories) -> SessionSyncReply:
+    """Read transcripts, and sessions that others wrote, now; with `wait`, answer when that is done."""
+    limit = None if request.timeout_ms is None else timedelta(milliseconds=request.timeout_ms)
+    done = await memories.sync_conversations(caller.agent_of(request.agent), wait=request.wait, limit=limit)
+    return SessionSyncReply(
+        conversations=done.conversations, indexed=done.indexed, complete=done.is_complete, reason=done.reason or None
+    )
+
+
+async def forget(request: SessionForgetRequest, caller: Asking, memories: Memories) -> SessionForgetReply:
+    """Take a conversation out of everything, for the owner alone, and say what cannot be reached."""
+    room = memories.conversations(caller.admit(request.agent, request.session_key))
+    receipt = await (room.would_forget(request.session) if request.dry_run else room.forget(request.session))
+    return _receipt(receipt, is_forgotten=not request.dry_run)
+
+
+async def remember(request: SessionRememberRequest, caller: Asking, memories: Memories) -> SessionRememberReply:
+    """Mark a conversation, or what is said under a session key, "do not remember"; only the owner takes that back."""
+    room = memories.conversations(caller.admit(request.agent, request.session_key))
+    key, is_owners = caller.key(request.session_key), caller.binding.is_owners
+    if request.remember and not is_owners:
+        raise Denied("only the owner has a conversation be remembered again", hint="ask on the owner's socket")
+    if request.session is None and not key:
+        raise InvalidRequest("nothing is named", hint="give session, or the sessionKey that is meant")
+    if request.session is None:
+        done = await room.remember_key(key, is_remembered=request.remember)
+    elif is_owners or await room.is_opened_with(request.session, key):
+        done = await room.remember(request.session, is_remembered=request.remember)
+    else:
+        raise Denied("the conversation was opened with another session key", hint="ask on the owner's socket")
+    return SessionRememberReply(id=done.path, remembered=done.is_remembered, rows=done.rows)
+
+
+def _listed(one: ListedConversation) -> SessionEntryReply:
+    return SessionEntryReply(
+        id=one.path,
+        kind=_kind(one.path),
+        key=one.key or None,
+        turns=one.turns,
+        answers=one.answers,
+        lines=one.lines,
+        bytes=one.bytes,
+        first_activity=one.began,
+        last_activity=one.ended,
+        archived=one.is_archived,
+        indexed=not one.reason,
+        reason=one.reason or None,
+        remembered=one.is_remembered,
+    )
+
+
+def _receipt(receipt: Receipt, *, is_forgotten: bool) -> SessionForgetReply:
+    removed = receipt.removed
+    return SessionForgetReply(
+        id=receipt.path,
+        kind=_kind(receipt.path),
+        forgotten=is_forgotten,
+        files=removed.files,
+        turns=removed.turns,
+        answers=removed.answers,
+        rows=removed.rows,
+        held_answers=removed.held_answers,
+        exports=removed.exports,
+        stays=list(receipt.stays),
+    )
+
+
+def _kind(path: str) -> Literal["qa", "transcript"]:
+    return "qa" if holds_turns(path) else "transcript"

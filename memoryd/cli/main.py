@@ -17,7 +17,20 @@ from memoryd.cli.invocation import HELP, Invocation, shared
 from memoryd.errors import MemorydError
 from memoryd.wire import ErrorCode, Exit
 
-COMMANDS = ("status", "search", "get", "sync", "reindex", "index", "qa", "models", "qmd", "doctor", "version")
+COMMANDS = (
+    "status",
+    "search",
+    "get",
+    "sync",
+    "reindex",
+    "index",
+    "qa",
+    "sessions",
+    "models",
+    "qmd",
+    "doctor",
+    "version",
+)
 INTERRUPTED = 130
 """128 + SIGINT, as shells count."""
 

@@ -13,6 +13,7 @@ from memoryd.config.qmd import QmdSection
 from memoryd.config.resolved import Agent
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.gitignore import Patterns
+from memoryd.domain.sessions.exported_text import export_name
 from memoryd.domain.text.entries import ChunkSettings
 from memoryd.files.ignore import Ruling
 from memoryd.files.scan_rules import ScanRoot
@@ -203,6 +204,14 @@ class AgentQmd:
             return True
         await asyncio.to_thread(self._given.exports.withhold, transcript)
         return await self.qmd.upkeep.follow(embeds=False)
+
+    def has_export(self, transcript: str) -> bool:
+        """Tell whether there is an export of a transcript, by the name of its file."""
+        return self._given.exports.transcript_of(export_name(transcript)) == transcript
+
+    def remember_transcript(self, transcript: str) -> None:
+        """Have a transcript be exported again, once whoever lists them tells of it."""
+        self._given.exports.release(transcript)
 
     def _show(self, collections: Sequence[Collection]) -> bool:
         """Bring the notes and the conversations that qmd reads to what they are to be."""

@@ -46,6 +46,10 @@ class Exports(Protocol):
         """Delete the export of a transcript at once, and make none again. Blocks, and may raise OSError."""
         ...
 
+    def release(self, transcript: str) -> None:
+        """Take that back."""
+        ...
+
 
 def exported_collection(agent: str, exports: Exports) -> tuple[Collection, ...]:
     """Return the collection of an agent's exports, none where none are made."""

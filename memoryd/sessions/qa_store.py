@@ -153,7 +153,7 @@ class QaStore:
             # another process may have begun it
             self.look()
             newest = self._going_on(key, agent, at)
-        return newest or session_id(key, at.date(), lambda name: not (self._files.has(name) or self._archive.has(name)))
+        return newest or session_id(key, at.date(), lambda name: not self.has(name))
 
     def append_by_key(self, key: str, raw: RawTurn, *, agent: str) -> AddedTurn | None:
         """Add a turn to the session of a session key that goes on, or to a new one; as `append` does."""
@@ -169,6 +169,11 @@ class QaStore:
         """Return the newest session of an agent with a session key, None if there is none."""
         newest = self._known.newest(agent, key)
         return head_of(newest).id if newest else None
+
+    def current_session(self, key: str, agent: str, at: datetime) -> SessionId | None:
+        """Return the session of an agent with a session key that goes on at a time, None if there is none."""
+        self.look()
+        return self._going_on(key, agent, at)
 
     def append(self, name: str, raw: RawTurn, *, agent: str, key: str = "") -> AddedTurn | None:
         """Add a turn to a session, which is made if there is none; None if the session is not to be remembered.
@@ -287,6 +292,10 @@ class QaStore:
         if stored.agent != agent:
             raise NotFound(f"there is no session {session}")
         return stored
+
+    def has(self, session: SessionId) -> bool:
+        """Tell whether there is a file of a session, in the archive too."""
+        return self._files.has(session) or self._archive.has(session)
 
     def sessions(self, agent: str) -> list[Entry]:
         """Return the sessions of an agent that are not in the archive, the newest first."""

@@ -16,6 +16,7 @@ from typing import Final, Protocol, TypeVar
 import structlog
 
 from memoryd.domain.documents import FileStat
+from memoryd.domain.sessions.taking_turns import TakenTurns
 from memoryd.domain.sessions.transcript_places import TranscriptPlace
 from memoryd.domain.sessions.transcript_turns import FoundTurn, Listening, heard
 from memoryd.domain.sessions.transcripts.steps import ReadOn, TranscriptState
@@ -96,6 +97,7 @@ class TurnTaking:
         self._now = now
         self._hearings: dict[str, _Hearing] = {}
         self._settled: dict[str, FileStat] = {}
+        self._is_withheld: Callable[[str], bool] = lambda _name: False
 
     @property
     def sentences(self) -> list[str]:
@@ -123,6 +125,7 @@ class TurnTaking:
     async def round(self) -> None:
         """Look at all transcripts, and take what has ended since; raises MemorydError, OSError."""
         found = await asyncio.to_thread(self._look)
+        self._is_withheld = found.is_withheld
         present = {one.name for one in found.files}
         self.problems = {name: problem for name, problem in self.problems.items() if name in present}
         for one in found.files:
@@ -207,9 +210,14 @@ class TurnTaking:
         self, hearing: _Hearing, found: list[FoundTurn], place: TranscriptPlace, *, goes_on: bool = False
     ) -> bool:
         before, open_seq = hearing.stored, hearing.open_seq
-        taken = await self._store.write(
-            lambda store: store.take(found, place, before=before, agent=self._agent, open_seq=open_seq, goes_on=goes_on)
-        )
+
+        def take(store: QaStore) -> TakenTurns | None:
+            # where it is written, for what is forgotten after the look must not come back
+            if self._is_withheld(place.file):
+                return None
+            return store.take(found, place, before=before, agent=self._agent, open_seq=open_seq, goes_on=goes_on)
+
+        taken = await self._store.write(take)
         if taken is None:
             return False
         for made in taken.made:

@@ -17,9 +17,7 @@ from types import MappingProxyType
 from typing import Final
 
 from memoryd.domain.access import read_key
-from memoryd.domain.conversation_paths import TURNS, holds_turns
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.sessions.turns import SessionId
 from memoryd.errors import InvalidRequest, StoreError, StoreUnavailable
 from memoryd.files.beneath import open_beneath
 from memoryd.store.ledger import Ledger
@@ -75,8 +73,8 @@ class WithheldConversations:
 
     def names(self, path: RelativePath) -> bool:
         """Tell whether nothing of a conversation may be read, by its path; raises StoreUnavailable."""
-        kind = WithheldKind.SESSION if holds_turns(path) else WithheldKind.TRANSCRIPT
-        return (kind, path.removeprefix(TURNS) if kind is WithheldKind.SESSION else path) in self._all()
+        known = self._all()
+        return (WithheldKind.TRANSCRIPT, path) in known or (WithheldKind.PENDING, path) in known
 
     def transcript_like(self, file: Path) -> Withheld | None:
         """Return what was forgotten and began as this file does. Blocks; raises OSError, StoreUnavailable."""
@@ -99,8 +97,8 @@ class WithheldConversations:
         return sum(one.kind is WithheldKind.KEY for one in self._all().values())
 
     def unfinished(self) -> list[Withheld]:
-        """Return the sessions whose forgetting began and did not end."""
-        return [one for one in self._all().values() if one.kind is WithheldKind.SESSION]
+        """Return the conversations whose forgetting began and did not end."""
+        return [one for one in self._all().values() if one.kind is WithheldKind.PENDING]
 
     async def withhold_transcript(self, path: RelativePath, file: Path | None, *, is_forgotten: bool) -> None:
         """Have a transcript never be read again, under any name if it is forgotten; raises StoreError, Denied."""
@@ -124,16 +122,18 @@ class WithheldConversations:
 
     async def release_key(self, key: str) -> bool:
         """Take that back; return whether it was so. Raises StoreError, Denied."""
+        # the hash needs what the ledger has
+        await self.load()
         return await self._release(WithheldKind.KEY, self._hashed_key(key))
 
-    async def begin_forgetting(self, session: SessionId) -> None:
-        """Note that a session is to be forgotten, so that a kill does not end it; raises StoreError, Denied."""
+    async def begin_forgetting(self, path: RelativePath) -> None:
+        """Note that a conversation is to be forgotten, so that a kill does not end it; raises StoreError, Denied."""
         await self._ready()
-        await self._put(Withheld(WithheldKind.SESSION, session, self._clock(), True))
+        await self._put(Withheld(WithheldKind.PENDING, path, self._clock(), True))
 
-    async def end_forgetting(self, session: str) -> None:
-        """Drop that note: nothing is left of the session, not even this; raises StoreError, Denied."""
-        await self._release(WithheldKind.SESSION, session)
+    async def end_forgetting(self, path: RelativePath) -> None:
+        """Drop that note: of a session not even this is left; raises StoreError, Denied."""
+        await self._release(WithheldKind.PENDING, path)
 
     async def _ready(self) -> None:
         await self.load()

@@ -47,6 +47,15 @@ class ConversationCounts:
     """Those of which nothing is read."""
 
 
+@dataclass(frozen=True, slots=True)
+class ConversationExtent:
+    """How far a conversation goes in the index: its last line that says something, and when that was said, in ns."""
+
+    last_line: int
+    last_ns: int
+
+
+_SELECT_EXTENTS = "SELECT path, lines, mtime_ns FROM files"
 _SELECT_KNOWN = "SELECT path, stamp, chunker, problem FROM conversations"
 _SELECT_ROW = """
 SELECT stamp, tail, chunker, problem, first_line, text, spoken, last_ns FROM conversations
@@ -116,6 +125,17 @@ def part_paths(db: apsw.Connection, path: RelativePath) -> list[RelativePath]:
     """Return the parts of a conversation, in its order."""
     found = [row[0] for row in db.execute(_SELECT_PARTS, (path, path)) if told_path(row[0]) == path]
     return sorted(found, key=_first_line)
+
+
+def conversation_extents(db: apsw.Connection) -> dict[RelativePath, ConversationExtent]:
+    """Return how far each conversation goes."""
+    found: dict[RelativePath, ConversationExtent] = {}
+    for part, lines, last_ns in db.execute(_SELECT_EXTENTS):
+        path = told_path(part)
+        before = found.get(path, ConversationExtent(0, 0))
+        last_line = max(before.last_line, _first_line(part) + lines - 1)
+        found[path] = ConversationExtent(last_line, max(before.last_ns, last_ns))
+    return found
 
 
 def conversation_lines(db: apsw.Connection, path: RelativePath, first: int, last: int) -> dict[int, str]:

@@ -6,9 +6,11 @@ from memoryd.domain.documents import RelativePath
 from memoryd.store.connection_pool import ConnectionPool
 from memoryd.store.conversation_rows import (
     ConversationCounts,
+    ConversationExtent,
     ConversationRow,
     KnownConversation,
     conversation_counts,
+    conversation_extents,
     conversation_lines,
     conversation_row,
     known_conversations,
@@ -54,6 +56,10 @@ class Conversations:
     async def parts(self, path: RelativePath) -> int:
         """Count the parts of a conversation."""
         return await self._pool.read(lambda db: len(part_paths(db, path)))
+
+    async def extents(self) -> Mapping[RelativePath, ConversationExtent]:
+        """Return how far each conversation goes."""
+        return await self._pool.read(conversation_extents)
 
     async def counts(self) -> ConversationCounts:
         """Count conversations, parts and chunks."""

@@ -16,8 +16,8 @@ class WithheldKind(StrEnum):
     TRANSCRIPT = "transcript"
     KEY = "key"
     """A session key, by its keyed hash."""
-    SESSION = "session"
-    """A session whose forgetting is not finished."""
+    PENDING = "pending"
+    """A conversation whose forgetting is not finished."""
 
 
 @dataclass(frozen=True, slots=True)

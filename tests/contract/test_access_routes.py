@@ -28,10 +28,13 @@ QA_WRITTEN: dict[str, dict[str, object]] = {
     "qa/turns": {"q": "Which lantern?", "a": "The one beside the boat.", "sessionId": "lanterns"},
     "qa/context": {"message": "lantern boat"},
     "qa/mark": {"citation": "session:lanterns#Q999", "keep": False},
+    "sessions/remember": {"session": "nowhere", "remember": False},
 }
 QA_READ = ("qa/sessions", "qa/sessions/lanterns", "qa/topics", "qa/stats")
-ROUTES = ("search", "files", "events", "sessions", *QA_WRITTEN, *QA_READ)
-UNKNOWN = ("qa/mark", "qa/sessions/lanterns")
+ROUTES = ("search", "files", "events", "sessions", *QA_WRITTEN, *QA_READ, "sessions/list", "sessions/lines")
+KEPT_READ = {"sessions/list": {}, "sessions/lines": {"citation": "session:lanterns#Q1"}}
+"""The list of conversations is asked as `sessions`, which is the name of beginning one here."""
+UNKNOWN = ("qa/mark", "qa/sessions/lanterns", "sessions/lines", "sessions/remember")
 """What is asked of these may not be there."""
 PATIENCE = 20.0
 
@@ -64,6 +67,8 @@ def ask(daemon: RunningDaemon, socket: str, route: str, query: str = "lantern bo
                 # each key has a session of its own
                 told.pop("sessionId", None)
             return client.post(f"/v1/{route}", json=told)
+        if route in KEPT_READ:
+            return client.get(f"/v1/{route.removesuffix('/list')}", params={**KEPT_READ[route], **asked})
         if route in QA_READ:
             return client.get(f"/v1/{route}", params=asked)
         with client.stream("GET", "/v1/events", params=asked) as reply:
@@ -240,6 +245,11 @@ CALLS: dict[tuple[str, str], dict[str, object]] = {
     ("POST", "/v1/search"): {"json": {"query": "lantern"}},
     ("GET", "/v1/files/{path}"): {"url": "/v1/files/MEMORY.md"},
     ("POST", "/v1/sessions/start"): {"json": {"sessionKey": GROUP.format("beta")}},
+    ("GET", "/v1/sessions"): {},
+    ("GET", "/v1/sessions/lines"): {"params": {"citation": "session:lanterns#Q1"}},
+    ("POST", "/v1/sessions/sync"): {"json": {"wait": False}},
+    ("POST", "/v1/sessions/forget"): {"json": {"session": "lanterns", "dryRun": True}},
+    ("POST", "/v1/sessions/remember"): {"json": {"session": "lanterns", "remember": False}},
     ("POST", "/v1/qa/turns"): {"json": QA_WRITTEN["qa/turns"]},
     ("GET", "/v1/qa/sessions"): {},
     ("GET", "/v1/qa/sessions/{session}"): {"url": "/v1/qa/sessions/lanterns"},

@@ -228,10 +228,10 @@ async def test_nothing_is_indexed_of_a_session_whose_forgetting_has_begun(tmp_pa
         say(talk.store, "Where does the quetzal nest?")
         await talk.sync()
         assert await talk.found("quetzal")
-        await talk.conversations.withheld.begin_forgetting(SessionId(NAME))
+        await talk.conversations.withheld.begin_forgetting(PATH)
         await talk.sync()
         assert not await talk.found("quetzal")
         assert await talk.conversations.parts(PATH) == 0
-        await talk.conversations.withheld.end_forgetting(NAME)
+        await talk.conversations.withheld.end_forgetting(PATH)
         await talk.sync()
         assert await talk.found("quetzal")

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.domain.conversation_paths import transcript_path
-from memoryd.domain.sessions.turns import SessionId
+from memoryd.domain.conversation_paths import transcript_path, turns_path
 from memoryd.errors import Denied, InvalidRequest, StoreUnavailable
 from memoryd.sessions.withheld_conversations import WithheldConversations
 from memoryd.store import withheld as rows
@@ -49,7 +48,7 @@ async def test_marks_outlast_a_restart_and_make_no_file_before(ledger: Ledger, t
     assert not ledger.path.parent.exists()
     await first.withhold_key(KEY)
     await first.withhold_transcript(PATH, transcript, is_forgotten=True)
-    await first.begin_forgetting(SessionId("s1"))
+    await first.begin_forgetting(turns_path("s1"))
     for one in (first, await loaded(ledger)):
         assert one.has_key(KEY)
         assert one.has_key(KEY.upper().replace("AGENT", " Agent "))
@@ -57,7 +56,7 @@ async def test_marks_outlast_a_restart_and_make_no_file_before(ledger: Ledger, t
         found = one.transcript(PATH)
         assert found is not None
         assert found.is_forgotten
-        assert [row.name for row in one.unfinished()] == ["s1"]
+        assert [row.name for row in one.unfinished()] == ["session:s1"]
 
 
 async def test_another_agent_has_marks_of_its_own(ledger: Ledger, transcript: Path) -> None:
@@ -111,12 +110,12 @@ async def test_nothing_of_key_or_content_is_on_disk_nor_a_session_once_forgotten
     await marks.withhold_key(KEY)
     await marks.withhold_transcript(PATH, transcript, is_forgotten=True)
     assert on_disk(ledger.path.parent, CANARY) == []
-    await marks.begin_forgetting(SessionId("telegram-peer-20260130"))
+    await marks.begin_forgetting(turns_path("telegram-peer-20260130"))
     assert on_disk(ledger.path.parent, "telegram-peer")
-    await marks.end_forgetting("telegram-peer-20260130")
+    await marks.end_forgetting(turns_path("telegram-peer-20260130"))
     assert on_disk(ledger.path.parent, "telegram-peer") == []
     assert marks.unfinished() == []
-    assert await marks.release_key(KEY)
+    assert await WithheldConversations("main", ledger).release_key(KEY)
     assert not (await loaded(ledger)).has_key(KEY)
 
 

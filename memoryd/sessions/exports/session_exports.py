@@ -97,6 +97,10 @@ class SessionExports:
             if self._folder:
                 ExportFiles(Path(self._folder)).remove(export_name(transcript))
 
+    def release(self, transcript: str) -> None:
+        """Let a transcript be exported again, unless whoever lists the transcripts withholds it."""
+        self._withheld.discard(transcript)
+
     def refresh(self, on_withdraw: Callable[[], None]) -> bool:
         """Bring the exports to what the transcripts say now; return False if there is more to do.
 

@@ -1,9 +1,9 @@
--- Conversations that are not to be remembered, and sessions while they are being forgotten. Nothing of what was said.
+-- Conversations that are not to be remembered, and those that are just being forgotten. Nothing of what was said.
 CREATE TABLE withheld (
     id INTEGER PRIMARY KEY,
     agent TEXT NOT NULL,
-    kind TEXT NOT NULL,                 -- transcript, key, or session: that one is gone when it is forgotten
-    name TEXT NOT NULL,                 -- path of a transcript, id of a session, keyed hash of a session key
+    kind TEXT NOT NULL,                 -- transcript, key, or pending: goes when the conversation is forgotten
+    name TEXT NOT NULL,                 -- path of a conversation, keyed hash of a session key
     is_forgotten INTEGER NOT NULL,      -- 0: marked only
     head_bytes INTEGER NOT NULL,        -- so many bytes at the beginning of the transcript have this keyed hash; 0: none
     head_hash BLOB NOT NULL,

@@ -1,0 +1,174 @@
+"""All conversations of one agent in one list: sessions of questions and answers, and transcripts of other programs."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from memoryd.agents.conversations import AgentConversations
+from memoryd.agents.qa_sessions import QaSessions, StoredEntry
+from memoryd.domain.conversation_paths import transcript_path, turns_path
+from memoryd.domain.documents import FileStat, RelativePath
+from memoryd.domain.sessions.transcripts.utterances import TranscriptFormat
+from memoryd.errors import StoreError
+from memoryd.sessions.transcript_conversations import TranscriptFolder
+from memoryd.sessions.transcripts.transcript_folder import find_transcripts
+from memoryd.store.conversation_rows import ConversationExtent, KnownConversation
+
+NOT_YET: Final = "not read yet"
+MARKED: Final = 'marked "do not remember"'
+FORGOTTEN: Final = "forgotten"
+
+
+@dataclass(frozen=True, slots=True)
+class FoundTranscript:
+    """A transcript on disk, and of which program it is, if the configuration says."""
+
+    file: Path
+    stat: FileStat
+    whose: TranscriptFormat | None = None
+
+
+class TranscriptFinder:
+    """Finds the transcripts of one agent on disk, those too that are not read or are withheld."""
+
+    def __init__(self, agent: str, folders: Sequence[TranscriptFolder]) -> None:
+        self._agent = agent
+        self._folders = folders
+
+    def found(self) -> Mapping[RelativePath, FoundTranscript]:
+        """Return all by their paths; of two of one name the first, as the index has it. Blocks."""
+        transcripts: dict[RelativePath, FoundTranscript] = {}
+        for folder in self._folders:
+            for name, stat in find_transcripts(folder.path).files.items():
+                path = transcript_path(self._agent, name)
+                transcripts.setdefault(path, FoundTranscript(folder.path / name, stat, folder.whose))
+        return transcripts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedConversation:
+    """A conversation as it is listed; `reason` says why it cannot be searched, empty if it can."""
+
+    path: RelativePath
+    key: str = ""
+    turns: int | None = None
+    answers: int | None = None
+    lines: int | None = None
+    bytes: int | None = None
+    began: datetime | None = None
+    ended: datetime | None = None
+    is_archived: bool = False
+    is_remembered: bool = True
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Indexed:
+    """What the index has; `trouble` says why nobody knows."""
+
+    known: Mapping[RelativePath, KnownConversation]
+    extents: Mapping[RelativePath, ConversationExtent]
+    trouble: str = ""
+
+    def reason(self, path: RelativePath) -> str:
+        """Return why a conversation cannot be searched as it is now."""
+        if self.trouble:
+            return self.trouble
+        one = self.known.get(path)
+        if one is None or not one.stamp:
+            return (one.problem if one is not None else "") or NOT_YET
+        return one.problem
+
+
+class ConversationList:
+    """Lists the conversations of one agent."""
+
+    def __init__(self, qa: QaSessions, index: AgentConversations, finder: TranscriptFinder) -> None:
+        self._qa = qa
+        self._index = index
+        self._finder = finder
+
+    async def all(self) -> list[ListedConversation]:
+        """Return all, that in which something was said last first; raises StoreError, NotNow."""
+        indexed = await self._indexed()
+        sessions = [_session(one, indexed) for one in await self._qa.all()]
+        listed = [*sessions, *await self._transcripts(indexed)]
+        return sorted(listed, key=lambda one: one.ended or datetime.min.replace(tzinfo=UTC), reverse=True)
+
+    async def transcript(self, path: RelativePath) -> FoundTranscript | None:
+        """Return a transcript as it lies on disk, None if it does not."""
+        return (await self.transcripts()).get(path)
+
+    async def transcripts(self) -> Mapping[RelativePath, FoundTranscript]:
+        """Return all transcripts on disk."""
+        return await asyncio.to_thread(self._finder.found)
+
+    async def copies(self) -> list[RelativePath]:
+        """Return the transcripts that begin as one that was forgotten, under whatever name; raises StoreUnavailable."""
+        return await asyncio.to_thread(self._copies)
+
+    def _copies(self) -> list[RelativePath]:
+        return [path for path, one in self._finder.found().items() if self._is_copy(one.file)]
+
+    def _is_copy(self, file: Path) -> bool:
+        try:
+            return self._index.withheld.transcript_like(file) is not None
+        except OSError:
+            # it is not read, either
+            return False
+
+    async def _indexed(self) -> _Indexed:
+        if not self._index.is_wanted:
+            return _Indexed({}, {}, "nothing of conversations is indexed")
+        try:
+            return _Indexed(await self._index.writer.known(), await self._index.database.conversations.extents())
+        except StoreError as exc:
+            return _Indexed({}, {}, self._index.trouble or str(exc))
+
+    async def _transcripts(self, indexed: _Indexed) -> list[ListedConversation]:
+        found = await self.transcripts()
+        await self._index.withheld.load()
+        withheld = {RelativePath(one.name): one.is_forgotten for one in self._index.withheld.transcripts()}
+        return [
+            _transcript(path, found.get(path), withheld.get(path), indexed) for path in found.keys() | withheld.keys()
+        ]
+
+
+def _session(entry: StoredEntry, indexed: _Indexed) -> ListedConversation:
+    session = entry.session
+    path = turns_path(session.id)
+    return ListedConversation(
+        path=path,
+        key=session.key,
+        turns=entry.turns,
+        answers=entry.answers,
+        began=session.created,
+        ended=entry.last_activity,
+        is_archived=entry.is_archived,
+        is_remembered=session.is_remembered,
+        reason=indexed.reason(path) if session.is_remembered else MARKED,
+    )
+
+
+def _transcript(
+    path: RelativePath, found: FoundTranscript | None, is_forgotten: bool | None, indexed: _Indexed
+) -> ListedConversation:
+    extent = indexed.extents.get(path)
+    why_withheld = "" if is_forgotten is None else FORGOTTEN if is_forgotten else MARKED
+    return ListedConversation(
+        path=path,
+        lines=extent.last_line if extent else None,
+        bytes=found.stat.size if found else None,
+        ended=_time(extent, found),
+        is_remembered=is_forgotten is None,
+        reason=why_withheld or indexed.reason(path),
+    )
+
+
+def _time(extent: ConversationExtent | None, found: FoundTranscript | None) -> datetime | None:
+    """Return when something was said last; of what was not read, when its file was written last."""
+    at_ns = extent.last_ns if extent is not None and extent.last_ns else found.stat.mtime_ns if found else 0
+    return datetime.fromtimestamp(at_ns / 1e9, UTC) if at_ns else None

@@ -1,0 +1,169 @@
+"""What may be asked of one agent's conversations as a whole: list, show, read now, forget one, do not remember it."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from memoryd.agents.conversation_list import ConversationList, ListedConversation
+from memoryd.agents.conversations import AgentConversations
+from memoryd.agents.forgetting import Forgetting, Receipt
+from memoryd.agents.qa_sessions import QaSessions
+from memoryd.agents.showing import Showing, ShownLines
+from memoryd.domain.conversation_paths import TURNS, holds_turns, turns_path
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.sessions.conversation_names import is_of, meant_paths
+from memoryd.domain.sessions.turns import SessionId
+from memoryd.errors import InvalidRequest, NotFound
+
+
+@dataclass(frozen=True, slots=True)
+class ReadConversations:
+    """How many conversations there are that may be read, how many can be searched as they are, and whether all do.
+
+    `reason` says why they will not.
+    """
+
+    conversations: int
+    indexed: int
+    is_complete: bool
+    reason: str = ""
+
+
+def together(read: Sequence[ReadConversations]) -> ReadConversations:
+    """Return what holds of several agents."""
+    return ReadConversations(
+        sum(one.conversations for one in read),
+        sum(one.indexed for one in read),
+        all(one.is_complete for one in read),
+        "; ".join(dict.fromkeys(one.reason for one in read if one.reason)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What holds of a conversation, or of a session key without one, from now on; `rows` left the index."""
+
+    path: RelativePath | None
+    is_remembered: bool
+    rows: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationRooms:
+    """Who answers for what."""
+
+    listing: ConversationList
+    showing: Showing
+    forgetting: Forgetting
+    qa: QaSessions
+    index: AgentConversations
+
+
+class KeptConversations:
+    """The conversations of one agent."""
+
+    def __init__(self, agent: str, rooms: ConversationRooms) -> None:
+        self.forgetting = rooms.forgetting
+        self._agent = agent
+        self._rooms = rooms
+
+    async def all(self) -> list[ListedConversation]:
+        """Return all, that in which something was said last first."""
+        return await self._rooms.listing.all()
+
+    async def withheld_keys(self) -> int:
+        """Count the session keys that are marked; raises StoreUnavailable."""
+        await self._rooms.index.withheld.load()
+        return self._rooms.index.withheld.keys()
+
+    async def show(self, citation: str, *, around: int) -> ShownLines:
+        """Return the lines of a citation; raises InvalidRequest, NotFound, StoreError."""
+        return await self._rooms.showing.show(citation, around=around)
+
+    async def sync(self, *, wait: bool, limit: timedelta) -> ReadConversations:
+        """Read now what changed, and wait for it on demand."""
+        index = self._rooms.index
+        tickets, reason, is_complete = index.demand(), "", not wait
+        if wait:
+            try:
+                async with asyncio.timeout(limit.total_seconds()):
+                    reason = await index.settled(tickets)
+                    is_complete = not reason
+            except TimeoutError:
+                is_complete = False
+        listed = [one for one in await self.all() if one.is_remembered]
+        return ReadConversations(len(listed), sum(not one.reason for one in listed), is_complete, reason)
+
+    async def would_forget(self, name: str) -> Receipt:
+        """Say what forgetting would remove; raises NotFound, InvalidRequest, StoreError."""
+        path, file = await self._found(name)
+        return await self._rooms.forgetting.would_forget(path, file)
+
+    async def forget(self, name: str) -> Receipt:
+        """Take a conversation out of everything; raises NotFound, InvalidRequest, Denied, Disabled, StoreError."""
+        path, file = await self._found(name)
+        return await self._rooms.forgetting.forget(path, file)
+
+    async def remember(self, name: str, *, is_remembered: bool) -> Remembered:
+        """Mark a conversation, or take that back, and that a transcript was forgotten; raises NotFound, Denied."""
+        path, file = await self._found(name)
+        if holds_turns(path):
+            await self._rooms.qa.set_remembered(SessionId(path.removeprefix(TURNS)), is_remembered)
+            await self._rooms.index.sync()
+            return Remembered(path, is_remembered)
+        withheld = self._rooms.index.withheld
+        if is_remembered:
+            await withheld.release_transcript(path)
+            await self._rooms.forgetting.release(path)
+            self._rooms.index.demand()
+            return Remembered(path, True)
+        rows = await self._rooms.forgetting.mark(path, file)
+        await self._rooms.index.sync()
+        return Remembered(path, False, rows)
+
+    async def remember_key(self, key: str, *, is_remembered: bool) -> Remembered:
+        """Mark what is said under a session key, now and later, or take that back; raises Denied, InvalidRequest."""
+        withheld = self._rooms.index.withheld
+        # the key first: in between a turn is rather lost than stored
+        await (withheld.release_key(key) if is_remembered else withheld.withhold_key(key))
+        current = await self._rooms.qa.current(key)
+        if current is None or not self._rooms.qa.is_writable:
+            return Remembered(None, is_remembered)
+        await self._rooms.qa.set_remembered(current, is_remembered)
+        await self._rooms.index.sync()
+        return Remembered(turns_path(current), is_remembered)
+
+    async def is_opened_with(self, name: str, key: str) -> bool:
+        """Tell whether a conversation is a session that was opened with this key; raises NotFound, InvalidRequest."""
+        path, _ = await self._found(name)
+        session = await self._rooms.qa.find(SessionId(path.removeprefix(TURNS))) if holds_turns(path) else None
+        return session is not None and bool(key) and session.key == key
+
+    async def _found(self, name: str) -> tuple[RelativePath, Path | None]:
+        """Return the one conversation that a name means, and where its transcript lies."""
+        found = [one for path in meant_paths(name, self._agent) if (one := await self._there(path)) is not None]
+        if len(found) > 1:
+            both = " or ".join(path for path, _ in found)
+            raise InvalidRequest(f"{name!r} names two conversations", hint=f"say which: {both}")
+        if not found:
+            raise NotFound(f"there is no conversation {name!r}", hint="memoryctl sessions list")
+        return found[0]
+
+    async def _there(self, path: RelativePath) -> tuple[RelativePath, Path | None] | None:
+        """Return a conversation of this agent and its file, if there is any or was."""
+        if not is_of(path, self._agent):
+            return None
+        if holds_turns(path):
+            session = await self._rooms.qa.find(SessionId(path.removeprefix(TURNS)))
+            return None if session is None and not self._is_owed(path) else (path, None)
+        found = await self._rooms.listing.transcript(path)
+        file = None if found is None else found.file
+        await self._rooms.index.withheld.load()
+        is_known = self._rooms.index.withheld.transcript(path) is not None
+        has_rows = not is_known and file is None and await self._rooms.forgetting.has_rows(path)
+        return (path, file) if file is not None or is_known or has_rows else None
+
+    def _is_owed(self, path: RelativePath) -> bool:
+        return self._rooms.index.withheld.is_known and self._rooms.index.withheld.names(path)

@@ -1,0 +1,278 @@
+"""Conversations are forgotten, or not remembered, by the real daemon: no byte of them is left that is ours."""
+
+import json
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from memoryd.errors import Denied, InvalidRequest, NotFound
+from tests.daemon import RunningDaemon, write_config
+from tests.waiting import eventually
+
+CANARY = "zanzibarcanary"
+KEY = "agent:main:main"
+SESSION = "main-secret"
+Launch = Callable[..., RunningDaemon]
+
+
+@pytest.fixture
+def launch(tmp_path: Path, workspace: Path) -> Iterator[Launch]:
+    started: list[RunningDaemon] = []
+
+    def run(**memory: object) -> RunningDaemon:
+        sockets = [{"path": str(tmp_path / "run" / "main.sock")}]
+        config = write_config(tmp_path, workspace, None, search={"query": {"freshMs": 0}}, memory=memory)
+        content = json.loads(config.read_text())
+        content["agents"]["list"] = [{"id": "main", "sockets": sockets}]
+        config.write_text(json.dumps(content))
+        started.append(RunningDaemon(tmp_path, config, workspace))
+        started[-1].start()
+        started[-1].client().sync()
+        return started[-1]
+
+    yield run
+    for daemon in started:
+        daemon.stop()
+
+
+def holding(daemon: RunningDaemon, *more: Path, word: str = CANARY) -> list[str]:
+    """Return the files of the workspace, the state, the cache and the log that hold a word, whatever its case."""
+    folders = [daemon.workspace, daemon.home / "state", daemon.home / "cache", *more]
+    files = [daemon.log, *(path for folder in folders for path in folder.rglob("*") if path.is_file())]
+    return sorted(str(path) for path in files if word.encode() in path.read_bytes().lower())
+
+
+def say(daemon: RunningDaemon, session: str = SESSION, word: str = CANARY) -> None:
+    client = daemon.client()
+    client.add_turn(f"Where is the {word} kept?", f"The {word} is in the cellar.", session=session, significance=1.0)
+    client.add_turn(f"And who knows of the {word}?", f"hm, {word}", session=session, significance=0.0)
+
+
+def found(daemon: RunningDaemon, word: str = CANARY) -> list[str]:
+    return [hit["path"] for hit in daemon.client().search(word, sources=["sessions"])["results"]]
+
+
+def run_cli(daemon: RunningDaemon, *words: str, code: int = 0) -> str:
+    command = [sys.executable, "-c", "from memoryd.cli.main import main; main()", *words]
+    done = subprocess.run(command, env=daemon.env, capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stderr
+    return done.stdout + done.stderr
+
+
+def test_forgotten_session_is_in_no_byte(launch: Launch) -> None:
+    daemon = launch()
+    client = daemon.client()
+    say(daemon)
+    say(daemon, "other", "boilerhouse")
+    assert client.sync_sessions()["complete"]
+    eventually(lambda: found(daemon))
+    assert len(holding(daemon)) >= 3
+    would = client.forget_session(SESSION, dry_run=True)
+    assert (would["turns"], would["answers"], would["rows"], would["heldAnswers"]) == (2, 1, 1, 1)
+    assert not would["forgotten"]
+    assert found(daemon)
+    gone = client.forget_session(SESSION)
+    assert {**would, "forgotten": True, "files": gone["files"]} == gone
+    assert holding(daemon) == []
+    assert holding(daemon, word=SESSION) == []
+    assert found(daemon) == []
+    assert found(daemon, "boilerhouse")
+    assert [one["id"] for one in client.sessions()["sessions"]] == ["session:other"]
+    with pytest.raises(NotFound):
+        client.forget_session(SESSION)
+    daemon.stop()
+    daemon.start()
+    daemon.client().sync_sessions()
+    assert holding(daemon) == []
+    assert found(daemon, "boilerhouse")
+
+
+def test_log_holds_no_word_of_a_conversation_above_debug(launch: Launch) -> None:
+    daemon = launch()
+    daemon.stop()
+    daemon.env["MEMORYD_LOG_LEVEL"] = "INFO"
+    daemon.start()
+    say(daemon)
+    daemon.client().sync_sessions()
+    found(daemon)
+    daemon.client().session_lines(f"session:{SESSION}#Q1")
+    daemon.client().remember_session(SESSION, remember=False)
+    daemon.client().forget_session(SESSION)
+    assert CANARY not in daemon.log.read_text()
+
+
+@pytest.mark.parametrize("step", range(5))
+def test_killed_forgetting_is_finished_by_the_next_start(launch: Launch, step: int) -> None:
+    """The daemon dies while it forgets: each time something else of the session is left."""
+    daemon = launch()
+    say(daemon)
+    say(daemon, "other", "boilerhouse")
+    daemon.client().sync_sessions()
+    eventually((daemon.workspace / "memory/qa-index.json").exists)
+    daemon.stop()
+    state = daemon.home / "state"
+    ledger = next(state.rglob("ledger.sqlite"))
+    sessions = daemon.workspace / "memory/sessions"
+    with sqlite3.connect(ledger) as db:
+        db.execute(
+            "INSERT INTO withheld (agent, kind, name, is_forgotten, head_bytes, head_hash, since) "
+            "VALUES ('main', 'pending', ?, 1, 0, x'', unixepoch() + 1)",
+            (f"session:{SESSION}",),
+        )
+    if step >= 1:
+        (sessions / f"{SESSION}.json").rename(daemon.workspace / "memory/qa-index.json.damaged-01234567")
+    if step >= 2:
+        (daemon.workspace / "memory/qa-index.json").unlink()
+    if step >= 3:
+        (daemon.workspace / "memory/qa-index.json.damaged-01234567").unlink()
+    if step >= 4:
+        with sqlite3.connect(ledger) as db:
+            db.execute("DELETE FROM held_answers")
+    daemon.start()
+    eventually(lambda: not holding(daemon))
+    daemon.client().sync_sessions()
+    assert holding(daemon) == []
+    assert found(daemon, "boilerhouse")
+    eventually(lambda: holding(daemon, word=SESSION) == [])
+
+
+def test_forgetting_asks_tells_and_is_the_owners(launch: Launch) -> None:
+    daemon = launch()
+    say(daemon)
+    told = run_cli(daemon, "sessions", "forget", SESSION, "--dry-run")
+    assert "would be forgotten" in told
+    assert "backups" in told
+    with httpx.Client(transport=httpx.HTTPTransport(uds=str(daemon.home / "run/main.sock"))) as agent:
+        for body in ({"session": SESSION, "sessionKey": KEY}, {"session": SESSION, "dryRun": True}):
+            reply = agent.post("http://memoryd/v1/sessions/forget", json=body)
+            assert reply.json()["error"]["code"] == "denied"
+    assert holding(daemon)
+    told = run_cli(daemon, "sessions", "forget", SESSION, "--yes")
+    assert "2 turns" in told
+    assert holding(daemon) == []
+    run_cli(daemon, "sessions", "forget", SESSION, "--yes", code=3)
+
+
+def test_git_is_named_as_out_of_reach(launch: Launch) -> None:
+    daemon = launch()
+    (daemon.workspace / ".git").mkdir()
+    say(daemon)
+    assert any("git" in sentence for sentence in daemon.client().forget_session(SESSION)["stays"])
+
+
+def test_where_nothing_may_be_written_a_session_stays(launch: Launch) -> None:
+    daemon = launch()
+    say(daemon)
+    daemon.stop()
+    before = {path: path.read_bytes() for path in daemon.workspace.rglob("*") if path.is_file()}
+    daemon = launch(readOnly=True)
+    client = daemon.client()
+    for call in (lambda: client.forget_session(SESSION), lambda: client.remember_session(SESSION, remember=False)):
+        with pytest.raises(Denied) as denied:
+            call()
+        assert "memory.readOnly" in str(denied.value) + denied.value.hint
+    client.remember_session(session_key=KEY, remember=False)
+    assert {path: path.read_bytes() for path in daemon.workspace.rglob("*") if path.is_file()} == before
+
+
+def test_session_that_is_not_to_be_remembered_takes_nothing_and_is_not_found(launch: Launch) -> None:
+    daemon = launch()
+    client = daemon.client()
+    say(daemon, word="boilerhouse")
+    client.sync_sessions()
+    assert found(daemon, "boilerhouse")
+    assert client.remember_session(SESSION, remember=False)["remembered"] is False
+    assert found(daemon, "boilerhouse") == []
+    added = client.add_turn(f"What of {CANARY}?", session=SESSION)
+    assert (added["remembered"], added["seq"]) == (False, None)
+    client.sync_sessions()
+    assert holding(daemon) == []
+    (one,) = client.sessions()["sessions"]
+    assert (one["remembered"], one["indexed"]) == (False, False)
+    assert "do not remember" in str(one["reason"])
+    assert client.remember_session(SESSION, remember=True)["remembered"] is True
+    client.sync_sessions()
+    assert found(daemon, "boilerhouse")
+    assert client.add_turn("And now?", session=SESSION)["remembered"] is True
+
+
+def test_key_is_marked_before_its_session_exists_and_outlasts_a_restart(launch: Launch) -> None:
+    daemon = launch()
+    with httpx.Client(transport=httpx.HTTPTransport(uds=str(daemon.home / "run/main.sock"))) as agent:
+        url, body = "http://memoryd/v1/sessions/remember", {"sessionKey": KEY, "remember": False}
+        assert agent.post(url, json=body).json()["remembered"] is False
+        assert agent.post(url, json={**body, "remember": True}).json()["error"]["code"] == "denied"
+    for _ in range(2):
+        added = daemon.client().add_turn(f"What of {CANARY}?", session_key=KEY)
+        assert (added["remembered"], added["session"]) == (False, None)
+        assert daemon.client().sessions()["withheldKeys"] == 1
+        assert holding(daemon) == []
+        daemon.stop()
+        daemon.start()
+    daemon.client().remember_session(session_key=f" {KEY.upper()}", remember=True)
+    assert daemon.client().add_turn("And now?", session_key=KEY)["remembered"] is True
+
+
+def test_agent_marks_its_own_session_alone(launch: Launch) -> None:
+    daemon = launch()
+    daemon.client().add_turn("Mine?", session_key=KEY)
+    daemon.client().add_turn("Another's?", session_key="agent:main:cron:7")
+    mine, other = (
+        next(one["id"] for one in daemon.client().sessions()["sessions"] if one["key"] == key)
+        for key in (KEY, "agent:main:cron:7")
+    )
+    with httpx.Client(transport=httpx.HTTPTransport(uds=str(daemon.home / "run/main.sock"))) as agent:
+        for session, expected in ((mine, None), (other, "denied"), ("session:nowhere", "not_found")):
+            body = {"sessionKey": KEY, "session": session, "remember": False}
+            reply = agent.post("http://memoryd/v1/sessions/remember", json=body).json()
+            assert reply.get("error", {}).get("code") == expected
+
+
+def test_lines_of_a_session_are_shown_with_neighbours(launch: Launch) -> None:
+    daemon = launch()
+    for number in range(1, 5):
+        daemon.client().add_turn(f"Question {number}?", f"Answer {number}.", session="s", significance=1.0)
+    reply = daemon.client().session_lines("session:s#Q2-Q3", context=1)
+    assert reply["citation"] == "session:s#Q2-Q3"
+    assert [(one["line"], one["text"], one["cited"]) for one in reply["lines"]] == [
+        (2, "Assistant: Answer 1.", False),
+        (3, "User: Question 2?", True),
+        (4, "Assistant: Answer 2.", True),
+        (5, "User: Question 3?", True),
+        (6, "Assistant: Answer 3.", True),
+        (7, "User: Question 4?", False),
+    ]
+    assert "Answer 4." in run_cli(daemon, "sessions", "show", "session:s")
+    for citation in ("session:s#Q9", "session:nowhere#Q1", "sessions/main/a.jsonl#L1", "sessions/other/a.jsonl#L1"):
+        with pytest.raises(NotFound):
+            daemon.client().session_lines(citation)
+    with pytest.raises(InvalidRequest):
+        daemon.client().session_lines("MEMORY.md#L1")
+
+
+def test_name_that_means_two_conversations_is_refused(launch: Launch) -> None:
+    daemon = launch()
+    say(daemon)
+    for name in ("nothing", "../../etc/passwd", "memory/2026-10-06.md"):
+        with pytest.raises(NotFound):
+            daemon.client().forget_session(name)
+    assert daemon.client().forget_session(f"session:{SESSION}#Q1", dry_run=True)["id"] == f"session:{SESSION}"
+
+
+def test_index_that_was_set_aside_goes_with_what_is_forgotten(launch: Launch) -> None:
+    daemon = launch()
+    say(daemon)
+    daemon.client().sync_sessions()
+    daemon.stop()
+    index = next(daemon.state.rglob("conversations-main.sqlite"))
+    shutil.copy(index, index.with_name(f"{index.name}.corrupt-2026"))
+    daemon.start()
+    assert any("corrupt" in name for name in holding(daemon))
+    daemon.client().forget_session(SESSION)
+    assert holding(daemon) == []

@@ -1,0 +1,221 @@
+"""A transcript that is forgotten stays where it is, and nothing that was made of it: rows, vectors, turns, answers."""
+
+import contextlib
+import json
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from memoryd.client import Client
+from memoryd.errors import MemorydError, NotFound
+from tests.daemon import RunningDaemon, write_config
+from tests.waiting import eventually
+
+CANARY = "zanzibarcanary"
+Launch = Callable[..., RunningDaemon]
+
+
+def record(role: str, text: str) -> str:
+    message = {"role": role, "content": [{"type": "text", "text": text}]}
+    return json.dumps({"type": "message", "timestamp": "2026-11-18T10:00:00Z", "message": message}) + "\n"
+
+
+def write(folder: Path, name: str, word: str, turns: int = 2) -> Path:
+    """Write a transcript of OpenClaw with so many turns about a word."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = [json.dumps({"type": "session", "id": f"{name}-{word}", "timestamp": "2026-11-18T10:00:00Z"}) + "\n"]
+    for number in range(turns):
+        lines += [record("user", f"Where is the {word} number {number}?"), record("assistant", f"The {word} is here.")]
+    path = folder / name
+    path.write_text("".join(lines))
+    # nobody has said anything for a while
+    os.utime(path, (1_790_000_000, 1_790_000_000))
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "transcripts"
+
+
+@pytest.fixture
+def launch(tmp_path: Path, workspace: Path, folder: Path) -> Iterator[Launch]:
+    started: list[RunningDaemon] = []
+
+    def run(**memory: object) -> RunningDaemon:
+        folder.mkdir(exist_ok=True)
+        memory["sessions"] = {"folders": [{"path": str(folder), "agent": "main"}]}
+        search = {
+            "query": {"freshMs": 0},
+            "sources": ["memory", "sessions"],
+            "experimental": {"sessionMemory": True},
+            "sync": {"sessions": {"deltaBytes": 1, "deltaMessages": 1}},
+        }
+        config = write_config(tmp_path, workspace, None, search=search, memory=memory)
+        started.append(RunningDaemon(tmp_path, config, workspace))
+        started[-1].start()
+        started[-1].client().sync()
+        started[-1].client().sync_sessions()
+        return started[-1]
+
+    yield run
+    for daemon in started:
+        daemon.stop()
+
+
+def holding(daemon: RunningDaemon, word: str = CANARY) -> list[str]:
+    folders = [daemon.workspace, daemon.home / "state", daemon.home / "cache"]
+    files = [daemon.log, *(path for folder in folders for path in folder.rglob("*") if path.is_file())]
+    return sorted(str(path) for path in files if word.encode() in path.read_bytes().lower())
+
+
+def found(daemon: RunningDaemon, word: str = CANARY) -> list[str]:
+    return sorted(hit["path"] for hit in daemon.client().search(word, sources=["sessions"])["results"])
+
+
+def test_forgotten_transcript_is_not_read_again_under_any_name(launch: Launch, folder: Path) -> None:
+    file, other = write(folder, "a.jsonl", CANARY), write(folder, "b.jsonl", "boilerhouse")
+    copy = folder / "copy.jsonl"
+    copy.write_bytes(file.read_bytes() + record("user", f"and the {CANARY}?").encode())
+    daemon = launch()
+    client = daemon.client()
+    assert set(found(daemon)) == {"sessions/main/a.jsonl", "sessions/main/copy.jsonl"}
+    gone = client.forget_session("a.jsonl")
+    assert gone["rows"] == 2
+    assert any(str(file) in sentence for sentence in gone["stays"])
+    assert file.exists()
+    for _ in range(2):
+        assert holding(daemon) == []
+        assert found(daemon) == []
+        assert found(daemon, "boilerhouse") == ["sessions/main/b.jsonl"]
+        file.rename(folder / "c.jsonl")
+        with other.open("a") as grown:
+            grown.write(record("user", "and the boilerhouse?"))
+        daemon.client().sync_sessions()
+        assert holding(daemon) == []
+        daemon.stop()
+        (folder / "c.jsonl").rename(file)
+        daemon.start()
+        daemon.client().sync_sessions()
+    listed = {one["id"]: one for one in daemon.client().sessions()["sessions"]}
+    assert (listed["sessions/main/a.jsonl"]["remembered"], listed["sessions/main/a.jsonl"]["reason"]) == (
+        False,
+        "forgotten",
+    )
+    assert listed["sessions/main/b.jsonl"]["indexed"]
+
+
+def test_forgotten_transcript_comes_back_when_its_owner_wants_it(launch: Launch, folder: Path) -> None:
+    write(folder, "a.jsonl", CANARY)
+    daemon = launch()
+    daemon.client().forget_session("sessions/main/a.jsonl")
+    assert found(daemon) == []
+    daemon.client().remember_session("a.jsonl", remember=True)
+    daemon.client().sync_sessions()
+    assert found(daemon) == ["sessions/main/a.jsonl"]
+
+
+def test_transcript_that_is_not_to_be_remembered_loses_its_rows_and_is_read_again_later(
+    launch: Launch, folder: Path
+) -> None:
+    file = write(folder, "a.jsonl", CANARY)
+    daemon = launch()
+    reply = daemon.client().remember_session("a.jsonl", remember=False)
+    assert (reply["remembered"], reply["rows"]) == (False, 1)
+    with file.open("a") as grown:
+        grown.write(record("user", f"and the other {CANARY}?"))
+    daemon.client().sync_sessions()
+    assert holding(daemon) == []
+    assert found(daemon) == []
+    daemon.client().remember_session("a.jsonl", remember=True)
+    daemon.client().sync_sessions()
+    assert found(daemon) == ["sessions/main/a.jsonl"]
+
+
+def test_turns_that_were_taken_from_it_go_too(launch: Launch, folder: Path) -> None:
+    write(folder, "a.jsonl", CANARY)
+    daemon = launch(qa={"fromTranscripts": True, "significance": 0})
+    eventually(lambda: any(one["turns"] == 2 for one in daemon.client().sessions()["sessions"]))
+    (session,) = [one for one in daemon.client().sessions()["sessions"] if one["kind"] == "qa"]
+    gone = daemon.client().forget_session("a.jsonl")
+    assert gone["turns"] == session["turns"]
+    daemon.client().sync_sessions()
+    assert holding(daemon) == []
+    assert [one["id"] for one in daemon.client().sessions()["sessions"]] == ["sessions/main/a.jsonl"]
+    daemon.stop()
+    daemon.start()
+    daemon.client().sync_sessions()
+    assert holding(daemon) == []
+
+
+def test_where_nothing_may_be_written_the_rows_of_a_transcript_go_all_the_same(launch: Launch, folder: Path) -> None:
+    write(folder, "a.jsonl", CANARY)
+    daemon = launch(readOnly=True)
+    before = {path: path.read_bytes() for path in daemon.workspace.rglob("*") if path.is_file()}
+    assert daemon.client().forget_session("a.jsonl")["rows"] == 1
+    assert holding(daemon) == []
+    assert {path: path.read_bytes() for path in daemon.workspace.rglob("*") if path.is_file()} == before
+
+
+def test_forgetting_while_the_transcript_is_read(launch: Launch, folder: Path) -> None:
+    write(folder, "a.jsonl", CANARY, turns=20_000)
+    daemon = launch()
+    file = write(folder, "long.jsonl", f"{CANARY} beside the quetzal", turns=20_000)
+    daemon.client().sync_sessions(wait=False)
+    # at whatever step of the reading this comes
+    eventually(lambda: found(daemon, "quetzal"))
+    for name in ("long.jsonl", "a.jsonl"):
+        daemon.client().forget_session(name)
+    assert holding(daemon) == []
+    daemon.client().sync_sessions()
+    assert holding(daemon) == []
+    assert file.exists()
+
+
+def noted(daemon: RunningDaemon) -> bool:
+    with contextlib.closing(sqlite3.connect(next(daemon.state.rglob("ledger.sqlite")))) as db:
+        return bool(db.execute("SELECT count(*) FROM withheld").fetchone()[0])
+
+
+@pytest.mark.parametrize("when", ["at once", "noted", "gone from answers"])
+def test_killed_while_it_forgets_a_transcript(launch: Launch, folder: Path, when: str) -> None:
+    write(folder, "a.jsonl", CANARY, turns=3_000)
+    write(folder, "b.jsonl", "boilerhouse")
+    daemon = launch()
+    # the ledger is made, with nothing in it
+    daemon.client().remember_session("b.jsonl", remember=False)
+    daemon.client().remember_session("b.jsonl", remember=True)
+
+    def forget() -> None:
+        with Client(daemon.socket) as client, contextlib.suppress(MemorydError):
+            client.forget_session("a.jsonl")
+
+    forgetting = threading.Thread(target=forget)
+    forgetting.start()
+    eventually(lambda: when == "at once" or (noted(daemon) if when == "noted" else not found(daemon)), step=0.001)
+    daemon.kill()
+    forgetting.join()
+    daemon.start()
+    if when == "at once" and not noted(daemon):
+        daemon.client().forget_session("a.jsonl")
+    eventually(lambda: not holding(daemon))
+    daemon.client().sync_sessions()
+    eventually(lambda: found(daemon, "boilerhouse") == ["sessions/main/b.jsonl"])
+    assert holding(daemon) == []
+
+
+def test_cited_lines_are_told_while_the_file_says_them(launch: Launch, folder: Path) -> None:
+    file = write(folder, "a.jsonl", "boilerhouse")
+    daemon = launch()
+    reply = daemon.client().session_lines("sessions/main/a.jsonl#L3", context=1)
+    assert [(one["line"], one["cited"]) for one in reply["lines"]] == [(2, False), (3, True), (4, False)]
+    assert reply["lines"][1]["text"] == "Assistant: The boilerhouse is here."
+    with pytest.raises(NotFound):
+        daemon.client().session_lines("sessions/main/a.jsonl#L1")
+    file.write_text(file.read_text().replace("is here", "is gone"))
+    with pytest.raises(NotFound):
+        daemon.client().session_lines("sessions/main/a.jsonl#L3")
