@@ -2,18 +2,27 @@
 
 import asyncio
 from dataclasses import replace
+from typing import Protocol
 
 from memoryd.domain.ranking.fusion import Weights
 from memoryd.errors import SidecarError
-from memoryd.qmd.exported_search import ExportedSearch
 from memoryd.search.backend import Found, Query, SearchBackend
 from memoryd.search.merged_search import joined_hits
+
+
+class OptionalBackend(SearchBackend, Protocol):
+    """An engine that may have nothing to be asked for."""
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether it has."""
+        ...
 
 
 class JoinedConversations:
     """Asks both side by side. Without an index, or while nothing is indexed, qmd alone is asked."""
 
-    def __init__(self, *, index: SearchBackend | None, exports: ExportedSearch, weights: Weights) -> None:
+    def __init__(self, *, index: SearchBackend | None, exports: OptionalBackend, weights: Weights) -> None:
         self._index = index
         self._exports = exports
         self._weights = weights

@@ -1,0 +1,76 @@
+"""Keys about transcripts: where they lie, who reads them, and what is said of keys that lead to nothing."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memoryd.agents.export_folders import export_settings
+from memoryd.agents.part_settings import indexed_folders, transcript_folders
+from memoryd.config.loading.load import Loaded, load
+from memoryd.config.paths import openclaw_sessions, qmd_home
+from memoryd.errors import ConfigError
+
+ENABLED = {"enabled": True}
+
+
+def loaded(folder: Path, **memory: Any) -> Loaded:
+    path = folder / "config.json5"
+    path.write_text(json.dumps({"memory": memory, "agents": {"list": [{"id": "main"}, {"id": "other"}]}}))
+    return load(path)
+
+
+def notices(folder: Path, **memory: Any) -> str:
+    return "\n".join(loaded(folder, **memory).notices)
+
+
+def test_exports_of_each_agent_have_a_folder_of_their_own(tmp_path: Path) -> None:
+    sessions = {"enabled": True, "exportDir": "said", "retentionDays": 30}
+    agents = loaded(tmp_path, backend="qmd", qmd={"sessions": sessions}).config.resolved_agents()
+    settings = [export_settings(agent, agents) for agent in agents]
+    assert [one.folder for one in settings] == [tmp_path / "said" / "main", tmp_path / "said" / "other"]
+    assert {one.retention_days for one in settings} == {30}
+    agents = loaded(tmp_path, backend="qmd", qmd={"sessions": ENABLED}).config.resolved_agents()
+    assert [export_settings(agent, agents).folder for agent in agents] == [
+        qmd_home(agent.id) / "sessions" for agent in agents
+    ]
+    assert len({export_settings(agent, agents).record for agent in agents}) == 2
+
+
+@pytest.mark.parametrize(
+    ("memory", "exports", "takes"),
+    [
+        ({}, False, False),
+        ({"qmd": {"sessions": ENABLED}}, False, False),
+        ({"backend": "qmd", "qmd": {"sessions": ENABLED}}, True, False),
+        ({"qa": {"fromTranscripts": True}}, False, True),
+        ({"qa": {"fromTranscripts": True}, "readOnly": True}, False, False),
+        ({"qa": {"fromTranscripts": True, "enabled": False}}, False, False),
+    ],
+)
+def test_each_use_of_transcripts_has_a_key_of_its_own(
+    tmp_path: Path, memory: dict[str, Any], exports: bool, takes: bool
+) -> None:
+    config = loaded(tmp_path, **memory).config
+    for agent in config.resolved_agents():
+        assert (agent.exports_transcripts, agent.takes_turns, agent.reads_transcripts) == (exports, takes, False)
+        assert indexed_folders(agent) == [], "neither asks for the index"
+        assert [one.path for one in transcript_folders(agent)] == [openclaw_sessions(agent.id)]
+
+
+def test_keys_that_lead_to_nothing_are_named_and_those_that_do_not_are_not(tmp_path: Path) -> None:
+    folders = {"folders": [{"path": "said", "agent": "main"}]}
+    assert "memory.sessions.folders has no effect" in notices(tmp_path, sessions=folders)
+    assert "folders" not in notices(tmp_path, sessions=folders, qa={"fromTranscripts": True})
+    assert "folders" not in notices(tmp_path, sessions=folders, backend="qmd", qmd={"sessions": ENABLED})
+    assert "no effect with memory.readOnly" in notices(tmp_path, readOnly=True, qa={"fromTranscripts": True})
+    disabled = {"fromTranscripts": True, "enabled": False}
+    assert "no effect without memory.qa.enabled" in notices(tmp_path, qa=disabled)
+    assert "no effect yet" not in notices(tmp_path, backend="qmd", qmd={"sessions": ENABLED})
+
+
+@pytest.mark.parametrize("sessions", [{"retentionDays": 0}, {"exportDir": ""}, {"enabled": "yes"}, {"keep": 1}])
+def test_what_means_nothing_about_exports_is_refused(tmp_path: Path, sessions: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError):
+        loaded(tmp_path, qmd={"sessions": sessions})

@@ -1,0 +1,54 @@
+"""Conversations from an index and from qmd: in one order, and each told once."""
+
+import asyncio
+
+from memoryd.domain.documents import RelativePath, Source
+from memoryd.domain.ranking.fusion import Weights
+from memoryd.errors import SidecarError
+from memoryd.qmd.joined_conversations import JoinedConversations
+from memoryd.search.backend import LEXICAL, VECTOR, Arm, ArmState, Found, Query
+from memoryd.search.hit import Hit
+from memoryd.store.chunks import ChunkRow
+
+ARMS = {LEXICAL: Arm(ArmState.OK), VECTOR: Arm(ArmState.OFF)}
+
+
+def hit(name: str, score: float, *terms: str, bm25: float | None = None) -> Hit:
+    row = ChunkRow(0, RelativePath(f"sessions/main/{name}.jsonl"), Source.SESSIONS, 1, 2, "", f"User: {name}")
+    return Hit(row, score, score, bm25=bm25, terms=terms)
+
+
+class Engine:
+    """An engine that finds the same always, or fails."""
+
+    def __init__(self, *hits: Hit, fails: bool = False, is_wanted: bool = True) -> None:
+        self.hits, self.fails, self.is_wanted, self.asked = hits, fails, is_wanted, 0
+
+    async def search(self, query: Query) -> Found:
+        self.asked += 1
+        if self.fails:
+            raise SidecarError("it is out")
+        return Found(self.hits, (), ARMS, query.question.terms)
+
+
+def told(index: Engine | None, exports: Engine, limit: int = 6) -> list[str]:
+    joined = JoinedConversations(index=index, exports=exports, weights=Weights(0.5, 0.5))
+    found = asyncio.run(joined.search(Query("heron weir", limit=limit)))
+    return [one.chunk.path.removeprefix("sessions/main/").removesuffix(".jsonl") for one in found.hits]
+
+
+def test_conversation_that_the_index_tells_is_not_told_again() -> None:
+    index = Engine(hit("a", 0.9, "heron", "weir", bm25=9.0), hit("b", 0.2, "heron", bm25=2.0))
+    exports = Engine(hit("b", 1.0, "heron"), hit("a", 0.5, "heron"), hit("c", 0.33, "heron", "weir"))
+    assert sorted(told(index, exports)) == ["a", "b", "c"]
+    assert told(index, exports)[0] == "a"
+    assert len(told(index, exports, limit=2)) == 2
+
+
+def test_qmd_that_is_out_costs_its_part_and_one_that_is_not_wanted_is_not_asked() -> None:
+    index = Engine(hit("a", 0.9, "heron", bm25=9.0))
+    assert told(index, Engine(hit("c", 1.0, "heron"), fails=True)) == ["a"]
+    idle = Engine(hit("c", 1.0, "heron"), is_wanted=False)
+    assert told(index, idle) == ["a"]
+    assert not idle.asked
+    assert told(None, Engine(hit("c", 1.0, "heron"))) == ["c"]
