@@ -11,9 +11,10 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from memoryd import replies
-from memoryd.api import search_models, session_models, status_models
+from memoryd.api import kept_session_models, search_models, session_models, status_models
 from memoryd.api.models import ErrorBody, ErrorReply, Reply
 
+assert kept_session_models, "it defines replies"
 assert session_models, "it defines replies"
 assert status_models, "it defines replies"
 RAISED = {ErrorBody, ErrorReply}
