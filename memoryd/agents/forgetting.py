@@ -17,9 +17,9 @@ from typing import Final, Protocol
 import structlog
 
 from memoryd.agents.qa_sessions import QaSessions
-from memoryd.domain.conversation_paths import TURNS, holds_turns, turns_path
+from memoryd.domain.conversation_paths import TURNS, holds_turns, transcript_path, turns_path
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.sessions.transcript_places import transcript_session
+from memoryd.domain.sessions.transcript_places import place_of, transcript_session
 from memoryd.domain.sessions.turns import SessionId
 from memoryd.errors import MemorydError, NotFound
 from memoryd.sessions.withheld_conversations import WithheldConversations
@@ -105,6 +105,7 @@ class Forgetting:
 
     async def would_forget(self, path: RelativePath, file: Path | None) -> Receipt:
         """Say what forgetting would remove; raises NotFound, StoreError."""
+        path = await self._whole(path)
         if holds_turns(path):
             return Receipt(path, await self._of_session(path), await self._stays(path, None))
         removed = Removed()
@@ -132,9 +133,18 @@ class Forgetting:
     async def forget(self, path: RelativePath, file: Path | None) -> Receipt:
         """Forget a conversation, whose transcript lies at `file`; raises NotFound, Disabled, Denied, StoreError."""
         async with self._one_at_a_time:
+            path = await self._whole(path)
             removed = await (self._forget_session(path) if holds_turns(path) else self._forget_transcript(path, file))
         log.info("a conversation was forgotten", agent=self._agent)
         return Receipt(path, removed, await self._stays(path, file))
+
+    async def _whole(self, path: RelativePath) -> RelativePath:
+        """Return the transcript whose turns a session holds, from which they would come back; else the path itself."""
+        session = await self._places.qa.find(_session_of(path)) if holds_turns(path) else None
+        place = None if session is None else place_of(session)
+        if session is None or place is None or transcript_session(self._agent, place.file) != session.id:
+            return path
+        return transcript_path(self._agent, place.file)
 
     async def forget_made(self, path: RelativePath) -> int:
         """Remove what was made of a transcript that is withheld; return how many parts the index had of it."""

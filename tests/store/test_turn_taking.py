@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from memoryd.domain.sessions.making_turns import RawTurn
 from memoryd.domain.sessions.transcript_places import place_of, transcript_session
-from memoryd.domain.sessions.transcript_turns import FoundTurn
+from memoryd.domain.sessions.transcript_turns import FoundTurn, heard
 from memoryd.domain.sessions.turns import SessionId
 from memoryd.errors import Denied
 from memoryd.sessions import turn_taking
@@ -266,6 +266,26 @@ def test_what_is_not_to_be_remembered_is_not_taken(tmp_path: Path) -> None:
     taking.round()
     assert taking.all_files() == before
     assert taking.questions() == ["One?"]
+
+
+def test_transcript_that_is_forgotten_while_it_is_read_does_not_come_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taking = Taking(tmp_path)
+    taking.path.write_bytes(asked("One?") + asked("Two?", DAY + timedelta(minutes=1)))
+    taking.round()
+    append(taking.path, asked("Three?", DAY + timedelta(minutes=2)))
+    real = heard
+
+    def forgetting(*arguments: Any) -> Any:
+        taking.withheld.add(NAME)
+        taking.store.forget(SESSION, agent="main")
+        return real(*arguments)
+
+    monkeypatch.setattr(turn_taking, "heard", forgetting)
+    taking.round()
+    assert taking.store.sessions("main") == []
+    assert not (taking.workspace / "memory" / "sessions" / f"{SESSION}.json").exists()
 
 
 def test_live_turns_and_those_of_transcripts_have_sessions_of_their_own(tmp_path: Path) -> None:

@@ -57,11 +57,16 @@ def test_exported_conversations_are_found_by_their_lines_and_by_their_agent_alon
         (tmp_path / "main" / "s1.jsonl").unlink()
         eventually(lambda: paths(ask_sessions(daemon, "ocelot")) == [], seconds=60)
         eventually(lambda: not kept_by(daemon, b"ocelot"), seconds=60)
-        assert kept_by(daemon, b"margay")
+        (tmp_path / "other" / "s2.jsonl").write_bytes(asked("Does the caracal jump?"))
+        eventually(lambda: paths(ask_sessions(daemon, "caracal", agent="other")) != [], seconds=60)
+        with Client(daemon.socket) as client:
+            assert client.forget_session("s1.jsonl", agent="other")["exports"] == 1
+        assert not kept_by(daemon, b"margay"), "when the call ends"
+        assert kept_by(daemon, b"caracal")
     eventually(lambda: not processes_below(tmp_path))
     (tmp_path / "exports" / "other" / "mine.md").write_text("Mine.")
     with RunningDaemon(tmp_path, write_config(tmp_path, workspace, None), workspace) as daemon:
-        assert not kept_by(daemon, b"margay"), "with the backend they go"
+        assert not kept_by(daemon, b"caracal"), "with the backend they go"
     assert [path.name for path in (tmp_path / "exports").rglob("*")] == ["other", "mine.md"]
 
 

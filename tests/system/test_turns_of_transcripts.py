@@ -13,6 +13,7 @@ from tests.transcripts_written import answered, append, asked
 from tests.waiting import eventually
 
 SESSION = transcript_session("main", "s1.jsonl")
+OTHER = transcript_session("main", "s2.jsonl")
 SECRET = "sk-" + "aB3dE6gH9jK2" * 4
 
 
@@ -85,3 +86,17 @@ def other_workspace(folder: Path) -> Path:
     workspace = folder / "other workspace"
     workspace.mkdir()
     return workspace
+
+
+def test_session_that_is_forgotten_is_not_taken_from_its_transcript_again(tmp_path: Path, workspace: Path) -> None:
+    with daemon_over(tmp_path, workspace, fromTranscripts=True) as daemon:
+        eventually(lambda: len(questions(workspace)) == 1)
+        gone = daemon.client().forget_session(f"session:{SESSION}")
+        assert (gone["id"], gone["turns"]) == ("sessions/main/s1.jsonl", 1), "the conversation is the transcript"
+        assert questions(workspace) == []
+    append(tmp_path / "said" / "s1.jsonl", asked("Then?", datetime.now(UTC)))
+    (tmp_path / "said" / "s2.jsonl").write_bytes(asked("Other?", datetime.now(UTC)) + asked("More?", datetime.now(UTC)))
+    with daemon_over(tmp_path, workspace, fromTranscripts=True):
+        # the other one is read after it
+        eventually(lambda: (workspace / "memory" / "sessions" / f"{OTHER}.json").exists())
+    assert questions(workspace) == []
