@@ -5,16 +5,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-import structlog
-
 from memoryd.config.paths import qmd_home, state_dir
 from memoryd.config.resolved import Agent
 from memoryd.files.roots import workspace_roots
 from memoryd.qmd.agent_collections import further_paths
 from memoryd.sessions.exports.session_exports import ExportSettings, SessionExports
 from memoryd.sessions.transcripts.agent_transcripts import AgentTranscripts
-
-log = structlog.get_logger(__name__)
 
 EXPORTS: Final = "sessions"
 RECORD: Final = "exports.json"
@@ -37,10 +33,7 @@ def remove_unused_exports(agents: Sequence[Agent]) -> None:
     used = {qmd_home(agent.id) for agent in agents if agent.memory.backend == "qmd"}
     for home in set((state_dir() / "agents").glob("*/qmd")) - used:
         left = ExportSettings(home / EXPORTS, home / RECORD, is_enabled=False)
-        try:
-            SessionExports(left, AgentTranscripts).refresh(lambda: None)
-        except OSError as exc:
-            log.warning("exported transcripts cannot be deleted", path=str(home), reason=exc.strerror)
+        SessionExports(left, AgentTranscripts).refresh(lambda: None)
 
 
 def _refusal(folder: Path, agents: Sequence[Agent]) -> str:

@@ -32,7 +32,7 @@ class Exports(Protocol):
         ...
 
     def refresh(self, on_withdraw: Callable[[], None]) -> bool:
-        """Bring them to what the transcripts say now; False if there is more to do. Blocks, and may raise OSError.
+        """Bring them to what the transcripts say now; False if there is more to do. Blocks.
 
         `on_withdraw` is called before something goes that qmd may have read.
         """

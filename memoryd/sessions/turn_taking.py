@@ -22,7 +22,7 @@ from memoryd.domain.sessions.transcript_turns import FoundTurn, Listening, heard
 from memoryd.domain.sessions.transcripts.steps import ReadOn, TranscriptState
 from memoryd.domain.sessions.transcripts.tails import START, Tail
 from memoryd.domain.sessions.turns import SessionId
-from memoryd.errors import MemorydError, NotNow
+from memoryd.errors import Denied, MemorydError, NotNow, StoreError, StoreUnavailable
 from memoryd.sessions.qa_store import PlaceMovedError, QaStore
 from memoryd.sessions.transcripts.agent_transcripts import AgentTranscripts, TranscriptFile
 from memoryd.sessions.transcripts.reading_on import read_on
@@ -112,7 +112,6 @@ class TurnTaking:
         while True:
             try:
                 await self.round()
-                self.trouble = ""
             except NotNow:
                 # the store is being opened yet
                 pass
@@ -125,14 +124,25 @@ class TurnTaking:
     async def round(self) -> None:
         """Look at all transcripts, and take what has ended since; raises MemorydError, OSError."""
         found = await asyncio.to_thread(self._look)
-        self._is_withheld = found.is_withheld
+        self._is_withheld, self.trouble = found.is_withheld, found.problem
         present = {one.name for one in found.files}
         self.problems = {name: problem for name, problem in self.problems.items() if name in present}
         for one in found.files:
             if self._settled.get(one.name) != one.stat and not found.is_withheld(one.name):
-                with contextlib.suppress(PlaceMovedError):
-                    await self._follow(one)
+                await self._tried(one)
         self._settled = {name: stat for name, stat in self._settled.items() if name in present}
+
+    async def _tried(self, transcript: TranscriptFile) -> None:
+        """Follow one transcript; what stands in its way does not stand in the way of others."""
+        try:
+            with contextlib.suppress(PlaceMovedError):
+                await self._follow(transcript)
+        except StoreUnavailable:
+            raise
+        except (StoreError, Denied) as exc:
+            # its session is damaged, full or not its own: no use to read it all again before anything changes
+            self.problems[transcript.name] = str(exc)
+            self._settled[transcript.name] = transcript.stat
 
     async def _follow(self, transcript: TranscriptFile) -> None:
         """Read one transcript to its end. What was heard is dropped if anything goes wrong: it is read again then."""

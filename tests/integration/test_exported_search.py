@@ -127,6 +127,20 @@ async def test_no_export_goes_to_where_notes_are_read(
     assert not (tmp_path / "more" / "said").exists()
 
 
+async def test_folder_that_cannot_be_written_costs_the_exports_alone(
+    tmp_path: Path, workspace: Path, standin: StandIn, transcript: Path
+) -> None:
+    standin.behave(results=[LEASE])
+    (tmp_path / "file").write_text("It is no folder.")
+    async with composed(tmp_path, workspace, settings(standin, exportDir=str(tmp_path / "file"))) as running:
+        await running.ready()
+        state = running.qmd.state()
+        assert "transcripts cannot be exported to" in state.export_trouble
+        assert (state.exported, state.upkeep.trouble) == (0, None)
+        found = await running.search("who holds the lease")
+        assert (found.fallback, [hit.chunk.path for hit in found.hits]) == (None, [ANSWER])
+
+
 async def test_exports_go_with_their_key_and_strangers_stay(
     tmp_path: Path, workspace: Path, standin: StandIn, transcript: Path
 ) -> None:

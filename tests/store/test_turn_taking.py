@@ -323,6 +323,22 @@ def test_secrets_are_masked_and_hostile_places_cost_no_turn(tmp_path: Path) -> N
     assert taking.questions()[1:] == ["Two?"]
 
 
+def test_session_that_cannot_be_read_costs_its_transcript_alone(tmp_path: Path) -> None:
+    taking = Taking(tmp_path)
+    taking.path.write_bytes(asked("One?") + asked("Two?", DAY + timedelta(minutes=1)))
+    (taking.source / "s2.jsonl").write_bytes(asked("Other?") + asked("More?", DAY + timedelta(minutes=1)))
+    file = taking.workspace / "memory" / "sessions" / f"{SESSION}.json"
+    file.parent.mkdir(parents=True)
+    file.write_text("{")
+    taking.start()
+    taking.round()
+    assert list(taking.taking.problems) == [NAME]
+    assert SESSION in taking.taking.sentences[0]
+    assert file.read_text() == "{"
+    other = taking.store.session(transcript_session("main", "s2.jsonl"), agent="main")
+    assert [turn.question for turn in other.turns] == ["Other?"]
+
+
 def test_unknown_format_is_told_and_a_folder_that_is_gone_is_no_turn(tmp_path: Path) -> None:
     taking = Taking(tmp_path)
     taking.path.write_text('{"a": 1}\n{"b": 2}\n')

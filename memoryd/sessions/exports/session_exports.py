@@ -104,20 +104,28 @@ class SessionExports:
     def refresh(self, on_withdraw: Callable[[], None]) -> bool:
         """Bring the exports to what the transcripts say now; return False if there is more to do.
 
-        `on_withdraw` is called before something goes that qmd may have read. Raises OSError.
+        `on_withdraw` is called before something goes that qmd may have read. What the disk refuses is a `problem`, and
+        tried again in the next round: the notes do not wait for it.
         """
         with self._lock:
-            self._load()
-            folder = self._settings.folder
-            self.check()
-            if not self._settings.is_enabled or self._refusal:
-                self._withdraw_all(on_withdraw)
-                self._tell([self._refusal] if self._refusal else [])
+            try:
+                return self._refreshed(on_withdraw)
+            except OSError as exc:
+                self._tell([f"transcripts cannot be exported to {self._settings.folder}: {exc.strerror or exc}"])
                 return True
-            if self._folder not in ("", str(folder)):
-                self._withdraw_all(on_withdraw)
-            self._folder = str(folder)
-            return self._round(ExportFiles(folder), on_withdraw)
+
+    def _refreshed(self, on_withdraw: Callable[[], None]) -> bool:
+        self._load()
+        self.check()
+        folder = self._settings.folder
+        if not self._settings.is_enabled or self._refusal:
+            self._withdraw_all(on_withdraw)
+            self._tell([self._refusal] if self._refusal else [])
+            return True
+        if self._folder not in ("", str(folder)):
+            self._withdraw_all(on_withdraw)
+        self._folder = str(folder)
+        return self._round(ExportFiles(folder), on_withdraw)
 
     def _round(self, files: ExportFiles, on_withdraw: Callable[[], None]) -> bool:
         found = self._transcripts()
