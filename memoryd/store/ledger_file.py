@@ -31,7 +31,8 @@ def is_there(path: Path) -> bool:
     """Tell whether there is something that may hold a ledger; an empty file holds none."""
     try:
         return path.lstat().st_size > 0
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
+        # a file where its folder should be: making a ledger says so
         return False
 
 
