@@ -177,6 +177,13 @@ class AgentConversations:
         """Read all that changed now, and wait for it; return why that cannot be, empty if it was."""
         return await self.settled(self.demand())
 
+    async def read_anew(self) -> None:
+        """Have every conversation be read from its beginning, in the background."""
+        with contextlib.suppress(StoreError):
+            # an index that cannot be written is made anew anyway, or nothing can be done
+            await self.writer.distrust()
+        self.demand()
+
     async def forget(self, path: RelativePath) -> int:
         """Take a conversation out of the index, with the vectors and words of it; return how many parts it had.
 

@@ -122,7 +122,8 @@ async def reindex(agents: Sequence[AgentSync], *, force: bool, embeddings: bool)
             agent.index.start_vectors_over()
             agent.conversations.lane.start_over()
         agent.index.demand(force=force)
-        agent.conversations.demand()
+        if force:
+            await agent.conversations.read_anew()
     return await _owed(agents)
 
 

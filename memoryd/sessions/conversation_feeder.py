@@ -108,7 +108,8 @@ class ConversationFeeder:
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(LOOK_SECONDS):
                         await self._progress.wait()
-        return self.trouble
+        # what could not be looked at is no work that is left to do: status tells of it
+        return ""
 
     async def run(self) -> None:
         """Follow the source until cancelled."""

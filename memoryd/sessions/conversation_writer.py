@@ -65,6 +65,12 @@ class ConversationWriter:
             self._epoch = epoch
         return dict(self._known)
 
+    async def distrust(self) -> None:
+        """Have everything be read anew, whatever its source says has changed."""
+        async with self.lock:
+            await self._database.conversations.distrust()
+            self._epoch = None
+
     async def row(self, path: RelativePath) -> ConversationRow | None:
         """Return how far a conversation was read, by the rules of today; None: it is to be read anew."""
         row = await self._database.conversations.row(path)

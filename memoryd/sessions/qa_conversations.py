@@ -38,7 +38,7 @@ class QaConversations:
             raise StoreUnavailable("the question-and-answer store is not open")
         if not self._store.workspace.is_dir():
             # not mounted, perhaps: that its sessions are gone is not believed
-            raise StoreUnavailable(f"there is no folder {self._store.workspace}")
+            return SourceLook(set(read), (), f"there is no folder {self._store.workspace}")
         if is_forced:
             # what another process wrote is seen now and then anyway
             self._store.look()

@@ -112,6 +112,11 @@ def put_parts(db: apsw.Connection, row: ConversationRow, parts: Sequence[FileCon
     db.execute(_UPSERT, (row.path, row.stamp, row.tail, row.chunker, row.problem, *grows))
 
 
+def distrust_conversations(db: apsw.Connection) -> None:
+    """Forget by what rules conversations were cut: they are to be read anew."""
+    db.execute("UPDATE conversations SET chunker = ''")
+
+
 def purge_conversations(db: apsw.Connection, paths: Iterable[RelativePath]) -> int:
     """Drop conversations with all their parts and the vectors that only they used; return how many parts there were."""
     removed = 0

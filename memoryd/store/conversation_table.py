@@ -13,6 +13,7 @@ from memoryd.store.conversation_rows import (
     conversation_extents,
     conversation_lines,
     conversation_row,
+    distrust_conversations,
     known_conversations,
     part_paths,
     purge_conversations,
@@ -41,6 +42,10 @@ class Conversations:
         `is_afresh`: they are all that is left of it.
         """
         await self._pool.write(lambda db: put_parts(db, row, parts, is_afresh=is_afresh))
+
+    async def distrust(self) -> None:
+        """Have every conversation count as cut by nobody's rules: it is read anew, and what is held stays so long."""
+        await self._pool.write(distrust_conversations)
 
     async def purge(self, paths: Sequence[RelativePath]) -> int:
         """Drop conversations with the vectors that only they used, as `Documents.remove` does what is purged.

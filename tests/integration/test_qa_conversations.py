@@ -128,6 +128,20 @@ async def test_a_deleted_or_unremembered_session_leaves_the_index(tmp_path: Path
         assert await talk.conversations.database.conversations.known() == {}
 
 
+async def test_a_workspace_that_is_not_mounted_keeps_what_was_read(tmp_path: Path) -> None:
+    async with talking(tmp_path) as talk:
+        say(talk.store, "Where does the quetzal nest?")
+        await talk.sync()
+        away = (tmp_path / "notes").rename(tmp_path / "away")
+        assert await talk.sync() == ""
+        assert "there is no folder" in str(talk.conversations.trouble)
+        assert await talk.found("quetzal") == [f"{PATH} 1-1"]
+        away.rename(tmp_path / "notes")
+        await talk.sync()
+        assert talk.conversations.trouble is None
+        assert await talk.found("quetzal") == [f"{PATH} 1-1"]
+
+
 async def test_a_damaged_session_keeps_what_was_read_and_stops_no_other(tmp_path: Path) -> None:
     async with talking(tmp_path) as talk:
         say(talk.store, "Where does the quetzal nest?")

@@ -161,17 +161,32 @@ async def test_a_deleted_transcript_goes_and_a_vanished_folder_has_a_grace(tmp_p
         (folder / "0d9f.jsonl").unlink()
         await eventually_async(lambda: _is_gone(talk, "quetzal"))
         away = folder.rename(tmp_path / "away")
-        reason = await talk.sync()
-        assert str(folder) in reason
+        assert await talk.sync() == ""
+        assert str(folder) in str(talk.conversations.trouble)
         assert await talk.found("heron")
         away.rename(folder)
-        assert await talk.sync() == ""
+        await talk.sync()
+        assert talk.conversations.trouble is None
         folder.rename(away)
         await eventually_async(lambda: _is_gone(talk, "heron"))
 
 
 async def _is_gone(talk: Talk, word: str) -> bool:
     return not await talk.found(word)
+
+
+async def test_read_anew_it_is_what_it_was(tmp_path: Path, folder: Path) -> None:
+    write(folder / "0d9f.jsonl", [spoken(f"question {number} about the quetzal") for number in range(150)])
+    async with talking(tmp_path, transcripts=NEVER) as talk:
+        await talk.sync()
+        before, tail = await talk.dump(), (await stamps(talk))[LOG]
+        await talk.conversations.read_anew()
+        known = await talk.conversations.writer.known()
+        assert known[LOG].chunker in ("", talk.conversations.writer.chunker)
+        await talk.sync()
+        assert await talk.dump() == before
+        known = await talk.conversations.writer.known()
+        assert (known[LOG].chunker, known[LOG].stamp) == (talk.conversations.writer.chunker, tail)
 
 
 async def test_an_unknown_format_is_told_and_never_guessed(tmp_path: Path, folder: Path) -> None:
