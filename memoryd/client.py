@@ -170,12 +170,14 @@ class Client:
         reply: FileReply = self._call("GET", _target(f"/files/{quote(os.fsencode(path))}", query))
         return reply
 
-    def start_session(self, session_key: str, *, agent: str | None = None) -> SessionStartReply:
+    def start_session(
+        self, session_key: str, *, remember: bool | None = None, agent: str | None = None
+    ) -> SessionStartReply:
         """Say that a session begins, and be told what was said last with this key.
 
         The index looks at the disk (`sync.onSessionStart`). `context` is text for a prompt.
         """
-        body = {"sessionKey": session_key, "agent": agent}
+        body = {"sessionKey": session_key, "remember": remember, "agent": agent}
         reply: SessionStartReply = self._call("POST", "/sessions/start", body)
         return reply
 

@@ -277,6 +277,9 @@ class QaStatsReply(TypedDict):
     archived: int
     bytes: int
     archiveBytes: int
+    maxBytes: int
+    full: bool
+    pruned: int
     problems: list[str]
 
 
@@ -429,6 +432,7 @@ class ConversationsReply(TypedDict):
     unreadable: int
     skipped: list["SkippedReply"]
     reason: str | None
+    outstanding: OutstandingReply | None
     transcripts: TranscriptsReply | None
 
 

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from memoryd.agents.conversations import AgentConversations
+from memoryd.agents.figures import UnsentWork, unsent_work
 from memoryd.domain.documents import RelativePath, SkippedFile
+from memoryd.embed.embedding import Embedding
 from memoryd.errors import StoreError
 from memoryd.sessions.transcript_conversations import SeenTranscripts
 from memoryd.store.chunks import Counts
@@ -32,13 +34,17 @@ class ConversationFigures:
     is_reading: bool
     last_read_at: datetime | None
     reason: str | None
+    unsent: UnsentWork | None
+    """What of it is still to be sent to a provider; None if nothing is sent anywhere."""
 
 
 class ConversationCensus:
     """Counts the conversations of one agent; what cannot be counted now stays as it was counted last."""
 
-    def __init__(self, conversations: AgentConversations) -> None:
+    def __init__(self, conversations: AgentConversations, embedding: Embedding) -> None:
         self._conversations = conversations
+        self._embedding = embedding
+        self._unsent: UnsentWork | None = None
         self._counts = ConversationCounts()
         self._stored = Counts(0, 0, 0, 0, 0)
         self._unknown: tuple[SkippedFile, ...] = ()
@@ -56,6 +62,7 @@ class ConversationCensus:
         with contextlib.suppress(StoreError):
             self._counts = await these.database.conversations.counts()
             self._stored = await these.database.documents.counts()
+            self._unsent = await unsent_work(these.database, self._embedding)
             known = await these.writer.known()
             self._unknown = tuple(SkippedFile(path, one.problem) for path, one in known.items() if one.problem)
         failures = [failure for feeder in these.feeders for failure in feeder.failures.items()]
@@ -71,6 +78,7 @@ class ConversationCensus:
             is_reading=any(feeder.is_reading for feeder in these.feeders),
             last_read_at=max(times, default=None),
             reason=these.trouble,
+            unsent=self._unsent,
         )
 
     def _skipped(self, failures: dict[RelativePath, str]) -> Iterator[SkippedFile]:

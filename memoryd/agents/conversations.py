@@ -128,6 +128,7 @@ class AgentConversations:
                 rule=settings.sync.sessions.rule(),
                 withholding=self.withheld,
                 grace=settings.sync.root_grace_seconds,
+                max_bytes=agent.memory.sessions.max_bytes,
             )
             self._transcript_feeder = self._fed(self.transcripts, around, feed_settings(settings))
 

@@ -92,19 +92,7 @@ class Census:
         return self._figures.held
 
     async def _unsent(self) -> UnsentWork | None:
-        if not self._embedding.sends:
-            return None
-        with contextlib.suppress(StoreError):
-            # no space has an empty fingerprint: before there is an embedder, all passages are still to be sent
-            cost = await self._database.vectors.pending_cost(self._fingerprint or "")
-            return UnsentWork(
-                files=cost.files,
-                passages=cost.passages,
-                tokens=cost.tokens,
-                media=cost.media,
-                media_bytes=cost.media_bytes,
-            )
-        return self._figures.unsent
+        return await _or_last(unsent_work(self._database, self._embedding), self._figures.unsent)
 
     async def _unseen(self) -> tuple[SkippedFile, ...]:
         fingerprint = self._fingerprint
@@ -116,8 +104,27 @@ class Census:
 
     @property
     def _fingerprint(self) -> str | None:
-        embedder = self._embedding.slot.embedder
-        return None if embedder is None else embedder.identity.fingerprint
+        return _fingerprint(self._embedding)
+
+
+async def unsent_work(database: Database, embedding: Embedding) -> UnsentWork | None:
+    """Count what of an index is still to be sent; None if nothing is sent anywhere. Raises StoreError."""
+    if not embedding.sends:
+        return None
+    # no space has an empty fingerprint: before there is an embedder, all passages are still to be sent
+    cost = await database.vectors.pending_cost(_fingerprint(embedding) or "")
+    return UnsentWork(
+        files=cost.files,
+        passages=cost.passages,
+        tokens=cost.tokens,
+        media=cost.media,
+        media_bytes=cost.media_bytes,
+    )
+
+
+def _fingerprint(embedding: Embedding) -> str | None:
+    embedder = embedding.slot.embedder
+    return None if embedder is None else embedder.identity.fingerprint
 
 
 async def _or_last(asked: Awaitable[Result], last: Result) -> Result:

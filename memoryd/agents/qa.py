@@ -26,6 +26,7 @@ from memoryd.domain.sessions.turns import Session, SessionId, Turn
 from memoryd.errors import Disabled, InvalidRequest, MemorydError, NotFound, StoreError, StoreUnavailable
 from memoryd.sessions.footprint import QaFootprint, footprint
 from memoryd.sessions.known_sessions import Entry, head_of
+from memoryd.sessions.qa_room import QaUsage
 from memoryd.sessions.qa_store import AddedTurn, FoundSequence, QaStore
 from memoryd.sessions.withheld_conversations import WithheldConversations
 from memoryd.store.ledger import Ledger
@@ -85,6 +86,7 @@ class QaFigures:
     sessions: int
     totals: Totals
     footprint: QaFootprint
+    usage: QaUsage
     problems: QaProblems
 
 
@@ -259,4 +261,6 @@ class AgentQa:
             # the same keeps the store from being read, and `problems` tells of that
             measured = QaFootprint()
         problems = shared.problems(self._id, names_all=names_all)
-        return QaFigures(len(entries), totals(counted(entry) for entry in entries), measured, problems)
+        return QaFigures(
+            len(entries), totals(counted(entry) for entry in entries), measured, shared.store.usage, problems
+        )

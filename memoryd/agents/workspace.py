@@ -189,7 +189,7 @@ class Workspace:
                 taking=self.takings.get(agent.id),
                 census=self._census,
                 ledger=self._ledgers.of(agent),
-                conversations=ConversationCensus(talks),
+                conversations=ConversationCensus(talks, self.embedding),
             ),
         )
 

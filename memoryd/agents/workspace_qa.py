@@ -59,6 +59,7 @@ class WorkspaceQa:
         self.store = QaStore(
             self.workspace,
             keeping=memory.qa.keeping(),
+            max_bytes=memory.qa.max_bytes,
             commonness=commonness,
             is_read_only=memory.read_only,
             on_change=self._upkeep.note_change,
@@ -106,8 +107,16 @@ class WorkspaceQa:
                 (own if whose else unknown).append(f"{name}: {problem}")
         if names_all or not self._is_shared:
             own, unknown = own + unknown, []
-        around = [self._trouble or self._upkeep.trouble, *self.store.main_problems]
+        around = [self._trouble or self._upkeep.trouble, self._why_full(), *self.store.main_problems]
         return QaProblems((*filter(None, around), *own), len(unknown))
+
+    def _why_full(self) -> str:
+        usage = self.store.usage
+        if not usage.is_full:
+            return ""
+        return (
+            f"questions alone are kept: the files have {usage.bytes:,} bytes, memory.qa.maxBytes is {usage.max_bytes:,}"
+        )
 
     async def _watch(self) -> None:
         """Open the store, then look now and then what others wrote, until cancelled."""

@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from memoryd.agents.conversation_figures import ConversationFigures
+from memoryd.api.embedding_models import OutstandingReply, outstanding_reply
 from memoryd.api.index_models import SkippedReply
 from memoryd.api.models import Reply
 
@@ -60,6 +61,8 @@ class ConversationsReply(Reply):
     """Conversations and files that are not indexed, or not as they are now, 50 at most."""
     reason: str | None
     """Why the index does not follow the conversations; null if it does."""
+    outstanding: OutstandingReply | None
+    """What of it is still to be sent to the provider in `embedding.remote`; null if no text leaves the machine."""
     transcripts: TranscriptsReply | None
     """What is read of transcripts; null unless `experimental.sessionMemory` and `sources` ask for them."""
 
@@ -81,6 +84,7 @@ def conversations_reply(figures: ConversationFigures | None) -> ConversationsRep
         unreadable=figures.unreadable,
         skipped=[SkippedReply(path=one.path, reason=one.reason) for one in figures.skipped],
         reason=figures.reason,
+        outstanding=None if figures.unsent is None else outstanding_reply(figures.unsent),
         transcripts=_transcripts(figures),
     )
 

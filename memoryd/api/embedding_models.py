@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from memoryd.agents.figures import UnsentWork
 from memoryd.api.models import Reply
 
 
@@ -18,6 +19,17 @@ class OutstandingReply(Reply):
     """How many of the passages are pictures and sounds."""
     media_bytes: int
     """How many bytes the pictures and sounds have together."""
+
+
+def outstanding_reply(unsent: UnsentWork) -> OutstandingReply:
+    """Encode what is still to be sent."""
+    return OutstandingReply(
+        files=unsent.files,
+        passages=unsent.passages,
+        tokens=unsent.tokens,
+        media=unsent.media,
+        media_bytes=unsent.media_bytes,
+    )
 
 
 class RemoteReply(Reply):

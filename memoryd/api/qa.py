@@ -189,5 +189,8 @@ def stats_reply(figures: QaFigures) -> QaStatsReply:
         archived=figures.footprint.archived,
         bytes=figures.footprint.bytes,
         archive_bytes=figures.footprint.archive_bytes,
+        max_bytes=figures.usage.max_bytes,
+        full=figures.usage.is_full,
+        pruned=figures.usage.pruned,
         problems=figures.problems.sentences,
     )

@@ -207,5 +207,11 @@ class QaStatsReply(Reply):
     """The size of the files but for the archive, in bytes."""
     archive_bytes: int
     """The size of the archive, in bytes."""
+    max_bytes: int
+    """How large all files together may be: `memory.qa.maxBytes`."""
+    full: bool
+    """Whether they are larger, so that of what is said the question alone is kept."""
+    pruned: int
+    """How many answers in the archive gave way to that bound since the start."""
     problems: list[str]
     """Files that are not ours or damaged, and stay as they are, each with the reason."""

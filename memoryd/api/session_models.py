@@ -13,6 +13,9 @@ class SessionStartRequest(Request):
 
     session_key: Annotated[str, Field(max_length=512)]
     """The session that begins, such as `agent:main:main`."""
+    remember: bool | None = None
+    """False: nothing that is said under this key is stored or indexed from now on; only the owner may say true; null:
+    as it is."""
     agent: AgentId = None
 
 

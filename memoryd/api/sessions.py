@@ -7,6 +7,7 @@ from fastapi import Query
 
 from memoryd.agents.conversation_list import ListedConversation
 from memoryd.agents.forgetting import Receipt
+from memoryd.api.access import Caller
 from memoryd.api.dependencies import AdmittedByQuery, Asking, Memories
 from memoryd.api.kept_session_models import (
     SessionEntryReply,
@@ -37,9 +38,14 @@ Around = Annotated[
 async def start(request: SessionStartRequest, caller: Asking, memories: Memories) -> SessionStartReply:
     """Begin a session with what was said last; with `sync.onSessionStart` the index looks at the disk now."""
     admitted = caller.admit(request.agent, request.session_key)
+    if request.remember is not None:
+        _check_may(caller, remember=request.remember)
     is_scheduled = memories.start_session(admitted)
     before = await memories.qa(admitted).start(caller.key(request.session_key))
     sequence = [turn_reply(before.session, turn) for turn in before.turns] if before.session else []
+    if request.remember is not None:
+        room = memories.conversations(admitted)
+        await room.remember_key(caller.key(request.session_key), is_remembered=request.remember)
     return SessionStartReply(context=before.text, sequence=sequence, is_sync_scheduled=is_scheduled)
 
 
@@ -82,8 +88,7 @@ async def remember(request: SessionRememberRequest, caller: Asking, memories: Me
     """Mark a conversation, or what is said under a session key, "do not remember"; only the owner takes that back."""
     room = memories.conversations(caller.admit(request.agent, request.session_key))
     key, is_owners = caller.key(request.session_key), caller.binding.is_owners
-    if request.remember and not is_owners:
-        raise Denied("only the owner has a conversation be remembered again", hint="ask on the owner's socket")
+    _check_may(caller, remember=request.remember)
     if request.session is None and not key:
         raise InvalidRequest("nothing is named", hint="give session, or the sessionKey that is meant")
     if request.session is None:
@@ -93,6 +98,12 @@ async def remember(request: SessionRememberRequest, caller: Asking, memories: Me
     else:
         raise Denied("the conversation was opened with another session key", hint="ask on the owner's socket")
     return SessionRememberReply(id=done.path, remembered=done.is_remembered, rows=done.rows)
+
+
+def _check_may(caller: Caller, *, remember: bool) -> None:
+    """Raise Denied for an agent that would take back what its owner may have marked."""
+    if remember and not caller.binding.is_owners:
+        raise Denied("only the owner has a conversation be remembered again", hint="ask on the owner's socket")
 
 
 def _listed(one: ListedConversation) -> SessionEntryReply:

@@ -12,11 +12,11 @@ from memoryd.api.dependencies import AllServices, Asking, Memories
 from memoryd.api.embedding_models import (
     EmbedderReply,
     EmbeddingReply,
-    OutstandingReply,
     ProgressReply,
     RemoteReply,
     RerankerReply,
     WorkerReply,
+    outstanding_reply,
 )
 from memoryd.api.index_models import (
     CacheReply,
@@ -150,19 +150,9 @@ def _remote(state: RemoteState, unsent: UnsentWork | None) -> RemoteReply:
         provider=state.provider,
         model=state.model,
         destination=state.destination,
-        outstanding=None if unsent is None else _outstanding(unsent),
+        outstanding=None if unsent is None else outstanding_reply(unsent),
         sent_today=state.sent_today,
         tokens_per_day=state.tokens_per_day,
-    )
-
-
-def _outstanding(unsent: UnsentWork) -> OutstandingReply:
-    return OutstandingReply(
-        files=unsent.files,
-        passages=unsent.passages,
-        tokens=unsent.tokens,
-        media=unsent.media,
-        media_bytes=unsent.media_bytes,
     )
 
 

@@ -6,11 +6,20 @@ from typing import TypedDict
 import click
 
 from memoryd.cli.invocation import HELP, Invocation, shared
-from memoryd.cli.terminal import cost, count, harmless_line, note
+from memoryd.cli.terminal import cost, count, harmless_line, note, size
 from memoryd.cli.waiting import reach, report, timeout_option
 from memoryd.errors import DaemonNotRunning
-from memoryd.replies import AgentStatus, OutstandingReply
+from memoryd.replies import AgentStatus, ConversationsReply, OutstandingReply
 from memoryd.wire import Exit
+
+
+class SpokenProspect(TypedDict):
+    """What is to be embedded of conversations; `files` and `bytes` are those of transcripts, read or not."""
+
+    files: int
+    bytes: int
+    passages: int | None
+    tokens: int | None
 
 
 class Prospect(TypedDict):
@@ -26,6 +35,7 @@ class Prospect(TypedDict):
     tokens: int | None
     media: int | None
     mediaBytes: int | None
+    conversations: SpokenProspect | None
     paused: bool
 
 
@@ -46,6 +56,8 @@ def command(invocation: Invocation, is_dry: bool, timeout: float) -> Exit:
     else:
         for prospect in prospects:
             click.echo(harmless_line(_sentence(prospect)))
+            if prospect["conversations"] is not None:
+                click.echo(f"  {harmless_line(_spoken(prospect, prospect['conversations']))}")
             click.echo(harmless_line(f"  {prospect['rule']}"))
     return Exit.DONE
 
@@ -77,8 +89,37 @@ def _of_status(agent: AgentStatus) -> Prospect:
         "tokens": outstanding["tokens"] if outstanding else None,
         "media": outstanding.get("media", 0) if outstanding else None,
         "mediaBytes": outstanding.get("mediaBytes", 0) if outstanding else None,
+        "conversations": _spoken_of(agent.get("sessions")),
         "paused": bool(embedding and embedding["paused"]),
     }
+
+
+def _spoken_of(sessions: ConversationsReply | None) -> SpokenProspect | None:
+    if sessions is None:
+        return None
+    transcripts, outstanding = sessions["transcripts"], sessions["outstanding"]
+    passages = outstanding["passages"] if outstanding else sessions["pendingEmbeddings"]
+    if transcripts is None and not passages:
+        return None
+    return {
+        "files": transcripts["files"] if transcripts else 0,
+        "bytes": transcripts["bytes"] if transcripts else 0,
+        "passages": passages,
+        "tokens": outstanding["tokens"] if outstanding else None,
+    }
+
+
+def _spoken(prospect: Prospect, spoken: SpokenProspect) -> str:
+    files = f"{count(spoken['files'], 'transcript')} of {size(spoken['bytes'])}" if spoken["files"] else ""
+    passages = "" if spoken["passages"] is None else f"{count(spoken['passages'], 'passage')} to embed"
+    tokens = "" if spoken["tokens"] is None else f"about {count(spoken['tokens'], 'token')}"
+    if prospect["provider"] == "none":
+        where = "words only, nothing is embedded"
+    elif prospect["destination"] is None:
+        where = "nothing leaves the machine"
+    else:
+        where = f"to {prospect['destination']}"
+    return ", ".join(filter(None, [f"conversations: {files}" if files else "conversations", passages, tokens, where]))
 
 
 def _sentence(prospect: Prospect) -> str:

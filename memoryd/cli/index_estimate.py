@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from memoryd.cli.index import Prospect
+from memoryd.cli.index import Prospect, SpokenProspect
 from memoryd.cli.invocation import Invocation
 from memoryd.config.loading.load import load
+from memoryd.config.paths import openclaw_sessions
 from memoryd.config.resolved import Agent
 from memoryd.config.root import Config
 from memoryd.domain.media import modality_of, token_estimate
@@ -21,6 +22,9 @@ from memoryd.files.offline_rules import roots_and_rules
 from memoryd.files.scanner import scan
 from memoryd.index.reading import Reader, Reading, ReadStatus
 from memoryd.models.store import ModelStore
+from memoryd.sessions.transcripts.transcript_folder import find_transcripts
+
+_BYTES_PER_TOKEN = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +64,19 @@ def _prospect(agent: Agent, config: Config) -> Prospect:
         "tokens": sum(cost.tokens for cost in passages.values()),
         "media": len(media),
         "mediaBytes": sum(media),
+        "conversations": _spoken(agent),
         "paused": agent.memory_search.sync.paused,
     }
+
+
+def _spoken(agent: Agent) -> SpokenProspect | None:
+    """Return what there is of transcripts, without reading any: no more tokens than a fourth of their bytes."""
+    if not agent.reads_transcripts:
+        return None
+    own = (Path(one.path) for one in agent.memory.sessions.folders if one.agent == agent.id)
+    folders = dict.fromkeys((openclaw_sessions(agent.id), *own))
+    sizes = [stat.size for folder in folders for stat in find_transcripts(folder).files.values()]
+    return {"files": len(sizes), "bytes": sum(sizes), "passages": None, "tokens": sum(sizes) // _BYTES_PER_TOKEN}
 
 
 def _readings(agent: Agent, config: Config, plan: EmbedderPlan) -> Iterator[Reading]:

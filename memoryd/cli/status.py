@@ -13,7 +13,18 @@ from rich.text import Text
 
 from memoryd.cli.bars import console
 from memoryd.cli.invocation import HELP, Invocation, shared
-from memoryd.cli.terminal import ago, cost, count, duration, encoded, harmless_line, is_coloured, percent, size
+from memoryd.cli.terminal import (
+    ago,
+    cost,
+    count,
+    duration,
+    encoded,
+    harmless_line,
+    is_coloured,
+    percent,
+    size,
+    spoken_cost,
+)
 from memoryd.client import Client
 from memoryd.replies import (
     AgentStatus,
@@ -134,7 +145,7 @@ def _agent_rows(agent: AgentStatus, now: datetime) -> Iterator[StatusRow]:
     yield "database", _text(size(agent["database"]["bytes"]), agent["database"]["path"])
     yield from _conversation_rows(agent.get("qa"))
     yield from _ledger_rows(agent.get("ledger"))
-    yield from _heard_rows(agent.get("sessions"), now)
+    yield from _heard_rows(agent.get("sessions"), agent.get("embedding"), now)
     yield from _outside_rows(agent)
     yield from _trouble_rows(agent, now)
 
@@ -144,7 +155,12 @@ def _conversation_rows(qa: QaStatsReply | None) -> Iterator[StatusRow]:
         kept = f"{count(qa['answers'], 'answer')} kept"
         archived = f"{qa['archived']:,} archived" if qa["archived"] else ""
         files = size(qa["bytes"] + qa["archiveBytes"])
-        yield "sessions", _text(f"{qa['sessions']:,}", count(qa["turns"], "turn"), kept, archived, files)
+        bound = f"of {size(qa['maxBytes'])}"
+        pruned = f"{count(qa['pruned'], 'answer')} gave way" if qa["pruned"] else ""
+        yield (
+            "sessions",
+            _text(f"{qa['sessions']:,}", count(qa["turns"], "turn"), kept, archived, f"{files} {bound}", pruned),
+        )
 
 
 def _ledger_rows(ledger: LedgerReply | None) -> Iterator[StatusRow]:
@@ -154,7 +170,9 @@ def _ledger_rows(ledger: LedgerReply | None) -> Iterator[StatusRow]:
         yield "ledger", _text(held, ledger["path"])
 
 
-def _heard_rows(sessions: ConversationsReply | None, now: datetime) -> Iterator[StatusRow]:
+def _heard_rows(
+    sessions: ConversationsReply | None, embedding: EmbeddingReply | None, now: datetime
+) -> Iterator[StatusRow]:
     if sessions is None or not (sessions["conversations"] or sessions["transcripts"] or sessions["reason"]):
         return
     held = f"{count(sessions['conversations'], 'conversation')}, {count(sessions['chunks'], 'chunk')}"
@@ -162,6 +180,9 @@ def _heard_rows(sessions: ConversationsReply | None, now: datetime) -> Iterator[
     reading = "reading" if sessions["reading"] else f"last read {ago(sessions['lastReadAt'], now)}"
     reason = sessions["reason"] or ""
     yield "conversations", _text(held, pending, reading, reason, style=_warn(bool(reason)))
+    outstanding, remote = sessions.get("outstanding"), embedding and embedding["remote"]
+    if outstanding is not None and outstanding["passages"] and remote:
+        yield "", _text(f"still to be sent to {remote['destination']}: {spoken_cost(outstanding)}")
     transcripts = sessions["transcripts"]
     if transcripts is None:
         return

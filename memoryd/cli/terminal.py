@@ -117,3 +117,8 @@ def cost(outstanding: OutstandingReply) -> str:
     media = outstanding.get("media", 0)
     seen = f", with {media:,} pictures and sounds of {size(outstanding.get('mediaBytes', 0))}" if media else ""
     return f"{files}, {passages}, about {count(outstanding['tokens'], 'token')}{seen}"
+
+
+def spoken_cost(outstanding: OutstandingReply) -> str:
+    """Say what is to be sent of conversations: `17 passages, about 1,204 tokens`."""
+    return f"{count(outstanding['passages'], 'passage')}, about {count(outstanding['tokens'], 'token')}"

@@ -5,7 +5,7 @@ from datetime import timedelta
 from pydantic import Field
 
 from memoryd.config.section import Section, Texts
-from memoryd.domain.sessions.keeping import ARCHIVE_AFTER, THRESHOLD, Keeping
+from memoryd.domain.sessions.keeping import ARCHIVE_AFTER, MAX_BYTES, THRESHOLD, Keeping
 from memoryd.domain.sessions.sequences import TURNS
 from memoryd.wire import SEQUENCE_MAX
 
@@ -36,6 +36,13 @@ class QaSection(Section):
     )
     interests: Texts = Field(
         default=(), description="Topics whose answers are kept however insignificant, such as `discord_config`."
+    )
+    max_bytes: int = Field(
+        default=MAX_BYTES,
+        ge=64 * 1024,
+        le=1024**4,
+        description="How large the files of questions and answers of a workspace may be, in bytes; beyond it the "
+        "answers of the oldest sessions in the archive go, then of what is said the question alone is kept.",
     )
     from_transcripts: bool = Field(
         default=False,

@@ -31,6 +31,13 @@ class TranscriptFolderSection(Section):
 class SessionsSection(Section):
     """Where transcripts lie."""
 
+    max_bytes: int = Field(
+        default=2 * 1024**3,
+        ge=64 * 1024,
+        le=1024**4,
+        description="How many bytes of transcripts are indexed for an agent; beyond it those that were written longest "
+        "ago leave the index, and status names them.",
+    )
     folders: Annotated[tuple[TranscriptFolderSection, ...], Field(strict=False)] = Field(
         default=(),
         description="Folders of transcripts beside OpenClaw's own (`~/.openclaw/agents/ID/sessions`); read only for an "

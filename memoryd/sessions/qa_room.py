@@ -9,12 +9,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from memoryd.domain.sessions.keeping import Keeping
+from memoryd.domain.sessions.keeping import MAX_BYTES, Keeping
 from memoryd.domain.sessions.turns import Session, SessionId
 from memoryd.sessions.archived_sessions import ArchivedSessions
 from memoryd.sessions.session_changes import SessionChanges
 
-MAX_BYTES: Final = 256 << 20
 _NOTHING: Final = 1.0
 """No significance is above it."""
 

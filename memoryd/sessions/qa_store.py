@@ -14,7 +14,7 @@ from typing import Final
 
 from memoryd.domain.documents import FileStat
 from memoryd.domain.redaction import redacted
-from memoryd.domain.sessions.keeping import Keeping
+from memoryd.domain.sessions.keeping import MAX_BYTES, Keeping
 from memoryd.domain.sessions.keywords import Commonness, never_common
 from memoryd.domain.sessions.making_turns import MadeTurn, RawTurn, made_turn, message_keys
 from memoryd.domain.sessions.qa_document import SessionStub
@@ -31,7 +31,7 @@ from memoryd.sessions.forgetting_sessions import ForgettingSessions, ForgottenFi
 from memoryd.sessions.known_sessions import Entry, KnownSessions, head_of
 from memoryd.sessions.looking import LookingAtSessions
 from memoryd.sessions.main_file import MainFile, stamp_of
-from memoryd.sessions.qa_room import MAX_BYTES, QaRoom, QaUsage
+from memoryd.sessions.qa_room import QaRoom, QaUsage
 from memoryd.sessions.session_changes import Change, SessionChanges, unavailable
 from memoryd.sessions.session_files import SessionFiles
 

@@ -26,6 +26,7 @@ from memoryd.sessions.transcripts.transcript_folder import find_transcripts
 STEP_BYTES: Final = 512 << 10
 """Read in one step: some hundredths of a second in a thread."""
 GRACE_SECONDS: Final = 60.0
+BEYOND: Final = "not indexed: with newer transcripts it is more than memory.sessions.maxBytes"
 TWICE: Final = "another folder of this agent has a transcript of this name"
 _NOTHING_READ: Final = (TranscriptState.UNKNOWN, TranscriptState.OTHER_FORMAT)
 
@@ -98,6 +99,7 @@ class TranscriptConversations:
         rule: ReadingRule,
         withholding: Withholding,
         grace: float = GRACE_SECONDS,
+        max_bytes: int | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.prefix: str = transcript_path(agent, "")
@@ -106,6 +108,7 @@ class TranscriptConversations:
         self._rule = rule
         self._withholding = withholding
         self._grace = grace
+        self._max_bytes = max_bytes
         self._clock = clock
         self._missing: dict[Path, float] = {}
         self._growing = GrowingFiles(clock)
@@ -120,6 +123,9 @@ class TranscriptConversations:
             folders.append(self._listed(folder, found, skipped))
         withheld = {path for path, place in found.items() if self._is_withheld(path, place, is_known=path in read)}
         places = {path: place for path, place in found.items() if path not in withheld}
+        beyond = self._beyond(places)
+        skipped += [SkippedFile(path, BEYOND) for path in beyond]
+        places = {path: place for path, place in places.items() if path not in beyond}
         self._growing.keep({place.file for place in places.values()})
         lost = {seen.path for seen in folders if seen.problem and self._keeps(seen)}
         kept = {path for path, state in read.items() if lost and _folder_of(state) in (None, *lost)}
@@ -169,6 +175,17 @@ class TranscriptConversations:
             else:
                 places[path] = _Place(folder, folder.path / name, stat)
         return SeenFolder(folder.path, len(found.files), found.problem)
+
+    def _beyond(self, places: Mapping[RelativePath, _Place]) -> set[RelativePath]:
+        """Return the transcripts for which there is no room: those that were written longest ago."""
+        left, beyond = self._max_bytes, set[RelativePath]()
+        if left is None:
+            return beyond
+        for path, place in sorted(places.items(), key=lambda item: -item[1].stat.mtime_ns):
+            left -= place.stat.size
+            if left < 0:
+                beyond.add(path)
+        return beyond
 
     def _keeps(self, seen: SeenFolder) -> bool:
         """Tell whether what was read of a folder stays: one that is gone may come back, but not for ever."""

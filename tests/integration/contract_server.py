@@ -100,6 +100,9 @@ def agent(**changes: object) -> Body:
             "archived": 3,
             "bytes": 410_000,
             "archiveBytes": 90_000,
+            "maxBytes": 268_435_456,
+            "full": False,
+            "pruned": 0,
             "problems": [],
         },
         "ledger": {

@@ -80,6 +80,7 @@ def test_before_the_daemon_runs_it_is_counted_on_disk(
         "tokens": tokens,
         "media": 0,
         "mediaBytes": 0,
+        "conversations": None,
         "paused": True,
     }
     done = memoryctl(stopped, "index", "--dry-run")

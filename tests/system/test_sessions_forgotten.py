@@ -219,6 +219,20 @@ def test_key_is_marked_before_its_session_exists_and_outlasts_a_restart(launch: 
     assert daemon.client().add_turn("And now?", session_key=KEY)["remembered"] is True
 
 
+def test_session_is_opened_not_to_be_remembered(launch: Launch) -> None:
+    daemon = launch()
+    with httpx.Client(transport=httpx.HTTPTransport(uds=str(daemon.home / "run/main.sock"))) as agent:
+        url, body = "http://memoryd/v1/sessions/start", {"sessionKey": KEY, "remember": False}
+        assert agent.post(url, json=body).is_success
+        assert agent.post(url, json={**body, "remember": True}).json()["error"]["code"] == "denied"
+    assert daemon.client().add_turn(f"What of {CANARY}?", session_key=KEY)["remembered"] is False
+    told = run_cli(daemon, "qa", "add", f"and {CANARY}?", "--session-key", KEY)
+    assert "not to be remembered" in told
+    assert holding(daemon) == []
+    daemon.client().start_session(KEY, remember=True)
+    assert daemon.client().add_turn("And now?", session_key=KEY)["remembered"] is True
+
+
 def test_agent_marks_its_own_session_alone(launch: Launch) -> None:
     daemon = launch()
     daemon.client().add_turn("Mine?", session_key=KEY)
@@ -254,6 +268,28 @@ def test_lines_of_a_session_are_shown_with_neighbours(launch: Launch) -> None:
             daemon.client().session_lines(citation)
     with pytest.raises(InvalidRequest):
         daemon.client().session_lines("MEMORY.md#L1")
+
+
+def is_full(daemon: RunningDaemon) -> bool:
+    qa = daemon.client().status()["agents"][0]["qa"]
+    return qa is not None and qa["full"]
+
+
+def test_bound_of_the_files_is_kept_and_told(launch: Launch) -> None:
+    daemon = launch(qa={"maxBytes": 65_536, "significance": 0})
+    client = daemon.client()
+    for number in range(8):
+        client.add_turn(f"Question {number}?", "boilerhouse " * 1_000, session=f"s{number}", significance=1.0)
+    eventually(lambda: is_full(daemon))
+    added = client.add_turn("And the last one?", "a short answer", session="s0", significance=1.0)
+    assert (added["kept"], added["remembered"]) == (False, True)
+    told = run_cli(daemon, "status")
+    assert "questions alone are kept" in told
+    assert "of 65.5 kB" in told
+    for number in range(1, 8):
+        client.forget_session(f"s{number}")
+    eventually(lambda: not is_full(daemon))
+    assert client.add_turn("And now?", "a short answer", session="s0", significance=1.0)["kept"] is True
 
 
 def test_name_that_means_two_conversations_is_refused(launch: Launch) -> None:

@@ -4,8 +4,10 @@ import contextlib
 import json
 import os
 import sqlite3
+import subprocess
+import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ import pytest
 from memoryd.client import Client
 from memoryd.errors import MemorydError, NotFound
 from tests.daemon import RunningDaemon, write_config
+from tests.embedding_endpoint import Endpoint
 from tests.waiting import eventually
 
 CANARY = "zanzibarcanary"
@@ -46,14 +49,15 @@ def folder(tmp_path: Path) -> Path:
 def launch(tmp_path: Path, workspace: Path, folder: Path) -> Iterator[Launch]:
     started: list[RunningDaemon] = []
 
-    def run(**memory: object) -> RunningDaemon:
+    def run(*, remote: Mapping[str, object] | None = None, bound: int = 1 << 30, **memory: object) -> RunningDaemon:
         folder.mkdir(exist_ok=True)
-        memory["sessions"] = {"folders": [{"path": str(folder), "agent": "main"}]}
+        memory["sessions"] = {"folders": [{"path": str(folder), "agent": "main"}], "maxBytes": bound}
         search = {
             "query": {"freshMs": 0},
             "sources": ["memory", "sessions"],
             "experimental": {"sessionMemory": True},
-            "sync": {"sessions": {"deltaBytes": 1, "deltaMessages": 1}},
+            "sync": {"sessions": {"deltaBytes": 1, "deltaMessages": 1}, "paused": remote is not None},
+            **(remote or {}),
         }
         config = write_config(tmp_path, workspace, None, search=search, memory=memory)
         started.append(RunningDaemon(tmp_path, config, workspace))
@@ -219,3 +223,48 @@ def test_cited_lines_are_told_while_the_file_says_them(launch: Launch, folder: P
     file.write_text(file.read_text().replace("is here", "is gone"))
     with pytest.raises(NotFound):
         daemon.client().session_lines("sessions/main/a.jsonl#L3")
+
+
+def memoryctl(daemon: RunningDaemon, *words: str) -> str:
+    command = [sys.executable, "-c", "from memoryd.cli.main import main; main()", *words]
+    done = subprocess.run(command, env=daemon.env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout + done.stderr
+
+
+def test_transcripts_are_counted_before_a_provider_gets_them(launch: Launch, folder: Path, endpoint: Endpoint) -> None:
+    file = write(folder, "a.jsonl", CANARY, turns=40)
+    remote = {"provider": "openai", "model": "test-model", "remote": {"baseUrl": endpoint.url, "apiKey": "sk-4711"}}
+    daemon = launch(remote=remote)
+    (agent,) = daemon.client().status()["agents"]
+    assert agent["sessions"] is not None
+    outstanding = agent["sessions"]["outstanding"]
+    assert outstanding is not None
+    assert outstanding["passages"] >= 1
+    told = memoryctl(daemon, "index", "--dry-run")
+    assert "1 transcript of" in told
+    assert f"about {outstanding['tokens']:,} tokens" in told
+    host = endpoint.url.removeprefix("http://").partition("/")[0]
+    assert told.count(host) >= 2
+    assert host in memoryctl(daemon, "status").split("conversations")[1]
+    daemon.stop()
+    (prospect,) = json.loads(memoryctl(daemon, "index", "--dry-run", "--json").partition("note:")[0])["agents"]
+    assert prospect["conversations"]["files"] == 1
+    assert prospect["conversations"]["bytes"] == file.stat().st_size
+    assert not any(CANARY in json.dumps(request) for request in endpoint.requests())
+
+
+def test_transcripts_beyond_the_bound_leave_the_index_and_are_named(launch: Launch, folder: Path) -> None:
+    old, new = write(folder, "old.jsonl", CANARY, turns=150), write(folder, "new.jsonl", "boilerhouse", turns=250)
+    os.utime(old, (1_780_000_000, 1_780_000_000))
+    daemon = launch(bound=new.stat().st_size + 10_000)
+    assert set(found(daemon, "boilerhouse")) == {"sessions/main/new.jsonl"}
+    assert found(daemon) == []
+    sessions = daemon.client().status()["agents"][0]["sessions"]
+    assert sessions is not None
+    (skipped,) = sessions["skipped"]
+    assert skipped["path"] == "sessions/main/old.jsonl"
+    assert "memory.sessions.maxBytes" in skipped["reason"]
+    new.unlink()
+    daemon.client().sync_sessions()
+    assert set(found(daemon)) == {"sessions/main/old.jsonl"}

@@ -22,7 +22,7 @@ REACHES_MODELS = {
     "cli/doctor_embedder.py": {"embed", "models"},
     "cli/doctor_notes.py": {"files"},
     "cli/doctor_reranker.py": {"embed", "models"},
-    "cli/index_estimate.py": {"embed", "files", "index", "models"},
+    "cli/index_estimate.py": {"embed", "files", "index", "models", "sessions"},
 }
 """Commands that work without a daemon; nothing else of the command line loads these."""
 MAKES_TASKS = {"cli/model_check.py"}

@@ -9,6 +9,8 @@ from memoryd.domain.sessions.turns import Session, Turn
 
 THRESHOLD: Final = 0.6
 ARCHIVE_AFTER: Final = timedelta(days=30)
+MAX_BYTES: Final = 256 << 20
+"""Of all files of one workspace."""
 
 
 @dataclass(frozen=True, slots=True)
