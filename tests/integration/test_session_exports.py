@@ -5,6 +5,7 @@ import stat
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from memoryd.domain.sessions.exported_text import MARK, export_name
 from memoryd.sessions.exports import one_export, session_exports
 from memoryd.sessions.exports.session_exports import ExportSettings, SessionExports
 from memoryd.sessions.transcripts.agent_transcripts import AgentTranscripts, TranscriptFile
+from memoryd.sessions.transcripts.reading_on import read_on
 from memoryd.sessions.transcripts.transcript_folder import find_transcripts
 from tests.transcripts_written import DAY, EVENT, answered, append, asked
 
@@ -250,6 +252,35 @@ def test_long_transcript_is_exported_in_rounds_and_whole(tmp_path: Path, monkeyp
     assert rounds > 4
     assert (exporting.folder / "s1.md").read_text().splitlines()[1:-1] == [f"User: Question {n}?" for n in range(100)]
     assert (exporting.folder / "s2.md").read_text().splitlines()[202:] == ["User: At the end?", MARK]
+
+
+def test_transcript_that_is_replaced_while_it_is_exported_leaves_lines_of_one_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(one_export, "STEP_BYTES", 300)
+    exporting = Exporting(tmp_path)
+    path = exporting.transcript("s1.jsonl", *(asked(f"Old {number}?") for number in range(20)))
+    real, steps = read_on, []
+
+    def replacing(*arguments: Any, **named: Any) -> Any:
+        steps.append(arguments)
+        if len(steps) == 3:
+            path.write_bytes(b"".join(asked(f"New {number}?") for number in range(10)))
+        return real(*arguments, **named)
+
+    monkeypatch.setattr(one_export, "read_on", replacing)
+    text = exporting.after()["s1.md"]
+    assert len(steps) > 3
+    assert text.splitlines()[1:-1] == [f"User: New {number}?" for number in range(10)]
+
+
+def test_what_a_kill_left_half_written_is_cleared_away(tmp_path: Path) -> None:
+    exporting = Exporting(tmp_path)
+    exporting.transcript("s1.jsonl", asked("One?"))
+    exporting.folder.mkdir(parents=True)
+    (exporting.folder / ".memoryd-abcdefgh.draft").write_text("# Session s1\nUser: O")
+    assert list(exporting.after()) == ["s1.md"]
+    assert os.listdir(exporting.folder) == ["s1.md"]  # noqa: PTH208
 
 
 def test_agents_share_a_folder_and_no_export(tmp_path: Path) -> None:
