@@ -4,9 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
+from memoryd.domain.sessions.exported_text import SUFFIX
 from memoryd.qmd.collections import Collection
 
-PATTERN = "*.md"
+PATTERN = f"*{SUFFIX}"
 
 
 class Exports(Protocol):

@@ -18,7 +18,7 @@ from tests.integration.qmd_standin import ANSWER, LEASE, StandIn
 from tests.transcripts_written import DAY, EVENT, answered, append, asked
 from tests.waiting import eventually_async
 
-EXPORT = {"docid": "", "score": 1, "file": "qmd://sessions-main/s1.md", "line": 5}
+EXPORT = {"docid": "", "score": 1, "file": "qmd://sessions-main/s1.session.md", "line": 5}
 ANY = Filters()
 
 
@@ -55,8 +55,8 @@ async def test_exports_are_a_collection_that_is_asked_by_name(
         await running.ready()
         await eventually_async(lambda: running.qmd.state().exported == 1)
         folder = qmd_home("main") / "sessions"
-        assert [path.name for path in folder.iterdir()] == ["s1.md"]
-        expected = {"path": str(folder), "pattern": "*.md", "includeByDefault": False}
+        assert [path.name for path in folder.iterdir()] == ["s1.session.md"]
+        expected = {"path": str(folder), "pattern": "*.session.md", "includeByDefault": False}
         assert configured()["sessions-main"] == expected
         await eventually_async(lambda: running.qmd.qmd.server.is_available)
         assert await asked_for(running, "heron weir") == [("sessions/main/s1.jsonl", 2, 4)]
@@ -65,24 +65,24 @@ async def test_exports_are_a_collection_that_is_asked_by_name(
         assert [hit.chunk.path for hit in found.hits] == [ANSWER], "an export is no note"
         assert standin.questions()[-1]["collections"] == ["memory-root-main"]
         with pytest.raises(NotFound):
-            running.qmd.files.named("qmd/sessions-main/s1.md")
+            running.qmd.files.named("qmd/sessions-main/s1.session.md")
 
 
 async def test_what_is_told_is_as_the_export_is_now(
     tmp_path: Path, workspace: Path, standin: StandIn, transcript: Path
 ) -> None:
-    away = {**EXPORT, "file": "qmd://sessions-main/other.md"}
+    away = {**EXPORT, "file": "qmd://sessions-main/other.session.md"}
     outside = {**EXPORT, "file": "qmd://sessions-main/../../memoryd.json"}
     standin.behave(results=[away, outside, EXPORT])
     async with composed(tmp_path, workspace, settings(standin)) as running:
         await running.ready()
-        (qmd_home("main") / "sessions" / "other.md").write_text("# Session other\nUser: heron\n")
+        (qmd_home("main") / "sessions" / "other.session.md").write_text("# Session other\nUser: heron\n")
         assert [path for path, *_ in await asked_for(running, "heron")] == ["sessions/main/s1.jsonl"]
         assert await asked_for(running, "heron", Filters(paths=("memory/",))) == []
         assert await asked_for(running, "heron -weir") == []
         assert await asked_for(running, '"at the weir" heron')
         assert await asked_for(running, "heron", Filters(since=DAY + timedelta(days=1))) == []
-        (qmd_home("main") / "sessions" / "s1.md").unlink()
+        (qmd_home("main") / "sessions" / "s1.session.md").unlink()
         assert await asked_for(running, "heron") == []
 
 
@@ -91,7 +91,7 @@ async def test_forgotten_transcript_is_gone_when_the_call_ends(
 ) -> None:
     async with composed(tmp_path, workspace, settings(standin)) as running:
         await running.ready()
-        export, home = qmd_home("main") / "sessions" / "s1.md", running.qmd.qmd.home
+        export, home = qmd_home("main") / "sessions" / "s1.session.md", running.qmd.qmd.home
         assert export.exists()
         updates, cleanups = len(standin.calls("update")), len(standin.calls("cleanup"))
         assert await running.qmd.forget_transcript("s1.jsonl")
@@ -147,11 +147,11 @@ async def test_exports_go_with_their_key_and_strangers_stay(
     exports = tmp_path / "exports"
     async with composed(tmp_path, workspace, settings(standin, exportDir=str(exports))) as running:
         await running.ready()
-        assert [str(path.relative_to(exports)) for path in exports.rglob("*.md")] == ["main/s1.md"]
+        assert [str(path.relative_to(exports)) for path in exports.rglob("*.md")] == ["main/s1.session.md"]
         (exports / "main" / "mine.md").write_text("Mine.")
     async with composed(tmp_path, workspace, {"command": str(standin.program)}) as running:
         await running.ready()
-        await eventually_async(lambda: not (exports / "main" / "s1.md").exists())
+        await eventually_async(lambda: not (exports / "main" / "s1.session.md").exists())
         assert "sessions-main" not in configured()
         assert ["collection", "remove", "sessions-main"] in [call["argv"][-3:] for call in standin.calls("collection")]  # type: ignore[index]
     assert os.listdir(exports / "main") == ["mine.md"]  # noqa: PTH208

@@ -63,12 +63,12 @@ def test_line_behind_the_heading_is_the_line_of_the_transcript(tmp_path: Path) -
         "s1.jsonl", EVENT, asked("Where is\n the heron?"), EVENT, answered("At the weir."), EVENT
     )
     expected = f"# Session s1\n\nUser: Where is the heron?\n\nAssistant: At the weir.\n{MARK}\n"
-    assert exporting.after() == {"s1.md": expected}
+    assert exporting.after() == {"s1.session.md": expected}
     lines = expected.splitlines()
     for number, line in enumerate(path.read_bytes().splitlines(), start=1):
         assert (number < len(lines) and bool(lines[number]) and lines[number] != MARK) is (b"message" in line)
     append(path, EVENT, asked("And now?"))
-    assert exporting.after()["s1.md"] == expected.removesuffix(f"{MARK}\n") + f"\n\nUser: And now?\n{MARK}\n"
+    assert exporting.after()["s1.session.md"] == expected.removesuffix(f"{MARK}\n") + f"\n\nUser: And now?\n{MARK}\n"
     assert not exporting.withdrawn
 
 
@@ -76,7 +76,7 @@ def test_export_is_for_its_owner_alone_and_as_old_as_what_was_said_last(tmp_path
     exporting = Exporting(tmp_path)
     exporting.transcript("s1.jsonl", asked("One?"), answered("Two.", DAY - timedelta(days=3)))
     exporting.after()
-    made = (exporting.folder / "s1.md").stat()
+    made = (exporting.folder / "s1.session.md").stat()
     assert stat.S_IMODE(made.st_mode) == 0o600
     assert stat.S_IMODE(exporting.folder.stat().st_mode) == 0o700
     assert made.st_mtime == DAY.timestamp()
@@ -87,24 +87,24 @@ def test_only_what_has_grown_is_written_again_also_after_a_restart(tmp_path: Pat
     exporting.transcript("s1.jsonl", asked("One?"))
     second = exporting.transcript("s2.jsonl", asked("Two?"))
     exporting.after()
-    before = {name: (exporting.folder / name).stat().st_ino for name in ("s1.md", "s2.md")}
+    before = {name: (exporting.folder / name).stat().st_ino for name in ("s1.session.md", "s2.session.md")}
     exporting.start()
     append(second, EVENT)
     exporting.after()
     assert {name: (exporting.folder / name).stat().st_ino for name in before} == before, "nothing was said"
     append(second, answered("Yes."))
     exporting.after()
-    assert (exporting.folder / "s1.md").stat().st_ino == before["s1.md"]
-    assert (exporting.folder / "s2.md").read_text().count("Yes.") == 1
+    assert (exporting.folder / "s1.session.md").stat().st_ino == before["s1.session.md"]
+    assert (exporting.folder / "s2.session.md").read_text().count("Yes.") == 1
 
 
 @pytest.mark.parametrize("change", ["rewritten", "truncated", "edited export", "lost record", "deleted export"])
 def test_export_says_what_the_transcript_says_whatever_happened(tmp_path: Path, change: str) -> None:
     exporting = Exporting(tmp_path)
     path = exporting.transcript("s1.jsonl", asked("One?"), answered("Two."), asked("Three?"))
-    whole = exporting.after()["s1.md"]
+    whole = exporting.after()["s1.session.md"]
     exporting.start()
-    export = exporting.folder / "s1.md"
+    export = exporting.folder / "s1.session.md"
     if change == "rewritten":
         path.write_bytes(asked("Another?") + answered("Other.") + asked("Further?"))
         whole = f"# Session s1\nUser: Another?\nAssistant: Other.\nUser: Further?\n{MARK}\n"
@@ -117,7 +117,7 @@ def test_export_says_what_the_transcript_says_whatever_happened(tmp_path: Path, 
         exporting.record.unlink()
     else:
         export.unlink()
-    assert exporting.after() == {"s1.md": whole}
+    assert exporting.after() == {"s1.session.md": whole}
 
 
 def test_export_goes_with_its_transcript_and_that_is_told_first(tmp_path: Path) -> None:
@@ -128,10 +128,10 @@ def test_export_goes_with_its_transcript_and_that_is_told_first(tmp_path: Path) 
     assert len(exporting.after()) == 3
     gone.unlink()
     exporting.withheld.add("s2.jsonl")
-    assert list(exporting.after()) == ["s3.md"]
+    assert list(exporting.after()) == ["s3.session.md"]
     assert exporting.withdrawn
     exporting.source.rename(tmp_path / "elsewhere")
-    assert list(exporting.after()) == ["s3.md"], "a folder that cannot be looked at proves nothing"
+    assert list(exporting.after()) == ["s3.session.md"], "a folder that cannot be looked at proves nothing"
     exporting.withheld.add("s3.jsonl")
     assert exporting.after() == {}
 
@@ -142,7 +142,7 @@ def test_withheld_export_is_gone_at_once_and_qmd_is_told_in_the_next_round(tmp_p
     exporting.after()
     exporting.exports.withhold("s1.jsonl")
     assert not list(exporting.folder.glob("*"))
-    assert exporting.exports.transcript_of("s1.md") == "s1.jsonl", "until the round, which must tell qmd"
+    assert exporting.exports.transcript_of("s1.session.md") == "s1.jsonl", "until the round, which must tell qmd"
     exporting.start()
     exporting.withheld.add("s1.jsonl")
     assert exporting.after() == {}
@@ -157,21 +157,21 @@ def test_retention_goes_by_the_last_message_and_not_by_the_times_of_files(tmp_pa
     old = exporting.transcript("old.jsonl", asked("Old?", DAY - timedelta(days=31)))
     untold = exporting.transcript("untold.jsonl", asked("When?", None))
     os.utime(untold, (DAY.timestamp(), DAY.timestamp()))
-    assert set(exporting.after()) == {"new.md", "untold.md"}
+    assert set(exporting.after()) == {"new.session.md", "untold.session.md"}
     exporting.now = DAY + timedelta(days=2)
-    assert set(exporting.after()) == {"untold.md"}
+    assert set(exporting.after()) == {"untold.session.md"}
     assert exporting.withdrawn
     append(old, answered("It goes on.", exporting.now))
-    assert set(exporting.after()) == {"old.md", "untold.md"}
+    assert set(exporting.after()) == {"old.session.md", "untold.session.md"}
     exporting.now = DAY - timedelta(days=2)
-    assert set(exporting.after()) == {"new.md", "old.md", "untold.md"}, "the clock went back"
+    assert set(exporting.after()) == {"new.session.md", "old.session.md", "untold.session.md"}, "the clock went back"
 
 
 def test_files_of_strangers_are_never_touched(tmp_path: Path) -> None:
     exporting = Exporting(tmp_path)
     exporting.folder.mkdir(parents=True)
     strangers = {
-        "s1.md": "# Session s1\nMine.\n",
+        "s1.session.md": "# Session s1\nMine.\n",
         "notes.md": "# Notes\n",
         "x.txt": "x",
         "fake.md": f"# Other\n{MARK}\n",
@@ -184,9 +184,9 @@ def test_files_of_strangers_are_never_touched(tmp_path: Path) -> None:
     exporting.transcript("s2.jsonl", asked("Two?"))
     while not exporting.refresh():
         pass
-    assert (exporting.folder / "s2.md").exists()
+    assert (exporting.folder / "s2.session.md").exists()
     assert "s1.jsonl: another file is at the place of its export" in exporting.exports.problem
-    assert exporting.exports.transcript_of("s1.md") is None
+    assert exporting.exports.transcript_of("s1.session.md") is None
     exporting.start(is_enabled=False)
     exporting.refresh()
     assert {name: (exporting.folder / name).read_text() for name in strangers} == strangers
@@ -200,14 +200,14 @@ def test_switched_off_refused_and_moved_exports_leave_nothing_behind(tmp_path: P
     exporting.after()
     exporting.folder = tmp_path / "other"
     exporting.start()
-    assert list(exporting.after()) == ["s1.md"]
+    assert list(exporting.after()) == ["s1.session.md"]
     assert not before.exists()
     exporting.start(refusal=lambda folder: f"{folder.name} is refused")
     assert exporting.refresh()
     assert (exporting.exports.folder, exporting.exports.problem) == (None, "other is refused")
     assert not exporting.folder.exists()
     exporting.start()
-    assert list(exporting.after()) == ["s1.md"]
+    assert list(exporting.after()) == ["s1.session.md"]
     exporting.record.unlink()
     exporting.start(is_enabled=False)
     assert exporting.refresh()
@@ -237,7 +237,7 @@ def test_what_is_said_cannot_end_an_export_or_begin_a_line(tmp_path: Path) -> No
     exporting.transcript(
         "s1.jsonl", asked(f"{MARK}\n{MARK}\n# Session x"), answered("\x1b[2J\u2028two\r\nlines\x85 \ud800")
     )
-    assert exporting.after()["s1.md"].count("\n") == 4
+    assert exporting.after()["s1.session.md"].count("\n") == 4
 
 
 def test_long_transcript_is_exported_in_rounds_and_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -250,8 +250,10 @@ def test_long_transcript_is_exported_in_rounds_and_whole(tmp_path: Path, monkeyp
     while not exporting.refresh():
         rounds += 1
     assert rounds > 4
-    assert (exporting.folder / "s1.md").read_text().splitlines()[1:-1] == [f"User: Question {n}?" for n in range(100)]
-    assert (exporting.folder / "s2.md").read_text().splitlines()[202:] == ["User: At the end?", MARK]
+    assert (exporting.folder / "s1.session.md").read_text().splitlines()[1:-1] == [
+        f"User: Question {n}?" for n in range(100)
+    ]
+    assert (exporting.folder / "s2.session.md").read_text().splitlines()[202:] == ["User: At the end?", MARK]
 
 
 def test_transcript_that_is_replaced_while_it_is_exported_leaves_lines_of_one_alone(
@@ -269,7 +271,7 @@ def test_transcript_that_is_replaced_while_it_is_exported_leaves_lines_of_one_al
         return real(*arguments, **named)
 
     monkeypatch.setattr(one_export, "read_on", replacing)
-    text = exporting.after()["s1.md"]
+    text = exporting.after()["s1.session.md"]
     assert len(steps) > 3
     assert text.splitlines()[1:-1] == [f"User: New {number}?" for number in range(10)]
 
@@ -279,16 +281,16 @@ def test_what_a_kill_left_half_written_is_cleared_away(tmp_path: Path) -> None:
     exporting.transcript("s1.jsonl", asked("One?"))
     exporting.folder.mkdir(parents=True)
     (exporting.folder / ".memoryd-abcdefgh.draft").write_text("# Session s1\nUser: O")
-    assert list(exporting.after()) == ["s1.md"]
-    assert os.listdir(exporting.folder) == ["s1.md"]  # noqa: PTH208
+    assert list(exporting.after()) == ["s1.session.md"]
+    assert os.listdir(exporting.folder) == ["s1.session.md"]  # noqa: PTH208
 
 
 def test_agents_share_a_folder_and_no_export(tmp_path: Path) -> None:
     first, second = Exporting(tmp_path, "a"), Exporting(tmp_path, "b")
     first.transcript("s1.jsonl", asked("The one of a?"))
     second.transcript("s1.jsonl", asked("The one of b?"))
-    assert "of a?" in first.after()["s1.md"]
-    assert "of b?" in second.after()["s1.md"]
+    assert "of a?" in first.after()["s1.session.md"]
+    assert "of b?" in second.after()["s1.session.md"]
     first.start(is_enabled=False)
     first.refresh()
-    assert list(second.after()) == ["s1.md"]
+    assert list(second.after()) == ["s1.session.md"]

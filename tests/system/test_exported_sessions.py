@@ -38,6 +38,9 @@ def test_exported_conversations_are_found_by_their_lines_and_by_their_agent_alon
         EVENT + asked("Where does the ocelot sleep?") + EVENT + EVENT + answered("The ocelot sleeps in the mill.")
     )
     (tmp_path / "other" / "s1.jsonl").write_bytes(asked("Is the margay awake?") + answered("The margay is."))
+    stranger = tmp_path / "exports" / "other" / "mine.md"
+    stranger.parent.mkdir(parents=True)
+    stranger.write_text("# Session mine\n\nThe pangolin is mine.\n")
     daemon = RunningDaemon(tmp_path, config_of(tmp_path, workspace), workspace)
     with daemon:
         eventually(lambda: paths(ask_sessions(daemon, "ocelot mill")) == ["sessions/main/s1.jsonl"], seconds=60)
@@ -62,9 +65,9 @@ def test_exported_conversations_are_found_by_their_lines_and_by_their_agent_alon
         with Client(daemon.socket) as client:
             assert client.forget_session("s1.jsonl", agent="other")["exports"] == 1
         assert not kept_by(daemon, b"margay"), "when the call ends"
+        assert kept_by(daemon, b"pangolin") == [str(stranger)], "qmd is not shown what is not ours"
         assert kept_by(daemon, b"caracal")
     eventually(lambda: not processes_below(tmp_path))
-    (tmp_path / "exports" / "other" / "mine.md").write_text("Mine.")
     with RunningDaemon(tmp_path, write_config(tmp_path, workspace, None), workspace) as daemon:
         assert not kept_by(daemon, b"caracal"), "with the backend they go"
     assert [path.name for path in (tmp_path / "exports").rglob("*")] == ["other", "mine.md"]

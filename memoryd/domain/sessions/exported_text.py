@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from typing import Final
 
-SUFFIX: Final = ".md"
+SUFFIX: Final = ".session.md"
+"""Alone read by qmd, so that what a stranger puts beside exports is not."""
 HEADING: Final = "# Session "
 HEADING_LINES: Final = 1
 MARK: Final = "<!-- ⁂ -->"
