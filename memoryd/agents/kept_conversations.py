@@ -11,9 +11,10 @@ from memoryd.agents.conversations import AgentConversations
 from memoryd.agents.forgetting import Forgetting, Receipt
 from memoryd.agents.qa_sessions import QaSessions
 from memoryd.agents.showing import Showing, ShownLines
-from memoryd.domain.conversation_paths import TURNS, holds_turns, turns_path
+from memoryd.domain.conversation_paths import TURNS, holds_turns, transcript_path, turns_path
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.sessions.conversation_names import is_of, meant_paths
+from memoryd.domain.sessions.transcript_places import place_of
 from memoryd.domain.sessions.turns import SessionId
 from memoryd.errors import InvalidRequest, NotFound
 
@@ -98,12 +99,12 @@ class KeptConversations:
 
     async def would_forget(self, name: str) -> Receipt:
         """Say what forgetting would remove; raises NotFound, InvalidRequest, StoreError."""
-        path, file = await self._found(name)
+        path, file = await self._to_forget(name)
         return await self._rooms.forgetting.would_forget(path, file)
 
     async def forget(self, name: str) -> Receipt:
         """Take a conversation out of everything; raises NotFound, InvalidRequest, Denied, Disabled, StoreError."""
-        path, file = await self._found(name)
+        path, file = await self._to_forget(name)
         return await self._rooms.forgetting.forget(path, file)
 
     async def remember(self, name: str, *, is_remembered: bool) -> Remembered:
@@ -140,6 +141,19 @@ class KeptConversations:
         path, _ = await self._found(name)
         session = await self._rooms.qa.find(SessionId(path.removeprefix(TURNS))) if holds_turns(path) else None
         return session is not None and bool(key) and session.key == key
+
+    async def _to_forget(self, name: str) -> tuple[RelativePath, Path | None]:
+        """Return what a name means; for turns that were taken from a transcript that one, or they would come back."""
+        path, file = await self._found(name)
+        if not holds_turns(path) or not self._rooms.qa.is_writable:
+            return path, file
+        session = await self._rooms.qa.find(SessionId(path.removeprefix(TURNS)))
+        place = None if session is None else place_of(session)
+        if place is None or not place.file:
+            return path, file
+        transcript = transcript_path(self._agent, place.file)
+        found = await self._rooms.listing.transcript(transcript)
+        return transcript, None if found is None else found.file
 
     async def _found(self, name: str) -> tuple[RelativePath, Path | None]:
         """Return the one conversation that a name means, and where its transcript lies."""

@@ -44,6 +44,8 @@ NOT_RUN = {
     "pipx": "it would install another copy",
     "npm": "it fetches 400 MB",
     "rm": "it deletes",
+    "memoryctl sessions show 'sessions/main/0d9f.jsonl#L120' -C 5": "the transcript is somebody's own",
+    "memoryctl sessions forget sessions/main/0d9f.jsonl": "the transcript is somebody's own",
 }
 """Lines and programs that are shown and not run, and why."""
 
@@ -166,7 +168,7 @@ def name_of(page: Path) -> str:
 
 def reason_not_to_run(command: Command) -> str | None:
     """Return why a line is not run, None if it is."""
-    bare = command.line.split("#")[0].strip()
+    bare = command.line.split(" #")[0].strip()
     return NOT_RUN.get(bare) or next((NOT_RUN[name] for name in command.programs if name in NOT_RUN), None)
 
 
@@ -218,7 +220,7 @@ def test_demo_shows_what_it_promises(starter_model: Path) -> None:
 def test_what_is_not_run_is_shown_somewhere() -> None:
     commands = [item for page in PAGES for item in shown(page) if isinstance(item, Command)]
     lines, programs = (
-        {one.line.split("#")[0].strip() for one in commands},
+        {one.line.split(" #")[0].strip() for one in commands},
         {name for one in commands for name in one.programs},
     )
     assert NOT_RUN.keys() <= lines | programs

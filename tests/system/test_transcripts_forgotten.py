@@ -140,13 +140,15 @@ def test_transcript_that_is_not_to_be_remembered_loses_its_rows_and_is_read_agai
     assert found(daemon) == ["sessions/main/a.jsonl"]
 
 
-def test_turns_that_were_taken_from_it_go_too(launch: Launch, folder: Path) -> None:
+@pytest.mark.parametrize("by_turns", [False, True])
+def test_turns_that_were_taken_from_it_go_too(launch: Launch, folder: Path, by_turns: bool) -> None:
     write(folder, "a.jsonl", CANARY)
     daemon = launch(qa={"fromTranscripts": True, "significance": 0})
     eventually(lambda: any(one["turns"] == 2 for one in daemon.client().sessions()["sessions"]))
     (session,) = [one for one in daemon.client().sessions()["sessions"] if one["kind"] == "qa"]
-    gone = daemon.client().forget_session("a.jsonl")
-    assert gone["turns"] == session["turns"]
+    # the turns by themselves would be taken again
+    gone = daemon.client().forget_session(session["id"] if by_turns else "a.jsonl")
+    assert (gone["id"], gone["turns"]) == ("sessions/main/a.jsonl", session["turns"])
     daemon.client().sync_sessions()
     assert holding(daemon) == []
     assert [one["id"] for one in daemon.client().sessions()["sessions"]] == ["sessions/main/a.jsonl"]
