@@ -1,7 +1,7 @@
 """What there is to tell of an agent's conversations: what is read, what is not and why, and how much is indexed."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -41,8 +41,12 @@ class ConversationFigures:
 class ConversationCensus:
     """Counts the conversations of one agent; what cannot be counted now stays as it was counted last."""
 
-    def __init__(self, conversations: AgentConversations, embedding: Embedding) -> None:
+    def __init__(
+        self, conversations: AgentConversations, embedding: Embedding, *, owed: Callable[[], str] = lambda: ""
+    ) -> None:
         self._conversations = conversations
+        self._owed = owed
+        """Asked what of forgetting is not finished."""
         self._embedding = embedding
         self._unsent: UnsentWork | None = None
         self._counts = ConversationCounts()
@@ -51,8 +55,8 @@ class ConversationCensus:
 
     @property
     def trouble(self) -> str:
-        """Why the index does not follow the conversations; empty if it does."""
-        return self._conversations.trouble or ""
+        """Why the index does not follow the conversations, or the forgetting of one; empty if it does."""
+        return self._owed() or self._conversations.trouble or ""
 
     async def take(self) -> ConversationFigures | None:
         """Count now; None for an agent whose conversations nobody keeps."""
@@ -77,7 +81,7 @@ class ConversationCensus:
             skipped=tuple(self._skipped(dict(failures)))[:SKIPPED_SHOWN],
             is_reading=any(feeder.is_reading for feeder in these.feeders),
             last_read_at=max(times, default=None),
-            reason=these.trouble,
+            reason=self.trouble or None,
             unsent=self._unsent,
         )
 

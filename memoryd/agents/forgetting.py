@@ -147,7 +147,7 @@ class Forgetting:
         return transcript_path(self._agent, place.file)
 
     async def forget_made(self, path: RelativePath) -> int:
-        """Remove what was made of a transcript that is withheld; return how many parts the index had of it."""
+        """Remove what was made of what is not to be remembered; return how many parts the index had of it."""
         async with self._one_at_a_time:
             return (await self._forget_made(path)).rows
 
@@ -159,14 +159,18 @@ class Forgetting:
     async def mark(self, path: RelativePath, file: Path | None) -> int:
         """Have a transcript not be remembered; return how many parts left the index. Raises StoreError, Denied."""
         await self._withheld.withhold_transcript(path, file, is_forgotten=False)
-        await self._set_taken_remembered(path, False)
-        return await self.forget_made(path)
+        rows = await self.forget_made(path)
+        if taken := await self._set_taken_remembered(path, False):
+            rows += await self.forget_made(taken)
+        return rows
 
-    async def _set_taken_remembered(self, path: RelativePath, is_remembered: bool) -> None:
-        """Treat the turns that were taken from a transcript as the transcript itself."""
+    async def _set_taken_remembered(self, path: RelativePath, is_remembered: bool) -> RelativePath | None:
+        """Treat the turns that were taken from a transcript as the transcript itself; return them, if there are any."""
         taken = transcript_session(self._agent, path.rpartition("/")[2])
-        if self._places.qa.is_writable and await self._places.qa.find(taken) is not None:
-            await self._places.qa.set_remembered(taken, is_remembered)
+        if not self._places.qa.is_writable or await self._places.qa.find(taken) is None:
+            return None
+        await self._places.qa.set_remembered(taken, is_remembered)
+        return turns_path(taken)
 
     async def has_rows(self, path: RelativePath) -> bool:
         """Tell whether the index has anything of a conversation."""

@@ -111,18 +111,14 @@ class KeptConversations:
         """Mark a conversation, or take that back, and that a transcript was forgotten; raises NotFound, Denied."""
         path, file = await self._found(name)
         if holds_turns(path):
-            await self._rooms.qa.set_remembered(SessionId(path.removeprefix(TURNS)), is_remembered)
-            await self._rooms.index.sync()
-            return Remembered(path, is_remembered)
+            return await self._set_remembered(path, is_remembered)
         withheld = self._rooms.index.withheld
         if is_remembered:
             await withheld.release_transcript(path)
             await self._rooms.forgetting.release(path)
             self._rooms.index.demand()
             return Remembered(path, True)
-        rows = await self._rooms.forgetting.mark(path, file)
-        await self._rooms.index.sync()
-        return Remembered(path, False, rows)
+        return Remembered(path, False, await self._rooms.forgetting.mark(path, file))
 
     async def remember_key(self, key: str, *, is_remembered: bool) -> Remembered:
         """Mark what is said under a session key, now and later, or take that back; raises Denied, InvalidRequest."""
@@ -132,9 +128,15 @@ class KeptConversations:
         current = await self._rooms.qa.current(key)
         if current is None or not self._rooms.qa.is_writable:
             return Remembered(None, is_remembered)
-        await self._rooms.qa.set_remembered(current, is_remembered)
-        await self._rooms.index.sync()
-        return Remembered(turns_path(current), is_remembered)
+        return await self._set_remembered(turns_path(current), is_remembered)
+
+    async def _set_remembered(self, path: RelativePath, is_remembered: bool) -> Remembered:
+        await self._rooms.qa.set_remembered(SessionId(path.removeprefix(TURNS)), is_remembered)
+        if is_remembered:
+            self._rooms.index.demand()
+            return Remembered(path, True)
+        # at once, whatever else is being read
+        return Remembered(path, False, await self._rooms.forgetting.forget_made(path))
 
     async def is_opened_with(self, name: str, key: str) -> bool:
         """Tell whether a conversation is a session that was opened with this key; raises NotFound, InvalidRequest."""

@@ -189,7 +189,9 @@ class Workspace:
                 taking=self.takings.get(agent.id),
                 census=self._census,
                 ledger=self._ledgers.of(agent),
-                conversations=ConversationCensus(talks, self.embedding),
+                conversations=ConversationCensus(
+                    talks, self.embedding, owed=lambda: self.kept[agent.id].forgetting.trouble
+                ),
             ),
         )
 

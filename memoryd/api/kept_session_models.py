@@ -156,4 +156,4 @@ class SessionRememberReply(Reply):
     remembered: bool
     """Whether it is remembered."""
     rows: int
-    """Parts of a transcript that left the index."""
+    """Parts of it that left the index."""

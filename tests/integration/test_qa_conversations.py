@@ -220,6 +220,23 @@ async def test_vectors_come_after_those_of_notes(tmp_path: Path) -> None:
         assert await talk.conversations.lane.drained() is None
 
 
+async def test_vectors_of_what_is_forgotten_go_too(tmp_path: Path) -> None:
+    async with talking(tmp_path, is_embedding=True) as talk:
+        say(talk.store, "Where does the quetzal nest?")
+        say(talk.store, "Where does the toucan nest?", session="other")
+        await talk.sync()
+        await eventually_async(lambda: len(talk.embedder.embedded) == 2)
+        await talk.conversations.lane.drained()
+        documents = talk.conversations.database.documents
+        assert (await documents.counts()).vectors == 2
+        talk.store.forget(SessionId(NAME), agent="main")
+        assert await talk.conversations.forget(PATH) == 1
+        assert (await documents.counts()).vectors == 1
+        await talk.sync()
+        assert not await talk.found("quetzal")
+        assert await talk.found("toucan")
+
+
 async def test_a_file_of_somebody_else_is_left_and_costs_conversations_alone(tmp_path: Path) -> None:
     file = tmp_path / "conversations-main.sqlite"
     file.write_bytes(b"no database at all" * 1000)

@@ -13,6 +13,7 @@ import pytest
 
 from memoryd.errors import Denied, InvalidRequest, NotFound
 from tests.daemon import RunningDaemon, write_config
+from tests.integration.pseudo_terminal import on_terminal
 from tests.waiting import eventually
 
 CANARY = "zanzibarcanary"
@@ -157,6 +158,37 @@ def test_forgetting_asks_tells_and_is_the_owners(launch: Launch) -> None:
     assert "2 turns" in told
     assert holding(daemon) == []
     run_cli(daemon, "sessions", "forget", SESSION, "--yes", code=3)
+
+
+@pytest.mark.parametrize(("typed", "code"), [("n\n", 130), ("y\n", 0)])
+def test_on_a_terminal_it_is_shown_and_asked_first(launch: Launch, typed: str, code: int) -> None:
+    daemon = launch()
+    say(daemon)
+    done, seen = on_terminal("sessions", "forget", SESSION, typed=typed, **daemon.env)
+    assert done == code
+    assert "would be forgotten" in seen
+    assert "Forget it?" in seen
+    assert bool(holding(daemon)) is (code != 0)
+
+
+def test_forgetting_that_cannot_be_finished_is_told(launch: Launch) -> None:
+    daemon = launch()
+    say(daemon)
+    daemon.stop()
+    with sqlite3.connect(next(daemon.state.rglob("ledger.sqlite"))) as db:
+        db.execute(
+            "INSERT INTO withheld (agent, kind, name, is_forgotten, head_bytes, head_hash, since) "
+            "VALUES ('main', 'pending', ?, 1, 0, x'', unixepoch() + 1)",
+            (f"session:{SESSION}",),
+        )
+    daemon = launch(readOnly=True)
+    eventually(
+        lambda: any(
+            "not finished" in one["reason"] and "readOnly" in one["reason"]
+            for one in daemon.client().status()["agents"][0]["degraded"]
+        )
+    )
+    assert found(daemon) == []
 
 
 def test_git_is_named_as_out_of_reach(launch: Launch) -> None:
