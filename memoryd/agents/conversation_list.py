@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -72,6 +72,8 @@ class _Indexed:
     known: Mapping[RelativePath, KnownConversation]
     extents: Mapping[RelativePath, ConversationExtent]
     trouble: str = ""
+    left_out: Mapping[RelativePath, str] = field(default_factory=dict)
+    """Why some cannot be read, or are not to be."""
 
     def reason(self, path: RelativePath) -> str:
         """Return why a conversation cannot be searched as it is now."""
@@ -79,8 +81,8 @@ class _Indexed:
             return self.trouble
         one = self.known.get(path)
         if one is None or not one.stamp:
-            return (one.problem if one is not None else "") or NOT_YET
-        return one.problem
+            return (one.problem if one is not None else "") or self.left_out.get(path, NOT_YET)
+        return one.problem or self.left_out.get(path, "")
 
 
 class ConversationList:
@@ -124,9 +126,16 @@ class ConversationList:
         if not self._index.is_wanted:
             return _Indexed({}, {}, "nothing of conversations is indexed")
         try:
-            return _Indexed(await self._index.writer.known(), await self._index.database.conversations.extents())
+            known, extents = await self._index.writer.known(), await self._index.database.conversations.extents()
+            return _Indexed(known, extents, "", self._left_out())
         except StoreError as exc:
             return _Indexed({}, {}, self._index.trouble or str(exc))
+
+    def _left_out(self) -> Mapping[RelativePath, str]:
+        transcripts = self._index.transcripts
+        skipped = {} if transcripts is None else {one.path: one.reason for one in transcripts.seen.skipped}
+        failures = (failure for feeder in self._index.feeders for failure in feeder.failures.items())
+        return {**skipped, **dict(failures)}
 
     async def _transcripts(self, indexed: _Indexed) -> list[ListedConversation]:
         found = await self.transcripts()

@@ -267,6 +267,8 @@ def test_transcripts_beyond_the_bound_leave_the_index_and_are_named(launch: Laun
     (skipped,) = sessions["skipped"]
     assert skipped["path"] == "sessions/main/old.jsonl"
     assert "memory.sessions.maxBytes" in skipped["reason"]
+    listed = {one["id"]: one["reason"] for one in daemon.client().sessions()["sessions"]}
+    assert listed == {"sessions/main/old.jsonl": skipped["reason"], "sessions/main/new.jsonl": None}
     new.unlink()
     daemon.client().sync_sessions()
     assert set(found(daemon)) == {"sessions/main/old.jsonl"}
