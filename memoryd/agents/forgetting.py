@@ -9,7 +9,7 @@ read again, which counts from that moment on for everything that reads; then goe
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Protocol
@@ -17,6 +17,7 @@ from typing import Final, Protocol
 import structlog
 
 from memoryd.agents.qa_sessions import QaSessions
+from memoryd.agents.receipts import Receipt, Removed, together
 from memoryd.domain.conversation_paths import TURNS, holds_turns, transcript_path, turns_path
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.sessions.transcript_places import place_of, transcript_session
@@ -48,27 +49,6 @@ class MadeOfTranscripts(MadeOfConversations, Protocol):
     async def release(self, path: RelativePath) -> None:
         """Let there be something of a transcript again."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Removed:
-    """What went, or would: files of ours in the workspace, the turns in them, rows, held answers, exports."""
-
-    files: int = 0
-    turns: int = 0
-    answers: int = 0
-    rows: int = 0
-    held_answers: int = 0
-    exports: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Receipt:
-    """What was forgotten of a conversation, and in sentences what is out of reach."""
-
-    path: RelativePath
-    removed: Removed
-    stays: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,10 +91,10 @@ class Forgetting:
         removed = Removed()
         for one in dict.fromkeys((path, *await self._copies())):
             rows, exports = await self._places.index.holds(one), await self._places.exports.holds(one)
-            removed = _together(removed, Removed(rows=rows, exports=exports))
+            removed = together(removed, Removed(rows=rows, exports=exports))
         taken = turns_path(transcript_session(self._agent, path.rpartition("/")[2]))
         if self._places.qa.is_writable and await self._places.qa.find(_session_of(taken)) is not None:
-            removed = _together(removed, await self._of_session(taken))
+            removed = together(removed, await self._of_session(taken))
         return Receipt(path, removed, await self._stays(path, file))
 
     async def _of_session(self, path: RelativePath) -> Removed:
@@ -221,7 +201,7 @@ class Forgetting:
             # after the files: who adds an answer to a session that is gone takes it back
             made = replace(made, held_answers=await self._ledger.forget_session(self._agent, _session_of(path)))
         else:
-            made = _together(made, await self._forget_taken(path))
+            made = together(made, await self._forget_taken(path))
         await self._withheld.end_forgetting(path)
         return made
 
@@ -231,7 +211,7 @@ class Forgetting:
         for one in (path, *await self._copies()):
             taken = turns_path(transcript_session(self._agent, one.rpartition("/")[2]))
             if self._places.qa.is_writable and await self._places.qa.find(_session_of(taken)) is not None:
-                removed = _together(removed, await self._forget_session(taken))
+                removed = together(removed, await self._forget_session(taken))
         return removed
 
     async def _forget_made(self, path: RelativePath) -> Removed:
@@ -260,10 +240,6 @@ class Forgetting:
 
     def _aside(self) -> Sequence[Path]:
         return self._ledger.set_aside
-
-
-def _together(one: Removed, other: Removed) -> Removed:
-    return Removed(*(getattr(one, field.name) + getattr(other, field.name) for field in fields(Removed)))
 
 
 def _session_of(path: RelativePath) -> SessionId:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from memoryd.agents.conversation_list import ConversationList, ListedConversation
 from memoryd.agents.conversations import AgentConversations
-from memoryd.agents.forgetting import Forgetting, Receipt
+from memoryd.agents.forgetting import Forgetting
 from memoryd.agents.qa_sessions import QaSessions
+from memoryd.agents.receipts import Receipt
 from memoryd.agents.showing import Showing, ShownLines
 from memoryd.domain.conversation_paths import TURNS, holds_turns, transcript_path, turns_path
 from memoryd.domain.documents import RelativePath

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from fastapi import Query
 
 from memoryd.agents.conversation_list import ListedConversation
-from memoryd.agents.forgetting import Receipt
+from memoryd.agents.receipts import Receipt
 from memoryd.api.access import Caller
 from memoryd.api.dependencies import AdmittedByQuery, Asking, Memories
 from memoryd.api.kept_session_models import (

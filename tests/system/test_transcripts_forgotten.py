@@ -71,10 +71,18 @@ def launch(tmp_path: Path, workspace: Path, folder: Path) -> Iterator[Launch]:
         daemon.stop()
 
 
+def content(path: Path) -> bytes:
+    """Return the bytes of a file; none if it went since the folder was listed."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""
+
+
 def holding(daemon: RunningDaemon, word: str = CANARY) -> list[str]:
     folders = [daemon.workspace, daemon.home / "state", daemon.home / "cache"]
     files = [daemon.log, *(path for folder in folders for path in folder.rglob("*") if path.is_file())]
-    return sorted(str(path) for path in files if word.encode() in path.read_bytes().lower())
+    return sorted(str(path) for path in files if word.encode() in content(path).lower())
 
 
 def found(daemon: RunningDaemon, word: str = CANARY) -> list[str]:
