@@ -13,7 +13,7 @@ from bench.stage import agent, running, settle
 from bench.timing import Stopwatch, median, percentile, poll
 from memoryd.client import Client
 from memoryd.index.watcher import FileWatcher
-from memoryd.replies import SearchReply
+from memoryd.replies.search import SearchReply
 from tests.integration.indexing import staged
 from tests.waiting import eventually_async
 

@@ -11,7 +11,7 @@ from bench.measurement import Bench, Row
 from bench.stage import running, settle
 from bench.timing import Stopwatch, median
 from memoryd.client import Client
-from memoryd.replies import HitReply
+from memoryd.replies.search import HitReply
 
 DEBOUNCE_MS = 1500
 LIMIT_SECONDS = 30.0

@@ -10,7 +10,7 @@ from bench.measurement import Bench
 from bench.timing import Stopwatch, poll, sampled
 from memoryd.client import Client
 from memoryd.errors import DaemonNotRunning
-from memoryd.replies import AgentStatus
+from memoryd.replies.status import AgentStatus
 from tests.daemon import RunningDaemon, write_config
 
 START_SECONDS = 60.0

@@ -33,9 +33,9 @@ from memoryd.errors import (
     NotPermitted,
     error_of,
 )
-from memoryd.replies import (
-    FileReply,
-    HealthReply,
+from memoryd.replies.daemon import HealthReply, ReindexReply, ServerEvent, SyncReply
+from memoryd.replies.files import FileReply
+from memoryd.replies.qa import (
     QaAddReply,
     QaContextReply,
     QaSessionsReply,
@@ -43,18 +43,17 @@ from memoryd.replies import (
     QaStatsReply,
     QaTopicsReply,
     QaTurnReply,
-    ReindexReply,
-    SearchReply,
-    ServerEvent,
+)
+from memoryd.replies.search import SearchReply
+from memoryd.replies.sessions import (
     SessionForgetReply,
     SessionLinesReply,
     SessionRememberReply,
     SessionsReply,
     SessionStartReply,
     SessionSyncReply,
-    StatusReply,
-    SyncReply,
 )
+from memoryd.replies.status import StatusReply
 from memoryd.wire import API, ErrorCode, SyncGoal
 
 FORGET_MS = 120_000

@@ -22,7 +22,7 @@ from memoryd.client import Client
 from memoryd.config.paths import cache_dir
 from memoryd.domain.text.words import query_terms
 from memoryd.errors import DaemonNotRunning, NotNow
-from memoryd.replies import HitReply, SearchReply
+from memoryd.replies.search import HitReply, SearchReply
 
 SAMPLE = Path(__file__).parents[1] / "examples" / "workspace"
 PROGRAMS = Path(sys.executable).parent

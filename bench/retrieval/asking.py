@@ -14,7 +14,7 @@ from bench.retrieval.figures import Answer, Judged, judge
 from bench.retrieval.scores import DEPTH, Shown
 from bench.retrieval.sets import Lines, Question, QuestionSet
 from memoryd.client import Client
-from memoryd.replies import HitReply
+from memoryd.replies.search import HitReply
 from tests.daemon import RunningDaemon
 from tests.waiting import eventually
 

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from memoryd.cli.terminal import harmless_line, is_coloured, is_terminal, size
-from memoryd.replies import AgentStatus
+from memoryd.replies.status import AgentStatus
 from memoryd.wire import SyncGoal
 
 PIPE_WIDTH = 160

@@ -5,7 +5,7 @@ from itertools import chain, count, repeat
 
 from memoryd.cli.terminal import behind_gutter, harmless, harmless_line, styled
 from memoryd.domain.citations import cited, one_line
-from memoryd.replies import HitExplanation, HitReply, LinesReply
+from memoryd.replies.search import HitExplanation, HitReply, LinesReply
 
 INDENT = "   "
 

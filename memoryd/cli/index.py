@@ -9,7 +9,9 @@ from memoryd.cli.invocation import HELP, Invocation, shared
 from memoryd.cli.terminal import cost, count, harmless_line, note, size
 from memoryd.cli.waiting import reach, report, timeout_option
 from memoryd.errors import DaemonNotRunning
-from memoryd.replies import AgentStatus, ConversationsReply, OutstandingReply
+from memoryd.replies.conversation import ConversationsReply
+from memoryd.replies.embedding import OutstandingReply
+from memoryd.replies.status import AgentStatus
 from memoryd.wire import Exit
 
 

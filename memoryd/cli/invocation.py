@@ -11,7 +11,7 @@ from memoryd.cli import terminal
 from memoryd.client import Client
 from memoryd.domain.access import folded_id
 from memoryd.errors import UnknownAgent
-from memoryd.replies import AgentStatus, StatusReply
+from memoryd.replies.status import AgentStatus, StatusReply
 
 AnyCommand = TypeVar("AnyCommand", bound=Callable[..., object])
 HELP = {"help_option_names": ["-h", "--help"]}

@@ -6,7 +6,7 @@ from memoryd.cli.invocation import HELP, Argument, Invocation, Number, shared
 from memoryd.cli.terminal import note
 from memoryd.cli.turn_arguments import given_address, given_seqs, given_text
 from memoryd.cli.turns import session_line, stats_lines, topic_line, turn_lines
-from memoryd.replies import QaAddReply, QaTurnReply
+from memoryd.replies.qa import QaAddReply, QaTurnReply
 from memoryd.wire import SEQUENCE_MAX, SEQUENCE_TOKENS_MAX, SESSIONS_MAX, Exit
 
 key_option = click.option(

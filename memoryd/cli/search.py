@@ -8,7 +8,7 @@ import click
 from memoryd.cli.hits import hit_lines
 from memoryd.cli.invocation import HELP, Argument, Invocation, Number, shared
 from memoryd.cli.terminal import count, note
-from memoryd.replies import SearchHealth, SearchReply
+from memoryd.replies.search import SearchHealth, SearchReply
 from memoryd.wire import DEADLINE_MS_MAX, RESULTS_MAX, Exit
 
 NEAR_MISSES = "beyond --max-results or below --min-score:"

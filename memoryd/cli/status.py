@@ -26,19 +26,11 @@ from memoryd.cli.terminal import (
     spoken_cost,
 )
 from memoryd.client import Client
-from memoryd.replies import (
-    AgentStatus,
-    ConversationsReply,
-    EmbedderReply,
-    EmbeddingReply,
-    LedgerReply,
-    QaStatsReply,
-    QmdReply,
-    RerankerReply,
-    StatusReply,
-    TranscriptsReply,
-    WorkerReply,
-)
+from memoryd.replies.conversation import ConversationsReply, TranscriptsReply
+from memoryd.replies.embedding import EmbedderReply, EmbeddingReply, RerankerReply, WorkerReply
+from memoryd.replies.index import LedgerReply
+from memoryd.replies.qa import QaStatsReply
+from memoryd.replies.status import AgentStatus, QmdReply, StatusReply
 from memoryd.wire import Exit
 
 REFRESH_SECONDS = 1.0

@@ -8,7 +8,7 @@ from typing import Any
 
 from memoryd.client import Client
 from memoryd.errors import NotNow
-from memoryd.replies import AgentStatus
+from memoryd.replies.status import AgentStatus
 from tests.daemon import write_config
 from tests.fault import check
 from tests.fault.check import ChunkLine, Rebuild

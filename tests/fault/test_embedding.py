@@ -15,7 +15,8 @@ import psutil
 import pytest
 
 from memoryd.client import Client
-from memoryd.replies import EmbedderReply, SearchReply
+from memoryd.replies.embedding import EmbedderReply
+from memoryd.replies.search import SearchReply
 from tests.fault import check
 from tests.fault.faults import change
 from tests.fault.stage import QUICK, SCAN_ONLY, Stage

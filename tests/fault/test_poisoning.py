@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.replies import AgentStatus, SearchReply
+from memoryd.replies.search import SearchReply
+from memoryd.replies.status import AgentStatus
 from tests.daemon import RunningDaemon, write_config
 
 HONEST = {

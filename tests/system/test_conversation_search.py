@@ -10,7 +10,7 @@ import pytest
 
 from memoryd.client import Client
 from memoryd.domain.citations import parse
-from memoryd.replies import SearchReply
+from memoryd.replies.search import SearchReply
 from tests.daemon import RunningDaemon, write_config, write_workspace
 from tests.system.qmd_daemon import wait_for_qmd, with_qmd
 from tests.waiting import eventually

@@ -16,7 +16,7 @@ import pytest
 
 from memoryd.client import Client
 from memoryd.errors import NotNow
-from memoryd.replies import AgentStatus
+from memoryd.replies.status import AgentStatus
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
 from tests.waiting import eventually

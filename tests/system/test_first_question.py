@@ -2,7 +2,7 @@
 
 import pytest
 
-from memoryd.replies import SearchReply
+from memoryd.replies.search import SearchReply
 from tests.daemon import RunningDaemon
 
 QUESTION = "Which machine is the gateway on?"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.client import Client
-from memoryd.replies import SearchReply
+from memoryd.replies.search import SearchReply
 from tests.daemon import RunningDaemon, write_config
 from tests.fault.faults import overflow_events
 from tests.waiting import eventually

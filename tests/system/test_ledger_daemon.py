@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.replies import AgentStatus, LedgerReply
+from memoryd.replies.index import LedgerReply
+from memoryd.replies.status import AgentStatus
 from memoryd.store.ledger import Ledger
 from tests.daemon import RunningDaemon, write_config
 from tests.waiting import eventually

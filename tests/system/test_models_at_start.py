@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from memoryd.client import Client
-from memoryd.replies import AgentStatus
+from memoryd.replies.status import AgentStatus
 from tests.daemon import RunningDaemon, write_config
 from tests.hasty import HASTY
 from tests.store.consistency import open_index

@@ -12,7 +12,8 @@ import pytest
 
 import memoryd
 from memoryd.client import Client
-from memoryd.replies import AgentStatus, SearchReply
+from memoryd.replies.search import SearchReply
+from memoryd.replies.status import AgentStatus
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
 from tests.embedding_endpoint import REFUSAL, Endpoint

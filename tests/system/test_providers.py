@@ -11,7 +11,8 @@ import pytest
 
 from memoryd.client import Client
 from memoryd.domain.text.tokens import estimate
-from memoryd.replies import AgentStatus, SearchReply
+from memoryd.replies.search import SearchReply
+from memoryd.replies.status import AgentStatus
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
 from tests.embedding_endpoint import TEXT_REFUSAL, Endpoint

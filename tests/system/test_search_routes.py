@@ -9,7 +9,7 @@ import pytest
 from memoryd.client import Client
 from memoryd.domain.citations import Citation
 from memoryd.errors import Disabled
-from memoryd.replies import HitReply, SearchReply
+from memoryd.replies.search import HitReply, SearchReply
 from tests.daemon import RunningDaemon, write_config
 from tests.waiting import eventually
 

@@ -37,7 +37,7 @@ REPLACED_TYPES = {
 """Types that meant several things."""
 TWICE: Mapping[str, str] = {}
 """Public types that stand twice, and why; those of `replies` mirror the API's."""
-FACES = frozenset({"domain", "config", "memory", "sessions", "agents", "api", "cli"})
+FACES = frozenset({"domain", "config", "memory", "sessions", "agents", "api", "replies", "cli"})
 """Rooms in which a module may be named as elsewhere: each shows one side of the same noun."""
 
 NO_IMPERATIVE = re.compile(
@@ -115,8 +115,10 @@ def test_public_type_stands_once() -> None:
     for module, tree in TREES.items():
         for name in types_in(tree):
             places[name].append(module)
-    twice = {name: found for name, found in places.items() if len([one for one in found if one != "replies.py"]) > 1}
-    mirrored = {name: found for name, found in places.items() if len(found) > 1 and "replies.py" in found}
+    mirrors = {name: [one for one in found if one.startswith("replies/")] for name, found in places.items()}
+    rest = {name: [one for one in found if one not in mirrors[name]] for name, found in places.items()}
+    twice = {name: places[name] for name in places if len(rest[name]) > 1 or len(mirrors[name]) > 1}
+    mirrored = {name: found for name, found in rest.items() if found and mirrors[name]}
     assert twice.keys() == TWICE.keys(), twice
     assert all(any(one.startswith("api/") for one in found) for found in mirrored.values()), mirrored
 

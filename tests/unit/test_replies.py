@@ -1,5 +1,7 @@
 """The shapes that clients read are those that the API writes: names, types, and what may be left out."""
 
+import importlib
+import pkgutil
 import types
 from collections.abc import Iterator
 from datetime import datetime
@@ -13,13 +15,15 @@ from pydantic.fields import FieldInfo
 from memoryd import replies
 from memoryd.api import kept_session_models, search_models, session_models, status_models
 from memoryd.api.models import ErrorBody, ErrorReply, Reply
+from memoryd.replies.daemon import ServerEvent
+from memoryd.replies.search import ArmReply, HitReply
 
 assert kept_session_models, "it defines replies"
 assert session_models, "it defines replies"
 assert status_models, "it defines replies"
 RAISED = {ErrorBody, ErrorReply}
 """A client raises these."""
-WITHOUT_MODEL = {replies.ServerEvent}
+WITHOUT_MODEL = {ServerEvent}
 """Not JSON by itself, but a stream of text."""
 
 
@@ -35,7 +39,8 @@ MODELS = {
 }
 TWINS = {
     name: value
-    for name, value in vars(replies).items()
+    for part in pkgutil.iter_modules(replies.__path__, "memoryd.replies.")
+    for name, value in vars(importlib.import_module(part.name)).items()
     if is_typeddict(value) and value not in WITHOUT_MODEL and not name.startswith("_")
 }
 
@@ -80,5 +85,5 @@ def test_twin_has_the_fields_of_the_model(name: str) -> None:
 
 def test_difference_is_seen() -> None:
     assert decoded(int | None) != decoded(int)
-    assert decoded(list[search_models.HitReply]) == decoded(list[replies.HitReply]) != decoded(list[replies.ArmReply])
+    assert decoded(list[search_models.HitReply]) == decoded(list[HitReply]) != decoded(list[ArmReply])
     assert decoded(Literal["a", "b"]) != decoded(Literal["a"])
