@@ -66,6 +66,17 @@ def _tables_we_make() -> frozenset[tuple[str, str, str | None]]:
 
 def problems(connection: apsw.Connection) -> list[str]:
     """Return what is wrong inside the file: broken pages, or rows that lack their counterpart."""
+    found: list[str] = []
+    # one moment of the file for all checks: what is committed meanwhile would look like loss
+    with connection:
+        # FTS5 keeps what an earlier question read of its structure, and quick_check would hold newer pages against
+        # that; a cursor has it read anew
+        connection.execute("SELECT rowid FROM chunk_words LIMIT 1").fetchall()
+        found += _problems(connection)
+    return found
+
+
+def _problems(connection: apsw.Connection) -> list[str]:
     pages = [str(row[0]) for row in connection.execute("PRAGMA quick_check(5)")]
     if pages != ["ok"]:
         return pages

@@ -8,6 +8,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from memoryd.domain.documents import RelativePath
 from memoryd.errors import DamagedDatabase, StoreUnavailable
 from memoryd.store.database import Database
 from memoryd.store.document_rows import known_files
@@ -290,3 +291,16 @@ class TestDatabase:
         await put_note(database, "memory/a.md", note("rent"))
         assert await database.problems() == []
         assert (database.damage, database.trouble, database.vector_error) == (None, None, None)
+
+
+async def test_sound_index_is_not_taken_for_damaged_by_a_reader_that_knew_it_before(database: Database) -> None:
+    for number in range(12):
+        await put_note(database, f"memory/{number}.md", note(f"boiler {number}"))
+    ask = "SELECT count(*) FROM chunk_words WHERE chunk_words MATCH 'boiler'"
+    # each reader knows the structure of the words now
+    counts = await asyncio.gather(*(raw(database).read(lambda db: db.execute(ask).get) for _ in range(4 * READERS)))
+    assert len(set(counts)) == 1
+    gone = [RelativePath(f"memory/{number}.md") for number in range(6)]
+    await database.documents.remove(gone, purged=gone)
+    await database.words.drop_deleted()
+    assert [await database.problems() for _ in range(2 * READERS)] == [[]] * 2 * READERS
