@@ -1,0 +1,46 @@
+"""A small blocking client of the daemon's socket, for scripts and for memoryctl.
+
+    from memoryd.client import Client
+
+    with Client() as memory:
+        for hit in memory.search("which port does the gateway use")["results"]:
+            print(hit["path"], hit["startLine"], hit["snippet"])
+
+Replies are the decoded JSON, see memoryd.replies. All calls may raise DaemonNotRunning, NotPermitted,
+DeadlineExceeded (no reply within the time-out), NotNow, RequestError with its subclasses, and MemorydError
+for a fault of the daemon's own. One Client serves one thread. Only the standard library is imported.
+"""
+
+from memoryd.client import daemon_calls, note_calls, qa_calls, session_calls
+from memoryd.client.connection import DaemonConnection
+
+
+class Client(DaemonConnection):
+    """Asks the daemon behind `socket` (default: where a daemon of this user listens).
+
+    This is the table of calls: each is a function of the connection, in the module of its noun.
+    """
+
+    health = daemon_calls.health
+    status = daemon_calls.status
+    sync = daemon_calls.sync
+    reindex = daemon_calls.reindex
+    events = daemon_calls.events
+
+    search = note_calls.search
+    get = note_calls.get
+
+    start_session = session_calls.start_session
+    sessions = session_calls.sessions
+    session_lines = session_calls.session_lines
+    sync_sessions = session_calls.sync_sessions
+    forget_session = session_calls.forget_session
+    remember_session = session_calls.remember_session
+
+    add_turn = qa_calls.add_turn
+    qa_sessions = qa_calls.qa_sessions
+    qa_session = qa_calls.qa_session
+    qa_context = qa_calls.qa_context
+    qa_mark = qa_calls.qa_mark
+    qa_topics = qa_calls.qa_topics
+    qa_stats = qa_calls.qa_stats
