@@ -27,7 +27,8 @@ from memoryd.domain.sessions.turns import Session, SessionId
 from memoryd.files import beneath
 from memoryd.files.writing import sync_folder
 from memoryd.search.word_background import commonness
-from memoryd.sessions.qa_store import SESSIONS, QaStore
+from memoryd.sessions.qa_store import QaStore
+from memoryd.sessions.workspace_sessions import SESSIONS
 
 AGENT = "main"
 BEGUN = datetime(2025, 1, 1, 8, tzinfo=UTC)
@@ -52,7 +53,7 @@ def rows(bench: Bench) -> Iterator[Row]:
     count = bench.pick(1000, 200)
     write_year(workspace, count)
     store = _opened(workspace)
-    store.flush()
+    store.sessions.flush()
     yield from _lookups(store, count, bench.pick(600, 200))
     yield from _starts(workspace, count)
     yield from _appends(store, workspace, bench.pick(400, 100))
@@ -80,7 +81,7 @@ def _word(chance: random.Random) -> str:
 
 def _opened(workspace: Path) -> QaStore:
     store = QaStore(workspace, commonness=commonness)
-    store.open()
+    store.sessions.open()
     return store
 
 
@@ -92,7 +93,7 @@ def _lookups(store: QaStore, count: int, times: int) -> Iterator[Row]:
         current = chance.choice([None, f"s{chance.randrange(count):04}"])
         message = chance.choice(asked)
         watch = Stopwatch()
-        store.context(message, agent=AGENT, current=current)
+        store.sequences.find(message, agent=AGENT, current=current)
         took.append(watch.ms)
     note = f"{count:,} sessions of {TURNS} turns, {times} messages, half of them in a session that goes on"
     yield Row("context, p50", median(took), "ms", note=note)
@@ -110,14 +111,14 @@ def _appends(store: QaStore, workspace: Path, times: int) -> Iterator[Row]:
         # neither is to pay for names that the other has changed
         sync_folder(bare_folder)
         watch = Stopwatch()
-        store.append(name, replace(raw, timestamp=BEGUN + timedelta(days=400, minutes=number)), agent=AGENT)
+        store.turns.append(name, replace(raw, timestamp=BEGUN + timedelta(days=400, minutes=number)), agent=AGENT)
         added.append(watch.ms)
         data = (workspace / SESSIONS / f"{name}.json").read_bytes()
         sync_folder(bare_folder)
         bare.append(_bare_write(bare_folder / f"{number}", data))
-        made.append(_making(store.session(SessionId(name), agent=AGENT), raw))
+        made.append(_making(store.sessions.read(SessionId(name), agent=AGENT), raw))
         if number % UPDATED_EVERY == 0:
-            store.flush()
+            store.sessions.flush()
     note = f"p50 of {times}, files of {TURNS} turns at most; the main file is not among it"
     yield Row("append of a turn", median(added), "ms", note=note)
     yield Row("bare write and fsync of the same bytes", median(bare), "ms", note="a new file in the same file system")
@@ -180,7 +181,7 @@ def start(workspace: Path) -> Start:
     store = _opened(workspace)
     ms = (time.perf_counter() - begun) * 1000
     used = (process.memory_info().rss - before) / MIB
-    if len(store.sessions(AGENT)) != len(sessions):
+    if len(store.sessions.of(AGENT)) != len(sessions):
         raise RuntimeError("the store does not know all sessions")
     return Start(ms, sum(name in sessions for name in opened), used)
 

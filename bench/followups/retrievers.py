@@ -1,6 +1,6 @@
 """Five ways to choose turns for a message: what the store does, and four that it is held against.
 
-All look at the same stored turns and give at most five. `sequence` is `QaStore.context`. `single` takes the five
+All look at the same stored turns and give at most five. `sequence` is `SessionSequences.find`. `single` takes the five
 turns that score best alone by the score of the store itself, in whatever session; `BM25` the same by Okapi BM25
 (k1 = 1.2, b = 0.75) over the keywords of each question and kept answer; `BM25 and answers` over those of all answers,
 also of those that the store did not keep; `latest` the last five of the current session.
@@ -31,7 +31,7 @@ Retriever = Callable[[Followup], frozenset[Place]]
 def retrievers(workspace: Path) -> dict[str, Retriever]:
     """Store all turns in files below a workspace; return the ways to look them up, by name."""
     store = filled(workspace)
-    stored = [store.session(SessionId(name), agent=AGENT) for name in dict.fromkeys(name for name, _ in said())]
+    stored = [store.sessions.read(SessionId(name), agent=AGENT) for name in dict.fromkeys(name for name, _ in said())]
     turns = {(str(session.id), turn.seq): turn for session in stored for turn in session.turns}
     answers = {place: raw.answer for place, (_, raw) in zip(turns, said(), strict=True)}
     return {
@@ -46,19 +46,19 @@ def retrievers(workspace: Path) -> dict[str, Retriever]:
 def filled(workspace: Path) -> QaStore:
     """Return a store with all turns of the set, which lie below `workspace`."""
     store = QaStore(workspace, commonness=commonness)
-    store.open()
+    store.sessions.open()
     for session, raw in said():
-        store.append(session, raw, agent=AGENT)
+        store.turns.append(session, raw, agent=AGENT)
     return store
 
 
 def _in_sequence(store: QaStore, one: Followup) -> frozenset[Place]:
-    found = store.context(one.message, agent=AGENT, current=one.current)
+    found = store.sequences.find(one.message, agent=AGENT, current=one.current)
     return frozenset((str(found.choice.session), turn.seq) for turn in found.turns)
 
 
 def _latest(store: QaStore, one: Followup) -> frozenset[Place]:
-    found = store.context(None, agent=AGENT, current=one.current)
+    found = store.sequences.find(None, agent=AGENT, current=one.current)
     return frozenset((str(found.choice.session), turn.seq) for turn in found.turns)
 
 

@@ -116,8 +116,8 @@ class AgentConversations:
         self._qa = around.qas.get(agent.id)
         self.qa: ConversationFeeder | None = None
         if self._qa is not None:
-            self.qa = self._fed(QaConversations(self._qa.store, agent.id), around, FeedSettings())
-            self._qa.store.subscribe(self._note_turns)
+            self.qa = self._fed(QaConversations(self._qa.store.sessions, agent.id), around, FeedSettings())
+            self._qa.store.sessions.subscribe(self._note_turns)
         folders = indexed_folders(agent)
         self.transcripts: TranscriptConversations | None = None
         self._transcript_feeder: ConversationFeeder | None = None

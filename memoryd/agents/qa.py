@@ -27,7 +27,9 @@ from memoryd.errors import Disabled, InvalidRequest, MemorydError, NotFound, Sto
 from memoryd.sessions.footprint import QaFootprint, footprint
 from memoryd.sessions.known_sessions import Entry, head_of
 from memoryd.sessions.qa_room import QaUsage
-from memoryd.sessions.qa_store import AddedTurn, FoundSequence, QaStore
+from memoryd.sessions.qa_store import QaStore
+from memoryd.sessions.session_sequences import FoundSequence
+from memoryd.sessions.session_turns import AddedTurn
 from memoryd.sessions.withheld_conversations import WithheldConversations
 from memoryd.store.ledger import Ledger
 from memoryd.wire import TURNS_MAX
@@ -120,7 +122,7 @@ class AgentQa:
             if added.dropped_answer is not None:
                 await self.hold(added.session, added.turn.seq, added.dropped_answer)
             return TakenTurn(added.session, added.turn)
-        named = safe_id(new.session) if new.session else shared.store.newest_session(new.key, self._id)
+        named = safe_id(new.session) if new.session else shared.store.turns.newest_session(new.key, self._id)
         return TakenTurn(named, None)
 
     async def sessions(self) -> list[Entry]:
@@ -161,7 +163,7 @@ class AgentQa:
         if keep and answer is None and before.answer is not None:
             return before
         wanted = None if not keep else answer or await self._held(session, seq)
-        await shared.write(lambda store: store.mark(session, seq, wanted, agent=self._id))
+        await shared.write(lambda store: store.turns.mark(session, seq, wanted, agent=self._id))
         if not keep and before.answer is not None:
             await self.hold(session, seq, before.answer)
         return await self._turn(shared, session, seq)
@@ -197,7 +199,7 @@ class AgentQa:
         with contextlib.suppress(StoreError, OSError):
             await self._ledger.hold(self._id, session, seq, answer)
             # forgotten in between: its answers were deleted before this one came
-            if not await self._enabled().read(lambda store: store.has(session)):
+            if not await self._enabled().read(lambda store: store.sessions.has(session)):
                 await self._ledger.drop(self._id, session, seq)
 
     async def _is_withheld(self, key: str) -> bool:
@@ -222,17 +224,17 @@ class AgentQa:
 
     def _added(self, store: QaStore, new: NewTurn, raw: RawTurn) -> AddedTurn | None:
         if new.session:
-            return store.append(new.session, raw, agent=self._id, key=new.key)
-        return store.append_by_key(new.key, raw, agent=self._id)
+            return store.turns.append(new.session, raw, agent=self._id, key=new.key)
+        return store.turns.append_by_key(new.key, raw, agent=self._id)
 
     def _looked(self, store: QaStore) -> list[Entry]:
         # what other programs wrote a moment ago belongs to a list, too
-        store.look()
-        return store.sessions(self._id)
+        store.sessions.look()
+        return store.sessions.of(self._id)
 
     def _session(self, store: QaStore, name: str) -> Session:
         try:
-            return store.session(SessionId(name), agent=self._id)
+            return store.sessions.read(SessionId(name), agent=self._id)
         except NotFound as exc:
             raise NotFound(f"there is no session {name!r}", hint="GET /v1/qa/sessions lists them") from exc
 
@@ -246,15 +248,15 @@ class AgentQa:
 
     def _sequence(self, store: QaStore, options: SequenceOptions) -> FoundSequence:
         message = (options.message or "").strip() or None
-        current = options.session or (store.newest_session(options.key, self._id) if options.key else None)
+        current = options.session or (store.turns.newest_session(options.key, self._id) if options.key else None)
         if message is None and not (options.session or options.key):
             # nothing is said of what is wanted: what was said last
-            current = next((head_of(entry).id for entry in store.sessions(self._id)), None)
+            current = next((head_of(entry).id for entry in store.sessions.of(self._id)), None)
         turns = self._turns if options.turns is None else options.turns
-        return store.context(message, agent=self._id, current=current, turns=turns, budget=options.budget)
+        return store.sequences.find(message, agent=self._id, current=current, turns=turns, budget=options.budget)
 
     def _counted(self, shared: WorkspaceQa, names_all: bool) -> QaFigures:
-        entries = shared.store.sessions(self._id)
+        entries = shared.store.sessions.of(self._id)
         try:
             measured = footprint(shared.workspace)
         except OSError:
@@ -262,5 +264,5 @@ class AgentQa:
             measured = QaFootprint()
         problems = shared.problems(self._id, names_all=names_all)
         return QaFigures(
-            len(entries), totals(counted(entry) for entry in entries), measured, shared.store.usage, problems
+            len(entries), totals(counted(entry) for entry in entries), measured, shared.store.archive.usage, problems
         )

@@ -45,30 +45,30 @@ class QaSessions:
         if self._shared is None:
             return None
         try:
-            return await self._shared.read(lambda store: store.session(session, agent=self._agent))
+            return await self._shared.read(lambda store: store.sessions.read(session, agent=self._agent))
         except NotFound:
             return None
 
     async def forget(self, session: SessionId) -> ForgottenFiles:
         """Remove a session from every file of ours; raises NotFound."""
-        return await self._enabled().write(lambda store: store.forget(session, agent=self._agent))
+        return await self._enabled().write(lambda store: store.forgetting.forget(session, agent=self._agent))
 
     async def finish_forgetting(self, session: SessionId, asked_at: datetime) -> None:
         """End what a kill ended."""
         await self._enabled().write(
-            lambda store: store.finish_forgetting(session, agent=self._agent, asked_at=asked_at)
+            lambda store: store.forgetting.finish(session, agent=self._agent, asked_at=asked_at)
         )
 
     async def set_remembered(self, session: SessionId, is_remembered: bool) -> None:
         """Mark a session, or take that back; raises NotFound."""
-        await self._enabled().write(lambda store: store.set_remembered(session, is_remembered, agent=self._agent))
+        await self._enabled().write(lambda store: store.turns.set_remembered(session, is_remembered, agent=self._agent))
 
     async def current(self, key: str) -> SessionId | None:
         """Return the session of a key that goes on, None if there is none or they are off."""
         if self._shared is None:
             return None
         now = self._shared.now()
-        return await self._shared.read(lambda store: store.current_session(key, self._agent, now))
+        return await self._shared.read(lambda store: store.turns.current_session(key, self._agent, now))
 
     @property
     def is_writable(self) -> bool:
@@ -85,9 +85,9 @@ class QaSessions:
         return self._shared
 
     def _listed(self, store: QaStore) -> list[StoredEntry]:
-        store.look()
-        found = [_entry(one) for one in store.sessions(self._agent)]
-        found += [_entry(one, is_archived=True) for one in store.archived(self._agent)]
+        store.sessions.look()
+        found = [_entry(one) for one in store.sessions.of(self._agent)]
+        found += [_entry(one, is_archived=True) for one in store.archive.stubs(self._agent)]
         return sorted(found, key=lambda one: one.last_activity, reverse=True)
 
 

@@ -102,16 +102,16 @@ class WorkspaceQa:
     def problems(self, agent: str, *, names_all: bool = False) -> QaProblems:
         """Return what is wrong with the files, as far as it may be told this agent, and with `names_all` its owner."""
         own, unknown = list[str](), list[str]()
-        for name, problem, whose in self.store.session_problems():
+        for name, problem, whose in self.store.sessions.session_problems():
             if whose in ("", agent):
                 (own if whose else unknown).append(f"{name}: {problem}")
         if names_all or not self._is_shared:
             own, unknown = own + unknown, []
-        around = [self._trouble or self._upkeep.trouble, self._why_full(), *self.store.main_problems]
+        around = [self._trouble or self._upkeep.trouble, self._why_full(), *self.store.sessions.main_problems]
         return QaProblems((*filter(None, around), *own), len(unknown))
 
     def _why_full(self) -> str:
-        usage = self.store.usage
+        usage = self.store.archive.usage
         if not usage.is_full:
             return ""
         return (
@@ -122,8 +122,9 @@ class WorkspaceQa:
         """Open the store, then look now and then what others wrote, until cancelled."""
         while True:
             is_open = self._opened.is_set()
+            sessions = self.store.sessions
             try:
-                await asyncio.to_thread(self.store.look if is_open else self.store.open)
+                await asyncio.to_thread(sessions.look if is_open else sessions.open)
             except MemorydError as exc:
                 self._trouble = str(exc)
             else:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memoryd.sessions.main_file import MAIN, STAMPS, TOPICS
-from memoryd.sessions.qa_store import ARCHIVE, SESSIONS
 from memoryd.sessions.session_files import SessionFiles
+from memoryd.sessions.workspace_sessions import ARCHIVE, SESSIONS
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,14 @@ the truth with the drafts of it, and at last what is made of the truth. The file
 compare-and-swap, and moved between folders behind a lock, so that nobody writes again what he read before.
 """
 
-import threading
-from collections.abc import Callable
+import contextlib
 from dataclasses import dataclass
+from datetime import datetime
 
-from memoryd.domain.sessions.turns import Session
-from memoryd.sessions.known_sessions import KnownSessions
-from memoryd.sessions.main_file import MainFile
-from memoryd.sessions.session_changes import SessionChanges, unavailable
+from memoryd.domain.sessions.turns import Session, SessionId
+from memoryd.errors import NotFound
+from memoryd.sessions.session_changes import unavailable
+from memoryd.sessions.workspace_sessions import WorkspaceSessions
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,41 +25,46 @@ class ForgottenFiles:
 
 
 class ForgettingSessions:
-    """Forgets sessions of one store, whose lock for `writing` it takes."""
+    """Forgets sessions of one workspace."""
 
-    def __init__(
-        self,
-        *,
-        changes: SessionChanges,
-        main: MainFile,
-        known: KnownSessions,
-        writing: threading.Lock,
-        flush: Callable[[], None],
-    ) -> None:
-        self._changes = changes
-        self._main = main
-        self._known = known
-        self._writing = writing
-        self._flush = flush
+    def __init__(self, sessions: WorkspaceSessions) -> None:
+        self._sessions = sessions
 
-    def forget(self, session: Session) -> ForgottenFiles:
-        """Remove a session; a kill in between leaves what a later `forget_remains` ends. Raises StoreError."""
-        self._flush()
-        with self._writing, unavailable():
-            gone = self._main.forget(session) + self._changes.forget(session.id)
-            self._known.drop(session.id)
-        return ForgottenFiles(gone + self.forget_remains(session), len(session.turns), session.answers)
+    def forget(self, session: SessionId, *, agent: str) -> ForgottenFiles:
+        """Remove a session from every file of ours; raises NotFound, Denied, StoreError.
 
-    def forget_remains(self, session: Session) -> int:
-        """Remove what is left of a session that has no file any more; return how many files went."""
-        self.sweep()
-        self._flush()
-        with self._writing, unavailable():
-            # the writing may just have set aside a main file that was damaged meanwhile
-            return self._main.forget(session)
+        A kill in between leaves what `finish` ends.
+        """
+        self._sessions.check_writable()
+        return self._forgotten(self._sessions.read(session, agent=agent))
+
+    def finish(self, session: SessionId, *, agent: str, asked_at: datetime) -> None:
+        """End what a kill ended; a session of the same name that began after it was asked for stays."""
+        self._sessions.check_writable()
+        with contextlib.suppress(NotFound):
+            stored = self._sessions.read(session, agent=agent)
+            if stored.created <= asked_at:
+                self._forgotten(stored)
+        self._forget_remains(Session(session, asked_at))
 
     def sweep(self) -> None:
-        """Remove drafts that nobody is writing any more."""
+        """Remove what writers that were killed left: each draft holds a whole session or all of them."""
+        self._sessions.check_writable()
         with unavailable():
-            self._changes.sweep()
-            self._main.sweep()
+            self._sessions.changes.sweep()
+            self._sessions.main.sweep()
+
+    def _forgotten(self, session: Session) -> ForgottenFiles:
+        self._sessions.flush()
+        with self._sessions.writing, unavailable():
+            gone = self._sessions.main.forget(session) + self._sessions.changes.forget(session.id)
+            self._sessions.known.drop(session.id)
+        return ForgottenFiles(gone + self._forget_remains(session), len(session.turns), session.answers)
+
+    def _forget_remains(self, session: Session) -> int:
+        """Remove what is left of a session that has no file any more; return how many files went."""
+        self.sweep()
+        self._sessions.flush()
+        with self._sessions.writing, unavailable():
+            # the writing may just have set aside a main file that was damaged meanwhile
+            return self._sessions.main.forget(session)

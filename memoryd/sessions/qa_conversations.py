@@ -8,12 +8,14 @@ from itertools import islice
 from typing import Final
 
 from memoryd.domain.conversation_paths import TURN_LINES, turns_path
-from memoryd.domain.documents import RelativePath
+from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.domain.sessions.conversation_parts import ConversationLine, folded
 from memoryd.domain.sessions.turns import Session, SessionId
 from memoryd.errors import NotFound, StoreUnavailable
 from memoryd.sessions.conversation_source import ReadStep, SourceLook
-from memoryd.sessions.qa_store import QaStore
+from memoryd.sessions.main_file import stamp_of
+from memoryd.sessions.session_changes import unavailable
+from memoryd.sessions.workspace_sessions import WorkspaceSessions
 
 PREFIX: Final = "session:"
 USER, ASSISTANT = "User: ", "Assistant: "
@@ -25,8 +27,8 @@ class QaConversations:
 
     prefix = PREFIX
 
-    def __init__(self, store: QaStore, agent: str) -> None:
-        self._store = store
+    def __init__(self, sessions: WorkspaceSessions, agent: str) -> None:
+        self._sessions = sessions
         self._agent = agent
         self._lock = threading.Lock()
         self._others: dict[RelativePath, str] = {}
@@ -34,15 +36,15 @@ class QaConversations:
 
     def look(self, read: Mapping[RelativePath, str], *, is_forced: bool) -> SourceLook:
         """Say which sessions there are, and which of them changed."""
-        if not self._store.is_open:
+        if not self._sessions.is_open:
             raise StoreUnavailable("the question-and-answer store is not open")
-        if not self._store.workspace.is_dir():
+        if not self._sessions.workspace.is_dir():
             # not mounted, perhaps: that its sessions are gone is not believed; that it is missing is told of the notes
             return SourceLook(set(read), ())
         if is_forced:
             # what another process wrote is seen now and then anyway
-            self._store.look()
-        states = {turns_path(name): state for name, state in self._store.states(self._agent).items()}
+            self._sessions.look()
+        states = {turns_path(name): state for name, state in _states(self._sessions, self._agent).items()}
         with self._lock:
             others = dict(self._others)
         due = [path for path, state in states.items() if state and state not in (read.get(path), others.get(path))]
@@ -54,7 +56,7 @@ class QaConversations:
         """Read what was said since, or all of it if what was read is no longer so."""
         name = SessionId(path.removeprefix(PREFIX))
         # before the session is read: one that changes meanwhile is read again
-        state = self._store.states(self._agent).get(name)
+        state = _states(self._sessions, self._agent).get(name)
         session = self._session(name)
         if session is None or state is None:
             with self._lock:
@@ -73,7 +75,7 @@ class QaConversations:
 
     def _session(self, name: SessionId) -> Session | None:
         try:
-            session = self._store.session(name, agent=self._agent)
+            session = self._sessions.read(name, agent=self._agent)
         except NotFound:
             return None
         return session if session.is_remembered else None
@@ -87,6 +89,23 @@ def spoken_lines(session: Session) -> Iterator[ConversationLine]:
             yield ConversationLine(TURN_LINES * (turn.seq - 1) + 1, f"{USER}{question}", at_ns)
         if answer := folded(turn.answer or ""):
             yield ConversationLine(TURN_LINES * turn.seq, f"{ASSISTANT}{answer}", at_ns)
+
+
+def _states(sessions: WorkspaceSessions, agent: str) -> dict[SessionId, str]:
+    """Return what tells whether a session of an agent has changed, by session; the archive's begin with `archive`.
+
+    Those marked "do not remember" are left out. Empty where a file is damaged; of the archive it is not known
+    whose they are before they are read.
+    """
+    with unavailable():
+        archived = {name: f"archive {_state(stat)}" for name, stat in sessions.archive.stats().items()}
+    own = {name: _state(stat) if stat else "" for name, stat in sessions.known.stats(agent).items()}
+    # of a session that is on its way the archive has a copy for a moment
+    return {**{name: state for name, state in archived.items() if sessions.known.get(name) is None}, **own}
+
+
+def _state(stat: FileStat) -> str:
+    return f"{stat.inode}:{':'.join(map(str, stamp_of(stat)))}"
 
 
 def _begun(lines: Sequence[ConversationLine], tail: str) -> int:

@@ -23,7 +23,8 @@ from memoryd.domain.sessions.transcripts.steps import ReadOn, TranscriptState
 from memoryd.domain.sessions.transcripts.tails import START, Tail
 from memoryd.domain.sessions.turns import SessionId
 from memoryd.errors import Denied, MemorydError, NotNow, StoreError, StoreUnavailable
-from memoryd.sessions.qa_store import PlaceMovedError, QaStore
+from memoryd.sessions.qa_store import QaStore
+from memoryd.sessions.transcript_sessions import PlaceMovedError
 from memoryd.sessions.transcripts.agent_transcripts import AgentTranscripts, TranscriptFile
 from memoryd.sessions.transcripts.reading_on import read_on
 
@@ -169,7 +170,7 @@ class TurnTaking:
             del self._hearings[next(iter(self._hearings))]
 
     async def _from_store(self, transcript: TranscriptFile) -> _Hearing:
-        place = await self._store.read(lambda store: store.place(transcript.name, agent=self._agent))
+        place = await self._store.read(lambda store: store.transcripts.place(transcript.name, agent=self._agent))
         if place is None:
             return _Hearing(None)
         seen = await asyncio.to_thread(read_on, transcript.path, place.seen, whose=transcript.whose, max_bytes=1)
@@ -225,7 +226,9 @@ class TurnTaking:
             # where it is written, for what is forgotten after the look must not come back
             if self._is_withheld(place.file):
                 return None
-            return store.take(found, place, before=before, agent=self._agent, open_seq=open_seq, goes_on=goes_on)
+            return store.transcripts.take(
+                found, place, before=before, agent=self._agent, open_seq=open_seq, goes_on=goes_on
+            )
 
         taken = await self._store.write(take)
         if taken is None:

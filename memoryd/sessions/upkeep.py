@@ -57,11 +57,11 @@ class QaUpkeep:
         """Flush after changes and archive now and then, until cancelled."""
         self._loop = asyncio.get_running_loop()
         steps: Steps = {
-            "sweep": store.sweep,
-            "learn": store.learn,
-            "measure": store.make_room,
-            "archive": lambda: store.archive(self._now()),
-            "flush": store.flush,
+            "sweep": store.forgetting.sweep,
+            "learn": store.sequences.learn,
+            "measure": store.archive.make_room,
+            "archive": lambda: store.archive.put_away(self._now()),
+            "flush": store.sessions.flush,
         }
         await self._take(steps, "learn", "sweep", "measure")
         archived_at = self._loop.time() - self._archive_seconds

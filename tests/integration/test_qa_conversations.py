@@ -23,7 +23,7 @@ PATH = turns_path(NAME)
 
 def say(store: QaStore, *questions: str, session: str = NAME, agent: str = "main", at: datetime = BEGUN) -> None:
     for number, question in enumerate(questions):
-        assert store.append(session, RawTurn(question, None, at + timedelta(seconds=number)), agent=agent)
+        assert store.turns.append(session, RawTurn(question, None, at + timedelta(seconds=number)), agent=agent)
 
 
 async def stamp(talk: Talk, path: str = PATH) -> str:
@@ -44,7 +44,7 @@ async def test_a_turn_is_found_after_it_was_said_without_anybody_asking(tmp_path
 async def test_turns_stand_on_two_lines_each(tmp_path: Path) -> None:
     async with talking(tmp_path) as talk:
         say(talk.store, "Where does the quetzal nest?", "And the\n\ntoucan?")
-        talk.store.mark(SessionId(NAME), 1, "In a hole of a dead tree.", agent="main")
+        talk.store.turns.mark(SessionId(NAME), 1, "In a hole of a dead tree.", agent="main")
         assert await talk.sync() == ""
         lines = await talk.conversations.lines(PATH, 1, 4)
         assert lines.texts == {
@@ -52,7 +52,7 @@ async def test_turns_stand_on_two_lines_each(tmp_path: Path) -> None:
             2: "Assistant: In a hole of a dead tree.",
             3: "User: And the toucan?",
         }
-        talk.store.mark(SessionId(NAME), 1, None, agent="main")
+        talk.store.turns.mark(SessionId(NAME), 1, None, agent="main")
         await talk.sync()
         assert (await talk.conversations.lines(PATH, 1, 4)).texts.keys() == {1, 3}
 
@@ -62,7 +62,7 @@ async def test_a_restart_reads_only_what_changed(tmp_path: Path, monkeypatch: py
         for day in range(5):
             say(talk.store, f"What about day {day}?", session=f"discord-wen-2026101{day}")
         await talk.sync()
-        talk.store.flush()
+        talk.store.sessions.flush()
     read: list[str] = []
     whole = SessionFiles.read
 
@@ -83,7 +83,7 @@ async def test_a_session_in_the_archive_stays_and_a_lost_index_finds_it(tmp_path
     async with talking(tmp_path) as talk:
         say(talk.store, "Where does the quetzal nest?")
         await talk.sync()
-        assert talk.store.archive(BEGUN + timedelta(days=100)) == [NAME]
+        assert talk.store.archive.put_away(BEGUN + timedelta(days=100)) == [NAME]
         await eventually_async(lambda: _is_archived(talk))
         assert await talk.found("quetzal") == [f"{PATH} 1-1"]
         before = await talk.dump()
@@ -102,7 +102,7 @@ async def test_forgotten_session_is_gone_from_the_file_and_may_begin_anew(tmp_pa
     async with talking(tmp_path) as talk:
         say(talk.store, "Where does the quetzalcoatlus nest?")
         await talk.sync()
-        talk.store.forget(SessionId(NAME), agent="main")
+        talk.store.forgetting.forget(SessionId(NAME), agent="main")
         assert await talk.conversations.forget(PATH) == 1
         assert await talk.found("quetzalcoatlus") == []
         with pytest.raises(NotFound):
@@ -121,7 +121,7 @@ async def test_a_deleted_or_unremembered_session_leaves_the_index(tmp_path: Path
         say(talk.store, "Where does the heron nest?", session="discord-an-20261018")
         await talk.sync()
         (tmp_path / "notes" / "memory" / "sessions" / f"{NAME}.json").unlink()
-        talk.store.set_remembered(SessionId("discord-an-20261018"), False, agent="main")
+        talk.store.turns.set_remembered(SessionId("discord-an-20261018"), False, agent="main")
         await talk.sync()
         assert await talk.found("quetzal") == []
         assert await talk.found("heron") == []
@@ -167,7 +167,7 @@ async def test_each_agent_has_a_file_of_its_own_with_its_own_words_alone(tmp_pat
     async with talking(tmp_path, agent="main") as one:
         say(one.store, "Where does the quetzal nest?")
         say(one.store, "Where does the heron nest?", session="discord-an-20261018", agent="other")
-        one.store.archive(BEGUN + timedelta(days=100))
+        one.store.archive.put_away(BEGUN + timedelta(days=100))
         say(one.store, "Where does the toucan nest?", session="discord-li-20261018", agent="other")
         async with talking(tmp_path, agent="other") as two:
             await one.sync()
@@ -229,7 +229,7 @@ async def test_vectors_of_what_is_forgotten_go_too(tmp_path: Path) -> None:
         await talk.conversations.lane.drained()
         documents = talk.conversations.database.documents
         assert (await documents.counts()).vectors == 2
-        talk.store.forget(SessionId(NAME), agent="main")
+        talk.store.forgetting.forget(SessionId(NAME), agent="main")
         assert await talk.conversations.forget(PATH) == 1
         assert (await documents.counts()).vectors == 1
         await talk.sync()

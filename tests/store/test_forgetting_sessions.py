@@ -28,12 +28,12 @@ ASKED_AT = BEGUN + timedelta(days=50)
 
 def opened(workspace: Path, *, is_read_only: bool = False, max_bytes: int = 1 << 30) -> QaStore:
     store = QaStore(workspace, is_read_only=is_read_only, max_bytes=max_bytes)
-    store.open()
+    store.sessions.open()
     return store
 
 
 def say(store: QaStore, session: str, question: str, *, at: datetime = BEGUN, answer: str | None = None) -> None:
-    assert store.append(session, RawTurn(question, answer, at, significance=1.0), agent="main")
+    assert store.turns.append(session, RawTurn(question, answer, at, significance=1.0), agent="main")
 
 
 def holding(root: Path, word: str = CANARY) -> list[str]:
@@ -52,15 +52,15 @@ def write_everywhere(workspace: Path) -> QaStore:
     store = opened(workspace)
     say(store, SECRET, f"the combination of the safe is {CANARY}", answer=f"yes, {CANARY}")
     say(store, "other", "the boiler leaks in the cellar")
-    store.flush()
+    store.sessions.flush()
     main = workspace / "memory/qa-index.json"
     whole = main.read_bytes()
     main.write_bytes(whole[:-40])
-    store.append("other", RawTurn("and the valve?", None, BEGUN), agent="main")
-    store.flush()
+    store.turns.append("other", RawTurn("and the valve?", None, BEGUN), agent="main")
+    store.sessions.flush()
     # neither the name nor the beginning is left of it
     main.write_bytes(whole[whole.index(b'"q": "the comb') : -40])
-    store.flush()
+    store.sessions.flush()
     (workspace / "memory/archive").mkdir()
     data = (workspace / "memory/sessions/secret.json").read_bytes()
     (workspace / "memory/archive/secret.json").write_bytes(data)
@@ -74,16 +74,16 @@ def write_everywhere(workspace: Path) -> QaStore:
 def test_forgotten_session_is_in_no_byte(tmp_path: Path) -> None:
     store = write_everywhere(tmp_path)
     assert len(holding(tmp_path)) == 8
-    gone = store.forget(SECRET, agent="main")
+    gone = store.forgetting.forget(SECRET, agent="main")
     assert holding(tmp_path) == []
     assert (gone.turns, gone.answers) == (1, 1)
     assert holding(tmp_path, "secret") == []
-    assert len(store.session(SessionId("other"), agent="main").turns) == 2
+    assert len(store.sessions.read(SessionId("other"), agent="main").turns) == 2
     assert [one["session_id"] for one in json.loads((tmp_path / "memory/qa-index.json").read_bytes())["sessions"]] == [
         "other"
     ]
     with pytest.raises(NotFound):
-        store.forget(SECRET, agent="main")
+        store.forgetting.forget(SECRET, agent="main")
 
 
 def test_damaged_copies_of_other_sessions_stay(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_damaged_copies_of_other_sessions_stay(tmp_path: Path) -> None:
     say(store, "other", "is that so, hm?")
     copy = tmp_path / "memory/qa-index.json.damaged-01234567"
     copy.write_bytes(b'{"sessions": [{"session_id": "secret-2", "q": "is that so, hm?"')
-    store.forget(SECRET, agent="main")
+    store.forgetting.forget(SECRET, agent="main")
     assert copy.exists()
 
 
@@ -101,9 +101,9 @@ def test_nobody_forgets_the_session_of_another_agent_or_where_nothing_may_be_wri
     say(store, SECRET, CANARY)
     before = holding(tmp_path)
     with pytest.raises(NotFound):
-        store.forget(SECRET, agent="other")
+        store.forgetting.forget(SECRET, agent="other")
     with pytest.raises(Denied):
-        opened(tmp_path, is_read_only=True).forget(SECRET, agent="main")
+        opened(tmp_path, is_read_only=True).forgetting.forget(SECRET, agent="main")
     assert holding(tmp_path) == before
 
 
@@ -120,7 +120,7 @@ def forget_and_die(workspace: str, fatal: str) -> None:
 
     store = opened(Path(workspace))
     sys.addaudithook(count)
-    store.forget(SECRET, agent="main")
+    store.forgetting.forget(SECRET, agent="main")
     os.write(1, b"!")
 
 
@@ -138,18 +138,18 @@ def test_what_a_kill_ended_is_finished(tmp_path: Path, fatal: int) -> None:
         told = killed.stdout.read()
         assert (killed.wait() == -signal.SIGKILL) != (b"!" in told)
     store = opened(tmp_path)
-    store.finish_forgetting(SECRET, agent="main", asked_at=ASKED_AT)
+    store.forgetting.finish(SECRET, agent="main", asked_at=ASKED_AT)
     assert holding(tmp_path) == []
-    assert len(store.session(SessionId("other"), agent="main").turns) == 2
+    assert len(store.sessions.read(SessionId("other"), agent="main").turns) == 2
     # once more, as after a kill between the last step and the note that it was done
-    store.finish_forgetting(SECRET, agent="main", asked_at=ASKED_AT)
+    store.forgetting.finish(SECRET, agent="main", asked_at=ASKED_AT)
 
 
 def test_session_that_began_after_the_forgetting_stays(tmp_path: Path) -> None:
     store = opened(tmp_path)
     say(store, SECRET, "a new conversation", at=ASKED_AT + timedelta(seconds=1))
-    store.finish_forgetting(SECRET, agent="main", asked_at=ASKED_AT)
-    assert len(store.session(SECRET, agent="main").turns) == 1
+    store.forgetting.finish(SECRET, agent="main", asked_at=ASKED_AT)
+    assert len(store.sessions.read(SECRET, agent="main").turns) == 1
 
 
 def test_append_beside_a_forgetting_brings_nothing_back(tmp_path: Path) -> None:
@@ -158,27 +158,27 @@ def test_append_beside_a_forgetting_brings_nothing_back(tmp_path: Path) -> None:
         say(stores[0], SECRET, f"it is {CANARY}")
         with ThreadPoolExecutor(3) as pool:
             adding = [pool.submit(say, store, SECRET, f"later {number}") for number, store in enumerate(stores * 4)]
-            forgetting = pool.submit(stores[0].forget, SECRET, agent="main")
+            forgetting = pool.submit(stores[0].forgetting.forget, SECRET, agent="main")
             assert forgetting.result().turns >= 1
             for one in adding:
                 one.result()
         assert holding(tmp_path) == []
         with contextlib.suppress(NotFound):
-            stores[1].forget(SECRET, agent="main")
+            stores[1].forgetting.forget(SECRET, agent="main")
 
 
 def test_archiving_beside_a_forgetting_brings_nothing_back(tmp_path: Path) -> None:
     stores = [opened(tmp_path), opened(tmp_path)]
     for number in range(20):
         say(stores[0], SECRET, f"it is {CANARY}")
-        stores[1].flush()
+        stores[1].sessions.flush()
         if number % 2:
-            stores[1].archive(BEGUN + timedelta(days=99))
+            stores[1].archive.put_away(BEGUN + timedelta(days=99))
         with ThreadPoolExecutor(2) as pool:
-            moving = pool.submit(stores[1].archive, BEGUN + timedelta(days=99))
-            assert pool.submit(stores[0].forget, SECRET, agent="main").result().turns == 1
+            moving = pool.submit(stores[1].archive.put_away, BEGUN + timedelta(days=99))
+            assert pool.submit(stores[0].forgetting.forget, SECRET, agent="main").result().turns == 1
             moving.result()
-        stores[1].flush()
+        stores[1].sessions.flush()
         assert holding(tmp_path) == []
 
 
@@ -187,60 +187,60 @@ def test_answers_of_the_oldest_archived_session_go_first_and_no_question_does(tm
     for number in range(6):
         for turn in range(3):
             say(store, f"s{number}", f"question {number} {turn}", at=BEGUN + timedelta(days=number), answer="a" * 4000)
-    store.archive(BEGUN + timedelta(days=34))
-    store.flush()
-    store.make_room()
-    whole = store.usage.bytes
-    assert (store.usage.is_full, store.usage.pruned) == (False, 0)
-    assert [stub.session.id for stub in store.archived("main")] == ["s3", "s2", "s1", "s0"]
+    store.archive.put_away(BEGUN + timedelta(days=34))
+    store.sessions.flush()
+    store.archive.make_room()
+    whole = store.archive.usage.bytes
+    assert (store.archive.usage.is_full, store.archive.usage.pruned) == (False, 0)
+    assert [stub.session.id for stub in store.archive.stubs("main")] == ["s3", "s2", "s1", "s0"]
     bounded = opened(tmp_path, max_bytes=whole - 13_000)
-    bounded.make_room()
-    assert [stub.answers for stub in bounded.archived("main")] == [3, 3, 0, 0]
-    assert (bounded.usage.is_full, bounded.usage.pruned) == (False, 6)
-    assert bounded.usage.bytes == sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file())
+    bounded.archive.make_room()
+    assert [stub.answers for stub in bounded.archive.stubs("main")] == [3, 3, 0, 0]
+    assert (bounded.archive.usage.is_full, bounded.archive.usage.pruned) == (False, 6)
+    assert bounded.archive.usage.bytes == sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file())
     for number in range(6):
-        questions = [turn.question for turn in bounded.session(SessionId(f"s{number}"), agent="main").turns]
+        questions = [turn.question for turn in bounded.sessions.read(SessionId(f"s{number}"), agent="main").turns]
         assert questions == [f"question {number} {turn}" for turn in range(3)]
 
 
 def test_what_is_not_significant_by_the_rules_of_today_goes_before_what_is(tmp_path: Path) -> None:
     store = opened(tmp_path)
     say(store, "old", "first", answer="a" * 4000)
-    store.append("new", RawTurn("second", "b" * 4000, BEGUN + timedelta(days=1), significance=0.1), agent="main")
-    store.mark(SessionId("new"), 1, "b" * 4000, agent="main")
-    store.archive(BEGUN + timedelta(days=99))
-    store.flush()
-    store.make_room()
-    bounded = opened(tmp_path, max_bytes=store.usage.bytes - 3000)
-    bounded.make_room()
-    assert {stub.session.id: stub.answers for stub in bounded.archived("main")} == {"old": 1, "new": 0}
+    store.turns.append("new", RawTurn("second", "b" * 4000, BEGUN + timedelta(days=1), significance=0.1), agent="main")
+    store.turns.mark(SessionId("new"), 1, "b" * 4000, agent="main")
+    store.archive.put_away(BEGUN + timedelta(days=99))
+    store.sessions.flush()
+    store.archive.make_room()
+    bounded = opened(tmp_path, max_bytes=store.archive.usage.bytes - 3000)
+    bounded.archive.make_room()
+    assert {stub.session.id: stub.answers for stub in bounded.archive.stubs("main")} == {"old": 1, "new": 0}
 
 
 def test_where_there_is_no_room_the_question_alone_is_kept(tmp_path: Path) -> None:
     store = opened(tmp_path, max_bytes=20_000)
     for number in range(8):
         say(store, f"s{number}", f"question {number}", answer="a" * 4000)
-    store.flush()
-    store.make_room()
-    assert store.usage.is_full
-    added = store.append("s0", RawTurn("and now?", "b" * 100, BEGUN, significance=1.0), agent="main")
+    store.sessions.flush()
+    store.archive.make_room()
+    assert store.archive.usage.is_full
+    added = store.turns.append("s0", RawTurn("and now?", "b" * 100, BEGUN, significance=1.0), agent="main")
     assert added is not None
     assert (added.turn.answer, added.dropped_answer) == (None, "b" * 100)
     for number in range(1, 8):
-        store.forget(SessionId(f"s{number}"), agent="main")
-    store.make_room()
-    assert not store.usage.is_full
+        store.forgetting.forget(SessionId(f"s{number}"), agent="main")
+    store.archive.make_room()
+    assert not store.archive.usage.is_full
     say(store, "s0", "and again?", answer="c" * 100)
-    assert store.session(SessionId("s0"), agent="main").turns[-1].answer == "c" * 100
+    assert store.sessions.read(SessionId("s0"), agent="main").turns[-1].answer == "c" * 100
 
 
 def test_nothing_is_pruned_where_nothing_may_be_written(tmp_path: Path) -> None:
     store = opened(tmp_path)
     say(store, "old", "first", answer="a" * 4000)
-    store.archive(BEGUN + timedelta(days=99))
-    store.flush()
+    store.archive.put_away(BEGUN + timedelta(days=99))
+    store.sessions.flush()
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     read_only = opened(tmp_path, is_read_only=True, max_bytes=100)
-    read_only.make_room()
-    assert read_only.usage.is_full
+    read_only.archive.make_room()
+    assert read_only.archive.usage.is_full
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before

@@ -39,13 +39,13 @@ NAME = "discord-常规-20260130"
 
 def opened(workspace: Path, *, is_read_only: bool = False) -> QaStore:
     store = QaStore(workspace, commonness=commonness, is_read_only=is_read_only)
-    store.open()
+    store.sessions.open()
     return store
 
 
 def say(store: QaStore, session: str, *questions: str, agent: str = "main", at: datetime = BEGUN) -> None:
     for number, question in enumerate(questions):
-        assert store.append(session, RawTurn(question, None, at + timedelta(seconds=number)), agent=agent)
+        assert store.turns.append(session, RawTurn(question, None, at + timedelta(seconds=number)), agent=agent)
 
 
 def main_of(workspace: Path) -> dict[str, object]:
@@ -62,13 +62,13 @@ def bytes_below(workspace: Path) -> dict[str, bytes]:
 def seven(tmp_path: Path) -> QaStore:
     store = opened(tmp_path)
     for raw in SEVEN:
-        assert store.append_by_key(KEY, raw, agent="main")
-    store.flush()
+        assert store.turns.append_by_key(KEY, raw, agent="main")
+    store.sessions.flush()
     return store
 
 
 def test_seven_turns_are_the_files_of_the_reference(seven: QaStore, tmp_path: Path) -> None:
-    assert seven.problems == []
+    assert seven.sessions.problems == []
     document = main_of(tmp_path)
     (session,) = parse_document((tmp_path / MAIN).read_bytes()).entries
     assert session == parse_session((tmp_path / f"memory/sessions/{NAME}.json").read_bytes())
@@ -83,28 +83,28 @@ def test_seven_turns_are_the_files_of_the_reference(seven: QaStore, tmp_path: Pa
 
 def test_context_is_the_sequence_that_belongs_to_the_message(seven: QaStore, tmp_path: Path) -> None:
     for store in (seven, opened(tmp_path)):
-        found = store.context("你觉得这个设计怎么样？", agent="main", current=NAME, turns=3)
+        found = store.sequences.find("你觉得这个设计怎么样？", agent="main", current=NAME, turns=3)
         assert [turn.seq for turn in found.turns] == [5, 6, 7]
         assert found.choice.why is Chosen.CURRENT_MATCHES
-        assert [turn.seq for turn in store.context(None, agent="main", current=NAME).turns] == [3, 4, 5, 6, 7]
+        assert [turn.seq for turn in store.sequences.find(None, agent="main", current=NAME).turns] == [3, 4, 5, 6, 7]
 
 
 def test_session_goes_on_until_it_has_rested_for_six_hours(seven: QaStore) -> None:
     last = SEVEN[-1].timestamp
-    assert seven.session_for(KEY, "main", last + timedelta(hours=5)) == NAME
-    assert seven.session_for(KEY, "main", last + timedelta(hours=6)) == "discord-常规-20260131"
-    assert seven.session_for(KEY, "main", BEGUN - timedelta(days=1)) == NAME
-    assert seven.session_for(KEY, "other", last) == f"{NAME}-2"
-    assert seven.newest_session(KEY, "main") == NAME
-    assert seven.newest_session(KEY, "other") is None
+    assert seven.turns.session_for(KEY, "main", last + timedelta(hours=5)) == NAME
+    assert seven.turns.session_for(KEY, "main", last + timedelta(hours=6)) == "discord-常规-20260131"
+    assert seven.turns.session_for(KEY, "main", BEGUN - timedelta(days=1)) == NAME
+    assert seven.turns.session_for(KEY, "other", last) == f"{NAME}-2"
+    assert seven.turns.newest_session(KEY, "main") == NAME
+    assert seven.turns.newest_session(KEY, "other") is None
 
 
 def add_in_child(workspace: str, prefix: str, count: str) -> None:
     store = opened(Path(workspace))
     for number in range(int(count)):
-        assert store.append("shared", RawTurn(f"{prefix}{number}", None, BEGUN), agent="main")
+        assert store.turns.append("shared", RawTurn(f"{prefix}{number}", None, BEGUN), agent="main")
         if number % 7 == 0:
-            store.flush()
+            store.sessions.flush()
 
 
 def child(call: str, *arguments: object) -> "subprocess.Popen[bytes]":
@@ -120,12 +120,12 @@ def test_writers_in_threads_and_processes_lose_no_turn(tmp_path: Path) -> None:
         with ThreadPoolExecutor(2) as pool:
             list(pool.map(lambda number: say(store, "shared", f"c{number}"), range(25)))
         assert [one.wait() for one in children] == [0, 0]
-    session = store.session(SessionId("shared"), agent="main")
+    session = store.sessions.read(SessionId("shared"), agent="main")
     assert {turn.question for turn in session.turns} == {
         f"{prefix}{number}" for prefix in "abc" for number in range(25)
     }
     assert [turn.seq for turn in session.turns] == list(range(1, 76))
-    store.flush()
+    store.sessions.flush()
     (entry,) = parse_document((tmp_path / MAIN).read_bytes()).entries
     assert isinstance(entry, SessionStub)
     assert entry.turns == 75
@@ -147,11 +147,11 @@ def die_at(workspace: str, fatal: str) -> None:
     for step in range(3):
         say(store, "new", f"question {step}")
         os.write(1, b"a")
-        store.flush()
-    store.archive(BEGUN + timedelta(days=99))
+        store.sessions.flush()
+    store.archive.put_away(BEGUN + timedelta(days=99))
     say(store, "old", "question again")
     os.write(1, b"o")
-    store.flush()
+    store.sessions.flush()
     os.write(1, b"!")
 
 
@@ -160,29 +160,29 @@ def die_at(workspace: str, fatal: str) -> None:
 def test_killed_writer_leaves_before_or_after(tmp_path: Path, fatal: int) -> None:
     store = opened(tmp_path)
     say(store, "old", "first question", "second question")
-    store.flush()
+    store.sessions.flush()
     with child("die_at", tmp_path, fatal) as killed:
         assert killed.stdout is not None
         told = killed.stdout.read()
         assert (killed.wait() == -signal.SIGKILL) != (b"!" in told)
     after = opened(tmp_path)
-    assert after.problems == []
-    old = after.session(SessionId("old"), agent="main")
+    assert after.sessions.problems == []
+    old = after.sessions.read(SessionId("old"), agent="main")
     assert len(old.turns) in ({3} if b"o" in told else {2, 3})
     new = questions_of(after, "new")
     assert new in (told.count(b"a"), told.count(b"a") + 1)
-    after.flush()
+    after.sessions.flush()
     document = parse_document((tmp_path / MAIN).read_bytes())
     (tmp_path / MAIN).unlink()
     rebuilt = opened(tmp_path)
-    rebuilt.flush()
+    rebuilt.sessions.flush()
     # where all sessions lie in the archive there is nothing to make it of
     assert (parse_document((tmp_path / MAIN).read_bytes()) if document.entries else QaDocument()) == document
 
 
 def questions_of(store: QaStore, name: str) -> int:
     try:
-        return len(store.session(SessionId(name), agent="main").turns)
+        return len(store.sessions.read(SessionId(name), agent="main").turns)
     except NotFound:
         return 0
 
@@ -191,7 +191,7 @@ def test_lost_main_file_is_made_again(seven: QaStore, tmp_path: Path) -> None:
     before = (tmp_path / MAIN).read_bytes()
     (tmp_path / MAIN).unlink()
     store = opened(tmp_path)
-    store.flush()
+    store.sessions.flush()
     assert (tmp_path / MAIN).read_bytes() == before
 
 
@@ -200,8 +200,8 @@ def test_damaged_main_file_is_made_again_and_its_bytes_kept(seven: QaStore, tmp_
     before = (tmp_path / MAIN).read_bytes()
     (tmp_path / MAIN).write_bytes(damage)
     for store in (seven, opened(tmp_path)):
-        store.flush()
-        assert store.problems == []
+        store.sessions.flush()
+        assert store.sessions.problems == []
         assert (tmp_path / MAIN).read_bytes() == before
     kept = [path.read_bytes() for path in (tmp_path / "memory").glob("qa-index.json.damaged-*")]
     assert kept == ([damage] if damage else [])
@@ -213,10 +213,10 @@ def test_foreign_main_file_is_reported_and_never_written(tmp_path: Path, foreign
     (tmp_path / MAIN).write_bytes(foreign)
     store = opened(tmp_path)
     say(store, "boiler", "the boiler leaks")
-    store.flush()
+    store.sessions.flush()
     assert (tmp_path / MAIN).read_bytes() == foreign
-    assert [problem.split(":")[0] for problem in store.problems] == [MAIN]
-    assert [turn.seq for turn in opened(tmp_path).context("boiler", agent="main").turns] == [1]
+    assert [problem.split(":")[0] for problem in store.sessions.problems] == [MAIN]
+    assert [turn.seq for turn in opened(tmp_path).sequences.find("boiler", agent="main").turns] == [1]
 
 
 def test_foreign_topics_file_is_reported_and_never_written(tmp_path: Path) -> None:
@@ -224,12 +224,12 @@ def test_foreign_topics_file_is_reported_and_never_written(tmp_path: Path) -> No
     (tmp_path / TOPICS).write_text("my own topics\n", encoding="utf-8")
     store = opened(tmp_path)
     say(store, "boiler", "how to configure the Boiler")
-    store.flush()
+    store.sessions.flush()
     assert (tmp_path / TOPICS).read_text(encoding="utf-8") == "my own topics\n"
-    assert store.problems == [f"{TOPICS}: another file stands there"]
+    assert store.sessions.problems == [f"{TOPICS}: another file stands there"]
     (tmp_path / TOPICS).unlink()
-    store.flush()
-    assert store.problems == []
+    store.sessions.flush()
+    assert store.sessions.problems == []
     assert (tmp_path / TOPICS).read_text(encoding="utf-8").startswith(TOPICS_HEAD)
 
 
@@ -242,11 +242,11 @@ def test_session_file_that_is_not_ours_is_reported_and_never_written(
     for store in (seven, opened(tmp_path)):
         with pytest.raises(StoreError):
             say(store, NAME, "once more")
-        store.flush()
+        store.sessions.flush()
         assert path.read_bytes() == data
-        assert [problem.split(":")[0] for problem in store.problems] == [f"memory/sessions/{NAME}.json"]
+        assert [problem.split(":")[0] for problem in store.sessions.problems] == [f"memory/sessions/{NAME}.json"]
         # the name is taken, so that the conversation goes on in another file
-        assert store.session_for(KEY, "main", SEVEN[-1].timestamp) == f"{NAME}-2"
+        assert store.turns.session_for(KEY, "main", SEVEN[-1].timestamp) == f"{NAME}-2"
 
 
 def test_symlink_leads_nowhere(tmp_path: Path) -> None:
@@ -271,7 +271,7 @@ def test_what_others_wrote_is_kept(seven: QaStore, tmp_path: Path) -> None:
     (tmp_path / MAIN).write_text(json.dumps({**document, "colour": "blue"}), encoding="utf-8")
     for store in (seven, opened(tmp_path)):
         say(store, NAME, "and now?")
-        store.flush()
+        store.sessions.flush()
         after = json.loads(path.read_bytes())
         assert (after["mood"], after["qa_sequence"][0]["stars"]) == ("good", 3)
         assert main_of(tmp_path)["colour"] == "blue"
@@ -282,7 +282,7 @@ def test_start_reads_only_sessions_that_changed(tmp_path: Path, monkeypatch: pyt
     store = opened(tmp_path)
     for number in range(9):
         say(store, f"s{number}", f"boiler {number}")
-    store.flush()
+    store.sessions.flush()
     say(store, "s3", "after the last flush")
     read: list[str] = []
     whole = SessionFiles.read
@@ -294,21 +294,21 @@ def test_start_reads_only_sessions_that_changed(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(SessionFiles, "read", counted)
     again = opened(tmp_path)
     assert read == ["s3"]
-    assert len(again.sessions("main")) == 9
-    assert again.context("flush", agent="main").choice.session == "s3"
+    assert len(again.sessions.of("main")) == 9
+    assert again.sequences.find("flush", agent="main").choice.session == "s3"
 
 
 def test_long_session_is_found_though_the_main_file_has_a_stub(tmp_path: Path) -> None:
     store = opened(tmp_path)
     say(store, "long", *(f"how to configure Valve{number}" for number in range(60)))
-    store.flush()
+    store.sessions.flush()
     again = opened(tmp_path)
-    (entry,) = again.sessions("main")
+    (entry,) = again.sessions.of("main")
     assert isinstance(entry, SessionStub)
-    found = again.context("how to configure Valve30", agent="main", turns=2)
+    found = again.sequences.find("how to configure Valve30", agent="main", turns=2)
     assert [turn.question for turn in found.turns] == ["how to configure Valve29", "how to configure Valve30"]
     say(again, "long", "and the boiler?")
-    assert again.context("boiler", agent="main", turns=1).turns[0].seq == 61
+    assert again.sequences.find("boiler", agent="main", turns=1).turns[0].seq == 61
 
 
 def test_long_session_is_found_by_single_words_once_it_is_learned(tmp_path: Path) -> None:
@@ -316,36 +316,36 @@ def test_long_session_is_found_by_single_words_once_it_is_learned(tmp_path: Path
     say(store, "long", *(f"how to configure Valve{number}" for number in range(60)))
     say(store, "long", "which thread has the brass adapter of the boiler?")
     say(store, "short", "where is the harbour?")
-    store.flush()
+    store.sessions.flush()
     again = opened(tmp_path)
-    assert again.context("is that adapter made of brass?", agent="main").choice.session is None
-    again.learn()
-    assert again.context("is that adapter made of brass?", agent="main").choice.session == "long"
-    assert again.context("is that adapter made of brass?", agent="other").choice.session is None
-    (entry,) = (one for one in again.sessions("main") if isinstance(one, SessionStub))
+    assert again.sequences.find("is that adapter made of brass?", agent="main").choice.session is None
+    again.sequences.learn()
+    assert again.sequences.find("is that adapter made of brass?", agent="main").choice.session == "long"
+    assert again.sequences.find("is that adapter made of brass?", agent="other").choice.session is None
+    (entry,) = (one for one in again.sessions.of("main") if isinstance(one, SessionStub))
     assert entry.turns == 61
-    again.forget(SessionId("long"), agent="main")
-    again.learn()
-    assert again.context("is that adapter made of brass?", agent="main").choice.session is None
+    again.forgetting.forget(SessionId("long"), agent="main")
+    again.sequences.learn()
+    assert again.sequences.find("is that adapter made of brass?", agent="main").choice.session is None
 
 
 def test_answer_below_the_threshold_comes_back_when_it_is_marked(tmp_path: Path) -> None:
     store = opened(tmp_path)
-    added = store.append("s", RawTurn("hi", "hello", BEGUN), agent="main")
+    added = store.turns.append("s", RawTurn("hi", "hello", BEGUN), agent="main")
     assert added is not None
     assert (added.turn.answer, added.dropped_answer) == (None, "hello")
-    store.mark(SessionId("s"), 1, "hello", agent="main")
-    assert opened(tmp_path).context(None, agent="main", current="s").turns[0].answer == "hello"
+    store.turns.mark(SessionId("s"), 1, "hello", agent="main")
+    assert opened(tmp_path).sequences.find(None, agent="main", current="s").turns[0].answer == "hello"
     for name, seq, agent in (("s", 2, "main"), ("s", 1, "other"), ("t", 1, "main")):
         with pytest.raises(NotFound):
-            store.mark(SessionId(name), seq, "x", agent=agent)
+            store.turns.mark(SessionId(name), seq, "x", agent=agent)
 
 
 def test_session_that_is_not_to_be_remembered_takes_nothing(seven: QaStore, tmp_path: Path) -> None:
-    seven.set_remembered(SessionId(NAME), False, agent="main")
+    seven.turns.set_remembered(SessionId(NAME), False, agent="main")
     before = bytes_below(tmp_path)
     for store in (seven, opened(tmp_path)):
-        assert store.append(NAME, RawTurn("a secret", None, BEGUN), agent="main") is None
+        assert store.turns.append(NAME, RawTurn("a secret", None, BEGUN), agent="main") is None
     assert bytes_below(tmp_path) == before
 
 
@@ -354,15 +354,15 @@ def test_old_session_goes_to_the_archive_and_comes_back(tmp_path: Path) -> None:
     say(store, "old", "the boiler leaks")
     say(store, "new", "trip to Lisbon", at=BEGUN + timedelta(days=20))
     now = BEGUN + timedelta(days=31)
-    assert store.archive(now) == ["old"]
-    assert store.archive(now) == []
-    store.flush()
+    assert store.archive.put_away(now) == ["old"]
+    assert store.archive.put_away(now) == []
+    store.sessions.flush()
     assert [path.name for path in (tmp_path / "memory/archive").iterdir()] == ["old.json"]
     assert not (tmp_path / "memory/sessions/old.json").exists()
     assert main_of(tmp_path)["metadata"]["total_qa_pairs"] == 1  # type: ignore[index]
-    assert store.session(SessionId("old"), agent="main").turns[0].question == "the boiler leaks"
+    assert store.sessions.read(SessionId("old"), agent="main").turns[0].question == "the boiler leaks"
     say(store, "old", "it leaks again", at=now)
-    assert [turn.seq for turn in store.session(SessionId("old"), agent="main").turns] == [1, 2]
+    assert [turn.seq for turn in store.sessions.read(SessionId("old"), agent="main").turns] == [1, 2]
     assert list((tmp_path / "memory/archive").iterdir()) == []
 
 
@@ -374,10 +374,11 @@ def test_keys_that_have_one_name_have_two_sessions(tmp_path: Path) -> None:
         for _ in range(4):
             list(
                 pool.map(
-                    lambda one: one[0].append_by_key(one[1], one[2], agent="main"), zip(stores, keys, raws, strict=True)
+                    lambda one: one[0].turns.append_by_key(one[1], one[2], agent="main"),
+                    zip(stores, keys, raws, strict=True),
                 )
             )
-    found = {head_of(entry).key: entry for entry in opened(tmp_path).sessions("main")}
+    found = {head_of(entry).key: entry for entry in opened(tmp_path).sessions.of("main")}
     assert found.keys() == set(keys)
     for key, entry in found.items():
         assert isinstance(entry, Session)
@@ -385,19 +386,19 @@ def test_keys_that_have_one_name_have_two_sessions(tmp_path: Path) -> None:
 
 
 def test_marked_answer_is_redacted(seven: QaStore) -> None:
-    seven.mark(SessionId(NAME), 1, "password: hunter2", agent="main")
-    assert seven.session(SessionId(NAME), agent="main").turns[0].answer == "password: ***"
+    seven.turns.mark(SessionId(NAME), 1, "password: hunter2", agent="main")
+    assert seven.sessions.read(SessionId(NAME), agent="main").turns[0].answer == "password: ***"
 
 
 def test_forgotten_session_is_in_no_file(seven: QaStore, tmp_path: Path) -> None:
     (tmp_path / MAIN).write_bytes((tmp_path / MAIN).read_bytes()[:-9])
-    seven.flush()
+    seven.sessions.flush()
     assert len(list((tmp_path / "memory").glob("*.damaged-*"))) == 1
     with pytest.raises(NotFound):
-        seven.forget(SessionId(NAME), agent="other")
-    seven.forget(SessionId(NAME), agent="main")
+        seven.forgetting.forget(SessionId(NAME), agent="other")
+    seven.forgetting.forget(SessionId(NAME), agent="main")
     assert not [path for path, data in bytes_below(tmp_path).items() if NAME.encode() in data or NAME in path]
-    assert seven.context("你觉得这个设计怎么样？", agent="main").turns == ()
+    assert seven.sequences.find("你觉得这个设计怎么样？", agent="main").turns == ()
 
 
 def test_each_agent_has_its_own_sessions(seven: QaStore, tmp_path: Path) -> None:
@@ -405,14 +406,13 @@ def test_each_agent_has_its_own_sessions(seven: QaStore, tmp_path: Path) -> None
     for store in (seven, opened(tmp_path)):
         for message in ("你觉得这个设计怎么样？", "记忆的设计", None):
             for current in (None, NAME, "theirs"):
-                assert {turn.question for turn in store.context(message, agent="other", current=current).turns} <= {
-                    "记忆的设计"
-                }
-                assert store.context(message, agent="nobody", current=current).turns == ()
+                found = store.sequences.find(message, agent="other", current=current)
+                assert {turn.question for turn in found.turns} <= {"记忆的设计"}
+                assert store.sequences.find(message, agent="nobody", current=current).turns == ()
         with pytest.raises(Denied):
             say(store, NAME, "whose?", agent="other")
         with pytest.raises(NotFound):
-            store.session(SessionId(NAME), agent="other")
+            store.sessions.read(SessionId(NAME), agent="other")
 
 
 def test_nothing_is_written_where_nothing_may_be(seven: QaStore, tmp_path: Path) -> None:
@@ -420,38 +420,38 @@ def test_nothing_is_written_where_nothing_may_be(seven: QaStore, tmp_path: Path)
     store = opened(tmp_path, is_read_only=True)
     for write in (
         lambda: say(store, NAME, "x"),
-        lambda: store.mark(name, 1, "x", agent="main"),
-        lambda: store.set_remembered(name, False, agent="main"),
-        lambda: store.forget(name, agent="main"),
-        lambda: store.archive(BEGUN + timedelta(days=99)),
-        store.flush,
+        lambda: store.turns.mark(name, 1, "x", agent="main"),
+        lambda: store.turns.set_remembered(name, False, agent="main"),
+        lambda: store.forgetting.forget(name, agent="main"),
+        lambda: store.archive.put_away(BEGUN + timedelta(days=99)),
+        store.sessions.flush,
     ):
         with pytest.raises(Denied):
             write()
     assert bytes_below(tmp_path) == before
-    assert [turn.seq for turn in store.context(None, agent="main", current=NAME, turns=1).turns] == [7]
+    assert [turn.seq for turn in store.sequences.find(None, agent="main", current=NAME, turns=1).turns] == [7]
 
 
 def test_empty_workspace_stays_empty(tmp_path: Path) -> None:
     store = opened(tmp_path)
-    store.flush()
-    assert store.archive(BEGUN) == []
+    store.sessions.flush()
+    assert store.archive.put_away(BEGUN) == []
     assert list(tmp_path.iterdir()) == []
 
 
 def test_turn_of_another_process_is_seen(tmp_path: Path) -> None:
     one, other = opened(tmp_path), opened(tmp_path)
     say(one, "s", "first")
-    assert [turn.question for turn in other.context(None, agent="main", current="s").turns] == ["first"]
+    assert [turn.question for turn in other.sequences.find(None, agent="main", current="s").turns] == ["first"]
     say(other, "s", "second")
-    assert [turn.question for turn in one.context(None, agent="main", current="s").turns] == ["first", "second"]
+    assert [turn.question for turn in one.sequences.find(None, agent="main", current="s").turns] == ["first", "second"]
 
 
 def test_interests_keep_answers(tmp_path: Path) -> None:
     store = QaStore(tmp_path, keeping=Keeping(interests=frozenset({"boiler"})))
-    store.open()
+    store.sessions.open()
     raw = replace(SEVEN[0], question="it leaks", topics=("boiler",))
-    added = store.append("s", raw, agent="main")
+    added = store.turns.append("s", raw, agent="main")
     assert added is not None
     assert added.turn.answer == SEVEN[0].answer
 
@@ -470,7 +470,7 @@ async def kept_up(store: QaStore, upkeep: QaUpkeep) -> AsyncIterator[None]:
 async def test_main_file_follows_and_old_sessions_leave(tmp_path: Path) -> None:
     upkeep = QaUpkeep(now=lambda: BEGUN + timedelta(days=31), update_seconds=0.01)
     store = QaStore(tmp_path, on_change=upkeep.note_change)
-    store.open()
+    store.sessions.open()
     say(store, "old", "the boiler leaks")
     async with kept_up(store, upkeep):
         await eventually_async((tmp_path / "memory/archive/old.json").exists)
@@ -491,7 +491,7 @@ def test_old_files_wait_for_the_next_update_to_be_freed(tmp_path: Path) -> None:
         say(store, "long", f"question {number}")
         assert unfreed() <= 64
     assert unfreed() > 0
-    store.flush()
+    store.sessions.flush()
     assert unfreed() == 0
 
 
@@ -502,7 +502,7 @@ def test_session_takes_no_turn_with_which_it_could_not_be_read(tmp_path: Path, m
         say(store, "long", f"question {number}?")
     with pytest.raises(StoreError, match="full"):
         say(store, "long", "x" * 2_000)
-    turns = store.session(SessionId("long"), agent="main").turns
+    turns = store.sessions.read(SessionId("long"), agent="main").turns
     assert len(turns) == 5
-    assert opened(tmp_path).session(SessionId("long"), agent="main").turns == turns
-    assert opened(tmp_path).problems == []
+    assert opened(tmp_path).sessions.read(SessionId("long"), agent="main").turns == turns
+    assert opened(tmp_path).sessions.problems == []

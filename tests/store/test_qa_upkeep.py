@@ -16,8 +16,8 @@ NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 async def test_step_that_failed_is_told_and_taken_again(tmp_path: Path) -> None:
     upkeep = QaUpkeep(now=lambda: NOW, update_seconds=0.01, retry_seconds=0.02)
     store = QaStore(tmp_path, on_change=upkeep.note_change)
-    store.open()
-    assert store.append("x", RawTurn("Which port?", None, NOW), agent="main")
+    store.sessions.open()
+    assert store.turns.append("x", RawTurn("Which port?", None, NOW), agent="main")
     sessions, aside = tmp_path / "memory/sessions", tmp_path / "aside"
     sessions.rename(aside)
     sessions.write_text("no folder")

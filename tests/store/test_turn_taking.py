@@ -17,7 +17,8 @@ from memoryd.domain.sessions.transcript_turns import FoundTurn, heard
 from memoryd.domain.sessions.turns import SessionId
 from memoryd.errors import Denied
 from memoryd.sessions import turn_taking
-from memoryd.sessions.qa_store import PlaceMovedError, QaStore
+from memoryd.sessions.qa_store import QaStore
+from memoryd.sessions.transcript_sessions import PlaceMovedError, TranscriptSessions
 from memoryd.sessions.transcripts.agent_transcripts import AgentTranscripts, TranscriptFile
 from memoryd.sessions.transcripts.transcript_folder import find_transcripts
 from memoryd.sessions.turn_taking import TurnTaking
@@ -58,7 +59,7 @@ class Taking:
     def start(self) -> None:
         """Begin as a new process does."""
         self.store = QaStore(self.workspace)
-        self.store.open()
+        self.store.sessions.open()
         self.taking = TurnTaking(
             agent=self.agent,
             look=self._look,
@@ -80,7 +81,7 @@ class Taking:
 
     def turns(self) -> list[tuple[int, str, str | None]]:
         """Return what the session of the transcript holds."""
-        session = self.store.session(SESSION, agent=self.agent)
+        session = self.store.sessions.read(SESSION, agent=self.agent)
         return [(turn.seq, turn.question, turn.answer) for turn in session.turns]
 
     def questions(self) -> list[str]:
@@ -99,7 +100,7 @@ def test_question_gets_all_that_is_answered_before_the_next_one(tmp_path: Path) 
     taking.path.write_bytes(answered("Hello.") + asked("How do I deploy?") + EVENT + answered(KEPT))
     append(taking.path, answered("And wait."), asked("Why?", DAY + timedelta(minutes=3)))
     taking.round()
-    session = taking.store.session(SESSION, agent="main")
+    session = taking.store.sessions.read(SESSION, agent="main")
     assert [(turn.seq, turn.question) for turn in session.turns] == [(1, "How do I deploy?")]
     assert session.turns[0].timestamp == DAY
     told = session.turns[0].answer or taking.held[0][2]
@@ -138,7 +139,7 @@ def test_answer_that_somebody_keeps_outlasts_a_late_addition(tmp_path: Path) -> 
     taking.path.write_bytes(asked("One?") + answered("Yes."))
     taking.idle = 601
     taking.round()
-    taking.store.mark(SESSION, 1, "It is kept.", agent="main")
+    taking.store.turns.mark(SESSION, 1, "It is kept.", agent="main")
     append(taking.path, answered("Ok."), asked("Two?"))
     taking.start()
     taking.round()
@@ -173,13 +174,13 @@ def test_each_turn_is_taken_once_however_it_comes_and_whoever_is_killed(
 def test_kill_between_the_write_and_its_memory_repeats_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     taking = Taking(tmp_path)
     taking.path.write_bytes(asked("One?") + answered("Yes.") + asked("Two?", DAY + timedelta(minutes=1)))
-    real = QaStore.take
+    real = TranscriptSessions.take
 
     def killed(*arguments: object, **named: object) -> None:
         real(*arguments, **named)  # type: ignore[arg-type]  # passed on as they come
         raise OSError("killed")
 
-    monkeypatch.setattr(QaStore, "take", killed)
+    monkeypatch.setattr(TranscriptSessions, "take", killed)
     with pytest.raises(OSError, match="killed"):
         taking.round()
     monkeypatch.undo()
@@ -202,10 +203,10 @@ def test_two_daemons_take_each_turn_once(tmp_path: Path) -> None:
     first.round()
     first.round()
     assert first.questions() == ["One?", "Two?", "Three?"]
-    place = place_of(first.store.session(SESSION, agent="main"))
+    place = place_of(first.store.sessions.read(SESSION, agent="main"))
     assert place is not None
     with pytest.raises(PlaceMovedError):
-        first.store.take([FoundTurn(1, "One?", DAY, True)], place, before=None, agent="main")
+        first.store.transcripts.take([FoundTurn(1, "One?", DAY, True)], place, before=None, agent="main")
 
 
 @pytest.mark.parametrize("is_restarted", [False, True])
@@ -258,7 +259,7 @@ def test_what_is_not_to_be_remembered_is_not_taken(tmp_path: Path) -> None:
     assert taking.all_files() == {}
     taking.withheld.clear()
     taking.round()
-    taking.store.set_remembered(SESSION, False, agent="main")
+    taking.store.turns.set_remembered(SESSION, False, agent="main")
     append(taking.path, asked("Three?", DAY + timedelta(minutes=2)))
     before = taking.all_files()
     taking.round()
@@ -279,12 +280,12 @@ def test_transcript_that_is_forgotten_while_it_is_read_does_not_come_back(
 
     def forgetting(*arguments: Any) -> Any:
         taking.withheld.add(NAME)
-        taking.store.forget(SESSION, agent="main")
+        taking.store.forgetting.forget(SESSION, agent="main")
         return real(*arguments)
 
     monkeypatch.setattr(turn_taking, "heard", forgetting)
     taking.round()
-    assert taking.store.sessions("main") == []
+    assert taking.store.sessions.of("main") == []
     assert not (taking.workspace / "memory" / "sessions" / f"{SESSION}.json").exists()
 
 
@@ -293,14 +294,14 @@ def test_live_turns_and_those_of_transcripts_have_sessions_of_their_own(tmp_path
     taking.path.write_bytes(asked("One?") + asked("Two?", DAY + timedelta(minutes=1)))
     taking.round()
     with pytest.raises(Denied):
-        taking.store.append(SESSION, RawTurn("Mine?", None, DAY), agent="main")
-    live = taking.store.append_by_key("agent:main:discord:dm:1", RawTurn("Live?", None, DAY), agent="main")
+        taking.store.turns.append(SESSION, RawTurn("Mine?", None, DAY), agent="main")
+    live = taking.store.turns.append_by_key("agent:main:discord:dm:1", RawTurn("Live?", None, DAY), agent="main")
     assert live is not None
     assert live.session != SESSION
     other = Taking(tmp_path, "other")
     other.round()
     assert transcript_session("other", NAME) != SESSION
-    assert len(other.store.sessions("other")) == 1
+    assert len(other.store.sessions.of("other")) == 1
     assert taking.questions() == ["One?"]
 
 
@@ -335,7 +336,7 @@ def test_session_that_cannot_be_read_costs_its_transcript_alone(tmp_path: Path) 
     assert list(taking.taking.problems) == [NAME]
     assert SESSION in taking.taking.sentences[0]
     assert file.read_text() == "{"
-    other = taking.store.session(transcript_session("main", "s2.jsonl"), agent="main")
+    other = taking.store.sessions.read(transcript_session("main", "s2.jsonl"), agent="main")
     assert [turn.question for turn in other.turns] == ["Other?"]
 
 

@@ -137,9 +137,9 @@ def test_turn_is_stored_though_the_ledger_cannot_be_used(launch: Launch) -> None
 
 def test_nothing_is_written_where_nothing_may_be(launch: Launch, workspace: Path) -> None:
     store = QaStore(workspace)
-    store.open()
+    store.sessions.open()
     for turn in SEVEN:
-        assert store.append("seven", turn, agent="main")
+        assert store.turns.append("seven", turn, agent="main")
     before = files_below(workspace)
     daemon = launch(memory={"readOnly": True})
     client = daemon.client()
@@ -198,9 +198,11 @@ def test_no_turn_is_lost_by_kills_and_other_writers(launch: Launch, workspace: P
         daemon.start()
     code = (
         "import sys, pathlib, datetime as d; from memoryd.sessions.qa_store import QaStore;"
-        "from memoryd.domain.sessions.making_turns import RawTurn; s = QaStore(pathlib.Path(sys.argv[1])); s.open();"
-        "[s.append('long', RawTurn(f'Other {n}?', None, d.datetime.now(d.UTC)), agent='main') for n in range(20)];"
-        "s.append('elsewhere', RawTurn('Where is the lantern?', None, d.datetime.now(d.UTC)), agent='main')"
+        "from memoryd.domain.sessions.making_turns import RawTurn;"
+        "s = QaStore(pathlib.Path(sys.argv[1])); s.sessions.open();"
+        "now = d.datetime.now(d.UTC);"
+        "[s.turns.append('long', RawTurn(f'Other {n}?', None, now), agent='main') for n in range(20)];"
+        "s.turns.append('elsewhere', RawTurn('Where is the lantern?', None, now), agent='main')"
     )
     with subprocess.Popen([sys.executable, "-c", code, str(workspace)], cwd=ROOT) as other:
         for number in range(20):

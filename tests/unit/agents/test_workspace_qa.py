@@ -40,9 +40,9 @@ def test_file_is_named_to_those_who_may_know_whose_it_is(tmp_path: Path) -> None
     own = json.dumps({"session_id": "own", "created": "2026-11-22T12:00:00Z", "agent": "a", "qa_sequence": []})
     (tmp_path / "memory/sessions/own.json").write_text(own)
     qa = workspace_qas(agents_of({"id": "a", "workspace": str(tmp_path)}, {"id": "b", "workspace": str(tmp_path)}))["a"]
-    qa.store.open()
+    qa.store.sessions.open()
     (tmp_path / "memory/sessions/own.json").write_text("[")
-    qa.store.look()
+    qa.store.sessions.look()
     assert qa.problems("a").others == qa.problems("b").others == 1
     assert [name.partition(":")[0] for name in qa.problems("a").named] == ["memory/sessions/own.json"]
     assert qa.problems("b").named == ()

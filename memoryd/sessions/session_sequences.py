@@ -1,0 +1,58 @@
+"""Find the turns to put before an agent for what it was asked."""
+
+import contextlib
+from dataclasses import dataclass
+
+from memoryd.domain.sessions.keywords import Commonness
+from memoryd.domain.sessions.making_turns import message_keys
+from memoryd.domain.sessions.sequences import BUDGET, TURNS, SequenceChoice, sequence
+from memoryd.domain.sessions.session_ids import safe_id
+from memoryd.domain.sessions.turns import Session, Turn
+from memoryd.errors import NotFound, StoreError
+from memoryd.sessions.workspace_sessions import WorkspaceSessions
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSequence:
+    """The turns to put before an agent, in order, and why."""
+
+    choice: SequenceChoice
+    turns: tuple[Turn, ...] = ()
+
+
+class SessionSequences:
+    """The sequences that the sessions of one workspace have for a message."""
+
+    def __init__(self, sessions: WorkspaceSessions, commonness: Commonness) -> None:
+        self._sessions = sessions
+        self._commonness = commonness
+
+    def find(
+        self, message: str | None, *, agent: str, current: str | None = None, turns: int = TURNS, budget: int = BUDGET
+    ) -> FoundSequence:
+        """Return the turns to put before an agent for a message, or without one, of its own sessions alone."""
+        here = safe_id(current) if current else None
+        if here is not None:
+            # another process may have added to it
+            self._sessions.looking.refresh(here)
+        keys = None if message is None else message_keys(message, self._commonness)
+        choice = self._sessions.known.chosen(keys, agent, here, turns)
+        known = self._sessions.known.get(choice.session) if choice.session else None
+        if known is None or known.entry is None:
+            return FoundSequence(choice)
+        if isinstance(known.entry, Session):
+            whole = known.entry
+        else:
+            try:
+                whole = self._sessions.read(known.entry.session.id, agent=agent)
+            except (NotFound, StoreError):
+                # gone or damaged since it was seen; `problems` tells
+                return FoundSequence(choice)
+        return FoundSequence(choice, sequence(whole, last_seq=choice.last_seq, turns=turns, budget=budget))
+
+    def learn(self) -> None:
+        """Read the long sessions that the main file has no words of, one after the other, so that words find them."""
+        for name in self._sessions.known.unlearned():
+            # gone or damaged since it was seen; `problems` tells
+            with contextlib.suppress(NotFound, StoreError):
+                self._sessions.known.learn(self._sessions.changes.read(name).session)

@@ -1,0 +1,126 @@
+"""Put turns into the file of their session, and choose the session by its key."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from memoryd.domain.redaction import redacted
+from memoryd.domain.sessions.keywords import Commonness
+from memoryd.domain.sessions.making_turns import MadeTurn, RawTurn, made_turn
+from memoryd.domain.sessions.session_ids import is_over, safe_id, session_id
+from memoryd.domain.sessions.transcript_places import place_of
+from memoryd.domain.sessions.turn_addresses import turn_address
+from memoryd.domain.sessions.turns import Session, SessionId, Turn
+from memoryd.errors import Denied, NotFound, StoreUnavailable
+from memoryd.sessions.known_sessions import head_of
+from memoryd.sessions.qa_room import QaRoom
+from memoryd.sessions.workspace_sessions import WorkspaceSessions
+
+_TRIES: Final = 20
+
+
+class _TakenError(Denied):
+    """The name of a session is another's."""
+
+
+@dataclass(frozen=True, slots=True)
+class AddedTurn:
+    """A turn that was stored; `dropped_answer` is what was not kept of it."""
+
+    session: SessionId
+    turn: Turn
+    dropped_answer: str | None
+
+
+class SessionTurns:
+    """The turns of all sessions of one workspace."""
+
+    def __init__(self, sessions: WorkspaceSessions, room: QaRoom, commonness: Commonness) -> None:
+        self._sessions = sessions
+        self._room = room
+        self._commonness = commonness
+
+    def append(self, name: str, raw: RawTurn, *, agent: str, key: str = "") -> AddedTurn | None:
+        """Add a turn to a session, which is made if there is none; None if the session is not to be remembered.
+
+        Raises Denied for the session of another agent or key, StoreError for a file that cannot be read,
+        StoreUnavailable where the disk stands in the way.
+        """
+        identity = safe_id(name)
+        made: list[MadeTurn] = []
+
+        def added(session: Session) -> Session | None:
+            made.clear()
+            if session.agent != agent:
+                raise _TakenError(f"session {identity} is another agent's")
+            if key and session.key not in ("", key):
+                raise _TakenError(f"session {identity} is of another session key")
+            if place_of(session) is not None:
+                # whoever takes its turns counts on being alone with them
+                raise _TakenError(f"session {identity} is of a transcript")
+            if not session.is_remembered:
+                return None
+            made.append(made_turn(raw, session, keeping=self._room.keeping, commonness=self._commonness))
+            # one that was opened without a key is found by that of whoever goes on with it
+            return replace(session, turns=(*session.turns, made[0].turn), key=session.key or key)
+
+        fresh = Session(identity, raw.timestamp, agent=agent, key=key)
+        # it was added also where somebody forgets the session at once
+        self._sessions.change(identity, added, fresh=fresh)
+        return AddedTurn(identity, made[0].turn, made[0].dropped_answer) if made else None
+
+    def append_by_key(self, key: str, raw: RawTurn, *, agent: str) -> AddedTurn | None:
+        """Add a turn to the session of a session key that goes on, or to a new one; as `append` does."""
+        for _ in range(_TRIES):
+            try:
+                return self.append(self.session_for(key, agent, raw.timestamp), raw, agent=agent, key=key)
+            except _TakenError:
+                # another key got the name between the two calls; the next one is free
+                continue
+        raise StoreUnavailable(f"no name is free for a session of the key {key!r}")
+
+    def session_for(self, key: str, agent: str, at: datetime) -> SessionId:
+        """Return the session that a turn with a session key belongs to at a time: one that goes on, or a new name."""
+        newest = self._going_on(key, agent, at)
+        if newest is None:
+            # another process may have begun it
+            self._sessions.look()
+            newest = self._going_on(key, agent, at)
+        return newest or session_id(key, at.date(), lambda name: not self._sessions.has(name))
+
+    def newest_session(self, key: str, agent: str) -> SessionId | None:
+        """Return the newest session of an agent with a session key, None if there is none."""
+        newest = self._sessions.known.newest(agent, key)
+        return head_of(newest).id if newest else None
+
+    def current_session(self, key: str, agent: str, at: datetime) -> SessionId | None:
+        """Return the session of an agent with a session key that goes on at a time, None if there is none."""
+        self._sessions.look()
+        return self._going_on(key, agent, at)
+
+    def mark(self, session: SessionId, seq: int, answer: str | None, *, agent: str) -> None:
+        """Keep this answer with a turn, or none; raises NotFound if there is no such turn of the agent's."""
+        clean, session = None if answer is None else redacted(answer), safe_id(session)
+
+        def marked(stored: Session) -> Session:
+            if stored.agent != agent or all(turn.seq != seq for turn in stored.turns):
+                raise NotFound(f"there is no turn {turn_address(session, seq)}")
+            turns = (replace(turn, answer=clean) if turn.seq == seq else turn for turn in stored.turns)
+            return replace(stored, turns=tuple(turns))
+
+        self._sessions.change(session, marked)
+
+    def set_remembered(self, session: SessionId, is_remembered: bool, *, agent: str) -> None:
+        """Mark a session "do not remember", or take that back; its turns stay. Raises NotFound if there is none."""
+        session = safe_id(session)
+
+        def marked(stored: Session) -> Session:
+            if stored.agent != agent:
+                raise NotFound(f"there is no session {session}")
+            return replace(stored, is_remembered=is_remembered)
+
+        self._sessions.change(session, marked)
+
+    def _going_on(self, key: str, agent: str, at: datetime) -> SessionId | None:
+        newest = self._sessions.known.newest(agent, key)
+        return head_of(newest).id if newest is not None and not is_over(newest.last_activity, at) else None

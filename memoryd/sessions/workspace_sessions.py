@@ -1,0 +1,145 @@
+"""The sessions of a workspace as they lie in its files: what is known of them, and the lock behind which they change.
+
+Any number of writers may change them, in this process and in others: each change is one compare-and-swap of one file,
+so that none is lost. Everything here may wait for the disk and is called in a thread.
+"""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from memoryd.domain.sessions.keywords import Commonness, never_common
+from memoryd.domain.sessions.session_ids import safe_id
+from memoryd.domain.sessions.turns import Session, SessionId
+from memoryd.errors import Denied, NotFound
+from memoryd.sessions.known_sessions import Entry, KnownSessions, head_of
+from memoryd.sessions.looking import LookingAtSessions
+from memoryd.sessions.main_file import MainFile, stamp_of
+from memoryd.sessions.session_changes import Change, SessionChanges, unavailable
+from memoryd.sessions.session_files import SessionFiles
+
+SESSIONS: Final = "memory/sessions"
+ARCHIVE: Final = "memory/archive"
+
+
+class WorkspaceSessions:
+    """The sessions of one workspace; `open` them first. What writes raises Denied where nothing may be written.
+
+    `on_change` is called, in whatever thread, when the main file is behind: `flush` is to be called soon.
+    """
+
+    def __init__(
+        self,
+        workspace: Path,
+        *,
+        commonness: Commonness = never_common,
+        is_read_only: bool = False,
+        on_change: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.workspace = workspace
+        self.files = SessionFiles(workspace, SESSIONS)
+        self.archive = SessionFiles(workspace, ARCHIVE)
+        self.changes = SessionChanges(self.files, self.archive)
+        self.main = MainFile(workspace)
+        self.known = KnownSessions(commonness)
+        self.looking = LookingAtSessions(self.files, self.known)
+        self.is_read_only = is_read_only
+        self.writing = threading.Lock()
+        """Held while a file is changed; a question never waits for it."""
+        self._listeners = [on_change]
+        self._is_open = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is known which sessions there are."""
+        return self._is_open
+
+    @property
+    def problems(self) -> list[str]:
+        """Files that are not ours or damaged, and stay as they are, each with the reason."""
+        return [*self.main.problems, *(f"{path}: {problem}" for path, problem, _ in self.session_problems())]
+
+    @property
+    def main_problems(self) -> list[str]:
+        """Those of them that are of no session."""
+        return list(self.main.problems)
+
+    def session_problems(self) -> list[tuple[str, str, str]]:
+        """Return path and reason of those that are of sessions, and whose they are: empty if nobody knows."""
+        return [
+            (f"{SESSIONS}/{name}.json", one.problem, head_of(one.entry).agent if one.entry else "")
+            for name, one in sorted(self.known.all().items())
+            if one.problem
+        ]
+
+    def subscribe(self, listener: Callable[[], None]) -> None:
+        """Call `listener` as `on_change` is called."""
+        self._listeners.append(listener)
+
+    def open(self) -> None:
+        """Read the main file, and of the sessions those that changed since it was made."""
+        with self.writing, unavailable():
+            state, stats = self.main.load(), self.files.stats()
+            for entry in state.document.entries:
+                name = head_of(entry).id
+                if name in stats and state.stamps.get(name) == stamp_of(stats[name]):
+                    self.known.take(name, entry, stats[name])
+            if self.looking.look() or len(stats) != len(state.document.entries):
+                self.note_change()
+            self._is_open = True
+
+    def look(self) -> None:
+        """See what others have written, so that it is found; costs a stat for each session."""
+        with self.writing, unavailable():
+            if self.looking.look():
+                self.note_change()
+
+    def flush(self) -> None:
+        """Bring the main file up to date with the sessions, those that others wrote too."""
+        self.check_writable()
+        with self.writing, unavailable():
+            self.looking.look()
+            known = self.known.all()
+            entries = [one.entry for one in known.values() if one.entry is not None]
+            stamps = {name: stamp_of(one.stat) for name, one in known.items() if not one.problem}
+            self.files.settle()
+            self.main.write(entries, stamps)
+
+    def read(self, session: SessionId, *, agent: str) -> Session:
+        """Return a session of an agent with all its turns, from the archive too; raises NotFound."""
+        stored = self.changes.read(safe_id(session)).session
+        if stored.agent != agent:
+            raise NotFound(f"there is no session {session}")
+        return stored
+
+    def of(self, agent: str) -> list[Entry]:
+        """Return the sessions of an agent that are not in the archive, the newest first."""
+        return sorted(self.known.of(agent), key=lambda entry: entry.last_activity, reverse=True)
+
+    def has(self, session: SessionId) -> bool:
+        """Tell whether there is a file of a session, in the archive too."""
+        return self.files.has(session) or self.archive.has(session)
+
+    def change(self, name: SessionId, change: Change, *, fresh: Session | None = None) -> bool:
+        """Change a session, or `fresh` where there is none, and return whether anything was written.
+
+        Raises Denied, and what `SessionChanges.change` does.
+        """
+        self.check_writable()
+        with self.writing:
+            stored = self.changes.change(name, change, fresh=fresh)
+            if stored is not None:
+                self.known.take(name, stored.session, stored.stat)
+                self.note_change()
+        return stored is not None
+
+    def note_change(self) -> None:
+        """Tell those who listen that the main file is behind."""
+        for listener in self._listeners:
+            listener()
+
+    def check_writable(self) -> None:
+        """Raise Denied where nothing may be written."""
+        if self.is_read_only:
+            raise Denied("nothing is written: memory.readOnly is true", hint="set memory.readOnly: false")
