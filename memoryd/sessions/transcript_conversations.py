@@ -158,11 +158,6 @@ class TranscriptConversations:
             problem=step.problem if step.state in _NOTHING_READ else "",
         )
 
-    def file_of(self, path: RelativePath) -> Path | None:
-        """Return the file of a transcript, as of the last look; None if there is none."""
-        place = self._places.get(path)
-        return None if place is None else place.file
-
     def _listed(
         self, folder: TranscriptFolder, places: dict[RelativePath, _Place], skipped: list[SkippedFile]
     ) -> SeenFolder:

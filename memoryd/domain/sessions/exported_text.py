@@ -59,11 +59,6 @@ def export_lines(spoken: Iterable[tuple[int, str]], *, after: int) -> Iterator[s
         number = at
 
 
-def transcript_line(exported: int) -> int:
-    """Return which line of the transcript stands on a line of its export; the heading counts as the first."""
-    return max(1, exported - HEADING_LINES)
-
-
 def _marked(stem: str, transcript: str) -> str:
     slug = _UNSAFE.sub("-", stem).strip("-_")[:_STEM_CHARS].strip("-_").lower()
     digest = sha256(transcript.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST]

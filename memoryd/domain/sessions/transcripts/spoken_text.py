@@ -23,11 +23,6 @@ _MARK: Final = "\0"
 _HALVES: Final = re.compile("[\ud800-\udfff]")
 
 
-def harmless_text(text: str) -> str:
-    """Return a text that drives no terminal, reorders no line, and can be encoded; its words stay."""
-    return _marked(text).replace(_MARK, "")
-
-
 def _marked(text: str) -> str:
     """Return a harmless text with a mark at each place where something was taken out."""
     return _HALVES.sub("\ufffd", _CONTROLS.sub(_MARK, _ESCAPES.sub(_MARK, text)))

@@ -5,8 +5,6 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from memoryd.domain.documents import FileStat
 from memoryd.domain.sessions.transcripts.generated_sessions import generated_sessions
@@ -14,8 +12,7 @@ from memoryd.domain.sessions.transcripts.reading_records import recognised, reco
 from memoryd.domain.sessions.transcripts.record_times import as_instant
 from memoryd.domain.sessions.transcripts.tails import START, Tail, read_tail, written_tail
 from memoryd.domain.sessions.transcripts.transcript_names import is_transcript_name
-from memoryd.domain.sessions.transcripts.utterances import LeftOut, Speaker, TranscriptFormat, Utterance
-from memoryd.domain.sessions.transcripts.wrapping import wrapped_lines
+from memoryd.domain.sessions.transcripts.utterances import LeftOut, TranscriptFormat
 
 CHECKPOINT = "s.checkpoint.01234567-89ab-4cde-8f01-23456789abcd.jsonl"
 
@@ -115,24 +112,6 @@ def test_formats_are_told_apart(record: dict[str, Any], whose: TranscriptFormat 
 )
 def test_records_of_lines(line: bytes, record: object) -> None:
     assert record_of(line) == record
-
-
-def test_pieces_name_their_speaker() -> None:
-    said = Utterance(Speaker.ASSISTANT, "aaaa bbbb cccccccccccc 😀😀😀😀😀😀")
-    assert wrapped_lines(said, 9) == [
-        "Assistant: aaaa bbbb",
-        "Assistant: ccccccccc",
-        "Assistant: ccc",
-        "Assistant: 😀😀😀😀😀😀",
-    ]
-    assert wrapped_lines(Utterance(Speaker.USER, "short")) == ["User: short"]
-
-
-@given(st.text(st.sampled_from("ab 😀"), min_size=1).map(lambda text: " ".join(text.split())).filter(bool))
-def test_pieces_hold_the_whole_text(text: str) -> None:
-    pieces = [line.removeprefix("User: ") for line in wrapped_lines(Utterance(Speaker.USER, text), 5)]
-    assert "".join(pieces).replace(" ", "") == text.replace(" ", "")
-    assert all(0 < len(piece) <= 5 for piece in pieces)
 
 
 def test_generated_sessions_are_told_by_their_list() -> None:
