@@ -5,6 +5,16 @@ import sys
 import click
 
 from memoryd.domain.sessions.turn_addresses import TurnAddress, parse_address, parse_seqs
+from memoryd.wire import SESSIONS_MAX
+
+key_option = click.option(
+    "--key",
+    "--session-key",
+    "key",
+    metavar="KEY",
+    help="The session key of the session, such as agent:main:discord:direct:peter.",
+)
+limit_option = click.option("--limit", type=click.IntRange(1, SESSIONS_MAX), metavar="N", help="How many at most.")
 
 
 def given_text(given: str) -> str:

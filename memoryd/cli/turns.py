@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from datetime import datetime
 
+import click
+
 from memoryd.cli.terminal import count, harmless, harmless_line, percent, size, styled
 from memoryd.replies.qa import QaSessionReply, QaStatsReply, QaTopicReply, QaTurnReply
 
@@ -10,7 +12,13 @@ SHOWN_PLACES = 3
 """Addresses of a topic."""
 
 
-def turn_lines(turn: QaTurnReply) -> Iterator[str]:
+def print_turns(turns: list[QaTurnReply]) -> None:
+    """Print turns with an empty line between them."""
+    for number, turn in enumerate(turns):
+        click.echo(("\n" if number else "") + "\n".join(_turn_lines(turn)))
+
+
+def _turn_lines(turn: QaTurnReply) -> Iterator[str]:
     """Yield a turn: its address, when it was and what about, then the question and the answer that is kept."""
     about = [harmless_line(topic) for topic in turn["topics"]]
     yield "  ".join([styled(harmless_line(turn["citation"]), bold=True), _minute(turn["timestamp"]), *about])
