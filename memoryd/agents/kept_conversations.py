@@ -1,8 +1,9 @@
 """What may be asked of one agent's conversations as a whole: list, show, read now, forget one, do not remember it."""
 
 import asyncio
+import contextlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -12,9 +13,9 @@ from memoryd.agents.forgetting import Forgetting
 from memoryd.agents.qa_sessions import QaSessions
 from memoryd.agents.receipts import Receipt
 from memoryd.agents.showing import Showing, ShownLines
-from memoryd.domain.conversation_paths import TURNS, holds_turns, transcript_path, turns_path
+from memoryd.domain.conversation_paths import TURNS, holds_turns, is_conversation, transcript_path, turns_path
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.sessions.conversation_names import is_of, meant_paths
+from memoryd.domain.sessions.conversation_names import cited_lines, is_of, meant_paths
 from memoryd.domain.sessions.transcript_places import place_of
 from memoryd.domain.sessions.turns import SessionId
 from memoryd.errors import InvalidRequest, NotFound
@@ -81,7 +82,12 @@ class KeptConversations:
         return self._rooms.index.withheld.keys()
 
     async def show(self, citation: str, *, around: int) -> ShownLines:
-        """Return the lines of a citation; raises InvalidRequest, NotFound, StoreError."""
+        """Return the lines of a citation, or of a bare name all; raises InvalidRequest, NotFound, StoreError."""
+        cited = cited_lines(citation)
+        if not is_conversation(cited.path):
+            with contextlib.suppress(NotFound):
+                path, _ = await self._found(citation)
+                citation = str(replace(cited, path=path))
         return await self._rooms.showing.show(citation, around=around)
 
     async def sync(self, *, wait: bool, limit: timedelta) -> ReadConversations:

@@ -60,7 +60,7 @@ class Showing:
         citation = cited_lines(text)
         if not is_conversation(citation.path):
             raise InvalidRequest(
-                f"{text!r} is no citation of a conversation",
+                f"{text!r} is no citation of a conversation, and none has this name",
                 hint="such as sessions/main/a.jsonl#L120 or session:main-20261018#Q3; notes: memoryctl get",
             )
         path = RelativePath(citation.path)

@@ -62,7 +62,7 @@ def list_sessions(invocation: Invocation, limit: int, session_key: str | None) -
 @click.argument(
     "citation",
     cls=Argument,
-    help="What to read, as search cites it: sessions/main/a.jsonl#L120-L130, session:main-20261018#Q3.",
+    help="What to read, as search cites it: sessions/main/a.jsonl#L120-L130, session:main-20261018#Q3, or a bare name.",
 )
 @click.option(
     "-C",
@@ -109,7 +109,7 @@ def sync(invocation: Invocation, is_waiting: bool, timeout: float) -> Exit:
 @command.command("forget", context_settings=HELP)
 @session_argument
 @click.option("--dry-run", "is_dry", is_flag=True, help="Only say what would go.")
-@click.option("--yes", "is_sure", is_flag=True, help="Do not ask.")
+@click.option("--yes", "is_sure", is_flag=True, help="Do not ask; needed where nobody can be asked.")
 @key_option
 @shared
 @click.pass_obj
@@ -118,11 +118,14 @@ def forget(invocation: Invocation, session: str, is_dry: bool, is_sure: bool, se
 
     A transcript belongs to another program: its file stays, and is not read again.
     """
+    can_ask = is_terminal(sys.stdin) and is_terminal(sys.stdout) and not invocation.is_json
+    if not (is_dry or is_sure or can_ask):
+        raise click.UsageError("nobody can be asked here: say --yes to forget it, or --dry-run to see what would go")
     with invocation.client() as client:
         plan = client.forget_session(session, dry_run=True, session_key=session_key, agent=invocation.agent)
         if is_dry:
             return _tell_receipt(invocation, plan)
-        if not is_sure and is_terminal(sys.stdin) and not invocation.is_json:
+        if not is_sure:
             _print_receipt(plan)
             click.confirm("Forget it?", abort=True, err=True)
         # by its full name: nothing else can have got the bare one meanwhile

@@ -45,6 +45,7 @@ NOT_RUN = {
     "npm": "it fetches 400 MB",
     "rm": "it deletes",
     "memoryctl sessions show 'sessions/main/0d9f.jsonl#L120' -C 5": "the transcript is somebody's own",
+    "memoryctl sessions forget ports": "it asks, and nobody is there to answer",
     "memoryctl sessions forget sessions/main/0d9f.jsonl": "the transcript is somebody's own",
 }
 """Lines and programs that are shown and not run, and why."""

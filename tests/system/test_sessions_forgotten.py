@@ -168,6 +168,17 @@ def test_forgetting_asks_tells_and_is_the_owners(launch: Launch) -> None:
     run_cli(daemon, "sessions", "forget", SESSION, "--yes", code=3)
 
 
+@pytest.mark.parametrize("option", [(), ("--json",)])
+def test_where_nobody_can_be_asked_nothing_is_forgotten_without_yes(launch: Launch, option: tuple[str, ...]) -> None:
+    daemon = launch()
+    say(daemon)
+    assert "--yes" in run_cli(daemon, "sessions", "forget", SESSION, *option, code=2)
+    assert daemon.client().sessions()["total"] == 1
+    run_cli(daemon, "sessions", "forget", SESSION, *option, "--dry-run")
+    run_cli(daemon, "sessions", "forget", SESSION, *option, "--yes")
+    assert daemon.client().sessions()["total"] == 0
+
+
 @pytest.mark.parametrize(("typed", "code"), [("n\n", 130), ("y\n", 0)])
 def test_on_a_terminal_it_is_shown_and_asked_first(launch: Launch, typed: str, code: int) -> None:
     daemon = launch()
@@ -303,6 +314,8 @@ def test_lines_of_a_session_are_shown_with_neighbours(launch: Launch) -> None:
         (7, "User: Question 4?", False),
     ]
     assert "Answer 4." in run_cli(daemon, "sessions", "show", "session:s")
+    assert "Answer 4." in run_cli(daemon, "sessions", "show", "s")
+    assert "none has this name" in run_cli(daemon, "sessions", "show", "nowhere", code=1)
     for citation in ("session:s#Q9", "session:nowhere#Q1", "sessions/main/a.jsonl#L1", "sessions/other/a.jsonl#L1"):
         with pytest.raises(NotFound):
             daemon.client().session_lines(citation)
