@@ -138,8 +138,8 @@ def conversation_extents(db: apsw.Connection) -> dict[RelativePath, Conversation
     for part, lines, last_ns in db.execute(_SELECT_EXTENTS):
         path = told_path(part)
         before = found.get(path, ConversationExtent(0, 0))
-        last_line = max(before.last_line, _first_line(part) + lines - 1)
-        found[path] = ConversationExtent(last_line, max(before.last_ns, last_ns))
+        # the lines of a part are counted from the first of its conversation
+        found[path] = ConversationExtent(max(before.last_line, lines), max(before.last_ns, last_ns))
     return found
 
 

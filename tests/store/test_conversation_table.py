@@ -10,7 +10,7 @@ from memoryd.domain.conversation_paths import transcript_path, turns_path
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.sessions.conversation_parts import ConversationLine, ConversationPart, grown
 from memoryd.sessions.conversation_cutting import cut
-from memoryd.store.conversation_rows import ConversationRow, KnownConversation
+from memoryd.store.conversation_rows import ConversationExtent, ConversationRow, KnownConversation
 from memoryd.store.database import Database
 from tests.store.rows import SETTINGS, notes_with
 
@@ -61,6 +61,16 @@ async def test_lines_are_those_of_the_conversation_whatever_chunks_repeat(databa
         line.number: " ".join(line.text.split()) for line in lines
     }
     assert (await database.conversations.lines(LOG, 8, 12)).keys() == {8, 11}
+
+
+@pytest.mark.parametrize(("first", "gap", "count"), [(1, 1, 1), (2, 2, 15), (5, 3, 300), (9, 120, 4)])
+async def test_conversation_ends_with_its_last_line_that_says_something(
+    database: Database, first: int, gap: int, count: int
+) -> None:
+    lines = [ConversationLine(first + gap * at, f"User: {at} crowns", 10**18 + at) for at in range(count)]
+    await put(database, LOG, lines)
+    extents = await database.conversations.extents()
+    assert extents == {LOG: ConversationExtent(lines[-1].number, lines[-1].at_ns)}
 
 
 async def test_what_begins_anew_leaves_nothing_of_before(database: Database) -> None:
