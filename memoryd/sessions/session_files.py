@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from memoryd.domain.documents import FileStat
-from memoryd.domain.sessions.json_values import DamagedDocumentError
+from memoryd.domain.sessions.json_values import MAX_COUNT, DamagedDocumentError
 from memoryd.domain.sessions.session_document import parse_session, render_session
 from memoryd.domain.sessions.session_ids import safe_id
 from memoryd.domain.sessions.turns import Session, SessionId
@@ -91,11 +91,15 @@ class SessionFiles:
         """Put a session into its file and return it, None if another writer has been there already.
 
         Raises FileChangedError, and writes nothing, if another writer was there since it was read; StoreError for one
-        that could not be read again for its size.
+        that could not be read again for its size or its numbers.
         The bytes outlast a loss of power; that the name leads to them is made sure of by `settle`.
         """
         with self._lock:
             latest = self._latest.get(session.id)
+        if session.last_seq > MAX_COUNT:
+            raise StoreError(
+                f"session {session.id} is full: its turns count to {MAX_COUNT}", hint="begin another session"
+            )
         text = render_session(session, (latest.session, latest.text) if latest and latest.text else None)
         data = f"{text}\n".encode()
         if len(data) > MAX_BYTES:

@@ -16,6 +16,7 @@ from memoryd.domain.sessions.reading_on_time import ReadingRule, is_due, rests_i
 from memoryd.domain.sessions.transcripts.steps import ReadOn, TranscriptState
 from memoryd.domain.sessions.transcripts.tails import read_tail, written_tail
 from memoryd.domain.sessions.transcripts.utterances import TranscriptFormat
+from memoryd.domain.sessions.turn_times import time_of_file
 from memoryd.errors import StoreUnavailable
 from memoryd.files.scanner import FolderId
 from memoryd.sessions.conversation_source import ReadStep, SourceLook
@@ -220,7 +221,7 @@ class TranscriptConversations:
 
 def _lines(step: ReadOn, *, is_first: bool) -> Iterator[ConversationLine]:
     """Yield what was said; until somebody told a time, that of the file stands for it."""
-    known = 0 if not is_first else step.tail.stat.mtime_ns
+    known = 0 if not is_first else int(time_of_file(step.tail.stat.mtime_ns).timestamp() * 1e9)
     for line in step.lines:
         when = line.utterance.time
         at_ns = known if when is None else int(when.timestamp() * 1e9)

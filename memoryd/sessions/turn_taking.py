@@ -10,7 +10,6 @@ import contextlib
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Final, Protocol, TypeVar
 
 import structlog
@@ -21,6 +20,7 @@ from memoryd.domain.sessions.transcript_places import TranscriptPlace
 from memoryd.domain.sessions.transcript_turns import FoundTurn, Listening, heard
 from memoryd.domain.sessions.transcripts.steps import ReadOn, TranscriptState
 from memoryd.domain.sessions.transcripts.tails import START, Tail
+from memoryd.domain.sessions.turn_times import time_of_file
 from memoryd.domain.sessions.turns import SessionId
 from memoryd.errors import Denied, MemorydError, NotNow, StoreError, StoreUnavailable
 from memoryd.sessions.qa_store import QaStore
@@ -187,7 +187,7 @@ class TurnTaking:
             hearing.is_again, hearing.taken_open, hearing.line, hearing.open_seq = True, None, 0, 0
         begin = hearing.tail
         fresh = [line for line in step.lines if line.number > hearing.line]
-        fallback = datetime.fromtimestamp(step.tail.stat.mtime_ns / 1e9, UTC)
+        fallback = time_of_file(step.tail.stat.mtime_ns)
         ended, hearing.listening = heard(hearing.listening, fresh, fallback)
         turn = hearing.listening.turn
         if turn is None:

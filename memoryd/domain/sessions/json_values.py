@@ -4,8 +4,15 @@ import json
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Final
+from math import isfinite
+from typing import Final, NoReturn
 
+from memoryd.domain.sessions.turn_times import EARLIEST, LATEST
+
+MAX_COUNT: Final = 999_999_999
+"""So far counts of turns and of what they have go: what an address can name, and a third program can hold."""
+_MAX_DEPTH: Final = 64
+"""So deep may be nested what others wrote: it is written back, and whoever reads it has a bound of his own."""
 _HALF: Final = re.compile("[\ud800-\udfff]")
 
 
@@ -21,7 +28,7 @@ def loads(data: bytes) -> object:
     """Return what a document holds; raises DamagedDocumentError."""
     try:
         # a byte order mark is what some editors put first
-        return json.loads(data.decode("utf-8-sig"), parse_constant=_refuse)
+        return json.loads(data.decode("utf-8-sig"), parse_constant=_refuse, parse_float=_finite)
     except (ValueError, RecursionError) as exc:
         raise DamagedDocumentError(f"no JSON: {exc}") from exc
 
@@ -47,17 +54,27 @@ def as_list(value: object, where: str) -> list[object]:
 
 
 def as_text(value: object, where: str) -> str:
-    """Return a JSON string."""
+    """Return a JSON string; halves of characters become `?`, as in what is said to us: no file and no answer has them.
+
+    Programs that cut texts by UTF-16 leave them.
+    """
     if not isinstance(value, str):
         raise DamagedDocumentError(f"{where} is no string")
-    return value
+    return value if value.isascii() else value.encode("utf-8", "replace").decode()
 
 
 def as_count(value: object, where: str) -> int:
-    """Return a whole number from 0 on."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+    """Return a whole number from 0 to `MAX_COUNT`."""
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MAX_COUNT:
         raise DamagedDocumentError(f"{where} is no count")
     return value
+
+
+def as_seq(value: object, where: str) -> int:
+    """Return the number of a turn, from 1 to `MAX_COUNT`."""
+    if not (seq := as_count(value, where)):
+        raise DamagedDocumentError(f"{where} is 0, and turns count from 1")
+    return seq
 
 
 def as_share(value: object, where: str) -> float:
@@ -68,12 +85,15 @@ def as_share(value: object, where: str) -> float:
 
 
 def as_time(value: object, where: str) -> datetime:
-    """Return an instant, RFC 3339; without an offset it is in UTC."""
+    """Return an instant, RFC 3339, from 1970 to 2262; without an offset it is in UTC."""
     try:
         time = datetime.fromisoformat(as_text(value, where))
     except ValueError as exc:
         raise DamagedDocumentError(f"{where} is no time") from exc
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
+    instant = time if time.tzinfo else time.replace(tzinfo=UTC)
+    if not EARLIEST <= instant < LATEST:
+        raise DamagedDocumentError(f"{where} is no time from {EARLIEST.year} to {LATEST.year}")
+    return instant
 
 
 def told_time(time: datetime) -> str:
@@ -82,9 +102,24 @@ def told_time(time: datetime) -> str:
 
 
 def others(value: Mapping[str, object], known: frozenset[str]) -> Mapping[str, object]:
-    """Return the keys of an object that are not ours."""
-    return {key: one for key, one in value.items() if key not in known}
+    """Return the keys of an object that are not ours; raises DamagedDocumentError where they are nested too deeply."""
+    found = {key: one for key, one in value.items() if key not in known}
+    _check_depth(found, _MAX_DEPTH)
+    return found
 
 
-def _refuse(constant: str) -> object:
+def _check_depth(value: object, left: int) -> None:
+    if isinstance(value, dict | list):
+        if not left:
+            raise DamagedDocumentError(f"a key of others is nested deeper than {_MAX_DEPTH}")
+        for one in value.values() if isinstance(value, dict) else value:
+            _check_depth(one, left - 1)
+
+
+def _finite(text: str) -> float:
+    # what is read as infinite could not be written again
+    return number if isfinite(number := float(text)) else _refuse(text)
+
+
+def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no number of JSON")

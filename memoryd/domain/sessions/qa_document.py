@@ -17,6 +17,7 @@ from memoryd.domain.sessions.json_values import (
     as_count,
     as_list,
     as_object,
+    as_seq,
     as_text,
     as_time,
     dumps,
@@ -246,4 +247,4 @@ def _marks_by_session(index: Mapping[str, object], stubs: Container[object]) -> 
 
 def _place(value: object) -> tuple[str, int]:
     row = as_object(value, "a place of the index")
-    return as_text(row.get("session"), "session of a place"), as_count(row.get("seq"), "seq of a place")
+    return as_text(row.get("session"), "session of a place"), as_seq(row.get("seq"), "seq of a place")

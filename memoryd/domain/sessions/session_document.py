@@ -11,9 +11,9 @@ from typing import Final
 from memoryd.domain.sessions.json_values import (
     DamagedDocumentError,
     ForeignDocumentError,
-    as_count,
     as_list,
     as_object,
+    as_seq,
     as_share,
     as_text,
     as_time,
@@ -93,7 +93,7 @@ def _turn(value: object, where: str) -> Turn:
     row = as_object(value, where)
     answer = row.get("a")
     return Turn(
-        seq=as_count(row.get("seq"), f"{where}.seq"),
+        seq=as_seq(row.get("seq"), f"{where}.seq"),
         question=as_text(row.get("q"), f"{where}.q"),
         timestamp=as_time(row.get("timestamp"), f"{where}.timestamp"),
         answer=None if answer is None else as_text(answer, f"{where}.a"),

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+from memoryd.domain.sessions.turn_times import EARLIEST, LATEST
+
 _SECONDS_BELOW: Final = 1e11
 """A smaller number counts seconds, not milliseconds: as milliseconds it would be before March 1973."""
 
@@ -19,15 +20,15 @@ def first_time(*records: Mapping[str, object]) -> datetime | None:
 
 
 def as_instant(value: object) -> datetime | None:
-    """Return an instant after 1970 with its zone, UTC where none is told; None for anything else."""
+    """Return an instant after 1970 and before 2262 with its zone, UTC where none is told; None for anything else."""
     try:
         if isinstance(value, str):
             time = datetime.fromisoformat(value)
             time = time if time.tzinfo else time.replace(tzinfo=UTC)
         elif isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
-            time = _EPOCH + timedelta(milliseconds=value * 1000 if value < _SECONDS_BELOW else value)
+            time = EARLIEST + timedelta(milliseconds=value * 1000 if value < _SECONDS_BELOW else value)
         else:
             return None
-        return time if time > _EPOCH else None
+        return time if EARLIEST < time < LATEST else None
     except (ValueError, OverflowError):
         return None

@@ -93,6 +93,11 @@ def test_document_of_another_program_or_version_is_foreign(change: dict[str, obj
         ({"timestamp": "yesterday"}, r"timestamp is no time"),
         ({"a_significance": 7}, r"a_significance is no number"),
         ({"q_tokens": "design"}, r"q_tokens is no array"),
+        ({"seq": 0}, r"seq is 0"),
+        ({"seq": 10**30}, r"seq is no count"),
+        ({"timestamp": "0001-01-01T00:00:00+14:00"}, r"timestamp is no time from 1970"),
+        ({"timestamp": "9999-12-31T23:59:59-14:00"}, r"timestamp is no time from 1970"),
+        ({"x": [[[]]] * 3, "y": json.loads("[" * 65 + "]" * 65)}, r"nested deeper"),
         ({"topic_tags": [1]}, r"topic_tags\[0\] is no string"),
     ],
 )
