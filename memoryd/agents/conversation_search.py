@@ -9,6 +9,7 @@ from memoryd.qmd.exported_search import ExportedSearch
 from memoryd.qmd.joined_conversations import JoinedConversations
 from memoryd.search.backend import Arm, ArmState
 from memoryd.search.conversation_arm import NOTHING_TO_ASK, ConversationArm
+from memoryd.search.once_told import OnceTold
 
 NO_TRANSCRIPTS: Final = (
     "transcripts are not read: set memorySearch.experimental.sessionMemory to true, "
@@ -27,7 +28,8 @@ def conversation_arm(
     """Return what answers from an agent's conversations; where none are kept, it says what to set."""
     index = conversations.search if conversations.is_wanted else None
     if exports is None:
-        return ConversationArm(index, lambda: _standing(conversations, settings))
+        told = None if index is None else OnceTold(index)
+        return ConversationArm(told, lambda: _standing(conversations, settings))
     joined = JoinedConversations(index=index, exports=exports, weights=weights)
 
     def standing() -> Arm:
@@ -36,7 +38,7 @@ def conversation_arm(
         arm = _standing(conversations, settings)
         return Arm(ArmState.OK) if exports.is_wanted and arm.reason == NO_TRANSCRIPTS else arm
 
-    return ConversationArm(joined, standing)
+    return ConversationArm(OnceTold(joined), standing)
 
 
 def _standing(conversations: AgentConversations, settings: MemorySearchSection) -> Arm:

@@ -100,3 +100,24 @@ def test_session_that_is_forgotten_is_not_taken_from_its_transcript_again(tmp_pa
         # the other one is read after it
         eventually(lambda: (workspace / "memory" / "sessions" / f"{OTHER}.json").exists())
     assert questions(workspace) == []
+
+
+def test_conversation_of_a_transcript_and_its_turns_is_found_once(tmp_path: Path, workspace: Path) -> None:
+    (tmp_path / "said").mkdir()
+    now = datetime.now(UTC)
+    said = asked("Where does the quokka sleep?", now) + answered("Under the fig.", now) + asked("Why?", now)
+    (tmp_path / "said" / "s1.jsonl").write_bytes(said)
+    memory = {
+        "qa": {"fromTranscripts": True},
+        "sessions": {"folders": [{"path": str(tmp_path / "said"), "agent": "main"}]},
+    }
+    search = {"sources": ["memory", "sessions"], "experimental": {"sessionMemory": True}}
+    config = write_config(tmp_path, workspace, None, memory=memory, search=search)
+    with RunningDaemon(tmp_path, config, workspace) as daemon, daemon.client() as client:
+        eventually(lambda: len(questions(workspace)) == 1)
+        client.sync()
+        listed = {one["id"]: one["reason"] for one in client.sessions()["sessions"]}
+        assert listed == {f"session:{SESSION}": None, "sessions/main/s1.jsonl": None}
+        found = client.search("quokka sleep", sources=["sessions"])["results"]
+        assert len(found) == 1
+        assert found[0]["path"] in listed

@@ -1,0 +1,63 @@
+"""A transcript and the session of its turns are one conversation, and told once."""
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from memoryd.domain.conversation_paths import part_path, transcript_path, turns_path
+from memoryd.domain.documents import RelativePath, Source
+from memoryd.domain.sessions.transcript_places import transcript_session
+from memoryd.search.backend import LEXICAL, VECTOR, Arm, ArmState, Found, Query
+from memoryd.search.hit import Hit
+from memoryd.search.once_told import OnceTold
+from memoryd.search.selection import BEYOND
+from memoryd.store.chunks import ChunkRow
+
+LOG, OTHER = transcript_path("main", "a b.jsonl"), transcript_path("main", "b.jsonl")
+TURNS = turns_path(transcript_session("main", "a b.jsonl"))
+STRANGER = turns_path(transcript_session("work", "a b.jsonl"))
+LIVE = turns_path("discord-wen-20261018")
+
+
+class Engine:
+    """An engine that finds the same always, as many as are asked for."""
+
+    def __init__(self, *paths: RelativePath) -> None:
+        chunks = (ChunkRow(at, path, Source.SESSIONS, 1, 2, "", "User: x") for at, path in enumerate(paths))
+        self.hits = tuple(Hit(chunk, 1.0 - chunk.id / 100, 1.0) for chunk in chunks)
+
+    async def search(self, query: Query) -> Found:
+        arms = {LEXICAL: Arm(ArmState.OK), VECTOR: Arm(ArmState.OFF)}
+        misses = self.hits[query.limit : 2 * query.limit]
+        return Found(self.hits[: query.limit], misses, arms, query.question.terms)
+
+
+def asked(paths: Sequence[RelativePath], limit: int = 6) -> Found:
+    return asyncio.run(OnceTold(Engine(*paths)).search(Query("heron weir", limit=limit)))
+
+
+@pytest.mark.parametrize(
+    ("found", "told"),
+    [
+        ([LOG, TURNS], [LOG]),
+        ([TURNS, LOG, TURNS], [TURNS, TURNS]),
+        ([part_path(LOG, 1), OTHER, part_path(TURNS, 99), part_path(LOG, 7)], [LOG, OTHER, LOG]),
+        ([LOG, STRANGER, LIVE], [LOG, STRANGER, LIVE]),
+        ([], []),
+    ],
+)
+def test_the_better_of_the_two_is_told(found: Sequence[RelativePath], told: Sequence[RelativePath]) -> None:
+    names = [hit.chunk.path.partition("@")[0] for hit in asked(found).hits]
+    assert names == list(told)
+
+
+def test_places_that_they_leave_go_to_others() -> None:
+    found = asked([LOG, TURNS, OTHER, LIVE], limit=2)
+    assert [hit.chunk.path for hit in found.hits] == [LOG, OTHER]
+    assert [(hit.chunk.path, hit.because) for hit in found.misses] == [(LIVE, BEYOND)]
+
+
+def test_misses_tell_no_conversation_again_either() -> None:
+    found = asked([LOG, OTHER, TURNS, LIVE], limit=2)
+    assert [hit.chunk.path for hit in (*found.hits, *found.misses)] == [LOG, OTHER, LIVE]
