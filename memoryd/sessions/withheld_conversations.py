@@ -141,7 +141,7 @@ class WithheldConversations:
             self._key, _ = await self._ledger.withheld(self._agent, makes_file=True)
 
     async def _put(self, one: Withheld) -> bool:
-        if not await self._ledger.withhold(self._agent, one):
+        if not await self._ledger.withhold(self._agent, one, self._key):
             return False
         before = self._all().get((one.kind, one.name))
         if before is not None and before.is_forgotten:

@@ -19,8 +19,9 @@ import structlog
 from memoryd.errors import DamagedDatabase, Denied, StoreError, StoreUnavailable
 from memoryd.store.held_answers import HELD_FOR, HeldAnswer, HeldCount, HeldKey, HoldingLimits
 from memoryd.store.ledger_database import LedgerDatabase
-from memoryd.store.ledger_file import LEDGER, aside, delete_copies, is_there, set_aside
+from memoryd.store.ledger_file import LEDGER, delete_copies, is_there, set_aside
 from memoryd.store.migrations import History
+from memoryd.store.set_aside import SetAsideLedgers
 from memoryd.store.withheld import Withheld, WithheldKind
 
 log = structlog.get_logger(__name__)
@@ -71,7 +72,7 @@ class Ledger:
         self._retry_seconds = retry_seconds
         self._failure = ""
         self._failed_at = float("-inf")
-        self._aside: list[Path] = []
+        self._aside = SetAsideLedgers(path)
         self._refused = 0
         self._counted: dict[str, HeldCount] = {}
         self._opening = asyncio.Lock()
@@ -79,17 +80,12 @@ class Ledger:
     @property
     def trouble(self) -> str | None:
         """Why it cannot be used, or what happened to it that somebody should look at."""
-        if self._failure:
-            return self._failure
-        if self._aside:
-            names = ", ".join(str(path) for path in self._aside)
-            return f"a damaged ledger was set aside, and a new one begun; look at it, then delete it: {names}"
-        return None
+        return self._failure or self._aside.trouble
 
     @property
     def set_aside(self) -> list[Path]:
         """Return the damaged ledgers beside it, as of the last look: nothing is forgotten in these."""
-        return list(self._aside)
+        return list(self._aside.paths)
 
     async def hold(self, agent: str, session: str, seq: int, answer: str, at: datetime | None = None) -> bool:
         """Hold an answer for a week from a time, else from now; return whether it is.
@@ -131,22 +127,22 @@ class Ledger:
         """Count the answers that are held of a session."""
         return await self._use(lambda: self._file.count_of_session(agent, session), 0)
 
-    async def withhold(self, agent: str, one: Withheld) -> bool:
-        """Note a conversation that is not to be remembered; return False where too many are.
+    async def withhold(self, agent: str, one: Withheld, key: bytes) -> bool:
+        """Note a conversation that is not to be remembered, hashed with a key; return False where too many are.
 
-        Raises Denied where nothing may be written.
+        Raises Denied where nothing may be written, and StoreUnavailable where other hashes are keyed otherwise.
         """
         self._allow_writing()
-        return await self._use(lambda: self._file.withhold(agent, one), False, makes_file=True)
+        return await self._use_marks(lambda: self._file.withhold(agent, one, key), False, makes_file=True)
 
     async def release(self, agent: str, kind: WithheldKind, name: str) -> bool:
         """Drop such a note; return whether there was one. Raises Denied where nothing may be written."""
         self._allow_writing()
-        return await self._use(lambda: self._file.release(agent, kind, name), False)
+        return await self._use_marks(lambda: self._file.release(agent, kind, name), False)
 
     async def withheld(self, agent: str, *, makes_file: bool = False) -> tuple[bytes, list[Withheld]]:
         """Return what hashes are keyed with, and all notes of an agent; no bytes and none where there is no ledger."""
-        return await self._use(lambda: self._file.withheld(agent), (b"", []), makes_file=makes_file)
+        return await self._use_marks(lambda: self._file.withheld(agent), (b"", []), makes_file=makes_file)
 
     async def sweep(self) -> int:
         """Delete what has expired, copies from before migrations too; return how many answers."""
@@ -156,7 +152,8 @@ class Ledger:
         # after a failure a file is made, where there is none, to see whether it goes again
         expired = await self._use(lambda: self._file.expire(now), 0, makes_file=bool(self._failure))
         with self._telling():
-            await asyncio.to_thread(self._tidy, now)
+            await asyncio.to_thread(delete_copies, self.path, older_than=now - HELD_FOR.total_seconds())
+            await self._aside.look()
         return expired
 
     async def count(self, agent: str) -> LedgerCount:
@@ -209,6 +206,29 @@ class Ledger:
         self._failure = ""
         return result
 
+    async def _use_marks(
+        self, verb: Callable[[], Awaitable[Result]], otherwise: Result, *, makes_file: bool = False
+    ) -> Result:
+        """Do it where the marks of all ledgers that were set aside are known; else raise StoreUnavailable."""
+
+        async def with_marks() -> Result:
+            while True:
+                if not self._aside.is_settled(self._file):
+                    # also where their owner may have taken them away
+                    await self._aside.settle(self._file, is_read_only=self._is_read_only)
+                result = otherwise if self._aside.has_unread else await verb()
+                # else it was begun anew meanwhile, and that one was not told the marks of the one before
+                if self._aside.has_unread or self._aside.is_settled(self._file):
+                    return result
+
+        with self._telling():
+            await self._aside.look()
+        result = await self._use(with_marks, otherwise, makes_file=makes_file or bool(self._aside.paths))
+        if not self._file.is_open:
+            await self._aside.settle(self._file, is_read_only=self._is_read_only)
+        self._aside.require_read()
+        return result
+
     @contextlib.contextmanager
     def _telling(self) -> Iterator[None]:
         try:
@@ -244,7 +264,7 @@ class Ledger:
             self._failed_at = time.monotonic()
             raise
         self._failed_at = float("-inf")
-        self._aside = await asyncio.to_thread(aside, self.path)
+        await self._aside.look()
 
     async def _open_or_begin_anew(self) -> None:
         try:
@@ -256,10 +276,6 @@ class Ledger:
     async def _set_aside(self, reason: str) -> None:
         target = await asyncio.to_thread(set_aside, self.path)
         log.warning("a damaged ledger was set aside", reason=reason, path=str(target))
-
-    def _tidy(self, now: float) -> None:
-        delete_copies(self.path, older_than=now - HELD_FOR.total_seconds())
-        self._aside = aside(self.path)
 
     def _file_bytes(self) -> int:
         parts = (self.path.with_name(self.path.name + suffix) for suffix in ("", "-wal"))

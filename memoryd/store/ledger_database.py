@@ -27,6 +27,7 @@ from memoryd.store.held_answers import (
 from memoryd.store.ledger_file import LEDGER, delete_copies, keep_copy, make_way, refuse_foreign, require_no_log
 from memoryd.store.migrations import History, check_current, migrate
 from memoryd.store.sqlite_errors import Wording
+from memoryd.store.taking_over import Marks, take_over, taken_over
 from memoryd.store.withheld import Withheld, WithheldKind, all_withheld, hash_key, release, withhold
 
 WORDING: Final = Wording("the ledger", "it is set aside, and a new one is begun")
@@ -86,9 +87,9 @@ class LedgerDatabase(DatabaseFile):
         await self.checkpoint()
         return expired
 
-    async def withhold(self, agent: str, one: Withheld) -> bool:
-        """Note a conversation that is not to be remembered; return False where too many are."""
-        return await self._pool.write(lambda db: withhold(db, agent, one))
+    async def withhold(self, agent: str, one: Withheld, key: bytes) -> bool:
+        """Note a conversation that is not to be remembered, hashed with a key; return False where too many are."""
+        return await self._pool.write(lambda db: withhold(db, agent, one, key))
 
     async def release(self, agent: str, kind: WithheldKind, name: str) -> bool:
         """Drop such a note, of which no byte is left in file or log; return whether there was one."""
@@ -100,13 +101,22 @@ class LedgerDatabase(DatabaseFile):
         """Return what the hashes of names and contents are keyed with, and all notes of an agent."""
         return await self._pool.read(lambda db: (hash_key(db), all_withheld(db, agent)))
 
+    async def take_over(self, name: str, marks: Marks) -> None:
+        """Add the marks of a damaged ledger of that file name; raises StoreUnavailable where they cannot be."""
+        await self._pool.write(lambda db: take_over(db, name, marks))
+
+    async def taken_over(self) -> frozenset[str]:
+        """Return the file names of the damaged ledgers whose marks are here."""
+        return await self._pool.read(taken_over)
+
     async def count(self, agent: str, now: float) -> HeldCount:
         """Count what is held for an agent."""
         return await self._pool.read(lambda db: count(db, agent, now))
 
     def _prepare(self, connection: apsw.Connection) -> None:
-        # small, so that all of it can be looked at; a migration of broken pages would break more
-        found = [str(row[0]) for row in connection.execute("PRAGMA quick_check(3)")]
+        # small, so that all of it can be looked at; a migration of broken pages would break more. The indexes too: a
+        # name of which a byte is another one is found only by them
+        found = [str(row[0]) for row in connection.execute("PRAGMA integrity_check(3)")]
         if found != ["ok"]:
             raise DamagedDatabase(f"the ledger is damaged: {'; '.join(found)}", hint=WORDING.when_damaged)
         if migrate(connection, self._history, partial(keep_copy, connection, self.path)):

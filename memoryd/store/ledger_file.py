@@ -28,12 +28,13 @@ MOST_SET_ASIDE: Final = 5
 
 
 def is_there(path: Path) -> bool:
-    """Tell whether there is something that may hold a ledger; an empty file holds none."""
+    """Tell whether there is something where the ledger belongs."""
     try:
-        return path.lstat().st_size > 0
+        path.lstat()
     except (FileNotFoundError, NotADirectoryError):
         # a file where its folder should be: making a ledger says so
         return False
+    return True
 
 
 def make_way(path: Path, history: History, *, is_private: bool) -> None:
@@ -44,6 +45,9 @@ def make_way(path: Path, history: History, *, is_private: bool) -> None:
     """
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     refuse_foreign(path, history, is_private=is_private)
+    if is_there(path) and not path.stat().st_size:
+        # a ledger is whole from its first moment on: this one has lost all that it held
+        set_aside(path)
     if not is_there(path):
         _make(path, history)
     for suffix in SUFFIXES:
@@ -63,7 +67,8 @@ def _make(path: Path, history: History) -> None:
 
 def require_no_log(path: Path) -> None:
     """Raise StoreUnavailable for a ledger that was not closed in order: SQLite must write before it can read that."""
-    if any(is_there(path.with_name(path.name + suffix)) for suffix in ("-wal", "-journal")):
+    beside = [path.with_name(path.name + suffix) for suffix in ("-wal", "-journal")]
+    if any(one.stat().st_size for one in beside if is_there(one)):
         raise StoreUnavailable(
             f"{path} was not closed in order, and nothing may be written to read it",
             hint="start memoryd once without memory.readOnly",

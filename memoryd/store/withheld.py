@@ -6,6 +6,8 @@ from typing import Final
 
 import apsw
 
+from memoryd.errors import StoreUnavailable
+
 MOST_KEYS: Final = 10_000
 """Session keys of one agent that may be marked at once."""
 
@@ -35,6 +37,11 @@ class Withheld:
     head_bytes: int = 0
     head_hash: bytes = b""
 
+    @property
+    def is_hashed(self) -> bool:
+        """Whether it holds a hash, which the key of its ledger belongs to."""
+        return self.kind is WithheldKind.KEY or self.head_bytes > 0
+
 
 _PUT = """
 INSERT INTO withheld (agent, kind, name, is_forgotten, head_bytes, head_hash, since) VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -44,16 +51,30 @@ ON CONFLICT (agent, kind, name) DO UPDATE SET
     head_hash = iif(excluded.head_bytes, excluded.head_hash, head_hash)
 """
 _ALL = "SELECT kind, name, since, is_forgotten, head_bytes, head_hash FROM withheld WHERE agent = ?"
+_KEY: Final = WithheldKind.KEY.value
 _DROP = "DELETE FROM withheld WHERE agent = ? AND kind = ? AND name = ?"
 
 
-def withhold(db: apsw.Connection, agent: str, one: Withheld) -> bool:
-    """Note a conversation; return False where as many keys are marked as may be."""
+def withhold(db: apsw.Connection, agent: str, one: Withheld, key: bytes) -> bool:
+    """Note a conversation, hashed with a key; return False where as many keys are marked as may be.
+
+    Raises StoreUnavailable where there are hashes that are keyed otherwise.
+    """
     if one.kind is WithheldKind.KEY and _count(db, agent, one) >= MOST_KEYS:
         return False
+    if hash_key(db) != key:
+        # the file was deleted, or begun anew, since the key was read from it
+        if has_hashes(db):
+            raise StoreUnavailable("the ledger was replaced by another one", hint="restart memoryd")
+        set_hash_key(db, key)
+    put(db, agent, one)
+    return True
+
+
+def put(db: apsw.Connection, agent: str, one: Withheld) -> None:
+    """Put a row; a mark does not make what was forgotten a mere mark."""
     given = (agent, one.kind, one.name, int(one.is_forgotten), one.head_bytes, one.head_hash, one.since)
     db.execute(_PUT, given)
-    return True
 
 
 def release(db: apsw.Connection, agent: str, kind: WithheldKind, name: str) -> bool:
@@ -72,6 +93,17 @@ def hash_key(db: apsw.Connection) -> bytes:
     """Return what the hashes are keyed with."""
     key: bytes = db.execute("SELECT bytes FROM hash_key").get
     return key
+
+
+def set_hash_key(db: apsw.Connection, key: bytes) -> None:
+    """Have the hashes be keyed with this; only where there are none."""
+    db.execute("UPDATE hash_key SET bytes = ?", (key,))
+
+
+def has_hashes(db: apsw.Connection) -> bool:
+    """Tell whether there is a row of any agent with a hash in it."""
+    found: int = db.execute("SELECT EXISTS (SELECT 1 FROM withheld WHERE kind = ? OR head_bytes)", (_KEY,)).get
+    return bool(found)
 
 
 def _count(db: apsw.Connection, agent: str, but: Withheld) -> int:

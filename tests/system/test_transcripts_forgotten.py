@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from memoryd.client import Client
-from memoryd.errors import MemorydError, NotFound
+from memoryd.errors import MemorydError, NotFound, NotNow
+from memoryd.store.ledger_file import aside as set_aside
 from tests.daemon import RunningDaemon, write_config
 from tests.embedding_endpoint import Endpoint
 from tests.waiting import eventually
@@ -280,3 +281,67 @@ def test_transcripts_beyond_the_bound_leave_the_index_and_are_named(launch: Laun
     new.unlink()
     daemon.client().sync_sessions()
     assert set(found(daemon)) == {"sessions/main/old.jsonl"}
+
+
+def damage(daemon: RunningDaemon, table: str) -> Path:
+    """Stop the daemon, and overwrite the page that a table of its ledger begins with."""
+    daemon.stop()
+    path = next(daemon.state.rglob("ledger.sqlite"))
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        (root,) = db.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (table,)).fetchone()
+    with path.open("r+b") as file:
+        file.seek((root - 1) * 8192)
+        file.write(b"\xa5" * 8192)
+    return path
+
+
+def test_forgotten_transcript_stays_out_when_the_ledger_was_damaged(launch: Launch, folder: Path) -> None:
+    write(folder, "a.jsonl", CANARY)
+    write(folder, "b.jsonl", "boilerhouse")
+    daemon = launch()
+    daemon.client().forget_session("a.jsonl")
+    daemon.client().remember_session(session_key="agent:main:main", remember=False)
+    path = damage(daemon, "held_answers")
+    for _ in range(2):
+        daemon.start()
+        daemon.client().sync_sessions()
+        assert found(daemon, "boilerhouse") == ["sessions/main/b.jsonl"]
+        assert found(daemon) == []
+        assert holding(daemon) == []
+        turn = daemon.client().add_turn("Which port?", "18790.", session_key="agent:main:main")
+        assert not turn["remembered"]
+        assert len(set_aside(path)) == 1
+        daemon.stop()
+        # its index made anew reads everything again
+        for index in daemon.state.rglob("conversations-*"):
+            index.unlink()
+
+
+def test_where_the_marks_were_damaged_nothing_is_read_until_the_owner_has_looked(launch: Launch, folder: Path) -> None:
+    write(folder, "a.jsonl", CANARY)
+    daemon = launch()
+    daemon.client().forget_session("a.jsonl")
+    path = damage(daemon, "withheld")
+    for index in daemon.state.rglob("conversations-*"):
+        index.unlink()
+    write(folder, "b.jsonl", "boilerhouse")
+    for _ in range(2):
+        daemon.start()
+        with contextlib.suppress(MemorydError):
+            daemon.client().sync_sessions()
+        (aside,) = set_aside(path)
+        assert holding(daemon) == []
+        assert found(daemon, "boilerhouse") == []
+        with pytest.raises(NotNow, match="delete it or move it away"):
+            daemon.client().add_turn("Which port?", "18790.", session_key="agent:main:main")
+        assert daemon.client().add_turn("Which port?", "18790.", session="ports")["remembered"]
+        told = {one["part"]: one["reason"] for one in daemon.client().status()["agents"][0]["degraded"]}
+        assert str(aside) in told["ledger"]
+        assert "delete it or move it away" in told["ledger"]
+        daemon.stop()
+    aside.unlink()
+    daemon.start()
+    daemon.client().sync_sessions()
+    # its owner said so: nobody knows any more that it was forgotten
+    assert found(daemon, "boilerhouse") == ["sessions/main/b.jsonl"]
+    assert found(daemon) == ["sessions/main/a.jsonl"]
