@@ -73,7 +73,7 @@ class ConversationCensus:
         times = [feeder.last_read_at for feeder in these.feeders if feeder.last_read_at is not None]
         return ConversationFigures(
             path=these.database.path,
-            transcripts=None if these.transcripts is None else these.transcripts.seen,
+            transcripts=these.feeds.seen,
             counts=self._counts,
             stored=self._stored,
             pending_passages=await these.lane.owed(),
@@ -88,5 +88,6 @@ class ConversationCensus:
     def _skipped(self, failures: dict[RelativePath, str]) -> Iterator[SkippedFile]:
         yield from (SkippedFile(path, why) for path, why in failures.items())
         yield from self._unknown
-        if self._conversations.transcripts is not None:
-            yield from self._conversations.transcripts.seen.skipped
+        seen = self._conversations.feeds.seen
+        if seen is not None:
+            yield from seen.skipped

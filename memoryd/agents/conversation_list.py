@@ -132,8 +132,8 @@ class ConversationList:
             return _Indexed({}, {}, self._index.trouble or str(exc))
 
     def _left_out(self) -> Mapping[RelativePath, str]:
-        transcripts = self._index.transcripts
-        skipped = {} if transcripts is None else {one.path: one.reason for one in transcripts.seen.skipped}
+        seen = self._index.feeds.seen
+        skipped = {} if seen is None else {one.path: one.reason for one in seen.skipped}
         failures = (failure for feeder in self._index.feeders for failure in feeder.failures.items())
         return {**skipped, **dict(failures)}
 

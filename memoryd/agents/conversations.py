@@ -8,15 +8,13 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Final
 
+from memoryd.agents.conversation_feeds import ConversationFeeds, ConversationIndexing
 from memoryd.agents.loops import NamedLoop
 from memoryd.agents.part_settings import (
-    feed_settings,
     index_settings,
-    indexed_folders,
     lane_settings,
     search_settings,
 )
@@ -31,12 +29,8 @@ from memoryd.index.lane import EmbeddingLane
 from memoryd.index.lane_settings import LaneLinks
 from memoryd.index.spaces import Spaces
 from memoryd.search.builtin import BuiltinSearch
-from memoryd.sessions.conversation_feeder import ConversationFeeder, FeedSettings
-from memoryd.sessions.conversation_source import ConversationSource
+from memoryd.sessions.conversation_feeder import ConversationFeeder
 from memoryd.sessions.conversation_writer import ConversationNews, ConversationWriter
-from memoryd.sessions.qa_conversations import QaConversations
-from memoryd.sessions.remembered_source import RememberedSource
-from memoryd.sessions.transcript_conversations import TranscriptConversations
 from memoryd.sessions.withheld_conversations import WithheldConversations
 from memoryd.store.database import Database
 from memoryd.store.index_file import discard
@@ -44,9 +38,6 @@ from memoryd.store.index_file import discard
 NOTES_FIRST: Final = "the passages of notes come first"
 GATE_SECONDS: Final = 0.5
 """How often it is seen whether notes still want the embedder."""
-
-OPEN_SECONDS: Final = 10.0
-"""So long the files of sessions may take to be looked at before anybody is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,31 +102,13 @@ class AgentConversations:
             withdrawn=self.writer.forgotten,
         )
         self.withheld = WithheldConversations(agent.id, around.ledgers.of(agent))
-        self._watcher = around.watcher
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._qa = around.qas.get(agent.id)
-        self.qa: ConversationFeeder | None = None
-        if self._qa is not None:
-            self.qa = self._fed(QaConversations(self._qa.store.sessions, agent.id), around, FeedSettings())
-            self._qa.store.sessions.subscribe(self._note_turns)
-        folders = indexed_folders(agent)
-        self.transcripts: TranscriptConversations | None = None
-        self._transcript_feeder: ConversationFeeder | None = None
-        if folders:
-            self.transcripts = TranscriptConversations(
-                agent.id,
-                folders,
-                rule=settings.sync.sessions.rule(),
-                withholding=self.withheld,
-                grace=settings.sync.root_grace_seconds,
-                max_bytes=agent.memory.sessions.max_bytes,
-            )
-            self._transcript_feeder = self._fed(self.transcripts, around, feed_settings(settings))
+        indexing = ConversationIndexing(self.writer, self.withheld, around, lambda: bool(notes.pending_files()))
+        self.feeds = ConversationFeeds(agent, indexing, watched_as=str(self.database.path))
 
     @property
     def feeders(self) -> Sequence[ConversationFeeder]:
         """What reads conversations into the index."""
-        return [feeder for feeder in (self.qa, self._transcript_feeder) if feeder is not None]
+        return self.feeds.feeders
 
     @property
     def is_wanted(self) -> bool:
@@ -153,13 +126,9 @@ class AgentConversations:
         withheld: NamedLoop = (f"{name} withheld", self.withheld.run)
         if not self.is_wanted:
             return [withheld, (f"{name} leftovers", self._discard)]
-        named = (("qa", self.qa), ("transcripts", self._transcript_feeder))
-        feeding: list[NamedLoop] = [
-            (f"{name} {what}", partial(self._run_fed, feeder)) for what, feeder in named if feeder is not None
-        ]
         lanes: list[NamedLoop] = [(f"{name} embedding", self.lane.run), (f"{name} gate", self._run_gate)]
-        keeping: list[NamedLoop] = [(f"{name} keeper", self._run_keeper), (f"{name} leftovers", self._drop_leftovers)]
-        return [withheld, *keeping, *feeding, *lanes]
+        keeping: list[NamedLoop] = [(f"{name} keeper", self.keeper.run), (f"{name} leftovers", self._drop_leftovers)]
+        return [withheld, *keeping, *self.feeds.loops(name), *lanes]
 
     async def close(self) -> None:
         """Close the file of the index."""
@@ -203,46 +172,6 @@ class AgentConversations:
         if known is None or path in self.writer.forgotten:
             raise NotFound(f"there is no conversation {path} in the index")
         return ConversationLines(path, await self.database.conversations.lines(path, first, last))
-
-    def _fed(self, source: ConversationSource, around: Surroundings, settings: FeedSettings) -> ConversationFeeder:
-        return ConversationFeeder(
-            source=RememberedSource(source, self.withheld),
-            writer=self.writer,
-            executor=around.executor,
-            settings=settings,
-            is_busy=lambda: bool(self._notes.pending_files()),
-            on_look=self._watch,
-        )
-
-    def _watch(self) -> None:
-        """Follow the events of the folders that are there now."""
-        feeder, transcripts = self._transcript_feeder, self.transcripts
-        if self._watcher is not None and feeder is not None and transcripts is not None:
-            self._watcher.watch(str(self.database.path), transcripts.seen.ids, lambda _events: feeder.hint())
-
-    def _note_turns(self) -> None:
-        """Take the news, from any thread, that the question-and-answer store changed."""
-        # before the loops run nothing need be told: they begin with a look at everything
-        if self._loop is not None and self.qa is not None:
-            try:
-                self._loop.call_soon_threadsafe(self.qa.hint)
-            except RuntimeError:
-                # the loop is closed; the next start sees what changed
-                return
-
-    async def _run_keeper(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        await self.keeper.run()
-
-    async def _run_fed(self, feeder: ConversationFeeder) -> None:
-        # until that is known nothing may be read; where it cannot be known, the loop says so
-        with contextlib.suppress(StoreError):
-            await self.withheld.load()
-        if feeder is self.qa and self._qa is not None:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(OPEN_SECONDS):
-                    await self._qa.until_open()
-        await feeder.run()
 
     async def _drop_leftovers(self) -> None:
         """Remove what a source brought that is switched off since, and end."""

@@ -160,7 +160,8 @@ async def test_an_archive_that_cannot_be_read_costs_that_session_alone(tmp_path:
         say(talk.store, "Where does the quetzal nest?")
         assert await talk.sync() == ""
         assert await talk.found("quetzal") == [f"{PATH} 1-1"]
-        assert list(talk.conversations.qa.failures if talk.conversations.qa else ()) == [turns_path("old")]
+        feeder, *_ = talk.conversations.feeders
+        assert list(feeder.failures) == [turns_path("old")]
 
 
 async def test_each_agent_has_a_file_of_its_own_with_its_own_words_alone(tmp_path: Path) -> None:
