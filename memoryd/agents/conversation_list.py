@@ -13,7 +13,7 @@ from memoryd.domain.conversation_paths import transcript_path, turns_path
 from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.domain.sessions.transcripts.utterances import TranscriptFormat
 from memoryd.errors import StoreError
-from memoryd.sessions.transcript_conversations import TranscriptFolder
+from memoryd.sessions.transcript_folders import TranscriptFolder
 from memoryd.sessions.transcripts.transcript_folder import find_transcripts
 from memoryd.store.conversation_rows import ConversationExtent, KnownConversation
 

@@ -13,7 +13,7 @@ from memoryd.index.indexer import IndexSettings
 from memoryd.index.lane_settings import LaneSettings
 from memoryd.search.search_settings import SearchSettings
 from memoryd.sessions.conversation_feeder import FeedSettings
-from memoryd.sessions.transcript_conversations import TranscriptFolder
+from memoryd.sessions.transcript_folders import TranscriptFolder
 
 BATCH_PASSAGES = 1000
 """Of one job of a provider's batch interface."""

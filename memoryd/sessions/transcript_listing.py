@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from memoryd.domain.conversation_paths import transcript_path
 from memoryd.errors import StoreUnavailable
-from memoryd.sessions.transcript_conversations import TranscriptFolder, Withholding
+from memoryd.sessions.transcript_conversations import Withholding
+from memoryd.sessions.transcript_folders import TranscriptFolder
 from memoryd.sessions.transcripts.agent_transcripts import AgentTranscripts, TranscriptFile
 from memoryd.sessions.transcripts.transcript_folder import find_transcripts
 
