@@ -5,8 +5,9 @@ from collections.abc import Mapping
 
 from memoryd.agents.conversation_list import ConversationList, FoundTranscript, TranscriptFinder
 from memoryd.agents.conversations import AgentConversations
-from memoryd.agents.forgetting import Forgetting, ForgettingPlaces
-from memoryd.agents.forgotten_places import ExportedPlace, IndexedPlace, NothingExported
+from memoryd.agents.forgetting import Forgetting
+from memoryd.agents.forgetting_reach import ForgettingReach
+from memoryd.agents.forgotten_places import ExportedPlace, ForgettingPlaces, IndexedPlace, NothingExported
 from memoryd.agents.kept_conversations import ConversationRooms, KeptConversations
 from memoryd.agents.part_settings import transcript_folders
 from memoryd.agents.qa_sessions import QaSessions
@@ -37,12 +38,14 @@ def kept_conversations(
         index=IndexedPlace(index),
         exports=NothingExported() if qmd is None else ExportedPlace(qmd),
     )
+    reach = ForgettingReach(agent.id, places, ledger=ledger, copies=listing.copies)
     return KeptConversations(
         agent.id,
         ConversationRooms(
             listing=listing,
             showing=Showing(qa, _TranscriptLines(index, listing)),
-            forgetting=Forgetting(agent.id, places, ledger=ledger, withheld=index.withheld, copies=listing.copies),
+            forgetting=Forgetting(agent.id, places, ledger=ledger, withheld=index.withheld, reach=reach),
+            reach=reach,
             qa=qa,
             index=index,
         ),

@@ -1,9 +1,12 @@
 """What is made of conversations and has to go with them: the rows of an index, and exports."""
 
 import asyncio
-from typing import Final
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Protocol
 
 from memoryd.agents.conversations import AgentConversations
+from memoryd.agents.qa_sessions import QaSessions
 from memoryd.domain.conversation_paths import holds_turns
 from memoryd.domain.documents import RelativePath
 from memoryd.errors import StoreUnavailable
@@ -13,6 +16,36 @@ from memoryd.store.index_file import delete_set_aside, discard
 OPEN_SECONDS: Final = 20.0
 """How long it is waited for an index that is being opened."""
 _LOOK_SECONDS: Final = 0.05
+
+
+class MadeOfConversations(Protocol):
+    """A place with something that is made of conversations: an index, exports."""
+
+    async def holds(self, path: RelativePath) -> int:
+        """Count what is there of a conversation; raises StoreError."""
+        ...
+
+    async def forget(self, path: RelativePath) -> int:
+        """Remove it, and return how much it was; once more is nothing. Raises StoreError, OSError."""
+        ...
+
+
+class MadeOfTranscripts(MadeOfConversations, Protocol):
+    """Exports, which somebody may want again."""
+
+    async def release(self, path: RelativePath) -> None:
+        """Let there be something of a transcript again."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgettingPlaces:
+    """Where conversations of one agent lie, beside its ledger."""
+
+    workspace: Path
+    qa: QaSessions
+    index: MadeOfConversations
+    exports: MadeOfTranscripts
 
 
 class IndexedPlace:

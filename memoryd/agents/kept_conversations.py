@@ -10,14 +10,20 @@ from pathlib import Path
 from memoryd.agents.conversation_list import ConversationList, ListedConversation
 from memoryd.agents.conversations import AgentConversations
 from memoryd.agents.forgetting import Forgetting
+from memoryd.agents.forgetting_reach import ForgettingReach
 from memoryd.agents.qa_sessions import QaSessions
 from memoryd.agents.receipts import Receipt
 from memoryd.agents.showing import Showing, ShownLines
-from memoryd.domain.conversation_paths import TURNS, holds_turns, is_conversation, transcript_path, turns_path
+from memoryd.domain.conversation_paths import (
+    holds_turns,
+    is_conversation,
+    session_of,
+    transcript_path,
+    turns_path,
+)
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.sessions.conversation_names import cited_lines, is_of, meant_paths
 from memoryd.domain.sessions.transcript_places import place_of
-from memoryd.domain.sessions.turns import SessionId
 from memoryd.errors import InvalidRequest, NotFound
 
 
@@ -60,6 +66,7 @@ class ConversationRooms:
     listing: ConversationList
     showing: Showing
     forgetting: Forgetting
+    reach: ForgettingReach
     qa: QaSessions
     index: AgentConversations
 
@@ -107,7 +114,7 @@ class KeptConversations:
     async def would_forget(self, name: str) -> Receipt:
         """Say what forgetting would remove; raises NotFound, InvalidRequest, StoreError."""
         path, file = await self._to_forget(name)
-        return await self._rooms.forgetting.would_forget(path, file)
+        return await self._rooms.reach.would_forget(path, file)
 
     async def forget(self, name: str) -> Receipt:
         """Take a conversation out of everything; raises NotFound, InvalidRequest, Denied, Disabled, StoreError."""
@@ -138,7 +145,7 @@ class KeptConversations:
         return await self._set_remembered(turns_path(current), is_remembered)
 
     async def _set_remembered(self, path: RelativePath, is_remembered: bool) -> Remembered:
-        await self._rooms.qa.set_remembered(SessionId(path.removeprefix(TURNS)), is_remembered)
+        await self._rooms.qa.set_remembered(session_of(path), is_remembered)
         if is_remembered:
             self._rooms.index.demand()
             return Remembered(path, True)
@@ -148,7 +155,7 @@ class KeptConversations:
     async def is_opened_with(self, name: str, key: str) -> bool:
         """Tell whether a conversation is a session that was opened with this key; raises NotFound, InvalidRequest."""
         path, _ = await self._found(name)
-        session = await self._rooms.qa.find(SessionId(path.removeprefix(TURNS))) if holds_turns(path) else None
+        session = await self._rooms.qa.find(session_of(path)) if holds_turns(path) else None
         return session is not None and bool(key) and session.key == key
 
     async def _to_forget(self, name: str) -> tuple[RelativePath, Path | None]:
@@ -156,7 +163,7 @@ class KeptConversations:
         path, file = await self._found(name)
         if not holds_turns(path) or not self._rooms.qa.is_writable:
             return path, file
-        session = await self._rooms.qa.find(SessionId(path.removeprefix(TURNS)))
+        session = await self._rooms.qa.find(session_of(path))
         place = None if session is None else place_of(session)
         if place is None or not place.file:
             return path, file
@@ -179,13 +186,13 @@ class KeptConversations:
         if not is_of(path, self._agent):
             return None
         if holds_turns(path):
-            session = await self._rooms.qa.find(SessionId(path.removeprefix(TURNS)))
+            session = await self._rooms.qa.find(session_of(path))
             return None if session is None and not self._is_owed(path) else (path, None)
         found = await self._rooms.listing.transcript(path)
         file = None if found is None else found.file
         await self._rooms.index.withheld.load()
         is_known = self._rooms.index.withheld.transcript(path) is not None
-        has_rows = not is_known and file is None and await self._rooms.forgetting.has_rows(path)
+        has_rows = not is_known and file is None and await self._rooms.reach.has_rows(path)
         return (path, file) if file is not None or is_known or has_rows else None
 
     def _is_owed(self, path: RelativePath) -> bool:

@@ -6,10 +6,9 @@ from typing import Final, Protocol
 
 from memoryd.agents.qa_sessions import QaSessions
 from memoryd.domain.citations import Citation
-from memoryd.domain.conversation_paths import TURNS, holds_turns, is_conversation
+from memoryd.domain.conversation_paths import holds_turns, is_conversation, session_of
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.sessions.conversation_names import cited_lines
-from memoryd.domain.sessions.turns import SessionId
 from memoryd.errors import InvalidRequest, NotFound
 from memoryd.sessions.qa_conversations import spoken_lines
 
@@ -71,7 +70,7 @@ class Showing:
         return _shown(citation, texts, range(first, last + 1))
 
     async def _turns(self, path: RelativePath, wanted: range, *, cited: range) -> Mapping[int, str]:
-        session = await self._qa.find(SessionId(path.removeprefix(TURNS)))
+        session = await self._qa.find(session_of(path))
         texts = {} if session is None else {one.number: one.text for one in spoken_lines(session)}
         if not any(number in cited for number in texts):
             raise NotFound(f"there is no such turn of {path}", hint="memoryctl sessions list")

@@ -10,6 +10,7 @@ from typing import Final
 
 from memoryd.domain.documents import RelativePath, is_document_name
 from memoryd.domain.media import modality_of
+from memoryd.domain.sessions.turns import SessionId
 
 TURN_LINES: Final = 2
 """Of a turn: its question and its answer."""
@@ -23,6 +24,11 @@ _PART: Final = re.compile(r"(?s)(?P<path>.+)@[1-9][0-9]*\Z")
 def turns_path(session: str) -> RelativePath:
     """Return the path of a session that is kept as turns."""
     return RelativePath(f"{TURNS}{session}")
+
+
+def session_of(path: RelativePath) -> SessionId:
+    """Return the session whose turns a conversation is."""
+    return SessionId(path.removeprefix(TURNS))
 
 
 def transcript_path(agent: str, name: str) -> RelativePath:
