@@ -4,18 +4,16 @@ Each raises Disabled without `memory.qa.enabled`, NotNow and StoreUnavailable wh
 Denied where it would write and nothing may be written.
 """
 
-import asyncio
-import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from memoryd.agents.workspace_qa import QaProblems, WorkspaceQa
+from memoryd.agents.answers_on_hold import AnswersOnHold
+from memoryd.agents.qa_figures import QaCensus
+from memoryd.agents.workspace_qa import WorkspaceQa, enabled
 from memoryd.config.resolved import Agent
 from memoryd.domain.sessions.excerpts import SessionExcerpt, excerpt
-from memoryd.domain.sessions.keeping import Totals, totals
 from memoryd.domain.sessions.making_turns import RawTurn
-from memoryd.domain.sessions.qa_document import counted
 from memoryd.domain.sessions.recalled import recalled
 from memoryd.domain.sessions.sequences import BUDGET
 from memoryd.domain.sessions.session_ids import safe_id
@@ -23,10 +21,8 @@ from memoryd.domain.sessions.topic_places import topic_places
 from memoryd.domain.sessions.turn_addresses import ALL_TURNS, SeqRange, turn_address
 from memoryd.domain.sessions.turn_times import said_at
 from memoryd.domain.sessions.turns import Session, SessionId, Turn
-from memoryd.errors import Disabled, InvalidRequest, MemorydError, NotFound, StoreError, StoreUnavailable
-from memoryd.sessions.footprint import QaFootprint, footprint
+from memoryd.errors import InvalidRequest, MemorydError, NotFound
 from memoryd.sessions.known_sessions import Entry, head_of
-from memoryd.sessions.qa_room import QaUsage
 from memoryd.sessions.qa_store import QaStore
 from memoryd.sessions.session_sequences import FoundSequence
 from memoryd.sessions.session_turns import AddedTurn
@@ -81,32 +77,22 @@ class RecalledStart:
     turns: tuple[Turn, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class QaFigures:
-    """What there is of an agent's; the footprint is that of the workspace, which other agents may share."""
-
-    sessions: int
-    totals: Totals
-    footprint: QaFootprint
-    usage: QaUsage
-    problems: QaProblems
-
-
 class AgentQa:
     """The questions and answers of one agent; without `shared` they are off."""
 
     def __init__(
         self, agent: Agent, shared: WorkspaceQa | None, ledger: Ledger, withheld: WithheldConversations
     ) -> None:
+        self.on_hold = AnswersOnHold(agent.id, shared, ledger)
+        self.census = QaCensus(agent.id, shared)
         self._id = agent.id
         self._withheld = withheld
-        self._ledger = ledger
         self._turns = agent.memory.qa.context_turns
         self._shared = shared
 
     async def add(self, new: NewTurn) -> TakenTurn:
         """Store a turn, secrets masked; raises InvalidRequest, and Denied for the session of another agent or key."""
-        shared = self._enabled()
+        shared = enabled(self._shared)
         shared.check_writable()
         if not (new.session or new.key):
             raise InvalidRequest("the session is missing", hint="give sessionId, or the sessionKey of the session")
@@ -120,28 +106,28 @@ class AgentQa:
         added = await shared.write(lambda store: self._added(store, new, raw))
         if added is not None:
             if added.dropped_answer is not None:
-                await self.hold(added.session, added.turn.seq, added.dropped_answer)
+                await self.on_hold.hold(added.session, added.turn.seq, added.dropped_answer)
             return TakenTurn(added.session, added.turn)
         named = safe_id(new.session) if new.session else shared.store.turns.newest_session(new.key, self._id)
         return TakenTurn(named, None)
 
     async def sessions(self) -> list[Entry]:
         """Return the sessions that are not in the archive, the newest first."""
-        return await self._enabled().read(self._looked)
+        return await enabled(self._shared).read(self._looked)
 
     async def session(self, name: str, *, seqs: SeqRange = ALL_TURNS, word: str = "") -> SessionExcerpt:
         """Return turns of a session, one in the archive too; raises NotFound."""
-        found = await self._enabled().read(lambda store: self._session(store, name))
+        found = await enabled(self._shared).read(lambda store: self._session(store, name))
         return excerpt(found, seqs=seqs, word=word, max_turns=TURNS_MAX, max_chars=REPLY_CHARS)
 
     async def context(self, options: SequenceOptions) -> FoundSequence:
         """Return the turns to put before the agent, in order, and why these."""
-        return await self._enabled().read(lambda store: self._sequence(store, options))
+        return await enabled(self._shared).read(lambda store: self._sequence(store, options))
 
     async def start(self, key: str) -> RecalledStart:
         """Return the last turns of the newest session with a key; nothing where there are none to be had."""
         try:
-            found = await self._enabled().read(
+            found = await enabled(self._shared).read(
                 lambda store: self._sequence(store, SequenceOptions(key=key)), seconds=START_SECONDS
             )
         except MemorydError:
@@ -157,50 +143,21 @@ class AgentQa:
 
         One that was not kept, or dropped, comes back from the ledger within a week; then NotFound is raised.
         """
-        shared, session = self._enabled(), safe_id(name)
+        shared, session = enabled(self._shared), safe_id(name)
         shared.check_writable()
         before = await self._turn(shared, session, seq)
         if keep and answer is None and before.answer is not None:
             return before
-        wanted = None if not keep else answer or await self._held(session, seq)
+        wanted = None if not keep else answer or await self.on_hold.held(session, seq)
         await shared.write(lambda store: store.turns.mark(session, seq, wanted, agent=self._id))
         if not keep and before.answer is not None:
-            await self.hold(session, seq, before.answer)
+            await self.on_hold.hold(session, seq, before.answer)
         return await self._turn(shared, session, seq)
 
     async def topics(self) -> list[tuple[str, list[str]]]:
         """Return the topics with the addresses of their turns, those with the most turns first."""
         places = topic_places(await self.sessions())
         return sorted(places.items(), key=lambda item: (-len(item[1]), item[0]))
-
-    async def figures(self, *, names_all: bool = False) -> QaFigures:
-        """Count what there is; with `names_all` files are named though nobody knows whose they are."""
-        shared = self._enabled()
-        await shared.read(self._looked)
-        return await asyncio.to_thread(self._counted, shared, names_all)
-
-    async def known_figures(self) -> QaFigures | None:
-        """Count what is known, also while the files cannot be read; None where they are off."""
-        return None if self._shared is None else await asyncio.to_thread(self._counted, self._shared, False)
-
-    @property
-    def problems(self) -> QaProblems:
-        """What is wrong with the files now; nothing where they are off."""
-        return QaProblems() if self._shared is None else self._shared.problems(self._id)
-
-    def _enabled(self) -> WorkspaceQa:
-        if self._shared is None:
-            raise Disabled("questions and answers are off", hint="set memory.qa.enabled: true")
-        return self._shared
-
-    async def hold(self, session: SessionId, seq: int, answer: str) -> None:
-        """Have an answer that is not kept come back within a week, if somebody asks for it."""
-        # what keeps the ledger from being used is told in status, and costs no turn
-        with contextlib.suppress(StoreError, OSError):
-            await self._ledger.hold(self._id, session, seq, answer)
-            # forgotten in between: its answers were deleted before this one came
-            if not await self._enabled().read(lambda store: store.sessions.has(session)):
-                await self._ledger.drop(self._id, session, seq)
 
     async def _is_withheld(self, key: str) -> bool:
         """Tell whether nothing is to be remembered of what is said under a key; raises StoreUnavailable.
@@ -209,18 +166,6 @@ class AgentQa:
         """
         await self._withheld.load()
         return self._withheld.has_key(key)
-
-    async def _held(self, session: SessionId, seq: int) -> str:
-        """Return the answer that is held for a turn; raises NotFound, or StoreUnavailable if nobody can tell."""
-        address = turn_address(session, seq)
-        anew = f"give it anew: memoryctl qa mark '{address}' --answer TEXT"
-        try:
-            held = await self._ledger.held(self._id, session, seq)
-        except (StoreError, OSError) as exc:
-            raise StoreUnavailable(f"the ledger, which may hold the answer, cannot be used: {exc}", hint=anew) from exc
-        if held is None:
-            raise NotFound(f"the answer of {address} is gone: one that is not kept is held for 7 days", hint=anew)
-        return held
 
     def _added(self, store: QaStore, new: NewTurn, raw: RawTurn) -> AddedTurn | None:
         if new.session:
@@ -254,15 +199,3 @@ class AgentQa:
             current = next((head_of(entry).id for entry in store.sessions.of(self._id)), None)
         turns = self._turns if options.turns is None else options.turns
         return store.sequences.find(message, agent=self._id, current=current, turns=turns, budget=options.budget)
-
-    def _counted(self, shared: WorkspaceQa, names_all: bool) -> QaFigures:
-        entries = shared.store.sessions.of(self._id)
-        try:
-            measured = footprint(shared.workspace)
-        except OSError:
-            # the same keeps the store from being read, and `problems` tells of that
-            measured = QaFootprint()
-        problems = shared.problems(self._id, names_all=names_all)
-        return QaFigures(
-            len(entries), totals(counted(entry) for entry in entries), measured, shared.store.archive.usage, problems
-        )

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from memoryd.agents.workspace_qa import WorkspaceQa
+from memoryd.agents.workspace_qa import WorkspaceQa, enabled
 from memoryd.domain.sessions.qa_document import SessionStub
 from memoryd.domain.sessions.turns import Session, SessionId
-from memoryd.errors import Disabled, NotFound
+from memoryd.errors import NotFound
 from memoryd.sessions.forgetting_sessions import ForgottenFiles
 from memoryd.sessions.known_sessions import Entry
 from memoryd.sessions.qa_store import QaStore
@@ -51,17 +51,19 @@ class QaSessions:
 
     async def forget(self, session: SessionId) -> ForgottenFiles:
         """Remove a session from every file of ours; raises NotFound."""
-        return await self._enabled().write(lambda store: store.forgetting.forget(session, agent=self._agent))
+        return await enabled(self._shared).write(lambda store: store.forgetting.forget(session, agent=self._agent))
 
     async def finish_forgetting(self, session: SessionId, asked_at: datetime) -> None:
         """End what a kill ended."""
-        await self._enabled().write(
+        await enabled(self._shared).write(
             lambda store: store.forgetting.finish(session, agent=self._agent, asked_at=asked_at)
         )
 
     async def set_remembered(self, session: SessionId, is_remembered: bool) -> None:
         """Mark a session, or take that back; raises NotFound."""
-        await self._enabled().write(lambda store: store.turns.set_remembered(session, is_remembered, agent=self._agent))
+        await enabled(self._shared).write(
+            lambda store: store.turns.set_remembered(session, is_remembered, agent=self._agent)
+        )
 
     async def current(self, key: str) -> SessionId | None:
         """Return the session of a key that goes on, None if there is none or they are off."""
@@ -77,12 +79,7 @@ class QaSessions:
 
     def check_writable(self) -> None:
         """Raise Disabled or Denied where nothing may be written."""
-        self._enabled().check_writable()
-
-    def _enabled(self) -> WorkspaceQa:
-        if self._shared is None:
-            raise Disabled("questions and answers are off", hint="set memory.qa.enabled: true")
-        return self._shared
+        enabled(self._shared).check_writable()
 
     def _listed(self, store: QaStore) -> list[StoredEntry]:
         store.sessions.look()

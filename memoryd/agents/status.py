@@ -8,7 +8,7 @@ from typing import Final
 from memoryd.agents.conversation_figures import ConversationCensus, ConversationFigures
 from memoryd.agents.degraded import Degradation, Degradations, Shortfall, shortfalls
 from memoryd.agents.figures import Census, Figures
-from memoryd.agents.qa import AgentQa, QaFigures
+from memoryd.agents.qa_figures import QaCensus, QaFigures
 from memoryd.agents.states import (
     AgentState,
     RemoteState,
@@ -92,7 +92,7 @@ class AgentParts:
     embedding: Embedding
     reranking: Reranking | None
     qmd: AgentQmd | None
-    qa: AgentQa
+    qa: QaCensus
     taking: TurnTaking | None
     census: Census
     """Shared by the agents that share the index."""
@@ -141,7 +141,7 @@ class StatusBoard:
         # been exchanged meanwhile; then what lacks a vector was counted for the one before, until the next call
         figures = {census: await census.take() for census in dict.fromkeys(parts.census for parts in agents)}
         counted = [await parts.ledger.count(parts.id) for parts in agents]
-        qas = [await parts.qa.known_figures() for parts in agents]
+        qas = [await parts.qa.known() for parts in agents]
         talks = [await parts.conversations.take() for parts in agents]
         described = []
         for parts, ledger, qa, talk in zip(agents, counted, qas, talks, strict=True):

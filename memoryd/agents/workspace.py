@@ -107,7 +107,7 @@ class Workspace:
         return TranscriptListing(agent.id, transcript_folders(agent), self.conversations[agent.id].withheld)
 
     def _taking(self, agent: Agent, store: WorkspaceQa, listing: TranscriptListing) -> TurnTaking:
-        return TurnTaking(agent=agent.id, look=listing.look, store=store, hold=self.qas[agent.id].hold)
+        return TurnTaking(agent=agent.id, look=listing.look, store=store, hold=self.qas[agent.id].on_hold.hold)
 
     def _sidecar(self, agent: Agent, exports: SessionExports) -> AgentQmd:
         rules, indexer = self.index.rules, self.index.indexer
@@ -185,7 +185,7 @@ class Workspace:
                 embedding=self.embedding,
                 reranking=self.reranking,
                 qmd=qmd,
-                qa=qa,
+                qa=qa.census,
                 taking=self.takings.get(agent.id),
                 census=self._census,
                 ledger=self._ledgers.of(agent),

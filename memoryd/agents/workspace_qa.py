@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from memoryd.agents.loops import NamedLoop
 from memoryd.config.memory import MemorySection
 from memoryd.config.resolved import Agent
-from memoryd.errors import Denied, MemorydError, NotNow, StoreUnavailable
+from memoryd.errors import Denied, Disabled, MemorydError, NotNow, StoreUnavailable
 from memoryd.search.word_background import commonness
 from memoryd.sessions.qa_store import QaStore
 from memoryd.sessions.upkeep import QaUpkeep
@@ -151,6 +151,13 @@ class WorkspaceQa:
                 f"there is no folder {self.workspace}", hint="make the folder of the workspace first"
             )
         return step(self.store)
+
+
+def enabled(shared: WorkspaceQa | None) -> WorkspaceQa:
+    """Return the questions and answers of a workspace; raises Disabled where they are off."""
+    if shared is None:
+        raise Disabled("questions and answers are off", hint="set memory.qa.enabled: true")
+    return shared
 
 
 def workspace_qas(agents: Sequence[Agent]) -> dict[str, WorkspaceQa]:

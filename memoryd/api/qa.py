@@ -5,7 +5,8 @@ from typing import Annotated
 
 from fastapi import Path, Query
 
-from memoryd.agents.qa import NewTurn, QaFigures, SequenceOptions, TakenTurn
+from memoryd.agents.qa import NewTurn, SequenceOptions, TakenTurn
+from memoryd.agents.qa_figures import QaFigures
 from memoryd.api.dependencies import AdmittedByQuery, Asking, Memories
 from memoryd.api.qa_models import (
     QaAddReply,
@@ -118,7 +119,7 @@ async def topics(admitted: AdmittedByQuery, memories: Memories, limit: Limit = 5
 async def stats(admitted: AdmittedByQuery, caller: Asking, memories: Memories) -> QaStatsReply:
     """Count sessions, turns and kept answers, and measure their files."""
     # an agent is not told the names of files that may be of another one's conversations
-    return stats_reply(await memories.qa(admitted).figures(names_all=caller.binding.is_owners))
+    return stats_reply(await memories.qa(admitted).census.now(names_all=caller.binding.is_owners))
 
 
 def _added(taken: TakenTurn) -> QaAddReply:
