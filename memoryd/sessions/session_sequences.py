@@ -46,13 +46,13 @@ class SessionSequences:
             try:
                 whole = self._sessions.read(known.entry.session.id, agent=agent)
             except (NotFound, StoreError):
-                # gone or damaged since it was seen; `problems` tells
+                # gone or damaged since it was seen; `session_problems` tells
                 return FoundSequence(choice)
         return FoundSequence(choice, sequence(whole, last_seq=choice.last_seq, turns=turns, budget=budget))
 
     def learn(self) -> None:
         """Read the long sessions that the main file has no words of, one after the other, so that words find them."""
         for name in self._sessions.known.unlearned():
-            # gone or damaged since it was seen; `problems` tells
+            # gone or damaged since it was seen; `session_problems` tells
             with contextlib.suppress(NotFound, StoreError):
                 self._sessions.known.learn(self._sessions.changes.read(name).session)

@@ -56,17 +56,12 @@ class WorkspaceSessions:
         return self._is_open
 
     @property
-    def problems(self) -> list[str]:
-        """Files that are not ours or damaged, and stay as they are, each with the reason."""
-        return [*self.main.problems, *(f"{path}: {problem}" for path, problem, _ in self.session_problems())]
-
-    @property
     def main_problems(self) -> list[str]:
-        """Those of them that are of no session."""
+        """What is not ours or damaged where a file for all sessions should be, and stays, each with the reason."""
         return list(self.main.problems)
 
     def session_problems(self) -> list[tuple[str, str, str]]:
-        """Return path and reason of those that are of sessions, and whose they are: empty if nobody knows."""
+        """Return path and reason of such files of single sessions, and whose they are: empty if nobody knows."""
         return [
             (f"{SESSIONS}/{name}.json", one.problem, head_of(one.entry).agent if one.entry else "")
             for name, one in sorted(self.known.all().items())

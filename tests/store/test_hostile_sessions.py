@@ -107,7 +107,7 @@ def test_store_tells_of_it_and_goes_on(data: bytes) -> None:
             assert step is None or step.stamp
         again = QaStore(store.sessions.workspace)
         again.sessions.open()
-        assert {one for one in again.sessions.problems if "good" in one} == set()
+        assert [path for path, _, _ in again.sessions.session_problems() if "good" in path] == []
 
 
 @pytest.mark.parametrize("seq", [MAX_COUNT, MAX_COUNT - 1])
