@@ -1,10 +1,12 @@
 """The loop that keeps the conversation index of one agent equal to one source, in the background and in small steps.
 
+A long conversation is read by turns with others, and left for a look when something may have changed meanwhile.
 Each step is one transaction, which also says where the next one begins: a kill at any time costs that step alone.
 """
 
 import asyncio
 import contextlib
+import math
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -15,6 +17,7 @@ import structlog
 from memoryd.domain.debounce import Debounce
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.sessions.conversation_parts import grown
+from memoryd.domain.sessions.reading_order import ReadingOrder, Renaming
 from memoryd.errors import MemorydError, StoreError
 from memoryd.index.threads import in_thread
 from memoryd.sessions.conversation_cutting import cut
@@ -26,6 +29,10 @@ log = structlog.get_logger(__name__)
 
 BUSY_SECONDS = 0.05
 BUSY_LOOKS = 40
+LEAST_SECONDS = 0.5
+"""So long is read between two looks, whatever happens meanwhile."""
+LOOK_SHARE = 10.0
+"""And so many times as long as a look takes."""
 LOOK_SECONDS = 1.0
 """How often whoever waits for a look sees whether it can be had at all."""
 
@@ -79,6 +86,7 @@ class ConversationFeeder:
         self._asked = 1
         """The start is a demand: what changed while nobody looked is read at once."""
         self._answered = self._failed = 0
+        self._renaming = Renaming()
         self._wake = asyncio.Event()
         self._progress = asyncio.Condition()
 
@@ -119,7 +127,8 @@ class ConversationFeeder:
             self._wake.clear()
             try:
                 self.is_reading = True
-                await self._round(is_forced=is_forced)
+                if not await self._round(ticket, is_forced=is_forced):
+                    continue
             except (MemorydError, OSError) as exc:
                 # a file that is being opened yet is no trouble
                 if self._writer.is_open or self._writer.why_closed():
@@ -155,7 +164,10 @@ class ConversationFeeder:
             async with asyncio.timeout(seconds):
                 await self._wake.wait()
 
-    async def _round(self, *, is_forced: bool) -> None:
+    async def _round(self, ticket: int, *, is_forced: bool) -> bool:
+        """Look at the source and read what is due; return False if another look is, before all of it was read."""
+        now = asyncio.get_running_loop().time
+        began = now()
         known = await self._writer.known()
         read = {
             path: "" if one.chunker != self._writer.chunker else one.stamp
@@ -168,18 +180,35 @@ class ConversationFeeder:
         self.looks += 1
         self._on_look()
         self._again_in = look.again_in
-        for number, path in enumerate(look.due):
-            if number:
-                await self._give_way()
-            await self._read(path)
+        # a look that takes long is not to take all the time
+        until = now() + max(LEAST_SECONDS, LOOK_SHARE * (now() - began))
+        order = ReadingOrder(path for path in look.due if read.get(path) != "")
+        order.begun.extend(path for path in look.due if read.get(path) == "")
+        gone = [path for path in read if path not in look.present]
+        self._renaming.note(gone, order.fresh)
+        while (path := order.next()) is not None:
+            if not await self._read(path):
+                order.begun.append(path)
+            await self._give_way()
+            if now() >= until and self._is_look_due(ticket, began):
+                break
         # what is new first: a conversation under another name keeps its vectors so
-        await self._writer.purge([path for path in read if path not in look.present])
+        await self._writer.purge(self._renaming.settled({*order.fresh, *order.begun}))
+        return order.is_empty
 
-    async def _read(self, path: RelativePath) -> None:
-        """Read one conversation to its end; what stands in the way of it does not stand in the way of others."""
+    def _is_look_due(self, ticket: int, looked_at: float) -> bool:
+        at = [looked_at + self._settings.reconcile] if self._settings.reconcile else []
+        at += [] if self._debounce.due is None else [self._debounce.due]
+        return self._asked > ticket or min(at, default=math.inf) <= asyncio.get_running_loop().time()
+
+    async def _read(self, path: RelativePath) -> bool:
+        """Read some more of one conversation; what stands in its way does not stand in the way of others.
+
+        Return whether there is nothing more to be done for it now.
+        """
         try:
-            while not await self._step(path):
-                await self._give_way()
+            if not await self._step(path):
+                return False
         except StoreError:
             raise
         except UnreadableConversationError as exc:
@@ -191,6 +220,7 @@ class ConversationFeeder:
         else:
             self.failures.pop(path, None)
             self.last_read_at = datetime.now(UTC)
+        return True
 
     async def _step(self, path: RelativePath) -> bool:
         """Read some more and keep it; return whether that was the end."""

@@ -105,7 +105,8 @@ class TranscriptConversations:
         self._places = places
         skipped = (*found.skipped, *(SkippedFile(path, BEYOND) for path in beyond))
         self.seen = _seen(found.folders, places, len(withheld), skipped)
-        newest_first = sorted(due, key=lambda path: -places[path].stat.mtime_ns)
+        # of one that was read already something is told that may be so no more
+        newest_first = sorted(due, key=lambda path: (not read.get(path), -places[path].stat.mtime_ns))
         present, again_in = places.keys() | (kept - withheld), min(self._rests, default=None)
         return SourceLook(present, newest_first, "; ".join(found.troubles), again_in)
 

@@ -153,6 +153,34 @@ async def test_a_large_one_is_read_in_steps_that_each_say_where_the_next_begins(
         assert await talk.dump() == stepwise
 
 
+async def test_a_large_one_holds_up_no_other(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memoryd.sessions.transcript_conversations.STEP_BYTES", 1_000)
+    write(folder / "old.jsonl", [spoken("Where does the quetzal nest?")])
+    write(folder / "gone.jsonl", [spoken("Who saw the stork?")])
+    async with talking(tmp_path, transcripts=NEVER) as talk:
+        await talk.sync()
+        # thousands of steps: far more than the rest of this takes
+        write(folder / "0d9f.jsonl", [spoken(f"Is {number} enough?") for number in range(30_000)])
+        talk.conversations.demand()
+        await eventually_async(lambda: has_begun(talk))
+        write(folder / "new.jsonl", [spoken("And the toucan?")])
+        write(folder / "old.jsonl", [spoken("Where does the heron nest now, and since when?")])
+        talk.conversations.demand()
+        await eventually_async(lambda: talk.found("toucan"))
+        await eventually_async(lambda: talk.found("heron"))
+        assert not await talk.found("quetzal")
+        (folder / "gone.jsonl").unlink()
+        talk.conversations.demand()
+        await eventually_async(lambda: _is_gone(talk, "stork"))
+        assert await has_begun(talk)
+        assert not talk.conversations.feeders[1].is_settled
+
+
+async def has_begun(talk: Talk) -> bool:
+    """Tell whether a transcript is being read, and not to its end."""
+    return (await stamps(talk)).get(LOG) == ""
+
+
 async def test_a_deleted_transcript_goes_and_a_vanished_folder_has_a_grace(tmp_path: Path, folder: Path) -> None:
     write(folder / "0d9f.jsonl", [spoken("Where does the quetzal nest?")])
     write(folder / "1a2b.jsonl", [spoken("Where does the heron nest?")])

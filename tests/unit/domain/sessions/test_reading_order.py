@@ -1,0 +1,28 @@
+"""Long conversations are read by turns with all others, and what may have been renamed is kept until that is known."""
+
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.sessions.reading_order import ReadingOrder, Renaming
+
+A, B, C = (RelativePath(name) for name in "abc")
+
+
+def test_one_that_was_begun_is_read_on_between_others() -> None:
+    order = ReadingOrder(RelativePath(f"{number}") for number in range(10))
+    order.begun.extend([A, B])
+    taken = []
+    while (path := order.next()) is not None:
+        taken.append(path)
+        if path in (A, B) and len(taken) < 14:
+            order.begun.append(path)
+    assert taken[:15] == ["0", "1", "2", "3", A, "4", "5", "6", "7", B, "8", "9", A, B, A]
+    assert order.is_empty
+
+
+def test_what_is_gone_waits_for_what_was_new_then_and_for_nothing_else() -> None:
+    renaming = Renaming()
+    renaming.note([A], [B])
+    assert renaming.settled([B, C]) == []
+    renaming.note([A], [C])
+    assert renaming.settled([C]) == [A]
+    renaming.note([], [])
+    assert renaming.settled([]) == []
