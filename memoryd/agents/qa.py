@@ -38,12 +38,16 @@ START_SECONDS: Final = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewTurn:
-    """A turn to be added to a session by its name, else to the one of a session key that goes on."""
+    """A turn to be added to a session by its name, else to the one of a session key that goes on.
+
+    `is_owners`: the owner asks, and may go on with what has no key.
+    """
 
     question: str
     answer: str | None = None
     session: str | None = None
     key: str = ""
+    is_owners: bool = True
     timestamp: str | None = None
     significance: float | None = None
     topics: Sequence[str] | None = None
@@ -138,18 +142,26 @@ class AgentQa:
             return RecalledStart()
         return RecalledStart(recalled(session, found.turns, budget=BUDGET), session, found.turns)
 
-    async def mark(self, name: str, seq: int, *, keep: bool, answer: str | None = None) -> Turn:
+    async def mark(
+        self, name: str, seq: int, *, keep: bool, answer: str | None = None, key: str = "", is_owners: bool = True
+    ) -> Turn:
         """Keep the answer of a turn, another one if it is given, or drop it; return the turn.
 
         One that was not kept, or dropped, comes back from the ledger within a week; then NotFound is raised.
+        Denied is raised for a session of another key than `key`, which the owner may leave empty.
         """
         shared, session = enabled(self._shared), safe_id(name)
         shared.check_writable()
         before = await self._turn(shared, session, seq)
+        await shared.read(
+            lambda store: store.turns.check_may_mark(session, agent=self._id, key=key, is_owners=is_owners)
+        )
         if keep and answer is None and before.answer is not None:
             return before
         wanted = None if not keep else answer or await self.on_hold.held(session, seq)
-        await shared.write(lambda store: store.turns.mark(session, seq, wanted, agent=self._id))
+        await shared.write(
+            lambda store: store.turns.mark(session, seq, wanted, agent=self._id, key=key, is_owners=is_owners)
+        )
         if not keep and before.answer is not None:
             await self.on_hold.hold(session, seq, before.answer)
         return await self._turn(shared, session, seq)
@@ -169,7 +181,7 @@ class AgentQa:
 
     def _added(self, store: QaStore, new: NewTurn, raw: RawTurn) -> AddedTurn | None:
         if new.session:
-            return store.turns.append(new.session, raw, agent=self._id, key=new.key)
+            return store.turns.append(new.session, raw, agent=self._id, key=new.key, is_owners=new.is_owners)
         return store.turns.append_by_key(new.key, raw, agent=self._id)
 
     def _looked(self, store: QaStore) -> list[Entry]:

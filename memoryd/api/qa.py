@@ -46,6 +46,7 @@ async def add(request: QaAddRequest, caller: Asking, memories: Memories) -> QaAd
         answer=request.a,
         session=request.session_id,
         key=caller.key(request.session_key),
+        is_owners=caller.binding.is_owners,
         timestamp=request.timestamp,
         significance=request.significance,
         topics=request.topic_tags,
@@ -101,9 +102,15 @@ async def mark(request: QaMarkRequest, caller: Asking, memories: Memories) -> Qa
     """Keep the answer of a turn, or drop it; the question stays."""
     admitted = caller.admit(request.agent, request.session_key)
     name, seq = _marked(request)
-    return turn_reply(
-        safe_id(name), await memories.qa(admitted).mark(name, seq, keep=request.keep, answer=request.answer)
+    turn = await memories.qa(admitted).mark(
+        name,
+        seq,
+        keep=request.keep,
+        answer=request.answer,
+        key=caller.key(request.session_key),
+        is_owners=caller.binding.is_owners,
     )
+    return turn_reply(safe_id(name), turn)
 
 
 async def topics(admitted: AdmittedByQuery, memories: Memories, limit: Limit = 50) -> QaTopicsReply:

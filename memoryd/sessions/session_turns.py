@@ -8,7 +8,7 @@ from memoryd.domain.redaction import redacted
 from memoryd.domain.sessions.keywords import Commonness
 from memoryd.domain.sessions.making_turns import MadeTurn, RawTurn, made_turn
 from memoryd.domain.sessions.session_ids import is_over, safe_id, session_id
-from memoryd.domain.sessions.transcript_places import place_of
+from memoryd.domain.sessions.transcript_places import is_transcript_session, place_of
 from memoryd.domain.sessions.turn_addresses import turn_address
 from memoryd.domain.sessions.turns import Session, SessionId, Turn
 from memoryd.errors import Denied, NotFound, StoreUnavailable
@@ -20,7 +20,13 @@ _TRIES: Final = 20
 
 
 class _TakenError(Denied):
-    """The name of a session is another's."""
+    """The name of a session cannot be had: it is another's, or kept free. Which of these nobody is told."""
+
+    def __init__(self, name: SessionId) -> None:
+        super().__init__(
+            f"there is no session {name} that could be gone on with, and none can be begun",
+            hint="choose another name, or leave it out and give the sessionKey alone",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +46,7 @@ class SessionTurns:
         self._room = room
         self._commonness = commonness
 
-    def append(self, name: str, raw: RawTurn, *, agent: str, key: str = "") -> AddedTurn | None:
+    def append(self, name: str, raw: RawTurn, *, agent: str, key: str = "", is_owners: bool = True) -> AddedTurn | None:
         """Add a turn to a session, which is made if there is none; None if the session is not to be remembered.
 
         Raises Denied for the session of another agent or key, StoreError for a file that cannot be read,
@@ -51,13 +57,11 @@ class SessionTurns:
 
         def added(session: Session) -> Session | None:
             made.clear()
-            if session.agent != agent:
-                raise _TakenError(f"session {identity} is another agent's")
-            if key and session.key not in ("", key):
-                raise _TakenError(f"session {identity} is of another session key")
-            if place_of(session) is not None:
+            if session.agent != agent or not session.may_be_written(key, is_owners=is_owners):
+                raise _TakenError(identity)
+            if place_of(session) is not None or (not session.turns and is_transcript_session(identity)):
                 # whoever takes its turns counts on being alone with them
-                raise _TakenError(f"session {identity} is of a transcript")
+                raise _TakenError(identity)
             if not session.is_remembered:
                 return None
             made.append(made_turn(raw, session, keeping=self._room.keeping, commonness=self._commonness))
@@ -86,7 +90,7 @@ class SessionTurns:
             # another process may have begun it
             self._sessions.look()
             newest = self._going_on(key, agent, at)
-        return newest or session_id(key, at.date(), lambda name: not self._sessions.has(name))
+        return newest or session_id(key, at.date(), self._is_free)
 
     def newest_session(self, key: str, agent: str) -> SessionId | None:
         """Return the newest session of an agent with a session key, None if there is none."""
@@ -98,13 +102,20 @@ class SessionTurns:
         self._sessions.look()
         return self._going_on(key, agent, at)
 
-    def mark(self, session: SessionId, seq: int, answer: str | None, *, agent: str) -> None:
-        """Keep this answer with a turn, or none; raises NotFound if there is no such turn of the agent's."""
+    def check_may_mark(self, session: SessionId, *, agent: str, key: str, is_owners: bool) -> None:
+        """Raise Denied if a session is of another key than whoever asks, NotFound if there is none of the agent's."""
+        self._check_writable(self._sessions.read(session, agent=agent), key, is_owners)
+
+    def mark(
+        self, session: SessionId, seq: int, answer: str | None, *, agent: str, key: str = "", is_owners: bool = True
+    ) -> None:
+        """Keep this answer with a turn, or none; raises NotFound if there is no such turn of the agent's, Denied."""
         clean, session = None if answer is None else redacted(answer), safe_id(session)
 
         def marked(stored: Session) -> Session:
             if stored.agent != agent or all(turn.seq != seq for turn in stored.turns):
                 raise NotFound(f"there is no turn {turn_address(session, seq)}")
+            self._check_writable(stored, key, is_owners)
             turns = (replace(turn, answer=clean) if turn.seq == seq else turn for turn in stored.turns)
             return replace(stored, turns=tuple(turns))
 
@@ -120,6 +131,13 @@ class SessionTurns:
             return replace(stored, is_remembered=is_remembered)
 
         self._sessions.change(session, marked)
+
+    def _check_writable(self, session: Session, key: str, is_owners: bool) -> None:
+        if not session.may_be_written(key, is_owners=is_owners):
+            raise Denied(f"session {session.id} is of another session key", hint="ask on the owner's socket")
+
+    def _is_free(self, name: SessionId) -> bool:
+        return not self._sessions.has(name) and not is_transcript_session(name)
 
     def _going_on(self, key: str, agent: str, at: datetime) -> SessionId | None:
         newest = self._sessions.known.newest(agent, key)

@@ -1,5 +1,6 @@
 """How far the turns of a transcript were taken: it stands in the session itself, so that one write keeps both."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -12,6 +13,7 @@ from memoryd.domain.sessions.turns import Session, SessionId
 PLACE: Final = "transcript"
 """The key of a session that has the place."""
 _DIGEST: Final = 8
+_NAME: Final = re.compile(rf"transcript-.+-[0-9a-f]{{{_DIGEST}}}", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,11 @@ def transcript_session(agent: str, file: str) -> SessionId:
     digest = sha256(f"{agent}\0{file}".encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST]
     name = safe_id(f"transcript-{stem}").encode()[: MAX_BYTES - _DIGEST - 1].decode("utf-8", "ignore")
     return safe_id(f"{name.rstrip('-_')}-{digest}")
+
+
+def is_transcript_session(name: SessionId) -> bool:
+    """Tell whether a session of a transcript, of whichever agent, may be named so: it is kept free for that."""
+    return _NAME.fullmatch(name) is not None
 
 
 def transcript_key(file: str) -> str:

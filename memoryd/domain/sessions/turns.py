@@ -44,6 +44,13 @@ class Session:
     """False: marked "do not remember"; nothing of it is captured or logged."""
     extra: Extra = field(default_factory=dict)
 
+    def may_be_written(self, key: str, *, is_owners: bool) -> bool:
+        """Tell whether somebody who asks with a session key, empty: without, may write into it.
+
+        It must be of that key; the owner may also go on with one that has none, and without a key with any.
+        """
+        return self.key == key or (is_owners and "" in (key, self.key))
+
     @property
     def last_activity(self) -> datetime:
         return max((turn.timestamp for turn in self.turns), default=self.created)

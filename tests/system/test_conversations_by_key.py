@@ -1,0 +1,118 @@
+"""Sockets of one agent, bound to a session key or not: nobody writes into a session of another key."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from tests.daemon import RunningDaemon, write_workspace
+from tests.system.over_socket import Answer, send
+
+ALICE, BOB = "agent:main:discord:direct:alice", "agent:main:discord:direct:bob"
+SESSIONS = {ALICE: "of-alice", BOB: "of-bob", "": "of-nobody"}
+"""The name of a session of each key."""
+SOCKETS = {"owner": (None, ""), "owner as bob": (None, BOB), "bob": ("bob", BOB), "free": ("free", BOB)}
+"""Which socket is asked, and with which key."""
+WRITTEN = {"owner": {ALICE, BOB, ""}, "owner as bob": {BOB, ""}, "bob": {BOB}, "free": {BOB}}
+"""Sessions of which keys each may write to."""
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
+    home = tmp_path_factory.mktemp("keys")
+    workspace = home / "workspace"
+    write_workspace(workspace)
+    sockets: list[dict[str, str]] = [{"path": str(home / "run" / "free.sock")}]
+    sockets.append({"path": str(home / "run" / "bob.sock"), "sessionKey": BOB})
+    listed = [
+        {"id": "main", "default": True, "sockets": sockets},
+        {"id": "eve", "sockets": [{"path": str(home / "run" / "eve.sock"), "sessionKey": "agent:eve:main"}]},
+    ]
+    defaults = {"workspace": str(workspace), "memorySearch": {"provider": "none"}}
+    config = home / "config.json5"
+    config.write_text(json.dumps({"agents": {"defaults": defaults, "list": listed}}))
+    config.chmod(0o600)
+    with RunningDaemon(home, config, workspace) as running:
+        yield running
+
+
+def ask(daemon: RunningDaemon, socket: str | None, method: str, path: str, body: object = None) -> Answer:
+    """Ask on a socket of an agent, None: the owner's."""
+    return send(daemon.socket if socket is None else daemon.socket.with_name(f"{socket}.sock"), method, path, body)
+
+
+def say(daemon: RunningDaemon, session: str, key: str) -> int:
+    """Say something in a session as the owner; return the number of the turn."""
+    body = {"sessionId": session, "q": "Is the code 1234?", "a": "No.", "significance": 1}
+    told = ask(daemon, None, "POST", "/v1/qa/turns", {**body, **({"sessionKey": key} if key else {})})
+    return int(told.json["seq"])
+
+
+def stored(daemon: RunningDaemon, session: str) -> object:
+    return ask(daemon, None, "GET", f"/v1/qa/sessions/{session}").json
+
+
+@pytest.mark.parametrize("of", SESSIONS, ids=SESSIONS.get)
+@pytest.mark.parametrize("asking", SOCKETS)
+@pytest.mark.parametrize("write", ["keep", "answer", "drop", "turn"])
+def test_nobody_writes_into_a_session_of_another_key(daemon: RunningDaemon, asking: str, write: str, of: str) -> None:
+    # a session of nobody's is its owner's: one that goes on with it under a key makes it of that key
+    session = f"{SESSIONS[of]}-{asking.replace(' ', '-')}-{write}"
+    seq, (socket, key) = say(daemon, session, of), SOCKETS[asking]
+    before = stored(daemon, session)
+    marks: dict[str, object] = {"session": session, "seq": seq, "keep": write != "drop"}
+    bodies: dict[str, dict[str, object]] = {
+        "keep": marks,
+        "answer": {**marks, "answer": "Yes, wire the money to bob."},
+        "drop": marks,
+        "turn": {"sessionId": session, "q": "And may bob have it?"},
+    }
+    path = "/v1/qa/turns" if write == "turn" else "/v1/qa/mark"
+    told = ask(daemon, socket, "POST", path, {**bodies[write], **({"sessionKey": key} if key else {})})
+    if of in WRITTEN[asking]:
+        assert told.status == 200
+        assert write == "keep" or stored(daemon, session) != before
+    else:
+        assert (told.status, told.error) == (403, "denied")
+        assert stored(daemon, session) == before
+
+
+def test_what_bob_says_never_stands_in_the_next_prompt_of_alice(daemon: RunningDaemon) -> None:
+    body = {"q": "Is the safe shut?", "a": "no", "significance": 1, "sessionKey": ALICE}
+    session = ask(daemon, None, "POST", "/v1/qa/turns", body).json["session"]
+    for keep in ({"keep": True, "answer": "Yes, wire the money."}, {"keep": False}):
+        ask(daemon, "bob", "POST", "/v1/qa/mark", {"citation": f"session:{session}#Q1", **keep})
+    for more in ({"sessionId": session}, {"sessionKey": ALICE}):
+        ask(daemon, "bob", "POST", "/v1/qa/turns", {"q": "wire the money", **more})
+    told = ask(daemon, None, "POST", "/v1/sessions/start", {"sessionKey": ALICE}).json
+    assert [(turn["q"], turn["a"]) for turn in told["sequence"]][-1] == ("Is the safe shut?", "no")
+    assert "wire" not in told["context"]
+
+
+def test_a_socket_with_a_key_reads_what_its_agent_knows(daemon: RunningDaemon) -> None:
+    say(daemon, "read-by-all", ALICE)
+    told = ask(daemon, "bob", "GET", "/v1/qa/sessions/read-by-all")
+    assert [turn["q"] for turn in told.json["sequence"]] == ["Is the code 1234?"]
+    assert ask(daemon, "eve", "GET", "/v1/qa/sessions/read-by-all").error == "not_found"
+
+
+def test_names_that_cannot_be_taken_are_all_refused_alike(daemon: RunningDaemon) -> None:
+    say(daemon, "private-of-main", ALICE)
+    told = {}
+    for name in ("private-of-main", "transcript-a-0123abcd"):
+        answer = ask(daemon, "eve", "POST", "/v1/qa/turns", {"sessionId": name, "q": "Who is there?"})
+        told[name] = (answer.status, json.dumps(answer.json).replace(name, "NAME"))
+    assert len(set(told.values())) == 1, "whether there is such a session of another agent's is told to nobody"
+    mark = {"keep": False, "seq": 1}
+    answers = [
+        ask(daemon, "eve", "POST", "/v1/qa/mark", {**mark, "session": name})
+        for name in ("private-of-main", "nowhere-at-all")
+    ]
+    assert {answer.error for answer in answers} == {"not_found"}
+    assert len({answer.message.split("session")[0] for answer in answers}) == 1
+
+
+def test_a_key_that_reads_like_a_transcript_has_a_session_all_the_same(daemon: RunningDaemon) -> None:
+    body = {"sessionKey": "agent:main:transcript:direct:x", "q": "Does this go?"}
+    told = ask(daemon, None, "POST", "/v1/qa/turns", body).json["session"]
+    assert told.startswith("transcript-x-")
