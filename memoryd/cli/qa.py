@@ -96,7 +96,7 @@ def _print_added(reply: QaAddReply, *, is_answered: bool) -> None:
     click.echo(reply["citation"])
     if is_answered and not reply["kept"]:
         note(
-            f"the answer is not significant enough ({reply['significance']}); it can be kept for seven days: "
+            f"the answer is not kept (significance {reply['significance']}); for seven days this brings it back: "
             f"memoryctl qa mark {reply['citation']}"
         )
 

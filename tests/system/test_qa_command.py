@@ -44,6 +44,7 @@ def test_turns_are_added_and_shown(daemon: RunningDaemon) -> None:
     assert qa(daemon, "add", "-", "--session", "ports", given="and the proxy?\n").stdout == "session:ports#Q2\n"
     answer = ("--answer", "-", "--significance", "0")
     done = qa(daemon, "add", "thanks", *answer, "--session", "ports", given="Glad to help.")
+    assert "not kept (significance 0.0)" in done.stderr
     assert "qa mark session:ports#Q3" in done.stderr
     shown = qa(daemon, "show", "ports")
     assert shown.returncode == Exit.DONE
