@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,6 +11,7 @@ from memoryd.agents.part_settings import feed_settings, indexed_folders
 from memoryd.agents.workspace_index import Surroundings
 from memoryd.agents.workspace_qa import WorkspaceQa
 from memoryd.config.resolved import Agent
+from memoryd.domain.documents import SkippedFile
 from memoryd.errors import StoreError
 from memoryd.sessions.conversation_feeder import ConversationFeeder, FeedSettings
 from memoryd.sessions.conversation_writer import ConversationWriter
@@ -123,6 +124,11 @@ class ConversationFeeds:
     def seen(self) -> SeenTranscripts | None:
         """What the last look at the transcripts found; None where they are not wanted."""
         return None if self.transcripts is None else self.transcripts.transcripts.seen
+
+    @property
+    def partly_read(self) -> Sequence[SkippedFile]:
+        """The transcripts of which lines were left out for their size."""
+        return () if self.transcripts is None else self.transcripts.transcripts.partly_read()
 
     def loops(self, name: str) -> list[NamedLoop]:
         """Name the loops, each after `name`."""

@@ -91,3 +91,4 @@ class ConversationCensus:
         seen = self._conversations.feeds.seen
         if seen is not None:
             yield from seen.skipped
+        yield from self._conversations.feeds.partly_read

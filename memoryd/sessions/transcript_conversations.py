@@ -13,8 +13,9 @@ from memoryd.domain.conversation_paths import transcript_path
 from memoryd.domain.documents import RelativePath, SkippedFile
 from memoryd.domain.sessions.conversation_parts import ConversationLine
 from memoryd.domain.sessions.reading_on_time import ReadingRule, is_due, rests_in
-from memoryd.domain.sessions.transcripts.steps import ReadOn, TranscriptState
+from memoryd.domain.sessions.transcripts.steps import CountedLine, ReadOn, TranscriptState
 from memoryd.domain.sessions.transcripts.tails import read_tail, written_tail
+from memoryd.domain.sessions.transcripts.utterances import LeftOut
 from memoryd.domain.sessions.turn_times import time_of_file
 from memoryd.errors import StoreUnavailable
 from memoryd.files.scanner import FolderId
@@ -36,6 +37,7 @@ from memoryd.sessions.transcripts.reading_on import read_on
 STEP_BYTES: Final = 512 << 10
 """Read in one step: some hundredths of a second in a thread."""
 BEYOND: Final = "not indexed: with newer transcripts it is more than memory.sessions.maxBytes"
+TOO_LARGE: Final = "{:,} of its lines, as read since the start of memoryd, are too large, and left out"
 _NOTHING_READ: Final = (TranscriptState.UNKNOWN, TranscriptState.OTHER_FORMAT)
 
 
@@ -86,6 +88,8 @@ class TranscriptConversations:
         self._max_bytes = max_bytes
         self._growing = GrowingFiles(clock)
         self._places: Mapping[RelativePath, FolderTranscript] = {}
+        self._too_large: dict[RelativePath, int] = {}
+        """How many lines were left out for their size."""
         self._rests: list[float] = []
         """In how many seconds transcripts that have grown a little will have rested long enough."""
 
@@ -98,6 +102,7 @@ class TranscriptConversations:
         places = {path: one for path, one in found.transcripts.items() if path not in withheld}
         beyond = _beyond(places, self._max_bytes)
         places = {path: one for path, one in places.items() if path not in beyond}
+        self._too_large = {path: lines for path, lines in self._too_large.items() if path in places}
         self._growing.keep({one.file for one in places.values()})
         kept = {path for path, state in read.items() if found.lost and folder_of(state) in (None, *found.lost)}
         self._rests = []
@@ -122,6 +127,8 @@ class TranscriptConversations:
         if step.state is TranscriptState.UNREADABLE:
             raise StoreUnavailable(step.problem)
         is_afresh = not before.offset or step.state in (TranscriptState.REWRITTEN, *_NOTHING_READ)
+        left_out = step.counts[CountedLine.TOO_LONG] + step.counts[LeftOut.TOO_MANY_VALUES]
+        self._too_large[path] = left_out + (0 if is_afresh else self._too_large.get(path, 0))
         return ReadStep(
             lines=tuple(_lines(step, is_first=is_afresh)),
             tail=written_tail(step.tail),
@@ -129,6 +136,10 @@ class TranscriptConversations:
             is_afresh=is_afresh,
             problem=step.problem if step.state in _NOTHING_READ else "",
         )
+
+    def partly_read(self) -> list[SkippedFile]:
+        """Return the transcripts of which lines were left out for their size."""
+        return [SkippedFile(path, TOO_LARGE.format(lines)) for path, lines in self._too_large.copy().items() if lines]
 
     def _is_withheld(self, path: RelativePath, file: Path, *, is_known: bool) -> bool:
         if self._withholding.names(path):

@@ -256,3 +256,19 @@ async def test_switched_off_what_was_read_goes(tmp_path: Path, folder: Path) -> 
 
 async def _is_empty(talk: Talk) -> bool:
     return talk.conversations.database.is_open and not await stamps(talk)
+
+
+async def test_lines_that_are_too_large_are_counted_and_told(tmp_path: Path, folder: Path) -> None:
+    file = folder / "0d9f.jsonl"
+    values = '{"type":"message","message":{"role":"user","content":[' + "[]," * 300_000 + "[]]}}\n"
+    write(file, [spoken("Where does the quetzal nest?"), values, spoken("x" * (9 << 20)), spoken("And the toucan?")])
+    async with talking(tmp_path, transcripts={**NEVER, "deltaBytes": 1}) as talk:
+        await talk.sync()
+        assert await talk.found("toucan") == [f"{LOG} 2-5"]
+        (told,) = talk.conversations.feeds.partly_read
+        assert (told.path, told.reason[:2]) == (LOG, "2 ")
+        # written anew without them
+        write(file, [spoken("Where does the heron nest?")])
+        await talk.sync()
+        assert await talk.found("heron") == [f"{LOG} 2-2"]
+        assert talk.conversations.feeds.partly_read == []

@@ -166,16 +166,7 @@ class Reads:
         return self._pread(descriptor, size, offset)
 
 
-def test_200_mb_are_read_in_bounded_memory(tmp_path: Path) -> None:
-    """In steps, with a line beyond all limits among them, by a process of its own, whose memory is looked at."""
-    path = tmp_path / "s.jsonl"
-    result = json.dumps({"type": "message", "message": {"role": "toolResult", "content": "x" * 100_000}}).encode()
-    with path.open("wb") as file:
-        for number in range(1800):
-            file.write(line(f"question {number}") + result + b"\n")
-        file.write(line("y" * (40 << 20)) + line("the last"))
-    assert path.stat().st_size > 200_000_000
-    program = """
+PEAK = """
 import json, resource, sys
 from pathlib import Path
 from memoryd.domain.sessions.transcripts.tails import START
@@ -193,22 +184,34 @@ before = peak()
 while True:
     step = read_on(Path(sys.argv[1]), tail)
     tail, spoken, steps = step.tail, spoken + len(step.lines), steps + 1
-    last = step.lines[-1].utterance.text
+    last = step.lines[-1].utterance.text if step.lines else last
     if not step.is_more:
         break
 again = read_on(Path(sys.argv[1]), tail).state
 print(json.dumps([tail.lines, spoken, steps > 40, last, again, peak() - before]))
 """
-    done = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=True)
+
+
+def test_200_mb_are_read_in_bounded_memory(tmp_path: Path) -> None:
+    """In steps, with a line beyond all limits among them, by a process of its own, whose memory is looked at."""
+    path = tmp_path / "s.jsonl"
+    result = json.dumps({"type": "message", "message": {"role": "toolResult", "content": "x" * 100_000}}).encode()
+    with path.open("wb") as file:
+        for number in range(1800):
+            file.write(line(f"question {number}") + result + b"\n")
+        file.write(line("y" * (40 << 20)) + line("the last"))
+    assert path.stat().st_size > 200_000_000
+    done = subprocess.run([sys.executable, "-c", PEAK, str(path)], capture_output=True, text=True, check=True)
     *found, grown = json.loads(done.stdout)
     assert found == [3602, 1801, True, "the last", "unchanged"]
     assert grown < 28 << 20, "no more than the longest line that is read, and a few blocks"
 
 
 def test_hostile_content_costs_neither_time_nor_other_lines(tmp_path: Path) -> None:
-    """A fence that never ends, brackets without end, envelopes in envelopes: ten megabytes each."""
+    """A fence that never ends, brackets without end, envelopes in envelopes: some megabytes each."""
     path = tmp_path / "s.jsonl"
-    size = 10_000_000
+    # escaped, some of them take half as much again
+    size = 5_000_000
     hostile = [
         "[" * size,
         "Sender (untrusted metadata):\n```json\n" * (size // 37),
@@ -226,3 +229,24 @@ def test_hostile_content_costs_neither_time_nor_other_lines(tmp_path: Path) -> N
     rows = follower.rest()
     assert (follower.tail.lines, rows[len(hostile) + 3]) == (len(hostile) + 3, "the last")
     assert all(len(text) <= 1 << 18 for text in rows.values())
+
+
+def record_with(content: bytes) -> bytes:
+    return b'{"type":"message","message":{"role":"user","content":%s}}\n' % content
+
+
+def test_values_without_number_cost_that_line_and_little_memory(tmp_path: Path) -> None:
+    """Each list, object and number takes many times the bytes of its text."""
+    path, size = tmp_path / "s.jsonl", 7 << 20
+    values = [b"[]", b"{}", b'{"a":1}', b"1e5", b'""', b"[[[[[]]]]]", b'{"a":[]}']
+    hostile = [record_with(b"[" + b",".join([one] * (size // (len(one) + 1))) + b"]") for one in values]
+    hostile += [b'{"a":' + b'"' + b'\\"' * (size // 3) + b"," * 300_000 + b"\\", b'"' + b',"' * (size // 2)]
+    text = line("a, b, " * 100_000)
+    path.write_bytes(line("one") + b"".join(one.rstrip(b"\n") + b"\n" for one in hostile) + text + line("the last"))
+    done = subprocess.run([sys.executable, "-c", PEAK, str(path)], capture_output=True, text=True, check=True)
+    *found, grown = json.loads(done.stdout)
+    assert found == [len(hostile) + 3, 3, False, "the last", "unchanged"]
+    assert grown < 64 << 20, f"{grown >> 20} MiB"
+    counts = Follower(path, 1 << 30).step().counts
+    # a text may say as much as it likes of what parts values
+    assert (counts["spoken"], counts["too many values"] + counts["unreadable"]) == (3, len(hostile))

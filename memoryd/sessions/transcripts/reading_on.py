@@ -31,7 +31,8 @@ from memoryd.sessions.transcripts.raw_lines import BLOCK_BYTES, RawLine, edge_ha
 
 MAX_BYTES: Final = 4 << 20
 """Read in one step."""
-MAX_LINE_BYTES: Final = 16 << 20
+MAX_LINE_BYTES: Final = 8 << 20
+"""Read of one line; as text and as what it says it may take eight times as many while it is parsed."""
 MAX_SCAN_BYTES: Final = 256 << 20
 """So far the end of a line is looked for: what has none is no transcript, whatever it was before."""
 _TRIES: Final = 3

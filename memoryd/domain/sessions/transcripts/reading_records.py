@@ -14,6 +14,8 @@ _CLAUDE_KEYS: Final = {"summary": "leafUuid", "file-history-snapshot": "messageI
 """What Claude Code writes before anybody speaks, and a key of it."""
 _SPACE: Final = b"\0 \t\r\n"
 """Around a record; a crash may leave zeros where a program wrote on afterwards."""
+MAX_VALUES: Final = 200_000
+"""So many values of a line are parsed, which take some 40 MB at most; a message of a person or a model has a few."""
 
 Record = Mapping[str, object]
 
@@ -23,11 +25,25 @@ def record_of(line: bytes) -> Record | LeftOut:
     data = line.removeprefix(b"\xef\xbb\xbf").strip(_SPACE)
     if not data:
         return LeftOut.NO_MESSAGE
+    if _values(data) > MAX_VALUES and _values(_outside_strings(data)) > MAX_VALUES:
+        return LeftOut.TOO_MANY_VALUES
     try:
         record = json.loads(data.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return LeftOut.UNREADABLE
     return record if isinstance(record, dict) else LeftOut.UNREADABLE
+
+
+def _values(data: bytes) -> int:
+    """Return how many values a text may have, by what opens a list or an object, or parts two values."""
+    return sum(map(data.count, (b"[", b"{", b",")))
+
+
+def _outside_strings(data: bytes) -> bytes:
+    """Return what stands outside of strings, and inside too if they are very many."""
+    # what is escaped first, in pairs from the left: then each quote begins or ends a string
+    bare = data.replace(rb"\\", b"").replace(rb"\"", b"")
+    return data if bare.count(b'"') > 2 * MAX_VALUES else b"".join(bare.split(b'"')[::2])
 
 
 def said(record: Record, whose: TranscriptFormat) -> Utterance | LeftOut:

@@ -45,3 +45,5 @@ class LeftOut(StrEnum):
     """A message that no person and no model said: generated, silent, of a side chain."""
     UNREADABLE = "unreadable"
     """No JSON object, or a message without the form of one."""
+    TOO_MANY_VALUES = "too many values"
+    """More than are parsed: each costs many times the bytes that it has in its line."""
