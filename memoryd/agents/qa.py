@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from memoryd.agents.answers_on_hold import AnswersOnHold
+from memoryd.agents.holding_answers import HoldingAnswers
 from memoryd.agents.qa_figures import QaCensus
 from memoryd.agents.workspace_qa import WorkspaceQa, enabled
 from memoryd.config.resolved import Agent
@@ -87,7 +87,7 @@ class AgentQa:
     def __init__(
         self, agent: Agent, shared: WorkspaceQa | None, ledger: Ledger, withheld: WithheldConversations
     ) -> None:
-        self.on_hold = AnswersOnHold(agent.id, shared, ledger)
+        self.held_answers = HoldingAnswers(agent.id, shared, ledger)
         self.census = QaCensus(agent.id, shared)
         self._id = agent.id
         self._withheld = withheld
@@ -110,7 +110,7 @@ class AgentQa:
         added = await shared.write(lambda store: self._added(store, new, raw))
         if added is not None:
             if added.dropped_answer is not None:
-                await self.on_hold.hold(added.session, added.turn.seq, added.dropped_answer)
+                await self.held_answers.hold(added.session, added.turn.seq, added.dropped_answer)
             return TakenTurn(added.session, added.turn)
         named = safe_id(new.session) if new.session else shared.store.turns.newest_session(new.key, self._id)
         return TakenTurn(named, None)
@@ -158,12 +158,12 @@ class AgentQa:
         )
         if keep and answer is None and before.answer is not None:
             return before
-        wanted = None if not keep else answer or await self.on_hold.held(session, seq)
+        wanted = None if not keep else answer or await self.held_answers.find(session, seq)
         await shared.write(
             lambda store: store.turns.mark(session, seq, wanted, agent=self._id, key=key, is_owners=is_owners)
         )
         if not keep and before.answer is not None:
-            await self.on_hold.hold(session, seq, before.answer)
+            await self.held_answers.hold(session, seq, before.answer)
         return await self._turn(shared, session, seq)
 
     async def topics(self) -> list[tuple[str, list[str]]]:

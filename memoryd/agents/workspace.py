@@ -107,7 +107,7 @@ class Workspace:
         return TranscriptListing(agent.id, transcript_folders(agent), self.conversations[agent.id].withheld)
 
     def _taking(self, agent: Agent, store: WorkspaceQa, listing: TranscriptListing) -> TurnTaking:
-        return TurnTaking(agent=agent.id, look=listing.look, store=store, hold=self.qas[agent.id].on_hold.hold)
+        return TurnTaking(agent=agent.id, look=listing.look, store=store, hold=self.qas[agent.id].held_answers.hold)
 
     def _sidecar(self, agent: Agent, exports: SessionExports) -> AgentQmd:
         rules, indexer = self.index.rules, self.index.indexer

@@ -9,8 +9,8 @@ from memoryd.errors import NotFound, StoreError, StoreUnavailable
 from memoryd.store.ledger import Ledger
 
 
-class AnswersOnHold:
-    """Those of one agent."""
+class HoldingAnswers:
+    """The held answers of one agent."""
 
     def __init__(self, agent: str, shared: WorkspaceQa | None, ledger: Ledger) -> None:
         self._agent = agent
@@ -26,7 +26,7 @@ class AnswersOnHold:
             if not await enabled(self._shared).read(lambda store: store.sessions.has(session)):
                 await self._ledger.drop(self._agent, session, seq)
 
-    async def held(self, session: SessionId, seq: int) -> str:
+    async def find(self, session: SessionId, seq: int) -> str:
         """Return the answer that is held for a turn; raises NotFound, or StoreUnavailable if nobody can tell."""
         address = turn_address(session, seq)
         anew = f"give it anew: memoryctl qa mark '{address}' --answer TEXT"
