@@ -1,7 +1,5 @@
 """Answers that are not kept with their turns: held in the ledger for a week, in case somebody asks for them."""
 
-import contextlib
-
 from memoryd.agents.workspace_qa import WorkspaceQa, enabled
 from memoryd.domain.sessions.turn_addresses import turn_address
 from memoryd.domain.sessions.turns import SessionId
@@ -20,11 +18,13 @@ class HoldingAnswers:
     async def hold(self, session: SessionId, seq: int, answer: str) -> None:
         """Have an answer that is not kept come back within a week, if somebody asks for it."""
         # what keeps the ledger from being used is told in status, and costs no turn
-        with contextlib.suppress(StoreError, OSError):
+        try:
             await self._ledger.hold(self._agent, session, seq, answer)
             # forgotten in between: its answers were deleted before this one came
             if not await enabled(self._shared).read(lambda store: store.sessions.has(session)):
                 await self._ledger.drop(self._agent, session, seq)
+        except (StoreError, OSError):
+            self._ledger.note_refused()
 
     async def find(self, session: SessionId, seq: int) -> str:
         """Return the answer that is held for a turn; raises NotFound, or StoreUnavailable if nobody can tell."""

@@ -72,7 +72,7 @@ class LedgerReply(Reply):
     max_held_bytes: int
     """How many bytes these may have."""
     refused_answers: int
-    """How many answers, of any agent, were too long to be held since the start of the daemon."""
+    """How many answers, of any agent, were not held since the start of the daemon: too long, or it took none."""
 
 
 class RootReply(Reply):

@@ -38,9 +38,12 @@ class ConnectionPool:
         """Run `work` on a read-only connection; when the caller is cancelled, the query is interrupted."""
         return await self._readers.run(work)
 
-    async def write(self, work: Callable[[apsw.Connection], Returned]) -> Returned:
-        """Run `work` in one transaction and return what it returns; any exception rolls back."""
-        return await self._writer.run(work)
+    async def write(self, work: Callable[[apsw.Connection], Returned], *, busy_ms: int | None = None) -> Returned:
+        """Run `work` in one transaction and return what it returns; any exception rolls back.
+
+        `busy_ms`: how long the lock of another process is waited for, if not as long as always.
+        """
+        return await self._writer.run(work, busy_ms)
 
     def require_writer(self) -> None:
         """Raise StoreUnavailable if nothing can be written."""

@@ -42,7 +42,7 @@ class LedgerCount:
     held: HeldCount
     file_bytes: int
     refused: int
-    """Answers that were too long to be held."""
+    """Answers that were not held: too long, or the ledger could not take them."""
 
 
 class Ledger:
@@ -76,6 +76,8 @@ class Ledger:
         self._refused = 0
         self._counted: dict[str, HeldCount] = {}
         self._opening = asyncio.Lock()
+        self._holding = asyncio.Lock()
+        self._hold_failed_at = float("-inf")
 
     @property
     def trouble(self) -> str | None:
@@ -96,15 +98,28 @@ class Ledger:
         self._allow_writing()
         whole = answer.encode("utf-8", "replace")
         if len(whole) > self.limits.answer_bytes:
-            self._refused += 1
+            self.note_refused()
             return False
         now = self._clock()
         since = now if at is None else min(at.timestamp(), now)
         if since + HELD_FOR.total_seconds() <= now:
             return False
         one = HeldAnswer(HeldKey(agent, session, seq), whole.decode(), since)
-        await self._use(lambda: self._file.hold(one, now, self.limits), None, makes_file=True)
+        began = time.monotonic()
+        async with self._holding:
+            if self._hold_failed_at >= began:
+                # else each of those that wait here would wait for the same lock anew
+                raise StoreUnavailable(self._failure)
+            try:
+                await self._use(lambda: self._file.hold(one, now, self.limits), None, makes_file=True)
+            except StoreUnavailable:
+                self._hold_failed_at = time.monotonic()
+                raise
         return True
+
+    def note_refused(self) -> None:
+        """Count an answer that is not held."""
+        self._refused += 1
 
     async def held(self, agent: str, session: str, seq: int) -> str | None:
         """Return the answer that is held for a turn, never an expired one."""

@@ -32,6 +32,9 @@ from memoryd.store.withheld import Withheld, WithheldKind, all_withheld, hash_ke
 
 WORDING: Final = Wording("the ledger", "it is set aside, and a new one is begun")
 
+SHORT_BUSY_MS: Final = 200
+"""How long the lock of another process is waited for where somebody's turn waits, or may wait behind it."""
+
 
 class LedgerDatabase(DatabaseFile):
     """A ledger that is open; `open` and `close` frame each of its lives.
@@ -59,8 +62,8 @@ class LedgerDatabase(DatabaseFile):
         await self._open_to_read(check, why="memory.readOnly is true", leaves_folder=True)
 
     async def hold(self, one: HeldAnswer, now: float, limits: HoldingLimits) -> None:
-        """Hold an answer for a week."""
-        await self._pool.write(lambda db: hold(db, one, now, limits))
+        """Hold an answer for a week; for a lock of another process it waits but shortly."""
+        await self._pool.write(lambda db: hold(db, one, now, limits), busy_ms=SHORT_BUSY_MS)
 
     async def held(self, key: HeldKey, now: float) -> str | None:
         """Return the answer that is held for a turn, never an expired one."""
@@ -83,7 +86,7 @@ class LedgerDatabase(DatabaseFile):
 
     async def expire(self, now: float) -> int:
         """Delete what has expired, and return how many; no byte of what was deleted before is left in file or log."""
-        expired = await self._pool.write(lambda db: expire(db, now))
+        expired = await self._pool.write(lambda db: expire(db, now), busy_ms=SHORT_BUSY_MS)
         await self.checkpoint()
         return expired
 

@@ -39,13 +39,16 @@ class Writer:
             raise StoreUnavailable(self._why_none)
         return self._connection
 
-    async def run(self, work: Callable[[apsw.Connection], Returned]) -> Returned:
-        """Run `work` in one transaction and return what it returns; any exception rolls back."""
+    async def run(self, work: Callable[[apsw.Connection], Returned], busy_ms: int | None = None) -> Returned:
+        """Run `work` in one transaction and return what it returns; any exception rolls back.
+
+        `busy_ms`: how long the lock of another process is waited for, if not as long as always.
+        """
         async with self._lock:
             # only within the lock: who had it before may have closed the file
             writer = self.require()
             try:
-                return await self._runner.run(self._transact, writer, work)
+                return await self._runner.run(self._transact, writer, work, busy_ms)
             finally:
                 # also after a failure: what of it was done, nobody knows
                 self.count += 1
@@ -64,9 +67,17 @@ class Writer:
             self._why_none = self._runner.wording.not_open
             yield writer
 
-    def _transact(self, writer: apsw.Connection, work: Callable[[apsw.Connection], Returned]) -> Returned:
-        # at once a writer: to become one after a read would fail if another program had written in between
-        writer.execute("BEGIN IMMEDIATE")
+    def _transact(
+        self, writer: apsw.Connection, work: Callable[[apsw.Connection], Returned], busy_ms: int | None
+    ) -> Returned:
+        if busy_ms is not None:
+            writer.set_busy_timeout(busy_ms)
+        try:
+            # at once a writer: to become one after a read would fail if another program had written in between
+            writer.execute("BEGIN IMMEDIATE")
+        finally:
+            if busy_ms is not None:
+                writer.set_busy_timeout(BUSY_TIMEOUT_MS)
         try:
             self._log.before_write(writer)
             result = work(writer)

@@ -1,5 +1,6 @@
 """What may happen to the file of the ledger: it is never deleted, costs its callers an error at most, begins anew."""
 
+import asyncio
 import os
 import shutil
 import signal
@@ -85,8 +86,6 @@ async def test_what_others_could_read_they_can_no_more(tmp_path: Path, make: Mak
 
 
 def write_index(path: Path) -> None:
-    import asyncio
-
     async def write() -> None:
         with ThreadPoolExecutor(4) as pool:
             index = Database(path=path, executor=pool, loads_vectors=False)
@@ -367,7 +366,9 @@ sys.stdin.read()
 async def test_ledger_that_another_process_locks_is_unavailable_and_then_goes_on(
     tmp_path: Path, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memoryd.store.connecting.BUSY_TIMEOUT_MS", 50)
+    # whoever waited as long as for other locks would not come back
+    monkeypatch.setattr("memoryd.store.connecting.BUSY_TIMEOUT_MS", 3_600_000)
+    monkeypatch.setattr("memoryd.store.writer.BUSY_TIMEOUT_MS", 3_600_000)
     path, ledger = tmp_path / "ledger.sqlite", make()
     await ledger.hold("main", "s", 1, SECRET)
     command = [sys.executable, "-c", LOCK, str(path)]
@@ -377,6 +378,12 @@ async def test_ledger_that_another_process_locks_is_unavailable_and_then_goes_on
         with pytest.raises(StoreUnavailable, match="the ledger cannot be used now"):
             await ledger.hold("main", "s", 2, "new")
         assert "locked" in (ledger.trouble or "")
+        several = await asyncio.gather(
+            *(ledger.hold("main", "s", seq, "new") for seq in range(3, 30)), return_exceptions=True
+        )
+        assert {type(one) for one in several} == {StoreUnavailable}
+        with pytest.raises(StoreUnavailable):
+            await ledger.sweep()
         assert await ledger.held("main", "s", 1) == SECRET, "to read needs no lock"
         other.communicate()
     await ledger.hold("main", "s", 2, "new")
@@ -446,7 +453,6 @@ async def test_where_nothing_may_be_written_what_takes_writing_is_not_read(tmp_p
 
 def hold_and_die(path: Path) -> None:
     """Begin a ledger and hold an answer in it, without ever closing it. Runs in the child."""
-    import asyncio
 
     async def hold() -> None:
         with ThreadPoolExecutor(1) as pool:

@@ -2,6 +2,8 @@
 
 import asyncio
 import sqlite3
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -47,14 +49,14 @@ def troubles(daemon: RunningDaemon) -> list[str]:
     return [one["reason"] for one in agent(daemon)["degraded"] if one["part"] == "ledger"]
 
 
-def fill(path: Path, *, age_days: float, answers: int = 1) -> None:
+def fill(path: Path, *, age_days: float, answers: int = 1, of: str = "main") -> None:
     """Hold answers of this age in a ledger that nobody has open."""
 
     async def hold() -> None:
         with ThreadPoolExecutor(4) as pool:
             made = Ledger(path, pool, clock=lambda: time.time() - age_days * DAY)
             for seq in range(1, answers + 1):
-                assert await made.hold("main", "s", seq, SECRET)
+                assert await made.hold(of, "s", seq, SECRET)
             await made.close()
 
     asyncio.run(hold())
@@ -117,6 +119,46 @@ def test_damaged_ledger_is_set_aside_and_told(launch: Launch) -> None:
     assert str(aside) in troubles(daemon)[0]
     assert aside.read_bytes() == damaged
     assert daemon.client().search("gateway")["results"]
+
+
+LOCK = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute("BEGIN IMMEDIATE")
+print("locked", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_turn_is_stored_while_another_process_has_the_ledger(launch: Launch) -> None:
+    first = launch()
+    path = Path(ledger(first)["path"])
+    first.stop()
+    fill(path, age_days=1)
+    client = (daemon := launch()).client()
+    command = [sys.executable, "-c", LOCK, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"locked\n"
+        turn = client.add_turn("And then?", "Nothing.", session="ports", significance=0)
+        assert (turn["remembered"], turn["kept"]) == (True, False)
+        assert "locked" in troubles(daemon)[0]
+        assert (ledger(daemon)["heldAnswers"], ledger(daemon)["refusedAnswers"]) == (1, 1)
+        other.communicate()
+    client.add_turn("And now?", "All is well.", session="ports", significance=0)
+    assert (ledger(daemon)["heldAnswers"], ledger(daemon)["refusedAnswers"]) == (2, 1)
+    assert troubles(daemon) == []
+
+
+def test_answers_of_an_agent_that_left_the_configuration_go_at_the_start(launch: Launch) -> None:
+    first = launch()
+    path = Path(ledger(first)["path"])
+    first.stop()
+    fill(path, age_days=8, of="gone")
+    assert SECRET.encode() in path.read_bytes()
+    second = launch()
+    eventually(lambda: SECRET.encode() not in path.read_bytes())
+    assert troubles(second) == []
 
 
 def test_read_only_memory_leaves_a_ledger_in_the_workspace_alone(launch: Launch, workspace: Path) -> None:
