@@ -1,7 +1,7 @@
 """A year of 1,000 conversations: looking up, adding a turn against a bare write of the same bytes, and starting.
 
-No session is put away, so that there is more to look through than after a year of use, when all but the last month is
-in the archive. Starts are measured in a process of their own, which `python -m bench.conversations WORKSPACE` is.
+All but the last month is in the archive, as after a year of use, and its sessions are looked up like the others. Starts
+are measured in a process of their own, which `python -m bench.conversations WORKSPACE` is.
 """
 
 import json
@@ -28,10 +28,11 @@ from memoryd.files import beneath
 from memoryd.files.writing import sync_folder
 from memoryd.search.word_background import commonness
 from memoryd.sessions.qa_store import QaStore
-from memoryd.sessions.workspace_sessions import SESSIONS
+from memoryd.sessions.workspace_sessions import ARCHIVE, SESSIONS
 
 AGENT = "main"
 BEGUN = datetime(2025, 1, 1, 8, tzinfo=UTC)
+YEAR = timedelta(days=365)
 TURNS = 10
 UPDATED_EVERY = 5
 """Turns between updates of the main file, which are not measured: in use a second passes before one."""
@@ -40,11 +41,15 @@ MIB = 2**20
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What opening a store took: milliseconds, files of sessions that were opened, MiB more than before."""
+    """What opening a store took: milliseconds, and files of sessions that were opened.
+
+    `learning_ms` is what the archive took, which is read beside all calls; `mib` more than before are used after that.
+    """
 
     ms: float
     opened: int
     mib: float
+    learning_ms: float
 
 
 def rows(bench: Bench) -> Iterator[Row]:
@@ -54,6 +59,7 @@ def rows(bench: Bench) -> Iterator[Row]:
     write_year(workspace, count)
     store = _opened(workspace)
     store.sessions.flush()
+    store.sequences.learn()
     yield from _lookups(store, count, bench.pick(600, 200))
     yield from _starts(workspace, count)
     yield from _appends(store, workspace, bench.pick(400, 100))
@@ -61,18 +67,19 @@ def rows(bench: Bench) -> Iterator[Row]:
 
 def write_year(workspace: Path, count: int) -> None:
     """Write the files of a year's sessions: turns of the follow-up set, mixed, each with words of its own."""
-    folder = workspace / SESSIONS
-    folder.mkdir(parents=True)
+    for folder in (SESSIONS, ARCHIVE):
+        (workspace / folder).mkdir(parents=True)
     chance = random.Random(7)
     texts = [raw for _, raw in said()]
     for number in range(count):
-        session = Session(SessionId(f"s{number:04}"), BEGUN + timedelta(days=365) * number / count, agent=AGENT)
+        session = Session(SessionId(f"s{number:04}"), BEGUN + YEAR * number / count, agent=AGENT)
         for raw in chance.sample(texts, TURNS):
             at = session.created + timedelta(minutes=2 * len(session.turns))
             own = RawTurn(f"{raw.question} {_word(chance)}", f"{raw.answer} {_word(chance)}", at, chance.random())
             made = made_turn(own, session, keeping=Keeping(), commonness=commonness)
             session = replace(session, turns=(*session.turns, made.turn))
-        (folder / f"{session.id}.json").write_text(f"{render_session(session)}\n", encoding="utf-8")
+        folder = ARCHIVE if Keeping().is_old(session.last_activity, BEGUN + YEAR) else SESSIONS
+        (workspace / folder / f"{session.id}.json").write_text(f"{render_session(session)}\n", encoding="utf-8")
 
 
 def _word(chance: random.Random) -> str:
@@ -95,7 +102,10 @@ def _lookups(store: QaStore, count: int, times: int) -> Iterator[Row]:
         watch = Stopwatch()
         store.sequences.find(message, agent=AGENT, current=current)
         took.append(watch.ms)
-    note = f"{count:,} sessions of {TURNS} turns, {times} messages, half of them in a session that goes on"
+    put_away = len(store.archive.stubs(AGENT))
+    note = (
+        f"{count:,} sessions of {TURNS} turns, {put_away} in the archive; {times} messages, half of them in a session"
+    )
     yield Row("context, p50", median(took), "ms", note=note)
     yield Row("context, p95", percentile(took, 95), "ms", Aim(10))
 
@@ -146,8 +156,10 @@ def _starts(workspace: Path, count: int) -> Iterator[Row]:
     starts = [_started(workspace) for _ in range(3)]
     yield Row("start after a clean stop: session files opened", starts[0].opened, f"of {count}", Aim(0))
     yield Row("start after a clean stop", median([one.ms for one in starts]), "ms", note="median of 3 processes")
-    yield Row("memory of the open store", median([one.mib for one in starts]), "MiB")
-    changed = workspace / SESSIONS / "s0000.json"
+    learning = median([one.learning_ms for one in starts])
+    yield Row("learning the archive after a start", learning, "ms", note="in the background")
+    yield Row("memory of the open store", median([one.mib for one in starts]), "MiB", note="the archive is learned")
+    changed = workspace / SESSIONS / f"s{count - 1:04}.json"
     changed.write_bytes(changed.read_bytes() + b"\n")
     opened = _started(workspace).opened
     if not opened:
@@ -174,16 +186,21 @@ def start(workspace: Path) -> Start:
         if event == "open" and isinstance(args[0], str):
             opened.append(Path(args[0]).name)
 
-    process, sessions = psutil.Process(), {path.name for path in (workspace / SESSIONS).glob("[!.]*.json")}
+    process = psutil.Process()
+    live, archived = ({path.name for path in (workspace / at).glob("[!.]*.json")} for at in (SESSIONS, ARCHIVE))
     before = process.memory_info().rss
     sys.addaudithook(note)
     begun = time.perf_counter()
     store = _opened(workspace)
     ms = (time.perf_counter() - begun) * 1000
+    read = sum(name in live | archived for name in opened)
+    begun = time.perf_counter()
+    store.sequences.learn()
+    learning_ms = (time.perf_counter() - begun) * 1000
     used = (process.memory_info().rss - before) / MIB
-    if len(store.sessions.of(AGENT)) != len(sessions):
+    if (len(store.sessions.of(AGENT)), len(store.archive.stubs(AGENT))) != (len(live), len(archived)):
         raise RuntimeError("the store does not know all sessions")
-    return Start(ms, sum(name in sessions for name in opened), used)
+    return Start(ms, read, used, learning_ms)
 
 
 if __name__ == "__main__":

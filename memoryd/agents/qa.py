@@ -22,7 +22,7 @@ from memoryd.domain.sessions.turn_addresses import ALL_TURNS, SeqRange, turn_add
 from memoryd.domain.sessions.turn_times import said_at
 from memoryd.domain.sessions.turns import Session, SessionId, Turn
 from memoryd.errors import InvalidRequest, MemorydError, NotFound
-from memoryd.sessions.known_sessions import Entry, head_of
+from memoryd.sessions.known_sessions import Entry
 from memoryd.sessions.qa_store import QaStore
 from memoryd.sessions.session_sequences import FoundSequence
 from memoryd.sessions.session_turns import AddedTurn
@@ -208,6 +208,6 @@ class AgentQa:
         current = options.session or (store.turns.newest_session(options.key, self._id) if options.key else None)
         if message is None and not (options.session or options.key):
             # nothing is said of what is wanted: what was said last
-            current = next((head_of(entry).id for entry in store.sessions.of(self._id)), None)
+            current = store.turns.newest_session(None, self._id)
         turns = self._turns if options.turns is None else options.turns
         return store.sequences.find(message, agent=self._id, current=current, turns=turns, budget=options.budget)

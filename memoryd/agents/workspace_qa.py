@@ -119,17 +119,19 @@ class WorkspaceQa:
         )
 
     async def _watch(self) -> None:
-        """Open the store, then look now and then what others wrote, until cancelled."""
+        """Open the store, then look now and then what others wrote and learn what is to be found, until cancelled."""
         while True:
             is_open = self._opened.is_set()
             sessions = self.store.sessions
             try:
                 await asyncio.to_thread(sessions.look if is_open else sessions.open)
+                self._opened.set()
+                # beside all calls: a start would wait for the archive of a year
+                await asyncio.to_thread(self.store.sequences.learn)
             except MemorydError as exc:
                 self._trouble = str(exc)
             else:
                 self._trouble = ""
-                self._opened.set()
             await asyncio.sleep(self._look_seconds if self._opened.is_set() else RETRY_SECONDS)
 
     async def _keep(self) -> None:

@@ -1,13 +1,13 @@
 """What a store knows of its sessions without reading them again, and where their turns are looked up."""
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 from memoryd.domain.documents import FileStat
-from memoryd.domain.sessions.indexed_turns import IndexedTurns, MessageKeys
+from memoryd.domain.sessions.indexed_turns import IndexedTurns, MessageKeys, without_text
 from memoryd.domain.sessions.keywords import Commonness, never_common
 from memoryd.domain.sessions.qa_document import SessionStub
 from memoryd.domain.sessions.sequences import TURNS, SequenceChoice, choose
@@ -38,6 +38,8 @@ class KnownSessions:
         self._commonness = commonness
         self._lock = threading.Lock()
         self._known: dict[SessionId, KnownSession] = {}
+        self._archived: dict[SessionId, KnownSession] = {}
+        """Stubs of those in the archive, and of none that is known above."""
         self._indexed: dict[str, IndexedTurns] = {}
         """By agent, so that nothing of another's is ever looked at."""
         self._unlearned: set[SessionId] = set()
@@ -47,8 +49,9 @@ class KnownSessions:
         """Know a session as it is now."""
         with self._lock:
             self._unindex(name, but=head_of(entry).agent)
+            self._archived.pop(name, None)
             self._known[name] = KnownSession(entry, stat)
-            self._indexed.setdefault(head_of(entry).agent, IndexedTurns(self._commonness)).put(_with_turns(entry))
+            self._indexed_of(entry).put(_with_turns(entry))
             (self._unlearned.add if isinstance(entry, SessionStub) else self._unlearned.discard)(name)
 
     def learn(self, session: Session) -> None:
@@ -60,8 +63,40 @@ class KnownSessions:
                 and isinstance(known.entry, SessionStub)
                 and known.entry.session.agent == session.agent
             ):
-                self._indexed[session.agent].put(session)
+                self._indexed[session.agent].put(without_text(session))
                 self._unlearned.discard(session.id)
+
+    def take_archived(self, stub: SessionStub, session: Session, stat: FileStat) -> None:
+        """Know a session in the archive, which is looked up unless it is not to be remembered; no turn is kept.
+
+        Nothing is done where it is known not to be there alone: one that is on its way has a copy there for a moment.
+        """
+        with self._lock:
+            if session.id in self._known:
+                return
+            self._unindex(session.id, but=session.agent if session.is_remembered else None)
+            self._archived[session.id] = KnownSession(stub, stat)
+            if session.is_remembered:
+                self._indexed_of(session).put(without_text(session))
+
+    def refuse_archived(self, name: SessionId, stat: FileStat, problem: str) -> None:
+        """Know that a file in the archive cannot be read; its session is not looked up any more."""
+        with self._lock:
+            if name not in self._known:
+                self._unindex(name)
+                self._archived[name] = KnownSession(None, stat, problem)
+
+    def drop_archived(self, name: SessionId) -> None:
+        """Know nothing of a session that has left the archive, unless it is known as one that goes on."""
+        with self._lock:
+            if name in self._archived:
+                self._unindex(name)
+                del self._archived[name]
+
+    def archived(self) -> Mapping[SessionId, KnownSession]:
+        """Return what is known of the archive; its sessions are stubs without marks."""
+        with self._lock:
+            return dict(self._archived)
 
     def unlearned(self) -> list[SessionId]:
         """Return the sessions that are looked up by hashes and topics alone."""
@@ -79,6 +114,7 @@ class KnownSessions:
         with self._lock:
             self._unindex(name)
             self._known.pop(name, None)
+            self._archived.pop(name, None)
             self._unlearned.discard(name)
 
     def get(self, name: SessionId) -> KnownSession | None:
@@ -91,15 +127,18 @@ class KnownSessions:
         with self._lock:
             return dict(self._known)
 
-    def newest(self, agent: str, key: str) -> Entry | None:
-        """Return the session of an agent with a session key in which something was said last."""
-        own = (entry for entry in self.of(agent) if head_of(entry).key == key)
+    def newest(self, agent: str, key: str | None) -> Entry | None:
+        """Return the session of an agent in which something was said last, with a session key or with any.
+
+        Of those in the archive none is told that is not to be remembered.
+        """
+        archived = (entry for entry in _of(agent, self.archived().values()) if head_of(entry).is_remembered)
+        own = (entry for entry in (*self.of(agent), *archived) if key is None or head_of(entry).key == key)
         return max(own, key=_activity, default=None)
 
     def of(self, agent: str) -> Iterable[Entry]:
-        """Return the sessions of an agent that can be read."""
-        known = self.all().values()
-        return [one.entry for one in known if one.entry and not one.problem and head_of(one.entry).agent == agent]
+        """Return the sessions of an agent that can be read, without those in the archive."""
+        return _of(agent, self.all().values())
 
     def stats(self, agent: str) -> dict[SessionId, FileStat | None]:
         """Return the sessions of an agent that may be told, each as its file was; None where that is not read now."""
@@ -115,20 +154,36 @@ class KnownSessions:
     ) -> SequenceChoice:
         """Return where the sequence for a message lies, among the sessions of an agent."""
         with self._lock:
-            known = self._known.get(current) if current else None
-            is_own = known is not None and known.entry is not None and head_of(known.entry).agent == agent
+            own = _of(agent, filter(None, [self._told(current)])) if current else []
             indexed = self._indexed.get(agent)
             matches = indexed.matches(keys, run=turns, always=current) if indexed and keys else []
-        return choose(keys, current if is_own else None, matches)
+        return choose(keys, current if own else None, matches)
+
+    def told(self, name: SessionId) -> KnownSession | None:
+        """Return what may be told of a session, also of one in the archive: of that nothing if it is not remembered."""
+        with self._lock:
+            return self._told(name)
+
+    def _told(self, name: SessionId) -> KnownSession | None:
+        archived = self._archived.get(name)
+        is_told = archived and archived.entry and head_of(archived.entry).is_remembered
+        return self._known.get(name) or (archived if is_told else None)
+
+    def _indexed_of(self, entry: Entry) -> IndexedTurns:
+        return self._indexed.setdefault(head_of(entry).agent, IndexedTurns(self._commonness))
 
     def _unindex(self, name: SessionId, but: str | None = None) -> None:
-        known = self._known.get(name)
+        known = self._known.get(name) or self._archived.get(name)
         if known is not None and known.entry is not None and head_of(known.entry).agent != but:
             self._indexed[head_of(known.entry).agent].drop(name)
 
 
 def _activity(entry: Entry) -> datetime:
     return entry.last_activity
+
+
+def _of(agent: str, known: Iterable[KnownSession]) -> list[Entry]:
+    return [one.entry for one in known if one.entry and not one.problem and head_of(one.entry).agent == agent]
 
 
 def _with_turns(entry: Entry) -> Session:

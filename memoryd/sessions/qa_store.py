@@ -5,7 +5,6 @@ from pathlib import Path
 
 from memoryd.domain.sessions.keeping import MAX_BYTES, Keeping
 from memoryd.domain.sessions.keywords import Commonness, never_common
-from memoryd.sessions.archived_sessions import ArchivedSessions
 from memoryd.sessions.forgetting_sessions import ForgettingSessions
 from memoryd.sessions.qa_room import QaRoom
 from memoryd.sessions.session_archive import SessionArchive
@@ -31,7 +30,7 @@ class QaStore:
         self.sessions = WorkspaceSessions(
             workspace, commonness=commonness, is_read_only=is_read_only, on_change=on_change
         )
-        room = QaRoom(keeping or Keeping(), max_bytes, ArchivedSessions(self.sessions.archive))
+        room = QaRoom(keeping or Keeping(), max_bytes, self.sessions.archived)
         self.turns = SessionTurns(self.sessions, room, commonness)
         self.transcripts = TranscriptSessions(self.sessions, room, commonness)
         self.sequences = SessionSequences(self.sessions, commonness)

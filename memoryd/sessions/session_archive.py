@@ -19,7 +19,7 @@ class SessionArchive:
 
     def stubs(self, agent: str) -> list[SessionStub]:
         """Return the sessions of an agent in the archive, the newest first, without their turns."""
-        with self._sessions.writing, unavailable():
+        with unavailable():
             found = self._room.archived.look()
         return [stub for stub in reversed(found) if stub.session.agent == agent]
 
@@ -59,4 +59,6 @@ class SessionArchive:
             is_moved = self._sessions.changes.put_away(name, lambda one: usual.is_old(one.last_activity, now))
             if is_moved:
                 self._sessions.known.drop(name)
+                # found from there at once
+                self._sessions.archived.see(name)
         return is_moved

@@ -34,10 +34,10 @@ class SessionSequences:
         here = safe_id(current) if current else None
         if here is not None:
             # another process may have added to it
-            self._sessions.looking.refresh(here)
+            self._sessions.refresh(here)
         keys = None if message is None else message_keys(message, self._commonness)
         choice = self._sessions.known.chosen(keys, agent, here, turns)
-        known = self._sessions.known.get(choice.session) if choice.session else None
+        known = self._sessions.known.told(choice.session) if choice.session else None
         if known is None or known.entry is None:
             return FoundSequence(choice)
         if isinstance(known.entry, Session):
@@ -51,7 +51,8 @@ class SessionSequences:
         return FoundSequence(choice, sequence(whole, last_seq=choice.last_seq, turns=turns, budget=budget))
 
     def learn(self) -> None:
-        """Read the long sessions that the main file has no words of, one after the other, so that words find them."""
+        """Read what is looked up and stands not in the main file, so that words find it: the archive, long sessions."""
+        self._sessions.learn()
         for name in self._sessions.known.unlearned():
             # gone or damaged since it was seen; `session_problems` tells
             with contextlib.suppress(NotFound, StoreError):

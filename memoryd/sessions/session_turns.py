@@ -92,8 +92,8 @@ class SessionTurns:
             newest = self._going_on(key, agent, at)
         return newest or session_id(key, at.date(), self._is_free)
 
-    def newest_session(self, key: str, agent: str) -> SessionId | None:
-        """Return the newest session of an agent with a session key, None if there is none."""
+    def newest_session(self, key: str | None, agent: str) -> SessionId | None:
+        """Return the newest session of an agent with a session key or with any, None if there is none."""
         newest = self._sessions.known.newest(agent, key)
         return head_of(newest).id if newest else None
 

@@ -58,12 +58,11 @@ class QaUpkeep:
         self._loop = asyncio.get_running_loop()
         steps: Steps = {
             "sweep": store.forgetting.sweep,
-            "learn": store.sequences.learn,
             "measure": store.archive.make_room,
             "archive": lambda: store.archive.put_away(self._now()),
             "flush": store.sessions.flush,
         }
-        await self._take(steps, "learn", "sweep", "measure")
+        await self._take(steps, "sweep", "measure")
         archived_at = self._loop.time() - self._archive_seconds
         while True:
             if self._loop.time() - archived_at >= self._archive_seconds:

@@ -13,6 +13,7 @@ from memoryd.domain.sessions.keywords import Commonness, never_common
 from memoryd.domain.sessions.session_ids import safe_id
 from memoryd.domain.sessions.turns import Session, SessionId
 from memoryd.errors import Denied, NotFound
+from memoryd.sessions.archived_sessions import ArchivedSessions
 from memoryd.sessions.known_sessions import Entry, KnownSessions, head_of
 from memoryd.sessions.looking import LookingAtSessions
 from memoryd.sessions.main_file import MainFile, stamp_of
@@ -44,6 +45,7 @@ class WorkspaceSessions:
         self.main = MainFile(workspace)
         self.known = KnownSessions(commonness)
         self.looking = LookingAtSessions(self.files, self.known)
+        self.archived = ArchivedSessions(self.archive, self.known)
         self.is_read_only = is_read_only
         self.writing = threading.Lock()
         """Held while a file is changed; a question never waits for it."""
@@ -89,6 +91,16 @@ class WorkspaceSessions:
         with self.writing, unavailable():
             if self.looking.look():
                 self.note_change()
+
+    def refresh(self, name: SessionId) -> None:
+        """See what others have made of one session, in the archive too."""
+        if not self.looking.refresh(name) and not self.files.has(name):
+            self.archived.see(name)
+
+    def learn(self) -> None:
+        """Read what of the archive is not known, so that its sessions are found; a year of them takes a second."""
+        with unavailable():
+            self.archived.look()
 
     def flush(self) -> None:
         """Bring the main file up to date with the sessions, those that others wrote too."""

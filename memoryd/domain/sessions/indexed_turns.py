@@ -6,10 +6,11 @@ part that is shared counts half. A word weighs the more the rarer it is here, `l
 """
 
 import math
+import sys
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from memoryd.domain.sessions.keywords import Commonness, never_common, rarity
 from memoryd.domain.sessions.runs import RUN, BestRun, best_run
 from memoryd.domain.sessions.simhash import NEAR, distance, hash_value
-from memoryd.domain.sessions.turns import Session, SessionId, Turn
+from memoryd.domain.sessions.turns import Extra, Session, SessionId, Turn
 
 _WORDS, _NEARNESS, _TOPICS = 0.5, 0.3, 0.2
 MAX_MATCHES: Final = 10
@@ -28,6 +29,8 @@ _FEWEST_WORDS: Final = 2
 _LOOKED_AT: Final = 400
 _SESSIONS: Final = 40
 """Of so many sessions, those with the best turns, all runs are looked at."""
+_NOTHING: Final[Extra] = {}
+"""One for all turns."""
 _ONES: Final = np.array([number.bit_count() for number in range(256)], np.uint8)
 
 FloatArray = NDArray[np.float64]
@@ -73,14 +76,30 @@ class _Scores:
     alone: FloatArray
 
 
+def without_text(session: Session) -> Session:
+    """Return a session with what its turns are looked up by, and nothing of what was said but keywords."""
+    turns = (
+        replace(
+            turn,
+            question="",
+            answer=None,
+            tokens=tuple(map(sys.intern, turn.tokens)),
+            topics=tuple(map(sys.intern, turn.topics)),
+            extra=_NOTHING,
+        )
+        for turn in session.turns
+    )
+    return replace(session, turns=tuple(turns), extra=_NOTHING)
+
+
 class IndexedTurns:
-    """The turns of one agent, to be looked up; about 400 bytes a turn."""
+    """The turns of one agent, to be looked up; about 700 bytes for a turn without its text."""
 
     def __init__(self, commonness: Commonness = never_common) -> None:
         self._commonness = commonness
         self._turns: dict[SessionId, tuple[Turn, ...]] = {}
-        self._places: list[tuple[SessionId, Turn] | None] = []
-        """A turn that was taken out leaves its place empty, until half of them are."""
+        self._places: list[SessionId | None] = []
+        """Whose turn it is. One that was taken out leaves its place empty, until half of them are."""
         self._at: dict[SessionId, list[int]] = {}
         self._hashes = array("Q")
         self._by_word: defaultdict[str, array[int]] = defaultdict(lambda: array("I"))
@@ -103,8 +122,8 @@ class IndexedTurns:
         """Forget the turns of a session."""
         if not self._turns.pop(session, ()):
             return
-        del self._at[session]
-        self._places = [None if place and place[0] == session else place for place in self._places]
+        for at in self._at.pop(session):
+            self._places[at] = None
         if len(self._places) > 2 * len(self):
             self._rebuild()
 
@@ -133,7 +152,7 @@ class IndexedTurns:
         names: dict[SessionId, None] = {}
         for at in _best_places(alone):
             if (place := self._places[at]) and len(names) < _SESSIONS:
-                names[place[0]] = None
+                names[place] = None
         return list(names)
 
     def _worth(self, tokens: Iterable[str]) -> dict[str, float]:
@@ -174,7 +193,7 @@ class IndexedTurns:
 
     def _add(self, session: SessionId, turn: Turn) -> None:
         at = len(self._places)
-        self._places.append((session, turn))
+        self._places.append(session)
         self._at.setdefault(session, []).append(at)
         # the hash of another program, or none, is far from all that are likely
         self._hashes.append(hash_value(turn.question_hash) or 0)

@@ -1,0 +1,182 @@
+"""Sessions in the archive are found as all others are, without being read by a start."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from memoryd.domain.sessions.indexed_turns import without_text
+from memoryd.domain.sessions.making_turns import RawTurn
+from memoryd.domain.sessions.qa_document import SessionStub
+from memoryd.domain.sessions.sequences import Chosen
+from memoryd.domain.sessions.turns import SessionId
+from memoryd.errors import NotFound
+from memoryd.search.word_background import commonness
+from memoryd.sessions.qa_store import QaStore
+from memoryd.sessions.session_files import SessionFiles, StoredSession
+from tests.unit.domain.sessions.seven_turns import BEGUN
+
+KEY = "agent:main:discord:channel:boats"
+LATER = BEGUN + timedelta(days=40)
+ASKED = "is that harbour boiler leaking at the flange again?"
+
+
+def opened(workspace: Path) -> QaStore:
+    store = QaStore(workspace, commonness=commonness)
+    store.sessions.open()
+    return store
+
+
+def say(store: QaStore, session: str, *questions: str, agent: str = "main", key: str = "") -> None:
+    for number, question in enumerate(questions):
+        raw = RawTurn(question, None, BEGUN + timedelta(seconds=number))
+        assert store.turns.append(session, raw, agent=agent, key=key)
+
+
+@pytest.fixture
+def archived(tmp_path: Path) -> QaStore:
+    """Two sessions of an agent, one of another, all of them put away."""
+    store = opened(tmp_path)
+    say(store, "boiler", "the harbour boiler leaks at the flange", "which gasket fits?", key=KEY)
+    say(store, "trip", "a trip to Lisbon in spring")
+    say(store, "others", "the harbour boiler leaks at the flange", agent="other", key=KEY)
+    assert len(store.archive.put_away(LATER)) == 3
+    store.sessions.flush()
+    return store
+
+
+def found(store: QaStore, message: str | None = ASKED, *, agent: str = "main", current: str | None = None) -> list[str]:
+    return [turn.question for turn in store.sequences.find(message, agent=agent, current=current, turns=1).turns]
+
+
+def test_what_was_put_away_is_found_at_once_and_after_a_start(archived: QaStore, tmp_path: Path) -> None:
+    again = opened(tmp_path)
+    again.sequences.learn()
+    for store in (archived, again):
+        choice = store.sequences.find(ASKED, agent="main").choice
+        assert (choice.session, choice.why, choice.last_seq) == ("boiler", Chosen.OTHER_MATCHES, 2)
+        assert choice.match is not None
+        assert {"harbour", "boiler", "flange"} <= set(choice.match.words)
+        assert store.sequences.find(ASKED, agent="main").turns[0].question == "the harbour boiler leaks at the flange"
+        assert store.turns.newest_session(KEY, "main") == "boiler"
+        assert store.turns.newest_session(None, "main") == "boiler"
+        assert store.sequences.find(None, agent="main", current="boiler").turns[-1].question == "which gasket fits?"
+
+
+def test_session_of_the_archive_goes_on(archived: QaStore, tmp_path: Path) -> None:
+    at = BEGUN + timedelta(hours=1)
+    added = archived.turns.append_by_key(KEY, RawTurn("and the bolts?", None, at), agent="main")
+    assert added is not None
+    assert added.session == "boiler"
+    assert not (tmp_path / "memory/archive/boiler.json").exists()
+    assert [entry.last_activity for entry in archived.sessions.of("main")] == [at]
+    assert archived.sessions.known.archived().keys() == {"trip", "others"}
+    assert found(archived, "which bolts?") == ["and the bolts?"]
+    assert archived.archive.put_away(LATER) == ["boiler"]
+    assert found(archived, "which bolts?") == ["and the bolts?"]
+
+
+def test_start_reads_no_file_of_the_archive(archived: QaStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    original = SessionFiles.read
+
+    def counted(files: SessionFiles, name: SessionId) -> StoredSession | None:
+        read.append(f"{files.folder}/{name}")
+        return original(files, name)
+
+    monkeypatch.setattr(SessionFiles, "read", counted)
+    store = opened(tmp_path)
+    assert found(store) == []
+    assert store.sessions.known.archived() == {}
+    # one that is asked for by name is read alone
+    assert found(store, None, current="boiler") == ["which gasket fits?"]
+    assert store.sessions.known.archived().keys() == {"boiler"}
+    assert {name for name in read if "archive" in name} == {"memory/archive/boiler"}
+    assert archived.sessions.known.archived().keys() == {"boiler", "trip", "others"}
+
+
+def test_those_of_other_agents_stay_out(archived: QaStore) -> None:
+    assert archived.sequences.find(ASKED, agent="other").choice.session == "others"
+    assert archived.turns.newest_session(KEY, "other") == "others"
+    for agent, current in (("main", "others"), ("other", "boiler"), ("third", "boiler"), ("third", None)):
+        choice = archived.sequences.find("a trip to Lisbon", agent=agent, current=current).choice
+        assert choice.session == ("trip" if agent == "main" else None)
+    assert archived.turns.newest_session(None, "third") is None
+
+
+def test_those_that_are_not_to_be_remembered_stay_out(archived: QaStore, tmp_path: Path) -> None:
+    archived.turns.set_remembered(SessionId("boiler"), False, agent="main")
+    assert archived.archive.put_away(LATER) == ["boiler"]
+    again = opened(tmp_path)
+    again.sequences.learn()
+    for store in (archived, again):
+        assert found(store) == []
+        assert found(store, None, current="boiler") == []
+        assert store.turns.newest_session(KEY, "main") is None
+        assert [stub.session.id for stub in store.archive.stubs("main")] == ["boiler", "trip"]
+
+
+def test_what_is_gone_is_found_no_more(archived: QaStore, tmp_path: Path) -> None:
+    other = opened(tmp_path)
+    other.sequences.learn()
+    archived.forgetting.forget(SessionId("boiler"), agent="main")
+    assert found(archived) == []
+    assert found(other) == []
+    other.sequences.learn()
+    assert other.sequences.find(ASKED, agent="main").choice.session is None
+    assert other.sessions.known.archived().keys() == {"trip", "others"}
+    with pytest.raises(NotFound):
+        other.sessions.read(SessionId("boiler"), agent="main")
+
+
+def test_session_that_is_forgotten_while_it_is_read_is_not_known(
+    archived: QaStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = opened(tmp_path)
+    read = store.sessions.archive.read
+
+    def forgotten_meanwhile(name: SessionId) -> object:
+        stored = read(name)
+        if name == "boiler":
+            (tmp_path / "memory/archive/boiler.json").unlink()
+        return stored
+
+    monkeypatch.setattr(store.sessions.archive, "read", forgotten_meanwhile)
+    store.sequences.learn()
+    assert store.sessions.known.archived().keys() == {"trip", "others"}
+    assert store.sequences.find(ASKED, agent="main").choice.session is None
+
+
+def test_damaged_file_of_the_archive_is_found_no_more_until_it_is_mended(archived: QaStore, tmp_path: Path) -> None:
+    path = tmp_path / "memory/archive/boiler.json"
+    sound = path.read_bytes()
+    path.write_bytes(sound[:-9])
+    archived.sequences.learn()
+    assert found(archived) == []
+    assert found(archived, "a trip to Lisbon") == ["a trip to Lisbon in spring"]
+    path.write_bytes(sound)
+    archived.sequences.learn()
+    assert found(archived) != []
+
+
+def test_another_process_moves_sessions(archived: QaStore, tmp_path: Path) -> None:
+    other = opened(tmp_path)
+    other.sequences.learn()
+    say(other, "trip", "and to Porto?")
+    archived.sessions.look()
+    assert archived.sessions.known.archived().keys() == {"boiler", "others"}
+    assert found(archived, "Porto") == ["and to Porto?"]
+    assert other.archive.put_away(LATER) == ["trip"]
+    archived.sessions.look()
+    archived.sequences.learn()
+    assert archived.sessions.of("main") == []
+    assert found(archived, "Porto") == ["and to Porto?"]
+
+
+def test_no_text_of_the_archive_is_held(archived: QaStore) -> None:
+    (session,) = [archived.sessions.read(SessionId("boiler"), agent="main")]
+    bare = without_text(session)
+    assert [(turn.question, turn.answer) for turn in bare.turns] == [("", None)] * 2
+    assert [turn.tokens for turn in bare.turns] == [turn.tokens for turn in session.turns]
+    held = [one.entry for one in archived.sessions.known.archived().values()]
+    assert all(isinstance(entry, SessionStub) and not entry.session.turns for entry in held)
