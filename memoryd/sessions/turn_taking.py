@@ -8,8 +8,8 @@ there already, by time and words, are left out.
 import asyncio
 import contextlib
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
 from typing import Final, Protocol, TypeVar
 
 import structlog
@@ -19,10 +19,11 @@ from memoryd.domain.sessions.taking_turns import TakenTurns
 from memoryd.domain.sessions.transcript_places import TranscriptPlace
 from memoryd.domain.sessions.transcript_turns import FoundTurn, Listening, heard
 from memoryd.domain.sessions.transcripts.steps import ReadOn, TranscriptState
-from memoryd.domain.sessions.transcripts.tails import START, Tail
+from memoryd.domain.sessions.transcripts.tails import START
 from memoryd.domain.sessions.turn_times import time_of_file
 from memoryd.domain.sessions.turns import SessionId
 from memoryd.errors import Denied, MemorydError, NotNow, StoreError, StoreUnavailable
+from memoryd.sessions.hearing import Hearing
 from memoryd.sessions.qa_store import QaStore
 from memoryd.sessions.transcript_sessions import PlaceMovedError
 from memoryd.sessions.transcripts.agent_transcripts import AgentTranscripts, TranscriptFile
@@ -34,6 +35,8 @@ STEP_BYTES: Final = 512 << 10
 LOOK_SECONDS: Final = 15.0
 IDLE_SECONDS: Final = 600.0
 _MOST_HEARINGS: Final = 64
+_MOST_BEGUN: Final = 8
+"""Large transcripts that are read by turns."""
 _MOST_TOLD: Final = 3
 _READ: Final = (TranscriptState.UNCHANGED, TranscriptState.GROWN, TranscriptState.REWRITTEN)
 
@@ -54,23 +57,6 @@ class StoreAccess(Protocol):
 
 HoldAnswer = Callable[[SessionId, int, str], Awaitable[None]]
 """Keeps an answer that was not kept with its turn, for a while."""
-
-
-@dataclass(slots=True)
-class _Hearing:
-    """What was heard of one transcript up to `tail`. The question in mind is not before the line behind `anchor`."""
-
-    stored: TranscriptPlace | None
-    tail: Tail = START
-    anchor: Tail = START
-    listening: Listening = field(default_factory=Listening)
-    line: int = 0
-    """Turns asked on a line up to this are taken for good."""
-    open_seq: int = 0
-    """The turn that the first question behind it was taken as before it ended; 0: it was not."""
-    is_again: bool = False
-    taken_open: FoundTurn | None = None
-    """The question in mind as it was taken before it ended."""
 
 
 class TurnTaking:
@@ -96,7 +82,7 @@ class TurnTaking:
         self._look_seconds = look_seconds
         self._idle_seconds = idle_seconds
         self._now = now
-        self._hearings: dict[str, _Hearing] = {}
+        self._hearings: dict[str, Hearing] = {}
         self._settled: dict[str, FileStat] = {}
         self._is_withheld: Callable[[str], bool] = lambda _name: False
 
@@ -112,7 +98,8 @@ class TurnTaking:
         """Take what is said, until cancelled."""
         while True:
             try:
-                await self.round()
+                if not await self.round():
+                    continue
             except NotNow:
                 # the store is being opened yet
                 pass
@@ -122,69 +109,93 @@ class TurnTaking:
                 self.trouble = str(exc)
             await asyncio.sleep(self._look_seconds)
 
-    async def round(self) -> None:
-        """Look at all transcripts, and take what has ended since; raises MemorydError, OSError."""
+    async def round(self) -> bool:
+        """Look at all transcripts, and take what has ended since; raises MemorydError, OSError.
+
+        Small ones come first, and large ones by turns. Return False if another look is due before all was taken.
+        """
+        began = time.monotonic()
         found = await asyncio.to_thread(self._look)
         self._is_withheld, self.trouble = found.is_withheld, found.problem
         present = {one.name for one in found.files}
         self.problems = {name: problem for name, problem in self.problems.items() if name in present}
-        for one in found.files:
-            if self._settled.get(one.name) != one.stat and not found.is_withheld(one.name):
-                await self._tried(one)
         self._settled = {name: stat for name, stat in self._settled.items() if name in present}
+        changed = (one for one in found.files if self._settled.get(one.name) != one.stat)
+        due = deque(sorted(changed, key=lambda one: one.stat.size > STEP_BYTES))
+        begun = deque[TranscriptFile]()
+        while due or begun:
+            # of no more than so many is remembered what was heard
+            is_new = bool(due) and len(begun) < _MOST_BEGUN
+            one = due.popleft() if is_new else begun.popleft()
+            if not found.is_withheld(one.name) and not await self._tried(one):
+                begun.append(one)
+            # small ones that are never done must not keep the large ones from a step
+            if not is_new and time.monotonic() - began > self._look_seconds:
+                return not due and not begun
+        return True
 
-    async def _tried(self, transcript: TranscriptFile) -> None:
-        """Follow one transcript; what stands in its way does not stand in the way of others."""
+    async def _tried(self, transcript: TranscriptFile) -> bool:
+        """Read some more of one transcript; what stands in its way does not stand in the way of others.
+
+        Return whether there is nothing more to be done for it in this round.
+        """
         try:
             with contextlib.suppress(PlaceMovedError):
-                await self._follow(transcript)
+                return await self._follow(transcript)
         except StoreUnavailable:
             raise
         except (StoreError, Denied) as exc:
             # its session is damaged, full or not its own: no use to read it all again before anything changes
             self.problems[transcript.name] = str(exc)
             self._settled[transcript.name] = transcript.stat
+        return True
 
-    async def _follow(self, transcript: TranscriptFile) -> None:
-        """Read one transcript to its end. What was heard is dropped if anything goes wrong: it is read again then."""
+    async def _follow(self, transcript: TranscriptFile) -> bool:
+        """Read a step of one transcript, and return whether that was the last.
+
+        What was heard is dropped if anything goes wrong: it is read again then.
+        """
         hearing = self._hearings.pop(transcript.name, None) or await self._from_store(transcript)
-        while True:
-            step = await asyncio.to_thread(
-                read_on, transcript.path, hearing.tail, whose=transcript.whose, max_bytes=STEP_BYTES
-            )
-            if step.state not in _READ:
-                self._note_problem(transcript, step)
-                return
-            if not await self._hear(transcript, hearing, step):
-                # not to be remembered: nothing of it before it changes
-                self._settled[transcript.name] = transcript.stat
-                return
-            if not step.is_more:
-                break
+        step = await asyncio.to_thread(
+            read_on, transcript.path, hearing.tail, whose=transcript.whose, max_bytes=STEP_BYTES
+        )
+        if step.state not in _READ:
+            self._note_problem(transcript, step)
+            return True
+        if not await self._hear(transcript, hearing, step):
+            # not to be remembered: nothing of it before it changes
+            self._settled[transcript.name] = transcript.stat
+            return True
+        if step.is_more:
+            self._remember(transcript, hearing)
+            return False
         self.problems.pop(transcript.name, None)
         is_done = await self._at_end(transcript, hearing)
         if is_done and transcript.is_as(step.tail.stat):
             self._settled[transcript.name] = transcript.stat
+        self._remember(transcript, hearing)
+        return True
+
+    def _remember(self, transcript: TranscriptFile, hearing: Hearing) -> None:
         self._hearings[transcript.name] = hearing
         if len(self._hearings) > _MOST_HEARINGS:
             del self._hearings[next(iter(self._hearings))]
 
-    async def _from_store(self, transcript: TranscriptFile) -> _Hearing:
+    async def _from_store(self, transcript: TranscriptFile) -> Hearing:
         place = await self._store.read(lambda store: store.transcripts.place(transcript.name, agent=self._agent))
         if place is None:
-            return _Hearing(None)
+            return Hearing(None)
         seen = await asyncio.to_thread(read_on, transcript.path, place.seen, whose=transcript.whose, max_bytes=1)
         if seen.state is TranscriptState.REWRITTEN:
-            return _Hearing(place, is_again=True)
-        return _Hearing(
-            place, place.tail, place.tail, line=place.line, open_seq=place.open_seq, is_again=place.is_again
-        )
+            return Hearing(place, is_again=True)
+        return Hearing(place, place.tail, place.tail, line=place.line, open_seq=place.open_seq, is_again=place.is_again)
 
-    async def _hear(self, transcript: TranscriptFile, hearing: _Hearing, step: ReadOn) -> bool:
+    async def _hear(self, transcript: TranscriptFile, hearing: Hearing, step: ReadOn) -> bool:
         """Take what ends in a step; return False if nothing of this transcript is to be remembered."""
         if step.state is TranscriptState.REWRITTEN:
             hearing.tail, hearing.anchor, hearing.listening = START, START, Listening()
             hearing.is_again, hearing.taken_open, hearing.line, hearing.open_seq = True, None, 0, 0
+            hearing.pending = []
         begin = hearing.tail
         fresh = [line for line in step.lines if line.number > hearing.line]
         fallback = time_of_file(step.tail.stat.mtime_ns)
@@ -195,13 +206,16 @@ class TurnTaking:
         elif turn.line > begin.lines:
             hearing.anchor = begin
         hearing.tail = step.tail
-        if not ended:
+        hearing.pending += ended
+        if not hearing.pending or (step.is_more and not hearing.is_worth_a_write):
             return True
+        ended, hearing.pending = hearing.pending, []
+        hearing.taken_chars += sum(turn.chars for turn in ended)
         place = self._place(transcript, hearing, ended[-1].line)
         hearing.taken_open = None
         return await self._take(hearing, ended, place)
 
-    async def _at_end(self, transcript: TranscriptFile, hearing: _Hearing) -> bool:
+    async def _at_end(self, transcript: TranscriptFile, hearing: Hearing) -> bool:
         """Take the question in mind if nothing was said for a while; return whether there is nothing to wait for."""
         turn = hearing.listening.turn
         if turn is None or turn == hearing.taken_open:
@@ -214,11 +228,11 @@ class TurnTaking:
             hearing.taken_open = turn
         return True
 
-    def _place(self, transcript: TranscriptFile, hearing: _Hearing, line: int) -> TranscriptPlace:
+    def _place(self, transcript: TranscriptFile, hearing: Hearing, line: int) -> TranscriptPlace:
         return TranscriptPlace(transcript.name, hearing.anchor, hearing.tail, line, is_again=hearing.is_again)
 
     async def _take(
-        self, hearing: _Hearing, found: list[FoundTurn], place: TranscriptPlace, *, goes_on: bool = False
+        self, hearing: Hearing, found: list[FoundTurn], place: TranscriptPlace, *, goes_on: bool = False
     ) -> bool:
         before, open_seq = hearing.stored, hearing.open_seq
 

@@ -251,6 +251,51 @@ def test_long_transcript_is_taken_in_steps(tmp_path: Path, monkeypatch: pytest.M
     assert taking.questions() == [f"Question {number}?" for number in range(60)]
 
 
+def test_small_transcript_waits_for_no_large_one_and_a_look_comes_in_between(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turn_taking, "STEP_BYTES", 400)
+    taking = Taking(tmp_path)
+    at = [DAY + timedelta(minutes=number) for number in range(60)]
+    for name in ("a.jsonl", NAME):
+        append(taking.source / name, *(asked(f"Question {number}?", at[number]) for number in range(60)))
+    append(taking.source / "small.jsonl", asked("Small?"), asked("More?", at[1]))
+    # each step ends with a look
+    taking.taking = TurnTaking(
+        agent="main", look=taking._look, store=Access(taking.store), hold=taking._hold, look_seconds=0.0
+    )
+    assert not asyncio.run(taking.taking.round())
+    small = taking.store.sessions.read(transcript_session("main", "small.jsonl"), agent="main")
+    assert [turn.question for turn in small.turns] == ["Small?"]
+    taking.start()
+    monkeypatch.setattr(taking.taking, "_look_seconds", 0.0)
+    is_done = [asyncio.run(taking.taking.round()) for _ in range(60)]
+    assert is_done.index(True) > 5
+    assert taking.questions() == [f"Question {number}?" for number in range(59)]
+    other = taking.store.sessions.read(transcript_session("main", "a.jsonl"), agent="main")
+    assert len(other.turns) == 59
+
+
+def test_long_transcript_is_written_a_few_times_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turn_taking, "STEP_BYTES", 400)
+    taking = Taking(tmp_path)
+    for number in range(400):
+        append(taking.path, asked(f"Question {number}?", DAY + timedelta(minutes=number)))
+    writes = 0
+    change = taking.store.sessions.change
+
+    def counted(*args: Any, **kwargs: Any) -> bool:
+        nonlocal writes
+        writes += 1
+        return change(*args, **kwargs)
+
+    monkeypatch.setattr(taking.store.sessions, "change", counted)
+    taking.round()
+    assert len(taking.questions()) == 399
+    # a quarter more each time, of some 130 steps
+    assert writes < 40
+
+
 def test_what_is_not_to_be_remembered_is_not_taken(tmp_path: Path) -> None:
     taking = Taking(tmp_path)
     taking.path.write_bytes(asked("One?") + asked("Two?", DAY + timedelta(minutes=1)))

@@ -30,6 +30,10 @@ class FoundTurn:
     answer: str = ""
 
     @property
+    def chars(self) -> int:
+        return len(self.question) + len(self.answer)
+
+    @property
     def raw(self) -> RawTurn:
         """The turn as it is to be made of it."""
         return RawTurn(self.question, self.answer or None, self.at)
