@@ -56,7 +56,7 @@ class ForgettingSessions:
 
     def _forgotten(self, session: Session) -> ForgottenFiles:
         self._sessions.flush()
-        with self._sessions.writing, unavailable():
+        with self._sessions.alone(), unavailable():
             gone = self._sessions.main.forget(session) + self._sessions.changes.forget(session.id)
             self._sessions.known.drop(session.id)
         return ForgottenFiles(gone + self._forget_remains(session), len(session.turns), session.answers)
@@ -65,6 +65,6 @@ class ForgettingSessions:
         """Remove what is left of a session that has no file any more; return how many files went."""
         self.sweep()
         self._sessions.flush()
-        with self._sessions.writing, unavailable():
+        with self._sessions.alone(), unavailable():
             # the writing may just have set aside a main file that was damaged meanwhile
             return self._sessions.main.forget(session)

@@ -46,8 +46,9 @@ class SessionArchive:
             pass
 
     def _made_room(self) -> bool:
-        with self._sessions.writing, unavailable():
+        with unavailable():
             others = self._sessions.main.size() + sum(stat.size for stat in self._sessions.files.stats().values())
+        with self._sessions.writing, unavailable():
             if self._sessions.is_read_only:
                 self._room.measure(others)
                 return False

@@ -4,8 +4,9 @@ Any number of writers may change them, in this process and in others: each chang
 so that none is lost. Everything here may wait for the disk and is called in a thread.
 """
 
+import contextlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -49,6 +50,8 @@ class WorkspaceSessions:
         self.is_read_only = is_read_only
         self.writing = threading.Lock()
         """Held while a file is changed; a question never waits for it."""
+        self._flushing = threading.Lock()
+        """Held while the main file is read or written, which takes long: nobody who adds a turn waits for it."""
         self._listeners = [on_change]
         self._is_open = False
 
@@ -82,14 +85,14 @@ class WorkspaceSessions:
                 name = head_of(entry).id
                 if name in stats and state.stamps.get(name) == stamp_of(stats[name]):
                     self.known.take(name, entry, stats[name])
-            if self.looking.look() or len(stats) != len(state.document.entries):
+            if self.looking.look(contextlib.nullcontext) or len(stats) != len(state.document.entries):
                 self.note_change()
             self._is_open = True
 
     def look(self) -> None:
         """See what others have written, so that it is found; costs a stat for each session."""
-        with self.writing, unavailable():
-            if self.looking.look():
+        with unavailable():
+            if self.looking.look(lambda: self.writing):
                 self.note_change()
 
     def refresh(self, name: SessionId) -> None:
@@ -102,11 +105,17 @@ class WorkspaceSessions:
         with unavailable():
             self.archived.look()
 
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep others of this process from changing sessions and from writing the main file."""
+        with self._flushing, self.writing:
+            yield
+
     def flush(self) -> None:
         """Bring the main file up to date with the sessions, those that others wrote too."""
         self.check_writable()
-        with self.writing, unavailable():
-            self.looking.look()
+        with self._flushing, unavailable():
+            self.looking.look(lambda: self.writing)
             known = self.known.all()
             entries = [one.entry for one in known.values() if one.entry is not None]
             stamps = {name: stamp_of(one.stat) for name, one in known.items() if not one.problem}
