@@ -13,10 +13,10 @@ from memoryd.agents.qa_figures import QaCensus
 from memoryd.agents.workspace_qa import WorkspaceQa, enabled
 from memoryd.config.resolved import Agent
 from memoryd.domain.sessions.excerpts import SessionExcerpt, excerpt
+from memoryd.domain.sessions.harmless_text import CUT, with_cuts
 from memoryd.domain.sessions.making_turns import RawTurn
 from memoryd.domain.sessions.recalled import recalled
 from memoryd.domain.sessions.sequences import BUDGET
-from memoryd.domain.sessions.session_ids import safe_id
 from memoryd.domain.sessions.topic_places import topic_places
 from memoryd.domain.sessions.turn_addresses import ALL_TURNS, SeqRange, turn_address
 from memoryd.domain.sessions.turn_times import said_at
@@ -100,6 +100,7 @@ class AgentQa:
         shared.check_writable()
         if not (new.session or new.key):
             raise InvalidRequest("the session is missing", hint="give sessionId, or the sessionKey of the session")
+        _check_says_something(new.question)
         try:
             at = said_at(new.timestamp, shared.now())
         except ValueError as exc:
@@ -112,7 +113,8 @@ class AgentQa:
             if added.dropped_answer is not None:
                 await self.held_answers.hold(added.session, added.turn.seq, added.dropped_answer)
             return TakenTurn(added.session, added.turn)
-        named = safe_id(new.session) if new.session else shared.store.turns.newest_session(new.key, self._id)
+        store = shared.store
+        named = store.sessions.named(new.session) if new.session else store.turns.newest_session(new.key, self._id)
         return TakenTurn(named, None)
 
     async def sessions(self) -> list[Entry]:
@@ -144,27 +146,30 @@ class AgentQa:
 
     async def mark(
         self, name: str, seq: int, *, keep: bool, answer: str | None = None, key: str = "", is_owners: bool = True
-    ) -> Turn:
-        """Keep the answer of a turn, another one if it is given, or drop it; return the turn.
+    ) -> tuple[SessionId, Turn]:
+        """Keep the answer of a turn, another one if it is given, or drop it; return session and turn.
 
         One that was not kept, or dropped, comes back from the ledger within a week; then NotFound is raised.
         Denied is raised for a session of another key than `key`, which the owner may leave empty.
         """
-        shared, session = enabled(self._shared), safe_id(name)
+        shared = enabled(self._shared)
         shared.check_writable()
+        session = await shared.read(lambda store: store.sessions.named(name))
         before = await self._turn(shared, session, seq)
         await shared.read(
             lambda store: store.turns.check_may_mark(session, agent=self._id, key=key, is_owners=is_owners)
         )
         if keep and answer is None and before.answer is not None:
-            return before
+            return session, before
+        if answer is not None:
+            _check_says_something(answer)
         wanted = None if not keep else answer or await self.held_answers.find(session, seq)
         await shared.write(
             lambda store: store.turns.mark(session, seq, wanted, agent=self._id, key=key, is_owners=is_owners)
         )
         if not keep and before.answer is not None:
             await self.held_answers.hold(session, seq, before.answer)
-        return await self._turn(shared, session, seq)
+        return session, await self._turn(shared, session, seq)
 
     async def topics(self) -> list[tuple[str, list[str]]]:
         """Return the topics with the addresses of their turns, those with the most turns first."""
@@ -211,3 +216,8 @@ class AgentQa:
             current = store.turns.newest_session(None, self._id)
         turns = self._turns if options.turns is None else options.turns
         return store.sequences.find(message, agent=self._id, current=current, turns=turns, budget=options.budget)
+
+
+def _check_says_something(text: str) -> None:
+    if not with_cuts(text).replace(CUT, "").strip():
+        raise InvalidRequest("nothing is said: no sign of it can be seen")

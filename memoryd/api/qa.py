@@ -23,7 +23,6 @@ from memoryd.api.qa_models import (
     QaTurnReply,
 )
 from memoryd.domain.sessions.qa_document import counted
-from memoryd.domain.sessions.session_ids import safe_id
 from memoryd.domain.sessions.turn_addresses import ALL_TURNS, parse_address, parse_seqs, turn_address
 from memoryd.domain.sessions.turns import SessionId, Turn
 from memoryd.errors import InvalidRequest
@@ -102,7 +101,7 @@ async def mark(request: QaMarkRequest, caller: Asking, memories: Memories) -> Qa
     """Keep the answer of a turn, or drop it; the question stays."""
     admitted = caller.admit(request.agent, request.session_key)
     name, seq = _marked(request)
-    turn = await memories.qa(admitted).mark(
+    session, turn = await memories.qa(admitted).mark(
         name,
         seq,
         keep=request.keep,
@@ -110,7 +109,7 @@ async def mark(request: QaMarkRequest, caller: Asking, memories: Memories) -> Qa
         key=caller.key(request.session_key),
         is_owners=caller.binding.is_owners,
     )
-    return turn_reply(safe_id(name), turn)
+    return turn_reply(session, turn)
 
 
 async def topics(admitted: AdmittedByQuery, memories: Memories, limit: Limit = 50) -> QaTopicsReply:

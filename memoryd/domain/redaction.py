@@ -4,7 +4,8 @@ What is left of a long token, its first six and last four characters, tells a pe
 leaves it; of passwords and private keys nothing is left.
 """
 
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Final
 
@@ -16,6 +17,7 @@ _MIN_HIDDEN: Final = 16
 """A token of which fewer characters would stay hidden is hidden whole."""
 _HIDDEN: Final = "***"
 _PASSES: Final = 6
+_BETWEEN: Final = "\0"
 
 
 def redacted(text: str) -> str:
@@ -26,11 +28,25 @@ def redacted(text: str) -> str:
     """
     for _ in range(_PASSES):
         # what is masked may bare its neighbour: `…curl -u` is a command where `AbCcurl -u` was none
-        masked = _once(text)
+        masked = _without(text, secrets_in(text))
         if masked == text:
             break
         text = masked
     return text
+
+
+def redacted_joined(pieces: Sequence[str]) -> str:
+    """Return the pieces of a text put together, with every secret masked of one or of several of them.
+
+    So nothing hides behind what was taken out between them: a colour may begin right before a secret, or within one.
+    """
+    joined, apart = "".join(pieces), _BETWEEN.join(pieces)
+    cuts = [at for at, sign in enumerate(apart) if sign == _BETWEEN]
+    moved = [
+        FoundSecret(one.start - bisect_left(cuts, one.start), one.end - bisect_left(cuts, one.end), one.kind)
+        for one in (secrets_in(apart) if cuts else ())
+    ]
+    return redacted(_without(joined, _apart(sorted([*secrets_in(joined), *moved]))))
 
 
 def secrets_in(text: str) -> list[FoundSecret]:
@@ -39,9 +55,9 @@ def secrets_in(text: str) -> list[FoundSecret]:
     return list(_apart(sorted(secret for secret in found if secret.start < secret.end)))
 
 
-def _once(text: str) -> str:
+def _without(text: str, secrets: Iterable[FoundSecret]) -> str:
     pieces, at = [], 0
-    for secret in secrets_in(text):
+    for secret in secrets:
         pieces += [text[at : secret.start], _masked(text[secret.start : secret.end], secret.kind)]
         at = secret.end
     return "".join([*pieces, text[at:]])

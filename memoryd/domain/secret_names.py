@@ -25,10 +25,14 @@ _CHINESE: Final = "密码|口令|密钥|私钥|令牌"
 _QUOTE: Final = r"\\{0,4}[\"'`]"
 _BARE: Final = r"(?:[!-~…](?<![\"'`&\\])|&(?![\w.-]{1,40}=)){1,4096}+"
 """Printable ASCII up to a quotation mark, or the next parameter of an address; `…` as masked values have it."""
+_ANOTHER_NAME: Final = (
+    rf"(?:{_PASSWORD}|{_TOKEN})(?:{_QUOTE})?+\]?+(?:[ \t]{{1,8}}+(?:[:：=]|is[ \t:])|(?:=>|:=|==?|[:：])[ \t])"
+)
+"""What is no value, but names one: `my pw is password: …`."""
 _NAMED: Final = re.compile(
     rf"(?:(?P<password>{_PASSWORD})|(?P<token>{_TOKEN})|{_ANY_KEY})(?:{_QUOTE})?+\]?+"
-    rf"(?P<sign>[ \t]{{0,8}}(?:=>|:=|==?|[:：])[ \t]{{0,8}}|[ \t]{{1,4}}is[ \t:]{{1,4}})"
-    rf"(?:{_QUOTE}(?P<quoted>[^\"'`\r\n\\]{{1,512}}+){_QUOTE}|(?P<bare>{_BARE}))"
+    rf"(?P<sign>[ \t]{{0,8}}+(?:=>|:=|==?+|[:：])[ \t]{{0,8}}+|[ \t]{{1,4}}+is[ \t:]{{1,4}}+)"
+    rf"(?:{_QUOTE}(?P<quoted>[^\"'`\r\n\\]{{1,512}}+){_QUOTE}|(?!{_ANOTHER_NAME})(?P<bare>{_BARE}))"
 )
 """Of a text in small letters."""
 _CHINESE_NAMED: Final = re.compile(

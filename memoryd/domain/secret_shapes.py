@@ -42,8 +42,13 @@ _PREFIXES: Final = (
     r"AIza|GOCSPX-|ya29\.|1//0|do[opr]_v1_|dapi|hv[sb]\.|sbp_|nfp_|gl(?:sa|c)_|sntry[su]_|NRAK-|SG\.|dp\.(?:pt|st)\."
     r"|AGE-SECRET-KEY-1",
 )
-_KNOWN: Final = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(_PREFIXES)})[A-Za-z0-9_./+=-]{{12,}}+")
+_BEGUN: Final = rf"(?<![A-Za-z0-9])(?:{'|'.join(_PREFIXES)})"
+_KNOWN: Final = re.compile(rf"{_BEGUN}[A-Za-z0-9_./+=-]{{12,}}+")
 """Keys that say by their first letters whose they are."""
+_BROKEN: Final = re.compile(rf"{_BEGUN}[A-Za-z0-9_./+=-]{{0,11}}+(?=\r?\n)")
+"""One of which the end of a line has left too little to tell."""
+_NEXT_LINE: Final = re.compile(r"\r?\n[ \t]{0,8}+(?P<rest>[A-Za-z0-9_./+=-]{8,}+)(?!\S)")
+"""A line of one word, which a key may go on in."""
 _LONG: Final = re.compile(r"(?<![A-Za-z0-9])(?:pa-[A-Za-z0-9_-]{40,}+|key-[0-9a-f]{32}(?![0-9a-z]))")
 """Voyage's and Mailgun's begin as much else does."""
 _AWS: Final = re.compile(r"(?<![A-Za-z0-9])(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])")
@@ -102,6 +107,7 @@ def is_random(text: str) -> bool:
 def known_secrets(text: str) -> Iterator[FoundSecret]:
     """Yield what is a secret by its form alone, in no order; they may overlap."""
     yield from _tokens(text)
+    yield from _broken_tokens(text)
     for found in chain(*(one.finditer(text) for one in (_ADDRESS, _USER, _ARGUMENT, _COOKIE))):
         if not is_told_already(found["secret"]):
             yield FoundSecret(*found.span("secret"), SecretKind.PASSWORD)
@@ -119,6 +125,25 @@ def _tokens(text: str) -> Iterator[FoundSecret]:
             value = text[start:end]
             if not is_told_already(value) and (pattern in _SURE or is_random(value)):
                 yield FoundSecret(start, end, SecretKind.TOKEN)
+
+
+def _broken_tokens(text: str) -> Iterator[FoundSecret]:
+    """Yield keys that go on in the next lines, as terminals and mails break them."""
+    for pattern in (_KNOWN, _BROKEN):
+        reached = 0
+        for found in pattern.finditer(text):
+            end = found.end()
+            # one that stands in the lines of another was looked at with that
+            while found.start() >= reached and (more := _NEXT_LINE.match(text, end)) and _goes_on(more):
+                end = more.end()
+            if end > found.end():
+                reached = end
+                yield FoundSecret(found.start(), end, SecretKind.TOKEN)
+
+
+def _goes_on(line: re.Match[str]) -> bool:
+    # a list of keys has one in each line
+    return is_random(line["rest"]) and _KNOWN.match(line.string, line.start("rest")) is None
 
 
 def is_told_already(value: str) -> bool:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from memoryd.domain.sessions.keywords import Commonness
 from memoryd.domain.sessions.making_turns import message_keys
 from memoryd.domain.sessions.sequences import BUDGET, TURNS, SequenceChoice, sequence
-from memoryd.domain.sessions.session_ids import safe_id
 from memoryd.domain.sessions.turns import Session, Turn
 from memoryd.errors import NotFound, StoreError
 from memoryd.sessions.workspace_sessions import WorkspaceSessions
@@ -31,7 +30,7 @@ class SessionSequences:
         self, message: str | None, *, agent: str, current: str | None = None, turns: int = TURNS, budget: int = BUDGET
     ) -> FoundSequence:
         """Return the turns to put before an agent for a message, or without one, of its own sessions alone."""
-        here = safe_id(current) if current else None
+        here = self._sessions.named(current) if current else None
         if here is not None:
             # another process may have added to it
             self._sessions.refresh(here)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from memoryd.domain.redaction import redacted
+from memoryd.domain.sessions.harmless_text import harmless_text
 from memoryd.domain.sessions.keywords import Commonness
 from memoryd.domain.sessions.making_turns import MadeTurn, RawTurn, made_turn
 from memoryd.domain.sessions.session_ids import is_over, safe_id, session_id
@@ -52,7 +52,7 @@ class SessionTurns:
         Raises Denied for the session of another agent or key, StoreError for a file that cannot be read,
         StoreUnavailable where the disk stands in the way.
         """
-        identity = safe_id(name)
+        identity = self._sessions.named(name)
         made: list[MadeTurn] = []
 
         def added(session: Session) -> Session | None:
@@ -110,7 +110,7 @@ class SessionTurns:
         self, session: SessionId, seq: int, answer: str | None, *, agent: str, key: str = "", is_owners: bool = True
     ) -> None:
         """Keep this answer with a turn, or none; raises NotFound if there is no such turn of the agent's, Denied."""
-        clean, session = None if answer is None else redacted(answer), safe_id(session)
+        clean, session = None if answer is None else harmless_text(answer), safe_id(session)
 
         def marked(stored: Session) -> Session:
             if stored.agent != agent or all(turn.seq != seq for turn in stored.turns):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from memoryd.domain.sessions.keywords import Commonness, never_common
-from memoryd.domain.sessions.session_ids import safe_id
+from memoryd.domain.sessions.session_ids import named_id, safe_id
 from memoryd.domain.sessions.turns import Session, SessionId
 from memoryd.errors import Denied, NotFound
 from memoryd.sessions.archived_sessions import ArchivedSessions
@@ -124,7 +124,7 @@ class WorkspaceSessions:
 
     def read(self, session: SessionId, *, agent: str) -> Session:
         """Return a session of an agent with all its turns, from the archive too; raises NotFound."""
-        stored = self.changes.read(safe_id(session)).session
+        stored = self.changes.read(self.named(session)).session
         if stored.agent != agent:
             raise NotFound(f"there is no session {session}")
         return stored
@@ -132,6 +132,11 @@ class WorkspaceSessions:
     def of(self, agent: str) -> list[Entry]:
         """Return the sessions of an agent that are not in the archive, the newest first."""
         return sorted(self.known.of(agent), key=lambda entry: entry.last_activity, reverse=True)
+
+    def named(self, name: str) -> SessionId:
+        """Return the session that a caller means: under this very name if there is one, else without secrets."""
+        plain, clean = safe_id(name), named_id(name)
+        return plain if plain != clean and self.has(plain) else clean
 
     def has(self, session: SessionId) -> bool:
         """Tell whether there is a file of a session, in the archive too."""

@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Final
 
-from memoryd.domain.redaction import redacted
+from memoryd.domain.sessions.harmless_text import harmless_text
 from memoryd.domain.sessions.indexed_turns import MessageKeys
 from memoryd.domain.sessions.keeping import Keeping
 from memoryd.domain.sessions.keywords import Commonness, keywords, never_common
@@ -67,7 +67,7 @@ def made_turn(
 
     `stored` are the keywords of kept answers, as `answer_words` gives them; None compares with the session's last 40.
     """
-    question, answer = _clean(raw.question), _clean(raw.answer) if raw.answer else None
+    question, answer = harmless_text(raw.question), harmless_text(raw.answer) if raw.answer else None
     words = keywords(question, commonness)
     tags = topics(question, answer, words) if raw.topics is None else _clean_topics(raw.topics)
     significance = 0.0 if raw.significance is None else min(max(raw.significance, 0.0), 1.0)
@@ -112,10 +112,5 @@ def _significance(
 
 def _clean_topics(tags: Iterable[str]) -> tuple[str, ...]:
     """Return the tags of a caller as tags are: short, few, without spaces."""
-    clean = ("_".join(_clean(tag).split())[:_TOPIC_CHARS] for tag in tags)
+    clean = ("_".join(harmless_text(tag).split())[:_TOPIC_CHARS] for tag in tags)
     return tuple(dict.fromkeys(filter(None, clean)))[:_TOPICS]
-
-
-def _clean(text: str) -> str:
-    """Return a text without secrets, and without halves of characters, which no file can hold."""
-    return redacted(text.encode("utf-8", "replace").decode())

@@ -14,6 +14,7 @@ from hashlib import sha256
 from itertools import count
 from typing import Final
 
+from memoryd.domain.sessions.harmless_text import harmless_text
 from memoryd.domain.sessions.turns import SessionId
 
 IDLE: Final = timedelta(hours=6)
@@ -41,6 +42,11 @@ def safe_id(name: str) -> SessionId:
     slug = _slug(name, MAX_BYTES)
     is_same = slug == name != "" and _RESERVED.match(slug) is None
     return SessionId(slug if is_same else _marked(slug, name))
+
+
+def named_id(name: str) -> SessionId:
+    """Return the name of a session as a caller tells it: as `safe_id`, with no secret that stands in it."""
+    return safe_id(harmless_text(name))
 
 
 def session_id(key: str, day: date, is_free: Callable[[SessionId], bool]) -> SessionId:

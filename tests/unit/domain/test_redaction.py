@@ -66,6 +66,11 @@ TOLD = {
     "密码是abc123，记住": "密码是***，记住",
     "密码：hunter": "密码：***",
     "WiFi 密码改成 Sommer2026!": "WiFi 密码改成 ***!",
+    "my pw is password: hunter2hunter2": "my pw is password: ***",
+    "the password is password: x9x9x9": "the password is password: ***",
+    "pwd: token: abcDEF123456789xyz": "pwd: token: ***",
+    "password: the passphrase is tr0ub4dor&3": "password: the passphrase is ***",
+    "password=token=abc12345": "password=***",
     "DB_PASSWORD=correct": "DB_PASSWORD=***",
     "pwd=abc123!": "pwd=***",
     "Passwort: hunter2": "Passwort: ***",
@@ -128,6 +133,8 @@ ORDINARY = (
     "Cookie: take two eggs",
     "session:discord-general-20260130#Q17 memory/2026-01-30.md#L12",
     '"sessionKey": "agent:main:telegram:direct:42"',
+    "my password is on the shelf, token: see the wiki, pw is password: what?",
+    "the password is token: which one is a password?",
     "npm_config_registry, github_pat_length, xoxo-many-kisses",
     "password=<your password>, token: YOUR_TOKEN, secret=***, api_key=xxxxxxxx",
 )
@@ -137,6 +144,19 @@ ORDINARY = (
 def test_keys_of_providers_are_masked(around: str) -> None:
     kept = {name for name, key in KNOWN.items() if key[8:-8] in redacted(around.format(key))}
     assert kept == set()
+
+
+@pytest.mark.parametrize("breaking", ["\n", "\r\n", "\n    "])
+@pytest.mark.parametrize("at", [8, 12, 20, 40])
+def test_a_key_is_masked_that_goes_on_in_the_next_line(breaking: str, at: int) -> None:
+    key = KNOWN["Anthropic"]
+    told = redacted(f"use {key[:at]}{breaking}{key[at:60]}{breaking}{key[60:]}\nas the key, please")
+    assert not any(key[first : first + 8] in told for first in range(8, len(key) - 12))
+    assert told.endswith("\nas the key, please")
+
+
+def test_keys_in_lines_of_their_own_stay_apart() -> None:
+    assert redacted(f"{KNOWN['GitHub']}\n{KNOWN['npm']}\nplain").count("…") == 2
 
 
 def test_what_is_left_of_a_long_key_is_its_first_six_and_last_four() -> None:
@@ -205,6 +225,7 @@ def test_secrets_stand_apart_and_in_order(text: str) -> None:
 
 
 HOSTILE = (
+    *("pw is password: ", "password token is ", "aaaaaaaaa1-sk-\n", f"{KNOWN['npm']}\n", "sk-\n", "sk-aaaaaaaaaa1\n"),
     *("sk-", "-eyJ", "-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----abcdefghijklmnop\n", "password &a="),
     *("://a:", "curl -u ", '\\\\"', "-a", "token:  ", "密码是", "1:"),
 )

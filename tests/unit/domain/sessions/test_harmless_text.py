@@ -1,0 +1,89 @@
+"""What is kept of a text that was said: its lines, and signs that one can see; no secret hides behind the others."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.domain.redaction import redacted, redacted_joined
+from memoryd.domain.sessions.harmless_text import harmless_text
+from memoryd.domain.sessions.session_ids import named_id, safe_id
+
+KEY = "sk-ant-api03-" + "aB3dE6gH9j" * 6
+PASSWORD = "hunter2hunter2"
+HIDING = (
+    "\u200b",
+    "\u200c",
+    "\u200d",
+    "\u2060",
+    "\xad",
+    "\ufeff",
+    "\x00",
+    "\u202e",
+    "\x1b[31m",
+    "\ufe0f",
+    "\U000e0041",
+)
+
+KEPT = (
+    "two\nlines\tand a tab",
+    "👩‍👩‍👧 and ❤️‍🔥, 1️⃣, 👍🏽",
+    "🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",
+    "क्‍ष and ර්‍ය, می‌خواهم",
+    "密码长度为8位",
+)
+
+
+@pytest.mark.parametrize("text", KEPT)
+def test_text_that_can_be_seen_stays(text: str) -> None:
+    assert harmless_text(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("a\x00b\x1b[1;31mc\x1b[0m\u202ed", "abcd"),
+        ("one\r\ntwo\rthree\x0bfour\x1ffive", "one\ntwo\nthree\nfour five"),
+        ("a\u200d\u200cb\ufe0fc\u2060\xadd\U000e0041e", "abcde"),
+        ("half \ud83d", "half ?"),
+    ],
+)
+def test_what_nobody_sees_is_taken_out(text: str, kept: str) -> None:
+    assert harmless_text(text) == kept
+
+
+@pytest.mark.parametrize("sign", HIDING, ids=ascii)
+@pytest.mark.parametrize("at", [4, 20, 45])
+def test_nothing_hides_a_key_or_its_name(sign: str, at: int) -> None:
+    assert "6gH9j" not in harmless_text(f"it is {KEY[:at]}{sign}{KEY[at:]} so")[20:-8]
+    assert PASSWORD not in harmless_text(f"pass{sign}word: {PASSWORD}")
+    assert PASSWORD not in harmless_text(f"passwd={sign}{PASSWORD}")
+    assert PASSWORD not in harmless_text(f"passwd={PASSWORD[:at]}{sign}{PASSWORD[at:]}").replace(sign, "")
+    assert "abc123456" not in harmless_text(f"密{sign}码是abc123456")
+
+
+def test_a_key_may_begin_behind_what_was_taken_out() -> None:
+    assert redacted_joined(["token", KEY, "more"]) == f"token{KEY[:6]}…{KEY[-4:]}more"
+
+
+signs = st.text(st.characters() | st.sampled_from("".join(HIDING) + "\n\t ❤👩ा"), max_size=40)
+
+
+@given(signs)
+def test_text_is_harmless_once_for_all(text: str) -> None:
+    kept = harmless_text(text)
+    assert [sign for sign in kept if unicodedata.category(sign) in ("Cc", "Cs") and sign not in "\n\t"] == []
+    assert redacted(kept) == kept
+
+
+@pytest.mark.parametrize("name", ["ports", "discord-常规-20260130", "transcript-0d9f-0123abcd", "Ünïcode Name"])
+def test_a_name_without_secrets_is_as_ever(name: str) -> None:
+    assert named_id(name) == safe_id(name)
+
+
+@pytest.mark.parametrize("secret", [PASSWORD, "AKIAIOSFODNN7QWERTYU"])
+def test_a_name_holds_no_secret(secret: str) -> None:
+    name = named_id(f"my password={secret} here")
+    assert secret.lower() not in name
+    assert name == safe_id(name) == named_id(name)
