@@ -159,11 +159,11 @@ class AgentQa:
         await shared.read(
             lambda store: store.turns.check_may_mark(session, agent=self._id, key=key, is_owners=is_owners)
         )
-        if keep and answer is None and before.answer is not None:
+        if keep and answer is None and before.is_marked:
             return session, before
         if answer is not None:
             _check_says_something(answer)
-        wanted = None if not keep else answer or await self.held_answers.find(session, seq)
+        wanted = None if not keep else answer or before.answer or await self.held_answers.find(session, seq)
         await shared.write(
             lambda store: store.turns.mark(session, seq, wanted, agent=self._id, key=key, is_owners=is_owners)
         )

@@ -1,8 +1,8 @@
 """How much room the files of questions and answers may take, and what gives way: answers of old sessions, no question.
 
 Over the bound the sessions of the archive lose answers, those that were left first before others: first what is not
-significant enough by the rules of today, then, if that is not enough, all. If the files are too large even so, of new
-turns the question alone is kept.
+significant enough by the rules of today, then, if that is not enough, all but those that were marked, and at last
+these. If the files are too large even so, of new turns the question alone is kept.
 """
 
 from collections.abc import Iterable
@@ -57,9 +57,10 @@ class QaRoom:
     def make(self, changes: SessionChanges, others: int) -> bool:
         """Prune one session of the archive if that must be, and return whether one was; raises StoreError."""
         self.measure(others)
-        for keeping in (self._keeping, _questions_alone(self._keeping)):
+        nothing = _questions_alone(self._keeping)
+        for keeping, drops_marked in ((self._keeping, False), (nothing, False), (nothing, True)):
             for name in self._candidates():
-                if lost := _prune(changes, name, keeping):
+                if lost := _prune(changes, name, keeping, drops_marked):
                     self.usage = replace(self.usage, pruned=self.usage.pruned + lost)
                     self.measure(others)
                     return True
@@ -73,12 +74,12 @@ def _questions_alone(keeping: Keeping) -> Keeping:
     return replace(keeping, threshold=_NOTHING, interests=frozenset())
 
 
-def _prune(changes: SessionChanges, name: SessionId, keeping: Keeping) -> int:
+def _prune(changes: SessionChanges, name: SessionId, keeping: Keeping, drops_marked: bool) -> int:
     lost = 0
 
     def pruned(session: Session) -> Session | None:
         nonlocal lost
-        after = keeping.pruned(session)
+        after = keeping.pruned(session, drops_marked=drops_marked)
         lost = session.answers - after.answers
         return after if lost else None
 

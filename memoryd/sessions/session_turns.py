@@ -116,7 +116,10 @@ class SessionTurns:
             if stored.agent != agent or all(turn.seq != seq for turn in stored.turns):
                 raise NotFound(f"there is no turn {turn_address(session, seq)}")
             self._check_writable(stored, key, is_owners)
-            turns = (replace(turn, answer=clean) if turn.seq == seq else turn for turn in stored.turns)
+            turns = (
+                replace(turn, answer=clean, is_marked=clean is not None) if turn.seq == seq else turn
+                for turn in stored.turns
+            )
             return replace(stored, turns=tuple(turns))
 
         self._sessions.change(session, marked)

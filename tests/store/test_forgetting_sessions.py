@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from memoryd.domain.sessions.keeping import Keeping
 from memoryd.domain.sessions.making_turns import RawTurn
 from memoryd.domain.sessions.turns import SessionId
 from memoryd.errors import Denied, NotFound
@@ -32,8 +33,16 @@ def opened(workspace: Path, *, is_read_only: bool = False, max_bytes: int = 1 <<
     return store
 
 
-def say(store: QaStore, session: str, question: str, *, at: datetime = BEGUN, answer: str | None = None) -> None:
-    assert store.turns.append(session, RawTurn(question, answer, at, significance=1.0), agent="main")
+def say(
+    store: QaStore,
+    session: str,
+    question: str,
+    *,
+    at: datetime = BEGUN,
+    answer: str | None = None,
+    significance: float = 1.0,
+) -> None:
+    assert store.turns.append(session, RawTurn(question, answer, at, significance), agent="main")
 
 
 def holding(root: Path, word: str = CANARY) -> list[str]:
@@ -204,16 +213,56 @@ def test_answers_of_the_oldest_archived_session_go_first_and_no_question_does(tm
 
 
 def test_what_is_not_significant_by_the_rules_of_today_goes_before_what_is(tmp_path: Path) -> None:
-    store = opened(tmp_path)
+    store = QaStore(tmp_path, keeping=Keeping(threshold=0.05))
+    store.sessions.open()
     say(store, "old", "first", answer="a" * 4000)
     store.turns.append("new", RawTurn("second", "b" * 4000, BEGUN + timedelta(days=1), significance=0.1), agent="main")
-    store.turns.mark(SessionId("new"), 1, "b" * 4000, agent="main")
     store.archive.put_away(BEGUN + timedelta(days=99))
     store.sessions.flush()
     store.archive.make_room()
     bounded = opened(tmp_path, max_bytes=store.archive.usage.bytes - 3000)
     bounded.archive.make_room()
     assert {stub.session.id: stub.answers for stub in bounded.archive.stubs("main")} == {"old": 1, "new": 0}
+
+
+@pytest.mark.parametrize(
+    ("too_much", "left"),
+    [
+        (3000, {"s0": 1, "s1": 2}),
+        (7000, {"s0": 1, "s1": 1}),
+        (11_000, {"s0": 0, "s1": 1}),
+        (15_000, {"s0": 0, "s1": 0}),
+    ],
+)
+def test_answers_that_were_marked_go_last(tmp_path: Path, too_much: int, left: dict[str, int]) -> None:
+    store = opened(tmp_path)
+    for number in range(2):
+        name = f"s{number}"
+        say(store, name, "marked", at=BEGUN + timedelta(days=number), answer="a" * 4000, significance=0.1)
+        say(store, name, "significant", at=BEGUN + timedelta(days=number), answer="b" * 4000)
+        store.turns.mark(SessionId(name), 1, "m" * 4000, agent="main")
+    store.archive.put_away(BEGUN + timedelta(days=99))
+    store.sessions.flush()
+    store.archive.make_room()
+    bounded = opened(tmp_path, max_bytes=store.archive.usage.bytes - too_much)
+    bounded.archive.make_room()
+    assert {stub.session.id: stub.answers for stub in bounded.archive.stubs("main")} == left
+    for name, answers in left.items():
+        marked, _ = bounded.sessions.read(SessionId(name), agent="main").turns
+        assert (marked.answer, marked.is_marked) == (("m" * 4000, True) if answers else (None, False))
+
+
+def test_mark_is_noted_in_the_file_and_taken_back(tmp_path: Path) -> None:
+    store, path = opened(tmp_path), tmp_path / "memory/sessions/s.json"
+    for question in ("one", "two"):
+        say(store, "s", question, answer="kept anyway")
+    assert b"marked" not in path.read_bytes()
+    store.turns.mark(SessionId("s"), 1, "kept anyway", agent="main")
+    assert [turn.get("marked") for turn in json.loads(path.read_bytes())["qa_sequence"]] == [True, None]
+    turns = opened(tmp_path).sessions.read(SessionId("s"), agent="main").turns
+    assert [turn.is_marked for turn in turns] == [True, False]
+    store.turns.mark(SessionId("s"), 1, None, agent="main")
+    assert b"marked" not in path.read_bytes()
 
 
 def test_where_there_is_no_room_the_question_alone_is_kept(tmp_path: Path) -> None:

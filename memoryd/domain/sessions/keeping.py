@@ -30,12 +30,17 @@ class Keeping:
         """Tell whether a session goes to the archive: nobody has said anything in it for so long."""
         return now - last_activity > self.archive_after
 
-    def pruned(self, session: Session) -> Session:
-        """Return the session without the answers that are not kept; every question stays."""
-        return replace(session, turns=tuple(self._pruned(turn) for turn in session.turns))
+    def pruned(self, session: Session, *, drops_marked: bool = False) -> Session:
+        """Return the session without the answers that are not kept; every question stays, and what a person marked.
 
-    def _pruned(self, turn: Turn) -> Turn:
-        return turn if self.is_kept(turn.significance, turn.topics) else replace(turn, answer=None)
+        With `drops_marked` marked answers have no more worth than others.
+        """
+        return replace(session, turns=tuple(self._pruned(turn, drops_marked) for turn in session.turns))
+
+    def _pruned(self, turn: Turn, drops_marked: bool) -> Turn:
+        if self.is_kept(turn.significance, turn.topics) or (turn.is_marked and not drops_marked):
+            return turn
+        return replace(turn, answer=None, is_marked=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """The file of a session: the object that stands for it in `sessions[]` of the reference's document, a turn on a line.
 
-Keys of ours beside the reference's: `agent`, `key` (the session key), and `remember: false` where it is marked.
+Keys of ours beside the reference's: `agent`, `key` (the session key), and `remember: false` where it is marked; in a
+turn `marked: true`, where its answer is.
 """
 
 from collections.abc import Mapping
@@ -25,7 +26,7 @@ from memoryd.domain.sessions.json_values import (
 from memoryd.domain.sessions.turns import Session, SessionId, Turn
 
 _SESSION: Final = frozenset({"session_id", "created", "agent", "key", "remember", "qa_sequence"})
-_TURN: Final = frozenset({"seq", "q", "q_tokens", "q_hash", "a", "a_significance", "timestamp", "topic_tags"})
+_TURN: Final = frozenset({"seq", "q", "q_tokens", "q_hash", "a", "a_significance", "timestamp", "topic_tags", "marked"})
 
 _END: Final = "\n]}"
 
@@ -67,16 +68,13 @@ def session_of(value: Mapping[str, object], where: str) -> Session:
     turns = tuple(_turn(row, f"{where}qa_sequence[{at}]") for at, row in enumerate(rows))
     if any(one.seq >= other.seq for one, other in pairwise(turns)):
         raise DamagedDocumentError(f"{where}qa_sequence is not in the order of seq")
-    remember = value.get("remember", True)
-    if not isinstance(remember, bool):
-        raise DamagedDocumentError(f"{where}remember is neither true nor false")
     return Session(
         id=SessionId(as_text(value["session_id"], f"{where}session_id")),
         created=as_time(value.get("created"), f"{where}created"),
         turns=turns,
         agent=as_text(value.get("agent", ""), f"{where}agent"),
         key=as_text(value.get("key", ""), f"{where}key"),
-        is_remembered=remember,
+        is_remembered=_flag(value.get("remember", True), f"{where}remember"),
         extra=others(value, _SESSION),
     )
 
@@ -101,8 +99,15 @@ def _turn(value: object, where: str) -> Turn:
         tokens=_texts(row.get("q_tokens", []), f"{where}.q_tokens"),
         question_hash=as_text(row.get("q_hash", ""), f"{where}.q_hash"),
         topics=_texts(row.get("topic_tags", []), f"{where}.topic_tags"),
+        is_marked=_flag(row.get("marked", False), f"{where}.marked"),
         extra=others(row, _TURN),
     )
+
+
+def _flag(value: object, where: str) -> bool:
+    if not isinstance(value, bool):
+        raise DamagedDocumentError(f"{where} is neither true nor false")
+    return value
 
 
 def _texts(value: object, where: str) -> tuple[str, ...]:
@@ -120,5 +125,6 @@ def _told_turn(turn: Turn) -> Mapping[str, object]:
         "a_significance": int(turn.significance) if turn.significance.is_integer() else turn.significance,
         "timestamp": told_time(turn.timestamp),
         **({"topic_tags": turn.topics} if turn.topics else {}),
+        **({"marked": True} if turn.is_marked else {}),
         **turn.extra,
     }

@@ -47,15 +47,22 @@ def with_turns(
         if replaced is None and _is_known(one.turn, turn, known, is_again=place.is_again):
             last = 0
             continue
-        if replaced is not None and replaced.answer is not None and one.turn.answer is None:
-            # somebody marked it to be kept
-            one = MadeTurn(replace(one.turn, answer=replaced.answer), None)
+        if replaced is not None and replaced.answer is not None:
+            one = _still_kept(one, replaced)
         known.add((one.turn.timestamp, one.turn.question))
         session = replace(session, turns=(*session.turns, one.turn))
         made.append(one)
         last = one.turn.seq
     place = replace(place, open_seq=last if goes_on else 0)
     return TakenTurns(replace(session, extra={**session.extra, PLACE: told_place(place)}), place, tuple(made))
+
+
+def _still_kept(made: MadeTurn, replaced: Turn) -> MadeTurn:
+    """Return the turn with the answer that somebody marked to be kept, if it would have none, and with the mark."""
+    turn = replace(made.turn, is_marked=replaced.is_marked)
+    if turn.answer is not None:
+        return MadeTurn(turn, made.dropped_answer)
+    return MadeTurn(replace(turn, answer=replaced.answer), None)
 
 
 def _is_known(turn: Turn, found: FoundTurn, known: set[tuple[datetime, str]], *, is_again: bool) -> bool:

@@ -28,6 +28,8 @@ class Turn:
     tokens: tuple[str, ...] = ()
     question_hash: str = ""
     topics: tuple[str, ...] = ()
+    is_marked: bool = False
+    """Somebody marked the answer to be kept."""
     extra: Extra = field(default_factory=dict)
 
 

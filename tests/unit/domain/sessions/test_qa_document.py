@@ -99,6 +99,7 @@ def test_document_of_another_program_or_version_is_foreign(change: dict[str, obj
         ({"timestamp": "9999-12-31T23:59:59-14:00"}, r"timestamp is no time from 1970"),
         ({"x": [[[]]] * 3, "y": json.loads("[" * 65 + "]" * 65)}, r"nested deeper"),
         ({"topic_tags": [1]}, r"topic_tags\[0\] is no string"),
+        ({"marked": "yes"}, "marked is neither true nor false"),
     ],
 )
 def test_damage_is_named_by_its_place(turn: dict[str, object], place: str) -> None:
