@@ -1,14 +1,13 @@
 """Which conversations of one agent are not to be remembered: kept in its ledger, and known here without asking it.
 
 Until the ledger was read nobody knows, and whoever would read or store a conversation has to wait. A transcript is
-withheld by its name, and what was forgotten under any other name, too: by how its file begins. Session keys and
-contents are kept as hashes that are keyed with a number of the ledger's own.
+withheld by its name, and what was forgotten under any other name, too: if its file has all that was forgotten. Session
+keys and contents are kept as hashes that are keyed with a number of the ledger's own.
 """
 
 import asyncio
 import contextlib
 import hmac
-import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -19,12 +18,10 @@ from typing import Final
 from memoryd.domain.access import read_key
 from memoryd.domain.documents import RelativePath
 from memoryd.errors import InvalidRequest, StoreError, StoreUnavailable
-from memoryd.files.beneath import open_beneath
+from memoryd.sessions.beginnings import Beginning, beginning_of
 from memoryd.store.ledger import Ledger
 from memoryd.store.withheld import MOST_KEYS, Withheld, WithheldKind
 
-HEAD_BYTES: Final = 4096
-"""So much of a transcript tells it from others."""
 RETRY_SECONDS: Final = 10.0
 
 _Known = Mapping[tuple[WithheldKind, str], Withheld]
@@ -77,12 +74,13 @@ class WithheldConversations:
         return (WithheldKind.TRANSCRIPT, path) in known or (WithheldKind.PENDING, path) in known
 
     def transcript_like(self, file: Path) -> Withheld | None:
-        """Return what was forgotten and began as this file does. Blocks; raises OSError, StoreUnavailable."""
-        forgotten = [one for one in self._all().values() if one.is_forgotten and one.head_bytes]
-        if not forgotten:
-            return None
-        head = _head(file)
-        return next((one for one in forgotten if self._begins(head, one)), None)
+        """Return what was forgotten and is what this file begins with. Blocks; raises OSError, StoreUnavailable."""
+        forgotten = (one for one in self._all().values() if one.is_forgotten and one.head_bytes)
+        return next((one for one in forgotten if self.is_like(file, one)), None)
+
+    def is_like(self, file: Path, one: Withheld) -> bool:
+        """Tell whether a file begins with what was forgotten. Blocks; raises OSError."""
+        return Beginning(one.head_bytes, one.head_hash).is_of(file, self._content_key)
 
     def transcripts(self) -> list[Withheld]:
         """Return all transcripts that are withheld by name."""
@@ -101,12 +99,19 @@ class WithheldConversations:
         return [one for one in self._all().values() if one.kind is WithheldKind.PENDING]
 
     async def withhold_transcript(self, path: RelativePath, file: Path | None, *, is_forgotten: bool) -> None:
-        """Have a transcript never be read again, under any name if it is forgotten; raises StoreError, Denied."""
+        """Have a transcript never be read again; if it is forgotten under any name, by what its file says.
+
+        Raises StoreError, Denied.
+        """
         await self._ready()
-        head = await asyncio.to_thread(_head_or_nothing, file) if file is not None and is_forgotten else b""
-        digest = self._digest(head) if head else b""
-        one = Withheld(WithheldKind.TRANSCRIPT, path, self._clock(), is_forgotten, len(head), digest)
-        await self._put(one)
+        begins = Beginning()
+        if file is not None and is_forgotten:
+            # one that cannot be read is withheld by its name alone
+            with contextlib.suppress(OSError):
+                begins = await asyncio.to_thread(beginning_of, file, self._content_key)
+        await self._put(
+            Withheld(WithheldKind.TRANSCRIPT, path, self._clock(), is_forgotten, begins.size, begins.digests)
+        )
 
     async def release_transcript(self, path: RelativePath) -> bool:
         """Have a transcript be read again; return whether it was withheld. Raises StoreError, Denied."""
@@ -171,25 +176,10 @@ class WithheldConversations:
         # one conversation, however its key is spelt
         return self._digest(b"key\0" + read_key(key).raw.encode("utf-8", "replace")).hex()
 
-    def _begins(self, head: bytes, one: Withheld) -> bool:
-        is_long_enough = len(head) >= one.head_bytes
-        return is_long_enough and hmac.compare_digest(self._digest(head[: one.head_bytes]), one.head_hash)
+    @property
+    def _content_key(self) -> bytes:
+        """What hashes of contents are keyed with: another one for each agent."""
+        return self._digest(b"content")
 
     def _digest(self, data: bytes) -> bytes:
         return hmac.digest(self._key, self._agent.encode() + b"\0" + data, "sha256")
-
-
-def _head(file: Path) -> bytes:
-    descriptor = open_beneath(file.parent, file.name)
-    try:
-        return os.pread(descriptor, HEAD_BYTES, 0)
-    finally:
-        os.close(descriptor)
-
-
-def _head_or_nothing(file: Path) -> bytes:
-    """Return how a file begins; one that cannot be read is withheld by its name alone."""
-    try:
-        return _head(file)
-    except OSError:
-        return b""

@@ -8,6 +8,7 @@ import pytest
 
 from memoryd.domain.conversation_paths import transcript_path, turns_path
 from memoryd.errors import Denied, InvalidRequest, StoreUnavailable
+from memoryd.sessions.beginnings import begins_alike, is_one
 from memoryd.sessions.withheld_conversations import WithheldConversations
 from memoryd.store import withheld as rows
 from memoryd.store.ledger import Ledger
@@ -80,6 +81,37 @@ async def test_what_was_forgotten_is_known_under_another_name_and_grown(ledger: 
     assert marks.transcript_like(copy) is None
     copy.write_text("{")
     assert marks.transcript_like(copy) is None
+
+
+@pytest.mark.parametrize("beginning", ["", "{", "{}\n", '{"type":"summary","text":"said by many"}\n'])
+async def test_beginning_that_names_nothing_stands_for_no_other(
+    ledger: Ledger, transcript: Path, beginning: str
+) -> None:
+    other = transcript.with_name("other.jsonl")
+    other.write_text(beginning + '{"type":"session","id":"another"}\n')
+    transcript.write_text(beginning)
+    marks = await loaded(ledger)
+    await marks.withhold_transcript(PATH, transcript, is_forgotten=True)
+    assert marks.transcript(PATH) is not None
+    assert marks.transcript_like(other) is None
+
+
+@pytest.mark.parametrize("shared", [100, 4096, 3 << 20])
+async def test_fork_is_another_conversation(ledger: Ledger, transcript: Path, shared: int) -> None:
+    begun = transcript.read_text() + "x" * shared
+    transcript.write_text(f"{begun}\nthis one's own end\n")
+    marks = await loaded(ledger)
+    await marks.withhold_transcript(PATH, transcript, is_forgotten=True)
+    fork, grown = transcript.with_name("fork.jsonl"), transcript.with_name("grown.jsonl")
+    fork.write_text(f"{begun}\nanother end that is longer than the first one\n")
+    grown.write_text(f"{transcript.read_text()}and more\n")
+    for one in (marks, await loaded(ledger)):
+        assert one.transcript_like(fork) is None
+        assert one.transcript_like(grown) is not None
+    assert not is_one(transcript, fork)
+    assert begins_alike(transcript, fork) is (shared >= 4096)
+    assert is_one(grown, transcript)
+    assert is_one(transcript, grown)
 
 
 async def test_what_is_only_marked_is_known_by_its_name_alone(ledger: Ledger, transcript: Path) -> None:
