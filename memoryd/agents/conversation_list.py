@@ -1,6 +1,7 @@
 """All conversations of one agent in one list: sessions of questions and answers, and transcripts of other programs."""
 
 import asyncio
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -8,11 +9,13 @@ from pathlib import Path
 from typing import Final
 
 from memoryd.agents.conversations import AgentConversations
+from memoryd.agents.forgetting_plan import AlikeTranscripts
 from memoryd.agents.qa_sessions import QaSessions, StoredEntry
 from memoryd.domain.conversation_paths import transcript_path, turns_path
 from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.domain.sessions.transcripts.utterances import TranscriptFormat
 from memoryd.errors import StoreError
+from memoryd.sessions.beginnings import begins_alike, is_one
 from memoryd.sessions.transcript_folders import TranscriptFolder
 from memoryd.sessions.transcripts.transcript_folder import find_transcripts
 from memoryd.store.conversation_rows import ConversationExtent, KnownConversation
@@ -96,7 +99,9 @@ class ConversationList:
     async def all(self) -> list[ListedConversation]:
         """Return all, that in which something was said last first; raises StoreError, NotNow."""
         indexed = await self._indexed()
-        sessions = [_session(one, indexed) for one in await self._qa.all()]
+        await self._index.withheld.load()
+        names = self._index.withheld.names
+        sessions = [_session(one, indexed, is_owed=names(turns_path(one.session.id))) for one in await self._qa.all()]
         listed = [*sessions, *await self._transcripts(indexed)]
         return sorted(listed, key=lambda one: one.ended or datetime.min.replace(tzinfo=UTC), reverse=True)
 
@@ -108,19 +113,31 @@ class ConversationList:
         """Return all transcripts on disk."""
         return await asyncio.to_thread(self._finder.found)
 
-    async def copies(self) -> list[RelativePath]:
-        """Return the transcripts that begin as one that was forgotten, under whatever name; raises StoreUnavailable."""
-        return await asyncio.to_thread(self._copies)
+    async def file_of(self, path: RelativePath) -> Path | None:
+        """Return where a transcript lies, None if it does not."""
+        found = await self.transcript(path)
+        return None if found is None else found.file
 
-    def _copies(self) -> list[RelativePath]:
-        return [path for path, one in self._finder.found().items() if self._is_copy(one.file)]
+    async def alike(self, path: RelativePath, file: Path | None) -> AlikeTranscripts:
+        """Return the transcripts that begin as one that lies at `file`, or as it did when it was forgotten."""
+        await self._index.withheld.load()
+        return await asyncio.to_thread(self._alike, path, file)
 
-    def _is_copy(self, file: Path) -> bool:
-        try:
-            return self._index.withheld.transcript_like(file) is not None
-        except OSError:
-            # it is not read, either
-            return False
+    def _alike(self, path: RelativePath, file: Path | None) -> AlikeTranscripts:
+        withheld = self._index.withheld
+        forgotten = withheld.transcript(path)
+        copies, forks = list[RelativePath](), list[RelativePath]()
+        for other, found in self._finder.found().items():
+            # one that cannot be read is not read by anybody
+            with contextlib.suppress(OSError):
+                if other == path:
+                    continue
+                is_copy = file is not None and is_one(file, found.file)
+                if is_copy or (forgotten is not None and withheld.is_like(found.file, forgotten)):
+                    copies.append(other)
+                elif file is not None and begins_alike(file, found.file):
+                    forks.append(other)
+        return AlikeTranscripts(tuple(copies), tuple(forks))
 
     async def _indexed(self) -> _Indexed:
         if not self._index.is_wanted:
@@ -146,7 +163,7 @@ class ConversationList:
         ]
 
 
-def _session(entry: StoredEntry, indexed: _Indexed) -> ListedConversation:
+def _session(entry: StoredEntry, indexed: _Indexed, *, is_owed: bool) -> ListedConversation:
     session = entry.session
     path = turns_path(session.id)
     return ListedConversation(
@@ -157,8 +174,8 @@ def _session(entry: StoredEntry, indexed: _Indexed) -> ListedConversation:
         began=session.created,
         ended=entry.last_activity,
         is_archived=entry.is_archived,
-        is_remembered=session.is_remembered,
-        reason=indexed.reason(path) if session.is_remembered else MARKED,
+        is_remembered=session.is_remembered and not is_owed,
+        reason=FORGOTTEN if is_owed else indexed.reason(path) if session.is_remembered else MARKED,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from memoryd.agents.conversation_list import ConversationList, FoundTranscript, TranscriptFinder
 from memoryd.agents.conversations import AgentConversations
 from memoryd.agents.forgetting import Forgetting
+from memoryd.agents.forgetting_plan import PlanningForgetting
 from memoryd.agents.forgetting_reach import ForgettingReach
 from memoryd.agents.forgotten_places import ExportedPlace, ForgettingPlaces, IndexedPlace, NothingExported
 from memoryd.agents.kept_conversations import ConversationRooms, KeptConversations
@@ -38,7 +39,7 @@ def kept_conversations(
         index=IndexedPlace(index),
         exports=NothingExported() if qmd is None else ExportedPlace(qmd),
     )
-    reach = ForgettingReach(agent.id, places, ledger=ledger, copies=listing.copies)
+    reach = ForgettingReach(agent.id, places, PlanningForgetting(agent.id, qa, listing), ledger=ledger)
     return KeptConversations(
         agent.id,
         ConversationRooms(

@@ -1,27 +1,26 @@
 """Take a conversation of one agent out of everything, in an order in which nothing can bring it back.
 
-A session: first it is noted in the ledger that it is to be forgotten, so that the next start ends what a kill ended.
-Then go its files, the truth; then what is made of them: rows, vectors and words, held answers. The note goes last.
+First it is noted in the ledger what is to be forgotten, so that the next start ends what a kill ended; from then on
+nobody reads or tells it. Of a session go its files, the truth; then what is made of them: rows, vectors and words, held
+answers. The note goes last, and stays while the files cannot be reached or written.
 
-A transcript belongs to another program and stays. First it is noted in the ledger, for good, that it is never to be
-read again, which counts from that moment on for everything that reads; then goes what was made of it.
+A transcript belongs to another program and stays. It is noted in the ledger, for good, that it is never to be read
+again; then goes what was made of it, of its copies, and the sessions that their turns were taken into.
 """
 
 import asyncio
-from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Final
 
 import structlog
 
+from memoryd.agents.forgetting_plan import ForgettingPlan
 from memoryd.agents.forgetting_reach import ForgettingReach
 from memoryd.agents.forgotten_places import ForgettingPlaces
 from memoryd.agents.receipts import Receipt, Removed, together
-from memoryd.domain.conversation_paths import holds_turns, session_of, turns_path
+from memoryd.domain.conversation_paths import holds_turns, session_of
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.sessions.transcript_places import transcript_session
-from memoryd.errors import MemorydError, NotFound
+from memoryd.errors import Denied, MemorydError, NotFound, StoreUnavailable
 from memoryd.sessions.withheld_conversations import WithheldConversations
 from memoryd.store.ledger import Ledger
 
@@ -51,48 +50,107 @@ class Forgetting:
         self.trouble = ""
         """Why what a kill ended is not finished yet; empty if it is."""
 
-    async def forget(self, path: RelativePath, file: Path | None) -> Receipt:
-        """Forget a conversation, whose transcript lies at `file`; raises NotFound, Disabled, Denied, StoreError."""
+    async def forget(self, path: RelativePath) -> Receipt:
+        """Forget a conversation; raises Disabled, Denied, StoreError.
+
+        What cannot go now is told in the receipt, and goes as soon as it can.
+        """
+        if holds_turns(path):
+            self._places.qa.check_writable()
         async with self._one_at_a_time:
-            path = await self._reach.whole(path)
-            removed = await (self._forget_session(path) if holds_turns(path) else self._forget_transcript(path, file))
-        log.info("a conversation was forgotten", agent=self._agent)
-        return Receipt(path, removed, await self._reach.stays(path, file))
+            plan = await self._reach.plan(path)
+            receipt = Receipt(plan.path, conversations=plan.conversations)
+            await self._note(plan)
+            if plan.transcripts and (late := await self._late(plan)).conversations:
+                # indexed between the plan and the note
+                await self._note(late)
+                receipt = receipt.naming(late.conversations)
+            for one in receipt.conversations:
+                receipt = await self._forgotten(receipt, one)
+        log.info("a conversation was forgotten", agent=self._agent, finished=not receipt.unfinished)
+        return receipt.with_stays(await self._reach.stays(plan))
+
+    async def _note(self, plan: ForgettingPlan) -> None:
+        for path in plan.transcripts:
+            # a copy by its name alone: one that goes on from less of it may be another conversation
+            file = plan.file if path == plan.path else None
+            await self._withheld.withhold_transcript(path, file, is_forgotten=True)
+        for path in plan.conversations:
+            await self._withheld.begin_forgetting(path)
+
+    async def _late(self, plan: ForgettingPlan) -> ForgettingPlan:
+        """Return what has come since the plan was made."""
+        now = await self._reach.plan(plan.path)
+        known = set(plan.conversations)
+        return ForgettingPlan(
+            path=plan.path,
+            transcripts=tuple(one for one in now.transcripts if one not in known),
+            sessions=tuple(one for one in now.sessions if one not in known),
+        )
+
+    async def _forgotten(self, receipt: Receipt, path: RelativePath) -> Receipt:
+        """Forget what is noted, and return the receipt with what went."""
+        if not holds_turns(path):
+            return receipt.with_more(await self._forget_remains(path))
+        remarks = await self._reach.remarks(path)
+        try:
+            gone = await self._places.qa.forget(session_of(path))
+        except NotFound:
+            return receipt.with_more(await self._forget_remains(path))
+        except (Denied, StoreUnavailable) as exc:
+            made = await self._forget_made(path)
+            return receipt.with_unfinished(made, f"{path}: its file goes as soon as it can: {exc}")
+        files = Removed(files=gone.files, turns=gone.turns, answers=gone.answers)
+        return receipt.with_more(together(files, await self._forget_remains(path)), remarks)
 
     async def forget_made(self, path: RelativePath) -> int:
         """Remove what was made of what is not to be remembered; return how many parts the index had of it."""
         async with self._one_at_a_time:
-            return (await self._forget_made(path)).rows
+            return await self._forget_indexed(path)
 
     async def release(self, path: RelativePath) -> None:
-        """Let there be something of a transcript again."""
+        """Have a transcript be read again, and what was taken from it be told; raises StoreError, Denied."""
+        taken = self._reach.taken(path)
+        if await self._places.qa.knows(session_of(taken)):
+            await self._places.qa.set_remembered(session_of(taken), True)
         await self._places.exports.release(path)
-        await self._set_taken_remembered(path, True)
+        # last: whoever follows the transcripts looks at all of them again now
+        await self._withheld.release_transcript(path)
 
-    async def mark(self, path: RelativePath, file: Path | None) -> int:
+    async def mark(self, path: RelativePath) -> int:
         """Have a transcript not be remembered; return how many parts left the index. Raises StoreError, Denied."""
-        await self._withheld.withhold_transcript(path, file, is_forgotten=False)
+        taken = self._reach.taken(path)
+        is_taken = await self._places.qa.knows(session_of(taken))
+        if is_taken:
+            self._places.qa.check_writable()
+        await self._withheld.withhold_transcript(path, None, is_forgotten=False)
         rows = await self.forget_made(path)
-        if taken := await self._set_taken_remembered(path, False):
+        if is_taken:
+            await self._places.qa.set_remembered(session_of(taken), False)
             rows += await self.forget_made(taken)
         return rows
 
-    async def _set_taken_remembered(self, path: RelativePath, is_remembered: bool) -> RelativePath | None:
-        """Treat the turns that were taken from a transcript as the transcript itself; return them, if there are any."""
-        taken = transcript_session(self._agent, path.rpartition("/")[2])
-        if not self._places.qa.is_writable or await self._places.qa.find(taken) is None:
-            return None
-        await self._places.qa.set_remembered(taken, is_remembered)
-        return turns_path(taken)
-
     async def finish(self) -> None:
-        """End what a kill ended; raises StoreError, Denied, OSError."""
+        """End what a kill ended, or could not be ended; raises StoreError, Denied, OSError for the last that fails."""
+        failure: MemorydError | OSError | None = None
         async with self._one_at_a_time:
             for one in self._withheld.unfinished():
-                path = RelativePath(one.name)
-                if holds_turns(path):
-                    await self._places.qa.finish_forgetting(session_of(path), datetime.fromtimestamp(one.since, UTC))
-                await self._forget_remains(path)
+                try:
+                    await self._finish(RelativePath(one.name), datetime.fromtimestamp(one.since, UTC))
+                except (MemorydError, OSError) as exc:
+                    failure = exc
+        if failure is not None:
+            raise failure
+
+    async def _finish(self, path: RelativePath, asked_at: datetime) -> None:
+        try:
+            if holds_turns(path):
+                await self._places.qa.finish_forgetting(session_of(path), asked_at)
+        except (MemorydError, OSError):
+            if await self._places.index.holds(path):
+                await self._forget_made(path)
+            raise
+        await self._forget_remains(path)
 
     async def run(self, retry_seconds: float = RETRY_SECONDS) -> None:
         """End what a kill ended, as soon as that can be done."""
@@ -109,45 +167,17 @@ class Forgetting:
     def _is_owed(self) -> bool:
         return self._withheld.is_known and bool(self._withheld.unfinished())
 
-    async def _forget_session(self, path: RelativePath) -> Removed:
-        name = session_of(path)
-        self._places.qa.check_writable()
-        if await self._places.qa.find(name) is None and not self._withheld.names(path):
-            raise NotFound(f"there is no session {name!r}", hint="memoryctl sessions list")
-        await self._withheld.begin_forgetting(path)
-        gone = await self._places.qa.forget(name)
-        made = await self._forget_remains(path)
-        return replace(made, files=gone.files, turns=gone.turns, answers=gone.answers)
-
-    async def _forget_transcript(self, path: RelativePath, file: Path | None) -> Removed:
-        await self._withheld.withhold_transcript(path, file, is_forgotten=True)
-        await self._withheld.begin_forgetting(path)
-        return await self._forget_remains(path)
-
     async def _forget_remains(self, path: RelativePath) -> Removed:
         made = await self._forget_made(path)
-        if holds_turns(path):
-            # after the files: who adds an answer to a session that is gone takes it back
-            made = replace(made, held_answers=await self._ledger.forget_session(self._agent, session_of(path)))
-        else:
-            made = together(made, await self._forget_taken(path))
         await self._withheld.end_forgetting(path)
         return made
 
-    async def _forget_taken(self, path: RelativePath) -> Removed:
-        """Forget the session that the turns of a transcript, and of its copies, were taken into."""
-        removed = Removed()
-        for one in (path, *await self._reach.copies()):
-            taken = turns_path(transcript_session(self._agent, one.rpartition("/")[2]))
-            if self._places.qa.is_writable and await self._places.qa.find(session_of(taken)) is not None:
-                removed = together(removed, await self._forget_session(taken))
-        return removed
-
     async def _forget_made(self, path: RelativePath) -> Removed:
-        # of a transcript there may be copies; the index looks only at new ones by itself
-        others = [] if holds_turns(path) else [one for one in await self._reach.copies() if one != path]
-        rows = exports = 0
-        for one in (path, *others):
-            rows += await self._places.index.forget(one)
-            exports += await self._places.exports.forget(one)
-        return Removed(rows=rows, exports=exports)
+        rows = await self._forget_indexed(path)
+        if not holds_turns(path):
+            return Removed(rows=rows, exports=await self._places.exports.forget(path))
+        # after the files: who adds an answer to a session that is gone takes it back
+        return Removed(rows=rows, held_answers=await self._ledger.forget_session(self._agent, session_of(path)))
+
+    async def _forget_indexed(self, path: RelativePath) -> int:
+        return await self._places.index.forget(path)

@@ -5,7 +5,6 @@ import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from pathlib import Path
 
 from memoryd.agents.conversation_list import ConversationList, ListedConversation
 from memoryd.agents.conversations import AgentConversations
@@ -14,16 +13,9 @@ from memoryd.agents.forgetting_reach import ForgettingReach
 from memoryd.agents.qa_sessions import QaSessions
 from memoryd.agents.receipts import Receipt
 from memoryd.agents.showing import Showing, ShownLines
-from memoryd.domain.conversation_paths import (
-    holds_turns,
-    is_conversation,
-    session_of,
-    transcript_path,
-    turns_path,
-)
+from memoryd.domain.conversation_paths import holds_turns, is_conversation, session_of, turns_path
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.sessions.conversation_names import cited_lines, is_of, meant_paths
-from memoryd.domain.sessions.transcript_places import place_of
 from memoryd.errors import InvalidRequest, NotFound
 
 
@@ -93,8 +85,10 @@ class KeptConversations:
         cited = cited_lines(citation)
         if not is_conversation(cited.path):
             with contextlib.suppress(NotFound):
-                path, _ = await self._found(citation)
+                path = await self._found(citation)
                 citation = str(replace(cited, path=path))
+        if self._is_owed(RelativePath(cited_lines(citation).path)):
+            raise NotFound(f"there is no conversation {cited.path!r}", hint="memoryctl sessions list")
         return await self._rooms.showing.show(citation, around=around)
 
     async def sync(self, *, wait: bool, limit: timedelta) -> ReadConversations:
@@ -113,26 +107,22 @@ class KeptConversations:
 
     async def would_forget(self, name: str) -> Receipt:
         """Say what forgetting would remove; raises NotFound, InvalidRequest, StoreError."""
-        path, file = await self._to_forget(name)
-        return await self._rooms.reach.would_forget(path, file)
+        return await self._rooms.reach.would_forget(await self._found(name))
 
     async def forget(self, name: str) -> Receipt:
         """Take a conversation out of everything; raises NotFound, InvalidRequest, Denied, Disabled, StoreError."""
-        path, file = await self._to_forget(name)
-        return await self._rooms.forgetting.forget(path, file)
+        return await self._rooms.forgetting.forget(await self._found(name))
 
     async def remember(self, name: str, *, is_remembered: bool) -> Remembered:
         """Mark a conversation, or take that back, and that a transcript was forgotten; raises NotFound, Denied."""
-        path, file = await self._found(name)
+        path = await self._found(name)
         if holds_turns(path):
             return await self._set_remembered(path, is_remembered)
-        withheld = self._rooms.index.withheld
         if is_remembered:
-            await withheld.release_transcript(path)
             await self._rooms.forgetting.release(path)
             self._rooms.index.demand()
             return Remembered(path, True)
-        return Remembered(path, False, await self._rooms.forgetting.mark(path, file))
+        return Remembered(path, False, await self._rooms.forgetting.mark(path))
 
     async def remember_key(self, key: str, *, is_remembered: bool) -> Remembered:
         """Mark what is said under a session key, now and later, or take that back; raises Denied, InvalidRequest."""
@@ -154,46 +144,30 @@ class KeptConversations:
 
     async def is_opened_with(self, name: str, key: str) -> bool:
         """Tell whether a conversation is a session that was opened with this key; raises NotFound, InvalidRequest."""
-        path, _ = await self._found(name)
+        path = await self._found(name)
         session = await self._rooms.qa.find(session_of(path)) if holds_turns(path) else None
         return session is not None and bool(key) and session.key == key
 
-    async def _to_forget(self, name: str) -> tuple[RelativePath, Path | None]:
-        """Return what a name means; for turns that were taken from a transcript that one, or they would come back."""
-        path, file = await self._found(name)
-        if not holds_turns(path) or not self._rooms.qa.is_writable:
-            return path, file
-        session = await self._rooms.qa.find(session_of(path))
-        place = None if session is None else place_of(session)
-        if place is None or not place.file:
-            return path, file
-        transcript = transcript_path(self._agent, place.file)
-        found = await self._rooms.listing.transcript(transcript)
-        return transcript, None if found is None else found.file
-
-    async def _found(self, name: str) -> tuple[RelativePath, Path | None]:
-        """Return the one conversation that a name means, and where its transcript lies."""
-        found = [one for path in meant_paths(name, self._agent) if (one := await self._there(path)) is not None]
+    async def _found(self, name: str) -> RelativePath:
+        """Return the one conversation that a name means."""
+        found = [path for path in meant_paths(name, self._agent) if await self._is_there(path)]
         if len(found) > 1:
-            both = " or ".join(path for path, _ in found)
-            raise InvalidRequest(f"{name!r} names two conversations", hint=f"say which: {both}")
+            raise InvalidRequest(f"{name!r} names two conversations", hint=f"say which: {' or '.join(found)}")
         if not found:
             raise NotFound(f"there is no conversation {name!r}", hint="memoryctl sessions list")
         return found[0]
 
-    async def _there(self, path: RelativePath) -> tuple[RelativePath, Path | None] | None:
-        """Return a conversation of this agent and its file, if there is any or was."""
+    async def _is_there(self, path: RelativePath) -> bool:
+        """Tell whether there is a conversation of this agent, or anything is left of it."""
         if not is_of(path, self._agent):
-            return None
+            return False
         if holds_turns(path):
-            session = await self._rooms.qa.find(session_of(path))
-            return None if session is None and not self._is_owed(path) else (path, None)
-        found = await self._rooms.listing.transcript(path)
-        file = None if found is None else found.file
-        await self._rooms.index.withheld.load()
-        is_known = self._rooms.index.withheld.transcript(path) is not None
-        has_rows = not is_known and file is None and await self._rooms.reach.has_rows(path)
-        return (path, file) if file is not None or is_known or has_rows else None
+            is_known = await self._rooms.qa.knows(session_of(path)) or self._is_owed(path)
+        else:
+            await self._rooms.index.withheld.load()
+            is_known = self._rooms.index.withheld.transcript(path) is not None
+            is_known = is_known or await self._rooms.listing.file_of(path) is not None
+        return is_known or await self._rooms.reach.has_rows(path)
 
     def _is_owed(self, path: RelativePath) -> bool:
         return self._rooms.index.withheld.is_known and self._rooms.index.withheld.names(path)

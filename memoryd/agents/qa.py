@@ -12,6 +12,7 @@ from memoryd.agents.holding_answers import HoldingAnswers
 from memoryd.agents.qa_figures import QaCensus
 from memoryd.agents.workspace_qa import WorkspaceQa, enabled
 from memoryd.config.resolved import Agent
+from memoryd.domain.conversation_paths import TURNS
 from memoryd.domain.sessions.excerpts import SessionExcerpt, excerpt
 from memoryd.domain.sessions.harmless_text import CUT, with_cuts
 from memoryd.domain.sessions.making_turns import RawTurn
@@ -22,10 +23,10 @@ from memoryd.domain.sessions.turn_addresses import ALL_TURNS, SeqRange, turn_add
 from memoryd.domain.sessions.turn_times import said_at
 from memoryd.domain.sessions.turns import Session, SessionId, Turn
 from memoryd.errors import InvalidRequest, MemorydError, NotFound
-from memoryd.sessions.known_sessions import Entry
+from memoryd.sessions.known_sessions import Entry, head_of
 from memoryd.sessions.qa_store import QaStore
 from memoryd.sessions.session_sequences import FoundSequence
-from memoryd.sessions.session_turns import AddedTurn
+from memoryd.sessions.session_turns import AddedTurn, check_told
 from memoryd.sessions.withheld_conversations import WithheldConversations
 from memoryd.store.ledger import Ledger
 from memoryd.wire import TURNS_MAX
@@ -173,7 +174,7 @@ class AgentQa:
 
     async def topics(self) -> list[tuple[str, list[str]]]:
         """Return the topics with the addresses of their turns, those with the most turns first."""
-        places = topic_places(await self.sessions())
+        places = topic_places(one for one in await self.sessions() if head_of(one).is_remembered)
         return sorted(places.items(), key=lambda item: (-len(item[1]), item[0]))
 
     async def _is_withheld(self, key: str) -> bool:
@@ -192,13 +193,23 @@ class AgentQa:
     def _looked(self, store: QaStore) -> list[Entry]:
         # what other programs wrote a moment ago belongs to a list, too
         store.sessions.look()
-        return store.sessions.of(self._id)
+        hidden = self._hidden()
+        return [one for one in store.sessions.of(self._id) if head_of(one).id not in hidden]
 
     def _session(self, store: QaStore, name: str) -> Session:
         try:
-            return store.sessions.read(SessionId(name), agent=self._id)
+            found = store.sessions.read(SessionId(name), agent=self._id)
         except NotFound as exc:
             raise NotFound(f"there is no session {name!r}", hint="GET /v1/qa/sessions lists them") from exc
+        if found.id in self._hidden():
+            raise NotFound(f"session {found.id} is being forgotten")
+        check_told(found)
+        return found
+
+    def _hidden(self) -> frozenset[SessionId]:
+        """Return the sessions whose forgetting began and could not be ended yet, as far as anybody knows."""
+        owed = self._withheld.unfinished() if self._withheld.is_known else []
+        return frozenset(SessionId(one.name.removeprefix(TURNS)) for one in owed)
 
     async def _turn(self, shared: WorkspaceQa, session: SessionId, seq: int) -> Turn:
         found = await shared.read(lambda store: self._session(store, session))
@@ -214,8 +225,10 @@ class AgentQa:
         if message is None and not (options.session or options.key):
             # nothing is said of what is wanted: what was said last
             current = store.turns.newest_session(None, self._id)
-        turns = self._turns if options.turns is None else options.turns
-        return store.sequences.find(message, agent=self._id, current=current, turns=turns, budget=options.budget)
+        turns, hidden = self._turns if options.turns is None else options.turns, self._hidden()
+        return store.sequences.find(
+            message, agent=self._id, current=current, turns=turns, budget=options.budget, hidden=hidden
+        )
 
 
 def _check_says_something(text: str) -> None:

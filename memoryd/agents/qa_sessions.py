@@ -6,7 +6,7 @@ from datetime import datetime
 from memoryd.agents.workspace_qa import WorkspaceQa, enabled
 from memoryd.domain.sessions.qa_document import SessionStub
 from memoryd.domain.sessions.turns import Session, SessionId
-from memoryd.errors import NotFound
+from memoryd.errors import NotFound, StoreError
 from memoryd.sessions.forgetting_sessions import ForgottenFiles
 from memoryd.sessions.known_sessions import Entry
 from memoryd.sessions.qa_store import QaStore
@@ -21,6 +21,16 @@ class StoredEntry:
     answers: int
     last_activity: datetime
     is_archived: bool
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTurns:
+    """How much is known of a session, in how many files; `problem` says why it cannot be read."""
+
+    files: int = 0
+    turns: int = 0
+    answers: int = 0
+    problem: str = ""
 
 
 class QaSessions:
@@ -49,8 +59,33 @@ class QaSessions:
         except NotFound:
             return None
 
+    async def knows(self, session: SessionId) -> bool:
+        """Tell whether there is a session, be it damaged or the folder of the workspace gone."""
+        if self._shared is None:
+            return False
+        return await self._shared.read(lambda store: store.sessions.knows(session, agent=self._agent))
+
+    async def known(self, session: SessionId) -> KnownTurns:
+        """Return how much is known of a session, which may be nothing."""
+        if self._shared is None:
+            return KnownTurns()
+        return await self._shared.read(lambda store: self._known(store, session))
+
+    def _known(self, store: QaStore, session: SessionId) -> KnownTurns:
+        files, problem = int(store.sessions.has(session)), ""
+        try:
+            entry: Entry | None = store.sessions.read(session, agent=self._agent)
+        except NotFound:
+            entry = store.sessions.entry(session, agent=self._agent)
+        except StoreError as exc:
+            entry, problem = store.sessions.entry(session, agent=self._agent), str(exc)
+        if entry is None:
+            return KnownTurns(files, problem=problem)
+        counts = _entry(entry)
+        return KnownTurns(files, counts.turns, counts.answers, problem)
+
     async def forget(self, session: SessionId) -> ForgottenFiles:
-        """Remove a session from every file of ours; raises NotFound."""
+        """Remove a session from every file of ours, be it damaged; raises NotFound."""
         return await enabled(self._shared).write(lambda store: store.forgetting.forget(session, agent=self._agent))
 
     async def finish_forgetting(self, session: SessionId, asked_at: datetime) -> None:

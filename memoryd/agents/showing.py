@@ -11,6 +11,7 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.sessions.conversation_names import cited_lines
 from memoryd.errors import InvalidRequest, NotFound
 from memoryd.sessions.qa_conversations import spoken_lines
+from memoryd.sessions.session_turns import check_told
 
 SHOWN_CHARS: Final = 200_000
 """Of all lines in one reply."""
@@ -71,6 +72,8 @@ class Showing:
 
     async def _turns(self, path: RelativePath, wanted: range, *, cited: range) -> Mapping[int, str]:
         session = await self._qa.find(session_of(path))
+        if session is not None:
+            check_told(session)
         texts = {} if session is None else {one.number: one.text for one in spoken_lines(session)}
         if not any(number in cited for number in texts):
             raise NotFound(f"there is no such turn of {path}", hint="memoryctl sessions list")

@@ -118,8 +118,10 @@ class SessionForgetReply(Reply):
     """The conversation."""
     kind: Literal["qa", "transcript"]
     """As in the list."""
+    conversations: list[str]
+    """All that went or would: of a transcript its copies, and the sessions that turns were taken into."""
     forgotten: bool
-    """Whether it was; false with `dryRun`."""
+    """Whether it was; false with `dryRun`, and while anything is `unfinished`."""
     files: int
     """Files of ours in the workspace that held it, copies and remains of writing among them."""
     turns: int
@@ -132,6 +134,10 @@ class SessionForgetReply(Reply):
     """Answers that were held for a while in the ledger."""
     exports: int
     """Files that were made of it for qmd."""
+    remarks: list[str]
+    """What is to be said of what went, such as that a file was damaged, in sentences."""
+    unfinished: list[str]
+    """What could not go yet and why, in sentences; it goes as soon as it can, and nobody is told it until then."""
     stays: list[str]
     """What is out of reach, in sentences."""
 

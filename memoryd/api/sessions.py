@@ -129,13 +129,16 @@ def _receipt(receipt: Receipt, *, is_forgotten: bool) -> SessionForgetReply:
     return SessionForgetReply(
         id=receipt.path,
         kind=_kind(receipt.path),
-        forgotten=is_forgotten,
+        conversations=list(receipt.conversations),
+        forgotten=is_forgotten and not receipt.unfinished,
         files=removed.files,
         turns=removed.turns,
         answers=removed.answers,
         rows=removed.rows,
         held_answers=removed.held_answers,
         exports=removed.exports,
+        remarks=list(receipt.remarks),
+        unfinished=list(receipt.unfinished),
         stays=list(receipt.stays),
     )
 

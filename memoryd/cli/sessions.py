@@ -218,11 +218,19 @@ def _tell_receipt(invocation: Invocation, receipt: SessionForgetReply) -> Exit:
         invocation.print_json(receipt)
     else:
         _print_receipt(receipt)
-    return Exit.DONE
+    return Exit.ERROR if receipt["unfinished"] else Exit.DONE
 
 
 def _print_receipt(receipt: SessionForgetReply) -> None:
-    click.echo(harmless_line(f"{receipt['id']}: {'forgotten' if receipt['forgotten'] else 'would be forgotten'}"))
+    left = "forgotten, but for what follows" if receipt["unfinished"] else "would be forgotten"
+    click.echo(harmless_line(f"{receipt['id']}: {'forgotten' if receipt['forgotten'] else left}"))
+    for sentence in receipt["unfinished"]:
+        click.echo(f"  ! {harmless_line(sentence)}")
+    for path in receipt["conversations"]:
+        if path != receipt["id"]:
+            click.echo(f"  with it {harmless_line(path)}")
+    for sentence in receipt["remarks"]:
+        click.echo(f"  {harmless_line(sentence)}")
     parts = [
         (receipt["files"], "file in the workspace", "files in the workspace"),
         (receipt["turns"], "turn", "turns"),

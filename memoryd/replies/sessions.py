@@ -71,6 +71,7 @@ class SessionForgetReply(TypedDict):
 
     id: str
     kind: Literal["qa", "transcript"]
+    conversations: list[str]
     forgotten: bool
     files: int
     turns: int
@@ -78,6 +79,8 @@ class SessionForgetReply(TypedDict):
     rows: int
     heldAnswers: int
     exports: int
+    remarks: list[str]
+    unfinished: list[str]
     stays: list[str]
 
 

@@ -7,10 +7,11 @@ compare-and-swap, and moved between folders behind a lock, so that nobody writes
 
 import contextlib
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 from memoryd.domain.sessions.turns import Session, SessionId
-from memoryd.errors import NotFound
+from memoryd.errors import NotFound, StoreError, StoreUnavailable
+from memoryd.sessions.known_sessions import head_of
 from memoryd.sessions.session_changes import unavailable
 from memoryd.sessions.workspace_sessions import WorkspaceSessions
 
@@ -31,18 +32,18 @@ class ForgettingSessions:
         self._sessions = sessions
 
     def forget(self, session: SessionId, *, agent: str) -> ForgottenFiles:
-        """Remove a session from every file of ours; raises NotFound, Denied, StoreError.
+        """Remove a session from every file of ours, a damaged one as it is; raises NotFound, Denied, StoreError.
 
         A kill in between leaves what `finish` ends.
         """
         self._sessions.check_writable()
-        return self._forgotten(self._sessions.read(session, agent=agent))
+        return self._forgotten(self._stored(session, agent, datetime.now(UTC)))
 
     def finish(self, session: SessionId, *, agent: str, asked_at: datetime) -> None:
         """End what a kill ended; a session of the same name that began after it was asked for stays."""
         self._sessions.check_writable()
         with contextlib.suppress(NotFound):
-            stored = self._sessions.read(session, agent=agent)
+            stored = self._stored(session, agent, asked_at)
             if stored.created <= asked_at:
                 self._forgotten(stored)
         self._forget_remains(Session(session, asked_at))
@@ -53,6 +54,19 @@ class ForgettingSessions:
         with unavailable():
             self._sessions.changes.sweep()
             self._sessions.main.sweep()
+
+    def _stored(self, session: SessionId, agent: str, now: datetime) -> Session:
+        """Return a session; of a damaged one what was known of it before, be it nothing."""
+        try:
+            return self._sessions.read(session, agent=agent)
+        except (NotFound, StoreUnavailable):
+            raise
+        except StoreError:
+            known = self._sessions.known.get(session)
+            entry = None if known is None else known.entry
+            if entry is not None and head_of(entry).agent != agent:
+                raise NotFound(f"there is no session {session}") from None
+            return head_of(entry) if entry is not None else Session(session, now)
 
     def _forgotten(self, session: Session) -> ForgottenFiles:
         self._sessions.flush()

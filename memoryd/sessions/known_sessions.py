@@ -1,7 +1,7 @@
 """What a store knows of its sessions without reading them again, and where their turns are looked up."""
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -48,9 +48,14 @@ class KnownSessions:
     def take(self, name: SessionId, entry: Entry, stat: FileStat) -> None:
         """Know a session as it is now."""
         with self._lock:
-            self._unindex(name, but=head_of(entry).agent)
+            is_told = head_of(entry).is_remembered
+            self._unindex(name, but=head_of(entry).agent if is_told else None)
             self._archived.pop(name, None)
             self._known[name] = KnownSession(entry, stat)
+            if not is_told:
+                # of what is not to be remembered nothing is looked up
+                self._unlearned.discard(name)
+                return
             self._indexed_of(entry).put(_with_turns(entry))
             (self._unlearned.add if isinstance(entry, SessionStub) else self._unlearned.discard)(name)
 
@@ -62,6 +67,7 @@ class KnownSessions:
                 known is not None
                 and isinstance(known.entry, SessionStub)
                 and known.entry.session.agent == session.agent
+                and known.entry.session.is_remembered
             ):
                 self._indexed[session.agent].put(without_text(session))
                 self._unlearned.discard(session.id)
@@ -130,10 +136,14 @@ class KnownSessions:
     def newest(self, agent: str, key: str | None) -> Entry | None:
         """Return the session of an agent in which something was said last, with a session key or with any.
 
-        Of those in the archive none is told that is not to be remembered.
+        Of those in the archive, and with any key, none is told that is not to be remembered.
         """
         archived = (entry for entry in _of(agent, self.archived().values()) if head_of(entry).is_remembered)
-        own = (entry for entry in (*self.of(agent), *archived) if key is None or head_of(entry).key == key)
+        own = (
+            entry
+            for entry in (*self.of(agent), *archived)
+            if (head_of(entry).is_remembered if key is None else head_of(entry).key == key)
+        )
         return max(own, key=_activity, default=None)
 
     def of(self, agent: str) -> Iterable[Entry]:
@@ -150,32 +160,39 @@ class KnownSessions:
         }
 
     def chosen(
-        self, keys: MessageKeys | None, agent: str, current: SessionId | None, turns: int = TURNS
+        self,
+        keys: MessageKeys | None,
+        agent: str,
+        current: SessionId | None,
+        turns: int = TURNS,
+        *,
+        hidden: Collection[SessionId] = (),
     ) -> SequenceChoice:
-        """Return where the sequence for a message lies, among the sessions of an agent."""
+        """Return where the sequence for a message lies, among the sessions of an agent that may be told."""
         with self._lock:
-            own = _of(agent, filter(None, [self._told(current)])) if current else []
+            own = _of(agent, filter(None, [self._told(current)])) if current and current not in hidden else []
             indexed = self._indexed.get(agent)
             matches = indexed.matches(keys, run=turns, always=current) if indexed and keys else []
-        return choose(keys, current if own else None, matches)
+        told = [one for one in matches if one.session not in hidden]
+        return choose(keys, current if own else None, told)
 
     def told(self, name: SessionId) -> KnownSession | None:
-        """Return what may be told of a session, also of one in the archive: of that nothing if it is not remembered."""
+        """Return what may be told of a session, also of one in the archive: nothing if it is not remembered."""
         with self._lock:
             return self._told(name)
 
     def _told(self, name: SessionId) -> KnownSession | None:
-        archived = self._archived.get(name)
-        is_told = archived and archived.entry and head_of(archived.entry).is_remembered
-        return self._known.get(name) or (archived if is_told else None)
+        known = self._known.get(name) or self._archived.get(name)
+        return known if known and known.entry and head_of(known.entry).is_remembered else None
 
     def _indexed_of(self, entry: Entry) -> IndexedTurns:
         return self._indexed.setdefault(head_of(entry).agent, IndexedTurns(self._commonness))
 
     def _unindex(self, name: SessionId, but: str | None = None) -> None:
         known = self._known.get(name) or self._archived.get(name)
-        if known is not None and known.entry is not None and head_of(known.entry).agent != but:
-            self._indexed[head_of(known.entry).agent].drop(name)
+        agent = None if known is None or known.entry is None else head_of(known.entry).agent
+        if agent is not None and agent != but and agent in self._indexed:
+            self._indexed[agent].drop(name)
 
 
 def _activity(entry: Entry) -> datetime:

@@ -1,12 +1,13 @@
 """Find the turns to put before an agent for what it was asked."""
 
 import contextlib
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from memoryd.domain.sessions.keywords import Commonness
 from memoryd.domain.sessions.making_turns import message_keys
 from memoryd.domain.sessions.sequences import BUDGET, TURNS, SequenceChoice, sequence
-from memoryd.domain.sessions.turns import Session, Turn
+from memoryd.domain.sessions.turns import Session, SessionId, Turn
 from memoryd.errors import NotFound, StoreError
 from memoryd.sessions.workspace_sessions import WorkspaceSessions
 
@@ -27,15 +28,25 @@ class SessionSequences:
         self._commonness = commonness
 
     def find(
-        self, message: str | None, *, agent: str, current: str | None = None, turns: int = TURNS, budget: int = BUDGET
+        self,
+        message: str | None,
+        *,
+        agent: str,
+        current: str | None = None,
+        turns: int = TURNS,
+        budget: int = BUDGET,
+        hidden: Collection[SessionId] = (),
     ) -> FoundSequence:
-        """Return the turns to put before an agent for a message, or without one, of its own sessions alone."""
+        """Return the turns to put before an agent for a message, or without one, of its own sessions alone.
+
+        Of those that are marked "do not remember", or `hidden`, nothing is told.
+        """
         here = self._sessions.named(current) if current else None
         if here is not None:
             # another process may have added to it
             self._sessions.refresh(here)
         keys = None if message is None else message_keys(message, self._commonness)
-        choice = self._sessions.known.chosen(keys, agent, here, turns)
+        choice = self._sessions.known.chosen(keys, agent, here, turns, hidden=hidden)
         known = self._sessions.known.told(choice.session) if choice.session else None
         if known is None or known.entry is None:
             return FoundSequence(choice)

@@ -38,6 +38,13 @@ class AddedTurn:
     dropped_answer: str | None
 
 
+def check_told(session: Session) -> None:
+    """Raise NotFound for a session that is marked "do not remember": nothing of it is told or changed."""
+    if not session.is_remembered:
+        again = f"memoryctl sessions remember session:{session.id} --yes"
+        raise NotFound(f'session {session.id} is marked "do not remember"', hint=again)
+
+
 class SessionTurns:
     """The turns of all sessions of one workspace."""
 
@@ -116,6 +123,7 @@ class SessionTurns:
             if stored.agent != agent or all(turn.seq != seq for turn in stored.turns):
                 raise NotFound(f"there is no turn {turn_address(session, seq)}")
             self._check_writable(stored, key, is_owners)
+            check_told(stored)
             turns = (
                 replace(turn, answer=clean, is_marked=clean is not None) if turn.seq == seq else turn
                 for turn in stored.turns

@@ -13,7 +13,7 @@ from typing import Final
 from memoryd.domain.sessions.keywords import Commonness, never_common
 from memoryd.domain.sessions.session_ids import named_id, safe_id
 from memoryd.domain.sessions.turns import Session, SessionId
-from memoryd.errors import Denied, NotFound
+from memoryd.errors import Denied, NotFound, StoreError, StoreUnavailable
 from memoryd.sessions.archived_sessions import ArchivedSessions
 from memoryd.sessions.known_sessions import Entry, KnownSessions, head_of
 from memoryd.sessions.looking import LookingAtSessions
@@ -91,6 +91,9 @@ class WorkspaceSessions:
 
     def look(self) -> None:
         """See what others have written, so that it is found; costs a stat for each session."""
+        if not self.workspace.is_dir():
+            # not mounted, perhaps: that its sessions are gone is not believed
+            return
         with unavailable():
             if self.looking.look(lambda: self.writing):
                 self.note_change()
@@ -141,6 +144,31 @@ class WorkspaceSessions:
     def has(self, session: SessionId) -> bool:
         """Tell whether there is a file of a session, in the archive too."""
         return self.files.has(session) or self.archive.has(session)
+
+    def knows(self, session: SessionId, *, agent: str) -> bool:
+        """Tell whether there is a session of an agent, or was when its folder was there; or one that nobody can read.
+
+        Raises StoreUnavailable.
+        """
+        known = self.known.get(session)
+        if known is not None and known.entry is not None:
+            return head_of(known.entry).agent == agent
+        try:
+            self.read(session, agent=agent)
+        except NotFound:
+            return False
+        except StoreUnavailable:
+            raise
+        except StoreError:
+            # damaged: whose it is nobody knows
+            return True
+        return True
+
+    def entry(self, session: SessionId, *, agent: str) -> Entry | None:
+        """Return what is known of a session of an agent that may be gone or damaged by now."""
+        known = self.known.get(session) or self.known.archived().get(session)
+        entry = None if known is None else known.entry
+        return entry if entry is not None and head_of(entry).agent == agent else None
 
     def change(self, name: SessionId, change: Change, *, fresh: Session | None = None) -> bool:
         """Change a session, or `fresh` where there is none, and return whether anything was written.

@@ -210,6 +210,59 @@ def test_forgetting_that_cannot_be_finished_is_told(launch: Launch) -> None:
     assert found(daemon) == []
 
 
+@pytest.mark.parametrize("is_known", [True, False])
+def test_damaged_session_goes_as_it_is(launch: Launch, is_known: bool) -> None:
+    daemon = launch()
+    say(daemon)
+    daemon.client().sync_sessions()
+    eventually(lambda: found(daemon))
+    if not is_known:
+        daemon.stop()
+    file = daemon.workspace / "memory/sessions" / f"{SESSION}.json"
+    file.write_text(f'{{"session_id": "{CANARY}')
+    if not is_known:
+        daemon.start()
+    eventually(lambda: daemon.client().qa_stats()["problems"])
+    for dry in (True, False):
+        receipt = daemon.client().forget_session(SESSION, dry_run=dry)
+        assert receipt["files"] >= 1
+        assert f"session:{SESSION} cannot be read" in receipt["remarks"][0]
+    assert not file.exists()
+    assert holding(daemon) == []
+    assert found(daemon) == []
+    daemon.client().sync_sessions()
+    assert holding(daemon) == []
+    with pytest.raises(NotFound):
+        daemon.client().forget_session(SESSION)
+
+
+@pytest.mark.parametrize("is_restarted", [False, True])
+def test_forgetting_without_the_folder_is_finished_when_it_is_back(launch: Launch, is_restarted: bool) -> None:
+    daemon = launch()
+    say(daemon)
+    say(daemon, "other", "boilerhouse")
+    daemon.client().sync_sessions()
+    eventually(lambda: found(daemon))
+    away = daemon.workspace.with_name("away")
+    if is_restarted:
+        daemon.stop()
+    daemon.workspace.rename(away)
+    if is_restarted:
+        daemon.start()
+    else:
+        assert f"session:{SESSION}" in [one["id"] for one in daemon.client().sessions()["sessions"]]
+    gone = daemon.client().forget_session(SESSION)
+    assert not gone["forgotten"]
+    assert str(daemon.workspace) in gone["unfinished"][0]
+    assert found(daemon) == []
+    told = daemon.client().qa_context(f"Where is the {CANARY} kept?")
+    assert CANARY not in json.dumps(told["sequence"])
+    assert not daemon.workspace.exists()
+    away.rename(daemon.workspace)
+    eventually(lambda: holding(daemon) == [])
+    assert (daemon.workspace / "memory/sessions/other.json").exists()
+
+
 def test_git_is_named_as_out_of_reach(launch: Launch) -> None:
     daemon = launch()
     (daemon.workspace / ".git").mkdir()
@@ -244,13 +297,42 @@ def test_session_that_is_not_to_be_remembered_takes_nothing_and_is_not_found(lau
     assert (added["remembered"], added["seq"]) == (False, None)
     client.sync_sessions()
     assert holding(daemon) == []
+    for told in (client.qa_context("Where is the boilerhouse kept?"), client.qa_context("x", session=SESSION)):
+        assert (told["session"], told["sequence"]) == (None, [])
+    assert client.qa_context()["sequence"] == []
+    assert client.qa_topics()["topics"] == []
+    for call in (
+        lambda: client.qa_mark(f"session:{SESSION}#Q2", answer="The boilerhouse."),
+        lambda: client.qa_session(SESSION),
+        lambda: client.session_lines(f"session:{SESSION}#Q1"),
+    ):
+        with pytest.raises(NotFound, match="do not remember"):
+            call()
+    assert "The boilerhouse." not in (daemon.workspace / f"memory/sessions/{SESSION}.json").read_text()
     (one,) = client.sessions()["sessions"]
     assert (one["remembered"], one["indexed"]) == (False, False)
     assert "do not remember" in str(one["reason"])
     assert client.remember_session(SESSION, remember=True)["remembered"] is True
+    assert client.qa_context("Where is the boilerhouse kept?")["session"] == SESSION
     client.sync_sessions()
     assert found(daemon, "boilerhouse")
     assert client.add_turn("And now?", session=SESSION)["remembered"] is True
+
+
+def test_session_that_is_not_to_be_remembered_is_not_taken_up_again(launch: Launch) -> None:
+    daemon = launch()
+    client = daemon.client()
+    client.add_turn("Where is the boilerhouse?", "In the cellar.", session_key=KEY, significance=1.0)
+    assert len(client.start_session(KEY)["sequence"]) == 1
+    client.remember_session(session_key=KEY, remember=False)
+    begun = client.start_session(KEY)
+    assert (begun["context"], begun["sequence"]) == ("", [])
+    daemon.stop()
+    daemon.start()
+    assert daemon.client().start_session(KEY)["sequence"] == []
+    assert daemon.client().qa_context("Where is the boilerhouse?")["sequence"] == []
+    daemon.client().remember_session(session_key=KEY, remember=True)
+    assert len(daemon.client().start_session(KEY)["sequence"]) == 1
 
 
 def test_key_is_marked_before_its_session_exists_and_outlasts_a_restart(launch: Launch) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.client import Client
-from memoryd.errors import MemorydError, NotFound, NotNow
+from memoryd.errors import Denied, MemorydError, NotFound, NotNow
 from memoryd.store.ledger_file import aside as set_aside
 from tests.daemon import RunningDaemon, write_config
 from tests.embedding_endpoint import Endpoint
@@ -174,6 +174,74 @@ def test_where_nothing_may_be_written_the_rows_of_a_transcript_go_all_the_same(l
     assert daemon.client().forget_session("a.jsonl")["rows"] == 1
     assert holding(daemon) == []
     assert {path: path.read_bytes() for path in daemon.workspace.rglob("*") if path.is_file()} == before
+
+
+def test_transcript_that_says_nothing_takes_no_other_with_it(launch: Launch, folder: Path) -> None:
+    write(folder, "a.jsonl", CANARY)
+    (folder / "x.jsonl").write_text("{")
+    daemon = launch()
+    for dry in (True, False):
+        receipt = daemon.client().forget_session("sessions/main/x.jsonl", dry_run=dry)
+        assert (receipt["rows"], receipt["conversations"]) == (0, ["sessions/main/x.jsonl"])
+    write(folder, "b.jsonl", "boilerhouse")
+    daemon.client().sync_sessions()
+    assert found(daemon) == ["sessions/main/a.jsonl"]
+    assert found(daemon, "boilerhouse") == ["sessions/main/b.jsonl"]
+
+
+def test_fork_stays_and_copies_are_named(launch: Launch, folder: Path) -> None:
+    file = write(folder, "a.jsonl", CANARY, turns=60)
+    begun = file.read_text()
+    file.write_text(begun + record("user", "and the quetzal?") + record("assistant", "here"))
+    (folder / "fork.jsonl").write_text(begun + record("user", "and the boilerhouse?") + record("assistant", "there"))
+    (folder / "longer.jsonl").write_text(file.read_text() + record("user", "and more?"))
+    (folder / "shorter.jsonl").write_text(begun)
+    for one in folder.iterdir():
+        os.utime(one, (1_790_000_000, 1_790_000_000))
+    daemon = launch(qa={"fromTranscripts": True, "significance": 0})
+    eventually(lambda: sum(one["kind"] == "qa" for one in daemon.client().sessions()["sessions"]) == 4)
+    daemon.client().sync_sessions()
+    would = daemon.client().forget_session("a.jsonl", dry_run=True)
+    gone = daemon.client().forget_session("a.jsonl")
+    assert {**would, "forgotten": True, "files": gone["files"], "heldAnswers": gone["heldAnswers"]} == gone
+    names = ("a", "longer", "shorter")
+    assert gone["conversations"][:3] == [f"sessions/main/{name}.jsonl" for name in names]
+    assert [path.split("-")[1] for path in gone["conversations"][3:]] == list(names)
+    assert any("sessions/main/fork.jsonl" in sentence for sentence in gone["stays"])
+    daemon.client().sync_sessions()
+    assert set(found(daemon, "quetzal")) == set()
+    assert found(daemon, "boilerhouse") == ["sessions/main/fork.jsonl"]
+    (taken,) = [one["id"] for one in daemon.client().sessions()["sessions"] if one["kind"] == "qa"]
+    assert taken.startswith("session:transcript-fork-")
+    reasons = {one["id"]: one["reason"] for one in daemon.client().sessions()["sessions"]}
+    assert [reasons[f"sessions/main/{name}.jsonl"] for name in names] == ["forgotten"] * 3
+
+
+def test_what_was_taken_goes_later_where_nothing_may_be_written(launch: Launch, folder: Path) -> None:
+    write(folder, "a.jsonl", CANARY)
+    daemon = launch(qa={"fromTranscripts": True, "significance": 0})
+    eventually(lambda: any(one["turns"] == 2 for one in daemon.client().sessions()["sessions"]))
+    (session,) = [one["id"] for one in daemon.client().sessions()["sessions"] if one["kind"] == "qa"]
+    daemon.stop()
+    daemon = launch(readOnly=True, qa={"significance": 0})
+    assert found(daemon)
+    with pytest.raises(Denied):
+        daemon.client().forget_session(session)
+    with pytest.raises(Denied):
+        daemon.client().remember_session("a.jsonl", remember=False)
+    assert found(daemon)
+    gone = daemon.client().forget_session("a.jsonl")
+    assert not gone["forgotten"]
+    assert "memory.readOnly" in gone["unfinished"][0]
+    assert session in gone["unfinished"][0]
+    daemon.client().sync_sessions()
+    assert found(daemon) == []
+    left = holding(daemon)
+    assert str(daemon.workspace / f"memory/sessions/{session.removeprefix('session:')}.json") in left
+    assert all(path.startswith(f"{daemon.workspace}/") for path in left)
+    daemon.stop()
+    daemon = launch(qa={"significance": 0})
+    eventually(lambda: holding(daemon) == [])
 
 
 def test_forgetting_while_the_transcript_is_read(launch: Launch, folder: Path) -> None:
