@@ -7,7 +7,7 @@ from hashlib import sha256
 from itertools import islice
 from typing import Final
 
-from memoryd.domain.conversation_paths import TURN_LINES, turns_path
+from memoryd.domain.conversation_paths import TURN_LINES, TURNS, session_of, turns_path
 from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.domain.sessions.conversation_parts import ConversationLine, folded
 from memoryd.domain.sessions.turns import Session, SessionId
@@ -17,7 +17,6 @@ from memoryd.sessions.main_file import stamp_of
 from memoryd.sessions.session_changes import unavailable
 from memoryd.sessions.workspace_sessions import WorkspaceSessions
 
-PREFIX: Final = "session:"
 USER, ASSISTANT = "User: ", "Assistant: "
 STEP_LINES: Final = 500
 
@@ -25,7 +24,7 @@ STEP_LINES: Final = 500
 class QaConversations:
     """The sessions of one agent in the store of its workspace; those in the archive stay."""
 
-    prefix = PREFIX
+    prefix = TURNS
 
     def __init__(self, sessions: WorkspaceSessions, agent: str) -> None:
         self._sessions = sessions
@@ -54,7 +53,7 @@ class QaConversations:
 
     def read_on(self, path: RelativePath, tail: str) -> ReadStep | None:
         """Read what was said since, or all of it if what was read is no longer so."""
-        name = SessionId(path.removeprefix(PREFIX))
+        name = session_of(path)
         # before the session is read: one that changes meanwhile is read again
         state = _states(self._sessions, self._agent).get(name)
         session = self._session(name)

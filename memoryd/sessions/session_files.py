@@ -109,7 +109,6 @@ class SessionFiles:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         if len(self._replaced) >= _UNFREED:
             _close_all(self._replaced)
-        data = f"{text}\n".encode()
         stat = replace_file(path, data, expected=expected, is_durable=True, syncs_folder=False, replaced=self._replaced)
         if stat is None:
             return None

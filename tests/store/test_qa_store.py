@@ -238,18 +238,28 @@ def test_foreign_topics_file_is_reported_and_never_written(tmp_path: Path) -> No
     assert (tmp_path / TOPICS).read_text(encoding="utf-8").startswith(TOPICS_HEAD)
 
 
-@pytest.mark.parametrize("data", [b"{}", b"no json", b'{"session_id": "other", "created": "x", "qa_sequence": []}'])
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"{}", "it has no session_id with a qa_sequence"),
+        (b"no json", "no JSON"),
+        (b'{"session_id": "other", "created": "x", "qa_sequence": []}', "created is no time"),
+        (b'{"session_id": "other", "created": "2026-01-30T18:16:00Z", "qa_sequence": []}', "its session_id is 'other'"),
+    ],
+)
 def test_session_file_that_is_not_ours_is_reported_and_never_written(
-    seven: QaStore, tmp_path: Path, data: bytes
+    seven: QaStore, tmp_path: Path, data: bytes, why: str
 ) -> None:
     path = tmp_path / f"memory/sessions/{NAME}.json"
     path.write_bytes(data)
     for store in (seven, opened(tmp_path)):
-        with pytest.raises(StoreError):
+        with pytest.raises(StoreError, match=rf"memory/sessions/{NAME}\.json cannot be read: {why}"):
             say(store, NAME, "once more")
+        assert path.read_bytes() == data
         store.sessions.flush()
         assert path.read_bytes() == data
-        assert [problem.split(":")[0] for problem in problems_of(store)] == [f"memory/sessions/{NAME}.json"]
+        (problem,) = problems_of(store)
+        assert problem.startswith(f"memory/sessions/{NAME}.json: {why}")
         # the name is taken, so that the conversation goes on in another file
         assert store.turns.session_for(KEY, "main", SEVEN[-1].timestamp) == f"{NAME}-2"
 

@@ -1,0 +1,101 @@
+"""Another writer comes in the middle of a change, at each of its places: both turns are kept, every time."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from memoryd.domain.sessions.making_turns import RawTurn
+from memoryd.domain.sessions.session_document import parse_session, render_session
+from memoryd.domain.sessions.turns import Session, SessionId, Turn
+from memoryd.files import writing
+from memoryd.files.exchange import exchange
+from memoryd.sessions.qa_store import QaStore
+from tests.unit.domain.sessions.seven_turns import BEGUN
+
+NAME = SessionId("s")
+
+
+def opened(workspace: Path) -> QaStore:
+    store = QaStore(workspace)
+    store.sessions.open()
+    return store
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> QaStore:
+    """A store with one session of one turn."""
+    store = opened(tmp_path)
+    assert store.turns.append(NAME, RawTurn("first", None, BEGUN), agent="main")
+    return store
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / f"memory/sessions/{NAME}.json"
+
+
+def longer(session: Session, question: str) -> Session:
+    return replace(session, turns=(*session.turns, Turn(session.last_seq + 1, question, BEGUN)))
+
+
+def edit(path: Path) -> None:
+    """Add a turn as a program does that knows nothing of our lock."""
+    draft = path.with_name("editor.tmp")
+    draft.write_text(render_session(longer(parse_session(path.read_bytes()), "theirs")), encoding="utf-8")
+    draft.replace(path)
+
+
+def check_all_kept(store: QaStore, path: Path) -> None:
+    kept = parse_session(path.read_bytes()).turns
+    assert sorted(turn.question for turn in kept) == ["first", "ours", "theirs"]
+    assert [turn.seq for turn in kept] == [1, 2, 3]
+    assert store.sessions.read(NAME, agent="main").turns == kept
+
+
+@pytest.mark.parametrize("is_ours", [True, False])
+def test_writer_who_comes_while_a_change_is_decided_loses_nothing(
+    store: QaStore, path: Path, tmp_path: Path, is_ours: bool
+) -> None:
+    decided: list[int] = []
+
+    def decide(session: Session) -> Session:
+        decided.append(session.last_seq)
+        if len(decided) == 1 and is_ours:
+            assert opened(tmp_path).turns.append(NAME, RawTurn("theirs", None, BEGUN), agent="main")
+        elif len(decided) == 1:
+            edit(path)
+        return longer(session, "ours")
+
+    assert store.sessions.change(NAME, decide)
+    # decided anew from what the other has written
+    assert decided == [1, 2]
+    check_all_kept(store, path)
+
+
+@pytest.mark.parametrize(("is_before", "decisions"), [(True, [1, 2]), (False, [1])])
+def test_editor_who_saves_about_the_exchange_loses_nothing(
+    store: QaStore, path: Path, monkeypatch: pytest.MonkeyPatch, is_before: bool, decisions: list[int]
+) -> None:
+    decided: list[int] = []
+    exchanged: list[bool] = []
+
+    def exchanging(one: Path, other: Path) -> bool:
+        is_first = not exchanged
+        exchanged.append(True)
+        if is_first and is_before:
+            edit(path)
+        if not exchange(one, other):
+            pytest.skip("this disk cannot exchange files")
+        if is_first and not is_before:
+            edit(path)
+        return True
+
+    def decide(session: Session) -> Session:
+        decided.append(session.last_seq)
+        return longer(session, "ours")
+
+    monkeypatch.setattr(writing, "exchange", exchanging)
+    assert store.sessions.change(NAME, decide)
+    assert decided == decisions
+    check_all_kept(store, path)
