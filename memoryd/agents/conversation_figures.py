@@ -69,7 +69,7 @@ class ConversationCensus:
             self._unsent = await unsent_work(these.database, self._embedding)
             known = await these.writer.known()
             self._unknown = tuple(SkippedFile(path, one.problem) for path, one in known.items() if one.problem)
-        failures = [failure for feeder in these.feeders for failure in feeder.failures.items()]
+        failures = these.failures
         times = [feeder.last_read_at for feeder in these.feeders if feeder.last_read_at is not None]
         return ConversationFigures(
             path=these.database.path,
@@ -78,7 +78,7 @@ class ConversationCensus:
             stored=self._stored,
             pending_passages=await these.lane.owed(),
             unreadable=len(failures),
-            skipped=tuple(self._skipped(dict(failures)))[:SKIPPED_SHOWN],
+            skipped=tuple(self._skipped(failures))[:SKIPPED_SHOWN],
             is_reading=any(feeder.is_reading for feeder in these.feeders),
             last_read_at=max(times, default=None),
             reason=self.trouble or None,

@@ -151,8 +151,7 @@ class ConversationList:
     def _left_out(self) -> Mapping[RelativePath, str]:
         seen = self._index.feeds.seen
         skipped = {} if seen is None else {one.path: one.reason for one in seen.skipped}
-        failures = (failure for feeder in self._index.feeders for failure in feeder.failures.items())
-        return {**skipped, **dict(failures)}
+        return {**skipped, **self._index.failures}
 
     async def _transcripts(self, indexed: _Indexed) -> list[ListedConversation]:
         found = await self.transcripts()

@@ -143,6 +143,11 @@ class AgentConversations:
         waits = [feeder.settled(ticket) for feeder, ticket in zip(self.feeders, tickets, strict=True)]
         return "; ".join(filter(None, await asyncio.gather(*waits)))
 
+    @property
+    def failures(self) -> dict[RelativePath, str]:
+        """The conversations that could not be read or indexed at the last try, and why."""
+        return {path: why for feeder in self.feeders for path, why in feeder.failures.items()}
+
     async def sync(self) -> str:
         """Read all that changed now, and wait for it; return why that cannot be, empty if it was."""
         return await self.settled(self.demand())

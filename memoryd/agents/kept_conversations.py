@@ -2,9 +2,10 @@
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import Final
 
 from memoryd.agents.conversation_list import ConversationList, ListedConversation
 from memoryd.agents.conversations import AgentConversations
@@ -17,6 +18,8 @@ from memoryd.domain.conversation_paths import holds_turns, is_conversation, sess
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.sessions.conversation_names import cited_lines, is_of, meant_paths
 from memoryd.errors import InvalidRequest, NotFound
+
+_FAILURES_TOLD: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +101,7 @@ class KeptConversations:
         if wait:
             try:
                 async with asyncio.timeout(limit.total_seconds()):
-                    reason = await index.settled(tickets)
+                    reason = await index.settled(tickets) or _told_failures(index.failures)
                     is_complete = not reason
             except TimeoutError:
                 is_complete = False
@@ -171,3 +174,10 @@ class KeptConversations:
 
     def _is_owed(self, path: RelativePath) -> bool:
         return self._rooms.index.withheld.is_known and self._rooms.index.withheld.names(path)
+
+
+def _told_failures(failures: Mapping[RelativePath, str]) -> str:
+    """Return which conversations are not in the index as they are, and why; empty if all are."""
+    told = [f"{path}: {why}" for path, why in sorted(failures.items())]
+    more = [f"{len(told) - _FAILURES_TOLD} more cannot be indexed"] if len(told) > _FAILURES_TOLD else []
+    return "; ".join([*told[:_FAILURES_TOLD], *more])

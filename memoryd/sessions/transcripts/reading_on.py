@@ -10,6 +10,7 @@ import stat as stat_module
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -22,6 +23,7 @@ from memoryd.domain.sessions.transcripts.reading_records import (
     record_of,
     said,
 )
+from memoryd.domain.sessions.transcripts.record_times import believed
 from memoryd.domain.sessions.transcripts.steps import CountedLine, ReadOn, SpokenLine, TranscriptState
 from memoryd.domain.sessions.transcripts.tails import START, Tail
 from memoryd.domain.sessions.transcripts.utterances import LeftOut, TranscriptFormat, Utterance
@@ -94,6 +96,7 @@ class _Reading:
     lines: list[SpokenLine] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     is_generated: bool = False
+    now: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def on(self, tail: Tail) -> ReadOn:
         before = self._stat()
@@ -172,7 +175,8 @@ class _Reading:
         if isinstance(what, Utterance) and self.is_generated:
             what = LeftOut.DROPPED
         if isinstance(what, Utterance):
-            self.lines.append(SpokenLine(number, what))
+            time = believed(what.time, self.now)
+            self.lines.append(SpokenLine(number, what if time == what.time else replace(what, time=time)))
             self.counts[CountedLine.CUT] += what.is_cut
         self.counts[_counted(what)] += 1
 

@@ -5,8 +5,10 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from memoryd.domain.sessions.turn_times import EARLIEST, LATEST
+from memoryd.domain.sessions.turn_times import AHEAD, EARLIEST, LATEST
 
+_FIRST: Final = datetime(2000, 1, 1, tzinfo=UTC)
+"""No program that keeps transcripts is as old: a time before it is a clock that nobody set."""
 _SECONDS_BELOW: Final = 1e11
 """A smaller number counts seconds, not milliseconds: as milliseconds it would be before March 1973."""
 
@@ -20,7 +22,7 @@ def first_time(*records: Mapping[str, object]) -> datetime | None:
 
 
 def as_instant(value: object) -> datetime | None:
-    """Return an instant after 1970 and before 2262 with its zone, UTC where none is told; None for anything else."""
+    """Return an instant from 2000 to before 2262 with its zone, UTC where none is told; None for anything else."""
     try:
         if isinstance(value, str):
             time = datetime.fromisoformat(value)
@@ -29,6 +31,11 @@ def as_instant(value: object) -> datetime | None:
             time = EARLIEST + timedelta(milliseconds=value * 1000 if value < _SECONDS_BELOW else value)
         else:
             return None
-        return time if EARLIEST < time < LATEST else None
+        return time if _FIRST <= time < LATEST else None
     except (ValueError, OverflowError):
         return None
+
+
+def believed(time: datetime | None, now: datetime) -> datetime | None:
+    """Return when something was said, None if that is more than a day after `now`: as of a turn that is reported."""
+    return time if time is not None and time <= now + AHEAD else None

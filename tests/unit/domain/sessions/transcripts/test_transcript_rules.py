@@ -9,7 +9,7 @@ import pytest
 from memoryd.domain.documents import FileStat
 from memoryd.domain.sessions.transcripts.generated_sessions import generated_sessions
 from memoryd.domain.sessions.transcripts.reading_records import recognised, record_of
-from memoryd.domain.sessions.transcripts.record_times import as_instant
+from memoryd.domain.sessions.transcripts.record_times import as_instant, believed
 from memoryd.domain.sessions.transcripts.tails import START, Tail, read_tail, written_tail
 from memoryd.domain.sessions.transcripts.transcript_names import is_transcript_name
 from memoryd.domain.sessions.transcripts.utterances import LeftOut, TranscriptFormat
@@ -52,7 +52,8 @@ def test_names_of_transcripts(name: str, is_one: bool) -> None:
         (1_700_000_000, datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)),
         (1_700_000_000.5, datetime(2023, 11, 14, 22, 13, 20, 500_000, tzinfo=UTC)),
         (1_700_000_000_500, datetime(2023, 11, 14, 22, 13, 20, 500_000, tzinfo=UTC)),
-        ("1969-12-31T23:59:59Z", None),
+        ("1999-12-31T23:59:59Z", None),
+        ("2000-01-01T00:00:00Z", datetime(2000, 1, 1, tzinfo=UTC)),
         ("2261-12-31T23:59:59Z", datetime(2261, 12, 31, 23, 59, 59, tzinfo=UTC)),
         ("2262-01-01T00:00:00Z", None),
         ("9999-12-31T23:59:59-14:00", None),
@@ -68,6 +69,13 @@ def test_times(value: object, instant: datetime | None) -> None:
 )
 def test_what_is_no_time(value: object) -> None:
     assert as_instant(value) is None
+
+
+@pytest.mark.parametrize(("ahead", "is_believed"), [(-9999, True), (0, True), (23, True), (25, False), (9999, False)])
+def test_a_time_more_than_a_day_ahead_is_none(ahead: int, is_believed: bool) -> None:
+    now = datetime(2026, 1, 2, tzinfo=UTC)
+    assert believed(now + timedelta(hours=ahead), now) == (now + timedelta(hours=ahead) if is_believed else None)
+    assert believed(None, now) is None
 
 
 OPENCLAW, CLAUDE = TranscriptFormat.OPENCLAW, TranscriptFormat.CLAUDE_CODE
