@@ -123,6 +123,23 @@ class ConversationList:
         await self._index.withheld.load()
         return await asyncio.to_thread(self._alike, path, file)
 
+    async def copied(self, path: RelativePath) -> str | None:
+        """Return the other name under which a transcript was forgotten that has all bytes of that one."""
+        await self._index.withheld.load()
+        file = await self.file_of(path)
+        return None if file is None else await asyncio.to_thread(self._copied, path, file)
+
+    def _copied(self, path: RelativePath, file: Path) -> str | None:
+        # one that cannot be read is not read by anybody
+        with contextlib.suppress(OSError):
+            like = self._index.withheld.transcript_like(file, but=path)
+            return None if like is None else like.name
+        return None
+
+    def _copies(self, found: Mapping[RelativePath, FoundTranscript]) -> dict[RelativePath, bool]:
+        """Return those of transcripts that were forgotten under another name."""
+        return {path: True for path, one in found.items() if self._copied(path, one.file) is not None}
+
     def _alike(self, path: RelativePath, file: Path | None) -> AlikeTranscripts:
         withheld = self._index.withheld
         forgotten = withheld.transcript(path)
@@ -156,7 +173,10 @@ class ConversationList:
     async def _transcripts(self, indexed: _Indexed) -> list[ListedConversation]:
         found = await self.transcripts()
         await self._index.withheld.load()
-        withheld = {RelativePath(one.name): one.is_forgotten for one in self._index.withheld.transcripts()}
+        unread = {path: one for path, one in found.items() if path not in indexed.extents}
+        copies = await asyncio.to_thread(self._copies, unread)
+        named = {RelativePath(one.name): one.is_forgotten for one in self._index.withheld.transcripts()}
+        withheld = {**copies, **named}
         return [
             _transcript(path, found.get(path), withheld.get(path), indexed) for path in found.keys() | withheld.keys()
         ]

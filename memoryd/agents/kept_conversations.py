@@ -122,10 +122,19 @@ class KeptConversations:
         if holds_turns(path):
             return await self._set_remembered(path, is_remembered)
         if is_remembered:
+            await self._check_no_copy(path)
             await self._rooms.forgetting.release(path)
             self._rooms.index.demand()
             return Remembered(path, True)
         return Remembered(path, False, await self._rooms.forgetting.mark(path))
+
+    async def _check_no_copy(self, path: RelativePath) -> None:
+        """Raise InvalidRequest for a transcript that stays withheld, whatever is done with its own name."""
+        if (other := await self._rooms.listing.copied(path)) is not None:
+            raise InvalidRequest(
+                f"{path} has all that was forgotten of {other}",
+                hint=f"have that be remembered first: memoryctl sessions remember {other} --yes",
+            )
 
     async def remember_key(self, key: str, *, is_remembered: bool) -> Remembered:
         """Mark what is said under a session key, now and later, or take that back; raises Denied, InvalidRequest."""
@@ -140,6 +149,8 @@ class KeptConversations:
     async def _set_remembered(self, path: RelativePath, is_remembered: bool) -> Remembered:
         await self._rooms.qa.set_remembered(session_of(path), is_remembered)
         if is_remembered:
+            # its turns may be those of a transcript
+            self._rooms.index.withheld.note_change()
             self._rooms.index.demand()
             return Remembered(path, True)
         # at once, whatever else is being read

@@ -146,7 +146,7 @@ class SessionRememberRequest(Request):
     """A conversation, or a session key whose conversations are to come."""
 
     session: Named | None = None
-    """The conversation, as the list names it; null: what is said under `sessionKey`, now and later."""
+    """The conversation, as the list names it; null: turns given under `sessionKey`, now and later."""
     session_key: Annotated[str, Field(max_length=512)] | None = None
     """The session that asks, and that is meant if `session` names none."""
     remember: bool

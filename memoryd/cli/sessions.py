@@ -139,7 +139,8 @@ def forget(invocation: Invocation, session: str, is_dry: bool, is_sure: bool, se
     cls=Argument,
     metavar="[ID]",
     required=False,
-    help="The conversation as `sessions list` names it; without it what is said under --session-key, now and later.",
+    help="The conversation as `sessions list` names it; without it the turns given under --session-key, now and later, "
+    "but no transcript.",
 )
 @click.option(
     "--yes/--no",

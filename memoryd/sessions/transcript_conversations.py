@@ -44,6 +44,11 @@ _NOTHING_READ: Final = (TranscriptState.UNKNOWN, TranscriptState.OTHER_FORMAT)
 class Withholding(Protocol):
     """Says which transcripts are not to be remembered; raises StoreUnavailable while nobody knows."""
 
+    @property
+    def version(self) -> int:
+        """Counts the changes."""
+        ...
+
     def names(self, path: RelativePath) -> bool:
         """Tell whether one is withheld by its name."""
         ...

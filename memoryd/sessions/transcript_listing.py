@@ -23,6 +23,8 @@ class TranscriptListing:
 
         Of those of one name in several folders the first is told.
         """
+        # before the look: what changes meanwhile is looked at once more
+        marks = self._withholding.version
         files, problems, withheld = dict[str, TranscriptFile](), list[str](), set[str]()
         try:
             for folder in self._folders:
@@ -38,7 +40,9 @@ class TranscriptListing:
         except StoreUnavailable as exc:
             return AgentTranscripts(problem=str(exc))
         listed = tuple(one for name, one in files.items() if name not in withheld)
-        return AgentTranscripts(listed, "; ".join(problems), lambda name: name in withheld or self._is_named(name))
+        return AgentTranscripts(
+            listed, "; ".join(problems), lambda name: name in withheld or self._is_named(name), marks
+        )
 
     def _is_withheld(self, one: TranscriptFile) -> bool:
         try:

@@ -84,6 +84,7 @@ class TurnTaking:
         self._now = now
         self._hearings: dict[str, Hearing] = {}
         self._settled: dict[str, FileStat] = {}
+        self._marks = 0
         self._is_withheld: Callable[[str], bool] = lambda _name: False
 
     @property
@@ -117,6 +118,11 @@ class TurnTaking:
         began = time.monotonic()
         found = await asyncio.to_thread(self._look)
         self._is_withheld, self.trouble = found.is_withheld, found.problem
+        if found.marks != self._marks:
+            # what was forgotten may be wanted again: where it was left off tells the store, or nobody
+            self._marks = found.marks
+            self._settled.clear()
+            self._hearings.clear()
         present = {one.name for one in found.files}
         self.problems = {name: problem for name, problem in self.problems.items() if name in present}
         self._settled = {name: stat for name, stat in self._settled.items() if name in present}

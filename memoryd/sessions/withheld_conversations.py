@@ -73,9 +73,12 @@ class WithheldConversations:
         known = self._all()
         return (WithheldKind.TRANSCRIPT, path) in known or (WithheldKind.PENDING, path) in known
 
-    def transcript_like(self, file: Path) -> Withheld | None:
-        """Return what was forgotten and is what this file begins with. Blocks; raises OSError, StoreUnavailable."""
-        forgotten = (one for one in self._all().values() if one.is_forgotten and one.head_bytes)
+    def transcript_like(self, file: Path, *, but: str = "") -> Withheld | None:
+        """Return what was forgotten, under another name than `but`, and is what this file begins with.
+
+        Blocks; raises OSError, StoreUnavailable.
+        """
+        forgotten = (one for one in self._all().values() if one.is_forgotten and one.head_bytes and one.name != but)
         return next((one for one in forgotten if self.is_like(file, one)), None)
 
     def is_like(self, file: Path, one: Withheld) -> bool:
@@ -130,6 +133,10 @@ class WithheldConversations:
         # the hash needs what the ledger has
         await self.load()
         return await self._release(WithheldKind.KEY, self._hashed_key(key))
+
+    def note_change(self) -> None:
+        """Have whoever follows transcripts look at all of them again: a mark changed that does not stand here."""
+        self.version += 1
 
     async def begin_forgetting(self, path: RelativePath) -> None:
         """Note that a conversation is to be forgotten, so that a kill does not end it; raises StoreError, Denied."""

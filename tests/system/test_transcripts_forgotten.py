@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.client import Client
-from memoryd.errors import Denied, MemorydError, NotFound, NotNow
+from memoryd.errors import Denied, InvalidRequest, MemorydError, NotFound, NotNow
 from memoryd.store.ledger_file import aside as set_aside
 from tests.daemon import RunningDaemon, write_config
 from tests.embedding_endpoint import Endpoint
@@ -242,6 +242,38 @@ def test_what_was_taken_goes_later_where_nothing_may_be_written(launch: Launch, 
     daemon.stop()
     daemon = launch(qa={"significance": 0})
     eventually(lambda: holding(daemon) == [])
+
+
+def test_turns_are_taken_again_when_the_transcript_is_wanted_again(launch: Launch, folder: Path) -> None:
+    write(folder, "a.jsonl", CANARY)
+    daemon = launch(qa={"fromTranscripts": True, "significance": 0})
+    client = daemon.client()
+
+    def taken() -> list[int | None]:
+        return [one["turns"] for one in client.sessions()["sessions"] if one["kind"] == "qa"]
+
+    eventually(lambda: taken() == [2])
+    client.forget_session("a.jsonl")
+    assert taken() == []
+    client.remember_session("a.jsonl", remember=True)
+    eventually(lambda: taken() == [2])
+
+
+def test_copy_of_what_was_forgotten_is_told_as_such(launch: Launch, folder: Path) -> None:
+    file = write(folder, "a.jsonl", CANARY)
+    daemon = launch()
+    daemon.client().forget_session("a.jsonl")
+    (folder / "copy.jsonl").write_text(file.read_text() + record("user", "and more?"))
+    daemon.client().sync_sessions()
+    reasons = {one["id"]: one["reason"] for one in daemon.client().sessions()["sessions"]}
+    assert reasons["sessions/main/copy.jsonl"] == "forgotten"
+    with pytest.raises(InvalidRequest) as refused:
+        daemon.client().remember_session("copy.jsonl", remember=True)
+    assert "sessions/main/a.jsonl" in refused.value.hint
+    daemon.client().remember_session("a.jsonl", remember=True)
+    daemon.client().remember_session("copy.jsonl", remember=True)
+    daemon.client().sync_sessions()
+    assert set(found(daemon)) == {"sessions/main/a.jsonl", "sessions/main/copy.jsonl"}
 
 
 def test_forgetting_while_the_transcript_is_read(launch: Launch, folder: Path) -> None:

@@ -33,3 +33,5 @@ class AgentTranscripts:
     files: tuple[TranscriptFile, ...] = ()
     problem: str = ""
     is_withheld: Callable[[str], bool] = lambda _name: False
+    marks: int = 0
+    """Another number whenever it has changed what is to be remembered."""
