@@ -28,6 +28,8 @@ class TranscriptsReply(Reply):
     """How many transcripts they hold, without those that are withheld."""
     bytes: int
     """How large these are together."""
+    max_bytes: int
+    """How large they may be, `memory.sessions.maxBytes`; those that were written longest ago are not indexed."""
     unknown: int
     """How many of them are of a format that nobody knows, so that nothing of them is read."""
     withheld: int
@@ -100,6 +102,7 @@ def _transcripts(figures: ConversationFigures) -> TranscriptsReply | None:
         ],
         files=seen.files,
         bytes=seen.bytes,
+        max_bytes=seen.max_bytes,
         unknown=figures.counts.unknown,
         withheld=seen.withheld,
     )

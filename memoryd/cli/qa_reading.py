@@ -58,7 +58,7 @@ def show(
 )
 @click.option("--session", metavar="ID", help="The current session (else the newest one of --key).")
 @key_option
-@click.option("-n", "turns", type=click.IntRange(1, SEQUENCE_MAX), help="How many turns (else qa.contextTurns).")
+@click.option("-n", "turns", type=click.IntRange(1, SEQUENCE_MAX), help="How many turns (else memory.qa.contextTurns).")
 @click.option(
     "--budget", type=click.IntRange(1, SEQUENCE_TOKENS_MAX), metavar="TOKENS", help="What it may cost (else 1200)."
 )

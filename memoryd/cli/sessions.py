@@ -27,7 +27,9 @@ session_argument = click.argument(
     metavar="ID",
     help="The conversation as `sessions list` names it, a citation of it, or the bare name of its session or file.",
 )
-key_option = click.option("--session-key", metavar="KEY", help="The session that asks, such as agent:main:main.")
+key_option = click.option(
+    "--key", "--session-key", "session_key", metavar="KEY", help="The session that asks, such as agent:main:main."
+)
 
 
 @click.group("sessions", context_settings=HELP)

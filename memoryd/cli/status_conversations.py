@@ -29,8 +29,9 @@ def ledger_rows(ledger: LedgerReply | None) -> Iterator[StatusRow]:
     """Yield what is held for a while."""
     # one that holds nothing is not even made
     if ledger is not None and ledger["bytes"]:
-        held = f"{count(ledger['heldAnswers'], 'answer')} held for a week, {size(ledger['heldBytes'])}"
-        yield "ledger", row_text(held, ledger["path"])
+        held = f"{ledger['heldAnswers']:,} of {count(ledger['maxHeldAnswers'], 'answer')} held for a week"
+        room = f"{size(ledger['heldBytes'])} of {size(ledger['maxHeldBytes'])}"
+        yield "ledger", row_text(held, room, ledger["path"])
 
 
 def conversation_rows(
@@ -51,7 +52,14 @@ def conversation_rows(
     if transcripts is None:
         return
     odd = [f"{number:,} {what}" for number, what in _odd_transcripts(sessions, transcripts) if number]
-    yield "transcripts", row_text(count(transcripts["files"], "file"), size(transcripts["bytes"]), *odd)
+    yield (
+        "transcripts",
+        row_text(
+            count(transcripts["files"], "file"),
+            f"{size(transcripts['bytes'])} of {size(transcripts['maxBytes'])}",
+            *odd,
+        ),
+    )
     for folder in transcripts["folders"]:
         yield "", row_text(folder["path"], count(folder["files"], "file"), folder["reason"] or "")
 

@@ -20,6 +20,7 @@ class TranscriptsReply(TypedDict):
     folders: list[TranscriptFolderReply]
     files: int
     bytes: int
+    maxBytes: int
     unknown: int
     withheld: int
 

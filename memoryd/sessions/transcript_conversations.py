@@ -58,6 +58,10 @@ class Withholding(Protocol):
         ...
 
 
+MAX_BYTES: Final = 2 * 1024**3
+"""Of the transcripts of one agent."""
+
+
 @dataclass(frozen=True, slots=True)
 class SeenTranscripts:
     """What the last look found; of the files those that are withheld are not counted."""
@@ -65,6 +69,8 @@ class SeenTranscripts:
     folders: tuple[SeenFolder, ...] = ()
     files: int = 0
     bytes: int = 0
+    max_bytes: int = MAX_BYTES
+    """How many there may be."""
     withheld: int = 0
     skipped: tuple[SkippedFile, ...] = ()
     ids: Mapping[str, FolderId] = field(default_factory=dict)
@@ -82,11 +88,11 @@ class TranscriptConversations:
         rule: ReadingRule,
         withholding: Withholding,
         grace: float = GRACE_SECONDS,
-        max_bytes: int | None = None,
+        max_bytes: int = MAX_BYTES,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.prefix: str = transcript_path(agent, "")
-        self.seen = SeenTranscripts()
+        self.seen = SeenTranscripts(max_bytes=max_bytes)
         self._folders = TranscriptFolders(self.prefix, folders, grace=grace, clock=clock)
         self._rule = rule
         self._withholding = withholding
@@ -114,7 +120,7 @@ class TranscriptConversations:
         due = [path for path, one in places.items() if self._is_due(one, read.get(path), is_forced=is_forced)]
         self._places = places
         skipped = (*found.skipped, *(SkippedFile(path, BEYOND) for path in beyond))
-        self.seen = _seen(found.folders, places, len(withheld), skipped)
+        self.seen = _seen(found.folders, places, len(withheld), skipped, self._max_bytes)
         # of one that was read already something is told that may be so no more
         newest_first = sorted(due, key=lambda path: (not read.get(path), -places[path].stat.mtime_ns))
         present, again_in = places.keys() | (kept - withheld), min(self._rests, default=None)
@@ -172,11 +178,9 @@ class TranscriptConversations:
         return False
 
 
-def _beyond(places: Mapping[RelativePath, FolderTranscript], max_bytes: int | None) -> set[RelativePath]:
+def _beyond(places: Mapping[RelativePath, FolderTranscript], max_bytes: int) -> set[RelativePath]:
     """Return the transcripts for which there is no room: those that were written longest ago."""
     left, beyond = max_bytes, set[RelativePath]()
-    if left is None:
-        return beyond
     for path, place in sorted(places.items(), key=lambda item: -item[1].stat.mtime_ns):
         left -= place.stat.size
         if left < 0:
@@ -199,11 +203,13 @@ def _seen(
     places: Mapping[RelativePath, FolderTranscript],
     withheld: int,
     skipped: Sequence[SkippedFile],
+    max_bytes: int,
 ) -> SeenTranscripts:
     return SeenTranscripts(
         folders=tuple(folders),
         files=len(places),
         bytes=sum(place.stat.size for place in places.values()),
+        max_bytes=max_bytes,
         withheld=withheld,
         skipped=tuple(skipped),
         ids=dict(folder_ids(folders)),

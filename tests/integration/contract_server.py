@@ -131,6 +131,7 @@ def agent(**changes: object) -> Body:
                 "folders": [{"path": "/home/me/.openclaw/agents/main/sessions", "files": 9, "reason": None}],
                 "files": 9,
                 "bytes": 4_194_304,
+                "maxBytes": 2_147_483_648,
                 "unknown": 1,
                 "withheld": 0,
             },

@@ -411,6 +411,8 @@ def test_status_shows_what_a_person_wants_to_know(contract: Contract, capsys: Ca
         "/mnt/stick · missing · unmounted",
         "61 files",
         "memory/big.md · larger than 64 MiB",
+        "12 of 5,000 answers held for a week · 8.4 kB of 16.8 MB",
+        "9 files · 4.2 MB of 2.1 GB",
     ):
         assert text in printed
     assert not [line for line in printed.splitlines() if line.endswith(" ")]

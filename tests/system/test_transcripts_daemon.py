@@ -102,6 +102,7 @@ def test_sync_covers_what_was_said_until_then_and_status_tells_of_it(launch: Lau
     assert transcripts["folders"] == [{"path": str(own), "files": 2, "reason": None}]
     assert (transcripts["files"], transcripts["unknown"]) == (2, 1)
     assert transcripts["bytes"] == sum(file.stat().st_size for file in own.iterdir())
+    assert transcripts["maxBytes"] == 2 * 1024**3
     assert [one["path"] for one in sessions["skipped"]] == ["sessions/main/1a2b.jsonl"]
 
 

@@ -368,7 +368,8 @@ def test_transcripts_are_counted_before_a_provider_gets_them(launch: Launch, fol
 def test_transcripts_beyond_the_bound_leave_the_index_and_are_named(launch: Launch, folder: Path) -> None:
     old, new = write(folder, "old.jsonl", CANARY, turns=150), write(folder, "new.jsonl", "boilerhouse", turns=250)
     os.utime(old, (1_780_000_000, 1_780_000_000))
-    daemon = launch(bound=new.stat().st_size + 10_000)
+    bound = new.stat().st_size + 10_000
+    daemon = launch(bound=bound)
     assert set(found(daemon, "boilerhouse")) == {"sessions/main/new.jsonl"}
     assert found(daemon) == []
     sessions = daemon.client().status()["agents"][0]["sessions"]
@@ -376,6 +377,8 @@ def test_transcripts_beyond_the_bound_leave_the_index_and_are_named(launch: Laun
     (skipped,) = sessions["skipped"]
     assert skipped["path"] == "sessions/main/old.jsonl"
     assert "memory.sessions.maxBytes" in skipped["reason"]
+    assert sessions["transcripts"] is not None
+    assert sessions["transcripts"]["maxBytes"] == bound
     listed = {one["id"]: one["reason"] for one in daemon.client().sessions()["sessions"]}
     assert listed == {"sessions/main/old.jsonl": skipped["reason"], "sessions/main/new.jsonl": None}
     new.unlink()
