@@ -43,6 +43,8 @@ class SessionChanges:
         archive comes back from it. Raises StoreError for a file that cannot be read, and StoreUnavailable.
         """
         with unavailable():
+            # one rule for both: else it would depend on the session whether anything is kept
+            self._archive.refuse_links()
             for _ in range(_TRIES):
                 stored = _read(self._files, name)
                 try:

@@ -23,6 +23,10 @@ _UNFREED: Final = 64
 """So many old files wait at most until their space is freed."""
 
 
+class LinkedFolderError(OSError):
+    """A symlink leads to the folder of sessions, or out of the workspace: nothing was read or written."""
+
+
 @dataclass(frozen=True, slots=True)
 class StoredSession:
     """A session as its file held it at one instant; `stat` is what a swap compares."""
@@ -41,6 +45,9 @@ class SessionFiles:
         self._workspace = workspace
         self.folder = folder
         self._folder = f"{workspace / folder}/"
+        self._path = workspace / folder
+        way = (*reversed(Path(folder).parents[:-1]), Path(folder))
+        self._way = [(str(part), workspace / part) for part in way]
         self._lock = threading.Lock()
         self._latest: dict[SessionId, StoredSession] = {}
         """Those that were read or written last, so that a session that grows is not parsed at every turn."""
@@ -50,7 +57,9 @@ class SessionFiles:
 
     @property
     def path(self) -> Path:
-        return self._workspace / self.folder
+        """The folder; raises LinkedFolderError where a symlink leads to it: nothing is done through one."""
+        self.refuse_links()
+        return self._path
 
     def stats(self) -> dict[SessionId, FileStat]:
         """Return what a scan compares of each file, by session; files with other names are none of ours."""
@@ -74,6 +83,7 @@ class SessionFiles:
         Raises ForeignDocumentError or DamagedDocumentError for a file that cannot be read as one, TornReadError for
         one that changes meanwhile, NotReadableError for one that is too large.
         """
+        self.refuse_links()
         latest = self._latest.get(session)
         if latest is not None and self.stat(session) == latest.stat:
             return latest
@@ -106,7 +116,7 @@ class SessionFiles:
             raise StoreError(f"session {session.id} is full: {MAX_BYTES >> 20} MiB", hint="begin another session")
         path = self.path / f"{session.id}{SUFFIX}"
         if expected == "absent":
-            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if len(self._replaced) >= _UNFREED:
             _close_all(self._replaced)
         stat = replace_file(path, data, expected=expected, is_durable=True, syncs_folder=False, replaced=self._replaced)
@@ -135,6 +145,13 @@ class SessionFiles:
         except OSError:
             return None
         return _identity(file_stat(stat))
+
+    def refuse_links(self) -> None:
+        """Raise LinkedFolderError where a symlink leads to the folder."""
+        # whoever put it there may not know what lies at its end, which may be no part of the workspace
+        for part, path in self._way:
+            if path.is_symlink():
+                raise LinkedFolderError(f"{part} is a symbolic link, and nothing is read or written through one")
 
     def _keep(self, session: SessionId, stored: StoredSession) -> None:
         with self._lock:

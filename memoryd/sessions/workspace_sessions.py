@@ -100,8 +100,9 @@ class WorkspaceSessions:
 
     def refresh(self, name: SessionId) -> None:
         """See what others have made of one session, in the archive too."""
-        if not self.looking.refresh(name) and not self.files.has(name):
-            self.archived.see(name)
+        with unavailable():
+            if not self.looking.refresh(name) and not self.files.has(name):
+                self.archived.see(name)
 
     def learn(self) -> None:
         """Read what of the archive is not known, so that its sessions are found; a year of them takes a second."""
@@ -143,7 +144,8 @@ class WorkspaceSessions:
 
     def has(self, session: SessionId) -> bool:
         """Tell whether there is a file of a session, in the archive too."""
-        return self.files.has(session) or self.archive.has(session)
+        with unavailable():
+            return self.files.has(session) or self.archive.has(session)
 
     def knows(self, session: SessionId, *, agent: str) -> bool:
         """Tell whether there is a session of an agent, or was when its folder was there; or one that nobody can read.

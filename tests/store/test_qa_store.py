@@ -21,7 +21,7 @@ from memoryd.domain.sessions.qa_document import QaDocument, SessionStub, parse_d
 from memoryd.domain.sessions.sequences import Chosen
 from memoryd.domain.sessions.session_document import parse_session
 from memoryd.domain.sessions.turns import Session, SessionId
-from memoryd.errors import Denied, NotFound, StoreError
+from memoryd.errors import Denied, MemorydError, NotFound, StoreError
 from memoryd.search.word_background import commonness
 from memoryd.sessions.known_sessions import head_of
 from memoryd.sessions.main_file import TOPICS_HEAD
@@ -270,9 +270,9 @@ def test_symlink_leads_nowhere(tmp_path: Path) -> None:
     workspace = tmp_path / "ws"
     (workspace / "memory").mkdir(parents=True)
     (workspace / "memory/sessions").symlink_to(elsewhere)
-    store = opened(workspace)
-    with pytest.raises(StoreError):
-        say(store, "boiler", "the boiler leaks")
+    for use in (lambda: opened(workspace), lambda: say(QaStore(workspace), "boiler", "the boiler leaks")):
+        with pytest.raises(MemorydError, match="memory/sessions is a symbolic link"):
+            use()
     assert list(elsewhere.iterdir()) == []
 
 
