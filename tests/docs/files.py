@@ -19,12 +19,15 @@ the workspace's real path.
 
 A damaged index is set aside as `index.sqlite.corrupt-…` and deleted once a new one stands. An index on a disk that is
 full or read-only goes on answering with what it holds; `status` says why it is not brought up to date, and it catches
-up by itself. A damaged ledger is set aside as `ledger.sqlite.damaged-…` and never deleted:
-[what may be lost](../explanation/storage.md).
+up by itself. A damaged ledger is set aside as `ledger.sqlite.damaged-…` and never deleted, and one that is about to be
+migrated is kept as `ledger.sqlite.before-…` first: [what may be lost](../explanation/storage.md).
 
-Notes are read and never written. Of a workspace only `memory/sessions/`, `memory/archive/`, `memory/qa-index.json` and
-`memory/topics.txt` are written, when turns of [conversations](../explanation/conversations.md) are added; nothing at
-all with `memory.readOnly: true`.
+Notes are read and never written. Of a workspace only the files of
+[questions and answers](../explanation/conversations.md) are written: `memory/sessions/` with its `.stamps.json`,
+`memory/archive/`, `memory/qa-index.json`, a damaged one of which is kept as `qa-index.json.damaged-…`, and
+`memory/topics.txt`. They are when a turn is added, an answer marked, a session marked "do not remember", forgotten, put
+away or brought back, and when the files are pruned for their size. With `memory.readOnly: true` nothing at all is
+written.
 """
 
 
