@@ -6,7 +6,10 @@ answer must be the one that was given before they said them, to the last digit o
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import socket as socket_module
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import quote
 
@@ -14,6 +17,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from memoryd.wire import SESSIONS_MAX
 from tests.daemon import RunningDaemon
 from tests.sweeps import whole_or
 from tests.system.over_socket import send
@@ -26,7 +30,7 @@ USUAL = ("boiler", "repaired", "the", "who", "because", "config", "discord", "er
 NAMES = ("shared", "monday")
 """Sessions that any agent may mean."""
 
-UNASKED = ("start", "/qa/sessions", "/qa/topics", "/qa/stats", "/status")
+UNASKED = ("start", "/qa/sessions", "/qa/topics", "/qa/stats", "/status", "/sessions")
 """Ways on which no question can be asked; they tell times and sizes."""
 LETTERS = st.text(st.sampled_from("bcdfghjklmnpqrstvwxz"), min_size=6, max_size=9)
 STEMS = st.lists(LETTERS, min_size=2, max_size=6, unique=True)
@@ -111,8 +115,9 @@ def every_way(daemon: RunningDaemon, agent: str, question: str, sessions: Sequen
     for asking in contexts:
         yield f"context {asking}", asked(daemon, agent, "POST", "/qa/context", asking)
     yield "start", asked(daemon, agent, "POST", "/sessions/start", {"sessionKey": key})
-    for path in ("/qa/sessions", "/qa/topics", "/qa/stats", "/status"):
+    for path in ("/qa/sessions", "/qa/topics", "/qa/stats", "/status", "/sessions"):
         yield path, asked(daemon, agent, "GET", path)
+    own = own_sessions(daemon, agent)
     for session in sessions:
         name, word = quote(session, safe=""), quote(question.split()[0], safe="")
         yield "turns", asked(daemon, agent, "GET", f"/qa/sessions/{name}?grep={word}")
@@ -120,10 +125,51 @@ def every_way(daemon: RunningDaemon, agent: str, question: str, sessions: Sequen
         mark = {"citation": f"session:{session}#Q1", "keep": True}
         yield "mark", asked(daemon, agent, "POST", "/qa/mark", mark)
         yield "file", asked(daemon, agent, "GET", f"/files/session%3A{name}")
+        yield "lines", asked(daemon, agent, "GET", f"/sessions/lines?citation={name}%23Q1&context=5")
+        if session not in own:
+            # its own would take no turn any more
+            body = {"session": session, "sessionKey": key, "remember": False}
+            yield "remember", asked(daemon, agent, "POST", "/sessions/remember", body)
     for other in AGENTS:
         yield "transcript", asked(daemon, agent, "GET", f"/files/sessions/{other}/0.jsonl")
+        cited = quote(f"sessions/{other}/0.jsonl#L1", safe="")
+        yield "lines of a transcript", asked(daemon, agent, "GET", f"/sessions/lines?citation={cited}")
+        if other != agent:
+            body = {"session": f"sessions/{other}/0.jsonl", "sessionKey": key, "remember": False}
+            yield "remember a transcript", asked(daemon, agent, "POST", "/sessions/remember", body)
         within = {"query": f"path:sessions/{other} {question}", "explain": True}
         yield "path", asked(daemon, agent, "POST", "/search", within)
+
+
+def own_sessions(daemon: RunningDaemon, agent: str) -> set[str]:
+    """Return the sessions of an agent."""
+    return {
+        one["session"]
+        for one in json.loads(asked(daemon, agent, "GET", f"/qa/sessions?limit={SESSIONS_MAX}"))["sessions"]
+    }
+
+
+@contextmanager
+def heard_by(daemon: RunningDaemon, agent: str) -> Iterator[Callable[[], str]]:
+    """Follow what happens on an agent's socket; what is given tells all of it as text."""
+    socket = socket_module.socket(socket_module.AF_UNIX, socket_module.SOCK_STREAM)
+    heard = bytearray()
+
+    def follow() -> None:
+        while chunk := socket.recv(1 << 16):
+            heard.extend(chunk)
+
+    with socket:
+        socket.connect(str(daemon.socket.with_name(f"{agent}.sock")))
+        socket.sendall(b"GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        following = threading.Thread(target=follow)
+        following.start()
+        try:
+            eventually(lambda: b": connected" in heard)
+            yield lambda: heard.decode()
+        finally:
+            socket.shutdown(socket_module.SHUT_RDWR)
+            following.join(10)
 
 
 def told_sessions(daemon: RunningDaemon) -> list[str]:
@@ -176,10 +222,14 @@ def test_no_word_of_one_agents_conversation_in_anothers_answers(
     speak(asker)
     sessions, mixed = sorted({*told_sessions(daemon), *NAMES}), f"{guess} {plain} {signs[others[0]]}"
     before = list(every_way(daemon, asker, mixed, sessions))
-    for other in others:
-        speak(other)
-    for (way, then), (_, now) in zip(before, every_way(daemon, asker, mixed, sessions), strict=True):
+    with heard_by(daemon, asker) as heard:
+        for other in others:
+            speak(other)
+        after = list(every_way(daemon, asker, mixed, sessions))
+        happened = heard()
+    for (way, then), (_, now) in zip(before, after, strict=True):
         assert way in UNASKED or without_time(then) == without_time(now), way
     unsaid = [word for other in others for word in words[other]] + [sign for other in others for sign in signs[other]]
     for way, answer in every_way(daemon, asker, plain, told_sessions(daemon)):
         assert not [word for word in unsaid if word in answer], way
+    assert not [word for word in unsaid if word in happened]
