@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from memoryd.agents.conversation_list import ConversationList, ListedConversation
@@ -136,11 +136,20 @@ class KeptConversations:
                 hint=f"have that be remembered first: memoryctl sessions remember {other} --yes",
             )
 
-    async def remember_key(self, key: str, *, is_remembered: bool) -> Remembered:
+    async def marked_by_agent(self) -> list[datetime]:
+        """Return when the agent itself marked session keys, the newest first; raises StoreUnavailable."""
+        await self._rooms.index.withheld.load()
+        return [datetime.fromtimestamp(one.since, UTC) for one in self._rooms.index.withheld.marked_by_agent()]
+
+    async def release_marks_of_agent(self) -> int:
+        """Take back all marks of session keys that the agent made itself, and say how many; raises Denied."""
+        return await self._rooms.index.withheld.release_marks_of_agent()
+
+    async def remember_key(self, key: str, *, is_remembered: bool, is_owners: bool = True) -> Remembered:
         """Mark what is said under a session key, now and later, or take that back; raises Denied, InvalidRequest."""
         withheld = self._rooms.index.withheld
         # the key first: in between a turn is rather lost than stored
-        await (withheld.release_key(key) if is_remembered else withheld.withhold_key(key))
+        await (withheld.release_key(key) if is_remembered else withheld.withhold_key(key, is_owners=is_owners))
         current = await self._rooms.qa.current(key)
         if current is None or not self._rooms.qa.is_writable:
             return Remembered(None, is_remembered)

@@ -50,6 +50,8 @@ class SessionsReply(Reply):
     """How many there are."""
     withheld_keys: int
     """How many session keys are marked "do not remember"; they stand nowhere in plain text."""
+    agents_marks: list[datetime]
+    """When the agent itself, and not its owner, marked session keys, the newest first; told to the owner alone."""
 
 
 class SessionLineReply(Reply):
@@ -149,6 +151,8 @@ class SessionRememberRequest(Request):
     """The conversation, as the list names it; null: turns given under `sessionKey`, now and later."""
     session_key: Annotated[str, Field(max_length=512)] | None = None
     """The session that asks, and that is meant if `session` names none."""
+    agents_marks: bool = False
+    """True: all session keys that the agent itself marked are meant; only the owner takes them back."""
     remember: bool
     """False: nothing of it is stored, indexed, exported or logged from now on; true takes that back."""
     agent: AgentId = None
@@ -163,3 +167,5 @@ class SessionRememberReply(Reply):
     """Whether it is remembered."""
     rows: int
     """Parts of it that left the index."""
+    marks: int = 0
+    """How many marks of session keys were taken back with `agentsMarks`."""

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from fastapi import Query
 
 from memoryd.agents.conversation_list import ListedConversation
+from memoryd.agents.kept_conversations import KeptConversations
 from memoryd.agents.receipts import Receipt
 from memoryd.api.access import Caller
 from memoryd.api.dependencies import AdmittedByQuery, Asking, Memories
@@ -45,16 +46,18 @@ async def start(request: SessionStartRequest, caller: Asking, memories: Memories
     sequence = [turn_reply(before.session, turn) for turn in before.turns] if before.session else []
     if request.remember is not None:
         room = memories.conversations(admitted)
-        await room.remember_key(caller.key(request.session_key), is_remembered=request.remember)
+        key, is_owners = caller.key(request.session_key), caller.binding.is_owners
+        await room.remember_key(key, is_remembered=request.remember, is_owners=is_owners)
     return SessionStartReply(context=before.text, sequence=sequence, is_sync_scheduled=is_scheduled)
 
 
-async def listing(admitted: AdmittedByQuery, memories: Memories, limit: Limit = 50) -> SessionsReply:
+async def listing(admitted: AdmittedByQuery, caller: Asking, memories: Memories, limit: Limit = 50) -> SessionsReply:
     """List conversations: sessions of questions and answers, and transcripts of other programs."""
     room = memories.conversations(admitted)
     found = await room.all()
     shown = [_listed(one) for one in found[:limit]]
-    return SessionsReply(sessions=shown, total=len(found), withheld_keys=await room.withheld_keys())
+    marks = await room.marked_by_agent() if caller.binding.is_owners else []
+    return SessionsReply(sessions=shown, total=len(found), withheld_keys=await room.withheld_keys(), agents_marks=marks)
 
 
 async def lines(
@@ -89,15 +92,26 @@ async def remember(request: SessionRememberRequest, caller: Asking, memories: Me
     room = memories.conversations(caller.admit(request.agent, request.session_key))
     key, is_owners = caller.key(request.session_key), caller.binding.is_owners
     _check_may(caller, remember=request.remember)
+    if request.agents_marks:
+        return await _release_marks(room, caller, request)
     if request.session is None and not key:
         raise InvalidRequest("nothing is named", hint="give session, or the sessionKey that is meant")
     if request.session is None:
-        done = await room.remember_key(key, is_remembered=request.remember)
+        done = await room.remember_key(key, is_remembered=request.remember, is_owners=is_owners)
     elif is_owners or await room.is_opened_with(request.session, key):
         done = await room.remember(request.session, is_remembered=request.remember)
     else:
         raise Denied("the conversation was opened with another session key", hint="ask on the owner's socket")
     return SessionRememberReply(id=done.path, remembered=done.is_remembered, rows=done.rows)
+
+
+async def _release_marks(
+    room: KeptConversations, caller: Caller, request: SessionRememberRequest
+) -> SessionRememberReply:
+    if not request.remember or request.session is not None:
+        raise InvalidRequest("agentsMarks are all taken back", hint="give remember: true, and no session")
+    _check_may(caller, remember=True)
+    return SessionRememberReply(id=None, remembered=True, rows=0, marks=await room.release_marks_of_agent())
 
 
 def _check_may(caller: Caller, *, remember: bool) -> None:

@@ -150,21 +150,39 @@ def forget(invocation: Invocation, session: str, is_dry: bool, is_sure: bool, se
     default=None,
     help="--no: nothing of it is stored, indexed or exported from now on; --yes takes that back.",
 )
+@click.option(
+    "--agents-marks",
+    "is_of_agents",
+    is_flag=True,
+    help="With --yes: all session keys that the agent marked itself.",
+)
 @key_option
 @shared
 @click.pass_obj
-def remember(invocation: Invocation, session: str | None, is_remembered: bool | None, session_key: str | None) -> Exit:
+def remember(
+    invocation: Invocation,
+    session: str | None,
+    is_remembered: bool | None,
+    is_of_agents: bool,
+    session_key: str | None,
+) -> Exit:
     """Mark a conversation "do not remember" (--no), or take that back (--yes)."""
     if is_remembered is None:
         raise click.UsageError("say --no to have it not remembered, or --yes to take that back")
-    if not session and not session_key:
+    if not session and not session_key and not is_of_agents:
         raise click.UsageError("say which: an ID, or --session-key KEY")
     with invocation.client() as client:
         reply = client.remember_session(
-            session, remember=is_remembered, session_key=session_key, agent=invocation.agent
+            session,
+            remember=is_remembered,
+            agents_marks=is_of_agents,
+            session_key=session_key,
+            agent=invocation.agent,
         )
     if invocation.is_json:
         invocation.print_json(reply)
+    elif is_of_agents:
+        click.echo(f"{count(reply['marks'], 'mark')} of session keys taken back")
     else:
         what = reply["id"] or "what is said under this session key"
         rows = f"; {count(reply['rows'], 'part')} left the index" if reply["rows"] else ""
@@ -192,7 +210,9 @@ def _print_list(reply: SessionsReply) -> None:
     if reply["total"] > len(reply["sessions"]):
         note(f"{reply['total']:,} in all; --limit shows more")
     if reply["withheldKeys"]:
-        note(f'{count(reply["withheldKeys"], "session key")} marked "do not remember"')
+        marks = reply["agentsMarks"]
+        of_agents = f"; {len(marks):,} by the agent itself, the last {ago(marks[0], now)}" if marks else ""
+        note(f'{count(reply["withheldKeys"], "session key")} marked "do not remember"{of_agents}')
 
 
 def _row(one: SessionEntryReply, now: datetime) -> str:

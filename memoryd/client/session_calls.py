@@ -78,10 +78,16 @@ def remember_session(
     session: str | None = None,
     *,
     remember: bool = False,
+    agents_marks: bool = False,
     session_key: str | None = None,
     agent: str | None = None,
 ) -> SessionRememberReply:
-    """Mark a conversation, else what is said under `session_key`, "do not remember", or take that back."""
-    body = {"session": session, "remember": remember, "sessionKey": session_key, "agent": agent}
+    """Mark a conversation, else what is said under `session_key`, "do not remember", or take that back.
+
+    With `agents_marks` all marks of session keys are taken back that the agent made itself.
+    """
+    body: dict[str, object] = {"session": session, "remember": remember, "sessionKey": session_key, "agent": agent}
+    if agents_marks:
+        body["agentsMarks"] = True
     reply: SessionRememberReply = memory.call("POST", "/sessions/remember", body)
     return reply

@@ -38,6 +38,7 @@ class SessionsReply(TypedDict):
     sessions: list[SessionEntryReply]
     total: int
     withheldKeys: int
+    agentsMarks: list[str]
 
 
 class SessionLineReply(TypedDict):
@@ -90,3 +91,4 @@ class SessionRememberReply(TypedDict):
     id: str | None
     remembered: bool
     rows: int
+    marks: int

@@ -20,7 +20,7 @@ from memoryd.domain.documents import RelativePath
 from memoryd.errors import InvalidRequest, StoreError, StoreUnavailable
 from memoryd.sessions.beginnings import Beginning, beginning_of
 from memoryd.store.ledger import Ledger
-from memoryd.store.withheld import MOST_KEYS, Withheld, WithheldKind
+from memoryd.store.withheld import MOST_AGENTS_KEYS, MOST_KEYS, Withheld, WithheldKind
 
 RETRY_SECONDS: Final = 10.0
 
@@ -91,11 +91,18 @@ class WithheldConversations:
 
     def has_key(self, key: str) -> bool:
         """Tell whether what is said under a session key is not to be remembered; raises StoreUnavailable."""
-        return (WithheldKind.KEY, self._hashed_key(key)) in self._all()
+        known, name = self._all(), self._hashed_key(key)
+        return (WithheldKind.KEY, name) in known or (WithheldKind.AGENTS_KEY, name) in known
 
     def keys(self) -> int:
         """Return how many session keys are marked."""
-        return sum(one.kind is WithheldKind.KEY for one in self._all().values())
+        kinds = (WithheldKind.KEY, WithheldKind.AGENTS_KEY)
+        return len({one.name for one in self._all().values() if one.kind in kinds})
+
+    def marked_by_agent(self) -> list[Withheld]:
+        """Return the marks of session keys that the agent made itself, the newest first."""
+        marks = (one for one in self._all().values() if one.kind is WithheldKind.AGENTS_KEY)
+        return sorted(marks, key=lambda one: one.since, reverse=True)
 
     def unfinished(self) -> list[Withheld]:
         """Return the conversations whose forgetting began and did not end."""
@@ -120,19 +127,34 @@ class WithheldConversations:
         """Have a transcript be read again; return whether it was withheld. Raises StoreError, Denied."""
         return await self._release(WithheldKind.TRANSCRIPT, path)
 
-    async def withhold_key(self, key: str) -> None:
-        """Have nothing be remembered of what is said under a session key; raises StoreError, Denied, InvalidRequest."""
+    async def withhold_key(self, key: str, *, is_owners: bool = True) -> None:
+        """Have nothing be remembered of what is said under a session key; raises StoreError, Denied, InvalidRequest.
+
+        What the owner does not want an agent needs not mark again; and of marks of its own it has few.
+        """
         await self._ready()
-        if not await self._put(Withheld(WithheldKind.KEY, self._hashed_key(key), self._clock())):
+        if not is_owners and self.has_key(key):
+            return
+        kind = WithheldKind.KEY if is_owners else WithheldKind.AGENTS_KEY
+        if not await self._put(Withheld(kind, self._hashed_key(key), self._clock())):
+            most, whose = (MOST_KEYS, "") if is_owners else (MOST_AGENTS_KEYS, " by the agent")
+            how = "sessions remember --session-key KEY --yes" if is_owners else "sessions remember --agents-marks --yes"
             raise InvalidRequest(
-                f"{MOST_KEYS:,} session keys are marked already", hint="take some back: memoryctl sessions remember"
+                f"{most:,} session keys are marked{whose} already", hint=f"the owner takes some back: memoryctl {how}"
             )
 
     async def release_key(self, key: str) -> bool:
         """Take that back; return whether it was so. Raises StoreError, Denied."""
         # the hash needs what the ledger has
         await self.load()
-        return await self._release(WithheldKind.KEY, self._hashed_key(key))
+        name = self._hashed_key(key)
+        kinds = (WithheldKind.KEY, WithheldKind.AGENTS_KEY)
+        return any([await self._release(kind, name) for kind in kinds if (kind, name) in self._all()])
+
+    async def release_marks_of_agent(self) -> int:
+        """Take back all marks that the agent made itself; return how many. Raises StoreError, Denied."""
+        await self.load()
+        return sum([await self._release(one.kind, one.name) for one in self.marked_by_agent()])
 
     def note_change(self) -> None:
         """Have whoever follows transcripts look at all of them again: a mark changed that does not stand here."""

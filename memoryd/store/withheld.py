@@ -9,7 +9,9 @@ import apsw
 from memoryd.errors import StoreUnavailable
 
 MOST_KEYS: Final = 10_000
-"""Session keys of one agent that may be marked at once."""
+"""Session keys of one agent that its owner may have marked at once."""
+MOST_AGENTS_KEYS: Final = 100
+"""Session keys that the agent itself may have marked; they take no room of the owner's."""
 
 
 class WithheldKind(StrEnum):
@@ -18,6 +20,8 @@ class WithheldKind(StrEnum):
     TRANSCRIPT = "transcript"
     KEY = "key"
     """A session key, by its keyed hash."""
+    AGENTS_KEY = "agents-key"
+    """A session key that the agent marked, and not its owner."""
     PENDING = "pending"
     """A conversation whose forgetting is not finished."""
 
@@ -40,7 +44,7 @@ class Withheld:
     @property
     def is_hashed(self) -> bool:
         """Whether it holds a hash, which the key of its ledger belongs to."""
-        return self.kind is WithheldKind.KEY or self.head_bytes > 0
+        return self.kind in _KEYS or self.head_bytes > 0
 
 
 _PUT = """
@@ -51,7 +55,7 @@ ON CONFLICT (agent, kind, name) DO UPDATE SET
     head_hash = iif(excluded.head_bytes, excluded.head_hash, head_hash)
 """
 _ALL = "SELECT kind, name, since, is_forgotten, head_bytes, head_hash FROM withheld WHERE agent = ?"
-_KEY: Final = WithheldKind.KEY.value
+_KEYS: Final = (WithheldKind.KEY, WithheldKind.AGENTS_KEY)
 _DROP = "DELETE FROM withheld WHERE agent = ? AND kind = ? AND name = ?"
 
 
@@ -60,7 +64,8 @@ def withhold(db: apsw.Connection, agent: str, one: Withheld, key: bytes) -> bool
 
     Raises StoreUnavailable where there are hashes that are keyed otherwise.
     """
-    if one.kind is WithheldKind.KEY and _count(db, agent, one) >= MOST_KEYS:
+    most = {WithheldKind.KEY: MOST_KEYS, WithheldKind.AGENTS_KEY: MOST_AGENTS_KEYS}.get(one.kind)
+    if most is not None and _count(db, agent, one) >= most:
         return False
     if hash_key(db) != key:
         # the file was deleted, or begun anew, since the key was read from it
@@ -102,7 +107,7 @@ def set_hash_key(db: apsw.Connection, key: bytes) -> None:
 
 def has_hashes(db: apsw.Connection) -> bool:
     """Tell whether there is a row of any agent with a hash in it."""
-    found: int = db.execute("SELECT EXISTS (SELECT 1 FROM withheld WHERE kind = ? OR head_bytes)", (_KEY,)).get
+    found: int = db.execute("SELECT EXISTS (SELECT 1 FROM withheld WHERE kind IN (?, ?) OR head_bytes)", _KEYS).get
     return bool(found)
 
 

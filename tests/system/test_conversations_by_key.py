@@ -1,10 +1,13 @@
 """Sockets of one agent, bound to a session key or not: nobody writes into a session of another key."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
 
+from memoryd.store.withheld import MOST_AGENTS_KEYS
 from tests.daemon import RunningDaemon, write_workspace
 from tests.system.over_socket import Answer, send
 
@@ -39,6 +42,11 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
 def ask(daemon: RunningDaemon, socket: str | None, method: str, path: str, body: object = None) -> Answer:
     """Ask on a socket of an agent, None: the owner's."""
     return send(daemon.socket if socket is None else daemon.socket.with_name(f"{socket}.sock"), method, path, body)
+
+
+def memoryctl(daemon: RunningDaemon, *words: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-c", "from memoryd.cli.main import main; main()", *words]
+    return subprocess.run(command, env=daemon.env, capture_output=True, text=True, timeout=60, check=False)
 
 
 def say(daemon: RunningDaemon, session: str, key: str) -> int:
@@ -116,3 +124,41 @@ def test_a_key_that_reads_like_a_transcript_has_a_session_all_the_same(daemon: R
     body = {"sessionKey": "agent:main:transcript:direct:x", "q": "Does this go?"}
     told = ask(daemon, None, "POST", "/v1/qa/turns", body).json["session"]
     assert told.startswith("transcript-x-")
+
+
+def test_agents_mark_few_keys_and_never_the_owners_room(daemon: RunningDaemon) -> None:
+    def mark(socket: str | None, number: int, *, remember: bool = False) -> Answer:
+        body = {"sessionKey": f"agent:main:discord:direct:k{number}", "remember": remember}
+        return ask(daemon, socket, "POST", "/v1/sessions/remember", body)
+
+    assert mark("bob", 0).error == "denied", "its socket has another key"
+    for number in range(MOST_AGENTS_KEYS):
+        assert mark("free", number).status == 200
+    refused = mark("free", MOST_AGENTS_KEYS)
+    assert (refused.error, "--agents-marks" in refused.json["error"]["hint"]) == ("invalid_request", True)
+    assert mark("free", 0).status == 200, "what is marked may be marked again"
+    for number in (0, MOST_AGENTS_KEYS, MOST_AGENTS_KEYS + 1):
+        assert mark(None, number).status == 200, "the owner has room of its own"
+    begun = {"sessionKey": "agent:main:discord:direct:begun", "remember": False}
+    assert ask(daemon, "free", "POST", "/v1/sessions/start", begun).error == "invalid_request"
+    listed = ask(daemon, None, "GET", "/v1/sessions").json
+    assert listed["withheldKeys"] == MOST_AGENTS_KEYS + 2
+    assert len(listed["agentsMarks"]) == MOST_AGENTS_KEYS
+    assert listed["agentsMarks"] == sorted(listed["agentsMarks"], reverse=True)
+    assert ask(daemon, "bob", "GET", "/v1/sessions").json["agentsMarks"] == []
+
+
+def test_the_owner_takes_all_marks_of_an_agent_back_at_once(daemon: RunningDaemon) -> None:
+    keys = [f"agent:main:discord:direct:m{number}" for number in range(3)]
+    command = ["sessions", "remember", "--agents-marks", "--yes"]
+    assert memoryctl(daemon, *command).returncode == 0
+    ask(daemon, None, "POST", "/v1/sessions/remember", {"sessionKey": keys[0], "remember": False})
+    for key in keys[1:]:
+        ask(daemon, "free", "POST", "/v1/sessions/remember", {"sessionKey": key, "remember": False})
+    every = {"sessionKey": BOB, "agentsMarks": True, "remember": True}
+    assert ask(daemon, "bob", "POST", "/v1/sessions/remember", every).error == "denied"
+    assert ask(daemon, None, "POST", "/v1/sessions/remember", {**every, "remember": False}).error == "invalid_request"
+    assert "2 by the agent itself" in memoryctl(daemon, "sessions", "list").stderr
+    assert "2 marks" in memoryctl(daemon, *command).stdout
+    kept = [ask(daemon, None, "POST", "/v1/qa/turns", {"sessionKey": key, "q": "Kept?"}).json for key in keys]
+    assert [one["remembered"] for one in kept] == [False, True, True], "the owner's mark stays"
