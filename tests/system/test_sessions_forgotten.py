@@ -11,6 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from memoryd.client import Client
 from memoryd.errors import Denied, InvalidRequest, NotFound
 from tests.daemon import RunningDaemon, write_config
 from tests.integration.pseudo_terminal import on_terminal
@@ -405,8 +406,8 @@ def test_lines_of_a_session_are_shown_with_neighbours(launch: Launch) -> None:
         daemon.client().session_lines("MEMORY.md#L1")
 
 
-def is_full(daemon: RunningDaemon) -> bool:
-    qa = daemon.client().status()["agents"][0]["qa"]
+def is_full(client: Client) -> bool:
+    qa = client.status()["agents"][0]["qa"]
     return qa is not None and qa["full"]
 
 
@@ -415,7 +416,7 @@ def test_bound_of_the_files_is_kept_and_told(launch: Launch) -> None:
     client = daemon.client()
     for number in range(8):
         client.add_turn(f"Question {number}?", "boilerhouse " * 1_000, session=f"s{number}", significance=1.0)
-    eventually(lambda: is_full(daemon))
+    eventually(lambda: is_full(client))
     added = client.add_turn("And the last one?", "a short answer", session="s0", significance=1.0)
     assert (added["kept"], added["remembered"]) == (False, True)
     told = run_cli(daemon, "status")
@@ -423,7 +424,7 @@ def test_bound_of_the_files_is_kept_and_told(launch: Launch) -> None:
     assert "of 65.5 kB" in told
     for number in range(1, 8):
         client.forget_session(f"s{number}")
-    eventually(lambda: not is_full(daemon))
+    eventually(lambda: not is_full(client))
     assert client.add_turn("And now?", "a short answer", session="s0", significance=1.0)["kept"] is True
 
 
