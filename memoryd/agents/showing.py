@@ -1,5 +1,6 @@
 """The lines of a conversation that a citation means, without secrets, and only while they still say what was found."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol
@@ -16,6 +17,8 @@ from memoryd.sessions.session_turns import check_told
 SHOWN_CHARS: Final = 200_000
 """Of all lines in one reply."""
 SHOWN_LINES: Final = 1_000
+
+_BAD_RANGE: Final = re.compile(r"#[LQ][0-9]{1,9}(?:-[LQ]?[0-9]{1,9})?\Z")
 
 
 class IndexedTranscripts(Protocol):
@@ -58,6 +61,10 @@ class Showing:
     async def show(self, text: str, *, around: int) -> ShownLines:
         """Return lines by their citation, or a whole conversation; raises InvalidRequest, NotFound, StoreError."""
         citation = cited_lines(text)
+        if _BAD_RANGE.search(text.strip()) and citation.start_line is None and is_conversation(citation.path):
+            raise InvalidRequest(
+                f"{text!r}: no range of lines", hint="lines count from 1, the last is not before the first"
+            )
         if not is_conversation(citation.path):
             raise InvalidRequest(
                 f"{text!r} is no citation of a conversation, and none has this name",

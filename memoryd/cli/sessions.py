@@ -233,7 +233,8 @@ def _print_lines(reply: SessionLinesReply, *, is_marked: bool) -> None:
         is_gutter = is_marked and has_neighbours
         click.echo(behind_gutter(text, is_marked=line["cited"]) if is_gutter else harmless(text))
     if following := reply.get("nextLine"):
-        note(f"cut short; go on at line {following:,} of {reply['id']}")
+        # a range, for the very line may say nothing
+        note(f"cut short; go on with: memoryctl sessions show '{reply['id']}#L{following}-L{following + 999}'")
 
 
 def _tell_receipt(invocation: Invocation, receipt: SessionForgetReply) -> Exit:

@@ -402,8 +402,9 @@ def test_lines_of_a_session_are_shown_with_neighbours(launch: Launch) -> None:
     for citation in ("session:s#Q9", "session:nowhere#Q1", "sessions/main/a.jsonl#L1", "sessions/other/a.jsonl#L1"):
         with pytest.raises(NotFound):
             daemon.client().session_lines(citation)
-    with pytest.raises(InvalidRequest):
-        daemon.client().session_lines("MEMORY.md#L1")
+    for citation in ("MEMORY.md#L1", "session:s#L3-L1", "session:s#L0", "session:s#Q0", "sessions/main/a.jsonl#L0"):
+        with pytest.raises(InvalidRequest):
+            daemon.client().session_lines(citation)
 
 
 def is_full(client: Client) -> bool:
