@@ -42,7 +42,7 @@ async def make(tmp_path: Path, executor: ThreadPoolExecutor) -> AsyncIterator[Ma
 @pytest.fixture
 def transcript(tmp_path: Path) -> Path:
     path = tmp_path / "one.jsonl"
-    path.write_text('{"type":"session","id":"one"}\n')
+    path.write_text('{"type":"session","id":"0d9f31c4-one"}\n')
     return path
 
 
