@@ -22,6 +22,7 @@ from schemathesis.checks import CHECKS, CheckFunction, load_all_checks
 from schemathesis.generation.case import Case
 from schemathesis.schemas import BaseSchema
 
+from memoryd.errors import NotFound
 from memoryd.wire import ErrorCode
 from tests.daemon import RunningDaemon
 from tests.sweeps import whole_or
@@ -84,11 +85,19 @@ KEPT = [
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
     with words_only(tmp_path_factory.mktemp("fuzzed")) as running:
-        running.client().add_turn("Which port does the gateway use?", "It uses 18790.", session="fuzzed")
         yield running
         assert running.client().search("gateway")["results"]
         assert "Traceback" not in running.log.read_text()
         assert "request failed" not in running.log.read_text()
+
+
+@pytest.fixture
+def conversation(daemon: RunningDaemon) -> None:
+    """Be there with a turn, whatever another test forgot or marked."""
+    with daemon.client() as client, contextlib.suppress(NotFound):
+        client.remember_session("fuzzed", remember=True)
+    with daemon.client() as client:
+        client.add_turn("Which port does the gateway use?", "It uses 18790.", session="fuzzed")
 
 
 @pytest.fixture(scope="module")
@@ -110,6 +119,7 @@ def checks() -> list[CheckFunction]:
 
 
 @pytest.mark.sweep
+@pytest.mark.usefixtures("conversation")
 @pytest.mark.parametrize(
     ("method", "path", "mode"),
     [(*call, GenerationMode.POSITIVE) for call in CALLS]
