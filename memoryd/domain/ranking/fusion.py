@@ -5,6 +5,7 @@ others; cosines against the noise of this question over the whole corpus, in sta
 cannot tell an answer from a stranger has no cosine far above its noise and so moves little; a keyword ranking is kept
 where it is sure.
 `weighted` is the raw weighted sum of the OpenClaw configuration reference.
+`reciprocal` knows ranks alone.
 """
 
 from collections.abc import Iterable, Mapping, Sequence, Set
@@ -21,6 +22,8 @@ FIRST_STANDOUT = 1.0
 FULL_STANDOUT = 5.5
 """Standard deviations above the noise at which a cosine counts in full: what a near-verbatim passage reaches."""
 
+RECIPROCAL_K = 60
+"""Of reciprocal rank fusion: how little the first ranks differ."""
 LEAST_STANDOUT = 0.05
 """Of a chunk's best passage: where no word tells, it is still the first to be shown."""
 
@@ -171,6 +174,18 @@ def weighted(evidence: Evidence, weights: Weights) -> dict[int, float]:
         chunk: weights.vector * max(0.0, cosines.get(chunk, 0.0)) + weights.text * words.get(chunk, 0.0)
         for chunk in evidence.chunks
     }
+
+
+def reciprocal(evidence: Evidence) -> dict[int, float]:
+    """Return base scores, 0 to 1, by ranks alone: Σ 1/(k + rank) over the arms, k = 60, against what two firsts have.
+
+    Reciprocal rank fusion: Cormack, Clarke and Büttcher, 2009.
+    """
+    scores: dict[int, float] = {}
+    for order in (evidence.lexical.order(), evidence.vector.order()):
+        for rank, chunk in enumerate(order, start=1):
+            scores[chunk] = scores.get(chunk, 0.0) + 1 / (RECIPROCAL_K + rank)
+    return {chunk: score * (RECIPROCAL_K + 1) / 2 for chunk, score in scores.items()}
 
 
 def standout(cosine: float, noise: Noise) -> float:

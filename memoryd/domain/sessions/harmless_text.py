@@ -46,6 +46,12 @@ def without_cuts(text: str) -> str:
     return redacted_joined(text.split(CUT))
 
 
+def visible_text(text: str) -> str:
+    """Return a text without what nobody sees, with its lines and tabs, and with its secrets."""
+    whole = text.encode("utf-8", "replace").decode()
+    return with_cuts(_SEPARATORS.sub(" ", _BREAKS.sub("\n", whole))).replace(CUT, "")
+
+
 def harmless_text(text: str) -> str:
     """Return what is kept of a text that was said to us: without secrets, with its lines and tabs."""
     whole = text.encode("utf-8", "replace").decode()

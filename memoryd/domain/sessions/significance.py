@@ -40,13 +40,15 @@ _FORMULA: Final = re.compile(
     r"|how can i help|happy to help|sounds good|got it|ok(?:ay)?)\b"
     r"|好的|没问题|不客气|当然可以|很高兴|希望.{0,6}有帮助|作为.{0,4}(?:ai|人工智能|助手)|有什么可以帮|随时告诉我|明白了|收到"
 )
-_STEPS: Final = re.compile(r"^\s*(?:[0-9]{1,2}[.)、]|[-*•]|第[一二三四五六七八九十]步)\s*\S", re.MULTILINE)
+# repetitions are bounded, or give nothing back where what follows cannot be part of them: answers may be long
+_STEPS: Final = re.compile(r"^\s{0,80}+(?:[0-9]{1,2}[.)、]|[-*•]|第[一二三四五六七八九十]步)\s*+\S", re.MULTILINE)
 _FIGURE: Final = re.compile(
-    r"[0-9]+(?:[.,:/-][0-9]+)*|[零一二两三四五六七八九十百千万半]+(?:点[零一二三四五六七八九]+)?[个度元块毛天周月年点分秒米斤克寸升次条家条号楼层人岁倍成]"
+    r"[0-9]+(?:[.,:/-][0-9]+)*|(?<![零一二两三四五六七八九十百千万半])[零一二两三四五六七八九十百千万半]++"
+    r"(?:点[零一二三四五六七八九]++)?[个度元块毛天周月年点分秒米斤克寸升次条家条号楼层人岁倍成]"
 )
 """Amounts, dates and measures: what a plan rests on, and nobody remembers."""
 _CODE: Final = re.compile(
-    r"```|`[^`\n]+`|(?<![\w.])[\w-]+\.(?:py|md|json5?|ya?ml|toml|sh|js|ts|conf)\b|https?://|~/|\$ "
+    r"```|`[^`\n]+`|(?<![\w.])[\w-]{1,120}+\.(?:py|md|json5?|ya?ml|toml|sh|js|ts|conf)\b|https?://|~/|\$ "
 )
 _ADVICE: Final = re.compile(
     r"\b(?:you (?:can|could|should|need to|must|have to)|try|run|set|add|remove|install|open|use|change|enable|disable"

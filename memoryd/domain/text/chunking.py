@@ -1,10 +1,11 @@
 """Cutting a document into chunks, which are cited and returned, and passages, which are embedded.
 
 Chunks are exact slices of the text. Each has a part of its own, and before it a few lines from the end of the
-previous one; the own parts tile the document. Passages tile the own part.
+previous one; the own parts tile the document. Passages tile the own part. Lines that stand apart are chunks of their
+own, which share nothing with others, or no chunks at all; what lies between them is cut as if it were alone.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -50,6 +51,15 @@ class Chunk:
     """Where the part begins that no other chunk has; before it stands the overlap."""
 
 
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """Whole lines that stand apart, in bytes, end exclusive: one chunk with one passage; `is_left_out`: none."""
+
+    start: int
+    end: int
+    is_left_out: bool = False
+
+
 def chunk(text: str, *, tokens: int = 400, overlap: int = 80, passage_tokens: int = 100) -> list[Chunk]:
     """Return the chunks of a document as `each_chunk` cuts them, with offsets in characters."""
     data = padded(text)
@@ -57,20 +67,44 @@ def chunk(text: str, *, tokens: int = 400, overlap: int = 80, passage_tokens: in
     return cut if data.isascii() else _in_characters(cut, data)
 
 
-def each_chunk(data: bytes, *, tokens: int = 400, overlap: int = 80, passage_tokens: int = 100) -> Iterator[Chunk]:
+def each_chunk(
+    data: bytes, *, tokens: int = 400, overlap: int = 80, passage_tokens: int = 100, apart: Sequence[Apart] = ()
+) -> Iterator[Chunk]:
     """Cut a document, UTF-8 that ends in `PADDING`, into chunks of at most `tokens` estimated tokens; offsets in bytes.
 
     A chunk's own part has at most `tokens - overlap` of them (a document that fits is one chunk) and its passages
     at most `passage_tokens` each; only a single character may exceed a limit. `overlap` is clamped to half of
     `tokens`. Chunks that would hold nothing but white space are left out.
+
+    What is `apart` (in order, without overlap among them) is not cut, however long it is; it has one passage, unless
+    that would be larger than a chunk. Headings directly before it are no chunk if its path of headings says all that
+    they say.
     """
     if len(data) == len(PADDING):
         return
     overlap = min(max(overlap, 0), tokens // 2)
     document = _Document(data, max(min(tokens - overlap, passage_tokens), 1))
-    whole = document.cost() <= tokens * UNIT
-    parts = [0] if whole else document.divide(0, document.size, max(tokens - overlap, 1))
-    yield from _chunks(document, parts, overlap * UNIT, max(passage_tokens, 1))
+    sizes = _Sizes(tokens, overlap, max(passage_tokens, 1))
+    first, line = 0, 1
+    for one in apart:
+        start = document.piece(one.start)
+        if one.is_left_out or not document.is_told_by_headings(first, start):
+            yield from _chunks(document, first, start, line, sizes)
+        line += document.line_ends(first, start)
+        first = document.piece(one.end)
+        if not one.is_left_out:
+            yield document.whole(one, start, line, sizes)
+        line += document.line_ends(start, first)
+    yield from _chunks(document, first, document.size, line, sizes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sizes:
+    """Of a chunk, of what it repeats, and of its passages, in estimated tokens."""
+
+    tokens: int
+    overlap: int
+    passage_tokens: int
 
 
 class _Document:
@@ -85,8 +119,12 @@ class _Document:
         self._ranks = (self._pieces.keys >> np.uint64(RANK_SHIFT)).astype(np.uint8).tobytes()
         self.size = len(self._ranks)
 
-    def cost(self, first: int = 0, last: int = -1) -> int:
+    def cost(self, first: int, last: int) -> int:
         return int(self._pieces.costs[last] - self._pieces.costs[first])
+
+    def piece(self, offset: int) -> int:
+        """Find the piece that begins at a byte offset, or next after it."""
+        return int(np.searchsorted(self._pieces.starts, min(offset, self.offset(self.size))))
 
     def divide(self, first: int, last: int, tokens: int) -> list[int]:
         costs, keys = self._pieces.costs[first : last + 1], self._pieces.keys[first:last]
@@ -123,6 +161,23 @@ class _Document:
         """Give the path of headings at a place."""
         return self._headings.path(self.offset(at))
 
+    def is_told_by_headings(self, first: int, last: int) -> bool:
+        """Tell whether a stretch has only headings, which the path of headings at its end tells, too."""
+        return last < self.size and self._headings.tells(self.offset(first), self.offset(last))
+
+    def whole(self, one: Apart, at: int, line: int, sizes: "_Sizes") -> Chunk:
+        """Return lines that stand apart as a chunk, from piece `at`, without the end of the last line.
+
+        Of what is larger than any other chunk, one passage would leave out what no model takes.
+        """
+        end = one.start + len(self._data[one.start : one.end].rstrip(b"\r\n"))
+        last_line = line + self._data.count(b"\n", one.start, end)
+        behind = self.piece(one.end)
+        is_large = self.cost(at, behind) > sizes.tokens * UNIT
+        starts = list(map(self.offset, self.divide(at, behind, sizes.passage_tokens))) if is_large else [one.start]
+        passages = tuple(Span(*span) for span in pairwise([*(start for start in starts if start < end), end]))
+        return Chunk(one.start, end, line, last_line, self.heading(at), passages, one.start)
+
 
 def _in_characters(cut: list[Chunk], data: bytes) -> list[Chunk]:
     """Turn byte offsets, which begin characters, into character offsets."""
@@ -154,13 +209,18 @@ def _begun(data: bytes, start: int, stop: int) -> ByteArray:
     return begins
 
 
-def _chunks(document: _Document, parts: list[int], overlap: int, passage_tokens: int) -> Iterator[Chunk]:
-    previous, line = 0, 1
-    for own, end in pairwise([*parts, document.size]):
-        start = document.overlap_start(previous, own, overlap) if own else own
+def _chunks(document: _Document, first: int, last: int, line: int, sizes: _Sizes) -> Iterator[Chunk]:
+    """Cut the stretch of pieces from `first` to `last`, which begins on this line."""
+    if first == last:
+        return
+    is_whole = document.cost(first, last) <= sizes.tokens * UNIT
+    parts = [first] if is_whole else document.divide(first, last, max(sizes.tokens - sizes.overlap, 1))
+    previous = first
+    for own, end in pairwise([*parts, last]):
+        start = document.overlap_start(previous, own, sizes.overlap * UNIT) if own > first else own
         next_line = line + document.line_ends(own, end)
         if not document.is_blank(own, end):
-            passages = [*document.divide(own, end, passage_tokens), end]
+            passages = [*document.divide(own, end, sizes.passage_tokens), end]
             yield Chunk(
                 start=document.offset(start),
                 end=document.offset(end),

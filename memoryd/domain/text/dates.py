@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from itertools import islice
+from typing import NamedTuple
 
 from memoryd.domain.text.words import Phrase, is_single, normalised, phrase_words, query_terms
 
@@ -94,13 +95,22 @@ class WrittenDate:
         return tuple(phrase for phrase in dict.fromkeys([*found, self.written]) if phrase not in ((), *self.in_names))
 
 
+class PlacedDate(NamedTuple):
+    """A date, and from where to where it stands in its text."""
+
+    start: int
+    end: int
+    date: WrittenDate
+
+
 def dates_in(text: str) -> tuple[WrittenDate, ...]:
     """Return the distinct dates that a text names, the first `MAX_DATES` of them."""
-    plain = normalised(text)
-    return tuple(islice(dict.fromkeys(_found(plain)), MAX_DATES))
+    found = (placed.date for placed in placed_dates(normalised(text)))
+    return tuple(islice(dict.fromkeys(found), MAX_DATES))
 
 
-def _found(text: str) -> Iterator[WrittenDate]:
+def placed_dates(text: str) -> Iterator[PlacedDate]:
+    """Yield all dates that a text names, as `normalised` returns it, one way of writing after the other."""
     for match in _ISO.finditer(text):
         yield from _dates(match, match["year"], int(match["month"]), match["day"])
     for match in _SLASHED.finditer(text):
@@ -109,33 +119,18 @@ def _found(text: str) -> Iterator[WrittenDate]:
             month, day = sorted((first, second))
             yield from _dates(match, match["year"], month, str(day))
     for match in _EASTERN.finditer(text):
-        yield from _dates(match, match["year"], _number(match["month"]), match["day"])
+        yield from _dates(match, match["year"], eastern_number(match["month"]), match["day"])
     for match in _ENGLISH.finditer(text):
         if not _is_verb(match, text):
-            month = next(at for at, name in enumerate(_MONTHS, 1) if name.startswith(match["name"][:3].lower()))
-            yield from _dates(match, match["year"], month, match["day"] or match["late_day"])
+            yield from _dates(match, match["year"], month_named(match["name"]), match["day"] or match["late_day"])
 
 
-def _dates(match: re.Match[str], year: str | None, month: int, day: str | None) -> Iterator[WrittenDate]:
-    """Yield the date if the calendar has it, and it is more than the name of a month."""
-    if year is None and day is None:
-        return
-    number = None if day is None else _number(day)
-    years = None if year is None else _year(year)
-    try:
-        date(_LEAP_YEAR if years is None else years, month, 1 if number is None else number)
-    except ValueError:
-        return
-    written = phrase_words(match[0].rstrip("日号號일"))
-    yield WrittenDate(month, number, years, tuple(query_terms(match[0])), tuple(written))
+def month_named(name: str) -> int:
+    """Return the number of a month, 1 to 12, by its English name or the first three letters of it."""
+    return next(at for at, month in enumerate(_MONTHS, 1) if month.startswith(name[:3].lower()))
 
 
-def _year(text: str) -> int:
-    """Return a year given by its digits: `2023`, `二〇二三`."""
-    return int("".join(str(_NUMERALS.get(sign, sign)) for sign in text))
-
-
-def _number(text: str) -> int:
+def eastern_number(text: str) -> int:
     """Return a number to 39: `7`, `七`, `十二`, `二十`, `二十一`, `廿一`; 0 for what reads as none."""
     if text.isdecimal():
         return int(text)
@@ -143,6 +138,26 @@ def _number(text: str) -> int:
     if len(tens) > 1 or len(ones) > 1:
         return 0
     return (_NUMERALS[tens] if tens else 1) * 10 * bool(ten) + (_NUMERALS[ones] if ones else 0)
+
+
+def _dates(match: re.Match[str], year: str | None, month: int, day: str | None) -> Iterator[PlacedDate]:
+    """Yield the date if the calendar has it, and it is more than the name of a month."""
+    if year is None and day is None:
+        return
+    number = None if day is None else eastern_number(day)
+    years = None if year is None else _year(year)
+    try:
+        date(_LEAP_YEAR if years is None else years, month, 1 if number is None else number)
+    except ValueError:
+        return
+    written = phrase_words(match[0].rstrip("日号號일"))
+    found = WrittenDate(month, number, years, tuple(query_terms(match[0])), tuple(written))
+    yield PlacedDate(match.start(), match.end(), found)
+
+
+def _year(text: str) -> int:
+    """Return a year given by its digits: `2023`, `二〇二三`."""
+    return int("".join(str(_NUMERALS.get(sign, sign)) for sign in text))
 
 
 def _is_verb(match: re.Match[str], text: str) -> bool:

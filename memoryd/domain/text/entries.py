@@ -1,18 +1,25 @@
 """What the index holds of a document: its chunks, their passages, and the hashes that name their content."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
 
+from memoryd.domain.documents import RelativePath
 from memoryd.domain.media import Media, label
+from memoryd.domain.memories.identity import MemoryId
+from memoryd.domain.memories.sections import MemorySections, memory_sections
 from memoryd.domain.privacy import LAW_VERSION
-from memoryd.domain.text.chunking import CHUNKER_VERSION, Chunk, each_chunk
+from memoryd.domain.text.chunking import CHUNKER_VERSION, Apart, Chunk, each_chunk
 from memoryd.domain.text.lines import padded
 from memoryd.domain.text.words import identifier_parts, index_text
 
 MEDIA_CHUNKER: Final = "media:1"
 """Stands for the cut of a picture or sound: one chunk, whose text names the file."""
+MEMORIES_VERSION: Final = 2
+"""Goes up whenever the same text would be read as other memories, or as under other scopes."""
+NOWHERE: Final = RelativePath("")
+"""The path of a text that is no document: it states no memories."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +31,11 @@ class ChunkSettings:
 
     @property
     def fingerprint(self) -> str:
-        """Names the cut, and the rule of what may be cut: under another fingerprint a document is read anew."""
-        return f"{CHUNKER_VERSION}:{self.tokens}:{self.overlap}:{LAW_VERSION}"
+        """Names the cut, and the rules of what may be cut and of what states a memory.
+
+        Under another fingerprint a document is read anew.
+        """
+        return f"{CHUNKER_VERSION}:{self.tokens}:{self.overlap}:{LAW_VERSION}:{MEMORIES_VERSION}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +71,10 @@ class ChunkEntry:
     """Names all of it save the lines: equal hashes have equal passages."""
     passages: tuple[PassageEntry, ...]
     words: ChunkWords
+    memory: MemoryId | None = None
+    """What it states, if it is a retained line."""
+    scope: str = ""
+    """The scope that it stands under without being a retained line."""
 
 
 def chunk_words(heading: str, text: str) -> ChunkWords:
@@ -68,15 +82,53 @@ def chunk_words(heading: str, text: str) -> ChunkWords:
     return ChunkWords(index_text(text), index_text(heading), identifier_parts(f"{heading} {text}"))
 
 
-def chunk_entries(text: str, settings: ChunkSettings) -> tuple[ChunkEntry, ...]:
+def chunk_entries(text: str, settings: ChunkSettings, path: RelativePath = NOWHERE) -> tuple[ChunkEntry, ...]:
     """Return the entries of a text."""
-    return tuple(each_entry(padded(text), settings))
+    return tuple(each_entry(padded(text), settings, path))
 
 
-def each_entry(data: bytes, settings: ChunkSettings) -> Iterator[ChunkEntry]:
+def each_entry(data: bytes, settings: ChunkSettings, path: RelativePath = NOWHERE) -> Iterator[ChunkEntry]:
     """Cut a document, UTF-8 that ends in `PADDING`, into the entries that the index keeps of it."""
-    for cut in each_chunk(data, tokens=settings.tokens + settings.overlap, overlap=settings.overlap):
-        yield _chunk_entry(data, cut)
+    apart = apart_of(data, path)
+    meant = {one.start: meaning for one, meaning in apart.items()}
+    size, overlap = settings.tokens + settings.overlap, settings.overlap
+    for cut in each_chunk(data, tokens=size, overlap=overlap, apart=tuple(apart)):
+        yield _chunk_entry(data, cut, meant.get(cut.start, _PLAIN))
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a chunk that stands apart is: a retained line, or else under a scope."""
+
+    memory: MemoryId | None = None
+    scope: str = ""
+
+
+_PLAIN: Final = Meaning()
+
+
+def apart_of(data: bytes, path: RelativePath) -> Mapping[Apart, Meaning]:
+    """Return what stands apart in a document, in order: retained lines, what else is under a scope, what reflect wrote.
+
+    Each of those lines is a chunk of its own, so that its vector is of it alone; what is under a scope is one, so that
+    its words stand in no other; what reflect wrote is in none.
+    """
+    found = memory_sections(data, path)
+    lines = [(Apart(one.start, one.end), Meaning(one.line.id)) for one in found.lines]
+    generated = [(Apart(start, end, is_left_out=True), _PLAIN) for start, end in found.generated]
+    scoped = [(Apart(start, end), Meaning(scope=scope)) for start, end, scope in _scoped_remains(data, found)]
+    return dict(sorted([*lines, *generated, *scoped], key=lambda one: one[0].start))
+
+
+def _scoped_remains(data: bytes, found: MemorySections) -> Iterator[tuple[int, int, str]]:
+    """Yield the bytes under each scope that are no retained line."""
+    ends = {one.start_line: one.end for one in found.lines}
+    for span in found.scoped:
+        start = ends.get(span.first_line, span.start)
+        blank = len(data[start : span.end]) - len(data[start : span.end].lstrip())
+        if start + blank < span.end:
+            # blank lines before it are no text of it, the blanks before its first word are
+            yield data.rfind(b"\n", start, start + blank) + 1 or start, span.end, span.scope
 
 
 def media_entries(path: str, media: Media, digest: bytes) -> tuple[ChunkEntry, ...]:
@@ -112,7 +164,7 @@ def chunk_hash(heading: str, text: str, spans: str) -> bytes:
     return content_hash(f"{spans}\0{heading}", text)
 
 
-def _chunk_entry(data: bytes, cut: Chunk) -> ChunkEntry:
+def _chunk_entry(data: bytes, cut: Chunk, meaning: Meaning) -> ChunkEntry:
     body = _decoded(data, cut.start, cut.end)
     passages = tuple(_passages(data, cut))
     return ChunkEntry(
@@ -123,6 +175,8 @@ def _chunk_entry(data: bytes, cut: Chunk) -> ChunkEntry:
         hash=chunk_hash(cut.heading, body, " ".join(f"{passage.start}-{passage.stop}" for passage in passages)),
         passages=passages,
         words=chunk_words(cut.heading, body),
+        memory=meaning.memory,
+        scope=meaning.scope,
     )
 
 

@@ -14,6 +14,7 @@ class Headings:
         behind = int(np.searchsorted(structure.lines.starts, front_matter_end))
         self._first_line = next(iter(structure.lines.starts[behind : behind + 1].tolist()), None)
         self._front_matter_end = front_matter_end
+        self._structure = structure
         self._outline = Outline(structure)
 
     def path(self, offset: int) -> str:
@@ -21,6 +22,12 @@ class Headings:
         if self._first_line is not None and (not offset or offset < self._front_matter_end):
             offset = self._first_line
         return self._outline.path(offset)
+
+    def tells(self, start: int, stop: int) -> bool:
+        """Tell whether from one byte offset to another stand only headings, all told by the path at the second."""
+        first, last = np.searchsorted(self._structure.lines.starts, (start, stop)).tolist()
+        is_bare = bool(self._structure.levels[first:last].all())
+        return is_bare and self._outline.are_within(start, stop, self.path(stop))
 
 
 def headings_of(data: bytes) -> Headings:

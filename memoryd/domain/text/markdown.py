@@ -129,6 +129,13 @@ class Outline:
             at = self._parents[at]
         return _SEPARATOR.join(reversed([title for title in titles if title]))
 
+    def are_within(self, start: int, stop: int, path: str) -> bool:
+        """Tell whether a path of headings says all that the headings from one byte offset to another say."""
+        told = path.split(_SEPARATOR)
+        first, last = np.searchsorted(self._starts, (start, stop)).tolist()
+        titles = [self._title(int(self._titles[at])) for at in range(first, last)]
+        return all(not title or (title in told and len(title) < TITLE_CHARS) for title in titles)
+
     def _title(self, begin: int) -> str:
         line = self._data[begin : begin + 8 * TITLE_CHARS].split(b"\n", 1)[0]
         title = line.decode("utf-8", "replace").strip()

@@ -39,11 +39,13 @@ class Rank(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """Per line of `lines`: its rank, and its heading level (1 to 6, else 0)."""
+    """Per line of `lines`: its rank, its heading level (1 to 6, else 0), and whether it is no text at all."""
 
     lines: Lines
     ranks: RankArray
     levels: RankArray
+    code: Mask
+    """The lines of fenced code, fences included, and of the front matter."""
 
     def headings(self) -> IndexArray:
         return np.flatnonzero(self.levels)
@@ -70,7 +72,7 @@ def analyse(lines: Lines, front_matter_end: int = 0) -> Structure:
     is_heading = levels > 0
     ranks[is_heading] = Rank.HEADING_1 + 1 - levels[is_heading]
     ranks[1:][_ends_heading(lines, levels)[:-1]] = Rank.GLUED
-    return Structure(lines, ranks, levels)
+    return Structure(lines, ranks, levels, hidden | opens_fence)
 
 
 def _fences(lines: Lines, ignored: Mask) -> tuple[Mask, Mask]:
