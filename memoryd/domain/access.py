@@ -62,6 +62,17 @@ class SessionKey:
     def is_understood(self) -> bool:
         return self.chat_type is not None
 
+    @property
+    def memory_channel(self) -> str | None:
+        """What memories of one channel are held against: the channel, or what else an agent's key begins with.
+
+        So `agent:main:cron:daily` is `cron`; the main session of an agent is of no channel.
+        """
+        if self.channel is not None or self.agent is None:
+            return self.channel
+        first = self.normalised.split(":")[0]
+        return None if first == _MAIN else first
+
 
 @dataclass(frozen=True, slots=True)
 class Match:
@@ -276,3 +287,7 @@ class Admitted:
 
     agent: str | None
     is_direct: bool
+    channel: str | None = None
+    """The channel that memories of one channel are held against; None: of no channel."""
+    is_owner: bool = False
+    """Whether the owner asks, and no session."""

@@ -8,7 +8,8 @@ from memoryd.domain.conversation_paths import TURN_LINES, holds_turns, is_conver
 from memoryd.domain.media import modality_of
 
 _CITATION = re.compile(
-    r"(?s)(?P<path>.+?)(?:#(?P<unit>[LQ])(?P<start>[0-9]{1,9})(?:-(?P=unit)?(?P<end>[0-9]{1,9}))?)?\Z"
+    r"(?s)(?P<path>.+?)(?:#(?P<unit>[LQ])(?P<start>[0-9]{1,9})(?:-(?P=unit)?(?P<end>[0-9]{1,9}))?"
+    r"(?:@(?P<mark>[0-9a-f]{8}))?)?\Z"
 )
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
@@ -29,16 +30,18 @@ class CitationMode(StrEnum):
 class Citation:
     """A document and, unless the whole of it is meant, its lines: 1-based, inclusive.
 
-    What consists of turns is cited by these: `#Q17` for lines 33 and 34.
+    What consists of turns is cited by these: `#Q17` for lines 33 and 34. A mark, eight hexadecimal digits behind an
+    `@`, says what stood there: the beginning of the id of a memory.
     """
 
     path: str
     start_line: int | None = None
     end_line: int | None = None
+    mark: str = ""
 
     def __str__(self) -> str:
         place = self.place
-        return f"{self.path}#{place}" if place else self.path
+        return f"{self.path}#{place}{f'@{self.mark}' if self.mark else ''}" if place else self.path
 
     @property
     def place(self) -> str:
@@ -63,7 +66,8 @@ def cited(path: str, first: int, last: int) -> Citation:
 def parse(text: str) -> Citation:
     """Read `path`, `path#L5`, `path#L5-L9`, or of a session `session:ID#Q3-Q4`, which names the lines of these turns.
 
-    Raise ValueError for anything else or for lines that run backwards.
+    Lines may have a mark behind them: `path#L5@1a2b3c4d`. Raise ValueError for anything else, also for lines that run
+    backwards.
     """
     match = _CITATION.match(text)
     if match is None or match["path"].startswith("#L"):
@@ -77,7 +81,7 @@ def parse(text: str) -> Citation:
         raise ValueError(f"not a {'line' if unit == 'L' else 'turn'} range: {_range(unit, first, last)}")
     if unit == "Q":
         first, last = TURN_LINES * (first - 1) + 1, TURN_LINES * last
-    return Citation(path, first, last)
+    return Citation(path, first, last, match["mark"] or "")
 
 
 def conversation_cited(text: str) -> Citation | None:

@@ -1,0 +1,165 @@
+"""All memories of a workspace, as its lines state them: by id, by chunk, by entity. Nothing here is stored."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from functools import cached_property
+
+from memoryd.domain.memories.day_spans import DaySpan
+from memoryd.domain.memories.entities import EntitySlug, slug_of
+from memoryd.domain.memories.entity_names import EntityNames, alias_table
+from memoryd.domain.memories.identity import MemoryId
+from memoryd.domain.memories.kinds import Kind, is_belief
+from memoryd.domain.memories.retained import RetainedLine
+from memoryd.domain.memories.versions import superseded
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySource:
+    """One line that states a memory, with its place and its own two times."""
+
+    path: str
+    start_line: int
+    end_line: int
+    line: RetainedLine
+    day: date
+    """Record time: the date in the name of the document, else when the line was first seen."""
+    event: DaySpan | None
+    chunk: int
+    """The id of its chunk in the index."""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What one or several lines state. Kind and attributes are those of the newest of them; of a belief, of the newest
+    that states it as one: who says again, as a fact, what somebody holds does not take the opinion away."""
+
+    id: MemoryId
+    sources: tuple[MemorySource, ...]
+    """The newest first; of one day, that which stands last."""
+
+    @property
+    def line(self) -> RetainedLine:
+        newest = self.sources[0].line
+        if len(self.sources) == 1 or is_belief(newest.kind):
+            return newest
+        return next((source.line for source in self.sources if is_belief(source.line.kind)), newest)
+
+    @property
+    def kind(self) -> Kind:
+        return self.line.kind
+
+    @property
+    def slugs(self) -> tuple[EntitySlug, ...]:
+        return self.line.slugs
+
+    @property
+    def recorded(self) -> date:
+        """The day of its newest line."""
+        return self.sources[0].day
+
+    @property
+    def first_recorded(self) -> date:
+        return self.sources[-1].day
+
+
+@dataclass(frozen=True, slots=True)
+class EntityPage:
+    """The page of an entity: where it is, what it is called, and which other names its front matter gives."""
+
+    path: str
+    name: str
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Book:
+    """The memories of a workspace at one moment. Build it with `book_of`."""
+
+    memories: Mapping[MemoryId, Memory] = field(default_factory=dict)
+    by_chunk: Mapping[int, MemoryId] = field(default_factory=dict)
+    by_entity: Mapping[EntitySlug, frozenset[MemoryId]] = field(default_factory=dict)
+    """Those of an alias are those of the entity that it is another name of."""
+    aliases: Mapping[EntitySlug, EntitySlug] = field(default_factory=dict)
+    """The slug of an alias, and the entity that it is another name of."""
+    pages: Mapping[EntitySlug, EntityPage] = field(default_factory=dict)
+
+    @cached_property
+    def superseded(self) -> Mapping[MemoryId, tuple[MemoryId, ...]]:
+        """What each memory supersedes, newer to older."""
+        return superseded(self.memories.values())
+
+    @cached_property
+    def stating(self) -> tuple[Memory, ...]:
+        """The memories that say that they speak for an opinion or against one."""
+        return tuple(
+            memory
+            for memory in self.memories.values()
+            if memory.line.attributes.supports or memory.line.attributes.contradicts
+        )
+
+    def found(self, name: str) -> Memory:
+        """Return the memory of a full id, or of a beginning of one; raise ValueError if that is none, or several."""
+        asked = name.strip().lower()
+        exact = self.memories.get(MemoryId(asked))
+        if exact is not None:
+            return exact
+        near = [one for one in self._sorted_ids if one.startswith(asked)] if len(asked) >= _SHORTEST_ID else []
+        if not near:
+            raise ValueError(f"there is no memory {name!r}")
+        if len(near) > 1:
+            raise ValueError(f"{name!r} is the beginning of {len(near)} ids: {', '.join(near[:3])}")
+        return self.memories[near[0]]
+
+    def entities_in(self, question: str) -> tuple[EntitySlug, ...]:
+        """Return the entities that a question names, by name, slug or alias, in order; never by similarity."""
+        return self._names.within(question)
+
+    def about(self, name: str) -> EntitySlug:
+        """Return the entity that a name, slug or alias stands for, whether anything is known of it or not."""
+        slug = slug_of(name)
+        return self.aliases.get(slug, slug)
+
+    def as_of(self, day: date) -> "Book":
+        """Return the book as it could have stood on a day: the lines that were recorded by then, and still stand."""
+        known = (source for memory in self.memories.values() for source in memory.sources if source.day <= day)
+        return book_of(known, self.pages.values())
+
+    @cached_property
+    def _names(self) -> EntityNames:
+        written = {name for memory in self.memories.values() for name in memory.line.entities}
+        titles = {name for page in self.pages.values() for name in (page.name, *page.aliases)}
+        return EntityNames((name, self.about(name)) for name in sorted(written | titles | self.pages.keys()))
+
+    @cached_property
+    def _sorted_ids(self) -> Sequence[MemoryId]:
+        return sorted(self.memories)
+
+
+_SHORTEST_ID = 4
+
+
+def book_of(sources: Iterable[MemorySource], pages: Iterable[EntityPage] = ()) -> Book:
+    """Make the book of all lines, and of the pages of entities. A line that stands twice has two sources."""
+    stated: defaultdict[MemoryId, list[MemorySource]] = defaultdict(list)
+    for source in sources:
+        stated[source.line.id].append(source)
+    pages = tuple(pages)
+    aliases = alias_table((page.name, page.aliases) for page in pages)
+    memories = {one: Memory(one, tuple(sorted(found, key=_newest))) for one, found in stated.items()}
+    by_entity: defaultdict[EntitySlug, set[MemoryId]] = defaultdict(set)
+    for memory in memories.values():
+        for slug in memory.slugs:
+            by_entity[aliases.get(slug, slug)].add(memory.id)
+    return Book(
+        memories=memories,
+        by_chunk={source.chunk: memory.id for memory in memories.values() for source in memory.sources},
+        by_entity={slug: frozenset(found) for slug, found in by_entity.items()},
+        aliases=aliases,
+        pages={slug_of(page.name): page for page in pages},
+    )
+
+
+def _newest(source: MemorySource) -> tuple[int, str, int]:
+    return -source.day.toordinal(), source.path, -source.start_line

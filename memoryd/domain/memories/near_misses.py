@@ -1,0 +1,88 @@
+"""Bullets that were meant for memories and are none: what is wrong with them, for `doctor`. Nothing is guessed."""
+
+import difflib
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from memoryd.domain.memories.kinds import Kind, kind_named
+
+SHOWN: Final = 120
+"""Signs of a bullet that a report quotes."""
+_LOOKS_LIKE: Final = {
+    "0": "O",
+    "5": "S",
+    "8": "B",
+    "6": "B",
+    "Ｗ": "W",
+    "Ｂ": "B",
+    "Ｏ": "O",
+    "Ｓ": "S",
+    "О": "O",
+    "В": "B",
+}
+"""Signs that are taken for a letter: digits, wide letters, Cyrillic ones."""
+_FIRST: Final = re.compile(r"(?P<word>[^\W_][\w-]{0,30}+)(?P<blank>\s*+)(?P<next>[(（\[{@＠:：]?)")
+_LETTER: Final = re.compile(r"[WBOS](?:\s|[(（])")
+_COLON: Final = re.compile("[:：]")
+_CLOSES: Final = re.compile("[)）]")
+_ONLY_ENTITIES: Final = "between the kind and the colon stand entities, as @Name or @[Two Words], and nothing else"
+_NEAR: Final = 0.75
+"""How near a misspelt word is to a kind, as difflib measures it, 0 to 1."""
+_SHORTEST: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class NearMiss:
+    """A bullet that stays prose, and why."""
+
+    text: str
+    """Its beginning."""
+    reason: str
+    is_meant: bool = False
+    """Whether it has a sign of a head beside the word: brackets or an entity."""
+
+
+def nearly(body: str, reason: str) -> NearMiss:
+    """Return the miss of a bullet whose head was read, and is wrong."""
+    return NearMiss(_shown(body), reason, is_meant=True)
+
+
+def nearly_line(body: str) -> NearMiss | None:
+    """Return what is wrong with a bullet, given behind its mark, if it seems to be meant for a memory."""
+    first = _FIRST.match(body)
+    if first is None:
+        return None
+    head = body[: len(_shown(body))]
+    is_meant = first["next"] not in ("", ":", "：")
+    is_kind = kind_named(first["word"]) is not None
+    reason = _wrong_behind_kind(head, first) if is_kind else _wrong_kind(first)
+    return NearMiss(_shown(body), reason, is_meant) if reason else None
+
+
+def _wrong_kind(first: re.Match[str]) -> str:
+    word, behind = first["word"], first["next"]
+    if not behind or (first["blank"] and behind in "[{"):
+        return ""
+    if meant := _LOOKS_LIKE.get(word):
+        return f"did you mean {meant}?"
+    if len(word) < _SHORTEST or behind in "[{":
+        return ""
+    near = difflib.get_close_matches(word.lower().replace("-", "_"), [kind.value for kind in Kind], 1, _NEAR)
+    return f"did you mean {near[0]}?" if near else ""
+
+
+def _wrong_behind_kind(head: str, first: re.Match[str]) -> str:
+    """Say what is wrong behind a kind; words of everyday ("World peace …") are prose unless a sign follows them."""
+    behind, letter = first["next"], _LETTER.match(head)
+    if behind in ("[", "{") and not first["blank"]:
+        return "attributes stand in round brackets, as in O(c=0.9)"
+    if behind in ("(", "（") and not _CLOSES.search(head):
+        return "the bracket is not closed"
+    if behind in (":", "：") or not (behind or letter):
+        return ""
+    return _ONLY_ENTITIES if _COLON.search(head) else "a colon is missing before the text"
+
+
+def _shown(body: str) -> str:
+    return body.split("\n", 1)[0][:SHOWN].rstrip()

@@ -1,0 +1,182 @@
+"""The order of recalled memories: evidence and lifts, then days that were asked about, then versions.
+
+Entity, time and opinion never find an answer among words alone: they lift what words and meaning found. Only where a
+question asks for nothing else do they give the order, the newest first.
+
+The weights were set by hand and held against the questions of `python -m bench.recall_questions`, whose figures
+docs/explanation/memory.md has; they were not chosen on some of the questions and measured on others.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from enum import IntEnum
+from typing import Final
+
+from memoryd.domain.memories.asking import AskedFor
+from memoryd.domain.memories.book import Memory, MemorySource
+from memoryd.domain.memories.entities import EntitySlug
+from memoryd.domain.memories.identity import MemoryId
+from memoryd.domain.memories.kinds import is_belief
+from memoryd.domain.memories.recall_filters import span_of
+from memoryd.domain.memories.timespans import DaySpan
+from memoryd.domain.ranking.filters import date_in_name
+from memoryd.domain.ranking.floors import Verdict
+
+ENTITY_LIFT: Final = 0.25
+"""For a memory of all entities that the question names; of some it is a share."""
+SPAN_LIFT: Final = 0.2
+"""For what speaks of the days that the question names."""
+OPINION_LIFT: Final = 0.2
+"""For an opinion or preference, where the question asks for one."""
+
+
+INSIDE_SHARE: Final = 0.5
+"""Of its own days, what speaks of the days that are asked about has so many in them."""
+
+
+class Nearness(IntEnum):
+    """How a line lies to the days that are asked about."""
+
+    OUTSIDE = 0
+    NEAR = 1
+    INSIDE = 2
+
+
+class Lifts:
+    """Names of the arms that lift."""
+
+    ENTITY: Final = "entity"
+    TEMPORAL: Final = "temporal"
+    OPINION: Final = "opinion"
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """What decides the place of one candidate, a memory or a passage.
+
+    `base_score` is 0 to 1 by words and meaning; `lifts` are by the name of their arm; `relevance` scales both.
+    """
+
+    base_score: float
+    lifts: Mapping[str, float]
+    verdict: Verdict
+    is_noise: bool
+    day: date | None
+    """The newest that it speaks of."""
+    relevance: float = 1.0
+
+    @property
+    def worth(self) -> float:
+        """By what candidates are compared; of two that have all, the one with more evidence has more."""
+        return (self.base_score + sum(self.lifts.values())) * self.relevance
+
+    @property
+    def score(self) -> float:
+        """What is told of its worth, 0 to 1."""
+        return min(1.0, self.worth)
+
+
+def lifts_of(
+    memory: Memory,
+    sources: Sequence[MemorySource],
+    asking: AskedFor,
+    aliases: Mapping[EntitySlug, EntitySlug],
+) -> dict[str, float]:
+    """Return what lifts a memory, by arm; `sources` are those that may answer, `aliases` other names of entities."""
+    found: dict[str, float] = {}
+    if shared := asking.entities.intersection(aliases.get(slug, slug) for slug in memory.slugs):
+        found[Lifts.ENTITY] = ENTITY_LIFT * len(shared) / len(asking.entities)
+    if (nearness := max((nearness_of(source, asking.span) for source in sources), default=Nearness.OUTSIDE)) > 0:
+        found[Lifts.TEMPORAL] = SPAN_LIFT * nearness / Nearness.INSIDE
+    if asking.is_of_opinion and is_belief(memory.kind):
+        found[Lifts.OPINION] = OPINION_LIFT
+    return found
+
+
+def nearness_of(source: MemorySource, span: DaySpan | None) -> Nearness:
+    """Tell how a line lies to the days that are asked about.
+
+    What speaks of many more days is only near them, and so is a line of a page without a date: that it was first seen
+    then does not say when it was so.
+    """
+    own = span_of(source)
+    if span is None or not own.meets(span):
+        return Nearness.OUTSIDE
+    shared = (min(own.last, span.last) - max(own.first, span.first)).days + 1
+    is_dated = source.event is not None or date_in_name(source.path) is not None
+    is_most = shared >= INSIDE_SHARE * ((own.last - own.first).days + 1)
+    return Nearness.INSIDE if is_dated and is_most else Nearness.NEAR
+
+
+def verdict_of(verdict: Verdict, lifts: Mapping[str, float], asking: AskedFor) -> Verdict:
+    """Return what a memory is worth: what its evidence says, or more where the question names it in another way.
+
+    All that a bare question asks for is an answer; of another one, the entity is a word that it holds.
+    """
+    if asking.is_bare and _is_all(lifts, asking):
+        return Verdict.ANSWERABLE
+    return Verdict.WEAK if verdict is Verdict.NONE and Lifts.ENTITY in lifts else verdict
+
+
+def place_key(placed: Placed, asking: AskedFor) -> tuple[bool, float, int, float, int]:
+    """Return by what candidates are sorted, the first having the least.
+
+    Noise is last; of a question that names days, what is inside of them comes first; a bare question is answered by
+    what has most of what it asks for: of opinions the best first, of others the newest.
+    """
+    day = 0 if placed.day is None else -placed.day.toordinal()
+    distance = -placed.lifts.get(Lifts.TEMPORAL, 0.0)
+    if asking.is_bare:
+        # what somebody prefers is asked in words that opinions hold; names and days alone say nothing of what is best
+        worth = -round(placed.worth, 2) if asking.is_of_opinion else 0.0
+        return False, distance, -len(placed.lifts), worth, day
+    is_alone = placed.is_noise and not placed.lifts
+    return is_alone, distance, int(placed.is_noise), -placed.worth, day
+
+
+def current_first(order: Sequence[MemoryId], newer: Mapping[MemoryId, Sequence[MemoryId]]) -> list[MemoryId]:
+    """Return the order with every current version before what it supersedes, brought in where it is not there.
+
+    `newer` maps a memory to those that supersede it. A version takes the place of the first of those that it
+    supersedes.
+    """
+    placed: dict[MemoryId, None] = {}
+    for memory in order:
+        for one in (*reversed(_line_above(memory, newer)), memory):
+            placed.setdefault(one)
+    return list(placed)
+
+
+def newer_of(superseded: Mapping[MemoryId, Sequence[MemoryId]]) -> dict[MemoryId, tuple[MemoryId, ...]]:
+    """Return what supersedes each memory that is superseded."""
+    found: dict[MemoryId, tuple[MemoryId, ...]] = {}
+    for new, olds in superseded.items():
+        for old in olds:
+            found[old] = (*found.get(old, ()), new)
+    return found
+
+
+def _line_above(memory: MemoryId, newer: Mapping[MemoryId, Sequence[MemoryId]]) -> list[MemoryId]:
+    """Return the current versions above a memory: those that nothing supersedes. A circle has none."""
+    seen, tops = {memory}, list[MemoryId]()
+    waiting = list(newer.get(memory, ()))
+    while waiting:
+        one = waiting.pop()
+        if one in seen:
+            continue
+        seen.add(one)
+        above = newer.get(one, ())
+        waiting.extend(above)
+        if not above:
+            tops.append(one)
+    return tops
+
+
+def _is_all(lifts: Mapping[str, float], asking: AskedFor) -> bool:
+    wanted = {
+        Lifts.ENTITY: bool(asking.entities),
+        Lifts.TEMPORAL: asking.span is not None,
+        Lifts.OPINION: asking.is_of_opinion,
+    }
+    return all(name in lifts for name, is_wanted in wanted.items() if is_wanted)

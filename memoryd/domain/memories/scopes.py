@@ -1,0 +1,37 @@
+"""Memory scopes: which agents, and which of their channels, a memory is for. In doubt it is for nobody."""
+
+from typing import Final
+
+GLOBAL: Final = "global"
+_AGENT: Final = "agent"
+
+
+def reaches(scope: str, agent: str, channel: str | None) -> bool:
+    """Tell whether a memory of this scope is for an agent that asks in a channel (None: in none).
+
+    No scope is the workspace's, and reaches every agent on it, as `global` does; `agent:ID` reaches that agent, and
+    `agent:ID:CHANNEL` only what it asks in that channel. What reads as none of these reaches nobody.
+    """
+    if scope in ("", GLOBAL):
+        return True
+    named, _, rest = scope.partition(":")
+    # an id may hold no colon, a channel may
+    whose, _, where = rest.partition(":")
+    if named != _AGENT or not whose or whose != agent:
+        return False
+    return rest == whose or (bool(where) and where == channel)
+
+
+def is_scope(text: str) -> bool:
+    """Tell whether a text reads as a scope: `global`, `agent:ID` or `agent:ID:CHANNEL`."""
+    named, _, rest = text.partition(":")
+    whose, sign, where = rest.partition(":")
+    return text == GLOBAL or (named == _AGENT and bool(whose) and bool(where) == bool(sign))
+
+
+def covers(wider: str, scope: str) -> bool:
+    """Tell whether a memory of scope `wider` reaches all whom one of `scope` reaches; in doubt it does not."""
+    if wider in ("", GLOBAL) or wider == scope:
+        return True
+    named, _, rest = wider.partition(":")
+    return named == _AGENT and bool(rest) and ":" not in rest and scope.startswith(f"{wider}:")

@@ -1,0 +1,257 @@
+"""Where in a document the memories stand, and what of it reflect wrote.
+
+A daily log has them under a `Retain` heading of level 2 or deeper, until the next heading of the same or a higher
+level; `bank/world.md`, `experience.md` and `opinions.md` in all of their text. What stands in front matter or in
+fenced code is none, and what stands between the markers is never read back.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.generated import Generated, generated_in
+from memoryd.domain.memories.kinds import Kind
+from memoryd.domain.memories.near_misses import SHOWN, NearMiss
+from memoryd.domain.memories.retained import RetainedLine, parse_line
+from memoryd.domain.memories.scoped_items import ScopedSpan, scoped_spans
+from memoryd.domain.ranking.filters import date_in_name
+from memoryd.domain.text.headings import front_matter_bytes
+from memoryd.domain.text.lines import PADDING, Lines, tabulate
+from memoryd.domain.text.structure import analyse
+
+PAGES: Final[Mapping[str, Kind]] = {
+    "bank/world.md": Kind.WORLD,
+    "bank/experience.md": Kind.EXPERIENCE,
+    "bank/opinions.md": Kind.OPINION,
+}
+"""Pages whose bullets are memories, and the kind of those that name none."""
+RETAIN: Final = b"retain"
+_LONGEST_TITLE: Final = 80
+_LOGS: Final = "memory/"
+_BANK: Final = "bank/"
+_BULLET: Final = re.compile(rb"[-*+][ \t]")
+_UNMARKED: Final = re.compile(rb"[-*+]?[WBOSwbos][ \t]{0,4}(?:[(:]|\xef\xbc[\x88\x9a]|@[^ \t\r\n])")
+"""What lacks the mark of a bullet, or the blank behind it."""
+_HEADED: Final = re.compile(rb"[-*+][ \t]{1,4}+[WBOS](?:[(:]|[ \t]@|\xef\xbc[\x88\x9a])")
+"""An indented bullet that was meant for a memory of its own; words as `Note:` may be of any list."""
+_WITHIN: Final = "it belongs to the memory above; begin it at the margin to make it one of its own"
+_NO_MARK: Final = "a memory is a bullet: begin the line with - and a blank"
+_SCOPED: Final = "it is under a scope that it does not name, so it is for the owner alone; name it behind its kind"
+_LEVEL: Final = 2
+_MAX_ALIASES, _MAX_ALIAS = 64, 200
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedLine:
+    """A memory with its place: lines 1-based and inclusive, bytes from `start` to before `end`, whole lines."""
+
+    start_line: int
+    end_line: int
+    start: int
+    end: int
+    line: RetainedLine
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedMiss:
+    """What was meant for a memory and is none, and on which line (1-based) it stands."""
+
+    line: int
+    miss: NearMiss
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySections:
+    """The memories of a document, in order; what was nearly one; the byte ranges that reflect wrote, markers included,
+    whole lines; and what is under a scope, memories or not."""
+
+    lines: tuple[PlacedLine, ...] = ()
+    misses: tuple[PlacedMiss, ...] = ()
+    generated: tuple[tuple[int, int], ...] = ()
+    scoped: tuple[ScopedSpan, ...] = ()
+
+
+def is_daily_log(path: str) -> bool:
+    """Tell whether a document is a log of a day: its name under `memory/` begins with a date."""
+    return path.startswith(_LOGS) and date_in_name(path) is not None
+
+
+def holds_memories(path: str) -> bool:
+    """Tell by its path whether bullets of a document may be memories."""
+    return path in PAGES or is_daily_log(path)
+
+
+def is_of_memories(path: str) -> bool:
+    """Tell by its path whether a document may hold memories, or what reflect wrote about them."""
+    return holds_memories(path) or path.startswith(_BANK)
+
+
+def memory_sections(data: bytes, path: RelativePath) -> MemorySections:
+    """Read the memories of a document, UTF-8 that ends in `PADDING`.
+
+    Bytes that are no memories stay what they are. A marker without its partner makes nothing generated: the text
+    between it and the next marker, or the end of the document, stays text, but no line there is taken for a person's
+    memory, and a miss says so.
+    """
+    if not is_of_memories(path):
+        return MemorySections()
+    front = front_matter_bytes(data)
+    generated = generated_in(data, front)
+    scoped = scoped_spans(data, usual=PAGES.get(path), generated=generated.ranges)
+    if not holds_memories(path):
+        return MemorySections(generated=generated.ranges, misses=tuple(_doubts(generated)), scoped=scoped)
+    reader = _Reader(tabulate(generated.blanked(data)), front, generated, PAGES.get(path))
+    reader.heads = frozenset(span.first_line for span in scoped if span.is_head)
+    found = [_in_scope(one, scoped) for one in reader.found()]
+    lines = tuple(one for one in found if isinstance(one, PlacedLine))
+    misses = [*_doubts(generated), *(one for one in found if isinstance(one, PlacedMiss))]
+    return MemorySections(lines, tuple(sorted(misses, key=lambda one: one.line)), generated.ranges, scoped)
+
+
+def retain_sections(data: bytes) -> tuple[tuple[int, int], ...]:
+    """Return the lines of heading and last text of each Retain section, 1-based; takes what `memory_sections` does."""
+    front = front_matter_bytes(data)
+    generated = generated_in(data, front)
+    reader = _Reader(tabulate(generated.blanked(data)), front, generated, None)
+    return tuple(reader.places())
+
+
+def aliases_of(values: Mapping[str, object]) -> tuple[str, ...]:
+    """Return the `aliases` of the front matter of an entity page: one name or a list of them, at most 64."""
+    given = values.get("aliases")
+    named = given if isinstance(given, list) else [given]
+    names = (
+        " ".join(str(name).split()) for name in named if isinstance(name, str | int) and not isinstance(name, bool)
+    )
+    return tuple(dict.fromkeys(name for name in names if 0 < len(name) <= _MAX_ALIAS))[:_MAX_ALIASES]
+
+
+def _is_retain(heading: bytes) -> bool:
+    """Tell whether a heading reads `Retain`: in any case, emphasised or not, with a colon or not."""
+    return heading[:_LONGEST_TITLE].strip(b"#*_: \t\r").lower() == RETAIN
+
+
+def _in_scope(one: PlacedLine | PlacedMiss, scoped: Sequence[ScopedSpan]) -> PlacedLine | PlacedMiss:
+    """Return a memory, or the miss that it is where it stands under another scope than it names."""
+    if isinstance(one, PlacedMiss) or not scoped:
+        return one
+    at = bisect_right(scoped, one.start, key=lambda span: span.start) - 1
+    if at < 0 or one.start >= scoped[at].end or scoped[at].scope == one.line.attributes.scope:
+        return one
+    return PlacedMiss(one.start_line, NearMiss(one.line.text[:SHOWN].split("\n", 1)[0], _SCOPED, is_meant=True))
+
+
+def _doubts(generated: Generated) -> Iterator[PlacedMiss]:
+    for line, reason in generated.doubts:
+        yield PlacedMiss(line, NearMiss("", reason, is_meant=True))
+
+
+class _Reader:
+    """Goes over the lines of one document."""
+
+    def __init__(self, lines: Lines, front: int, generated: Generated, usual: Kind | None) -> None:
+        self._lines, self._usual = lines, usual
+        self._structure = analyse(lines, front)
+        self._doubtful = generated.doubtful
+        self.heads: frozenset[int] = frozenset()
+        """Lines (from 1) that begin what is under a scope: no memory above goes on there."""
+
+    def found(self) -> Iterator[PlacedLine | PlacedMiss]:
+        """Yield what the bullets of the sections say, in order."""
+        first = last = depth = -1
+        for row in self._rows():
+            indent, is_bullet = int(self._lines.indents[row]), self._is_bullet(row)
+            follows = row == last + 1 and self._lines.numbers[row] == self._lines.numbers[last] + 1
+            begins_scope = int(self._lines.numbers[row]) + 1 in self.heads
+            if first >= 0 and follows and not begins_scope and indent >= depth + (2 if is_bullet else 1):
+                last = row
+                continue
+            if first >= 0:
+                yield from self._read(first, last)
+            first, last, depth = (row, row, indent) if is_bullet and self._is_memory(row) else (-1, -1, -1)
+            if first < 0:
+                yield from self._misses(row, is_bullet)
+        if first >= 0:
+            yield from self._read(first, last)
+
+    def _rows(self) -> list[int]:
+        """Return the rows of the table where bullets may be memories."""
+        table = self._structure
+        open_to = np.zeros(len(table.lines.starts), np.bool_)
+        if self._usual is not None:
+            open_to[:] = True
+        else:
+            for start, end in self._sections():
+                open_to[start:end] = True
+        open_to &= ~table.code & (table.levels == 0)
+        for start, end in np.searchsorted(table.lines.starts, self._doubtful).tolist():
+            open_to[start:end] = False
+        found: list[int] = np.flatnonzero(open_to).tolist()
+        return found
+
+    def places(self) -> Iterator[tuple[int, int]]:
+        """Yield the first and the last line of text of each Retain section, 1-based."""
+        numbers = self._lines.numbers
+        for start, end in self._sections():
+            yield int(numbers[start]) + 1, int(numbers[end - 1]) + 1
+
+    def _sections(self) -> Iterator[tuple[int, int]]:
+        """Yield the rows of each Retain section: behind its heading, up to the next one that is not below it."""
+        began, level = -1, 0
+        for row in self._structure.headings().tolist():
+            depth = int(self._structure.levels[row])
+            if began >= 0 and depth <= level:
+                yield began, row
+                began = -1
+            if began < 0 and depth >= _LEVEL and _is_retain(self._lines.line(row)):
+                began, level = row, depth
+        if began >= 0:
+            yield began, len(self._lines.starts)
+
+    def _is_bullet(self, row: int) -> bool:
+        return _BULLET.match(self._lines.data, int(self._lines.text[row])) is not None
+
+    def _is_memory(self, row: int) -> bool:
+        """Tell whether a bullet is meant for a memory, by its first line: then what is indented below it is its own."""
+        found = parse_line(self._text(row, row), usual_kind=self._usual)
+        return isinstance(found, RetainedLine) or (found is not None and found.is_meant)
+
+    def _misses(self, row: int, is_bullet: bool) -> Iterator[PlacedMiss]:
+        """Yield what is wrong with a line that states no memory of its own."""
+        miss = None
+        if is_bullet:
+            miss = parse_line(self._text(row, row), usual_kind=self._usual)
+        elif self._usual is None and _UNMARKED.match(self._lines.data, int(self._lines.text[row])):
+            miss = NearMiss(self._text(row, row)[:SHOWN].rstrip(), _NO_MARK)
+        if isinstance(miss, NearMiss):
+            yield PlacedMiss(int(self._lines.numbers[row]) + 1, miss)
+
+    def _read(self, first: int, last: int) -> Iterator[PlacedLine | PlacedMiss]:
+        found = parse_line(self._text(first, last), usual_kind=self._usual)
+        line = int(self._lines.numbers[first]) + 1
+        if isinstance(found, RetainedLine):
+            start, end = self._place(first, last)
+            yield PlacedLine(line, int(self._lines.numbers[last]) + 1, start, end, found)
+            yield from self._swallowed(range(first + 1, last + 1))
+        elif found is not None:
+            yield PlacedMiss(line, found)
+
+    def _swallowed(self, rows: range) -> Iterator[PlacedMiss]:
+        """Yield the bullets within a memory that have the head of one."""
+        for row in rows:
+            if self._is_bullet(row) and _HEADED.match(self._lines.data, int(self._lines.text[row])):
+                shown = self._text(row, row)[:SHOWN].rstrip()
+                yield PlacedMiss(int(self._lines.numbers[row]) + 1, NearMiss(shown, _WITHIN))
+
+    def _place(self, first: int, last: int) -> tuple[int, int]:
+        size = len(self._lines.data) - len(PADDING)
+        return int(self._lines.starts[first]), min(self._lines.data.index(b"\n", int(self._lines.text[last])) + 1, size)
+
+    def _text(self, first: int, last: int) -> str:
+        start, end = int(self._lines.text[first]), self._place(last, last)[1]
+        return self._lines.data[start:end].decode("utf-8", "surrogatepass")
