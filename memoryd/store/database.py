@@ -8,6 +8,7 @@ from memoryd.store.conversation_table import Conversations
 from memoryd.store.database_file import DatabaseFile
 from memoryd.store.document_table import Documents
 from memoryd.store.index_schema import check_tables, prepare_index, problems
+from memoryd.store.memory_table import MemoryTable
 from memoryd.store.vector_table import Vectors
 from memoryd.store.word_table import Words
 
@@ -15,7 +16,7 @@ from memoryd.store.word_table import Words
 class Database(DatabaseFile):
     """An index of documents; `open`, or `open_to_read`, and `close` frame each of its lives.
 
-    The verbs of `documents`, `conversations`, `vectors` and `words` are one transaction each. They raise
+    The verbs of `documents`, `memories`, `conversations`, `vectors` and `words` are one transaction each. They raise
     StoreUnavailable when the disk, a lock or the closed state stands in the way, DamagedDatabase when the file is
     broken. After either, `trouble` and `damage` say what a reopening must deal with.
     """
@@ -25,6 +26,7 @@ class Database(DatabaseFile):
     ) -> None:
         super().__init__(Connector(path, vector_extension=vector_extension, loads_vectors=loads_vectors), executor)
         self.documents = Documents(self._pool)
+        self.memories = MemoryTable(self._pool)
         self.conversations = Conversations(self._pool)
         self.vectors = Vectors(self._pool)
         self.words = Words(self._pool)

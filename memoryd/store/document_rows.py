@@ -10,11 +10,13 @@ import apsw
 from memoryd.domain.conversation_paths import told_path
 from memoryd.domain.documents import CONFLICT_MARKS, FileStat, RelativePath, Source
 from memoryd.domain.flags import path_flags
+from memoryd.domain.memories.book import EntityPage
 from memoryd.domain.syncplan import Known
 from memoryd.domain.text.entries import MEDIA_CHUNKER, ChunkEntry, ChunkWords, chunk_words
 from memoryd.domain.text.words import index_text
 from memoryd.store.file_stats import file_stat_of, stored_stat
 from memoryd.store.index_schema import drop_deleted_words
+from memoryd.store.memory_rows import put_memories, put_memory, put_scope
 from memoryd.store.vector_spaces import drop_unused
 
 
@@ -56,11 +58,16 @@ class FileContent:
     row: FileRow
     chunks: Entries
     is_afresh: bool = False
+    page: EntityPage | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Rename:
-    """A new path for an indexed file, which was read at `stat`. `is_stale`: it is to be cut anew."""
+    """A new path for an indexed file, which was read at `stat`. `is_stale`: it is to be cut anew.
+
+    What it states as memories, and as the page of an entity, stays as it was; where its new path says otherwise, it is
+    stale.
+    """
 
     old: RelativePath
     new: RelativePath
@@ -71,8 +78,8 @@ class Rename:
 
 _UPSERT_FILE = """
 INSERT INTO files
-    (path, source, device, inode, size, mtime_ns, ctime_ns, read_at_ns, sha256, lines, chunks, chunker, flags)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    (path, source, device, inode, size, mtime_ns, ctime_ns, read_at_ns, sha256, lines, chunks, memories, chunker, flags)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)
 ON CONFLICT (path) DO UPDATE SET
     source = excluded.source, device = excluded.device, inode = excluded.inode, size = excluded.size,
     mtime_ns = excluded.mtime_ns, ctime_ns = excluded.ctime_ns, read_at_ns = excluded.read_at_ns,
@@ -90,7 +97,11 @@ WHERE flags <> '' OR path LIKE '%' || ? || '%' OR path LIKE '%' || ? || '%' ORDE
 _UPDATE_STAT = """
 UPDATE files SET device = ?, inode = ?, size = ?, mtime_ns = ?, ctime_ns = ?, read_at_ns = ? WHERE path = ?
 """
-_SELECT_CHUNKS = "SELECT hash, id, ordinal, start_line, end_line FROM chunks WHERE file_id = ? ORDER BY ordinal"
+_SELECT_CHUNKS = """
+SELECT c.hash, m.memory, coalesce(s.scope, ''), c.id, c.ordinal, c.start_line, c.end_line
+FROM chunks c LEFT JOIN memory_chunks m ON m.chunk_id = c.id LEFT JOIN scoped_chunks s ON s.chunk_id = c.id
+WHERE c.file_id = ? ORDER BY c.ordinal
+"""
 _MOVE_CHUNK = "UPDATE chunks SET ordinal = ?, start_line = ?, end_line = ? WHERE id = ?"
 _INSERT_CHUNK = """
 INSERT INTO chunks (file_id, ordinal, start_line, end_line, heading, text, hash) VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -134,17 +145,22 @@ def is_indexed(db: apsw.Connection, path: str) -> bool:
 
 
 def put_file(db: apsw.Connection, file: FileContent) -> Indexed:
-    """Make the index hold this file with these chunks. A chunk whose hash stays keeps its row and its words."""
+    """Make the index hold this file with these chunks. A chunk whose hash stays keeps its row and its words.
+
+    Not so one that states a memory now, or none any more, or another one, or stands under another scope: the same words
+    may do so by their place.
+    """
     row, chunks = file.row, file.chunks
     if file.is_afresh:
         remove_files(db, [row.path])
-    file_id = db.execute(_UPSERT_FILE, _file_values(row, len(chunks))).get
-    old: dict[bytes, list[tuple[int, ...]]] = {}
-    for chunk_hash, *held in db.execute(_SELECT_CHUNKS, (file_id,)):
-        old.setdefault(chunk_hash, []).append(tuple(held))
-    kept = added = 0
+    file_id: int = db.execute(_UPSERT_FILE, _file_values(row, len(chunks))).get
+    old: dict[tuple[bytes, str | None, str], list[tuple[int, ...]]] = {}
+    for chunk_hash, memory, scope, *held in db.execute(_SELECT_CHUNKS, (file_id,)):
+        old.setdefault((chunk_hash, memory, scope), []).append(tuple(held))
+    kept = added = memories = 0
     for ordinal, entry in enumerate(chunks):
-        if same := old.get(entry.hash):
+        memories += bool(entry.memory)
+        if same := old.get((entry.hash, entry.memory, entry.scope)):
             chunk_id, *place = same.pop(0)
             # the row holds the text: to write it where nothing moved costs as much as the note is large
             if place != [ordinal, entry.start_line, entry.end_line]:
@@ -155,6 +171,7 @@ def put_file(db: apsw.Connection, file: FileContent) -> Indexed:
             added += 1
     gone = [chunk_id for rows in old.values() for chunk_id, *_ in rows]
     _delete_chunks(db, gone)
+    put_memories(db, file_id, memories, file.page)
     return Indexed(kept, added, len(gone))
 
 
@@ -236,6 +253,10 @@ def _insert_chunk(db: apsw.Connection, file_id: int, ordinal: int, entry: ChunkE
     db.executemany(
         _INSERT_PASSAGE, [(chunk_id, passage.start, passage.stop, passage.hash) for passage in entry.passages]
     )
+    if entry.memory:
+        put_memory(db, chunk_id, entry.memory)
+    if entry.scope:
+        put_scope(db, chunk_id, entry.scope)
 
 
 def _insert_words(db: apsw.Connection, chunk_id: int, words: ChunkWords, path: RelativePath) -> None:

@@ -5,13 +5,15 @@ from importlib.resources import files
 
 import apsw
 
+from memoryd.domain.memories.kinds import Kind
+from memoryd.domain.memories.retained import RetainedLine, parse_line
 from memoryd.domain.text.entries import chunk_hash
 from memoryd.errors import DamagedDatabase
 from memoryd.store.file_header import version_of
 
 APPLICATION_ID = 0x6D656D64
 """`memd`, in the SQLite header of every database of ours."""
-INDEX_VERSION = 4
+INDEX_VERSION = 6
 
 _TABLES = "SELECT type, name, iif(name GLOB 'chunk_words_*', NULL, sql) FROM sqlite_schema"
 """What SQLite makes for the word index is known by its names: another release may word it in another way."""
@@ -20,6 +22,19 @@ _ORPHANS = {
     "words without a chunk": "SELECT count(*) FROM (SELECT id FROM chunk_words_docsize EXCEPT SELECT id FROM chunks)",
     "files without chunks": (
         "SELECT count(*) FROM files f WHERE chunks <> (SELECT count(*) FROM chunks c WHERE c.file_id = f.id)"
+    ),
+    "files without memories": (
+        "SELECT count(*) FROM files f WHERE memories <> "
+        "(SELECT count(*) FROM memory_chunks m JOIN chunks c ON c.id = m.chunk_id WHERE c.file_id = f.id)"
+    ),
+    "memories without a chunk": (
+        "SELECT count(*) FROM (SELECT chunk_id FROM memory_chunks EXCEPT SELECT id FROM chunks)"
+    ),
+    "scopes without a chunk": (
+        "SELECT count(*) FROM (SELECT chunk_id FROM scoped_chunks EXCEPT SELECT id FROM chunks)"
+    ),
+    "pages of entities without a file": (
+        "SELECT count(*) FROM (SELECT file_id FROM entity_pages EXCEPT SELECT id FROM files)"
     ),
     "vectors of a wrong length": (
         "SELECT count(*) FROM vectors v JOIN spaces s ON s.id = v.space_id WHERE length(v.vector) <> 4 * s.dimensions"
@@ -30,6 +45,8 @@ SELECT c.heading, c.text, c.hash, (
     SELECT group_concat(p.start || '-' || p.stop, ' ' ORDER BY p.id) FROM passages p WHERE p.chunk_id = c.id)
 FROM chunks c
 """
+
+_MEMORIES = "SELECT c.text, m.memory FROM memory_chunks m JOIN chunks c ON c.id = m.chunk_id"
 
 
 def prepare_index(connection: apsw.Connection) -> None:
@@ -85,7 +102,16 @@ def _problems(connection: apsw.Connection) -> list[str]:
     counts["chunks that differ from their hash"] = sum(
         chunk_hash(heading, text, spans or "") != expected for heading, text, expected, spans in rows
     )
+    counts["memories that their lines do not state"] = sum(
+        not _states(text, memory) for text, memory in connection.execute(_MEMORIES)
+    )
     return [f"{count} {name}" for name, count in counts.items() if count]
+
+
+def _states(text: str, memory: str) -> bool:
+    # what kind a page gives to its lines is no part of their ids
+    line = parse_line(text, usual_kind=Kind.WORLD)
+    return isinstance(line, RetainedLine) and line.id == memory
 
 
 def drop_deleted_words(connection: apsw.Connection) -> None:

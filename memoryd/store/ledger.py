@@ -1,4 +1,4 @@
-"""The ledger: what the files of a workspace cannot say. Now these are the answers that are held for a week.
+"""The ledger: what the files of a workspace cannot say; each noun of it is a class over `read`, `write` and `erase`.
 
 It is opened when somebody needs it, and made when there is something to keep. Whatever is wrong with its file costs
 the ledger alone: its callers get a StoreError, and `trouble` says why.
@@ -14,6 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final, TypeVar
 
+import apsw
 import structlog
 
 from memoryd.errors import DamagedDatabase, Denied, StoreError, StoreUnavailable
@@ -88,6 +89,26 @@ class Ledger:
     def set_aside(self) -> list[Path]:
         """Return the damaged ledgers beside it, as of the last look: nothing is forgotten in these."""
         return list(self._aside.paths)
+
+    async def read(self, step: Callable[[apsw.Connection], Result], otherwise: Result) -> Result:
+        """Return what a step reads, `otherwise` where there is no ledger; only for classes of this room."""
+        return await self._use(lambda: self._file.read(step), otherwise)
+
+    async def write(self, step: Callable[[apsw.Connection], Result], otherwise: Result) -> Result:
+        """Do a step in one transaction, in a ledger that is made for it; only for classes of this room.
+
+        Raises Denied where nothing may be written.
+        """
+        self._allow_writing()
+        return await self._use(lambda: self._file.write(step), otherwise, makes_file=True)
+
+    async def erase(self, step: Callable[[apsw.Connection], Result], otherwise: Result) -> Result:
+        """Do a step that deletes, `otherwise` where there is no ledger; no byte of it is left but in `set_aside`.
+
+        Only for classes of this room. Raises Denied where nothing may be written.
+        """
+        self._allow_writing()
+        return await self._use(lambda: self._file.erase(step), otherwise)
 
     async def hold(self, agent: str, session: str, seq: int, answer: str, at: datetime | None = None) -> bool:
         """Hold an answer for a week from a time, else from now; return whether it is.

@@ -1,6 +1,7 @@
 """One ledger file, usable from asyncio: what it holds, by verbs, each one transaction."""
 
 import contextlib
+from collections.abc import Callable
 from concurrent.futures import Executor
 from functools import partial
 from pathlib import Path
@@ -26,6 +27,7 @@ from memoryd.store.held_answers import (
 )
 from memoryd.store.ledger_file import LEDGER, delete_copies, keep_copy, make_way, refuse_foreign, require_no_log
 from memoryd.store.migrations import History, check_current, migrate
+from memoryd.store.running import Returned
 from memoryd.store.sqlite_errors import Wording
 from memoryd.store.taking_over import Marks, take_over, taken_over
 from memoryd.store.withheld import Withheld, WithheldKind, all_withheld, hash_key, release, withhold
@@ -61,6 +63,21 @@ class LedgerDatabase(DatabaseFile):
         check = partial(check_current, history=self._history)
         await self._open_to_read(check, why="memory.readOnly is true", leaves_folder=True)
 
+    async def read(self, step: Callable[[apsw.Connection], Returned]) -> Returned:
+        """Return what a step reads; only for classes of this room."""
+        return await self._pool.read(step)
+
+    async def write(self, step: Callable[[apsw.Connection], Returned]) -> Returned:
+        """Do a step in one transaction; only for classes of this room."""
+        return await self._pool.write(step)
+
+    async def erase(self, step: Callable[[apsw.Connection], Returned]) -> Returned:
+        """Do a step that deletes; no byte of what it deleted is left in file, log or copies."""
+        erased = await self._pool.write(step)
+        await self.checkpoint()
+        await self._runner.run(delete_copies, self.path)
+        return erased
+
     async def hold(self, one: HeldAnswer, now: float, limits: HoldingLimits) -> None:
         """Hold an answer for a week; for a lock of another process it waits but shortly."""
         await self._pool.write(lambda db: hold(db, one, now, limits), busy_ms=SHORT_BUSY_MS)
@@ -75,10 +92,7 @@ class LedgerDatabase(DatabaseFile):
 
     async def forget_session(self, agent: str, session: str) -> int:
         """Delete all answers of a session and return how many; no byte of them is left in file, log or copies."""
-        forgotten = await self._pool.write(lambda db: forget(db, agent, session))
-        await self.checkpoint()
-        await self._runner.run(delete_copies, self.path)
-        return forgotten
+        return await self.erase(lambda db: forget(db, agent, session))
 
     async def count_of_session(self, agent: str, session: str) -> int:
         """Count the answers that are held of a session."""

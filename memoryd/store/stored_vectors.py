@@ -54,6 +54,11 @@ SELECT DISTINCT v.id FROM vectors v JOIN passages p ON p.hash = v.hash
 WHERE v.space_id = ? AND p.chunk_id IN (SELECT rowid FROM chunk_words WHERE chunk_words MATCH ?) ORDER BY v.id
 """
 
+_IDS_OF_CHUNKS = """
+SELECT DISTINCT v.id FROM {chunks} a JOIN passages p ON p.chunk_id = a.{chunk}
+CROSS JOIN vectors v WHERE v.space_id = ? AND v.hash = p.hash ORDER BY v.id
+"""
+
 
 def put_vectors(db: apsw.Connection, space: int, vectors: Sequence[tuple[bytes, Vector]], now: float) -> None:
     """Store vectors by the hash of their text."""
@@ -100,4 +105,14 @@ def ids_of_files(db: apsw.Connection, space: int, file_ids: Sequence[int]) -> ND
 def ids_of_phrases(db: apsw.Connection, space: int, phrases: Sequence[Phrase]) -> NDArray[np.int64]:
     """Return the ids, ascending, of the vectors that passages of the chunks use which hold each of the phrases."""
     rows = list(db.execute(_IDS_OF_PHRASES, (space, every_phrase(phrases))))
+    return np.fromiter((row[0] for row in rows), np.int64, len(rows))
+
+
+def ids_of_chunks(db: apsw.Connection, space: int, chunks: Sequence[int] | None) -> NDArray[np.int64]:
+    """Return the ids, ascending, of the vectors that passages of these chunks use; None: of all retained lines."""
+    if chunks is None:
+        rows = list(db.execute(_IDS_OF_CHUNKS.format(chunks="memory_chunks", chunk="chunk_id"), (space,)))
+    else:
+        statement = _IDS_OF_CHUNKS.format(chunks="json_each(?)", chunk="value")
+        rows = list(db.execute(statement, (json.dumps(list(chunks)), space)))
     return np.fromiter((row[0] for row in rows), np.int64, len(rows))

@@ -25,6 +25,7 @@ from memoryd.store.pending_passages import (
 from memoryd.store.running import Returned
 from memoryd.store.stored_vectors import (
     VectorBatch,
+    ids_of_chunks,
     ids_of_files,
     ids_of_phrases,
     nearest,
@@ -122,6 +123,8 @@ class Vectors:
 
         Only a first sieve: few chunks hold a phrase, so its vectors are looked up, but most lack a word.
         """
+        if admitted.chunks is not None or admitted.only_memories:
+            return await self._pool.read(lambda db: ids_of_chunks(db, space, admitted.chunks))
         if admitted.required:
             return await self._pool.read(lambda db: ids_of_phrases(db, space, admitted.required))
         files = admitted.files

@@ -14,9 +14,12 @@ CREATE TABLE files (
     sha256 BLOB NOT NULL,
     lines INTEGER NOT NULL,
     chunks INTEGER NOT NULL,            -- how many there are, to find loss
+    memories INTEGER NOT NULL,          -- how many of them state a memory, to find loss
     chunker TEXT NOT NULL,              -- version and parameters that cut it
     flags TEXT NOT NULL DEFAULT ''      -- how the bytes were decoded, when not plainly
 ) STRICT;
+
+CREATE INDEX files_with_memories ON files (id) WHERE memories > 0;
 
 CREATE TABLE chunks (
     id INTEGER PRIMARY KEY,
@@ -29,6 +32,26 @@ CREATE TABLE chunks (
     hash BLOB NOT NULL                  -- of heading and text
 ) STRICT;
 CREATE INDEX chunks_by_file ON chunks (file_id, ordinal);
+
+-- The chunks that are retained lines, each with the id of the memory that it states.
+CREATE TABLE memory_chunks (
+    chunk_id INTEGER PRIMARY KEY REFERENCES chunks ON DELETE CASCADE,
+    memory TEXT NOT NULL
+) STRICT;
+CREATE INDEX memory_chunks_by_memory ON memory_chunks (memory);
+
+-- The chunks that stand under a scope without being retained lines: they are told to nobody whom it does not reach.
+CREATE TABLE scoped_chunks (
+    chunk_id INTEGER PRIMARY KEY REFERENCES chunks ON DELETE CASCADE,
+    scope TEXT NOT NULL
+) STRICT;
+
+-- The pages of entities: how each is named by its page, and by what other names a person calls it.
+CREATE TABLE entity_pages (
+    file_id INTEGER PRIMARY KEY REFERENCES files ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    aliases TEXT NOT NULL               -- JSON array
+) STRICT;
 
 CREATE TABLE passages (
     id INTEGER PRIMARY KEY,

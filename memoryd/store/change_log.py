@@ -1,0 +1,225 @@
+"""What was written into a workspace, by whom, and what undoing it takes: rows of the ledger.
+
+A row is written before the file, as intended, so that what a kill left is known; then it is settled.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import astuple, dataclass
+from enum import StrEnum
+from typing import Final
+
+import apsw
+
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.hunks import Hunk
+from memoryd.store.ledger import Ledger
+
+KEPT_SECONDS: Final = 90 * 86_400
+KEPT_ROWS: Final = 10_000
+KEPT_CHARS: Final = 1_000_000
+"""Of the lines of one change: with more of them it is listed and cannot be undone."""
+KEPT_TOTAL_BYTES: Final = 64 * 2**20
+"""Of the lines of all changes of a workspace."""
+
+
+class ChangeState(StrEnum):
+    """How far a change came."""
+
+    INTENDED = "intended"
+    """It is being made, or a kill came in between."""
+    DONE = "done"
+    UNKNOWN = "unknown"
+    """A kill came in between, and the file is neither what it was before nor after."""
+    UNDONE = "undone"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeRow:
+    """One change of one file; `at` is in seconds since 1970, hashes are SHA-256, empty where there is no file.
+
+    `hunks` is None where the lines are not kept, `undoes` the change that this one took back, 0 for none.
+    """
+
+    id: int = 0
+    run: str
+    agent: str
+    writer: str
+    why: str
+    path: RelativePath
+    at: float
+    state: ChangeState = ChangeState.INTENDED
+    hash_before: bytes
+    hash_after: bytes
+    hunks: tuple[Hunk, ...] | None
+    undoes: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeFilter:
+    """Which changes are asked for; empty values mean all. `agents_only`: those that an agent asked for."""
+
+    since: float = float("-inf")
+    writer: str = ""
+    agent: str = ""
+    agents_only: bool = False
+    path: str = ""
+    run: str = ""
+    limit: int = 50
+
+
+SqlValue = str | bytes | int | float | None
+
+_COLUMNS = "id, run, agent, writer, why, path, at, state, hash_before, hash_after, hunks, undoes"
+_ADD = """
+INSERT INTO changes
+(workspace, run, agent, writer, why, path, at, state, hash_before, hash_after, hunks, undoes)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
+"""
+_ONE = f"SELECT {_COLUMNS} FROM changes WHERE workspace = ? AND id = ?"
+_UNSETTLED = f"SELECT {_COLUMNS} FROM changes WHERE workspace = ? AND state = 'intended' ORDER BY id"
+_SOME = f"""
+SELECT {_COLUMNS} FROM changes
+WHERE workspace = ?1 AND at >= ?2 AND state <> 'intended' AND (?3 = '' OR writer = ?3) AND (?4 = '' OR agent = ?4)
+AND (NOT ?5 OR agent <> '') AND (?6 = '' OR path = ?6) AND (?7 = '' OR run = ?7)
+ORDER BY id DESC LIMIT ?8
+"""
+_STATE = "UPDATE changes SET state = ? WHERE id = ? AND state <> ?"
+_DROP = "DELETE FROM changes WHERE id = ?"
+_EXPIRE = "DELETE FROM changes WHERE workspace = ? AND at < ? AND state <> 'intended'"
+# by number, not by time: a clock that was ahead must not make its changes the newest for years
+_DROP_BEYOND = """
+DELETE FROM changes WHERE workspace = ?1 AND state <> 'intended' AND id <= (
+    SELECT id FROM changes WHERE workspace = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)
+"""
+_EMPTY_BEYOND = """
+UPDATE changes SET hunks = NULL WHERE hunks IS NOT NULL AND id IN (
+    SELECT id FROM (
+        SELECT id, sum(octet_length(hunks)) OVER (ORDER BY id DESC) AS total FROM changes WHERE workspace = ?1
+    ) WHERE total > ?2)
+"""
+_WITH_LINES = "SELECT id, hunks, why FROM changes WHERE workspace = ? AND (hunks IS NOT NULL OR why <> '')"
+_EMPTY = "UPDATE changes SET hunks = NULL, why = '' WHERE id = ?"
+
+
+class ChangeLog:
+    """The changes of one workspace, named by its real path. Verbs raise StoreError where the ledger cannot be used."""
+
+    def __init__(self, ledger: Ledger, workspace: str) -> None:
+        self._ledger = ledger
+        self._workspace = workspace
+
+    async def intend(self, row: ChangeRow) -> int:
+        """Note what is about to be written, and return its number; drop what is too old or too much."""
+        return await self._ledger.write(lambda db: _intend(db, self._workspace, row), 0)
+
+    async def settle(self, number: int, state: ChangeState) -> None:
+        """Note how far a change came, and with it what becomes of the one that it takes back."""
+        await self._ledger.write(lambda db: _settle(db, self._workspace, number, state), None)
+
+    async def drop(self, number: int) -> None:
+        """Take out a change that was not made."""
+        await self._ledger.write(lambda db: _run(db, _DROP, (number,)), None)
+
+    async def unsettled(self) -> list[ChangeRow]:
+        """Return the changes of which nobody noted that they were made, the oldest first."""
+        return await self._found(_UNSETTLED)
+
+    async def one(self, number: int) -> ChangeRow | None:
+        """Return a change by its number."""
+        found = await self._found(_ONE, number)
+        return found[0] if found else None
+
+    async def some(self, wanted: ChangeFilter) -> list[ChangeRow]:
+        """Return changes, the newest first."""
+        given = (wanted.since, wanted.writer, wanted.agent, wanted.agents_only, wanted.path, wanted.run, wanted.limit)
+        return await self._found(_SOME, *given)
+
+    async def purge(self, holds: Callable[[str], bool]) -> int:
+        """Take the lines, and the sentence why, out of the changes whose text holds what is forgotten; return how many.
+
+        No byte of them is left. The changes stay listed and cannot be undone.
+        """
+        return await self._ledger.erase(lambda db: _purge(db, self._workspace, holds), 0)
+
+    async def _found(self, statement: str, *given: SqlValue) -> list[ChangeRow]:
+        none: list[ChangeRow] = []
+        return await self._ledger.read(lambda db: _rows(db, statement, (self._workspace, *given)), none)
+
+
+def _intend(db: apsw.Connection, workspace: str, row: ChangeRow) -> int:
+    number: int = db.execute(_ADD, _values(workspace, row)).get
+    _run(db, _EXPIRE, (workspace, row.at - KEPT_SECONDS))
+    _run(db, _DROP_BEYOND, (workspace, KEPT_ROWS))
+    _run(db, _EMPTY_BEYOND, (workspace, KEPT_TOTAL_BYTES))
+    return number
+
+
+def _settle(db: apsw.Connection, workspace: str, number: int, state: ChangeState) -> None:
+    _run(db, _STATE, (state, number, state))
+    found = _rows(db, _ONE, (workspace, number))
+    if state is ChangeState.DONE and found and found[0].undoes:
+        undone = _rows(db, _ONE, (workspace, found[0].undoes))
+        _run(db, _STATE, (ChangeState.UNDONE, found[0].undoes, ChangeState.UNDONE))
+        # the undo of an undo: what that took back stands again
+        if undone and undone[0].undoes:
+            _run(db, _STATE, (ChangeState.DONE, undone[0].undoes, ChangeState.DONE))
+
+
+def _purge(db: apsw.Connection, workspace: str, holds: Callable[[str], bool]) -> int:
+    found = [
+        number
+        for number, hunks, why in db.execute(_WITH_LINES, (workspace,))
+        if holds(why) or any(holds(text) for hunk in _hunks(hunks) or () for text in _texts(hunk))
+    ]
+    for number in found:
+        _run(db, _EMPTY, (number,))
+    return len(found)
+
+
+def _texts(hunk: Hunk) -> list[str]:
+    """Return the texts of a change as they stood in the file, so that a memory of several lines is found."""
+    return ["\n".join((*hunk.above, *lines, *hunk.below)) for lines in (hunk.removed, hunk.added)]
+
+
+def _run(db: apsw.Connection, statement: str, given: tuple[SqlValue, ...]) -> None:
+    db.execute(statement, given)
+
+
+def _rows(db: apsw.Connection, statement: str, given: tuple[SqlValue, ...]) -> list[ChangeRow]:
+    return [_row(values) for values in db.execute(statement, given)]
+
+
+def _row(values: Sequence[SqlValue]) -> ChangeRow:
+    number, run, agent, writer, why, path, at, state, before, after, hunks, undoes = values
+    return ChangeRow(
+        id=int(number or 0),
+        run=str(run),
+        agent=str(agent),
+        writer=str(writer),
+        why=str(why),
+        path=RelativePath(str(path)),
+        at=float(at or 0),
+        state=ChangeState(str(state)),
+        hash_before=bytes(before or b""),  # type: ignore[arg-type]  # a BLOB
+        hash_after=bytes(after or b""),  # type: ignore[arg-type]  # a BLOB
+        hunks=_hunks(hunks),
+        undoes=int(undoes or 0),
+    )
+
+
+def _values(workspace: str, row: ChangeRow) -> tuple[SqlValue, ...]:
+    text = None if row.hunks is None else json.dumps([astuple(hunk) for hunk in row.hunks], ensure_ascii=False)
+    if text is not None and len(text) > KEPT_CHARS:
+        text = None
+    head = (workspace, row.run, row.agent, row.writer, row.why, row.path, row.at, row.state)
+    return (*head, row.hash_before, row.hash_after, text, row.undoes)
+
+
+def _hunks(text: SqlValue) -> tuple[Hunk, ...] | None:
+    if text is None:
+        return None
+    return tuple(
+        Hunk(line, tuple(removed), tuple(added), tuple(above), tuple(below), is_unique)
+        for line, removed, added, above, below, is_unique in json.loads(str(text))
+    )

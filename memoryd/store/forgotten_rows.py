@@ -1,0 +1,95 @@
+"""What the ledger has of a memory that is forgotten: deleted everywhere in one transaction, so that no byte is left."""
+
+from collections.abc import Callable, Iterator, Set
+from dataclasses import dataclass
+from typing import Final
+
+import apsw
+
+from memoryd.domain.memories.identity import MemoryId
+from memoryd.store.change_log import ChangeLog
+from memoryd.store.ledger import Ledger
+from memoryd.store.opinion_steps import forget_steps
+
+_OF_MEMORIES: Final = (
+    ("first_seen", "memory"),
+    ("opinion_steps", "opinion"),
+    ("opinion_steps", "evidence"),
+)
+"""Tables and columns that name memories: an id is a hash of what was said, and is not keyed."""
+_EXPIRED: Final = """
+SELECT id FROM changes WHERE workspace = ? AND writer = 'forget' AND hunks IS NOT NULL AND at < ?
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class PurgedRows:
+    """How many rows went, or lost their text."""
+
+    changes: int = 0
+    proposals: int = 0
+    held_answers: int = 0
+    steps: int = 0
+
+
+class ForgottenRows:
+    """The rows of one workspace. Verbs raise StoreError and Denied."""
+
+    def __init__(self, ledger: Ledger, workspace: str) -> None:
+        self._ledger = ledger
+        self._workspace = workspace
+        self._changes = ChangeLog(ledger, workspace)
+
+    async def purge(self, memories: Set[MemoryId], holds: Callable[[str], bool]) -> PurgedRows:
+        """Delete what names these memories, or has text that `holds`; no byte of it is left in file, log or copies."""
+        changes = await self._changes.purge(holds)
+        rows = await self._ledger.erase(lambda db: self._purge(db, memories, holds), PurgedRows())
+        return PurgedRows(changes, rows.proposals, rows.held_answers, rows.steps)
+
+    async def named(self) -> frozenset[MemoryId]:
+        """Return the memories that rows name, whether or not a line states them."""
+        none: frozenset[MemoryId] = frozenset()
+        return await self._ledger.read(lambda db: frozenset(self._named(db)), none)
+
+    async def expire(self, before: float) -> int:
+        """Take the lines out of forgettings that could be undone until then, in seconds since 1970; return how many."""
+        none: list[tuple[int]] = []
+        expired = await self._ledger.read(lambda db: _numbers(db, self._workspace, before), none)
+        if not expired:
+            return 0
+        await self._ledger.erase(
+            lambda db: db.executemany("UPDATE changes SET hunks = NULL WHERE id = ?", expired) and None, None
+        )
+        return len(expired)
+
+    def _purge(self, db: apsw.Connection, memories: Set[MemoryId], holds: Callable[[str], bool]) -> PurgedRows:
+        # what is left of an opinion's steps must still come out of each other
+        steps = forget_steps(db, self._workspace, sorted(memories))
+        steps += sum(self._drop(db, table, column, memories) for table, column in _OF_MEMORIES)
+        proposals = [
+            number
+            for number, *texts in db.execute(
+                "SELECT id, why, diff FROM proposals WHERE workspace = ?", (self._workspace,)
+            )
+            if any(map(holds, texts))
+        ]
+        db.executemany("DELETE FROM proposals WHERE id = ?", [(one,) for one in proposals])
+        answers = [number for number, text in db.execute("SELECT id, answer FROM held_answers") if holds(text)]
+        db.executemany("DELETE FROM held_answers WHERE id = ?", [(one,) for one in answers])
+        return PurgedRows(proposals=len(proposals), held_answers=len(answers), steps=steps)
+
+    def _drop(self, db: apsw.Connection, table: str, column: str, memories: Set[MemoryId]) -> int:
+        dropped = 0
+        for memory in memories:
+            db.execute(f"DELETE FROM {table} WHERE workspace = ? AND {column} = ?", (self._workspace, memory))
+            dropped += db.changes()
+        return dropped
+
+    def _named(self, db: apsw.Connection) -> Iterator[MemoryId]:
+        for table, column in _OF_MEMORIES:
+            rows = db.execute(f"SELECT DISTINCT {column} FROM {table} WHERE workspace = ?", (self._workspace,))
+            yield from (MemoryId(row[0]) for row in rows)
+
+
+def _numbers(db: apsw.Connection, workspace: str, before: float) -> list[tuple[int]]:
+    return [(int(row[0]),) for row in db.execute(_EXPIRED, (workspace, before))]
