@@ -25,6 +25,8 @@ MemorydError                 internal             500     1  `.hint` says what t
 ├── DownloadError                                            not fetched; `.is_permanent` says whether to try again
 ├── SidecarError             unavailable          503        a child program cannot be run, or ended at once
 ├── RerankerUnavailable      unavailable          503        not now: loading, backing off, no score; the order stands
+├── TextModelUnavailable     unavailable          503        not now; work goes on without
+│   └── TextAnswerRefused                                    this question alone has no answer of its shape
 └── EmbeddingError           unavailable          503        vectors cannot be had
     ├── EmbedderUnavailable                                  now: loading, backing off, no answer in time
     │   └── BudgetSpent                                      not today: `.fits` of the batch may still be sent
@@ -199,6 +201,17 @@ class RerankerUnavailable(MemorydError):
 
     code = ErrorCode.UNAVAILABLE
     http_status = 503
+
+
+class TextModelUnavailable(MemorydError):
+    """Not now: the text model loads, backs off, is late, or gives no answer of the shape that was asked for."""
+
+    code = ErrorCode.UNAVAILABLE
+    http_status = 503
+
+
+class TextAnswerRefused(TextModelUnavailable):
+    """The text model is there, and what it says of this question is no answer; it may answer the next one."""
 
 
 class EmbeddingError(MemorydError):

@@ -6,8 +6,12 @@ from zoneinfo import ZoneInfo
 from pydantic import AfterValidator, Field
 
 from memoryd.config.access import AccessSection, MemoryAccessSection
+from memoryd.config.core import CoreSection
+from memoryd.config.llm import LlmSection
 from memoryd.config.qa import QaSection
 from memoryd.config.qmd import QmdSection
+from memoryd.config.recall import RecallSection
+from memoryd.config.reflect import ReflectSection
 from memoryd.config.section import Section, Text
 from memoryd.config.sessions import SessionsSection
 from memoryd.domain.access import AccessRules
@@ -47,8 +51,16 @@ class MemorySection(Section):
     qa: QaSection = Field(
         default=QaSection(), description="Questions and answers of conversations, kept in the workspace."
     )
+    core: CoreSection = Field(default=CoreSection(), description="The small file that every session sees.")
+    llm: LlmSection = Field(
+        default=LlmSection(), description="A model that writes text: it may label memories and write prose; off."
+    )
+    recall: RecallSection = Field(default=RecallSection(), description="What is recalled, and how it is put in order.")
     qmd: QmdSection = Field(default=QmdSection(), description="The qmd sidecar; counts while `backend` is `qmd`.")
 
+    reflect: ReflectSection = Field(
+        default=ReflectSection(), description="When pages, opinions and proposals are made of what was retained."
+    )
     sessions: SessionsSection = Field(
         default=SessionsSection(), description="Transcripts of agent programs, and whose they are."
     )

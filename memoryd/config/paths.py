@@ -92,6 +92,11 @@ def spending_file() -> Path:
     return state_dir() / "spending.json"
 
 
+def text_calls_file() -> Path:
+    """Tell where it stands how many questions an endpoint for text was sent today."""
+    return state_dir() / "text-calls.json"
+
+
 def batch_jobs_dir() -> Path:
     """Tell where the jobs lie that a batch interface of a provider works on."""
     return state_dir() / "batches"

@@ -3,8 +3,8 @@
 import codecs
 import os
 import stat as stat_module
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -82,6 +82,15 @@ def read_lines(location: FileLocation, wanted: LineRange, *, max_bytes: int, fol
         if excerpt is not None:
             return excerpt
     raise NotNow(f"{location.relative!r} is being written", hint="ask again in a moment")
+
+
+def without(excerpt: Excerpt, asked: LineRange, hidden: Set[int]) -> Excerpt:
+    """Return an excerpt that began as it was asked for, with nothing on the lines of these numbers (from 1)."""
+    if not hidden:
+        return excerpt
+    lines = excerpt.lines.text.split("\n")
+    shown = ["" if asked.first + at in hidden else line for at, line in enumerate(lines)]
+    return replace(excerpt, lines=replace(excerpt.lines, text="\n".join(shown)))
 
 
 def _read_once(location: FileLocation, wanted: LineRange, max_bytes: int, follow_symlinks: bool) -> Excerpt | None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from memoryd.config.agents import overlay
+from memoryd.config.loading.llm_given import misgiven_text_model
 from memoryd.config.loading.raw import KeyPath, of_agent
 from memoryd.config.loading.transcripts_given import misgiven_folders
 from memoryd.config.memory_search import MemorySearchSection
@@ -49,7 +50,8 @@ def contradictions(config: Config, broken: Sequence[KeyPath] = ()) -> list[str]:
         found += [Contradiction(place, problem, keys) for problem, keys in _of_one(agent)]
     found += [*_shared_indexes(agents), *_sockets(agents)]
     told = [str(one) for one in found if not any(one.rests_on(place) for place in broken)]
-    return list(dict.fromkeys([*told, *misgiven_folders(config, agents)]))
+    told += [*misgiven_folders(config, agents), *misgiven_text_model(config, broken)]
+    return list(dict.fromkeys(told))
 
 
 def adjusted(config: Config) -> list[str]:

@@ -36,6 +36,7 @@ def exposures(config: Config, source: Path | None) -> list[Exposure]:
     found = [*_open_files(config), *_plain_keys(config, source)]
     for agent in config.resolved_agents():
         found += _in_the_clear(agent, config)
+    found += _memories_in_the_clear(config)
     return list(dict.fromkeys(found))
 
 
@@ -45,6 +46,8 @@ def _secrets(config: Config) -> Iterator[tuple[str, Secret]]:
         remote = agent.memory_search.remote
         held = {**remote.headers, **({"apiKey": remote.api_key} if remote.api_key else {})}
         yield from ((f"memorySearch.remote of agent {agent.id}", secret) for secret in held.values())
+    if config.memory.llm.api_key is not None:
+        yield "memory.llm.apiKey", config.memory.llm.api_key
     for name, entry in config.models.providers.items():
         held = {**entry.headers, **({"apiKey": entry.api_key} if entry.api_key else {})}
         yield from ((f"models.providers.{name}", secret) for secret in held.values())
@@ -79,12 +82,23 @@ def _in_the_clear(agent: Agent, config: Config) -> Iterator[Exposure]:
     addresses = [search.remote.base_url] if used else []
     addresses += [entry.base_url for name, entry in config.models.providers.items() if name in names]
     for address in addresses:
-        host = urlsplit(address or "").hostname or ""
-        if address and urlsplit(address).scheme == "http" and not _is_here(host):
-            yield Exposure(
-                f"notes of agent {agent.id}, and the key, if there is one, go to {host} unencrypted",
-                "use https://, or a tunnel that begins on this machine",
-            )
+        yield from _sent_in_the_clear(f"notes of agent {agent.id}", address)
+
+
+def _memories_in_the_clear(config: Config) -> Iterator[Exposure]:
+    llm = config.memory.llm
+    if llm.provider == "openai":
+        entry = config.models.providers.get("openai")
+        yield from _sent_in_the_clear("memories", llm.base_url or (entry.base_url if entry else None))
+
+
+def _sent_in_the_clear(what: str, address: str | None) -> Iterator[Exposure]:
+    host = urlsplit(address or "").hostname or ""
+    if address and urlsplit(address).scheme == "http" and not _is_here(host):
+        yield Exposure(
+            f"{what}, and the key, if there is one, go to {host} unencrypted",
+            "use https://, or a tunnel that begins on this machine",
+        )
 
 
 def _is_here(host: str) -> bool:

@@ -12,6 +12,7 @@ from memoryd.config.loading.consistency import adjusted, contradictions
 from memoryd.config.loading.decoding import read
 from memoryd.config.loading.exposure import exposures
 from memoryd.config.loading.included import includes
+from memoryd.config.loading.llm_given import text_model_notices
 from memoryd.config.loading.mending import mended
 from memoryd.config.loading.not_ours import set_foreign_aside
 from memoryd.config.loading.not_yet import differences, without_effect
@@ -50,7 +51,7 @@ def load(path: Path | None = None, overrides: Overrides = NO_OVERRIDES) -> Loade
     apply(overrides.over(from_variables), result.ours)
     config, changed = _validated(result.ours, [*result.problems, *problems], source)
     notices += [*result.notices, *changed, *without_effect(config), *differences(config)]
-    notices += transcript_notices(config.resolved_agents())
+    notices += [*transcript_notices(config.resolved_agents()), *text_model_notices(config)]
     return Loaded(config, [*notices, *map(str, exposures(config, source))], source)
 
 
