@@ -42,6 +42,7 @@ BLOCKS: Final = {kind: (block, width) for block, widths in _WIDTHS.items() for k
 """(weights in a block, bytes of a block) by tensor type, of ggml.h; a test compares them with the package `gguf`."""
 EMBEDDING_KEY: Final = "local.modelPath"
 RERANKING_KEY: Final = "query.rerank.modelPath"
+WRITING_KEY: Final = "memory.llm.model"
 """Keys that name a model; what is told of a file says which of them to mend."""
 HEAD_PREFIX: Final = "cls."
 

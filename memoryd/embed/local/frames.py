@@ -25,6 +25,9 @@ TEXT_CHARACTERS: Final = 128 * 1024
 RANK_POOLING: Final = "rank"
 """What a model is loaded with that scores pairs."""
 
+WRITE_POOLING: Final = "write"
+"""What a model is loaded with that writes text: nothing is pooled."""
+
 _LENGTHS: Final = struct.Struct(">II")
 
 
@@ -54,6 +57,25 @@ class Score:
     id: int
     question: str
     text: str
+
+    @property
+    def purpose(self) -> Purpose:
+        """Somebody waits for it, always."""
+        return Purpose.QUERY
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """To the worker: what to do and the data to do it with. One Written or NoResult answers it, in order.
+
+    `schema` is the JSON schema of the answer, as JSON; `max_tokens` bounds it.
+    """
+
+    id: int
+    task: str
+    data: str
+    schema: str
+    max_tokens: int
 
     @property
     def purpose(self) -> Purpose:
@@ -100,6 +122,14 @@ class Scored:
 
 
 @dataclass(frozen=True, slots=True)
+class Written:
+    """From the worker: a whole JSON text. Whether it fits the schema is for the daemon to see."""
+
+    id: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class NoResult:
     """From the worker: no usable result for this request."""
 
@@ -107,11 +137,12 @@ class NoResult:
     reason: str
 
 
-WorkerRequest = Embed | Score
-Message = Load | WorkerRequest | Cancel | Ready | Failed | Embedded | Scored | NoResult
+WorkerRequest = Embed | Score | Write
+Message = Load | WorkerRequest | Cancel | Ready | Failed | Embedded | Scored | Written | NoResult
 
 _KINDS: Final = {
-    kind.__name__.lower(): kind for kind in (Load, Embed, Score, Cancel, Ready, Failed, Embedded, Scored, NoResult)
+    kind.__name__.lower(): kind
+    for kind in (Load, Embed, Score, Write, Cancel, Ready, Failed, Embedded, Scored, Written, NoResult)
 }
 
 

@@ -24,6 +24,7 @@ from memoryd.embed.local.frames import (
     Ready,
     Score,
     WorkerRequest,
+    Write,
     receive,
     send,
 )
@@ -124,7 +125,7 @@ def _listen(connection: socket.socket, lanes: Lanes) -> None:
     try:
         while (message := receive(connection)) is not None:
             match message:
-                case Embed() | Score():
+                case Embed() | Score() | Write():
                     lanes.put(message)
                 case Cancel():
                     lanes.cancel(message.id)

@@ -5,7 +5,7 @@ from functools import partial
 
 from memoryd.embed.protocol import Purpose
 from memoryd.embed.remote.api import Api, Input, RawVector
-from memoryd.embed.remote.failures import CallError, Kind
+from memoryd.embed.remote.failures import CallError, FailureKind
 from memoryd.embed.remote.http import Endpoint, decode_json
 
 
@@ -24,7 +24,7 @@ class Channel:
             return await self._rows(self.api, inputs, purpose, attempts)
         except CallError as error:
             older = self.api.older
-            if error.kind is not Kind.MISSING or older is None or _names_model(error):
+            if error.kind is not FailureKind.MISSING or older is None or _names_model(error):
                 raise
         rows = [row for one in inputs for row in await self._rows(older, [one], purpose, attempts)]
         self.api = older
@@ -49,7 +49,7 @@ class Channel:
             # told while the answer is read, so that the gate counts it: vectors of two models are never mixed
             if self.dimensions not in {None, len(row)}:
                 raise CallError(
-                    Kind.CHANGED,
+                    FailureKind.CHANGED,
                     f"it now answers with {len(row)} dimensions, and {self.dimensions} are wanted",
                     hint="the model behind the address has changed; restart memoryd, or set outputDimensionality",
                 )

@@ -28,7 +28,7 @@ NO_QUOTA: Final = re.compile(r"insufficient_quota|exceeded your current quota|bi
 KEY_LIKE: Final = re.compile(r"\b(sk|pa|AIza|key|Bearer)[-_ ]?[A-Za-z0-9_\-*.]{12,}")
 
 
-class Kind(StrEnum):
+class FailureKind(StrEnum):
     """What helps."""
 
     OUTAGE = "outage"
@@ -56,7 +56,7 @@ class Kind(StrEnum):
 class CallError(Exception):
     """A call that brought no usable answer; `retry_after` in seconds if the endpoint named a time."""
 
-    def __init__(self, kind: Kind, reason: str, *, hint: str = "", retry_after: float | None = None) -> None:
+    def __init__(self, kind: FailureKind, reason: str, *, hint: str = "", retry_after: float | None = None) -> None:
         super().__init__(reason)
         self.kind = kind
         self.reason = reason
@@ -78,27 +78,27 @@ def meaning(status: int, body: bytes, retry_after: str, now: datetime) -> CallEr
 
 
 HINTS: Final = {
-    Kind.NO_ACCESS: "check the API key, and the account behind it",
-    Kind.MISSING: "check memorySearch.model and memorySearch.remote.baseUrl",
+    FailureKind.NO_ACCESS: "check the API key, and the account behind it",
+    FailureKind.MISSING: "check memorySearch.model and memorySearch.remote.baseUrl",
 }
 
 
-def _kind(status: int, message: str, body: bytes) -> Kind:
+def _kind(status: int, message: str, body: bytes) -> FailureKind:
     if status in {401, 402, 403, 407} or NO_KEY.search(message) or (status == 429 and _is_out_of_quota(body)):
-        return Kind.NO_ACCESS
+        return FailureKind.NO_ACCESS
     if status in {400, 413, 422, 500} and TOO_LONG.search(message):
-        return Kind.TOO_LONG
+        return FailureKind.TOO_LONG
     if status == 413 or (status in {400, 422, 500} and TOO_MANY.search(message)):
-        return Kind.TOO_MANY
+        return FailureKind.TOO_MANY
     if status == 429:
-        return Kind.BUSY
+        return FailureKind.BUSY
     if status in {404, 405, 410}:
-        return Kind.MISSING
+        return FailureKind.MISSING
     if status < 400:
-        return Kind.ELSEWHERE
+        return FailureKind.ELSEWHERE
     if status == 500:
-        return Kind.FAILING
-    return Kind.OUTAGE if status > 500 or status in {408, 425} else Kind.REFUSED
+        return FailureKind.FAILING
+    return FailureKind.OUTAGE if status > 500 or status in {408, 425} else FailureKind.REFUSED
 
 
 def _is_out_of_quota(body: bytes) -> bool:

@@ -10,11 +10,11 @@ from typing import Final
 
 from memoryd.embed.protocol import Purpose
 from memoryd.embed.remote.credentials import Credentials
-from memoryd.embed.remote.failures import CallError, Kind
+from memoryd.embed.remote.failures import CallError, FailureKind
 from memoryd.embed.remote.remote_settings import HOLD
 from memoryd.retry import Retry
 
-NOT_ITS_FAULT: Final = frozenset({Kind.REFUSED, Kind.TOO_LONG, Kind.TOO_MANY, Kind.BUSY})
+NOT_ITS_FAULT: Final = frozenset({FailureKind.REFUSED, FailureKind.TOO_LONG, FailureKind.TOO_MANY, FailureKind.BUSY})
 """An endpoint that answers so works: the text, its length or the hurry is to blame."""
 
 
@@ -100,7 +100,7 @@ class EndpointGate:
         if started < self._entered_at:
             return
         self.reason = error.reason
-        if error.kind is Kind.BUSY:
+        if error.kind is FailureKind.BUSY:
             self._hold(purpose, error.retry_after)
         if self._is_admitted and error.kind in NOT_ITS_FAULT:
             self.answered()
@@ -130,7 +130,7 @@ class EndpointGate:
             self._failed_at = self._retry.now()
 
     def _leave_alone(self, error: CallError) -> None:
-        if error.retry_after is not None and error.kind is not Kind.BUSY:
+        if error.retry_after is not None and error.kind is not FailureKind.BUSY:
             self._left_alone_until = max(self._left_alone_until, self._retry.now() + error.retry_after)
             self._retry.hold(error.retry_after)
 

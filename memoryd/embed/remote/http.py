@@ -18,7 +18,7 @@ import httpx
 
 from memoryd import __version__
 from memoryd.embed.protocol import Purpose
-from memoryd.embed.remote.failures import CallError, Kind, meaning, redacted
+from memoryd.embed.remote.failures import CallError, FailureKind, meaning, redacted
 from memoryd.embed.remote.gate import EndpointGate
 from memoryd.embed.remote.remote_settings import CallTimeouts
 from memoryd.models.source import LOOPBACK
@@ -29,7 +29,7 @@ HEAVY_BYTES: Final = 256 << 10
 """A larger answer is decoded in a thread."""
 REDIRECTS: Final = 3
 KEEPS_METHOD: Final = frozenset({307, 308})
-AGAIN: Final = frozenset({Kind.OUTAGE, Kind.BUSY, Kind.FAILING})
+AGAIN: Final = frozenset({FailureKind.OUTAGE, FailureKind.BUSY, FailureKind.FAILING})
 """What another try may cure."""
 
 Decoded = TypeVar("Decoded")
@@ -66,11 +66,13 @@ class Endpoint:
         concurrency: int,
         timeouts: CallTimeouts,
         gate: EndpointGate,
+        answer_bytes: int | None = None,
     ) -> None:
         self.base = httpx.URL(base_url.rstrip("/"))
         self._secrets = (*secrets, self.base.password)
         self._timeouts = timeouts
         self._gate = gate
+        self._answer_bytes = ANSWER_BYTES if answer_bytes is None else answer_bytes
         self._slots = asyncio.Semaphore(concurrency)
         self._client = httpx.AsyncClient(
             headers={"user-agent": f"memoryd/{__version__}", **headers, "accept-encoding": "identity"},
@@ -104,17 +106,19 @@ class Endpoint:
         json_body: object = None,
         texts: Sequence[str] = (),
         attempts: int | None = None,
+        within: float | None = None,
         **content: Any,  # what httpx sends: content=, files=, data=, headers=
     ) -> Decoded:
         """Call and decode, with retries; raises CallError, redacted: no key and none of `texts` stand in it.
 
-        A question must be answered within `timeouts.query`, retries and all.
+        A question must be answered within `timeouts.query`, retries and all, or within `within` seconds, if less.
         """
         if json_body is not None:
             content["content"] = await asyncio.to_thread(_encoded, json_body)
             content["headers"] = {"Content-Type": "application/json"}
         request = self._client.build_request(method, url, **content)
-        deadline = time.monotonic() + self._timeouts.query.total_seconds() if purpose is Purpose.QUERY else None
+        seconds = min(self._timeouts.query.total_seconds(), float("inf") if within is None else within)
+        deadline = time.monotonic() + seconds if purpose is Purpose.QUERY else None
         call = _Call(request, purpose, decode, texts, deadline)
         try:
             return await self._tried(call, attempts or self._timeouts.attempts)
@@ -146,7 +150,7 @@ class Endpoint:
 
     def _not_now(self, wait: float) -> CallError:
         later = f"; next try in {wait:.0f} s" if wait >= 1 else ""
-        return CallError(Kind.OUTAGE, f"{self._gate.reason}{later}")
+        return CallError(FailureKind.OUTAGE, f"{self._gate.reason}{later}")
 
     async def _attempt(self, call: _Call[Decoded]) -> Decoded:
         async with self._slot(call.purpose):
@@ -158,10 +162,10 @@ class Endpoint:
                     answer = await self._exchange(call.request, call.decode)
             except TimeoutError:
                 is_late = True
-                error = CallError(Kind.OUTAGE, f"no answer within {limit:.1f} s")
+                error = CallError(FailureKind.OUTAGE, f"no answer within {limit:.1f} s")
             except httpx.RequestError as exc:
                 is_late = isinstance(exc, httpx.TimeoutException)
-                error = CallError(Kind.OUTAGE, _in_words(exc))
+                error = CallError(FailureKind.OUTAGE, _in_words(exc))
             except CallError as exc:
                 error = exc
             else:
@@ -185,12 +189,12 @@ class Endpoint:
             if not response.is_success:
                 body = await _read(response, ERROR_BYTES, is_cut=True)
                 raise meaning(response.status_code, body, response.headers.get("Retry-After", ""), datetime.now(UTC))
-            body = await _read(response, ANSWER_BYTES)
+            body = await _read(response, self._answer_bytes)
         try:
             return await asyncio.to_thread(decode, body) if len(body) > HEAVY_BYTES else decode(body)
         except (ValueError, RecursionError) as exc:
             # json says where a text breaks, and quotes nothing of it
-            raise CallError(Kind.FAILING, f"an answer that cannot be used: {exc}") from exc
+            raise CallError(FailureKind.FAILING, f"an answer that cannot be used: {exc}") from exc
 
     @asynccontextmanager
     async def _followed(self, request: httpx.Request) -> AsyncIterator[httpx.Response]:
@@ -198,7 +202,7 @@ class Endpoint:
         for _ in range(REDIRECTS):
             if self._client.is_closed:
                 # a question may have waited at the gate while the provider was opened anew, with another key
-                raise CallError(Kind.OUTAGE, "it is being opened anew")
+                raise CallError(FailureKind.OUTAGE, "it is being opened anew")
             response = await self._client.send(request, stream=True)
             try:
                 if response.next_request is None:
@@ -209,7 +213,7 @@ class Endpoint:
                 await response.aclose()
                 # it and its stream hold each other, and with them the megabytes that a picture is sent as
                 del response.stream
-        raise CallError(Kind.ELSEWHERE, "redirects without end")
+        raise CallError(FailureKind.ELSEWHERE, "redirects without end")
 
     def _next(self, request: httpx.Request, response: httpx.Response, there: httpx.URL) -> httpx.Request:
         is_read = request.method == "GET"
@@ -223,7 +227,7 @@ class Endpoint:
         if is_read and (there.scheme == "https" or there.host in LOOPBACK):
             return httpx.Request("GET", there)
         raise CallError(
-            Kind.ELSEWHERE,
+            FailureKind.ELSEWHERE,
             f"{response.status_code}, it redirects to {there.scheme}://{there.host}",
             hint="if that is right, put the address there into memorySearch.remote.baseUrl",
         )
@@ -248,7 +252,7 @@ async def _read(response: httpx.Response, limit: int, *, is_cut: bool = False) -
         if len(body) > limit:
             if is_cut:
                 return bytes(body[:limit])
-            raise CallError(Kind.FAILING, f"an answer of more than {limit >> 20} MiB")
+            raise CallError(FailureKind.FAILING, f"an answer of more than {limit >> 20} MiB")
     return bytes(body)
 
 

@@ -9,12 +9,12 @@ from memoryd.domain.vector import Vector
 from memoryd.embed.protocol import Attachment, Passage, Purpose, Unembeddable
 from memoryd.embed.remote.api import RawVector
 from memoryd.embed.remote.channel import Channel
-from memoryd.embed.remote.failures import CallError, Kind
+from memoryd.embed.remote.failures import CallError, FailureKind
 from memoryd.embed.remote.gemini import GeminiApi
 from memoryd.embed.remote.normalising import vector_of
 from memoryd.embed.remote.splitting import SUSPECT, Splitter
 
-NOT_THIS_FILE: Final = frozenset({Kind.REFUSED, Kind.TOO_LONG, Kind.TOO_MANY})
+NOT_THIS_FILE: Final = frozenset({FailureKind.REFUSED, FailureKind.TOO_LONG, FailureKind.TOO_MANY})
 
 MediaAnswers = dict[bytes, Vector | Unembeddable]
 """By the SHA-256 of the bytes."""

@@ -11,7 +11,7 @@ from memoryd.embed.protocol import EmbedderIdentity, Passage, Purpose, Unembedda
 from memoryd.embed.remote.api import Input
 from memoryd.embed.remote.catalogue import ESTIMATE_MARGIN
 from memoryd.embed.remote.channel import Channel
-from memoryd.embed.remote.failures import CallError, Kind
+from memoryd.embed.remote.failures import CallError, FailureKind
 from memoryd.embed.remote.media_sender import MediaAnswers, MediaSender
 from memoryd.embed.remote.normalising import vector_of
 from memoryd.embed.remote.prompts import PromptTemplate
@@ -22,7 +22,7 @@ TEXT_CHARACTERS: Final = 128 * 1024
 TITLE_CHARACTERS: Final = 512
 KEPT: Final = 4096
 """How many vectors of calls that failed in part are kept for the next call."""
-NOT_THIS_TEXT: Final = frozenset({Kind.REFUSED, Kind.TOO_LONG, Kind.TOO_MANY})
+NOT_THIS_TEXT: Final = frozenset({FailureKind.REFUSED, FailureKind.TOO_LONG, FailureKind.TOO_MANY})
 
 
 class RemoteEmbedder:

@@ -11,7 +11,7 @@ from memoryd.embed.protocol import Purpose, Unembeddable
 from memoryd.embed.remote.api import Input
 from memoryd.embed.remote.catalogue import BUSY_ITEMS
 from memoryd.embed.remote.channel import Channel
-from memoryd.embed.remote.failures import CallError, Kind
+from memoryd.embed.remote.failures import CallError, FailureKind
 from memoryd.embed.remote.normalising import vector_of
 
 log = structlog.get_logger(__name__)
@@ -22,7 +22,7 @@ PROBE: Final = Input("memory")
 """A text that says nothing about the user and that every model embeds."""
 SHORTEST: Final = 64
 """Characters below which a text that is called too long is not halved any more."""
-SUSPECT: Final = frozenset({Kind.REFUSED, Kind.FAILING})
+SUSPECT: Final = frozenset({FailureKind.REFUSED, FailureKind.FAILING})
 """The texts may be the cause, or the settings, or the endpoint: a probe tells."""
 
 
@@ -69,25 +69,25 @@ class Splitter:
 
     async def _smaller(self, part: Sequence[Input], error: CallError, answers: Answers) -> None:
         """Go on after a refusal: in halves, or, with a text that stands alone, with less of it."""
-        if error.kind not in SUSPECT | {Kind.TOO_MANY, Kind.TOO_LONG}:
+        if error.kind not in SUSPECT | {FailureKind.TOO_MANY, FailureKind.TOO_LONG}:
             raise error
         if len(part) == 1:
             answers[part[0]] = await self._alone(part[0], error, answers)
             return
         middle = len(part) // 2
-        if error.kind is Kind.TOO_MANY:
+        if error.kind is FailureKind.TOO_MANY:
             self._items = min(self._items, max(1, middle))
             log.info("smaller embedding requests from now on", texts=self._items, reason=error.reason)
         for half in (part[:middle], part[middle:]):
             try:
-                await self._send(half, half, answers, attempts=1 if error.kind is Kind.FAILING else None)
+                await self._send(half, half, answers, attempts=1 if error.kind is FailureKind.FAILING else None)
             except CallError as again:
                 await self._smaller(half, again, answers)
 
     async def _alone(self, item: Input, error: CallError, answers: Answers) -> Vector | Unembeddable:
         """Return the vector of as much of a text's beginning as the endpoint takes."""
         text = item.text
-        while error.kind in {Kind.TOO_LONG, Kind.TOO_MANY} and len(text) > SHORTEST:
+        while error.kind in {FailureKind.TOO_LONG, FailureKind.TOO_MANY} and len(text) > SHORTEST:
             text = text[: len(text) // 2]
             try:
                 await self._send([Input(text, item.title)], [item], answers)
@@ -95,6 +95,6 @@ class Splitter:
                 error = again
             else:
                 return answers[item]
-        if error.kind in SUSPECT | {Kind.TOO_LONG, Kind.TOO_MANY}:
+        if error.kind in SUSPECT | {FailureKind.TOO_LONG, FailureKind.TOO_MANY}:
             return Unembeddable(error.reason)
         raise error

@@ -23,7 +23,7 @@ from memoryd.embed.protocol import EmbedderIdentity, Passage, Purpose, Unembedda
 from memoryd.embed.remote.api import Input
 from memoryd.embed.remote.batch.batch_api import BatchRequest, JobState, batch_api
 from memoryd.embed.remote.batch.job_notes import BatchJob, JobFolder, Stage
-from memoryd.embed.remote.failures import CallError, Kind
+from memoryd.embed.remote.failures import CallError, FailureKind
 from memoryd.embed.remote.http import Decode, Decoded, decode_json
 from memoryd.embed.remote.normalising import vector_of
 from memoryd.embed.remote.remote_embedder import RemoteEmbedder, unavailable
@@ -171,7 +171,7 @@ class BatchEmbedder:
         try:
             states = await self._ask(self._api.latest(), lambda body: self._api.states(decode_json(body)))
         except CallError as error:
-            if error.kind is not Kind.MISSING:
+            if error.kind is not FailureKind.MISSING:
                 raise
             states = []
         for state in states:
@@ -204,7 +204,7 @@ class BatchEmbedder:
             # once only: a second try could make a second job, and both would be paid for
             state = await self._ask(self._api.create(file, name), self._state, attempts=1)
         except CallError as error:
-            if error.kind in {Kind.OUTAGE, Kind.BUSY, Kind.FAILING}:
+            if error.kind in {FailureKind.OUTAGE, FailureKind.BUSY, FailureKind.FAILING}:
                 raise
             await asyncio.to_thread(self._folder.remove, job)
             self._failed(error.reason)
@@ -217,7 +217,7 @@ class BatchEmbedder:
         try:
             state = await self._ask(self._api.status(job.id), self._state)
         except CallError as error:
-            if error.kind is not Kind.MISSING:
+            if error.kind is not FailureKind.MISSING:
                 raise
             return await self._end(job, (), "the provider does not know it any more")
         if state.is_over:
@@ -264,7 +264,7 @@ class BatchEmbedder:
         try:
             return await self._ask(self._api.content(file), self._answers)
         except CallError as error:
-            if error.kind is not Kind.MISSING:
+            if error.kind is not FailureKind.MISSING:
                 raise
             return {}
 

@@ -1,0 +1,157 @@
+"""The writing worker: a child process that loads one GGUF with llama.cpp and answers in JSON, under a grammar.
+
+Run as `python -m memoryd.llm.local.llama_writer FD`, FD being one end of a socket pair, with the end of which
+it ends.
+"""
+
+import ctypes
+import json
+import re
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from memoryd.embed.local.frames import WRITE_POOLING, Load, Message, NoResult, WorkerRequest, Write, Written
+from memoryd.embed.local.llama_model import ErrorLog, library
+from memoryd.embed.local.worker_program import LoadError, serve
+from memoryd.llm.local.chat_form import ChatForm
+
+SEED: Final = 7
+BATCH: Final = 256
+"""Tokens computed at once; a larger batch takes more memory and is hardly faster on a processor."""
+PIECE_BYTES: Final = 1024
+"""More than any token is long."""
+_CHARACTER: Final = re.compile(r"^char ::= .*$", re.MULTILINE)
+_VALID: Final = (
+    r"char ::= [\x20-\x21\x23-\x5B\x5D-\x7E\u00A0-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]"
+    r' | "\\" ["\\/bfnrt]'
+)
+"""What a string may hold, RFC 8259 section 7, of Unicode alone and without escaped halves of characters.
+
+The grammar that llama-cpp-python makes of a schema allows control characters, which are no JSON.
+"""
+
+
+class WritingModel:
+    """A loaded model that answers in JSON; it gives no numbers."""
+
+    dimensions = 0
+
+    def __init__(self, library: Any, llama: Any, is_unwanted: Callable[[], bool]) -> None:
+        self._library = library
+        self._llama = llama
+        self._is_unwanted = is_unwanted
+        # llama.cpp keeps the pointer only
+        self._abort = library.ggml_abort_callback(lambda _data: is_unwanted())
+        library.llama_set_abort_callback(llama.ctx, self._abort, None)
+        self._vocabulary = library.llama_model_get_vocab(llama.model)
+        self._piece = ctypes.create_string_buffer(PIECE_BYTES)
+        self.context = int(llama.n_ctx())
+        self._form = self._chat_form()
+
+    def answer(self, request: WorkerRequest) -> Message:
+        """Return the answer to a task, or why there is none."""
+        if not isinstance(request, Write):
+            return NoResult(request.id, "a chat model writes only")
+        tokens = self._tokens(request)
+        if len(tokens) + request.max_tokens > self.context:
+            needed = f"{len(tokens)} tokens and an answer of {request.max_tokens}"
+            return NoResult(request.id, f"the question has {needed}, and the model takes {self.context} in all")
+        try:
+            return self._written(request, tokens)
+        except (RuntimeError, ValueError) as exc:
+            return NoResult(request.id, "cancelled" if self._is_unwanted() else f"it cannot be computed: {exc}")
+
+    def _tokens(self, request: Write) -> list[int]:
+        tokens, begin = self._form.tokens(request.task, request.data), int(self._llama.token_bos())
+        has_begin = bool(self._library.llama_vocab_get_add_bos(self._vocabulary)) and begin >= 0
+        return [begin, *tokens] if has_begin and tokens[:1] != [begin] else tokens
+
+    def _written(self, request: Write, tokens: list[int]) -> Message:
+        grammar = grammar_of(request.schema)
+        # from the beginning: what is left of another question, computed in other batches, may differ in its last bits
+        self._llama.reset()
+        text = bytearray()
+        for count, token in enumerate(self._llama.generate(tokens, temp=0.0, repeat_penalty=1.0, grammar=grammar), 1):
+            if self._is_unwanted():
+                return NoResult(request.id, "cancelled")
+            text += self._text_of(token)
+            if text.rstrip().endswith(b"}") and _is_whole(found := _decoded(text)):
+                return Written(request.id, found)
+            if count >= request.max_tokens or self._library.llama_vocab_is_eog(self._vocabulary, token):
+                break
+        return NoResult(request.id, f"no whole answer within {request.max_tokens} tokens")
+
+    def _text_of(self, token: int, *, is_mark_shown: bool = False) -> bytes:
+        buffer = self._piece
+        size = self._library.llama_token_to_piece(self._vocabulary, token, buffer, len(buffer), 0, is_mark_shown)
+        return buffer.raw[: max(0, size)]
+
+    def _chat_form(self) -> ChatForm:
+        llama, template = self._llama, self._library.llama_model_chat_template(self._llama.model, None)
+        begin, end = (
+            self._text_of(mark, is_mark_shown=True).decode(errors="replace") if mark >= 0 else ""
+            for mark in (int(llama.token_bos()), int(llama.token_eos()))
+        )
+        return ChatForm(
+            template.decode(errors="replace") if template else "",
+            bos=begin,
+            eos=end,
+            tokenise=lambda text, has_marks: list(llama.tokenize(text, add_bos=False, special=has_marks)),
+        )
+
+
+def grammar_of(schema: str) -> Any:
+    """Return llama.cpp's grammar of a JSON schema; raises ValueError for one that it cannot make a grammar of."""
+    from llama_cpp.llama_grammar import LlamaGrammar, json_schema_to_gbnf
+
+    try:
+        rules = json_schema_to_gbnf(schema)
+    except Exception as exc:
+        raise ValueError(f"no grammar can be made of the schema: {type(exc).__name__}") from exc
+    return LlamaGrammar.from_string(_CHARACTER.sub(lambda _rule: _VALID, rules), verbose=False)
+
+
+def _decoded(text: bytearray) -> str:
+    """Return the text; bytes that are no UTF-8, which a grammar lets pass as one character, become one."""
+    return re.sub("\ufffd+", "\ufffd", text.decode(errors="replace"))
+
+
+def _is_whole(text: str) -> bool:
+    """Tell whether this is a whole JSON text, after which a model may go on with blanks."""
+    with suppress(ValueError):
+        json.loads(text)
+        return True
+    return False
+
+
+def load(order: Load, is_unwanted: Callable[[], bool]) -> WritingModel:
+    """Load the model; raises LoadError. An answer may take minutes: one that nobody waits for is broken off."""
+    if order.pooling != WRITE_POOLING:
+        raise LoadError(f"pooling {order.pooling!r} is not {WRITE_POOLING}")
+    if not Path(order.model).is_file():
+        raise LoadError("no such file")
+    llama_cpp = library()
+    errors = ErrorLog(llama_cpp)
+    try:
+        llama = llama_cpp.Llama(
+            order.model,
+            n_ctx=order.context,
+            n_batch=BATCH,
+            n_ubatch=BATCH,
+            n_threads=order.threads,
+            n_threads_batch=order.threads,
+            seed=SEED,
+            no_perf=True,
+            verbose=False,
+        )
+    except Exception as exc:
+        # it compiles the chat template, too, which is a program and may fail in any way
+        raise LoadError(f"{errors.reason()} ({type(exc).__name__}: {exc})") from exc
+    return WritingModel(llama_cpp, llama, is_unwanted)
+
+
+if __name__ == "__main__":
+    serve(int(sys.argv[1]), load)
