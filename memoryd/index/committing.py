@@ -106,8 +106,8 @@ class Committer:
         rows = [_file_row(reading, self._chunks) for reading in changed]
         # a picture's chunk says nothing of its bytes, and must not be taken for one that stays
         anew = [is_forced or row.chunker == MEDIA_CHUNKER for row in rows]
-        files = map(FileContent, rows, (reading.chunks for reading in changed), anew)
-        done = await self._database.documents.put(list(files))
+        chunks, pages = [reading.chunks for reading in changed], [reading.page for reading in changed]
+        done = await self._database.documents.put(list(map(FileContent, rows, chunks, anew, pages)))
         for row, indexed in zip(rows, done, strict=True):
             self._table.put(row.path, Known(row.stat, row.read_at_ns, row.sha256))
             self._withdrawn.release([row.path])

@@ -9,6 +9,8 @@ import structlog
 
 from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.domain.media import LABELS, Media, Modality, modality_of
+from memoryd.domain.memories.book import EntityPage
+from memoryd.domain.memories.entity_pages import entity_page_of
 from memoryd.domain.syncplan import Known
 from memoryd.domain.text.entries import ChunkEntry, ChunkSettings, each_entry, media_entries
 from memoryd.domain.text.lines import PADDING
@@ -57,6 +59,7 @@ class Reading:
     chunks: Entries = ()
     reason: str = ""
     lines: int = 1
+    page: EntityPage | None = None
 
     @property
     def read_stamp(self) -> Stamp:
@@ -141,10 +144,10 @@ class Reader:
             return Reading(path, ReadStatus.LEFT_OUT, stamp, reason=reason)
         if self.rules.hold is not None:
             return Reading(path, ReadStatus.HELD, reason=self.rules.hold.reason)
-        entries = with_pauses(each_entry(data, self.settings))
+        entries = with_pauses(each_entry(data, self.settings, path))
         chunks = Spool(self._wanted(entries), self.spool) if size > LARGE_BYTES else tuple(entries)
         lines = data.count(b"\n", 0, size) + (size > 0 and data[size - 1] != ord("\n"))
-        return Reading(path, ReadStatus.CHANGED, stamp, chunks, lines=lines)
+        return Reading(path, ReadStatus.CHANGED, stamp, chunks, lines=lines, page=entity_page_of(data, path))
 
     def _wanted(self, entries: Iterable[ChunkEntry]) -> Iterator[ChunkEntry]:
         for entry in entries:

@@ -7,6 +7,7 @@ from itertools import accumulate
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.media import modality_of
+from memoryd.domain.memories.sections import holds_memories, is_daily_log
 from memoryd.domain.syncplan import Known, SyncPlan
 from memoryd.files.scanner import Scan
 from memoryd.index.reading import LARGE_BYTES, Reader, Reading, ReadStatus
@@ -16,6 +17,7 @@ READ_AHEAD_FILES, READ_AHEAD_BYTES = 128, LARGE_BYTES
 """How much is read, cut and committed in one go."""
 ASKED_BYTES, ASKED_BATCH_BYTES = 2**20, 2**17
 """How much a question waits for, and how much of it is committed in one go, so that what is done in time counts."""
+_BANK = "bank/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +70,21 @@ def round_of(
     # under rules that nobody knows, the new name may be private; the old one goes when its grace has passed
     came_from = {new: old for old, new in todo.rename} if reader.rules.hold is None else {}
     renamed = {
-        # the text of a picture or sound is its name
-        new: replace(known[old], is_stale=known[old].is_stale or modality_of(new) is not None)
+        new: replace(known[old], is_stale=known[old].is_stale or _says_something_else(old, new))
         for new, old in came_from.items()
     }
     return Round(seen, reader, {**known, **renamed}, came_from, is_forced)
+
+
+def _says_something_else(old: RelativePath, new: RelativePath) -> bool:
+    """Tell whether the same bytes are cut in another way under a new name.
+
+    The text of a picture or sound is its name, and whether a bullet is a memory, or a page one of an entity, is told
+    by the path, too. From one log to another all lines stay what they are.
+    """
+    if is_daily_log(old) and is_daily_log(new):
+        return False
+    return modality_of(new) is not None or any(holds_memories(path) or path.startswith(_BANK) for path in (old, new))
 
 
 def read_under_the_rules(work: Round, batch: Sequence[RelativePath]) -> list[Reading]:

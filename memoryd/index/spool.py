@@ -6,9 +6,10 @@ import weakref
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from memoryd.domain.memories.identity import MemoryId
 from memoryd.domain.text.entries import ChunkEntry, ChunkWords, PassageEntry
 
-_Plain = tuple[int, int, str, str, bytes, tuple[tuple[int, int, bytes], ...], tuple[str, str, str]]
+_Plain = tuple[int, int, str, str, bytes, tuple[tuple[int, int, bytes], ...], tuple[str, str, str], str]
 
 
 class Spool:
@@ -37,10 +38,12 @@ def _plain(entry: ChunkEntry) -> _Plain:
     """Return the values of an entry: a transaction waits while they are read back, and classes cost most of that."""
     passages = tuple((it.start, it.stop, it.hash) for it in entry.passages)
     words = (entry.words.body, entry.words.heading, entry.words.parts)
-    return entry.start_line, entry.end_line, entry.heading, entry.text, entry.hash, passages, words
+    return entry.start_line, entry.end_line, entry.heading, entry.text, entry.hash, passages, words, entry.memory or ""
 
 
 def _entry(plain: _Plain) -> ChunkEntry:
-    start_line, end_line, heading, text, digest, spans, words = plain
+    start_line, end_line, heading, text, digest, spans, words, memory = plain
     passages = tuple(PassageEntry(*span) for span in spans)
-    return ChunkEntry(start_line, end_line, heading, text, digest, passages, ChunkWords(*words))
+    return ChunkEntry(
+        start_line, end_line, heading, text, digest, passages, ChunkWords(*words), MemoryId(memory) or None
+    )

@@ -1,13 +1,15 @@
 """From the files that qmd names to the passages that answer: read as they are now, and judged by the question."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from datetime import UTC
 
 from memoryd.domain.documents import RelativePath, Source
+from memoryd.domain.memories.lines_beyond import lines_beyond
 from memoryd.domain.syncplan import Known
-from memoryd.domain.text.chunking import Chunk, chunk
-from memoryd.domain.text.entries import ChunkSettings
+from memoryd.domain.text.chunking import Chunk, each_chunk
+from memoryd.domain.text.entries import ChunkSettings, apart_of
+from memoryd.domain.text.lines import padded
 from memoryd.files.octets import Content
 from memoryd.qmd.output import QmdHit
 from memoryd.qmd.result_files import ResultFile, ResultFiles
@@ -51,11 +53,13 @@ class Passages:
             return None
         if not query.filters.admits(file.path, Source.MEMORY, content.stat.mtime_ns):
             return None
-        row = self._best_part(content, file, hit, terms, query)
+        beyond = _beyond(content, file, query)
+        row = self._best_part(content, file, hit, terms, query, beyond)
         if row is None:
             return None
         held = _held(row.text, terms)
-        is_unchanged = bool(hit.docid) and content.sha256.hex().startswith(hit.docid)
+        # by which lines qmd found it nobody knows: if some are for others, a word of theirs must not tell itself
+        is_unchanged = bool(hit.docid) and content.sha256.hex().startswith(hit.docid) and not beyond
         if not held and not is_unchanged:
             return None
         # qmd tells its order and its score; what stands behind them, it keeps for itself
@@ -63,17 +67,30 @@ class Passages:
         return Hit(row, hit.score, hit.score, ranks=Ranks(merged=rank), terms=held, because=because)
 
     def _best_part(
-        self, content: Content, file: ResultFile, hit: QmdHit, terms: tuple[str, ...], query: Query
+        self,
+        content: Content,
+        file: ResultFile,
+        hit: QmdHit,
+        terms: tuple[str, ...],
+        query: Query,
+        beyond: Container[int],
     ) -> ChunkRow | None:
         """Return the chunk with most of the terms, the one that holds the line of the result if there is a tie.
 
-        What lacks a phrase of the question or holds an excluded word is no part of the answer.
+        What lacks a phrase of the question or holds an excluded word is no part of the answer, nor what begins on a
+        line beyond the asker's reach.
         """
         question = query.question
-        parts = chunk(content.text, tokens=self._chunking.tokens, overlap=self._chunking.overlap)
-        rows = (_row(content, file, part) for part in parts)
+        data = padded(content.text)
+        apart = tuple(apart_of(data, RelativePath(file.path)))
+        parts = each_chunk(data, tokens=self._chunking.tokens, overlap=self._chunking.overlap, apart=apart)
+        rows = (_row(content, data, file, part) for part in parts)
         return max(
-            (row for row in rows if question.allows([row.text, row.heading, row.path])),
+            (
+                row
+                for row in rows
+                if row.start_line not in beyond and question.allows([row.text, row.heading, row.path])
+            ),
             key=lambda row: (len(_held(row.text, terms)), row.start_line <= hit.line <= row.end_line),
             default=None,
         )
@@ -90,8 +107,14 @@ def place_in_answer(chunk: ChunkRow) -> tuple[str, int]:
     return chunk.path, chunk.start_line
 
 
-def _row(content: Content, file: ResultFile, part: Chunk) -> ChunkRow:
-    text = content.text[part.start : part.end]
+def _beyond(content: Content, file: ResultFile, query: Query) -> frozenset[int]:
+    if query.reach is None:
+        return frozenset()
+    return lines_beyond(padded(content.text), RelativePath(file.path), query.reach)
+
+
+def _row(content: Content, data: bytes, file: ResultFile, part: Chunk) -> ChunkRow:
+    text = data[part.start : part.end].decode("utf-8", "surrogatepass")
     lines = part.start_line, part.end_line
     known = Known(content.stat, content.read_at_ns, content.sha256)
     mtime_ns = content.stat.mtime_ns

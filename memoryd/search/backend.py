@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Literal, Protocol
 
 from memoryd.domain.documents import RelativePath, Source
+from memoryd.domain.memories.reach import MemoryReach
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.floors import Floors
 from memoryd.domain.ranking.questions import Question, parse_question
@@ -42,6 +43,8 @@ class Query:
     """Until when (monotonic clock) the index may be waited for, so that it follows the disk."""
     is_explained: bool = False
     """Whether misses are told, too."""
+    reach: MemoryReach | None = None
+    """Whose memories may be told; None: nobody asks who could be told too much."""
 
     @property
     def question(self) -> Question:

@@ -61,6 +61,11 @@ class BuiltinSearch:
         )
 
     @property
+    def vector_arm(self) -> VectorArm:
+        """The arm of meaning: whoever asks more of the same workspace shares its vectors in memory."""
+        return self._vector_arm
+
+    @property
     def vector_index(self) -> VectorIndex | None:
         """The vectors that the last question was asked of."""
         return self._vector_arm.latest
@@ -142,7 +147,11 @@ class BuiltinSearch:
             async with asyncio.timeout(max(0.0, end - time.monotonic())):
                 asked = query.question
                 statistics = await self._database.words.statistics(
-                    asked.terms, list(base_scores), asked.dates, commonness=commonness
+                    asked.terms,
+                    list(base_scores),
+                    asked.dates,
+                    commonness=commonness,
+                    uncounted=query.untold.chunks,
                 )
         return ranked(candidates.evidence, base_scores, statistics, min_score=query.min_score)
 

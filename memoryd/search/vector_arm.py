@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from memoryd.domain.ranking.deepening import DEEPER
 from memoryd.domain.ranking.fusion import PassageMatch, VectorMatches
 from memoryd.domain.ranking.questions import Question
@@ -36,6 +39,15 @@ class QuestionVector:
     """What has nothing to do with any question, in the same space; None: not known yet."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Sieve:
+    """The vectors of some chunks, ascending ids, as they were at a moment of the index."""
+
+    moment: tuple[int, int, int]
+    chunks: tuple[int, ...]
+    allowed: NDArray[np.int64] | None
+
+
 class VectorArm:
     """Every call is bounded by the caller; StoreError and EmbeddingError pass through."""
 
@@ -49,6 +61,7 @@ class VectorArm:
         self._vector_bytes = vector_bytes
         self._latest: VectorIndex | None = None
         self._fingerprint = ""
+        self._known_sieve: _Sieve | None = None
 
     @property
     def latest(self) -> VectorIndex | None:
@@ -81,21 +94,33 @@ class VectorArm:
         """Return the cosines of the best `depth` chunks, each by its best passage."""
         index = asked.index
         index.require_current()
-        allowed = await self._database.vectors.ids_within(index.space, admitted)
+        allowed = await self._sieve(index, admitted)
         limit = PASSAGES_PER_CHUNK * depth
         while True:
             nearest, noise = await index.nearest(asked.vector, limit, allowed, strangers=asked.strangers)
             near = dict(nearest)
             passages = await self._passages(near, question, admitted)
             size = index.size if allowed is None else len(allowed)
-            is_enough = not question.is_narrowed or PASSAGES_PER_CHUNK * len(passages) >= depth
+            is_narrowed = question.is_narrowed or admitted.picks_chunks
+            is_enough = not is_narrowed or PASSAGES_PER_CHUNK * len(passages) >= depth
             if is_enough or limit >= size:
                 break
-            # phrases and excluded words left out most of the nearest
+            # phrases, excluded words or the kind of chunk left out most of the nearest
             limit *= DEEPER
         cosines = {chunk: max(match.cosine for match in matches) for chunk, matches in passages.items()}
         best = sorted(cosines, key=cosines.__getitem__, reverse=True)[:depth]
         return Arm(ArmState.OK), VectorMatches({chunk: cosines[chunk] for chunk in best}, noise, size, passages)
+
+    async def _sieve(self, index: VectorIndex, admitted: CandidateFilter) -> NDArray[np.int64] | None:
+        """Return the vectors to compare with, remembered for the next question with the same chunks."""
+        moment = (self._database.epoch, self._database.writes, index.space)
+        known = self._known_sieve
+        if known is not None and known.moment == moment and known.chunks is admitted.chunks:
+            return known.allowed
+        allowed = await self._database.vectors.ids_within(index.space, admitted)
+        if admitted.chunks is not None:
+            self._known_sieve = _Sieve(moment, admitted.chunks, allowed)
+        return allowed
 
     async def _passages(
         self, near: Mapping[bytes, float], question: Question, admitted: CandidateFilter

@@ -4,7 +4,6 @@ import threading
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
 
 from memoryd.domain.documents import FileStat
 from memoryd.domain.sessions.indexed_turns import IndexedTurns, MessageKeys, without_text
@@ -14,7 +13,6 @@ from memoryd.domain.sessions.sequences import TURNS, SequenceChoice, choose
 from memoryd.domain.sessions.turns import Session, SessionId, Turn
 
 Entry = Session | SessionStub
-_UNKNOWN: Final = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +21,7 @@ class KnownSession:
 
     entry: Entry | None
     stat: FileStat
-    problem: str = _UNKNOWN
+    problem: str = ""
 
 
 def head_of(entry: Entry) -> Session:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from memoryd.domain.sessions.keeping import MAX_BYTES, Keeping
 from memoryd.domain.sessions.keywords import Commonness, never_common
+from memoryd.sessions.cutting_sessions import CuttingSessions
 from memoryd.sessions.forgetting_sessions import ForgettingSessions
 from memoryd.sessions.qa_room import QaRoom
 from memoryd.sessions.session_archive import SessionArchive
@@ -36,3 +37,4 @@ class QaStore:
         self.sequences = SessionSequences(self.sessions, commonness)
         self.archive = SessionArchive(self.sessions, room)
         self.forgetting = ForgettingSessions(self.sessions)
+        self.cutting = CuttingSessions(self.sessions, commonness)
