@@ -1,0 +1,151 @@
+"""All memories of a workspace as they stand now: what the index holds of its lines, read anew only where it changed."""
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Set
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import structlog
+
+from memoryd.domain.memories.book import Book, EntityPage, MemorySource
+from memoryd.domain.memories.book_changes import changed_book
+from memoryd.domain.memories.retained import RetainedLine, parse_line
+from memoryd.domain.memories.sections import PAGES
+from memoryd.domain.memories.timespans import event_span
+from memoryd.errors import StoreError
+from memoryd.index.threads import in_thread
+from memoryd.index.yielding import with_pauses
+from memoryd.memory.record_days import LineDays, RecordDays
+from memoryd.store.database import Database
+from memoryd.store.memory_rows import FileVersion, MemoryFiles, MemoryLine
+
+log = structlog.get_logger(__name__)
+
+FileSources = Mapping[FileVersion, tuple[MemorySource, ...]]
+
+
+class _Moment(NamedTuple):
+    """While all of it is the same, so is the book."""
+
+    epoch: int = -1
+    writes: int = -1
+    withdrawn: Set[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class _Told:
+    """A book and what it was made of: of the files and pages those that are not withdrawn."""
+
+    book: Book = field(default_factory=Book)
+    files: Mapping[int, tuple[MemorySource, ...]] = field(default_factory=dict)
+    """By the ids of the files."""
+    pages: tuple[EntityPage, ...] = ()
+
+
+class MemoryBook:
+    """Gives the book of one workspace, which all its agents share; `now` raises StoreError.
+
+    `withdrawn` names the documents of which nobody may be told.
+    """
+
+    def __init__(
+        self, *, database: Database, days: RecordDays, withdrawn: Callable[[], Set[str]], executor: Executor
+    ) -> None:
+        self._database = database
+        self._days = days
+        self._withdrawn = withdrawn
+        self._executor = executor
+        self._lock = asyncio.Lock()
+        self._has_news = asyncio.Event()
+        self._has_news.set()
+        self._moment = _Moment()
+        self._files: FileSources = {}
+        self._told = _Told()
+
+    async def now(self) -> Book:
+        """Return all memories that the index holds now; it costs next to nothing where nothing was written since.
+
+        Its memories stand in the order of their ids.
+        """
+        async with self._lock:
+            # taken before the index is read: what is written meanwhile is read by the next call
+            moment = _Moment(self._database.epoch, self._database.writes, frozenset(self._withdrawn()))
+            if moment != self._moment:
+                await self._read(moment)
+                self._moment = moment
+            return self._told.book
+
+    def note_change(self) -> None:
+        """Take the news that notes changed."""
+        self._has_news.set()
+
+    def demand(self) -> None:
+        """Take the news that notes became private, or are forgotten: nothing of them is to stay in memory."""
+        self._has_news.set()
+
+    async def run(self) -> None:
+        """Follow the notes until cancelled, so that a question finds the book made, and each line has its first day."""
+        while True:
+            await self._has_news.wait()
+            self._has_news.clear()
+            try:
+                await self.now()
+            except StoreError as exc:
+                # whoever asks is told; the next change, or the opening of the index, is news again
+                log.debug("the book of memories cannot be made", reason=str(exc))
+
+    async def _read(self, moment: _Moment) -> None:
+        # numbers of rows of another opening mean nothing; what has no settled day may have one now
+        is_same_file = moment.epoch == self._moment.epoch
+        known = {one: held for one, held in self._files.items() if is_same_file and self._days.are_settled(one.id)}
+        found = await self._database.memories.files(known.keys())
+        days = await self._days.of(found)
+        told = self._told if is_same_file else _Told()
+
+        def read() -> tuple[FileSources, _Told]:
+            files = {one: known[one] if one in known else _sources(one, found, days) for one in found.versions}
+            return files, _next(told, files, found.pages, moment.withdrawn)
+
+        self._files, self._told = await in_thread(self._executor, read)
+
+
+def _next(told: _Told, files: FileSources, pages: tuple[EntityPage, ...], withdrawn: Set[str]) -> _Told:
+    """Return the book of what may be told; the same one if that did not change."""
+    shown = {one.id: sources for one, sources in files.items() if one.path not in withdrawn}
+    named = tuple(page for page in pages if page.path not in withdrawn)
+    gone = _without(told.files, shown)
+    come = _without(shown, told.files)
+    if not gone and not come and named == told.pages:
+        return _Told(told.book, shown, named)
+    return _Told(changed_book(told.book, gone, come, named), shown, named)
+
+
+def _without(
+    files: Mapping[int, tuple[MemorySource, ...]], others: Mapping[int, tuple[MemorySource, ...]]
+) -> tuple[MemorySource, ...]:
+    """Return the sources of files that the others lack, or have with other sources."""
+    # a file that was only looked at again is read anew, and states what it did
+    apart = (sources for one, sources in files.items() if others.get(one) != sources)
+    return tuple(source for sources in apart for source in sources)
+
+
+def _sources(file: FileVersion, found: MemoryFiles, days: LineDays) -> tuple[MemorySource, ...]:
+    return tuple(with_pauses(_each_source(file, found.lines[file.id], days)))
+
+
+def _each_source(file: FileVersion, lines: tuple[MemoryLine, ...], days: LineDays) -> Iterator[MemorySource]:
+    for one in lines:
+        line = parse_line(one.text, usual_kind=PAGES.get(file.path))
+        # what this version of memoryd reads otherwise is cut anew by the indexer, for its chunker has another name
+        if isinstance(line, RetainedLine):
+            day = days(file, one.memory)
+            yield MemorySource(
+                path=file.path,
+                start_line=one.start_line,
+                end_line=one.end_line,
+                line=line,
+                day=day,
+                event=event_span(line, day),
+                chunk=one.chunk,
+            )

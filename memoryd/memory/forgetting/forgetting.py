@@ -1,0 +1,175 @@
+"""Take memories out of everything, in an order in which a kill leaves nothing half forgotten.
+
+First the keyed hashes are noted as pending: from then on the next start finishes. The lines go from the notes after
+all that was made of them, for by them it is known what was meant; then the indexes follow, and are rewritten without
+what they only marked as deleted. Last the hashes are noted as done.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final
+
+import structlog
+
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.forgetting import ENTITY_PAGES, without_lines, without_memories, without_page
+from memoryd.domain.memories.tombstones import Tombstones
+from memoryd.domain.memories.written_by import WrittenBy
+from memoryd.errors import MemorydError, StoreUnavailable
+from memoryd.memory.book import MemoryBook
+from memoryd.memory.forgetting.places import IndexPlaces, SaidPlaces
+from memoryd.memory.forgetting.planning import ForgettingPlanner, of_memories
+from memoryd.memory.forgetting.receipt import ForgottenReceipt, MemoryForgettingPlan
+from memoryd.memory.forgetting.tombstone_store import TombstoneStore
+from memoryd.memory.journal import Journal, NoteChange
+from memoryd.store.forgotten_rows import ForgottenRows
+
+log = structlog.get_logger(__name__)
+
+UNDOABLE_SECONDS: Final = 24 * 3600.0
+RETRY_SECONDS: Final = 60.0
+UNFINISHED: Final = "the forgetting of a memory is not finished: {}"
+LATER: Final = "it is finished as soon as that can be done; memoryctl status tells until then"
+WHY: Final = "a memory was forgotten"
+"""Of the change; what it was is told nowhere."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgettingParts:
+    """Where memories of one workspace stand."""
+
+    book: MemoryBook
+    journal: Journal
+    tombstones: TombstoneStore
+    rows: ForgottenRows
+    indexes: IndexPlaces
+    said: SaidPlaces
+
+
+class MemoryForgetting:
+    """Forgets memories of one workspace, one act at a time."""
+
+    def __init__(
+        self, parts: ForgettingParts, planner: ForgettingPlanner, *, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._parts = parts
+        self._planner = planner
+        self._clock = clock
+        self._one_at_a_time = asyncio.Lock()
+        self._trouble = ""
+
+    @property
+    def trouble(self) -> str:
+        """Why what was begun is not finished, or not noted everywhere; empty if it is."""
+        return self._trouble or self._parts.tombstones.trouble
+
+    async def would_forget(self, name: str) -> ForgottenReceipt:
+        """Say what would go; raises NotFound, StoreError, NotNow."""
+        plan = await self._planner.plan(name)
+        return ForgottenReceipt(plan=plan, stays=await self._planner.stays(plan))
+
+    async def forget(self, name: str, *, is_undoable: bool = False) -> ForgottenReceipt:
+        """Forget what is named; raises NotFound, Denied, StoreError, NotNow.
+
+        With `is_undoable` the ledger holds the lines for 24 hours, out of every answer.
+        """
+        self._parts.journal.check_writable()
+        async with self._one_at_a_time:
+            plan = await self._planner.plan(name)
+            hashes = await self._parts.tombstones.begin((one.id, one.line.text) for one in plan.memories)
+            try:
+                receipt = await self._gone(plan, keeps_lines=is_undoable)
+                unfinished = await self._followed(plan)
+            except (MemorydError, OSError) as exc:
+                self._trouble = UNFINISHED.format(exc)
+                raise StoreUnavailable(self._trouble, hint=LATER) from exc
+            if not unfinished:
+                await self._parts.tombstones.finish(hashes)
+        log.info("memories were forgotten", memories=len(plan.memories), finished=not unfinished)
+        stays = await self._planner.stays(plan)
+        return replace(receipt, is_forgotten=not unfinished, unfinished=unfinished, stays=stays)
+
+    async def finish(self) -> None:
+        """End what a kill ended; raises what `forget` does."""
+        pending = await self._parts.tombstones.pending()
+        if not pending:
+            return
+        async with self._one_at_a_time:
+            await self._parts.indexes.follow()
+            owed = Tombstones((await self._parts.tombstones.all()).key, pending)
+            book = await self._parts.book.now()
+            plan = of_memories([one for one in book.memories.values() if owed.hold_id(one.id)])
+            await self._gone(plan, keeps_lines=False)
+            # also what no line states any more: rows may name it still
+            named = frozenset(one for one in await self._parts.rows.named() if owed.hold_id(one))
+            await self._parts.rows.purge(named, lambda _text: False)
+            if unfinished := await self._followed(plan):
+                raise StoreUnavailable(unfinished[0])
+            await self._parts.tombstones.finish(pending)
+
+    async def run(self, retry_seconds: float = RETRY_SECONDS) -> None:
+        """End what a kill ended, and purge what could be undone for a day, as soon as that can be done."""
+        while True:
+            try:
+                await self.finish()
+                await self._parts.rows.expire(self._clock() - UNDOABLE_SECONDS)
+            except (MemorydError, OSError) as exc:
+                self._trouble = UNFINISHED.format(exc)
+            else:
+                self._trouble = ""
+            await asyncio.sleep(retry_seconds)
+
+    async def _gone(self, plan: MemoryForgettingPlan, *, keeps_lines: bool) -> ForgottenReceipt:
+        """Take it out of turns, of the ledger, of pages and, last, of the notes."""
+        ids = frozenset(memory.id for memory in plan.memories)
+        turns = [turn for words in plan.said for turn in await self._parts.said.cut(words)]
+        purged = await self._parts.rows.purge(ids, plan.traces.are_in)
+        made = [
+            await self._edited(path, partial(_without_made, path, plan))
+            for path in (self._parts.indexes.generated_pages() if plan.memories else ())
+        ]
+        stated = [
+            await self._edited(RelativePath(path), partial(_without_stated, RelativePath(path), plan), keeps_lines)
+            for path in sorted({citation.path for citation in plan.citations})
+        ]
+        written = [one for one in (*made, *stated) if one.is_written]
+        return ForgottenReceipt(
+            plan=plan,
+            files=len({one.path for one in written}),
+            changes=tuple(one.id for one in stated if one.is_written and one.id and keeps_lines),
+            turns=tuple(dict.fromkeys(turns)),
+            purged=purged,
+        )
+
+    async def _edited(
+        self, path: RelativePath, edit: Callable[[str | None], str | None], keeps_lines: bool = False
+    ) -> NoteChange:
+        # a note that is left empty is a person's all the same
+        may_go = path.startswith(ENTITY_PAGES)
+        return await self._parts.journal.change(
+            path, edit, by=WrittenBy.FORGET, why=WHY, keeps_lines=keeps_lines, delete=may_go
+        )
+
+    async def _followed(self, plan: MemoryForgettingPlan) -> tuple[str, ...]:
+        """Have the indexes follow and rewrite themselves; return what is left to be done."""
+        late = await self._parts.indexes.follow()
+        book = await self._parts.book.now()
+        left = sum(memory.id in book.memories for memory in plan.memories)
+        again = f"{left} of the memories were written again meanwhile" if left else ""
+        return tuple(filter(None, (late, await self._parts.indexes.drop_remains(), again)))
+
+
+def _without_made(path: RelativePath, plan: MemoryForgettingPlan, text: str | None) -> str | None:
+    left = None if text is None else without_memories(text, path, frozenset(), plan.traces)
+    return None if left is None else without_page(left, path)
+
+
+def _without_stated(path: RelativePath, plan: MemoryForgettingPlan, text: str | None) -> str | None:
+    if text is None:
+        return None
+    if plan.place is not None:
+        return without_lines(text, plan.place.start_line or 1, plan.lines)
+    return without_memories(text, path, frozenset(memory.id for memory in plan.memories), plan.traces)

@@ -1,0 +1,107 @@
+"""What forgetting means: which lines and words would go, and what is out of reach."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from memoryd.domain.citations import Citation
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.book import Memory
+from memoryd.domain.memories.forget_targets import target
+from memoryd.domain.memories.said_words import SaidWords
+from memoryd.errors import NotFound, StoreUnavailable
+from memoryd.memory.book import MemoryBook
+from memoryd.memory.forgetting.places import IndexPlaces, SaidPlaces, lines_with
+from memoryd.memory.forgetting.receipt import MemoryForgettingPlan, SaidElsewhere
+from memoryd.memory.journal import Journal
+
+
+class ForgettingPlanner:
+    """Plans for one workspace; nothing is changed here.
+
+    `sent_to` names whoever was sent the text of notes, `set_aside` the damaged ledgers that were set aside.
+    """
+
+    def __init__(
+        self,
+        *,
+        book: MemoryBook,
+        journal: Journal,
+        indexes: IndexPlaces,
+        said: SaidPlaces,
+        workspace: Path,
+        sent_to: Callable[[], Sequence[str]] = lambda: (),
+        set_aside: Callable[[], Sequence[Path]] = lambda: (),
+    ) -> None:
+        self._book = book
+        self._journal = journal
+        self._indexes = indexes
+        self._said = said
+        self._workspace = workspace
+        self._sent_to = sent_to
+        self._set_aside = set_aside
+
+    async def plan(self, name: str) -> MemoryForgettingPlan:
+        """Return what a name means now; raises NotFound, StoreError, NotNow."""
+        if why := await self._indexes.follow():
+            raise StoreUnavailable(f"nobody knows now where it stands: {why}", hint="try again in a moment")
+        book = await self._book.now()
+        try:
+            meant = target(book, name)
+        except ValueError as exc:
+            raise NotFound(str(exc), hint="`memoryctl recall` shows memories with their ids and citations") from exc
+        plan = of_memories(meant.memories) if meant.lines is None else await self._of_lines(meant.lines)
+        return MemoryForgettingPlan(plan.memories, await self._elsewhere(plan), plan.said, plan.place, plan.lines)
+
+    async def stays(self, plan: MemoryForgettingPlan) -> tuple[str, ...]:
+        """Say in sentences what is out of reach."""
+        told = [f"{one}: a note of yours says it too; edit that line" for one in plan.elsewhere.prose]
+        told += [
+            f"{one}, which another program wrote: `memoryctl sessions forget {one}` takes all of it"
+            for one in plan.elsewhere.transcripts
+        ]
+        if await asyncio.to_thread(_is_in_git, self._workspace):
+            told.append(f"the history of git, if {self._workspace} was committed with it")
+        told += [f"what was sent to {one} before" for one in self._sent_to()]
+        told += [f"a damaged ledger that was set aside: {one}; look at it, then delete it" for one in self._set_aside()]
+        return (*told, "backups and snapshots of the disk, undo files of editors, another memoryd on this folder")
+
+    async def _of_lines(self, place: Citation) -> MemoryForgettingPlan:
+        note = await self._journal.read(RelativePath(place.path))
+        first, last = place.start_line or 1, place.end_line or place.start_line or 1
+        lines = tuple((note.text or "").split("\n")[first - 1 : last])
+        if len(lines) < last - first + 1 or not any(map(str.strip, lines)):
+            raise NotFound(f"there is nothing at {place}")
+        said = tuple(words for line in lines if not (words := SaidWords(_bare(line))).is_empty)
+        return MemoryForgettingPlan((), SaidElsewhere(), said, place, lines)
+
+    async def _elsewhere(self, plan: MemoryForgettingPlan) -> SaidElsewhere:
+        going = {(one.path, line) for one in plan.citations for line in range(one.start_line or 1, _end(one) + 1)}
+        prose: dict[Citation, None] = {}
+        turns: dict[str, None] = {}
+        transcripts: dict[str, None] = {}
+        for words in plan.said:
+            for row in await self._indexes.chunks_with(words):
+                prose |= dict.fromkeys(one for one in lines_with(row, words) if (one.path, one.start_line) not in going)
+            found = await self._said.find(words)
+            turns |= dict.fromkeys(found[0])
+            transcripts |= dict.fromkeys(found[1])
+        return SaidElsewhere(tuple(prose), tuple(turns), tuple(transcripts))
+
+
+def of_memories(memories: Sequence[Memory]) -> MemoryForgettingPlan:
+    """Return the plan for memories, as far as they themselves tell."""
+    said = tuple(SaidWords(memory.line.text) for memory in memories)
+    return MemoryForgettingPlan(tuple(memories), SaidElsewhere(), said)
+
+
+def _end(citation: Citation) -> int:
+    return citation.end_line or citation.start_line or 1
+
+
+def _bare(line: str) -> str:
+    return line.strip().lstrip("-*+#> \t")
+
+
+def _is_in_git(workspace: Path) -> bool:
+    return any((folder / ".git").exists() for folder in (workspace, *workspace.parents))

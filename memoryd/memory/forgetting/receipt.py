@@ -1,0 +1,64 @@
+"""What forgetting takes with it: planned, then told."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from memoryd.domain.citations import Citation
+from memoryd.domain.memories.book import Memory
+from memoryd.domain.memories.identity import short_id
+from memoryd.domain.memories.said_words import SaidWords
+from memoryd.domain.memories.traces import Traces
+from memoryd.store.forgotten_rows import PurgedRows
+
+
+@dataclass(frozen=True, slots=True)
+class SaidElsewhere:
+    """Where the words of a memory stand beside its lines."""
+
+    prose: tuple[Citation, ...] = ()
+    """Lines of notes that state no memory."""
+    turns: tuple[str, ...] = ()
+    """Turns of sessions, as `session:<id>#Q17`."""
+    transcripts: tuple[str, ...] = ()
+    """Conversations of other programs."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryForgettingPlan:
+    """What is to be forgotten: memories with all their lines, or lines of a note, whose text is `lines`."""
+
+    memories: tuple[Memory, ...]
+    elsewhere: SaidElsewhere
+    said: tuple[SaidWords, ...]
+    place: Citation | None = None
+    lines: tuple[str, ...] = ()
+
+    @property
+    def traces(self) -> Traces:
+        """What may be left of it where it was copied."""
+        return Traces(self.said, frozenset(short_id(memory.id) for memory in self.memories))
+
+    @property
+    def citations(self) -> list[Citation]:
+        """The lines that go."""
+        stated = [
+            Citation(source.path, source.start_line, source.end_line)
+            for memory in self.memories
+            for source in memory.sources
+        ]
+        return [*stated, *([self.place] if self.place else [])]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgottenReceipt:
+    """What was forgotten, by counts; `unfinished` goes as soon as it can, `stays` is out of reach."""
+
+    plan: MemoryForgettingPlan
+    is_forgotten: bool = False
+    files: int = 0
+    changes: tuple[int, ...] = ()
+    """Numbers of the changes that undo it, for 24 hours; empty if nothing does."""
+    turns: Sequence[str] = ()
+    purged: PurgedRows = field(default=PurgedRows())
+    unfinished: Sequence[str] = ()
+    stays: Sequence[str] = ()

@@ -1,0 +1,273 @@
+"""The one way by which memories are written into a workspace: read, edit, compare and swap, and a row of each change.
+
+A row stands in the ledger before the file is written, and is settled after: what a kill left is told by the hashes.
+A ledger that cannot be used costs the undo, never the memory.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from functools import partial
+from hashlib import sha256
+from typing import Final, TypeVar
+
+import structlog
+
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.hunks import hunks_between
+from memoryd.domain.memories.written_by import WrittenBy
+from memoryd.errors import Denied, MemorydError, NotNow, RequestError, StoreError
+from memoryd.files.octets import TornReadError
+from memoryd.files.writing import FileChangedError
+from memoryd.memory.note_files import NoteFiles, StoredNote
+from memoryd.store.change_log import ChangeLog, ChangeRow, ChangeState
+
+log = structlog.get_logger(__name__)
+
+TRIES: Final = 100
+"""An editor that saves on each key is slower than so many defeats in a row."""
+PAUSE_SECONDS: Final = 0.05
+"""The longest wait between two tries."""
+GONE_TRIES: Final = 6
+RETRY_SECONDS: Final = 30.0
+UNKNOWN_TOLD: Final = "a change was cut short, and the file was edited since: look at it"
+
+Edit = Callable[[str | None], str | None]
+"""What a text is to become, None to leave it; asked in a thread, perhaps more than once, None where there is no file.
+
+Lines end in a plain `\\n`, whatever the file has: a line that stays keeps its own end.
+"""
+Done = TypeVar("Done")
+
+
+@dataclass(frozen=True, slots=True)
+class NoteChange:
+    """What came of an edit. `text` is that of the file now; without `is_written` it was as wanted, or left alone.
+
+    `id` names the row by which it can be undone; 0: there is none, and `note` says why.
+    """
+
+    path: RelativePath
+    text: str
+    sha256: str
+    is_written: bool
+    id: int = 0
+    note: str = ""
+
+
+class Journal:
+    """Writes into one workspace, one change after the other. `on_written` is told of each."""
+
+    def __init__(
+        self,
+        *,
+        files: NoteFiles,
+        changes: ChangeLog,
+        executor: Executor,
+        is_read_only: bool = False,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.files = files
+        self.changes = changes
+        self.on_written: list[Callable[[], object]] = []
+        self.knows: list[Callable[[RelativePath], bool]] = []
+        """Who can say that a note was there a moment ago."""
+        self._executor = executor
+        self._is_read_only = is_read_only
+        self._clock = clock
+        self._turn = asyncio.Lock()
+        self._is_settled = False
+        self._trouble = ""
+        self._unknown: dict[RelativePath, str] = {}
+
+    @property
+    def trouble(self) -> list[str]:
+        """What its owner should look at, one sentence each."""
+        owed = [f"changes may not be undone: {self._trouble}"] if self._trouble else []
+        return owed + [f"{path}: {why}" for path, why in self._unknown.items()]
+
+    def check_writable(self) -> None:
+        """Raise Denied where nothing may be written."""
+        if self._is_read_only:
+            raise Denied("nothing is written: memory.readOnly is true", hint="set memory.readOnly: false")
+
+    async def read(self, path: RelativePath, *, is_shown: bool = False) -> StoredNote:
+        """Return a note as it stands; raises what `NoteFiles.read` does, and NotNow while somebody saves it.
+
+        `is_shown`: it is to be shown only, as what is never written may be.
+        """
+        for attempt in range(TRIES):
+            with contextlib.suppress(TornReadError):
+                return await self._in_thread(partial(self.files.read, path, is_shown=is_shown))
+            await asyncio.sleep(_pause(attempt))
+        raise NotNow(f"{path} is being written all the time", hint="try again in a moment")
+
+    async def change(
+        self,
+        path: RelativePath,
+        edit: Edit,
+        *,
+        by: WrittenBy,
+        why: str,
+        run: str = "",
+        agent: str = "",
+        delete: bool = False,
+        keeps_lines: bool = True,
+        undoes: int = 0,
+    ) -> NoteChange:
+        """Write what `edit` makes of a note, durably, and return what came of it.
+
+        Another one who saves meanwhile wins, and the edit is made anew of what they saved. With `delete` a note
+        that is left without any text is removed. Without `keeps_lines` the ledger gets none of its text. What `edit`
+        raises is raised. Raises Denied with `memory.readOnly`, InvalidRequest for a note that may not be written,
+        StoreUnavailable where the disk stands in the way, and NotNow where others save all the time: then no byte
+        was changed.
+        """
+        self.check_writable()
+        draft = ChangeRow(
+            run=run,
+            agent=agent,
+            writer=by,
+            why=why,
+            path=path,
+            at=self._clock(),
+            hash_before=b"",
+            hash_after=b"",
+            hunks=() if keeps_lines else None,
+            undoes=undoes,
+        )
+        async with self._turn:
+            await self._settle()
+            return await self._changed(draft, edit, deletes=delete)
+
+    async def settle(self) -> None:
+        """Look at what a kill left, and note how far it came; what cannot be looked at now is looked at later."""
+        if not self._is_read_only:
+            async with self._turn:
+                await self._settle()
+
+    async def run(self, seconds: float = RETRY_SECONDS) -> None:
+        """Settle what a kill left; return when all is known, or nothing may be written anyway."""
+        while not (self._is_read_only or self._is_settled):
+            await self.settle()
+            if not self._is_settled:
+                await asyncio.sleep(seconds)
+
+    async def _changed(self, draft: ChangeRow, edit: Edit, *, deletes: bool) -> NoteChange:
+        for attempt in range(TRIES):
+            before = await self._read_whole(draft.path)
+            # in a thread: a log may have megabytes
+            text = await self._in_thread(partial(edit, before.text))
+            if text is None or text == before.text or (text == "" and deletes and before.stat is None):
+                return NoteChange(draft.path, before.text or "", before.sha256.hex(), is_written=False)
+            with contextlib.suppress(FileChangedError):
+                return await self._swapped(draft, before, text, is_removed=deletes and not text)
+            await asyncio.sleep(_pause(attempt))
+        raise NotNow(f"others save {draft.path} all the time", hint="try again in a moment")
+
+    async def _read_whole(self, path: RelativePath) -> StoredNote:
+        """Read a note; one that was there a moment ago may be missing between two steps of an editor that saves it."""
+        for _ in range(GONE_TRIES):
+            before = await self.read(path)
+            if before.stat is not None or not any(knows(path) for knows in self.knows):
+                return before
+            await asyncio.sleep(PAUSE_SECONDS)
+        return await self.read(path)
+
+    async def _swapped(self, draft: ChangeRow, before: StoredNote, text: str, *, is_removed: bool) -> NoteChange:
+        """Write a text with its row around it; raises FileChangedError where somebody was faster."""
+        data = b"" if is_removed else await self._in_thread(partial(self.files.encoded, before, text))
+        swap = partial(self.files.remove, before) if is_removed else partial(self.files.write, before, data)
+        after = b"" if is_removed else sha256(data).digest()
+        row = await self._in_thread(partial(_row, draft, before, text, after))
+        # until it is noted how this ended: a kill, or a caller who goes away, may come in between
+        was_settled, self._is_settled = self._is_settled, False
+        number, note = await self._intend(row)
+        try:
+            await self._in_thread(swap)
+        except FileChangedError:
+            self._is_settled = await self._noted(number, None) and was_settled
+            raise
+        except MemorydError:
+            # the disk said no; by the hash it is known what stands there
+            await self._settle()
+            raise
+        for tell in self.on_written:
+            tell()
+        self._is_settled = await self._noted(number, ChangeState.DONE) and was_settled
+        return NoteChange(draft.path, text, row.hash_after.hex(), is_written=True, id=number, note=note)
+
+    async def _intend(self, row: ChangeRow) -> tuple[int, str]:
+        """Note what is about to be written; return the number of the row, or 0 and why there is none."""
+        try:
+            number = await self.changes.intend(row)
+        except StoreError as exc:
+            self._trouble = str(exc)
+            return 0, f"it cannot be undone: {exc}"
+        self._trouble = ""
+        return number, "" if row.hunks is not None else "it cannot be undone: its lines are not kept"
+
+    async def _noted(self, number: int, state: ChangeState | None) -> bool:
+        """Note how far a change came, None: it was not made. Where that fails, it is settled by the hashes later."""
+        try:
+            if number:
+                await (self.changes.drop(number) if state is None else self.changes.settle(number, state))
+        except StoreError as exc:
+            self._trouble = str(exc)
+            return False
+        return True
+
+    async def _settle(self) -> None:
+        if self._is_settled:
+            return
+        try:
+            for row in await self.changes.unsettled():
+                await self._settle_one(row)
+            await self._in_thread(self.files.sweep)
+        except (MemorydError, OSError) as exc:
+            self._trouble = str(exc)
+            return
+        self._is_settled = True
+
+    async def _settle_one(self, row: ChangeRow) -> None:
+        """Compare a file with what a change found and wrote."""
+        try:
+            now = (await self.read(row.path)).sha256
+        except RequestError as exc:
+            # it is no note any more, so that nobody can say; what the disk refuses now is looked at again later
+            log.warning("a change cannot be looked at", path=row.path, reason=str(exc))
+            now = None
+        if now == row.hash_before:
+            await self.changes.drop(row.id)
+        elif now == row.hash_after:
+            await self.changes.settle(row.id, ChangeState.DONE)
+        else:
+            log.warning("a change was cut short and its note was edited since", path=row.path)
+            self._unknown[row.path] = UNKNOWN_TOLD
+            await self.changes.settle(row.id, ChangeState.UNKNOWN)
+
+    async def _in_thread(self, work: Callable[[], Done]) -> Done:
+        """Do it in a thread, and stay for its end: a caller who goes away must not leave the file to two at once."""
+        running = asyncio.get_running_loop().run_in_executor(self._executor, work)
+        try:
+            return await asyncio.shield(running)
+        except asyncio.CancelledError:
+            while not running.done():
+                with contextlib.suppress(asyncio.CancelledError):
+                    await asyncio.wait([running])
+            with contextlib.suppress(Exception):
+                # nobody waits for it any more
+                running.result()
+            raise
+
+
+def _row(draft: ChangeRow, before: StoredNote, text: str, after: bytes) -> ChangeRow:
+    hunks = None if draft.hunks is None else hunks_between(before.text or "", text)
+    return replace(draft, hash_before=before.sha256, hash_after=after, hunks=hunks)
+
+
+def _pause(attempt: int) -> float:
+    return min(PAUSE_SECONDS, 0.001 * float(1 << min(attempt, 6)))

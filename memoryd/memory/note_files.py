@@ -1,0 +1,173 @@
+"""The notes of a workspace that may be written: what stands in them now, and putting another text in its place."""
+
+import errno
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from memoryd.domain.documents import FileStat, RelativePath, is_document_name, is_hidden, is_utf8_name
+from memoryd.domain.memories.note_text import EMPTY, NoteText, read_note, written_note
+from memoryd.domain.text.lines import PADDING
+from memoryd.errors import InvalidRequest, MemorydError, NotNow, StoreUnavailable, TooLarge
+from memoryd.files.drafts import remove_drafts
+from memoryd.files.octets import NotReadableError, Octets, read_octets, utf8_of
+from memoryd.files.private import why_private
+from memoryd.files.real_paths import RealPaths
+from memoryd.files.scan_rules import ScanRules
+from memoryd.files.writing import remove_file, replace_file, sync_folder
+
+OWN_FOLDERS: Final = ("memory", "bank", "bank/entities")
+"""Made where they are missing; any other folder is its owner's to make."""
+READ_ONLY_FILES: Final = ("SOUL.md",)
+_LINKED = (errno.ELOOP, errno.EXDEV)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredNote:
+    """A note as it stands on disk; without `stat` there is none."""
+
+    path: RelativePath
+    note: NoteText
+    stat: FileStat | None
+    sha256: bytes
+
+    @property
+    def text(self) -> str | None:
+        """Its text with a plain end to every line, None if there is no such file."""
+        return None if self.stat is None else self.note.text
+
+
+class NoteFiles:
+    """Reads and writes notes below the real path of a workspace, by the rules of each moment; all of it blocks.
+
+    `configured` is the path by which its owner names it, which may come to lead elsewhere.
+    """
+
+    def __init__(self, workspace: Path, rules: Callable[[], ScanRules], *, configured: Path | None = None) -> None:
+        self.workspace = workspace
+        self._configured = configured or workspace
+        self._rules = rules
+
+    def read(self, path: RelativePath, *, is_shown: bool = False) -> StoredNote:
+        """Return a note that may be written, or with `is_shown` one that is only shown.
+
+        Raises InvalidRequest where it may not, for a reason that its owner can change, TornReadError while somebody
+        saves it, and StoreUnavailable where there is no workspace or the disk stands in the way.
+        """
+        _check_name(path, is_shown=is_shown)
+        rules = self._rules()
+        self._check_rules(path, rules)
+        limit, key = rules.limit(path)
+        try:
+            octets = read_octets(self.workspace, path, max_bytes=limit)
+        except FileNotFoundError:
+            self._check_folder(path)
+            return StoredNote(path, EMPTY, None, b"")
+        except NotReadableError as exc:
+            raise InvalidRequest(f"{path} cannot be written: {exc}", hint=f"see {key}") from exc
+        except OSError as exc:
+            raise _told(path, exc) from exc
+        return _stored(path, octets)
+
+    def write(self, before: StoredNote, data: bytes) -> None:
+        """Put bytes in the place of what was read, durably.
+
+        Raises FileChangedError where somebody was faster, and what `read` does: then nothing was written.
+        """
+        try:
+            self._make_folders(before.path)
+            target = self.workspace / before.path
+            replace_file(target, data, expected=before.stat or "absent", is_durable=True)
+        except OSError as exc:
+            raise _told(before.path, exc) from exc
+
+    def encoded(self, before: StoredNote, text: str) -> bytes:
+        """Return the bytes that a note gets with a text; raises InvalidRequest and TooLarge."""
+        try:
+            data = written_note(before.note, text)
+        except ValueError as exc:
+            raise InvalidRequest("the text holds half a character", hint="send whole characters") from exc
+        limit, key = self._rules().limit(before.path)
+        if len(data) > limit:
+            raise TooLarge(f"{before.path} would have {len(data):,} bytes; {key} is {limit:,}")
+        if reason := why_private(data + PADDING):
+            # what is private is never written again, and could not be taken back either
+            raise InvalidRequest(f"{before.path} would be private: {reason}", hint="write that line yourself")
+        return data
+
+    def remove(self, before: StoredNote) -> None:
+        """Remove a note that was read; raises FileChangedError and StoreUnavailable."""
+        if before.stat is None:
+            return
+        target = self.workspace / before.path
+        try:
+            remove_file(target, before.stat)
+        except OSError as exc:
+            raise _told(before.path, exc) from exc
+        sync_folder(target.parent)
+
+    def sweep(self) -> None:
+        """Remove what a kill left of notes that were being written; raises OSError."""
+        for folder in ("", *OWN_FOLDERS):
+            remove_drafts(self.workspace / folder)
+
+    def _check_rules(self, path: RelativePath, rules: ScanRules) -> None:
+        if not self.workspace.is_dir():
+            # one that is not mounted must not be made anew
+            raise StoreUnavailable(f"there is no folder {self.workspace}", hint="make or mount the workspace first")
+        if os.path.realpath(self._configured) != str(self.workspace):
+            raise StoreUnavailable(
+                f"{self._configured} leads to another folder than when memoryd was started", hint="restart memoryd"
+            )
+        if RealPaths(self.workspace, follow_symlinks=True).of(path) != f"{self.workspace}/{path}":
+            raise InvalidRequest(f"a symbolic link stands on the way to {path}", hint="put the file itself there")
+        if rules.is_ignored(path) or rules.may_hide(path):
+            raise InvalidRequest(f"{path} is left out of the memory", hint="see .memoryignore and memorySearch.exclude")
+
+    def _check_folder(self, path: RelativePath) -> None:
+        folder = path.rpartition("/")[0]
+        if folder and folder not in OWN_FOLDERS and not (self.workspace / folder).is_dir():
+            raise InvalidRequest(f"there is no folder {folder}", hint="make it first")
+
+    def _make_folders(self, path: RelativePath) -> None:
+        *folders, _ = path.split("/")
+        for count in range(1, len(folders) + 1):
+            folder = self.workspace.joinpath(*folders[:count])
+            try:
+                folder.mkdir(mode=0o700)
+            except FileExistsError:
+                continue
+            sync_folder(folder.parent)
+
+
+def _check_name(path: RelativePath, *, is_shown: bool) -> None:
+    parts = path.split("/")
+    is_plain = is_utf8_name(path) and "\0" not in path and not any(is_hidden(part) or not part for part in parts)
+    if not is_plain or not is_document_name(parts[-1]):
+        raise InvalidRequest(f"{path!r} is no note of the workspace", hint="give a path such as memory/2026-11-18.md")
+    if path in READ_ONLY_FILES and not is_shown:
+        raise InvalidRequest(f"{path} is never written by memoryd", hint="edit it yourself")
+
+
+def _stored(path: RelativePath, octets: Octets) -> StoredNote:
+    if reason := why_private(utf8_of(octets)[0]):
+        raise InvalidRequest(f"{path} is not written: {reason}", hint="take that line out of it first")
+    try:
+        note = read_note(octets.data)
+    except ValueError as exc:
+        raise InvalidRequest(f"{path} is no UTF-8 text", hint="save it as UTF-8 first") from exc
+    return StoredNote(path, note, octets.stat, octets.sha256)
+
+
+def _told(path: RelativePath, exc: OSError) -> MemorydError:
+    """Return what is raised for what the disk says."""
+    if exc.errno in _LINKED:
+        return InvalidRequest(f"{path} is a symbolic link, or leads through one", hint="put the file itself there")
+    if exc.errno in (errno.ENAMETOOLONG, errno.EISDIR, errno.ENOTDIR):
+        return InvalidRequest(f"{path} cannot be a note: {os.strerror(exc.errno).lower()}")
+    if exc.errno in (errno.EAGAIN, errno.EINTR, errno.EBUSY):
+        return NotNow(f"{path} cannot be written now: {exc.strerror}")
+    reason = os.strerror(exc.errno or errno.EIO).lower()
+    return StoreUnavailable(f"{path} cannot be read or written: {reason}", hint="nothing was changed")

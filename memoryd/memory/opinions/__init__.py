@@ -1,0 +1,1 @@
+"""Opinions at work: how they stand, and what moves them."""

@@ -1,0 +1,96 @@
+"""The opinions of one workspace: how each stands, by which evidence, and the steps of a run put on record."""
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from memoryd.domain.citations import Citation
+from memoryd.domain.memories.book import Book, Memory
+from memoryd.domain.memories.identity import MemoryId
+from memoryd.domain.memories.kinds import is_belief
+from memoryd.domain.memories.opinion_rule import Label, Step
+from memoryd.domain.memories.opinions import OpinionStanding, standing_of
+from memoryd.store.opinion_steps import OpinionSteps
+
+
+@dataclass(frozen=True, slots=True)
+class OpinionEvidence:
+    """A memory that speaks for or against an opinion, where its lines stand now: none if they are gone."""
+
+    memory: MemoryId
+    label: Label
+    day: date
+    citations: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOpinion:
+    """An opinion with its confidence, 0 to 1, and the evidence for and against it, in the order in which it counted."""
+
+    memory: Memory
+    standing: OpinionStanding
+    supporting: tuple[OpinionEvidence, ...]
+    opposing: tuple[OpinionEvidence, ...]
+
+    @property
+    def confidence(self) -> float:
+        return self.standing.confidence
+
+
+class OpinionBook:
+    """Reads and records the steps of opinions. Verbs raise StoreError, and `apply` also Denied.
+
+    Each takes the book that the caller looks at, so that all of one answer speaks of the same moment. Scopes are the
+    caller's: evidence counts only where all whom an opinion reaches may see it (`scopes.covers`).
+    """
+
+    def __init__(self, steps: OpinionSteps, *, clock: Callable[[], float] = time.time) -> None:
+        self.steps = steps
+        self._clock = clock
+
+    async def held(self, book: Book, opinions: Collection[MemoryId]) -> Mapping[MemoryId, HeldOpinion]:
+        """Return how these opinions stand; what is none, or stands in no line, is left out."""
+        chosen = [memory for one in dict.fromkeys(opinions) if (memory := book.memories.get(one)) is not None]
+        beliefs = [memory for memory in chosen if is_belief(memory.kind)]
+        if not beliefs:
+            return {}
+        found = _by_opinion(await self.steps.of([memory.id for memory in beliefs]))
+        return {memory.id: _held(book, memory, found.get(memory.id, [])) for memory in beliefs}
+
+    async def all(self, book: Book) -> Mapping[MemoryId, HeldOpinion]:
+        """Return how all opinions of a book stand."""
+        found = _by_opinion(await self.steps.all())
+        beliefs = [memory for memory in book.memories.values() if is_belief(memory.kind)]
+        return {memory.id: _held(book, memory, found.get(memory.id, [])) for memory in beliefs}
+
+    async def recorded(self) -> Sequence[Step]:
+        """Return all steps on record, in the order in which they were made."""
+        return await self.steps.all()
+
+    async def apply(self, steps: Sequence[Step]) -> int:
+        """Record the steps of a run, all or none; return how many were not on record yet."""
+        return await self.steps.add(steps, self._clock())
+
+
+def _held(book: Book, memory: Memory, steps: Sequence[Step]) -> HeldOpinion:
+    standing = standing_of(memory, steps)
+    for_it = tuple(evidence_of(book, step) for step in standing.supporting)
+    return HeldOpinion(memory, standing, for_it, tuple(evidence_of(book, step) for step in standing.opposing))
+
+
+def evidence_of(book: Book, step: Step) -> OpinionEvidence:
+    """Return the evidence of a step, with the lines that state it; of the step's day alone, if any is of that day."""
+    memory = book.memories.get(step.evidence)
+    sources = () if memory is None else memory.sources
+    of_day = [one for one in sources if one.day == step.day] or sources
+    cited = tuple(str(Citation(one.path, one.start_line, one.end_line)) for one in of_day)
+    return OpinionEvidence(step.evidence, step.label, step.day, cited)
+
+
+def _by_opinion(steps: Sequence[Step]) -> Mapping[MemoryId, list[Step]]:
+    found: defaultdict[MemoryId, list[Step]] = defaultdict(list)
+    for step in steps:
+        found[step.opinion].append(step)
+    return found

@@ -1,0 +1,89 @@
+"""Question → evidence: words and meaning over all chunks that may answer, side by side under one deadline."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Collection, Container
+from dataclasses import dataclass
+
+from memoryd.domain.ranking.floors import TermStatistics
+from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, VectorMatches
+from memoryd.errors import StoreError
+from memoryd.memory.recall.recall_query import RecallQuery, RecallSettings
+from memoryd.search.backend import LEXICAL, VECTOR, Arm
+from memoryd.search.candidates import guarded
+from memoryd.search.lexical_arm import lexical_matches
+from memoryd.search.ranked import Ranked, ranked
+from memoryd.search.vector_arm import VectorArm
+from memoryd.search.word_background import commonness
+from memoryd.store.database import Database
+from memoryd.store.word_rows import CandidateFilter
+
+
+@dataclass(frozen=True, slots=True)
+class FoundEvidence:
+    """What words and meaning found, ranked, and how each took part."""
+
+    arms: dict[str, Arm]
+    ranking: Ranked
+
+
+class EvidenceSearch:
+    """Asks both arms of one workspace; `withdrawn` are the notes that nobody may be told of."""
+
+    def __init__(
+        self, *, database: Database, vector_arm: VectorArm, settings: RecallSettings, withdrawn: Container[str]
+    ) -> None:
+        self._database = database
+        self._vector_arm = vector_arm
+        self._settings = settings
+        self._withdrawn = withdrawn
+
+    async def found(
+        self, query: RecallQuery, admitted: CandidateFilter, end: float, *, uncounted: Collection[int] = ()
+    ) -> FoundEvidence:
+        """Return what both arms find until `end` (monotonic clock); one that fails or is late costs its part.
+
+        Chunks that are `uncounted` say nothing of how common a word is.
+        """
+        (lexical, words), (vector, near) = await asyncio.gather(
+            guarded(lambda: self._by_words(query, admitted), end),
+            guarded(lambda: self._by_meaning(query, admitted), end),
+        )
+        evidence = Evidence(words or LexicalMatches(), near or VectorMatches())
+        with contextlib.suppress(StoreError, TimeoutError):
+            async with asyncio.timeout(max(0.0, end - time.monotonic())):
+                evidence = await self._tellable(query, evidence)
+                statistics = await self._statistics(query, evidence, uncounted)
+                return FoundEvidence({LEXICAL: lexical, VECTOR: vector}, self._ranked(evidence, statistics))
+        # what cannot be told from what is withdrawn is not told
+        return FoundEvidence({LEXICAL: lexical, VECTOR: vector}, self._ranked(Evidence(), None))
+
+    async def _by_words(self, query: RecallQuery, admitted: CandidateFilter) -> tuple[Arm, LexicalMatches]:
+        depth = self._settings.lexical_depth(query.limit)
+        return await lexical_matches(self._database, query.question, depth, admitted)
+
+    async def _by_meaning(self, query: RecallQuery, admitted: CandidateFilter) -> tuple[Arm, VectorMatches | None]:
+        arm, asked = await self._vector_arm.embedded(query.question)
+        if asked is None:
+            return arm, None
+        depth = self._settings.vector_depth(query.limit)
+        return await self._vector_arm.matches(asked, query.question, depth, admitted)
+
+    async def _tellable(self, query: RecallQuery, evidence: Evidence) -> Evidence:
+        """Leave out what an answer is not to tell: it would else move the scores of others."""
+        untold = query.untold
+        if untold.is_empty and not self._withdrawn:
+            return evidence
+        paths = await self._database.documents.paths(list(evidence.chunks))
+        hidden = {chunk for chunk, path in paths.items() if path in self._withdrawn or path in untold.paths}
+        return evidence.only(evidence.chunks - hidden - untold.chunks)
+
+    async def _statistics(self, query: RecallQuery, evidence: Evidence, uncounted: Collection[int]) -> TermStatistics:
+        asked = query.question
+        return await self._database.words.statistics(
+            asked.terms, list(evidence.chunks), asked.dates, commonness=commonness, uncounted=uncounted
+        )
+
+    def _ranked(self, evidence: Evidence, statistics: TermStatistics | None) -> Ranked:
+        return ranked(evidence, self._settings.base_scores(evidence), statistics, min_score=0.0)

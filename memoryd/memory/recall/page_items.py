@@ -1,0 +1,89 @@
+"""The pages of the entities that a question names: each summarised, with the memories that it rests on."""
+
+import asyncio
+import re
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Executor
+from typing import Final
+
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.book import Book, EntityPage
+from memoryd.domain.memories.entities import EntitySlug
+from memoryd.domain.memories.identity import MemoryId, ShortId, short_id
+from memoryd.domain.memories.page_text import citations_in
+from memoryd.domain.memories.recall_filters import RecallFilters
+from memoryd.domain.text.headings import front_matter_bytes
+from memoryd.domain.text.lines import PADDING
+from memoryd.files.present import Presence, PresentFiles
+from memoryd.memory.recall.recalled import RecalledEntity
+
+SUMMARY_CHARS: Final = 600
+MAX_PAGES: Final = 3
+"""Of one question."""
+_PAGE_BYTES: Final = 64 * 1024
+_LINE_CHARS: Final = 2_000
+"""So much of a page, and of a line of it, is read for its summary."""
+_LINK: Final = re.compile(r"\s*\(?\[[^\[\]\n]{0,400}+\]\([^()\s]{1,2000}+(?: \"[0-9a-f]{8}\")?\)\)?")
+_COMMENT: Final = re.compile(r"<!--.{0,200}?-->")
+
+
+class EntityPages:
+    """Reads the pages of one workspace; one that is private, gone or late is not told."""
+
+    def __init__(self, *, files: PresentFiles, executor: Executor) -> None:
+        self._files = files
+        self._executor = executor
+
+    async def of(
+        self, entities: Iterable[EntitySlug], book: Book, filters: RecallFilters, seconds: float
+    ) -> tuple[RecalledEntity, ...]:
+        """Return the pages of these entities, as far as they can be read within so many seconds."""
+        named = [
+            (slug, book.pages[slug]) for slug in sorted(entities) if slug in book.pages and filters.admits_entity(slug)
+        ][:MAX_PAGES]
+        if not named or filters.turns_back or not filters.admits_pages:
+            # what a page said then nobody knows
+            return ()
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(seconds):
+                texts = await loop.run_in_executor(self._executor, lambda: [self._text(page) for _, page in named])
+        except TimeoutError:
+            return ()
+        found = (_summed_up(slug, page, text, book, filters) for (slug, page), text in zip(named, texts, strict=True))
+        return tuple(one for one in found if one.summary)
+
+    def _text(self, page: EntityPage) -> str:
+        seen = self._files.look(RelativePath(page.path), None, self._files.moment())
+        if seen.presence is not Presence.OTHER:
+            return ""
+        body = seen.data[: len(seen.data) - len(PADDING)]
+        return body[front_matter_bytes(seen.data) :][:_PAGE_BYTES].decode("utf-8", "replace")
+
+
+def _summed_up(slug: EntitySlug, page: EntityPage, text: str, book: Book, filters: RecallFilters) -> RecalledEntity:
+    """Return the first lines of a page that the asker may see, and the memories that these rest on."""
+    known = {short_id(key): key for key in book.memories}
+    told, memories, left = list[str](), dict[MemoryId, None](), SUMMARY_CHARS
+    for line, cited in _lines(text):
+        rests_on = [known[one] for one in cited if one in known]
+        # a line that rests on what is beyond the asker's reach tells of it
+        if len(rests_on) < len(cited) or not all(filters.standing(book.memories[one]) for one in rests_on):
+            continue
+        if len(line) > left:
+            break
+        told.append(line)
+        memories |= dict.fromkeys(rests_on)
+        left -= len(line) + 1
+    return RecalledEntity(slug, page.name, page.path, "\n".join(told), tuple(memories))
+
+
+def _lines(text: str) -> Iterator[tuple[str, list[ShortId]]]:
+    """Yield the lines that say something, without links, and which memories each links to."""
+    for raw in text.split("\n"):
+        line = _COMMENT.sub("", raw[:_LINE_CHARS]).strip()
+        if not line or line.startswith("#"):
+            continue
+        cited = [one.memory for one in citations_in(line)]
+        if plain := _LINK.sub("", line).strip():
+            yield plain, cited

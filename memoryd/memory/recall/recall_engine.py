@@ -1,0 +1,252 @@
+"""One engine over all chunks: question → who may answer → evidence → memories and passages in one order."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import Final
+
+from memoryd.domain.citations import cited
+from memoryd.domain.memories.asking import AskedFor, asking_of
+from memoryd.domain.memories.book import Book
+from memoryd.domain.memories.entities import EntitySlug
+from memoryd.domain.memories.identity import MemoryId
+from memoryd.domain.memories.reach import MemoryReach
+from memoryd.domain.memories.recall_filters import is_known_to
+from memoryd.domain.memories.recall_order import Lifts, current_first, place_key
+from memoryd.domain.memories.timespans import DaySpan, asked_span
+from memoryd.domain.ranking.floors import Floors
+from memoryd.errors import SidecarError, StoreError
+from memoryd.memory.recall.candidates import CandidateMemories, MemoryCandidate, Relevance, all_alike
+from memoryd.memory.recall.eligible import Eligible, EligibleMemories, Versions
+from memoryd.memory.recall.evidence_search import EvidenceSearch
+from memoryd.memory.recall.passages import placed_passage, says_something
+from memoryd.memory.recall.recall_query import RecallQuery
+from memoryd.memory.recall.recalled import CheckedSource, RecalledItem, RecalledMemory, RecalledPassage, SourceState
+from memoryd.search.backend import BUILTIN, LEXICAL, VECTOR, Arm, ArmState, Engine, Fallback, Found, SearchBackend
+from memoryd.search.folding import folded
+from memoryd.search.hit import Hit
+from memoryd.search.ranked import Ranked
+from memoryd.store.database import Database
+from memoryd.store.word_rows import CandidateFilter
+
+RESERVE: Final = 0.2
+"""Share of the deadline kept for reading rows and files."""
+PASSAGES: Final = 3
+"""How many times as many passages as places are read."""
+BOOK: Final = "memories"
+"""The arm that knows the retained lines: entity, time and opinion rest on it."""
+_NO_PLACE: Final[Arm] = Arm(ArmState.TIMEOUT, "it did not answer before the deadline")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallDraft:
+    """What one look at the index gives: all candidates, best first, not yet held against their files."""
+
+    book: Book
+    asking: AskedFor = field(default_factory=AskedFor)
+    items: Sequence[RecalledItem] = ()
+    arms: Mapping[str, Arm]
+    floors: Floors | None = None
+    engine: Engine = BUILTIN
+    fallback: Fallback | None = None
+    terms: tuple[str, ...] = ()
+
+
+class RecallEngine:
+    """Answers from the index of one workspace; `passages` is another engine that finds passages in its stead."""
+
+    def __init__(
+        self,
+        *,
+        book: Callable[[], Awaitable[Book]],
+        eligible: EligibleMemories,
+        evidence: EvidenceSearch,
+        database: Database,
+        withdrawn: Container[str],
+        passages: SearchBackend | None = None,
+        relevance: Relevance = all_alike,
+    ) -> None:
+        self._book = book
+        self._eligible = eligible
+        self._evidence = evidence
+        self._database = database
+        self._withdrawn = withdrawn
+        self._passages = passages
+        self._relevance = relevance
+
+    async def draft(self, query: RecallQuery) -> RecallDraft:
+        """Return the candidates within the query's deadline; what fails or is late costs its part, never the answer."""
+        end = time.monotonic() + query.deadline * (1 - RESERVE)
+        try:
+            async with asyncio.timeout(max(0.0, end - time.monotonic())):
+                book = await self._book()
+                eligible = await self._eligible.of(book, query, only_memories=self._passages is not None)
+        except TimeoutError:
+            return RecallDraft(book=Book(), arms=dict.fromkeys((LEXICAL, VECTOR, BOOK), _NO_PLACE))
+        except StoreError as exc:
+            failed = Arm(ArmState.FAILED, str(exc))
+            return RecallDraft(book=Book(), arms=dict.fromkeys((LEXICAL, VECTOR, BOOK), failed))
+        asking = _asked_for(query, book)
+        found, others = await asyncio.gather(
+            self._evidence.found(query, eligible.admitted, end, uncounted=eligible.hidden.chunks),
+            self._found_elsewhere(query, end),
+        )
+        return await self._joined(query, eligible, asking, found.ranking, found.arms, others)
+
+    async def _joined(
+        self,
+        query: RecallQuery,
+        eligible: Eligible,
+        asking: AskedFor,
+        ranking: Ranked,
+        arms: Mapping[str, Arm],
+        others: Found | None,
+    ) -> RecallDraft:
+        made = CandidateMemories(eligible, ranking, asking, self._relevance)
+        memories = _with_arms(made, query, eligible)
+        hits = await self._hits(query, eligible, ranking) if others is None else list(others.hits)
+        telling = (hit for hit in hits if query.filters.admits_passages and says_something(hit))
+        passages = [placed_passage(hit, asking) for hit in telling]
+        every = arms if others is None else {**arms, LEXICAL: others.arms[LEXICAL]}
+        return RecallDraft(
+            book=eligible.book,
+            asking=asking,
+            items=_ordered(memories, passages, eligible, asking),
+            arms={**every, BOOK: Arm(ArmState.OK)},
+            floors=ranking.floors,
+            engine=BUILTIN if others is None else others.engine,
+            fallback=None if others is None else others.fallback,
+            terms=query.question.terms,
+        )
+
+    async def _hits(self, query: RecallQuery, eligible: Eligible, ranking: Ranked) -> list[Hit]:
+        """Return the best passages, without copies; a line that became a memory meanwhile is none."""
+        known = eligible.book.by_chunk
+        chunks = [chunk for chunk in (*ranking.telling, *ranking.noise) if chunk not in known]
+        wanted = chunks[: PASSAGES * query.limit]
+        try:
+            plain = await self._database.words.admitted(wanted, CandidateFilter(without_memories=True))
+            rows = await self._database.documents.chunks([chunk for chunk in wanted if chunk in plain])
+        except StoreError:
+            return []
+        told = [rows[chunk] for chunk in wanted if chunk in rows]
+        hits = [ranking.hit(row) for row in told if row.path not in self._withdrawn and not query.untold.holds(row)]
+        return folded(hits, query.now.tzinfo or query.of_documents.zone)
+
+    async def _found_elsewhere(self, query: RecallQuery, end: float) -> Found | None:
+        if self._passages is None:
+            return None
+        try:
+            return await self._passages.search(query.as_search(max(0.0, end - time.monotonic())))
+        except SidecarError as exc:
+            failed = Arm(ArmState.FAILED, str(exc))
+            return Found((), (), {LEXICAL: failed, VECTOR: failed}, query.question.terms)
+
+
+def _asked_for(query: RecallQuery, book: Book) -> AskedFor:
+    text = query.question.text
+    # an entity that is given is one that is asked about
+    given = query.filters.entities or frozenset()
+    found = dict.fromkeys([*book.entities_in(text), *(book.aliases.get(slug, slug) for slug in sorted(given))])
+    # a name that only lines of others hold is a word like any other
+    entities = [slug for slug in found if slug in book.pages or _is_known(book, slug, query.filters.reach)]
+    names: list[str] = [*entities, *(alias for alias, entity in book.aliases.items() if entity in entities)]
+    names += [book.pages[slug].name for slug in entities if slug in book.pages]
+    return asking_of(
+        text, entities=entities, names=names, span=_until_today(asked_span(text, query.today), query.today)
+    )
+
+
+def _is_known(book: Book, entity: EntitySlug, reach: MemoryReach) -> bool:
+    slugs = [entity, *(alias for alias, meant in book.aliases.items() if meant == entity)]
+    return is_known_to(book, slugs, reach)
+
+
+def _until_today(span: DaySpan | None, today: date) -> DaySpan | None:
+    """Return the days of a question; what it asks since a day before ends today: plans are none of it."""
+    return DaySpan(span.first, today) if span and span.first < today and span.last == date.max else span
+
+
+def _with_arms(made: CandidateMemories, query: RecallQuery, eligible: Eligible) -> dict[MemoryId, MemoryCandidate]:
+    """Return what words and meaning found, what the other arms bring, and current versions of both."""
+    found = made.found()
+    question = query.question
+    if not question.is_narrowed:
+        brought = (made.of(memory) for memory in made.by_arms(query.limit) if memory.id not in found)
+        found |= {one.memory.id: one for one in brought if one is not None}
+    for key in current_first(list(found), eligible.versions.newer):
+        if key not in found and (one := made.of(eligible.book.memories[key])) is not None:
+            found[key] = one
+    return found
+
+
+def _ordered(
+    memories: Mapping[MemoryId, MemoryCandidate],
+    passages: Sequence[RecalledPassage],
+    eligible: Eligible,
+    asking: AskedFor,
+) -> list[RecalledItem]:
+    """Return all in one order, every current version before what it supersedes, in whatever words that stands."""
+    newer = eligible.versions.newer
+    told = {key: _recalled(one, eligible.versions) for key, one in memories.items()}
+    told = {key: _dropped(one, told, asking) for key, one in told.items()}
+    outdated = [one for one in told.values() if one.superseded_by]
+    every: list[RecalledItem] = [*told.values(), *passages]
+    items = sorted(every, key=lambda item: place_key(item.placed, asking))
+    order: dict[MemoryId | int, RecalledItem] = {}
+    for at, item in enumerate(items):
+        key = item.memory.id if isinstance(item, RecalledMemory) else at
+        keys = [item.memory.id] if isinstance(item, RecalledMemory) else _said_in(item, outdated)
+        above = [key for one in keys for key in current_first([one], newer) if key != one and key in told]
+        for one in above:
+            if one not in order and not _was_later(told[one], item, asking):
+                order[one] = replace(told[one], moved_before=_citation(item))
+        order.setdefault(key, item)
+    return list(order.values())
+
+
+def _citation(item: RecalledItem) -> str:
+    if not isinstance(item, RecalledMemory):
+        return str(item.hit.citation)
+    source = item.lead.source
+    return str(cited(source.path, source.start_line, source.end_line))
+
+
+def _was_later(current: RecalledMemory, item: RecalledItem, asking: AskedFor) -> bool:
+    """Tell whether a question is about days on which an older version held, and the current one was not known yet."""
+    if asking.span is None or Lifts.TEMPORAL not in item.placed.lifts:
+        return False
+    return current.memory.recorded > asking.span.last
+
+
+def _dropped(one: RecalledMemory, told: Mapping[MemoryId, RecalledMemory], asking: AskedFor) -> RecalledMemory:
+    """Return a memory without the lift of its days if those were put off before they came."""
+    newer = [told[key] for key in one.superseded_by if key in told]
+    if not any(not _was_later(above, one, asking) for above in newer):
+        return one
+    lifts = {arm: lift for arm, lift in one.placed.lifts.items() if arm != Lifts.TEMPORAL}
+    return replace(one, placed=replace(one.placed, lifts=lifts))
+
+
+def _said_in(passage: RecalledPassage, outdated: Sequence[RecalledMemory]) -> list[MemoryId]:
+    """Return the superseded memories that a passage states in the same words, and was found by."""
+    said, terms = " ".join(passage.hit.chunk.text.split()), set(passage.hit.terms)
+    return [
+        one.memory.id
+        for one in outdated
+        if terms and terms.issubset(one.evidence.terms) and " ".join(one.memory.line.text.split()) in said
+    ]
+
+
+def _recalled(one: MemoryCandidate, versions: Versions) -> RecalledMemory:
+    return RecalledMemory(
+        memory=one.memory,
+        # nobody has looked yet
+        sources=tuple(CheckedSource(source, SourceState.VERIFIED) for source in one.sources),
+        placed=one.placed,
+        evidence=one.evidence,
+        supersedes=versions.superseded.get(one.memory.id, ()),
+        superseded_by=versions.newer.get(one.memory.id, ()),
+    )

@@ -1,0 +1,103 @@
+"""What is asked of a memory, and how its parts are asked."""
+
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, time, tzinfo
+from typing import Final, Literal
+
+from memoryd.domain.memories.recall_filters import RecallFilters
+from memoryd.domain.ranking.filters import Filters
+from memoryd.domain.ranking.fusion import Evidence, reciprocal, relative
+from memoryd.domain.ranking.questions import Question
+from memoryd.search.backend import Query
+from memoryd.search.search_settings import SearchSettings
+from memoryd.search.untold import Untold
+
+LEXICAL_DEPTH: Final = 4
+VECTOR_DEPTH: Final = 3
+"""How many times as many candidates as there are places words and meaning give, and no fewer than fusion needs."""
+
+RecallFusion = Literal["relative", "rrf"]
+
+
+@dataclass(frozen=True, slots=True)
+class RecallSettings:
+    """How words and meaning are asked and merged: `search` as for search, `fusion` of recall's own."""
+
+    search: SearchSettings = field(default_factory=SearchSettings)
+    fusion: RecallFusion = "relative"
+
+    def lexical_depth(self, limit: int) -> int:
+        """Return how many chunks words give for so many places."""
+        return self._depth(LEXICAL_DEPTH * limit)
+
+    def vector_depth(self, limit: int) -> int:
+        """Return how many chunks meaning gives for so many places."""
+        return self._depth(VECTOR_DEPTH * limit)
+
+    def base_scores(self, evidence: Evidence) -> dict[int, float]:
+        """Merge what both arms found into one score a chunk, 0 to 1."""
+        return reciprocal(evidence) if self.fusion == "rrf" else relative(evidence, self.search.weights)
+
+    def _depth(self, wanted: int) -> int:
+        # ranks need no more; shares of the best are best with no fewer than search asks for
+        return wanted if self.fusion == "rrf" else max(wanted, self.search.min_depth)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallQuery:
+    """A question with its limits; `deadline` is in seconds from the call, `now` the asker's clock and time zone."""
+
+    question: Question
+    limit: int
+    filters: RecallFilters
+    deadline: float
+    now: datetime
+    fresh_until: float = 0.0
+    """Until when (monotonic clock) the index may be waited for, so that it follows the disk."""
+    is_explained: bool = False
+    untold: Untold = field(default_factory=Untold)
+    """What is not to be found, for it is known that its files do not hold it."""
+
+    @property
+    def today(self) -> date:
+        """The day that "yesterday" is told from: the one that is asked as of, else the asker's."""
+        return self.filters.as_of or self.now.date()
+
+    @property
+    def of_documents(self) -> Filters:
+        """The filters of documents that their days stand for: those that a question names, and the days given."""
+        asked, given = self.question.filters, self.filters
+        zone = self.now.tzinfo or asked.zone
+        starts = [one for one in (asked.since, _start(given.since, zone)) if one is not None]
+        ends = (given.until, given.as_of, given.known_by)
+        ends_given = [one for one in (asked.until, *(_end(day, zone) for day in ends)) if one is not None]
+        return Filters(
+            paths=asked.paths,
+            within=asked.within,
+            since=max(starts, default=None),
+            until=min(ends_given, default=None),
+            zone=zone,
+        )
+
+    def as_search(self, deadline: float) -> Query:
+        """Return it as other engines are asked it."""
+        return Query(
+            text=self.question.text,
+            limit=self.limit,
+            deadline=deadline,
+            filters=self.of_documents,
+            asked=replace(self.question, filters=self.of_documents),
+            now=self.now,
+            untold=self.untold,
+            reach=self.filters.reach,
+            fresh_until=self.fresh_until,
+            is_explained=self.is_explained,
+        )
+
+
+def _start(day: date | None, zone: tzinfo) -> datetime | None:
+    return None if day is None else datetime.combine(day, time.min, tzinfo=zone)
+
+
+def _end(day: date | None, zone: tzinfo) -> datetime | None:
+    return None if day is None else datetime.combine(day, time.max, tzinfo=zone)

@@ -1,0 +1,215 @@
+"""Recall: a question → memories and passages that stand in their files, current first, and what to think of them."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from memoryd.domain.memories.reach import MemoryReach
+from memoryd.domain.ranking.floors import Verdict
+from memoryd.domain.text.gist import gist
+from memoryd.errors import StoreError
+from memoryd.memory.cleared_rows import cleared_hits
+from memoryd.memory.recall.page_items import EntityPages
+from memoryd.memory.recall.passages import is_on
+from memoryd.memory.recall.recall_engine import RecallDraft, RecallEngine
+from memoryd.memory.recall.recall_query import RecallQuery
+from memoryd.memory.recall.recalled import (
+    CutItem,
+    Recalled,
+    RecalledEntity,
+    RecalledItem,
+    RecalledMemory,
+    RecalledPassage,
+)
+from memoryd.memory.recall.standing_items import StandingCheck, StandingItems, chunks_lost
+from memoryd.memory.recall.why import because_of, why_nothing
+from memoryd.search.answer import CatchUp
+from memoryd.search.backend import VECTOR, Arm, ArmState, Found
+from memoryd.search.checked_search import LookAgain
+from memoryd.search.emptiness import Freshness
+from memoryd.search.file_check import CheckedRows
+from memoryd.search.telling import told
+from memoryd.search.untold import Untold
+
+MAX_LOOKS: Final = 3
+"""How often a question is asked while its files, or its index, change."""
+SPARE: Final = 2
+"""How many times as many candidates as places are held against their files: some will not stand, some fold."""
+LEAST_SECONDS: Final = 0.05
+BEYOND_K: Final = "it is beyond k"
+FOLDED: Final = "it says the same as {0}"
+NOT_STANDING: Final = "its line is not in its file as it was read"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallFreshness:
+    """How recall follows the disk: `owed` tells what the index lacks, `seconds` how long a question waits for it."""
+
+    owed: Callable[[], Freshness]
+    on_search: Callable[[], None]
+    catch_up: CatchUp
+    look_again: LookAgain
+    seconds: float
+
+
+class Recaller:
+    """Recalls for one agent."""
+
+    def __init__(
+        self, *, engine: RecallEngine, standing: StandingCheck, pages: EntityPages, fresh: RecallFreshness
+    ) -> None:
+        self._engine = engine
+        self._standing = standing
+        self._pages = pages
+        self._fresh = fresh
+
+    async def recall(self, query: RecallQuery) -> Recalled:
+        """Answer within the query's deadline; what fails or is late costs its part, never the answer."""
+        start = time.monotonic()
+        end = start + query.deadline
+        fresh = min(self._fresh.seconds, query.deadline / 2)
+        self._fresh.on_search()
+        pending = await self._fresh.catch_up(fresh)
+        draft, held = await self._looked(replace(query, fresh_until=start + fresh), end)
+        pages = await self._pages.of(
+            draft.asking.entities, draft.book, query.filters, max(LEAST_SECONDS, end - time.monotonic())
+        )
+        reach = query.filters.reach
+        within = _within(held.items, reach)
+        items, left_out = _chosen(_beside(pages, within), query, draft)
+        freshness = self._owed(pending, held.checked)
+        found = Recalled(
+            entities=pages,
+            items=tuple(items),
+            left_out=(*left_out, *(CutItem(one, NOT_STANDING) for one in _within(held.lost, reach))),
+            arms=_with_pending(draft.arms, freshness),
+            freshness=freshness,
+            verdict=_best(items),
+            floors=draft.floors,
+            engine=draft.engine,
+            fallback=draft.fallback,
+            took_ms=(time.monotonic() - start) * 1000,
+        )
+        return replace(found, reason=why_nothing(found, query, draft))
+
+    async def _looked(self, query: RecallQuery, end: float) -> tuple[RecallDraft, StandingItems]:
+        """Ask until what is told stands in its files, and the index held still, or time is up."""
+        for look in range(MAX_LOOKS):
+            draft = await self._engine.draft(replace(query, deadline=max(LEAST_SECONDS / 2, end - time.monotonic())))
+            held = await self._held(draft, query, end)
+            is_late = time.monotonic() > end or look == MAX_LOOKS - 1
+            if is_late or not (held.has_replaced or held.checked.differing):
+                break
+            left = min(query.fresh_until, end) - time.monotonic()
+            has_looked = bool(held.checked.differing) and await self._fresh.look_again(held.checked.differing, left)
+            gone = Untold(held.checked.absent)
+            lost = Untold() if has_looked else Untold(chunks=chunks_lost(held.lost))
+            query = replace(query, untold=query.untold | gone | lost)
+        return draft, held
+
+    async def _held(self, draft: RecallDraft, query: RecallQuery, end: float) -> StandingItems:
+        nearest = list(draft.items)[: SPARE * query.limit + query.limit]
+        try:
+            return await self._standing.of(nearest, max(LEAST_SECONDS, end - time.monotonic()))
+        except StoreError:
+            # what nobody can hold against its file is not told
+            return StandingItems((), tuple(nearest), CheckedRows())
+
+    def _owed(self, pending: int, checked: CheckedRows) -> Freshness:
+        freshness = self._fresh.owed()
+        return replace(freshness, pending_files=max(pending, len(checked.owed)))
+
+
+def _within(items: Sequence[RecalledItem], reach: MemoryReach) -> list[RecalledItem]:
+    """Return the items without the lines of passages that are for somebody else."""
+    within: list[RecalledItem] = []
+    for item in items:
+        if isinstance(item, RecalledPassage):
+            within += [replace(item, hit=hit) for hit in cleared_hits([item.hit], reach)]
+        else:
+            within.append(item)
+    return within
+
+
+def _beside(pages: Sequence[RecalledEntity], items: Sequence[RecalledItem]) -> list[RecalledItem]:
+    """Return the items without passages of pages that are told as such."""
+    told = {page.path for page in pages}
+    return [item for item in items if not (isinstance(item, RecalledPassage) and item.hit.chunk.path in told)]
+
+
+def _chosen(
+    items: Sequence[RecalledItem], query: RecallQuery, draft: RecallDraft
+) -> tuple[list[RecalledItem], list[CutItem]]:
+    """Return the first `limit` items, copies folded, each with the reasons of its place; and those that came near."""
+    kept, left_out = _without_copies(_shown(items, draft))
+    chosen = [replace(one, because=because_of(one, draft)) for one in kept[: query.limit]]
+    beyond = [CutItem(one, BEYOND_K) for one in kept[query.limit :]]
+    return chosen, [*left_out, *beyond]
+
+
+def _shown(items: Sequence[RecalledItem], draft: RecallDraft) -> list[RecalledItem]:
+    """Return the items with the passages as they are told: with snippet and focus."""
+    hits = [item.hit for item in items if isinstance(item, RecalledPassage)]
+    found = Found((), (), draft.arms, draft.terms, engine=draft.engine, floors=draft.floors)
+    shown = iter(told(hits, found, has_footer=False))
+    return [replace(item, hit=next(shown)) if isinstance(item, RecalledPassage) else item for item in items]
+
+
+def _without_copies(items: Sequence[RecalledItem]) -> tuple[list[RecalledItem], list[CutItem]]:
+    """Fold what says the same: memories that differ in scope or kind alone, and passages that memories tell."""
+    kept: list[RecalledItem] = []
+    left_out: list[CutItem] = []
+    said: dict[tuple[str, ...], int] = {}
+    places = [
+        (one.source.path, one.source.start_line, one.source.end_line)
+        for item in items
+        if isinstance(item, RecalledMemory)
+        for one in item.sources
+    ]
+    for item in items:
+        key = _says(item)
+        first = said.get(key) if key else None
+        if isinstance(item, RecalledPassage) and is_on(item.hit, places):
+            left_out.append(CutItem(item, FOLDED.format("a memory that is told")))
+        elif first is not None:
+            leader = kept[first]
+            left_out.append(CutItem(item, FOLDED.format("another one that is told")))
+            if isinstance(leader, RecalledMemory) and isinstance(item, RecalledMemory):
+                kept[first] = _led(leader, item)
+        else:
+            if key:
+                said[key] = len(kept)
+            kept.append(item)
+    return kept, left_out
+
+
+def _says(item: RecalledItem) -> tuple[str, ...]:
+    """Return what an item says; of another day it is another one."""
+    if isinstance(item, RecalledPassage):
+        said = gist(item.hit.chunk.text, item.hit.chunk.heading)
+        return (said,) if said else ()
+    line, event = item.memory.line, item.lead.source.event
+    said = gist(line.text)
+    return (said, *item.memory.slugs, line.network, str(event) if event else "") if said else ()
+
+
+def _led(leader: RecalledMemory, copy: RecalledMemory) -> RecalledMemory:
+    """Return the newer of two that say the same, with the other as its copy, in the place of the first."""
+    newest, other = sorted((leader, copy), key=lambda one: one.memory.recorded, reverse=True)
+    return replace(newest, placed=leader.placed, copies=(*newest.copies, other.memory.id, *other.copies))
+
+
+def _best(items: Sequence[RecalledItem]) -> Verdict:
+    given = {item.placed.verdict for item in items}
+    return next((verdict for verdict in Verdict if verdict in given), Verdict.NONE)
+
+
+def _with_pending(arms: Mapping[str, Arm], freshness: Freshness) -> dict[str, Arm]:
+    """Mark the vector arm as partial while passages wait for their vectors."""
+    vector = arms[VECTOR]
+    if vector.took_part and freshness.pending_embeddings:
+        count = freshness.pending_embeddings
+        reason = f"{count} {'passage has' if count == 1 else 'passages have'} no vector yet"
+        vector = replace(vector, state=ArmState.PARTIAL, reason=reason)
+    return {**arms, VECTOR: vector}

@@ -1,0 +1,190 @@
+"""The proposals of a workspace: told, accepted and rejected; an accepted one is written as any other change."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from memoryd.domain.memories.diffs import applied, carried, is_applied
+from memoryd.domain.memories.pages import SharedMemories
+from memoryd.domain.memories.proposals import Proposal, ProposalId, ProposalKind, ProposalState, ProposedChange
+from memoryd.domain.memories.standing_proposals import WITHDRAWN, still_rests
+from memoryd.domain.memories.written_by import WrittenBy
+from memoryd.errors import InvalidRequest, MemorydError, NotFound, NotNow
+from memoryd.memory.journal import Journal
+from memoryd.store.proposal_rows import ProposalRows
+
+SHORTEST: Final = 4
+"""Signs of an id that may name a proposal."""
+
+ToldMemories = Callable[[], Awaitable[SharedMemories]]
+"""Gives what may be told to all, as the disk has it now; raises NotNow, StoreError."""
+
+
+@dataclass(frozen=True, slots=True)
+class DecidedProposal:
+    """A proposal after a person decided it. `change` is the number by which it can be undone, 0 if there is none."""
+
+    proposal: Proposal
+    change: int = 0
+    note: str = ""
+
+
+class _OutdatedError(Exception):
+    """The file no longer says where the lines go."""
+
+
+class ProposalQueue:
+    """The queue of one workspace. Verbs raise StoreError; those that write Denied where nothing may be written."""
+
+    def __init__(
+        self, rows: ProposalRows, journal: Journal, told: ToldMemories, *, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._rows = rows
+        self._journal = journal
+        self._told = told
+        self._clock = clock
+
+    async def all(self, state: ProposalState | None = None) -> list[Proposal]:
+        """Return the proposals in a state, or all, the oldest first, without what no longer rests on anything."""
+        # while notes are still read nobody knows better than the last run
+        with contextlib.suppress(NotNow):
+            await self.withdraw()
+        return await self._rows.all(state)
+
+    async def shown(self, name: str) -> Proposal:
+        """Return the proposal of an id or of its beginning as it stands now; raises as `found` does."""
+        with contextlib.suppress(NotNow):
+            await self.withdraw()
+        return await self.found(name)
+
+    async def withdraw(self, shared: SharedMemories | None = None) -> None:
+        """Take out of the queue what rests on memories that are gone, superseded, or not for all any more.
+
+        Raises NotNow where nobody can tell, as while the index does not have all notes.
+        """
+        if not (waiting := await self._rows.all(ProposalState.OPEN)):
+            return
+        shared = shared or await self._told()
+        gone = [one.id for one in waiting if not still_rests(one.change, shared)]
+        await self._rows.withdraw(gone, WITHDRAWN, self._now())
+
+    async def states(self) -> Mapping[ProposalId, ProposalState]:
+        """Return where each stands."""
+        return await self._rows.states()
+
+    async def found(self, name: str) -> Proposal:
+        """Return the proposal of an id or of its beginning; raises NotFound, InvalidRequest where it is of several."""
+        asked = name.strip().lower()
+        near = await self._rows.beginning(asked) if len(asked) >= SHORTEST else []
+        if not near:
+            raise NotFound(f"there is no proposal {name!r}", hint="memoryctl proposals list names all that are open")
+        if len(near) > 1:
+            raise InvalidRequest(f"{name!r} is the beginning of several ids", hint="give more of it")
+        return near[0]
+
+    async def put(self, changes: Sequence[ProposedChange], run: str) -> None:
+        """Put changes into the queue."""
+        await self._rows.put(changes, run, self._now())
+
+    async def accept(self, name: str) -> DecidedProposal:
+        """Write what a proposal says, where its lines still stand unmistakably; else it is outdated.
+
+        Raises InvalidRequest then, and for one that was decided before; NotFound, NotNow while the index does not have
+        all notes, and what `Journal.change` does.
+        """
+        self._journal.check_writable()
+        await self._open(name)
+        await self.withdraw()
+        proposal = await self._open(name)
+        change, found = proposal.change, ""
+
+        def edit(text: str | None) -> str | None:
+            nonlocal found
+            found = text or ""
+            return _accepted(text, change.diff)
+
+        try:
+            # the file first: after a kill in between, the next one finds it written, and says so
+            written = await self._journal.change(
+                change.path,
+                edit,
+                by=WrittenBy.PROPOSAL,
+                why=change.why,
+                run=proposal.id,
+            )
+        except _OutdatedError as exc:
+            await self._rows.move(proposal.id, ProposalState.OPEN, ProposalState.OUTDATED, self._now())
+            raise InvalidRequest(
+                f"{change.path} has changed, and it is no longer clear where these lines go",
+                hint="edit it yourself, or let memoryctl reflect look again",
+            ) from exc
+        await self._rows.move(proposal.id, ProposalState.OPEN, ProposalState.ACCEPTED, self._now())
+        await self._carry(proposal, found, written.text)
+        return DecidedProposal(await self.found(proposal.id), written.id, written.note)
+
+    async def reject(self, name: str) -> DecidedProposal:
+        """Take a proposal out of the queue for good; raises as `accept` does."""
+        self._journal.check_writable()
+        proposal = await self._open(name)
+        await self._rows.move(proposal.id, ProposalState.OPEN, ProposalState.REJECTED, self._now())
+        return DecidedProposal(await self.found(proposal.id))
+
+    async def asked_for_markers(self, but: str) -> frozenset[str]:
+        """Return the pages for which a run before this one has proposed markers that are not accepted."""
+        asked = (ProposalState.OPEN, ProposalState.REJECTED)
+        return frozenset(
+            one.change.path
+            for one in await self._rows.all()
+            if one.change.kind is ProposalKind.MARKERS and one.state in asked and one.run != but
+        )
+
+    async def refresh(self, shared: SharedMemories) -> None:
+        """Look whether the open ones still rest on what holds, can still be applied, or were written already."""
+        await self.withdraw(shared)
+        for proposal in await self._rows.all(ProposalState.OPEN):
+            state = await self._state(proposal.change)
+            if state is not ProposalState.OPEN:
+                await self._rows.move(proposal.id, ProposalState.OPEN, state, self._now())
+
+    async def _carry(self, accepted: Proposal, before: str, after: str) -> None:
+        """Make the others of the file ones of what it is now, so that what was accepted is not in their way."""
+        for other in await self._rows.all(ProposalState.OPEN):
+            if other.change.path == accepted.change.path:
+                diff = carried(before, after, other.change.diff)
+                if diff and diff != other.change.diff:
+                    await self._rows.refresh(other.id, diff)
+
+    async def _open(self, name: str) -> Proposal:
+        proposal = await self.found(name)
+        if proposal.state is not ProposalState.OPEN:
+            raise InvalidRequest(f"the proposal {proposal.id} is {proposal.state}", hint="only open ones are decided")
+        return proposal
+
+    async def _state(self, change: ProposedChange) -> ProposalState:
+        try:
+            text = (await self._journal.read(change.path)).text
+            made = await asyncio.to_thread(_accepted, text, change.diff)
+        except (_OutdatedError, InvalidRequest):
+            # it says something else now, or it may not be written any more: its owner made it private
+            return ProposalState.OUTDATED
+        except MemorydError:
+            # it cannot be read today
+            return ProposalState.OPEN
+        return ProposalState.ACCEPTED if made is None else ProposalState.OPEN
+
+    def _now(self) -> datetime:
+        return datetime.fromtimestamp(self._clock(), UTC)
+
+
+def _accepted(text: str | None, diff: str) -> str | None:
+    """Return a text with a diff applied, None where it was before; raises _OutdatedError."""
+    if text is not None and is_applied(text, diff):
+        return None
+    made = applied(text or "", diff)
+    if made is None:
+        raise _OutdatedError
+    return made

@@ -1,0 +1,249 @@
+"""One run of reflect over a workspace: opinions, pages, proposals, in this order, each from a plan that is a value.
+
+Killed at any instant, it leaves each file as it was or as it is to be, and the next run does the rest: steps and
+proposals are known by what they say, and a page that says all already is not written.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Collection, Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Final
+from uuid import uuid4
+
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.book import Book
+from memoryd.domain.memories.core_proposals import CoreFile
+from memoryd.domain.memories.near_copies import near_copies
+from memoryd.domain.memories.page_losses import stated_by
+from memoryd.domain.memories.pages import SharedMemories, pages_of, shared_memories
+from memoryd.domain.memories.proposals import ProposedChange, to_propose
+from memoryd.errors import MemorydError, NotNow
+from memoryd.memory.forgetting.tombstone_store import TombstoneStore
+from memoryd.memory.journal import Journal
+from memoryd.memory.llm_labels import Labeller
+from memoryd.memory.opinions.opinion_book import OpinionBook
+from memoryd.memory.reflect.opinion_moves import OpinionMoves, opinion_moves
+from memoryd.memory.reflect.outcome import PageRefusal, ProposalSummary, ReflectOptions, ReflectOutcome
+from memoryd.memory.reflect.page_summaries import PageSummaries
+from memoryd.memory.reflect.page_writing import (
+    LossGuard,
+    PageState,
+    PageWriter,
+    WrittenPages,
+    cited_files,
+)
+from memoryd.memory.reflect.planning import ProposalGround, ground_of, proposal_plan
+from memoryd.memory.reflect.proposal_queue import ProposalQueue
+from memoryd.store.reflect_runs import ReflectRuns
+
+CORE_FILES: Final = (RelativePath("MEMORY.md"), RelativePath("memory.md"))
+WAIT_SECONDS: Final = 60.0
+"""How long a run waits for another one to end."""
+
+MOST_LEFT: Final = 20
+"""Pages that a run left as they were and that are kept for status."""
+_LEFT: Final = "left"
+
+MAX_ROUNDS: Final = 3
+"""Of writing pages in one run."""
+
+Tell = Callable[[str, int], None]
+"""Hears what a run does now, and how much of it there is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReflectParts:
+    """What a run works with. `book` gives all memories as the disk has them now, `known` the paths of all documents."""
+
+    book: Callable[[], Awaitable[Book]]
+    known: Callable[[], Collection[str]]
+    journal: Journal
+    opinions: OpinionBook
+    queue: ProposalQueue
+    runs: ReflectRuns
+    tombstones: TombstoneStore
+    core_chars: int
+    labeller: Labeller | None = None
+    summaries: PageSummaries | None = None
+    tell: Tell = lambda _what, _count: None
+    clock: Callable[[], float] = time.time
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What is known before anything is written."""
+
+    shared: SharedMemories
+    states: tuple[PageState, ...]
+    guard: LossGuard
+    moves: OpinionMoves
+
+
+class Reflecting:
+    """Reflects over one workspace, one run at a time."""
+
+    def __init__(self, parts: ReflectParts, *, wait_seconds: float = WAIT_SECONDS) -> None:
+        self._parts = parts
+        self._turn = asyncio.Lock()
+        self._wait_seconds = wait_seconds
+        self._refusals: tuple[str, ...] = ()
+
+    @property
+    def trouble(self) -> str:
+        """Which pages the last run left as they were, and why; empty if none, but for those without markers."""
+        others = f" (and {len(self._refusals) - 1} more pages)" if len(self._refusals) > 1 else ""
+        return f"reflect left {self._refusals[0]}{others}" if self._refusals else ""
+
+    @property
+    def is_running(self) -> bool:
+        return self._turn.locked()
+
+    async def run(self, options: ReflectOptions) -> ReflectOutcome:
+        """Reflect, or tell what that would do; a run that goes on is waited for.
+
+        Raises Denied where nothing may be written, NotNow while the index or another run is in the way, StoreError.
+        """
+        if not options.is_dry:
+            self._parts.journal.check_writable()
+        try:
+            async with asyncio.timeout(self._wait_seconds):
+                await self._turn.acquire()
+        except TimeoutError as exc:
+            raise NotNow("another run of reflect goes on", hint="try again when it has ended") from exc
+        try:
+            return await self._run(options)
+        finally:
+            self._turn.release()
+
+    async def _run(self, options: ReflectOptions) -> ReflectOutcome:
+        parts, run, began = self._parts, uuid4().hex[:12], time.monotonic()
+        # first, for what is refused as long as the index does not have all notes is no run
+        book = await parts.book()
+        if not options.is_dry:
+            await parts.runs.begin(run, options.since, self._now())
+        if parts.summaries is not None:
+            parts.summaries.begin()
+        parts.tell("planning", len(book.memories))
+        moves = await opinion_moves(book, parts.opinions, run, parts.labeller)
+        if not options.is_dry and moves.steps:
+            await parts.opinions.apply(moves.steps)
+        book, plan, pages = await self._paged(book, moves, options, run)
+        proposals, left_out = await self._proposed(book, plan, options, run)
+        copies = await asyncio.to_thread(near_copies, plan.shared.memories.values())
+        outcome = ReflectOutcome(
+            run=run,
+            since=options.since,
+            is_dry=options.is_dry,
+            memories=len(book.memories),
+            steps=len(plan.moves.steps),
+            pages=pages.written,
+            unchanged=pages.unchanged,
+            refusals=await self._told(pages.refusals, run),
+            proposals=tuple(ProposalSummary(one.id, one.kind, one.path, one.why) for one in proposals),
+            copies=copies,
+            core_left_out=left_out,
+            seconds=time.monotonic() - began,
+        )
+        if not options.is_dry:
+            await self._note(outcome, pages)
+        return outcome
+
+    async def _paged(
+        self, book: Book, moves: OpinionMoves, options: ReflectOptions, run: str
+    ) -> tuple[Book, _Plan, WrittenPages]:
+        """Write the pages; once more where that has moved lines that they cite, below the markers of the same file."""
+        told = WrittenPages((), 0, ())
+        for _ in range(MAX_ROUNDS):
+            plan = await self._planned(book, moves, options)
+            self._parts.tell("pages", len(plan.states))
+            writer = PageWriter(self._parts.journal, plan.guard, self._parts.summaries)
+            pages = await writer.write(plan.states, run, is_dry=options.is_dry)
+            told = replace(pages, written=tuple(dict.fromkeys((*told.written, *pages.written))))
+            citing = {source.path for memory in book.memories.values() for source in memory.sources}
+            if options.is_dry or citing.isdisjoint(pages.written):
+                break
+            book = await self._parts.book()
+        return book, plan, told
+
+    async def _planned(self, book: Book, moves: OpinionMoves, options: ReflectOptions) -> _Plan:
+        parts = self._parts
+        shared = await asyncio.to_thread(shared_memories, book, moves.standings)
+        pages = await asyncio.to_thread(pages_of, book, shared)
+        texts = await self._read(page.path for page in pages)
+        states = tuple(PageState(page, texts.get(page.path)) for page in pages)
+        files = await cited_files(parts.journal, states, parts.known())
+        stated = await asyncio.to_thread(stated_by, shared)
+        guard = LossGuard(stated=stated, files=files, is_off=options.allows_loss)
+        return _Plan(shared, states, guard, moves)
+
+    async def _proposed(
+        self, book: Book, plan: _Plan, options: ReflectOptions, run: str
+    ) -> tuple[tuple[ProposedChange, ...], int]:
+        """Put into the queue what is proposed; return it, and how many facts the core file has no room for."""
+        parts = self._parts
+        ground = await asyncio.to_thread(ground_of, book, plan.shared, options.since, plan.moves.doubted, parts.known())
+        made = await self._plan_of_proposals(ground, plan)
+        if not options.is_dry:
+            await parts.queue.refresh(plan.shared)
+        chosen = await asyncio.to_thread(to_propose, made[0], await parts.queue.states())
+        if not options.is_dry:
+            await parts.queue.put(chosen, run)
+        return chosen, made[1]
+
+    async def _plan_of_proposals(self, ground: ProposalGround, plan: _Plan) -> tuple[tuple[ProposedChange, ...], int]:
+        parts = self._parts
+        core = await self._core()
+        parts.tell("proposals", len(ground.paths))
+        notes = await self._read(RelativePath(path) for path in sorted(ground.paths))
+        forgotten = await parts.tombstones.all()
+        made = await asyncio.to_thread(proposal_plan, ground, core, notes, plan.states, forgotten)
+        return made.changes, made.core_left_out
+
+    async def _core(self) -> CoreFile:
+        texts = await self._read(CORE_FILES)
+        path = next((path for path in CORE_FILES if path in texts), CORE_FILES[0])
+        return CoreFile(path, texts.get(path, ""), self._parts.core_chars)
+
+    async def _read(self, paths: Iterable[RelativePath]) -> dict[str, str]:
+        """Return the texts of notes that are there and may be written."""
+        found: dict[str, str] = {}
+        for path in paths:
+            try:
+                text = (await self._parts.journal.read(path)).text
+            except MemorydError:
+                # who writes it is told why it cannot be
+                continue
+            if text is not None:
+                found[path] = text
+        return found
+
+    async def _note(self, outcome: ReflectOutcome, pages: WrittenPages) -> None:
+        """Note what came of it: counts, and the pages that were left as they were; no text of a memory."""
+        # a page without markers is its owner's choice, of which a proposal tells
+        told = [one for one in pages.refusals if not one.lacks_markers]
+        self._refusals = tuple(f"{one.path} as it was: {one.why}" for one in told)
+        counts = {
+            "pages": len(outcome.pages),
+            "steps": outcome.steps,
+            "proposals": len(outcome.proposals),
+            "refused": sorted(one.path for one in pages.refusals),
+            _LEFT: self._refusals[:MOST_LEFT],
+        }
+        await self._parts.runs.end(outcome.run, counts, self._now())
+
+    async def _told(self, refusals: Iterable[PageRefusal], run: str) -> tuple[PageRefusal, ...]:
+        """Leave out pages without markers of which an earlier run has made a proposal: once is enough."""
+        asked = await self._parts.queue.asked_for_markers(run)
+        return tuple(one for one in refusals if not (one.lacks_markers and one.path in asked))
+
+    async def remember(self) -> None:
+        """Take up what the last run left, as it stands in the ledger; raises StoreError."""
+        last = await self._parts.runs.last(self._now())
+        left = () if last is None else last.outcome.get(_LEFT, ())
+        if isinstance(left, list) and not self._refusals:
+            self._refusals = tuple(map(str, left))
+
+    def _now(self) -> datetime:
+        return datetime.fromtimestamp(self._parts.clock(), UTC)
