@@ -10,6 +10,7 @@ from memoryd.domain.media import MODELS
 from memoryd.embed.slot import EmbedderPhase
 from memoryd.files.scanner import RootState
 from memoryd.index.sync_state import Publish
+from memoryd.llm.text_model_state import TextModelPhase
 from memoryd.qmd.qmd_state import QmdState
 from memoryd.rerank.reranking import RerankerPhase
 from memoryd.wire import Event
@@ -42,6 +43,8 @@ def shortfalls(state: AgentState) -> Iterator[Shortfall]:
     yield from _embedding_shortfalls(state.embedding)
     if state.reranker is not None and state.reranker.phase in (RerankerPhase.DOWNLOADING, RerankerPhase.FAILED):
         yield Shortfall("reranker", state.reranker.reason)
+    if state.text is not None and state.text.phase in (TextModelPhase.DOWNLOADING, TextModelPhase.FAILED):
+        yield Shortfall("text model", state.text.reason)
     if index.lane_trouble:
         yield Shortfall("embedding", index.lane_trouble)
     if wanted.embeds_media and not state.embedding.takes_media:
@@ -53,14 +56,15 @@ def shortfalls(state: AgentState) -> Iterator[Shortfall]:
         yield Shortfall("sqlite-vec", index.vector_trouble)
     if state.qmd is not None:
         yield from _qmd_shortfalls(state.qmd)
-    yield from (Shortfall(part, reason) for part, reason in _of_conversations(state) if reason)
+    yield from (Shortfall(part, reason) for part, reason in _of_kept(state) if reason)
     yield from _folder_shortfalls(state)
 
 
-def _of_conversations(state: AgentState) -> Iterator[tuple[str, str | None]]:
+def _of_kept(state: AgentState) -> Iterator[tuple[str, str | None]]:
     yield "ledger", state.ledger.trouble
     yield "qa", state.qa_trouble
     yield "sessions", state.conversations_trouble
+    yield "memories", state.memories_trouble
 
 
 def _doubt_about_privacy(state: AgentState) -> str:

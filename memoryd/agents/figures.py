@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Awaitable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from memoryd.domain.documents import SkippedFile
@@ -10,6 +10,7 @@ from memoryd.embed.embedding import Embedding
 from memoryd.errors import StoreError
 from memoryd.index.lane import EmbeddingLane
 from memoryd.store.database import Database
+from memoryd.store.memory_rows import MemoryCounts
 from memoryd.store.pending_passages import RejectedPassage
 
 FLAGGED_SHOWN = 50
@@ -55,6 +56,7 @@ class Figures:
     """Path and flags of the first documents that were not read as they are, or are copies of a conflict."""
     unseen: tuple[SkippedFile, ...] = ()
     """Pictures and sounds that are found by their names only, and why."""
+    memories: MemoryCounts = field(default_factory=MemoryCounts)
 
 
 class Census:
@@ -76,6 +78,7 @@ class Census:
             unsent=await self._unsent(),
             flagged=await _or_last(documents.flagged(FLAGGED_SHOWN), last.flagged),
             unseen=await self._unseen(),
+            memories=await _or_last(self._database.memories.counts(), last.memories),
         )
         return self._figures
 

@@ -13,12 +13,14 @@ from memoryd.agents.events import EventBus, Subscription
 from memoryd.agents.kept_conversations import KeptConversations, ReadConversations, together
 from memoryd.agents.qa import AgentQa
 from memoryd.agents.read import AgentFiles, NoteExcerpt
+from memoryd.agents.retained import Retained
 from memoryd.agents.search import AgentSearch, SearchOptions, SearchOutcome
 from memoryd.agents.sessions import AgentSessions
 from memoryd.agents.status import AgentParts, MemoryStatus, ShortfallsOf, StatusBoard
 from memoryd.agents.sync import DEFAULT_WAIT, AgentSync, OwedWork, SyncOutcome, reindex, sync
 from memoryd.config.resolved import Agent
 from memoryd.domain.access import Admitted, folded_id
+from memoryd.domain.memories.reach import MemoryReach
 from memoryd.errors import Disabled, UnknownAgent
 from memoryd.files.excerpts import LineRange
 from memoryd.wire import SyncGoal
@@ -35,6 +37,7 @@ class AgentMemory:
     sessions: AgentSessions
     qa: AgentQa
     conversations: KeptConversations
+    retained: Retained
     parts: AgentParts
     """Of which status tells."""
 
@@ -52,11 +55,13 @@ class AgentMemories:
 
     async def search(self, admitted: Admitted, text: str, options: SearchOptions) -> SearchOutcome:
         """Answer a question; raises Disabled, UnknownAgent, InvalidRequest."""
-        return await self._enabled(admitted).search.answer(text, options, is_direct=admitted.is_direct)
+        return await self._enabled(admitted).search.answer(text, options, admitted)
 
     async def read(self, admitted: Admitted, path: str, asked: LineRange) -> NoteExcerpt:
         """Return lines of a document; raises Disabled, UnknownAgent, InvalidRequest, NotFound, NotNow."""
-        return await self._enabled(admitted).files.read(path, asked)
+        memory = self._enabled(admitted)
+        reach = MemoryReach(memory.agent.id, admitted.channel, is_owner=admitted.is_owner)
+        return await memory.files.read(path, asked, reach)
 
     def qa(self, admitted: Admitted) -> AgentQa:
         """Return the questions and answers that a request may see and add to; raises UnknownAgent."""
@@ -65,6 +70,10 @@ class AgentMemories:
     def conversations(self, admitted: Admitted) -> KeptConversations:
         """Return the conversations that a request may see; raises UnknownAgent."""
         return self._found(admitted.agent).conversations
+
+    def retained(self, admitted: Admitted) -> Retained:
+        """Return the retained memories that a request may see and add to; raises Disabled, UnknownAgent."""
+        return self._enabled(admitted).retained
 
     async def sync_conversations(self, agent: str | None, *, wait: bool, limit: timedelta | None) -> ReadConversations:
         """Read what was said until now, of the named agent or of all; raises UnknownAgent, StoreError, NotNow."""

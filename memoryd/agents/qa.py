@@ -12,7 +12,8 @@ from memoryd.agents.holding_answers import HoldingAnswers
 from memoryd.agents.qa_figures import QaCensus
 from memoryd.agents.workspace_qa import WorkspaceQa, enabled
 from memoryd.config.resolved import Agent
-from memoryd.domain.conversation_paths import TURNS
+from memoryd.domain.conversation_paths import session_of
+from memoryd.domain.documents import RelativePath
 from memoryd.domain.sessions.excerpts import SessionExcerpt, excerpt
 from memoryd.domain.sessions.harmless_text import CUT, with_cuts
 from memoryd.domain.sessions.making_turns import RawTurn
@@ -209,7 +210,7 @@ class AgentQa:
     def _hidden(self) -> frozenset[SessionId]:
         """Return the sessions whose forgetting began and could not be ended yet, as far as anybody knows."""
         owed = self._withheld.unfinished() if self._withheld.is_known else []
-        return frozenset(SessionId(one.name.removeprefix(TURNS)) for one in owed)
+        return frozenset(session_of(RelativePath(one.name)) for one in owed)
 
     async def _turn(self, shared: WorkspaceQa, session: SessionId, seq: int) -> Turn:
         found = await shared.read(lambda store: self._session(store, session))

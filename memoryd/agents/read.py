@@ -2,20 +2,37 @@
 
 import asyncio
 import shlex
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Awaitable, Callable, Container, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from memoryd.config.resolved import Agent
 from memoryd.domain.citations import conversation_cited
-from memoryd.domain.documents import is_document_name
+from memoryd.domain.documents import RelativePath, is_document_name
 from memoryd.domain.media import LABELS, modality_of
-from memoryd.errors import InvalidRequest, NotFound
-from memoryd.files.excerpts import QMD_PREFIX, Excerpt, FileLocation, LineRange, indexed_name, location_of, read_lines
+from memoryd.domain.memories.book import Book
+from memoryd.domain.memories.identity import ShortId, short_id
+from memoryd.domain.memories.lines_beyond import lines_beyond
+from memoryd.domain.memories.pages_beyond import generated_beyond
+from memoryd.domain.memories.reach import MemoryReach
+from memoryd.domain.memories.sections import is_of_memories
+from memoryd.errors import InvalidRequest, NotFound, NotNow, StoreError
+from memoryd.files.excerpts import (
+    QMD_PREFIX,
+    Excerpt,
+    FileLocation,
+    LineRange,
+    indexed_name,
+    location_of,
+    read_lines,
+    without,
+)
+from memoryd.files.octets import NotReadableError, TornReadError, read_octets, utf8_of
 from memoryd.files.scan_rules import ScanRoot
 from memoryd.qmd.agent import AgentQmd
 from memoryd.store.database import Database
 
+_TRIES = 3
 NO_BYTES = "memoryd returns no bytes of pictures and sounds; open the file itself"
 
 
@@ -40,15 +57,52 @@ class AgentFiles:
     roots: Callable[[], Sequence[ScanRoot]]
     max_file_bytes: int
     qmd: AgentQmd | None
+    book: Callable[[], Awaitable[Book]]
 
-    async def read(self, path: str, asked: LineRange) -> NoteExcerpt:
-        """Return lines of a document; raises InvalidRequest for a picture or sound, NotFound, NotNow."""
+    async def read(self, path: str, asked: LineRange, reach: MemoryReach) -> NoteExcerpt:
+        """Return lines of a document; raises InvalidRequest for a picture or sound, NotFound, NotNow.
+
+        Lines that state memories beyond the reach of whoever asks are left empty, as are those that reflect wrote and
+        that rest on such, or on what is gone.
+        """
         if not path:
             raise InvalidRequest("the path is missing", hint="GET /v1/files/memory/2026-11-18.md")
         name, location = await self._find(path)
-        follows, size = self.agent.memory_search.follow_symlinks, self.max_file_bytes
-        excerpt = await asyncio.to_thread(read_lines, location, asked, max_bytes=size, follow_symlinks=follows)
+        told = frozenset() if reach.is_owner or not is_of_memories(name) else await self._told(reach)
+        excerpt = await asyncio.to_thread(self._read, RelativePath(name), location, asked, reach, told)
         return NoteExcerpt(name, asked, excerpt)
+
+    async def _told(self, reach: MemoryReach) -> frozenset[ShortId]:
+        """Return the memories that may be told, as pages name them; none where the index does not say."""
+        try:
+            book = await self.book()
+        except StoreError:
+            return frozenset()
+        every = book.memories.items()
+        return frozenset(short_id(key) for key, memory in every if reach.admits(memory.line.attributes.scope))
+
+    def _read(
+        self,
+        name: RelativePath,
+        location: FileLocation,
+        asked: LineRange,
+        reach: MemoryReach,
+        told: frozenset[ShortId],
+    ) -> Excerpt:
+        size, follows = self.max_file_bytes, self.agent.memory_search.follow_symlinks
+        for _ in range(_TRIES):
+            excerpt = read_lines(location, asked, max_bytes=size, follow_symlinks=follows)
+            if reach.is_owner or not is_of_memories(name):
+                return excerpt
+            try:
+                octets = read_octets(location.base, location.relative, max_bytes=size, follow_symlinks=follows)
+            except (OSError, NotReadableError, TornReadError):
+                continue
+            if octets.sha256.hex() == excerpt.sha256:
+                data = utf8_of(octets)[0]
+                hidden = lines_beyond(data, name, reach) | generated_beyond(data, told.__contains__)
+                return without(excerpt, asked, hidden)
+        raise NotNow(f"{name!r} is being written", hint="ask again in a moment")
 
     async def _find(self, path: str) -> tuple[str, FileLocation]:
         workspace = self.agent.workspace

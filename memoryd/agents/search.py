@@ -6,6 +6,8 @@ from zoneinfo import ZoneInfo
 
 from memoryd.config.limits import LimitsSection
 from memoryd.config.resolved import Agent
+from memoryd.domain.access import Admitted
+from memoryd.domain.memories.reach import MemoryReach
 from memoryd.domain.ranking.filters import Filters, parse_instant
 from memoryd.domain.ranking.questions import parse_question
 from memoryd.embed.slot import EmbedderSlot
@@ -51,11 +53,14 @@ class AgentSearch:
         self._slot = slot
         self._limits = limits
 
-    async def answer(self, text: str, options: SearchOptions, *, is_direct: bool) -> SearchOutcome:
+    async def answer(self, text: str, options: SearchOptions, admitted: Admitted) -> SearchOutcome:
         """Answer, citing as it is done in a direct chat or another; raises InvalidRequest."""
+        is_direct, reach = admitted.is_direct, MemoryReach(self._agent.id, admitted.channel, admitted.is_owner)
         has_citations = self._agent.memory.citation_mode.cites(is_direct=is_direct)
         answer = await self._service.answer(
-            self._query(text, options), has_footer=has_citations, is_explained=options.is_explained
+            replace(self._query(text, options), reach=reach),
+            has_footer=has_citations,
+            is_explained=options.is_explained,
         )
         # after the answer, which says by which engine: an embedder that came meanwhile is named though it was not asked
         provider, model = self._provider(answer)

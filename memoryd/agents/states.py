@@ -15,6 +15,7 @@ from memoryd.embed.slot import EmbedderState, StandIn
 from memoryd.files.scanner import RootReport, RootState
 from memoryd.index.sync_state import SyncState
 from memoryd.index.watcher import FileWatcher
+from memoryd.llm.text_model_state import TextModelState
 from memoryd.qmd.qmd_state import QmdState
 from memoryd.rerank.reranking import RerankerState
 from memoryd.search.backend import Fallback
@@ -121,12 +122,16 @@ class AgentState:
     embedding: EmbeddingState
     reranker: RerankerState | None
     """None: nothing is reranked."""
+    text: TextModelState | None = None
+    """Who labels memories and writes prose; None: nobody."""
     qmd: QmdState | None
     ledger: LedgerState
     qa_trouble: str = ""
     """What is wrong with the files of questions and answers."""
     conversations_trouble: str = ""
     """Why the index of conversations does not follow them."""
+    memories_trouble: str = ""
+    """What was not written, or not forgotten, to the end."""
 
     @property
     def backend(self) -> Literal["builtin", "qmd"]:

@@ -19,6 +19,7 @@ from memoryd.agents.states import (
     remote_state,
     worker_state,
 )
+from memoryd.agents.text_models import Writing
 from memoryd.agents.workspace_index import WorkspaceIndex
 from memoryd.agents.workspace_path import WorkspacePath
 from memoryd.domain.documents import SkippedFile
@@ -91,6 +92,7 @@ class AgentParts:
     index: WorkspaceIndex
     embedding: Embedding
     reranking: Reranking | None
+    text: Writing | None
     qmd: AgentQmd | None
     qa: QaCensus
     taking: TurnTaking | None
@@ -98,6 +100,7 @@ class AgentParts:
     """Shared by the agents that share the index."""
     ledger: Ledger
     conversations: ConversationCensus
+    memories_trouble: Callable[[], str]
 
     def state(self) -> AgentState:
         """Return what the parts say of themselves now. Asks the disk for the workspace's folder, and nothing more."""
@@ -110,10 +113,12 @@ class AgentParts:
             index=index_state(self.index),
             embedding=embedding_state(self.embedding),
             reranker=None if self.reranking is None else self.reranking.state(),
+            text=None if self.text is None else self.text.state(),
             qmd=None if self.qmd is None else self.qmd.state(),
             ledger=ledger_state(self.ledger),
             qa_trouble="; ".join([*self.qa.problems.sentences, *(self.taking.sentences if self.taking else [])]),
             conversations_trouble=self.conversations.trouble,
+            memories_trouble=self.memories_trouble(),
         )
 
 

@@ -10,12 +10,16 @@ from memoryd.agents.conversation_wiring import kept_conversations
 from memoryd.agents.conversations import AgentConversations, NotesAhead
 from memoryd.agents.export_folders import export_settings
 from memoryd.agents.figures import Census
+from memoryd.agents.forgetting_indexes import ForgettingIndexes
 from memoryd.agents.loops import NamedLoop
 from memoryd.agents.memories import AgentMemory
 from memoryd.agents.outage import make_vectors_in_outages
 from memoryd.agents.part_settings import index_settings, search_settings, transcript_folders
 from memoryd.agents.qa import AgentQa
 from memoryd.agents.read import AgentFiles
+from memoryd.agents.recall_wiring import RecallParts
+from memoryd.agents.retained_forgetting import memory_forgetting
+from memoryd.agents.retained_wiring import retained, workspace_memories
 from memoryd.agents.rules import WorkspaceRules
 from memoryd.agents.schedule import ScanSchedule
 from memoryd.agents.search import AgentSearch
@@ -32,6 +36,8 @@ from memoryd.embed.choice import media_rules
 from memoryd.embed.embedding import Embedding
 from memoryd.errors import StoreError
 from memoryd.files.present import PresentFiles, nowhere
+from memoryd.memory.reached_search import ReachedSearch
+from memoryd.memory.recall.recaller import RecallFreshness
 from memoryd.qmd.agent import AgentQmd, Dependencies
 from memoryd.rerank.reranking import Reranking
 from memoryd.search.answer import SearchService
@@ -54,6 +60,7 @@ class Workspace:
         self.embedding = embedding
         self._executor = around.executor
         self._ledgers = around.ledgers
+        self._text_models = around.text_models
         self._chunker = index_settings(settings).chunks.fingerprint
         self.reranking = reranking
         self.index = WorkspaceIndex(
@@ -67,12 +74,22 @@ class Workspace:
             ),
             around=around,
         )
+        self._retained = workspace_memories(agents, self.index, around)
+        self._is_alone = sum(agent.workspace == agents[0].workspace for agent in around.agents) == 1
         self._census = Census(database=self.index.database, lane=self.index.lane, embedding=embedding)
         self._schedule = ScanSchedule(settings.sync, self.index.indexer)
         ahead = NotesAhead(self.index.lane, lambda: self.index.pending_files)
         self.conversations = {
             agent.id: AgentConversations(agent, embedding=embedding, notes=ahead, around=around) for agent in agents
         }
+        self.forgetting_indexes = ForgettingIndexes(self.index)
+        self._forgetting = memory_forgetting(
+            self._retained,
+            self.forgetting_indexes,
+            next((around.qas[agent.id] for agent in agents if agent.id in around.qas), None),
+            list(self.conversations.values()),
+            embedding,
+        )
         listings = {agent.id: self._listing(agent) for agent in agents}
         self.qmds = {
             agent.id: self._sidecar(agent, SessionExports(export_settings(agent, around.agents), look))
@@ -128,15 +145,40 @@ class Workspace:
         self.index.followers.append(qmd)
         return qmd
 
-    def _search(self, qmd: AgentQmd | None) -> CheckedSearch:
-        """Return the engine of an agent, whose every hit is held against its file."""
+    def _files(self, qmd: AgentQmd | None) -> PresentFiles:
         rules = self.index.rules
-        files = PresentFiles(
+        return PresentFiles(
             rules=rules.rules, roots=rules.roots, elsewhere=nowhere if qmd is None else qmd.files.location
         )
+
+    def _recall_parts(self, agent: Agent, path: WorkspacePath, limits: LimitsSection) -> RecallParts:
+        """Return what recall shares with search, but for qmd: memories are the builtin index's."""
+        qmd, files = self.qmds.get(agent.id), self._files(None)
+        return RecallParts(
+            files=files,
+            check=FileCheck(files=files, executor=self._executor, chunker=self._chunker),
+            fresh=RecallFreshness(
+                owed=path.freshness,
+                on_search=self._schedule.note_question,
+                catch_up=path.catch_up,
+                look_again=self.index.look_again,
+                seconds=agent.memory_search.query.fresh_ms / 1000,
+            ),
+            executor=self._executor,
+            limits=limits,
+            passages=None if qmd is None else self._reached(qmd),
+            is_alone=self._is_alone,
+        )
+
+    def _reached(self, qmd: AgentQmd | None) -> ReachedSearch:
+        """Return the engine of an agent, which tells nobody the lines of others."""
+        return ReachedSearch(inner=self._search(qmd), book=self._retained.book.now, database=self.index.database)
+
+    def _search(self, qmd: AgentQmd | None) -> CheckedSearch:
+        """Return the engine of an agent, whose every hit is held against its file."""
         return CheckedSearch(
             inner=self.index.builtin if qmd is None else qmd.search,
-            check=FileCheck(files=files, executor=self._executor, chunker=self._chunker),
+            check=FileCheck(files=self._files(qmd), executor=self._executor, chunker=self._chunker),
             look_again=self.index.look_again,
             gone=lambda: self.index.indexer.gone,
         )
@@ -147,7 +189,7 @@ class Workspace:
         weights = search_settings(agent.memory_search, limits.max_vector_bytes).weights
         service = SearchService(
             search=MergedSearch(
-                notes=self._search(qmd),
+                notes=self._reached(qmd),
                 conversations=conversation_arm(
                     talks,
                     agent.memory_search,
@@ -161,6 +203,7 @@ class Workspace:
             catch_up=path.catch_up,
             fresh_seconds=agent.memory_search.query.fresh_ms / 1000,
         )
+        memories = retained(agent, self._retained, self._forgetting, self._recall_parts(agent, path, limits))
         return AgentMemory(
             agent=agent,
             search=AgentSearch(agent=agent, service=service, slot=slot, limits=limits),
@@ -172,11 +215,13 @@ class Workspace:
                 roots=index.rules.roots,
                 max_file_bytes=limits.max_file_bytes,
                 qmd=qmd,
+                book=self._retained.book.now,
             ),
             sync=AgentSync(agent=agent.id, index=index, slot=slot, qmd=qmd, conversations=talks),
             sessions=AgentSessions(agent.memory_search.sync, index.indexer, talks.demand),
             qa=qa,
             conversations=self.kept[agent.id],
+            retained=memories,
             parts=AgentParts(
                 id=agent.id,
                 path=path,
@@ -184,6 +229,7 @@ class Workspace:
                 index=index,
                 embedding=self.embedding,
                 reranking=self.reranking,
+                text=self._text_models.of(agent),
                 qmd=qmd,
                 qa=qa.census,
                 taking=self.takings.get(agent.id),
@@ -192,6 +238,7 @@ class Workspace:
                 conversations=ConversationCensus(
                     talks, self.embedding, owed=lambda: self.kept[agent.id].forgetting.trouble
                 ),
+                memories_trouble=lambda: memories.trouble,
             ),
         )
 
@@ -209,12 +256,15 @@ class Workspace:
                 lambda: make_vectors_in_outages(self.index.lane, list(self.qmds.values())),
             ),
             (f"outside {self.name}", self.index.outside.run),
+            (f"memories {self.name}", self._retained.book.run),
+            (f"forgetting of memories {self.name}", self._forgetting.run),
         ]
         for agent, sidecar in self.qmds.items():
             loops.append((f"qmd upkeep {agent}", partial(self._run_knowing, agent, sidecar.run_upkeep)))
             loops.append((f"qmd server {agent}", sidecar.run_server))
         for agent, taking in self.takings.items():
             loops.append((f"transcripts {agent}", partial(self._run_knowing, agent, taking.run)))
+        loops += self._retained.reflect.loops(self.name)
         loops += [(f"forgetting {agent}", kept.forgetting.run) for agent, kept in self.kept.items()]
         return loops + [loop for each in self.conversations.values() for loop in each.loops()]
 

@@ -6,10 +6,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
+from memoryd.agents.journals import Journals
 from memoryd.agents.ledgers import Ledgers
 from memoryd.agents.outside_counter import OutsideCounter
 from memoryd.agents.part_settings import index_settings, lane_settings, search_settings
 from memoryd.agents.rules import WorkspaceRules
+from memoryd.agents.text_models import TextModels
 from memoryd.agents.workspace_qa import WorkspaceQa
 from memoryd.config.limits import LimitsSection
 from memoryd.config.memory_search import MemorySearchSection
@@ -49,6 +51,8 @@ class Surroundings:
     lookup: Lookup
     publish: Publish
     ledgers: Ledgers
+    journals: Journals
+    text_models: TextModels
     qas: Mapping[str, WorkspaceQa]
     """By the ids of agents; none for those whose questions and answers are off."""
     agents: Sequence[Agent]
@@ -56,7 +60,7 @@ class Surroundings:
 
 
 class Follower(Protocol):
-    """Another engine over the same notes."""
+    """What is made of the same notes: another engine over them, or the book of their memories."""
 
     def note_change(self) -> None:
         """Take the news that notes changed."""

@@ -9,10 +9,12 @@ from pathlib import Path
 
 from memoryd.agents.embedders import Embedders
 from memoryd.agents.export_folders import remove_unused_exports
+from memoryd.agents.journals import Journals
 from memoryd.agents.ledgers import Ledgers
 from memoryd.agents.loops import NamedLoop
 from memoryd.agents.memories import AgentMemory
 from memoryd.agents.rerankers import Rerankers
+from memoryd.agents.text_models import TextModels
 from memoryd.agents.workspace import Workspace
 from memoryd.agents.workspace_index import Surroundings
 from memoryd.agents.workspace_qa import workspace_qas
@@ -36,7 +38,9 @@ class Workspaces:
         self._watcher = FileWatcher(probe=probe_dir()) if is_watching else None
         self._embedders = Embedders(config.models, publish)
         self._rerankers = Rerankers()
+        self._text_models = TextModels(config.models)
         self._ledgers = Ledgers(self._agents, executor)
+        self._journals = Journals(self._ledgers, executor)
         self._qas = workspace_qas(self._agents)
         self.all = [
             Workspace(
@@ -50,6 +54,8 @@ class Workspaces:
                     lookup=self._lookup,
                     publish=publish,
                     ledgers=self._ledgers,
+                    journals=self._journals,
+                    text_models=self._text_models,
                     qas=self._qas,
                     agents=self._agents,
                 ),
@@ -58,6 +64,7 @@ class Workspaces:
         ]
         for workspace in self.all:
             workspace.index.rules.heed([other.index.rules for other in self.all])
+            workspace.forgetting_indexes.others += [other.index for other in self.all if other is not workspace]
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[None]:
@@ -82,7 +89,9 @@ class Workspaces:
         loops: list[NamedLoop] = []
         if self._watcher is not None:
             loops += [("watcher", self._watcher.run), ("probe", self._watcher.run_probe)]
-        loops += self._embedders.loops() + self._rerankers.loops() + self._ledgers.loops()
+        loops += self._embedders.loops() + self._rerankers.loops() + self._text_models.loops()
+        loops += self._ledgers.loops()
+        loops += self._journals.loops()
         loops += [loop for qa in dict.fromkeys(self._qas.values()) for loop in qa.loops()]
         return loops + [loop for workspace in self.all for loop in workspace.optional_loops()]
 

@@ -97,7 +97,9 @@ class Gate:
         if named is not None and owner not in (None, named):
             self._deny("the session key is of another agent", socket, decision)
         meant = named or owner or (None if decision.key is None else self._default)
-        return Admitted(meant, decision.is_direct)
+        channel = None if decision.key is None else decision.key.memory_channel
+        # without a key only the owner's own socket is let in
+        return Admitted(meant, decision.is_direct, channel, is_owner=decision.key is None)
 
     def _deny(self, reason: str, socket: str, decision: Decision | None, *, hint: str = _HINT) -> None:
         key = decision.key if decision else None

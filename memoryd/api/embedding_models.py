@@ -105,6 +105,29 @@ class EmbedderReply(Reply):
     """The child process that computes vectors; null if there is none."""
 
 
+class TextModelReply(Reply):
+    """Who labels memories and writes prose about them."""
+
+    provider: str
+    """Who answers: `local` or `openai`."""
+    model: str
+    """The model's name, or how the configuration names it before its file was read."""
+    state: str
+    """Whether it can be asked: `warming`, `downloading`, `ready` or `failed`."""
+    reason: str | None
+    """Why it is so; null if there is nothing to say."""
+    since: datetime
+    """When this state began, ISO 8601."""
+    destination: str | None
+    """The host that memory text is sent to, with the port if it is not the usual one; null: none leaves the machine."""
+    calls_today: int | None
+    """How many questions were sent there today (UTC); null where none leaves the machine."""
+    calls_per_day: int | None
+    """How many may be sent in a day; null: no bound, or none leaves the machine."""
+    worker: WorkerReply | None
+    """The child process that runs a local model; null if there is none."""
+
+
 class RerankerReply(Reply):
     """The model that puts the best candidates in order."""
 

@@ -52,8 +52,8 @@ def answer_explanation(answer: Answer) -> SearchExplanation:
     notes, conversations = answer.floors, answer.conversation_floors
     return SearchExplanation(
         question=_question(answer.question),
-        floors=None if notes is None else _floors(notes),
-        conversation_floors=None if conversations is None else _floors(conversations),
+        floors=None if notes is None else floors_explanation(notes),
+        conversation_floors=None if conversations is None else floors_explanation(conversations),
     )
 
 
@@ -70,7 +70,8 @@ def _question(question: Question) -> QuestionExplanation:
     )
 
 
-def _floors(floors: Floors) -> FloorsExplanation:
+def floors_explanation(floors: Floors) -> FloorsExplanation:
+    """Tell what evidence was held against."""
     has_vectors = floors.deviations is not None
     return FloorsExplanation(
         share=round(floors.share, DIGITS),

@@ -75,6 +75,17 @@ class LedgerReply(Reply):
     """How many answers, of any agent, were not held since the start of the daemon: too long, or it took none."""
 
 
+class MemoryCountsReply(Reply):
+    """What the retained lines of a workspace state."""
+
+    memories: int
+    """How many memories; what several lines state counts once."""
+    lines: int
+    """How many retained lines state them."""
+    pages: int
+    """How many entities have a page of their own below `bank/entities`."""
+
+
 class RootReply(Reply):
     """A configured place to look."""
 

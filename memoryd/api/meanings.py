@@ -19,7 +19,10 @@ def describe_fields(schema: dict[str, Any]) -> None:
     """Give each property of the shapes of an OpenAPI schema its meaning."""
     shapes = schema["components"]["schemas"]
     for model in _models(Request, Reply):
-        properties = shapes.get(model.__name__, {}).get("properties", {})
+        if model.__name__ not in shapes:
+            # what others have in common is no shape by itself
+            continue
+        properties = shapes[model.__name__].get("properties", {})
         for name, text in _docstrings(model):
             field = model.model_fields[name]
             properties[field.alias or name]["description"] = text

@@ -16,7 +16,25 @@ from starlette.convertors import Convertor, register_url_convertor
 from starlette.responses import JSONResponse, Response
 
 from memoryd import __version__
-from memoryd.api import description, events, files, problems, qa, search, sessions, status, sync
+from memoryd.api import (
+    changes,
+    core,
+    description,
+    entities,
+    events,
+    files,
+    forget,
+    opinions,
+    problems,
+    qa,
+    recall,
+    reflect,
+    retain,
+    search,
+    sessions,
+    status,
+    sync,
+)
 from memoryd.api.dependencies import AllServices, Services
 from memoryd.api.http.connection import peer_of
 from memoryd.api.http.decoded import DecodedRoute
@@ -48,6 +66,8 @@ LONGEST_WAIT: Final = timedelta(hours=1, minutes=1)
 """A little more than a caller may ask for."""
 FORGETTING: Final = timedelta(minutes=2)
 """The words of a large index are written anew."""
+REFLECTING: Final = timedelta(minutes=10, seconds=10)
+"""Thousands of pages may be written, and a model may be asked about some of them."""
 
 TABLE: Final = (
     Row("GET", "/openapi.json", Who.ANYONE, description.describe, "Describe the API", is_described=False),
@@ -75,7 +95,31 @@ TABLE: Final = (
     Row("POST", f"{API}/qa/mark", Who.SESSION, qa.mark, "Keep the answer of a turn, or drop it"),
     Row("GET", f"{API}/qa/topics", Who.SESSION, qa.topics, "List what was talked about"),
     Row("GET", f"{API}/qa/stats", Who.SESSION, qa.stats, "Count turns and kept answers"),
+    Row("POST", f"{API}/recall", Who.SESSION, recall.recall, "Recall what answers"),
+    Row("POST", f"{API}/retain", Who.SESSION, retain.retain, "State memories"),
+    Row("POST", f"{API}/forget", Who.OWNER, forget.forget, "Take a memory out of everything", deadline=FORGETTING),
+    Row("GET", f"{API}/verify", Who.SESSION, forget.verify, "Tell whether a citation still stands"),
+    Row("GET", f"{API}/opinions", Who.SESSION, opinions.listing, "List opinions with their confidence"),
+    Row("GET", f"{API}/opinions/{{opinion}}", Who.SESSION, opinions.why, "Say why an opinion is held"),
+    Row("POST", f"{API}/opinions/replay", Who.SESSION, opinions.replay, "Compute all confidences anew and compare"),
+    Row("GET", f"{API}/core", Who.OWNER, core.show, "Show the core file"),
+    Row("POST", f"{API}/core/append", Who.OWNER, core.append, "Add lines to the core file"),
+    Row("POST", f"{API}/core/replace", Who.OWNER, core.replace, "Replace a text of the core file"),
+    Row("POST", f"{API}/core/insert", Who.OWNER, core.insert, "Insert lines into the core file"),
+    Row("GET", f"{API}/entities", Who.SESSION, entities.listing, "List what memories are about"),
+    Row("GET", f"{API}/entities/{{entity}}", Who.SESSION, entities.show, "Tell what is known of an entity"),
+    Row("POST", f"{API}/entities/merge", Who.OWNER, entities.merge, "Make a name an alias of an entity"),
+    Row("POST", f"{API}/entities/split", Who.OWNER, entities.split, "Take an alias out again"),
+    Row("GET", f"{API}/changes", Who.OWNER, changes.changes, "List what was written"),
+    Row("POST", f"{API}/undo", Who.OWNER, changes.undo, "Take back what was written"),
     Row("GET", f"{API}/events", Who.SESSION, events.events, "Follow what happens", replies=events.EventStream),
+    Row(
+        "POST", f"{API}/reflect", Who.OWNER, reflect.reflect, "Bring pages and opinions up to date", deadline=REFLECTING
+    ),
+    Row("GET", f"{API}/proposals", Who.OWNER, reflect.proposals, "List changes that wait for the owner"),
+    Row("GET", f"{API}/proposals/{{proposal}}", Who.OWNER, reflect.proposal, "Show a proposal"),
+    Row("POST", f"{API}/proposals/{{proposal}}/accept", Who.OWNER, reflect.accept, "Write what a proposal says"),
+    Row("POST", f"{API}/proposals/{{proposal}}/reject", Who.OWNER, reflect.reject, "Take a proposal out of the queue"),
     Row("POST", f"{API}/sync", Who.AGENT, sync.sync, "Scan now, and wait for it", deadline=LONGEST_WAIT),
     Row("POST", f"{API}/reindex", Who.OWNER, sync.reindex, "Read or embed everything again", status=202),
 )
@@ -117,7 +161,7 @@ def install(app: FastAPI, table: Sequence[Row]) -> None:
     for row in table:
         app.add_api_route(
             # a name that holds a slash is a name all the same, and of nothing that there is
-            re.sub(r"\{(path|session)\}", r"{\1:anyPath}", row.path),
+            re.sub(r"\{(path|session|entity)\}", r"{\1:anyPath}", row.path),
             row.handler,
             methods=[row.method],
             summary=row.summary,

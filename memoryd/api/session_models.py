@@ -20,10 +20,10 @@ class SessionStartRequest(Request):
 
 
 class SessionStartReply(Reply):
-    """What is known at the beginning; both empty where nothing was said before with this key."""
+    """What is known at the beginning; `context` and `sequence` are empty where nothing was said with this key."""
 
     bundle: str | None = None
-    """Always null: nothing is chosen from the notes for a session yet."""
+    """The core file, the persona and what is pinned, as text for a prompt; null where there is none of it."""
     context: str
     """The turns of `sequence` as text for a prompt, told as a record and 1,200 tokens (estimated) at most."""
     sequence: list[QaTurnReply]

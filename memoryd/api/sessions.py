@@ -48,7 +48,10 @@ async def start(request: SessionStartRequest, caller: Asking, memories: Memories
         room = memories.conversations(admitted)
         key, is_owners = caller.key(request.session_key), caller.binding.is_owners
         await room.remember_key(key, is_remembered=request.remember, is_owners=is_owners)
-    return SessionStartReply(context=before.text, sequence=sequence, is_sync_scheduled=is_scheduled)
+    bundle = await memories.retained(admitted).recall.beginning(admitted)
+    return SessionStartReply(
+        bundle=bundle.text or None, context=before.text, sequence=sequence, is_sync_scheduled=is_scheduled
+    )
 
 
 async def listing(admitted: AdmittedByQuery, caller: Asking, memories: Memories, limit: Limit = 50) -> SessionsReply:

@@ -15,6 +15,7 @@ from memoryd.api.embedding_models import (
     ProgressReply,
     RemoteReply,
     RerankerReply,
+    TextModelReply,
     WorkerReply,
     outstanding_reply,
 )
@@ -25,6 +26,7 @@ from memoryd.api.index_models import (
     FtsReply,
     LedgerReply,
     MassRemovalReply,
+    MemoryCountsReply,
     OutsideReply,
     RootReply,
     SkippedReply,
@@ -48,6 +50,7 @@ from memoryd.embed.local.kept_worker import WorkerState
 from memoryd.embed.slot import EmbedderState
 from memoryd.files.scanner import RootReport
 from memoryd.index.sync_state import Removal
+from memoryd.llm.text_model_state import TextModelState
 from memoryd.qmd.qmd_state import QmdState
 from memoryd.rerank.reranking import RerankerState
 from memoryd.store.ledger import LedgerCount
@@ -94,6 +97,9 @@ def _agent(status: MemoryStatus) -> AgentStatus:
         files=held.files,
         chunks=held.chunks,
         passages=held.passages,
+        memories=MemoryCountsReply(
+            memories=figures.memories.memories, lines=figures.memories.lines, pages=figures.memories.pages
+        ),
         embedded=status.embedded,
         pending_files=sync.pending_files,
         pending_embeddings=status.pending_embeddings,
@@ -107,6 +113,7 @@ def _agent(status: MemoryStatus) -> AgentStatus:
         embedding=_embedding(state, status.remote, figures.unsent),
         embedder=_embedder(state.embedding.embedder, status.worker),
         reranker=None if state.reranker is None else _reranker(state.reranker),
+        llm=None if state.text is None else _text_model(state.text),
         database=DatabaseReply(path=str(state.index.path), bytes=held.bytes),
         ledger=_ledger(state.ledger, status.ledger),
         qmd=None if state.qmd is None else _qmd(state.qmd),
@@ -176,6 +183,21 @@ def _reranker(state: RerankerState) -> RerankerReply:
         since=state.since,
         model=state.model,
         family=state.family,
+        worker=None if state.worker is None else _worker(state.worker),
+    )
+
+
+def _text_model(state: TextModelState) -> TextModelReply:
+    calls = state.calls
+    return TextModelReply(
+        provider=state.provider,
+        model=state.model,
+        state=state.phase,
+        reason=state.reason or None,
+        since=state.since,
+        destination=state.destination,
+        calls_today=None if calls is None else calls.today,
+        calls_per_day=None if calls is None else calls.per_day,
         worker=None if state.worker is None else _worker(state.worker),
     )
 

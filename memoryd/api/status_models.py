@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from memoryd.api.conversation_models import ConversationsReply
-from memoryd.api.embedding_models import EmbedderReply, EmbeddingReply, RerankerReply
+from memoryd.api.embedding_models import EmbedderReply, EmbeddingReply, RerankerReply, TextModelReply
 from memoryd.api.index_models import (
     CacheReply,
     DatabaseReply,
@@ -11,6 +11,7 @@ from memoryd.api.index_models import (
     FtsReply,
     LedgerReply,
     MassRemovalReply,
+    MemoryCountsReply,
     OutsideReply,
     RootReply,
     SkippedReply,
@@ -25,7 +26,7 @@ class DegradedReply(Reply):
     """A part that does less than it should."""
 
     part: str
-    """What does less: `index`, `privacy`, `embedder`, `reranker`, `watcher`, `qmd` and others."""
+    """What does less: `index`, `privacy`, `embedder`, `reranker`, `text model`, `watcher`, `qmd` and others."""
     reason: str
     """Why, in words."""
     since: datetime
@@ -99,6 +100,8 @@ class AgentStatus(Reply):
     """How many chunks they are cut into: what is cited."""
     passages: int
     """How many passages these are cut into: what is embedded."""
+    memories: MemoryCountsReply
+    """The retained lines among the chunks, and what they state."""
     embedded: int
     """How many passages have a vector of the embedder in use; 0 while there is none."""
     pending_files: int
@@ -125,6 +128,8 @@ class AgentStatus(Reply):
     """How the embedding model does."""
     reranker: RerankerReply | None
     """How the reranker does; null unless `query.rerank.modelPath` names one."""
+    llm: TextModelReply | None
+    """Who labels memories and writes prose about them; null unless `memory.llm` names one."""
     database: DatabaseReply
     """The file of the index."""
     ledger: LedgerReply

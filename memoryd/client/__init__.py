@@ -11,7 +11,20 @@ DeadlineExceeded (no reply within the time-out), NotNow, RequestError with its s
 for a fault of the daemon's own. One Client serves one thread. Only the standard library is imported.
 """
 
-from memoryd.client import daemon_calls, note_calls, qa_calls, session_calls
+from memoryd.client import (
+    change_calls,
+    core_calls,
+    daemon_calls,
+    entity_calls,
+    forget_calls,
+    note_calls,
+    opinion_calls,
+    qa_calls,
+    recall_calls,
+    reflect_calls,
+    retain_calls,
+    session_calls,
+)
 from memoryd.client.connection import DaemonConnection
 
 
@@ -37,6 +50,17 @@ class Client(DaemonConnection):
     forget_session = session_calls.forget_session
     remember_session = session_calls.remember_session
 
+    forget = forget_calls.forget
+    verify = forget_calls.verify
+    opinions = opinion_calls.opinions
+    why_opinion = opinion_calls.why_opinion
+    replay_opinions = opinion_calls.replay_opinions
+
+    entities = entity_calls.entities
+    entity = entity_calls.entity
+    merge_entity = entity_calls.merge_entity
+    split_entity = entity_calls.split_entity
+
     add_turn = qa_calls.add_turn
     qa_sessions = qa_calls.qa_sessions
     qa_session = qa_calls.qa_session
@@ -44,3 +68,19 @@ class Client(DaemonConnection):
     qa_mark = qa_calls.qa_mark
     qa_topics = qa_calls.qa_topics
     qa_stats = qa_calls.qa_stats
+
+    recall = recall_calls.recall
+    retain = retain_calls.retain
+
+    core = core_calls.core
+    core_append = core_calls.core_append
+    core_replace = core_calls.core_replace
+    core_insert = core_calls.core_insert
+
+    changes = change_calls.changes
+    undo = change_calls.undo
+    reflect = reflect_calls.reflect
+    proposals = reflect_calls.proposals
+    proposal = reflect_calls.proposal
+    accept_proposal = reflect_calls.accept_proposal
+    reject_proposal = reflect_calls.reject_proposal

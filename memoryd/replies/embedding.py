@@ -62,6 +62,20 @@ class EmbedderReply(TypedDict):
     worker: WorkerReply | None
 
 
+class TextModelReply(TypedDict):
+    """`state` is ready, warming, downloading or failed; `destination` is null if no memory text leaves the machine."""
+
+    provider: str
+    model: str
+    state: str
+    reason: str | None
+    since: str
+    destination: str | None
+    callsToday: int | None
+    callsPerDay: int | None
+    worker: WorkerReply | None
+
+
 class RerankerReply(TypedDict):
     """`state` is ready, warming, downloading or failed."""
 

@@ -53,6 +53,14 @@ class LedgerReply(TypedDict):
     refusedAnswers: int
 
 
+class MemoryCountsReply(TypedDict):
+    """What the retained lines of a workspace state; what several of them state counts once."""
+
+    memories: int
+    lines: int
+    pages: int
+
+
 class RootReply(TypedDict):
     """A configured place to look."""
 

@@ -4,7 +4,7 @@ from typing import TypedDict
 
 from memoryd.replies.conversation import ConversationsReply
 from memoryd.replies.daemon import FallbackReply
-from memoryd.replies.embedding import EmbedderReply, EmbeddingReply, RerankerReply
+from memoryd.replies.embedding import EmbedderReply, EmbeddingReply, RerankerReply, TextModelReply
 from memoryd.replies.index import (
     CacheReply,
     DatabaseReply,
@@ -12,6 +12,7 @@ from memoryd.replies.index import (
     FtsReply,
     LedgerReply,
     MassRemovalReply,
+    MemoryCountsReply,
     OutsideReply,
     RootReply,
     SkippedReply,
@@ -69,6 +70,7 @@ class AgentStatus(TypedDict):
     files: int
     chunks: int
     passages: int
+    memories: MemoryCountsReply
     embedded: int
     pendingFiles: int
     pendingEmbeddings: int
@@ -82,6 +84,7 @@ class AgentStatus(TypedDict):
     embedding: EmbeddingReply
     embedder: EmbedderReply
     reranker: RerankerReply | None
+    llm: TextModelReply | None
     database: DatabaseReply
     ledger: LedgerReply
     qmd: QmdReply | None

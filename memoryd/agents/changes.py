@@ -1,0 +1,70 @@
+"""What was written into the workspace of an agent, by whom, and taking it back; for its owner alone."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from memoryd.domain.memories.written_by import WrittenBy
+from memoryd.domain.ranking.filters import parse_instant
+from memoryd.errors import InvalidRequest
+from memoryd.memory.journal import Journal
+from memoryd.memory.undoing import Undoing, Undone
+from memoryd.store.change_log import ChangeFilter, ChangeRow
+
+AGENT: Final = "agent"
+"""In the stead of a writer: what agents asked for, of whatever writer."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedChanges:
+    """Changes, the newest first, and what their owner should look at."""
+
+    rows: list[ChangeRow]
+    trouble: list[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentChanges:
+    """The changes of one agent's workspace. `now` is in the zone of the owner."""
+
+    journal: Journal
+    now: Callable[[], datetime]
+
+    async def listed(self, wanted: ChangeFilter, *, since: str = "", by: str = "") -> ListedChanges:
+        """Return changes, the newest first; raises InvalidRequest, and StoreError where the ledger cannot be read.
+
+        `since` is a date as somebody writes it, `by` a writer, `agent`, or `agent:ID`.
+        """
+        await self.journal.settle()
+        chosen = replace(_by(wanted, by), since=self.moment(since, wanted.since))
+        return ListedChanges(await self.journal.changes.some(chosen), self.journal.trouble)
+
+    def moment(self, since: str, otherwise: float = float("-inf")) -> float:
+        """Return when a date began that somebody wrote, in seconds since 1970; raises InvalidRequest."""
+        try:
+            return parse_instant(since, self.now()).timestamp() if since else otherwise
+        except (ValueError, OverflowError) as exc:
+            raise InvalidRequest(f"since: {exc}", hint="give a date, 2026-11-18, or 7d for as long ago") from exc
+
+    async def undo(self, number: int | None, run: str | None, *, is_dry_run: bool) -> list[Undone]:
+        """Take back a change, or all of one run; raises what `Undoing.undo` does, and InvalidRequest for neither."""
+        if (number is None) == (run is None):
+            raise InvalidRequest("give the number of a change, or a run", hint="memoryctl changes lists both")
+        undoing = Undoing(self.journal)
+        if number is not None:
+            return await undoing.undo(number, is_dry_run=is_dry_run)
+        return await undoing.undo_run(run or "", is_dry_run=is_dry_run)
+
+
+def _by(wanted: ChangeFilter, name: str) -> ChangeFilter:
+    if not name:
+        return wanted
+    kind, _, agent = name.partition(":")
+    if kind == AGENT:
+        return replace(wanted, agents_only=True, agent=agent)
+    if name not in {str(one) for one in WrittenBy}:
+        raise InvalidRequest(
+            f"by: nothing is written by {name!r}", hint=f"by: {', '.join(WrittenBy)}, agent, agent:ID, qa"
+        )
+    return replace(wanted, writer=name)

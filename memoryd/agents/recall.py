@@ -1,0 +1,206 @@
+"""Recalling what an agent's memory holds; what the asker leaves open is as the configuration says."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, timedelta
+from typing import Final, Literal
+from zoneinfo import ZoneInfo
+
+from memoryd.agents.bundling import AgentBundles
+from memoryd.config.limits import LimitsSection
+from memoryd.config.resolved import Agent
+from memoryd.domain.access import Admitted
+from memoryd.domain.memories.bundle import Bundle
+from memoryd.domain.memories.identity import MemoryId
+from memoryd.domain.memories.kinds import is_belief
+from memoryd.domain.memories.reach import MemoryReach
+from memoryd.domain.memories.recall_filters import WORKSPACE, RecallFilters, kinds_named, named_entity
+from memoryd.domain.memories.scopes import GLOBAL, is_scope
+from memoryd.domain.memories.stated_evidence import StatedEvidence, stated_evidence
+from memoryd.domain.ranking.filters import Filters, parse_instant
+from memoryd.domain.ranking.questions import Question, parse_question
+from memoryd.errors import InvalidRequest, StoreError
+from memoryd.memory.book import MemoryBook
+from memoryd.memory.opinions.opinion_book import HeldOpinion, OpinionBook
+from memoryd.memory.recall.recall_query import RecallQuery
+from memoryd.memory.recall.recalled import Recalled, RecalledMemory
+from memoryd.memory.recall.recaller import Recaller
+
+_DASH: Final = re.compile(r"(?<!\S)-(?=[\w\"“])")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallOptions:
+    """How to recall; None, and an empty text, is as the configuration says, or no filter.
+
+    Days are dates as somebody writes them (`30d`, `2026-10-01`), read in the time zone of the owner of the notes.
+    """
+
+    k: int | None = None
+    since: str = ""
+    until: str = ""
+    as_of: str = ""
+    known_by: str = ""
+    entity: str = ""
+    kind: str = ""
+    scope: str = ""
+    deadline: timedelta | None = None
+    is_explained: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BundleOptions:
+    """How a bundle is to be: tokens at most (None: as configured), how it is written, and which one is known."""
+
+    budget: int | None = None
+    encode: Literal["text", "json"] = "text"
+    if_none_match: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallOutcome:
+    """What is recalled, with the opinions among it as they stand, and the bundle if one was asked for."""
+
+    recalled: Recalled
+    opinions: Mapping[MemoryId, HeldOpinion] = field(default_factory=dict)
+    stated: Mapping[MemoryId, Sequence[StatedEvidence]] = field(default_factory=dict)
+    """What lines say for and against them, counted or not."""
+    bundle: Bundle | None = None
+    has_citations: bool = True
+    is_explained: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentRecall:
+    """The recall of one agent. `is_alone`: no other one shares its workspace."""
+
+    agent: Agent
+    is_alone: bool
+    recaller: Recaller
+    book: MemoryBook
+    opinions: OpinionBook
+    bundles: AgentBundles
+    limits: LimitsSection
+    clock: Callable[[], datetime]
+    """The owner's time, in the owner's zone."""
+
+    async def recall(
+        self, text: str, options: RecallOptions, admitted: Admitted, wanted: BundleOptions | None = None
+    ) -> RecallOutcome:
+        """Return what answers, and a bundle of it where one is wanted; raises InvalidRequest."""
+        query = await self._query(text, options, admitted)
+        recalled = await self.recaller.recall(query)
+        has_citations = self.agent.memory.citation_mode.cites(is_direct=admitted.is_direct)
+        outcome = RecallOutcome(
+            recalled=recalled,
+            opinions=await self._opinions(recalled),
+            stated=await self._stated(recalled, query),
+            has_citations=has_citations,
+            is_explained=options.is_explained,
+        )
+        if wanted is None:
+            return outcome
+        made = await self.bundles.of(
+            recalled,
+            outcome.opinions,
+            admitted,
+            self.reach(admitted),
+            budget=self.agent.memory.recall.budget if wanted.budget is None else wanted.budget,
+            if_none_match=wanted.if_none_match,
+            has_citations=has_citations,
+        )
+        return replace(outcome, bundle=made)
+
+    async def beginning(self, admitted: Admitted) -> Bundle:
+        """Return the bundle of a session that begins: its stable block, for nothing is asked yet."""
+        return await self.bundles.of(
+            Recalled(),
+            {},
+            admitted,
+            self.reach(admitted),
+            budget=self.agent.memory.recall.budget,
+            has_citations=self.agent.memory.citation_mode.cites(is_direct=admitted.is_direct),
+        )
+
+    def reach(self, admitted: Admitted) -> MemoryReach:
+        """Return whose memories a request may see."""
+        return MemoryReach(self.agent.id, admitted.channel, admitted.is_owner)
+
+    async def _query(self, text: str, options: RecallOptions, admitted: Admitted) -> RecallQuery:
+        limits, settings = self.limits, self.agent.memory_search.query
+        if len(text.encode("utf-8", "surrogatepass")) > limits.max_query_bytes:
+            raise InvalidRequest(f"the query is longer than limits.maxQueryBytes ({limits.max_query_bytes} bytes)")
+        now = self.clock()
+        # a command that somebody remembers has dashes; what is to be left out is said by filters
+        plain, zone = _DASH.sub("", text), now.tzinfo or Filters().zone
+        question = parse_question(plain, Filters(zone=zone), now, limit=limits.max_query_tokens)
+        deadline = settings.deadline_ms / 1000 if options.deadline is None else options.deadline.total_seconds()
+        return RecallQuery(
+            question=question,
+            limit=self.agent.memory.recall.k if options.k is None else options.k,
+            filters=await self._filters(options, question, admitted, now),
+            deadline=deadline,
+            now=now,
+            is_explained=options.is_explained,
+        )
+
+    async def _filters(
+        self, options: RecallOptions, question: Question, admitted: Admitted, now: datetime
+    ) -> RecallFilters:
+        asked = question.filters
+        since = [day for day in (_day(options.since, now), asked.since and asked.since.date()) if day]
+        until = [day for day in (_day(options.until, now, is_end=True), asked.until and asked.until.date()) if day]
+        kinds = kinds_named(options.kind) if options.kind else None
+        if options.kind and kinds is None:
+            raise InvalidRequest(
+                f"there is no kind {options.kind!r}", hint="world, experience, opinion, observation, …"
+            )
+        if options.scope not in ("", WORKSPACE) and not is_scope(options.scope):
+            hint = f"{WORKSPACE}, {GLOBAL}, agent:ID or agent:ID:CHANNEL"
+            raise InvalidRequest(f"{options.scope!r} is no scope", hint=hint)
+        return RecallFilters(
+            reach=self.reach(admitted),
+            since=max(since, default=None),
+            until=min(until, default=None),
+            as_of=_day(options.as_of, now, is_end=True),
+            known_by=_day(options.known_by, now, is_end=True),
+            entities=named_entity(await self.book.now(), options.entity) if options.entity else None,
+            kinds=kinds,
+            scope=options.scope,
+            is_alone=self.is_alone,
+        )
+
+    async def _opinions(self, recalled: Recalled) -> Mapping[MemoryId, HeldOpinion]:
+        """Return how the opinions stand; without the ledger the confidence that is written has to do."""
+        try:
+            return await self.opinions.held(await self.book.now(), _beliefs(recalled))
+        except StoreError:
+            return {}
+
+    async def _stated(self, recalled: Recalled, query: RecallQuery) -> Mapping[MemoryId, Sequence[StatedEvidence]]:
+        try:
+            return stated_evidence(await self.book.now(), _beliefs(recalled), query.filters)
+        except StoreError:
+            return {}
+
+
+def _beliefs(recalled: Recalled) -> list[MemoryId]:
+    memories = (item.memory for item in recalled.items if isinstance(item, RecalledMemory))
+    return [memory.id for memory in memories if is_belief(memory.kind)]
+
+
+def owners_clock(agent: Agent) -> Callable[[], datetime]:
+    """Return what tells the time of the owner, by whatever zone the machine is in then."""
+    zone = agent.memory.timezone
+    return lambda: datetime.now().astimezone() if zone is None else datetime.now(ZoneInfo(zone))
+
+
+def _day(text: str, now: datetime, *, is_end: bool = False) -> date | None:
+    if not text:
+        return None
+    try:
+        instant = parse_instant(text, now, is_end=is_end)
+        return instant.astimezone(now.tzinfo).date()
+    except (ValueError, OverflowError) as exc:
+        raise InvalidRequest(str(exc)) from exc

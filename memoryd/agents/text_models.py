@@ -1,0 +1,66 @@
+"""The text model of all agents: one for those with the same settings, none where none is configured."""
+
+import os
+from datetime import timedelta
+
+from memoryd.agents.loops import NamedLoop
+from memoryd.config.llm import LlmSection
+from memoryd.config.paths import text_calls_file
+from memoryd.config.providers import LocalSection, ModelsSection
+from memoryd.config.resolved import Agent
+from memoryd.embed.remote.spending import SpendingBook
+from memoryd.llm.local.local_writing import LocalWriting, LocalWritingSettings
+from memoryd.llm.remote.remote_writing import RemoteWriting, RemoteWritingSettings
+from memoryd.llm.remote.text_access import TextKeys, access_of
+from memoryd.models.model_use import WRITING
+from memoryd.models.store import ModelStore
+
+Writing = LocalWriting | RemoteWriting
+"""A text model at work, with what status tells of it."""
+
+
+class TextModels:
+    """Makes the text model of each agent that has one, once for all that can share it."""
+
+    def __init__(self, models: ModelsSection) -> None:
+        self._models = models
+        self._calls = SpendingBook(text_calls_file())
+        self._made: dict[LocalWritingSettings | RemoteWritingSettings, Writing] = {}
+
+    def of(self, agent: Agent) -> Writing | None:
+        """Return the text model of an agent; nothing runs yet. None where none is configured."""
+        llm = agent.memory.llm
+        if llm.provider == "local":
+            return self._local(llm, agent.memory_search.local)
+        return self._remote(llm) if llm.provider == "openai" else None
+
+    def loops(self) -> list[NamedLoop]:
+        """Name what keeps the text models at work."""
+        return [("text model", writing.run) for writing in self._made.values()]
+
+    def _local(self, llm: LlmSection, local: LocalSection) -> Writing:
+        settings = LocalWritingSettings(
+            source=llm.model or "",
+            context=llm.context_size,
+            threads=llm.threads or max(1, (os.cpu_count() or 1) // 2),
+            max_tokens=llm.max_tokens,
+            idle_unload=timedelta(minutes=llm.idle_unload_minutes),
+            answer=timedelta(milliseconds=llm.timeout_ms),
+        )
+        if settings not in self._made:
+            store = ModelStore.configured(local, os.environ, allow_download=local.download, use=WRITING)
+            self._made[settings] = LocalWriting(settings=settings, store=store)
+        return self._made[settings]
+
+    def _remote(self, llm: LlmSection) -> Writing:
+        settings = RemoteWritingSettings(
+            model=llm.model or "",
+            access=access_of(llm, self._models),
+            max_tokens=llm.max_tokens,
+            calls_per_day=llm.max_calls_per_day,
+            answer=timedelta(milliseconds=llm.timeout_ms),
+        )
+        if settings not in self._made:
+            keys = TextKeys(self._models, os.environ)
+            self._made[settings] = RemoteWriting(settings=settings, keys=keys, book=self._calls)
+        return self._made[settings]

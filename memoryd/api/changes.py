@@ -1,0 +1,93 @@
+"""`GET /v1/changes` and `POST /v1/undo`: what was written into a workspace, and taking it back."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+from fastapi import Query
+
+from memoryd.agents.kept_conversations import KeptConversations
+from memoryd.api.change_models import (
+    ChangedLinesReply,
+    ChangeReply,
+    ChangesReply,
+    UndoneReply,
+    UndoReply,
+    UndoRequest,
+    WrittenSessionReply,
+)
+from memoryd.api.dependencies import AdmittedByQuery, Asking, Memories
+from memoryd.domain.conversation_paths import holds_turns
+from memoryd.domain.memories.written_by import WrittenBy
+from memoryd.store.change_log import ChangeFilter, ChangeRow
+from memoryd.wire import CHANGES_MAX
+
+QA = "qa"
+"""In the stead of a writer: the sessions of questions and answers."""
+Since = Annotated[str, Query(max_length=64, description="only changes of this date or later: `2026-11-18`, `7d`")]
+By = Annotated[
+    str,
+    Query(max_length=80, description="only those of a writer, of any `agent`, of `agent:ID`, or the sessions of `qa`"),
+]
+OfPath = Annotated[str, Query(max_length=1024, description="only those of this file")]
+OfRun = Annotated[str, Query(max_length=200, description="only those of this run")]
+MostChanges = Annotated[int, Query(ge=1, le=CHANGES_MAX, description="how many at most")]
+
+
+async def changes(
+    admitted: AdmittedByQuery,
+    memories: Memories,
+    since: Since = "",
+    by: By = "",
+    path: OfPath = "",
+    run: OfRun = "",
+    limit: MostChanges = 50,
+) -> ChangesReply:
+    """List what was written into the workspace, the newest first."""
+    if by == QA:
+        # turns are kept in files of their own, which no change stands for
+        began = memories.retained(admitted).changes.moment(since)
+        rows = [] if run else await _sessions(memories.conversations(admitted), began, path)
+        return ChangesReply(changes=[], sessions=rows[:limit], trouble=[])
+    wanted = ChangeFilter(path=path.removeprefix("./"), run=run, limit=limit)
+    found = await memories.retained(admitted).changes.listed(wanted, since=since, by=by)
+    return ChangesReply(changes=[_encoded(row) for row in found.rows], sessions=[], trouble=found.trouble)
+
+
+async def undo(request: UndoRequest, caller: Asking, memories: Memories) -> UndoReply:
+    """Take back a change, or all of one run, where their lines still stand."""
+    admitted = caller.admit(request.agent, request.session_key)
+    undone = await memories.retained(admitted).changes.undo(request.id, request.run, is_dry_run=request.dry_run)
+    rows = [
+        UndoneReply(change=_encoded(one.row), undone_by=(one.by.id or None) if one.by is not None else None)
+        for one in undone
+    ]
+    return UndoReply(undone=rows, dry_run=request.dry_run)
+
+
+async def _sessions(room: KeptConversations, since: float, path: str) -> list[WrittenSessionReply]:
+    """Return the sessions of questions and answers, that which was written last first."""
+    return [
+        WrittenSessionReply(session=one.path, at=one.ended, turns=one.turns or 0, undo=f"sessions forget {one.path}")
+        for one in await room.all()
+        if holds_turns(one.path) and one.ended is not None and one.ended.timestamp() >= since
+        if path in ("", one.path)
+    ]
+
+
+def _encoded(row: ChangeRow) -> ChangeReply:
+    # what is forgotten, and held for an undo, is told to nobody
+    shown = () if row.writer == WrittenBy.FORGET else row.hunks or ()
+    lines = [ChangedLinesReply(line=hunk.line, removed=list(hunk.removed), added=list(hunk.added)) for hunk in shown]
+    return ChangeReply(
+        id=row.id,
+        at=datetime.fromtimestamp(row.at, UTC),
+        by=row.writer,
+        agent=row.agent or None,
+        why=row.why,
+        path=row.path,
+        run=row.run or None,
+        state=row.state,
+        undoes=row.undoes or None,
+        undoable=row.hunks is not None,
+        lines=lines,
+    )

@@ -1,0 +1,101 @@
+"""`/v1/opinions`: what is thought, how firmly, and why."""
+
+from typing import Annotated
+
+from fastapi import Path, Query
+
+from memoryd.agents.opinions import DifferingStep, ExplainedOpinion, ToldStep
+from memoryd.api.dependencies import AdmittedByQuery, Asking, Memories
+from memoryd.api.opinion_models import (
+    OpinionDifferenceReply,
+    OpinionReplayReply,
+    OpinionReplayRequest,
+    OpinionReply,
+    OpinionsReply,
+    OpinionStepReply,
+    OpinionWhyReply,
+)
+from memoryd.domain.citations import Citation
+from memoryd.memory.opinions.opinion_book import HeldOpinion
+from memoryd.wire import LISTED_MAX
+
+OpinionName = Annotated[str, Path(max_length=64, description="id of the opinion, or its first signs")]
+EntityName = Annotated[str | None, Query(max_length=200, description="only opinions about this entity, or its alias")]
+OpinionLimit = Annotated[int, Query(ge=1, le=LISTED_MAX, description="how many at most")]
+
+
+async def listing(
+    admitted: AdmittedByQuery, memories: Memories, entity: EntityName = None, limit: OpinionLimit = 50
+) -> OpinionsReply:
+    """List the opinions that reach the caller, the firmest first."""
+    found = await memories.retained(admitted).opinions.all(admitted, entity)
+    return OpinionsReply(opinions=[opinion_reply(one) for one in found[:limit]], total=len(found))
+
+
+async def why(opinion: OpinionName, admitted: AdmittedByQuery, memories: Memories) -> OpinionWhyReply:
+    """Say why an opinion is held: each step with its evidence, and what it made of the confidence."""
+    return _explained(await memories.retained(admitted).opinions.one(admitted, opinion))
+
+
+async def replay(request: OpinionReplayRequest, caller: Asking, memories: Memories) -> OpinionReplayReply:
+    """Compute all confidences anew from lines and ledger, and compare them, bit for bit; nothing is changed."""
+    admitted = caller.admit(request.agent, request.session_key)
+    found = await memories.retained(admitted).opinions.replay(admitted)
+    return OpinionReplayReply(
+        equal=not found.differing,
+        opinions=found.opinions,
+        steps=found.steps,
+        differing=[_difference(one) for one in found.differing],
+    )
+
+
+def opinion_reply(held: HeldOpinion) -> OpinionReply:
+    """Return an opinion as it is told."""
+    memory, standing, newest = held.memory, held.standing, held.memory.sources[0]
+    return OpinionReply(
+        id=memory.id,
+        kind=memory.kind,
+        statement=memory.line.text,
+        entities=list(memory.line.entities),
+        confidence=standing.confidence,
+        base=standing.base.confidence,
+        last_updated=standing.last_updated.isoformat() if standing.last_updated else None,
+        supporting=len(held.supporting),
+        opposing=len(held.opposing),
+        source=str(Citation(newest.path, newest.start_line, newest.end_line)),
+    )
+
+
+def _explained(found: ExplainedOpinion) -> OpinionWhyReply:
+    return OpinionWhyReply(
+        **opinion_reply(found.held).model_dump(),
+        steps=[_step(one) for one in found.steps],
+        set_aside=[_step(one) for one in found.set_aside],
+    )
+
+
+def _step(told: ToldStep) -> OpinionStepReply:
+    step = told.step
+    return OpinionStepReply(
+        evidence=step.evidence,
+        label=step.label,
+        labelled_by=step.labelled_by,
+        day=step.day.isoformat(),
+        citations=list(told.evidence.citations),
+        content=told.content,
+        before=step.before,
+        after=step.after,
+        run=step.run,
+    )
+
+
+def _difference(found: DifferingStep) -> OpinionDifferenceReply:
+    return OpinionDifferenceReply(
+        id=found.opinion.id,
+        statement=found.opinion.line.text,
+        evidence=found.recorded.evidence,
+        before=found.recorded.before,
+        after=found.recorded.after,
+        computed_before=found.computed.before,
+        computed_after=found.computed.after,
+    )

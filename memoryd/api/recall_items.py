@@ -1,0 +1,175 @@
+"""What is recalled, as the API tells it: one shape for memories, passages and pages."""
+
+from collections.abc import Sequence
+from datetime import date
+
+from memoryd.agents.recall import RecallOutcome
+from memoryd.api.explaining import lines_reply
+from memoryd.api.recall_models import (
+    EventTimeReply,
+    EvidenceReply,
+    MemorySourceReply,
+    OpinionEvidenceReply,
+    RecallItemExplanation,
+    RecallItemReply,
+)
+from memoryd.domain.citations import cited
+from memoryd.domain.memories.book import MemorySource
+from memoryd.domain.memories.kinds import is_belief
+from memoryd.domain.memories.opinion_base import base_of
+from memoryd.domain.memories.opinion_rule import Label
+from memoryd.domain.memories.stated_evidence import StatedEvidence
+from memoryd.domain.memories.timespans import DaySpan
+from memoryd.domain.memories.verification import cite
+from memoryd.domain.ranking.filters import date_in_name
+from memoryd.memory.opinions.opinion_book import HeldOpinion, OpinionEvidence
+from memoryd.memory.recall.recalled import (
+    CheckedSource,
+    RecalledEntity,
+    RecalledItem,
+    RecalledMemory,
+    RecalledPassage,
+)
+
+DIGITS = 4
+
+
+def page_reply(page: RecalledEntity) -> RecallItemReply:
+    """Return how the page of an entity is told."""
+    return RecallItemReply(
+        is_="entity", name=page.name, path=page.path, content=page.summary, memories=list(page.memories)
+    )
+
+
+def item_reply(item: RecalledItem, outcome: RecallOutcome, because: str) -> RecallItemReply:
+    """Return how a memory or a passage is told, with `because` where it is explained."""
+    reply = _memory(item, outcome) if isinstance(item, RecalledMemory) else _passage(item)
+    return reply.model_copy(update={"explain": _explained(item, because)}) if outcome.is_explained else reply
+
+
+def _memory(item: RecalledMemory, outcome: RecallOutcome) -> RecallItemReply:
+    lead, line = item.lead, item.lead.source.line
+    held = outcome.opinions.get(item.memory.id)
+    return RecallItemReply(
+        is_="memory",
+        id=item.memory.id,
+        kind=line.network.value,
+        type=line.kind.value,
+        timestamp=_day(lead.source),
+        event_time=_span(lead.source.event),
+        entities=list(line.entities),
+        content=line.text,
+        source=_citation(lead.source),
+        citation=str(cite(lead.source)),
+        sources=[_source(one) for one in item.sources],
+        scope=line.attributes.scope or None,
+        confidence=_confidence(item, held),
+        evidence=_evidence(held, outcome.stated.get(item.memory.id, ())) if is_belief(item.memory.kind) else None,
+        supersedes=list(item.supersedes) or None,
+        superseded_by=list(item.superseded_by) or None,
+        copies=list(item.copies) or None,
+        tier="working",
+        score=round(item.placed.score, DIGITS),
+        verdict=item.placed.verdict.value,
+        arms=list(item.arms),
+        state=lead.state.value,
+    )
+
+
+def _passage(item: RecalledPassage) -> RecallItemReply:
+    hit = item.hit
+    return RecallItemReply(
+        is_="passage",
+        path=hit.chunk.path,
+        start_line=hit.chunk.start_line,
+        end_line=hit.chunk.end_line,
+        focus=None if hit.snippet.focus is None else lines_reply(hit.snippet.focus.lines),
+        heading=hit.chunk.heading,
+        content=hit.snippet.text,
+        source=str(hit.citation),
+        citation=str(hit.citation),
+        score=round(item.placed.score, DIGITS),
+        verdict=item.placed.verdict.value,
+        arms=_arms(item),
+        state="verified",
+    )
+
+
+def _arms(item: RecalledPassage) -> list[str]:
+    found = {"lexical": item.hit.bm25, "vector": item.hit.cosine}
+    return [*(name for name, value in found.items() if value is not None), *item.placed.lifts]
+
+
+def _confidence(item: RecalledMemory, held: HeldOpinion | None) -> float | None:
+    if held is not None:
+        return round(held.confidence, DIGITS)
+    return round(base_of(item.memory).confidence, DIGITS) if is_belief(item.memory.kind) else None
+
+
+def _evidence(held: HeldOpinion | None, stated: Sequence[StatedEvidence]) -> OpinionEvidenceReply:
+    """Return what was counted, and what lines state beside it."""
+    counted = [] if held is None else [*held.supporting, *held.opposing]
+    known = {one.memory for one in counted}
+    proofs = [(one.label, _proof(one)) for one in counted]
+    proofs += [(one.label, _stated(one)) for one in stated if one.memory.id not in known]
+    return OpinionEvidenceReply(
+        supporting=[proof for label, proof in proofs if label is Label.REINFORCE],
+        against=[proof for label, proof in proofs if label is not Label.REINFORCE],
+    )
+
+
+def _proof(one: OpinionEvidence) -> EvidenceReply:
+    day = one.day.isoformat()
+    return EvidenceReply(id=one.memory, sources=list(one.citations), timestamp=day, label=one.label.value)
+
+
+def _stated(one: StatedEvidence) -> EvidenceReply:
+    sources, day = [_citation(source) for source in one.memory.sources], one.memory.first_recorded.isoformat()
+    return EvidenceReply(id=one.memory.id, sources=sources, timestamp=day, label=one.label.value)
+
+
+def _source(one: CheckedSource) -> MemorySourceReply:
+    return MemorySourceReply(
+        source=_citation(one.source),
+        timestamp=_day(one.source),
+        event_time=_span(one.source.event),
+        state=one.state.value,
+    )
+
+
+def _citation(source: MemorySource) -> str:
+    return str(cited(source.path, source.start_line, source.end_line))
+
+
+def _day(source: MemorySource) -> str | None:
+    """Return the day on which a line was written; when a page without a date was first seen says nothing of it."""
+    return None if date_in_name(source.path) is None else source.day.isoformat()
+
+
+def _span(span: DaySpan | None) -> EventTimeReply | None:
+    if span is None:
+        return None
+    return EventTimeReply(
+        start=None if span.first == date.min else span.first.isoformat(),
+        end=None if span.last == date.max else span.last.isoformat(),
+    )
+
+
+def _explained(item: RecalledItem, because: str) -> RecallItemExplanation:
+    words, vector = (
+        (item.evidence.words_rank, item.evidence.vector_rank)
+        if isinstance(item, RecalledMemory)
+        else (item.hit.ranks.words, item.hit.ranks.vector)
+    )
+    cosine = item.evidence.cosine if isinstance(item, RecalledMemory) else item.hit.cosine
+    terms = item.evidence.terms if isinstance(item, RecalledMemory) else item.hit.terms
+    return RecallItemExplanation(
+        base_score=round(item.placed.base_score, DIGITS),
+        lifts={arm: round(lift, DIGITS) for arm, lift in item.placed.lifts.items()},
+        relevance=item.placed.relevance,
+        words_rank=words,
+        vector_rank=vector,
+        cosine=None if cosine is None else round(cosine, DIGITS),
+        terms=list(terms),
+        because=because,
+    )
