@@ -19,11 +19,25 @@ TOPIC_CHARS_MAX = 64
 """Of a turn that is added: how long its question, its answer and a topic may be, and how many topics it may have."""
 TURNS_MAX = 100
 SESSIONS_MAX = 200
+LISTED_MAX = 1_000
 NEIGHBOURS_MAX = 200
 SEQUENCE_MAX = 50
 SEQUENCE_TOKENS_MAX = 100_000
-"""What a reply has at most: turns of a session, sessions or topics of a list, lines around cited ones, and turns and
-tokens of a sequence."""
+PROPOSALS_MAX = 1_000
+"""What a reply has at most: turns of a session, sessions or topics of a list, lines around cited ones, turns and
+tokens of a sequence, and proposals."""
+
+MEMORY_CHARS_MAX = 4_000
+MEMORIES_CHARS_MAX = 100_000
+MEMORIES_MAX = 100
+ENTITIES_MAX = 64
+ENTITY_CHARS_MAX = 200
+"""Of what is retained: how long one memory and all of a call may be, how many they may be, and the entities of one."""
+
+CORE_CHARS_MAX = 20_000
+"""Of a text that goes into the core file, or out of it, in one edit."""
+CHANGES_MAX = 1_000
+"""How many changes of a workspace a list may have."""
 
 
 class ErrorCode(StrEnum):
@@ -89,6 +103,8 @@ class Event(StrEnum):
     """`{"agent", "part", "reason"}`: a part fails."""
     RECOVERED = "recovered"
     """`{"agent", "part", "since"}`: it works again."""
+    REFLECT = "reflect"
+    """`{"agent", "step", "count"}`: a run plans, writes pages, or makes proposals, and of how many."""
 
 
 SyncGoal = Literal["none", "indexed", "embedded"]

@@ -18,20 +18,27 @@ from memoryd.config.loading.load import load
 from memoryd.config.root import Config
 from memoryd.wire import Exit
 
-SECTIONS = ("notes", "embedder", "reranker", "qmd")
+SECTIONS = ("notes", "memories", "embedder", "reranker", "llm", "qmd")
 """`memoryd.cli.doctor_<section>`; imported when asked for, since they reach what other commands do without."""
-MARKS = {"ok": ("green", "ok"), "off": ("white", "off"), "open": ("yellow", "open"), "wrong": ("red", "wrong")}
+MARKS = {
+    "ok": ("green", "ok"),
+    "off": ("white", "off"),
+    "open": ("yellow", "open"),
+    "look": ("yellow", "look"),
+    "wrong": ("red", "wrong"),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One thing that was looked at; `hint` is what to do, in one sentence.
 
-    What is `open` works, and others can see what they should not.
+    What is `open` works, and others can see what they should not. What is to `look` at works, and may not be what
+    somebody meant.
     """
 
     part: str
-    state: Literal["ok", "off", "open", "wrong"]
+    state: Literal["ok", "off", "open", "look", "wrong"]
     message: str
     hint: str = ""
 

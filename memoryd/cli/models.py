@@ -18,7 +18,7 @@ from memoryd.cli.qmd import chosen_agent
 from memoryd.cli.terminal import harmless_line, is_terminal, note, size, styled
 from memoryd.config.resolved import Agent
 from memoryd.errors import ModelError
-from memoryd.models.model_use import EITHER
+from memoryd.models.model_use import EITHER, WRITING
 from memoryd.models.store import ModelStore, Progress, StoredModel
 from memoryd.wire import Exit
 
@@ -74,7 +74,7 @@ def pull(invocation: Invocation, spec: str | None) -> Exit:
     """Fetch a model; goes on where it stopped before."""
     agent = chosen_agent(invocation.agent)
     spec = spec or _configured(agent)
-    store = _store(agent)
+    store = _store(agent, spec)
     is_new = store.locate(spec) is None
     path = _fetch(store, spec)
     if invocation.is_json:
@@ -126,9 +126,14 @@ def _configured(agent: Agent) -> str:
     return agent.memory_search.local.model_path
 
 
-def _store(agent: Agent) -> ModelStore:
-    """Return the cache; `local.download: false` is about downloads that nobody asked for, so it does not hold here."""
-    return ModelStore.configured(agent.memory_search.local, os.environ, use=EITHER)
+def _store(agent: Agent, spec: str = "") -> ModelStore:
+    """Return the cache; `local.download: false` is about downloads that nobody asked for, so it does not hold here.
+
+    A model that writes is one for memoryd only where the configuration names it as such.
+    """
+    llm = agent.memory.llm
+    use = WRITING if llm.provider == "local" and spec == llm.model else EITHER
+    return ModelStore.configured(agent.memory_search.local, os.environ, use=use)
 
 
 def _listed(store: ModelStore, configured: str) -> list[Listed]:

@@ -5,20 +5,14 @@ from collections.abc import Iterator
 
 import click
 
+from memoryd.cli.answer_health import lacking
 from memoryd.cli.hits import hit_lines
 from memoryd.cli.invocation import HELP, Argument, Invocation, Number, shared
-from memoryd.cli.terminal import count, note
+from memoryd.cli.terminal import note
 from memoryd.replies.search import SearchHealth, SearchReply
 from memoryd.wire import DEADLINE_MS_MAX, RESULTS_MAX, Exit
 
 NEAR_MISSES = "beyond --max-results or below --min-score:"
-ARM_STATES = {
-    "off": "did not take part",
-    "partial": "took part with what it has",
-    "timeout": "was too slow",
-    "waiting": "was not ready",
-    "failed": "failed",
-}
 
 
 @click.command("search", context_settings=HELP)
@@ -163,23 +157,4 @@ def _health_notes(reply: SearchReply, health: SearchHealth) -> Iterator[str]:
     fallback = reply.get("fallback")
     if fallback:
         yield f"answered by {_engine(reply, str(dict(fallback).get('from', 'qmd')))}: {fallback['reason']}"
-    if not health["complete"]:
-        yield from _missing_parts(health)
-    if health["pendingFiles"]:
-        yield f"{count(health['pendingFiles'], 'file')} not yet indexed"
-    if health["pendingEmbeddings"] and not _is_told(health):
-        yield f"{count(health['pendingEmbeddings'], 'passage')} not yet found by meaning, only by words"
-
-
-def _missing_parts(health: SearchHealth) -> Iterator[str]:
-    missing = [(name, arm) for name, arm in health["arms"].items() if arm["state"] != "ok"]
-    for name, arm in missing:
-        words = ARM_STATES.get(arm["state"], arm["state"])
-        yield f"the {name} arm {words}: {arm.get('reason') or 'no reason given'}"
-    if not missing and not health["pendingFiles"]:
-        yield "the answer is not complete: see memoryctl status"
-
-
-def _is_told(health: SearchHealth) -> bool:
-    vector = health["arms"].get("vector")
-    return vector is not None and vector["state"] != "ok" and not health["complete"]
+    yield from lacking(health)

@@ -15,7 +15,7 @@ from memoryd.cli.bars import console
 from memoryd.cli.invocation import HELP, Invocation, shared
 from memoryd.cli.status_conversations import conversation_rows, ledger_rows, turn_rows
 from memoryd.cli.status_index import index_rows, outside_rows, qmd_rows, trouble_rows
-from memoryd.cli.status_models import embedder_rows, provider_rows, reranker_rows
+from memoryd.cli.status_models import embedder_rows, provider_rows, reranker_rows, text_model_rows
 from memoryd.cli.status_row import StatusRow, row_text, warning
 from memoryd.cli.terminal import ago, count, duration, encoded, harmless_line, is_coloured, size
 from memoryd.client import Client
@@ -110,6 +110,7 @@ def _agent_rows(agent: AgentStatus, now: datetime) -> Iterator[StatusRow]:
     yield from provider_rows(agent.get("embedding"))
     yield from embedder_rows(agent, agent["embedder"], now)
     yield from reranker_rows(agent.get("reranker"), now)
+    yield from text_model_rows(agent.get("llm"), now)
     yield from index_rows(agent)
     watcher = agent["watcher"]
     state = "" if watcher["ok"] else "not working"

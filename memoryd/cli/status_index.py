@@ -5,6 +5,7 @@ from datetime import datetime
 
 from memoryd.cli.status_row import StatusRow, row_text, time_since, warning
 from memoryd.cli.terminal import ago, count, percent
+from memoryd.replies.index import MemoryCountsReply
 from memoryd.replies.status import AgentStatus, QmdReply
 
 
@@ -30,6 +31,7 @@ def index_rows(agent: AgentStatus) -> Iterator[StatusRow]:
         f"{agent['embedded']:,} of {count(passages, 'passage')} embedded ({percent(agent['embedded'], passages)})"
     )
     yield "index", row_text(count(agent["files"], "file"), count(agent["chunks"], "chunk"), embedded)
+    yield from _memory_rows(agent.get("memories"))
     waiting = bool(agent["pendingFiles"] or agent["pendingEmbeddings"])
     pending = f"{count(agent['pendingFiles'], 'file')}, {count(agent['pendingEmbeddings'], 'embedding')}"
     yield "pending", row_text(pending if waiting else "nothing", style="yellow" if waiting else "")
@@ -41,6 +43,12 @@ def index_rows(agent: AgentStatus) -> Iterator[StatusRow]:
         "vectors",
         row_text(vector["engine"] or "", dimensions, state, vector.get("reason") or "", style=warning(is_bad)),
     )
+
+
+def _memory_rows(stated: MemoryCountsReply | None) -> Iterator[StatusRow]:
+    if stated is not None and stated["lines"]:
+        pages = count(stated["pages"], "entity page") if stated["pages"] else ""
+        yield "memories", row_text(f"{stated['memories']:,}", count(stated["lines"], "retained line"), pages)
 
 
 def outside_rows(agent: AgentStatus) -> Iterator[StatusRow]:

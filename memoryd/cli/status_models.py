@@ -5,7 +5,7 @@ from datetime import datetime
 
 from memoryd.cli.status_row import StatusRow, row_text, time_since
 from memoryd.cli.terminal import cost, count, percent, size
-from memoryd.replies.embedding import EmbedderReply, EmbeddingReply, RerankerReply, WorkerReply
+from memoryd.replies.embedding import EmbedderReply, EmbeddingReply, RerankerReply, TextModelReply, WorkerReply
 from memoryd.replies.status import AgentStatus
 
 STATE_STYLES = {"ready": "green", "warming": "yellow", "downloading": "yellow", "failed": "red"}
@@ -53,6 +53,20 @@ def reranker_rows(reranker: RerankerReply | None, now: datetime) -> Iterator[Sta
         row_text(reranker["model"], state, reranker["family"] or "", reranker["reason"] or "", style=style),
     )
     yield from _worker_rows(reranker["worker"])
+
+
+def text_model_rows(llm: TextModelReply | None, now: datetime) -> Iterator[StatusRow]:
+    """Yield who labels memories and writes prose, what leaves the machine for it, and its process."""
+    if llm is None:
+        return
+    state = llm["state"] + (f" for {time_since(llm['since'], now)}" if llm["state"] != "ready" else "")
+    style = STATE_STYLES.get(llm["state"], "")
+    yield "text model", row_text(llm["model"], state, llm["provider"], llm["reason"] or "", style=style)
+    if llm["destination"] is not None:
+        budget = f" of {llm['callsPerDay']:,}" if llm["callsPerDay"] else ""
+        calls = f"{llm['callsToday'] or 0:,}{budget} questions today"
+        yield "sends to", row_text(llm["destination"], "memory text", calls, style="yellow")
+    yield from _worker_rows(llm["worker"])
 
 
 def _worker_rows(worker: WorkerReply | None) -> Iterator[StatusRow]:

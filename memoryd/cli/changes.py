@@ -1,0 +1,40 @@
+"""memoryctl changes: list what was written into the workspace, by whom."""
+
+import click
+
+from memoryd.cli.change_rows import change_lines, session_line
+from memoryd.cli.invocation import HELP, Invocation, shared
+from memoryd.cli.terminal import harmless_line
+from memoryd.wire import CHANGES_MAX, Exit
+
+
+@click.command("changes", context_settings=HELP)
+@click.option("--since", metavar="DATE", help="Only those of this date or later: 2026-11-18, or 7d for as long ago.")
+@click.option("--by", metavar="WRITER", help="Only those by retain, core, reflect, …, by agent or agent:ID; or qa.")
+@click.option("--path", metavar="FILE", help="Only those of this file.")
+@click.option("--run", metavar="RUN", help="Only those of one act that wrote several files.")
+@click.option("--limit", "-k", type=click.IntRange(1, CHANGES_MAX), metavar="N", help="How many at most (default 50).")
+@shared
+@click.pass_obj
+def command(
+    invocation: Invocation, since: str | None, by: str | None, path: str | None, run: str | None, limit: int | None
+) -> Exit:
+    """List what memoryd wrote into the workspace, the newest first; `memoryctl undo` takes it back.
+
+    `--by qa` lists the sessions of questions and answers, which `memoryctl sessions forget` takes out.
+    """
+    with invocation.client() as memory:
+        reply = memory.changes(since=since, by=by, path=path, run=run, limit=limit, agent=invocation.agent)
+    if invocation.is_json:
+        invocation.print_json(reply)
+    else:
+        for change in reply["changes"]:
+            click.echo("\n".join(change_lines(change)))
+        for session in reply["sessions"]:
+            click.echo(session_line(session))
+        for sentence in reply["trouble"]:
+            click.echo(f"note: {harmless_line(sentence)}", err=True)
+    if not (reply["changes"] or reply["sessions"]):
+        click.echo("nothing was written", err=True)
+        return Exit.NOTHING_FOUND
+    return Exit.DONE

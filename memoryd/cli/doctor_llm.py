@@ -1,0 +1,56 @@
+"""The part of `memoryctl doctor` about the text model: is its file here and whole, or its key. Asks nobody."""
+
+import asyncio
+import os
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import Final
+
+from memoryd.cli.doctor import Finding
+from memoryd.config.llm import LlmSection
+from memoryd.config.root import Config
+from memoryd.embed.local.local_model import NO_LLAMA, model_file
+from memoryd.errors import ConfigError, MemorydError
+from memoryd.llm.remote.text_access import TextKeys, access_of
+from memoryd.models.chat_models import inspect_chat_model
+from memoryd.models.model_use import WRITING
+from memoryd.models.store import ModelStore
+
+PART: Final = "text model"
+
+
+async def checks(config: Config) -> Sequence[Finding]:
+    """Look at the file of the text model, or at the key of its endpoint, and say where memory text goes."""
+    llm = config.memory.llm
+    if llm.provider == "none":
+        return [Finding(PART, "off", "memory.llm names nobody")]
+    look = _local if llm.provider == "local" else _endpoint
+    return [await asyncio.to_thread(look, llm, config)]
+
+
+def _local(llm: LlmSection, config: Config) -> Finding:
+    # all agents share it: the folder of the first one's models holds it
+    local = config.resolved_agents()[0].memory_search.local
+    store, source = ModelStore.configured(local, os.environ, use=WRITING), llm.model or ""
+    try:
+        path = store.locate(model_file(source, key=store.key))
+        if path is None:
+            hint = f"correct {store.key}, or fetch the model: memoryctl models pull"
+            return Finding(PART, "wrong", f"the model {source} is not here", hint)
+        found = inspect_chat_model(path)
+    except MemorydError as exc:
+        return Finding(PART, "wrong", str(exc), exc.hint)
+    if find_spec("llama_cpp") is None:
+        return Finding(PART, "wrong", NO_LLAMA)
+    form = "" if found.has_template else ", without a chat template"
+    return Finding(PART, "ok", f"{found.name} ({found.architecture}), {found.context} tokens{form}: {path}")
+
+
+def _endpoint(llm: LlmSection, config: Config) -> Finding:
+    access = access_of(llm, config.models)
+    try:
+        has_key = bool(TextKeys(config.models, os.environ).open(access).api_key)
+    except ConfigError as exc:
+        return Finding(PART, "wrong", "; ".join(exc.problems), "correct memory.llm.apiKey")
+    key = "with a key" if has_key else "without a key"
+    return Finding(PART, "ok", f"{llm.model} at {access.destination}, {key}: memory text is sent there")

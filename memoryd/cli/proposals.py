@@ -1,0 +1,97 @@
+"""memoryctl proposals: changes that wait for a decision."""
+
+import click
+
+from memoryd.cli.invocation import HELP, Argument, Invocation, shared
+from memoryd.cli.terminal import harmless, harmless_line, note
+from memoryd.replies.reflect import DecidedProposalReply, ProposalReply
+from memoryd.wire import Exit
+
+STATES = ("open", "accepted", "rejected", "outdated", "all")
+
+
+@click.group("proposals", context_settings=HELP)
+def command() -> None:
+    """Look at the changes that reflect proposes, and accept or reject them."""
+
+
+@click.command("list", context_settings=HELP)
+@click.option(
+    "--state", type=click.Choice(STATES), default="open", show_default=True, help="Which ones, by what became of them."
+)
+@shared
+@click.pass_obj
+def listing(invocation: Invocation, state: str) -> Exit:
+    """List proposals, the oldest first."""
+    with invocation.client() as client:
+        reply = client.proposals(None if state == "all" else state, agent=invocation.agent)
+    if invocation.is_json:
+        invocation.print_json(reply)
+        return Exit.DONE
+    for one in reply["proposals"]:
+        mark = "" if one["state"] == "open" else f"{one['state']}  "
+        click.echo(f"{one['id']}  {mark}{harmless_line(one['path'])}  {harmless_line(one['why'])}")
+    if reply["total"] > len(reply["proposals"]):
+        note(f"{reply['total'] - len(reply['proposals'])} more are not shown")
+    if not reply["total"]:
+        note("no proposals" if state == "all" else f"no {state} proposals")
+    return Exit.DONE
+
+
+@click.command("show", context_settings=HELP)
+@click.argument("proposal", cls=Argument, metavar="ID", help="The proposal, by its id or four signs of it.")
+@shared
+@click.pass_obj
+def show(invocation: Invocation, proposal: str) -> Exit:
+    """Show what a proposal changes, and why."""
+    with invocation.client() as client:
+        reply = client.proposal(proposal, agent=invocation.agent)
+    if invocation.is_json:
+        invocation.print_json(reply)
+    else:
+        _print(reply)
+    return Exit.DONE
+
+
+@click.command("accept", context_settings=HELP)
+@click.argument("proposals", cls=Argument, nargs=-1, required=True, metavar="ID…", help="The proposals, by their ids.")
+@shared
+@click.pass_obj
+def accept(invocation: Invocation, proposals: tuple[str, ...]) -> Exit:
+    """Write what proposals say, where their lines still stand unmistakably."""
+    with invocation.client() as client:
+        _report(invocation, [client.accept_proposal(one, agent=invocation.agent) for one in proposals])
+    return Exit.DONE
+
+
+@click.command("reject", context_settings=HELP)
+@click.argument("proposals", cls=Argument, nargs=-1, required=True, metavar="ID…", help="The proposals, by their ids.")
+@shared
+@click.pass_obj
+def reject(invocation: Invocation, proposals: tuple[str, ...]) -> Exit:
+    """Take proposals out of the queue; the same lines are not proposed again."""
+    with invocation.client() as client:
+        _report(invocation, [client.reject_proposal(one, agent=invocation.agent) for one in proposals])
+    return Exit.DONE
+
+
+def _print(reply: ProposalReply) -> None:
+    state = "" if reply["state"] == "open" else f" ({reply['state']})"
+    click.echo(f"{reply['id']}{state}: {harmless_line(reply['why'])}")
+    click.echo(harmless(reply["diff"]), nl=False)
+
+
+def _report(invocation: Invocation, replies: list[DecidedProposalReply]) -> None:
+    if invocation.is_json:
+        invocation.print_json(replies[0] if len(replies) == 1 else replies)
+        return
+    for reply in replies:
+        click.echo(f"{reply['id']} {reply['state']}: {harmless_line(reply['path'])}")
+        if reply["change"]:
+            note(f"memoryctl undo {reply['change']} takes it back")
+        elif reply["note"]:
+            note(reply["note"])
+
+
+for one in (listing, show, accept, reject):
+    command.add_command(one)

@@ -1,0 +1,186 @@
+"""memoryctl recall: memories and passages that answer, each with its citation."""
+
+import sys
+from collections.abc import Iterator
+
+import click
+
+from memoryd.cli.answer_health import lacking
+from memoryd.cli.invocation import HELP, Argument, Invocation, shared
+from memoryd.cli.terminal import behind_gutter, harmless, harmless_line, note, styled
+from memoryd.replies.recall import RecallItemReply, RecallReply
+from memoryd.wire import DEADLINE_MS_MAX, RESULTS_MAX, Exit
+
+
+@click.command("recall", context_settings=HELP)
+@click.argument(
+    "words",
+    nargs=-1,
+    cls=Argument,
+    metavar="QUERY…",
+    help='The question, in one word or several; "-": read it from standard input.',
+)
+@click.option(
+    "-k",
+    "--k",
+    "--limit",
+    "k",
+    type=click.IntRange(1, RESULTS_MAX),
+    help="How many memories and passages at most (else memory.recall.k).",
+)
+@click.option("--since", metavar="DATE", help="Only what happened on this day or later: 2026-10-01, or 30d.")
+@click.option("--until", metavar="DATE", help="Only what happened on this day or earlier.")
+@click.option("--as-of", metavar="DATE", help="What was true on this day, in the versions of then.")
+@click.option("--known-by", metavar="DATE", help="What was known on this day.")
+@click.option("--entity", metavar="NAME", help="Only memories about this entity, by any of its names.")
+@click.option("--kind", metavar="KIND", help="Only memories of this kind, such as opinion, preference, world.")
+@click.option("--scope", metavar="SCOPE", help="Only memories of this scope, such as workspace, global, agent:ID.")
+@click.option(
+    "--budget", type=click.IntRange(0, 100_000), help="Tokens of a bundle at most (else memory.recall.budget)."
+)
+@click.option("--bundle", is_flag=True, help="Print text for a prompt: what stays the same, then what is recalled.")
+@click.option("--session-key", metavar="KEY", help="The session that asks, such as agent:main:main.")
+@click.option(
+    "--deadline-ms",
+    type=click.IntRange(1, DEADLINE_MS_MAX),
+    help="Milliseconds for the answer, which comes by then with what is there (else query.deadlineMs).",
+)
+@click.option("--explain", is_flag=True, help="Show why each one was chosen, and what was cut and why.")
+@click.option("--strict", is_flag=True, help="Exit with 4 if a configured part did not take part in the answer.")
+@shared
+@click.pass_obj
+def command(
+    invocation: Invocation,
+    words: tuple[str, ...],
+    k: int | None,
+    since: str | None,
+    until: str | None,
+    as_of: str | None,
+    known_by: str | None,
+    entity: str | None,
+    kind: str | None,
+    scope: str | None,
+    budget: int | None,
+    bundle: bool,
+    session_key: str | None,
+    deadline_ms: int | None,
+    explain: bool,
+    strict: bool,
+) -> Exit:
+    """Recall what the memory holds about QUERY, best first, each with its citation."""
+    with invocation.client() as client:
+        reply = client.recall(
+            _question(words),
+            k=k,
+            since=since,
+            until=until,
+            as_of=as_of,
+            known_by=known_by,
+            entity=entity,
+            kind=kind,
+            scope=scope,
+            budget=budget,
+            format="bundle" if bundle or budget is not None else "items",
+            deadline_ms=deadline_ms,
+            explain=explain,
+            agent=invocation.agent,
+            session_key=session_key,
+        )
+    if invocation.is_json:
+        invocation.print_json(reply)
+    else:
+        _print(reply, is_bundle=bundle or budget is not None)
+    return _exit_code(reply, strict)
+
+
+def _question(words: tuple[str, ...]) -> str:
+    text = sys.stdin.read() if words == ("-",) else " ".join(words)
+    if not text.strip():
+        raise click.UsageError('no question: memoryctl recall "what does Peter prefer"')
+    return text.strip()
+
+
+def _exit_code(reply: RecallReply, strict: bool) -> Exit:
+    if _is_unanswered(reply):
+        return Exit.ERROR
+    if strict and not reply["health"]["complete"]:
+        return Exit.INCOMPLETE
+    return Exit.NOTHING_FOUND if reply["verdict"] == "none" else Exit.DONE
+
+
+def _is_unanswered(reply: RecallReply) -> bool:
+    """Tell whether no arm took part, so that nothing is known of what the memory holds."""
+    took_part = any(arm["state"] in ("ok", "partial") for arm in reply["health"]["arms"].values())
+    return not took_part and not reply["results"]
+
+
+def _print(reply: RecallReply, *, is_bundle: bool) -> None:
+    if is_bundle:
+        click.echo(harmless(reply.get("bundle", "")), nl=False)
+        for line in reply.get("receipt", []):
+            told = f"{line['tokens']} tokens" if line["told"] else "left out"
+            note(f"{harmless_line(line['name'])}: {told}" + (f" ({line['cut']})" if line["cut"] else ""))
+    else:
+        for number, item in enumerate(reply["results"], start=1):
+            click.echo(("" if number == 1 else "\n") + "\n".join(_lines(f"{number}.", item)))
+    for item in reply.get("leftOut", []):
+        click.echo("\n" + "\n".join(_lines("-", item)))
+    for line_ in _notes(reply):
+        note(line_)
+    if not is_bundle and not _is_by_score(reply):
+        note("the scores do not give this order: asked days, current versions or the newest come first (see --explain)")
+
+
+def _is_by_score(reply: RecallReply) -> bool:
+    """Tell whether the items stand in the order of the scores that are shown."""
+    shown = [round(item["score"], 2) for item in reply["results"] if "score" in item]
+    return shown == sorted(shown, reverse=True)
+
+
+def _notes(reply: RecallReply) -> Iterator[str]:
+    if _is_unanswered(reply):
+        yield f"no answer: {reply['reason'] or 'no arm of recall took part'}"
+    elif not reply["results"]:
+        yield f"nothing found: {reply['reason'] or 'no memory matches'}"
+    elif reply["verdict"] == "none":
+        yield f"nothing answers: {reply['reason'] or 'these are only the nearest'}"
+    elif reply["verdict"] == "weak":
+        yield f"only weak matches: {reply['reason'] or 'the answer may not be among them'}"
+    if fallback := reply["fallback"]:
+        yield f"answered by {reply['backend']}: {fallback['reason']}"
+    yield from lacking(reply["health"])
+
+
+def _lines(mark: str, item: RecallItemReply) -> Iterator[str]:
+    """Yield an item line by line: `mark`, citation, what it is and how sure, then what it says."""
+    place = harmless_line(item.get("citation") or item.get("path") or "")
+    score = styled(f"{item['score']:.2f}", colour="green") if "score" in item else ""
+    told = "  ".join(part for part in (f"{mark} {styled(place, bold=True)}", score, _about(item)) if part)
+    yield told
+    for line in item["content"].rstrip("\n").split("\n"):
+        yield behind_gutter(line, is_marked=False)
+    yield from _more(item)
+
+
+def _about(item: RecallItemReply) -> str:
+    told = [item.get("type", item["is"]), item.get("timestamp", ""), *item.get("entities", [])]
+    told += [item["name"]] if "name" in item else []
+    if "confidence" in item:
+        told.append(f"c={item['confidence']:.2f}")
+    told += [item["id"][:8]] if "id" in item else []
+    told += ["superseded"] if item.get("supersededBy") else []
+    told += [item["state"]] if item.get("state", "verified") != "verified" else []
+    told += ["(no answer)"] if item.get("verdict") == "none" else []
+    return styled(harmless_line(" · ".join(part for part in told if part)), dim=True)
+
+
+def _more(item: RecallItemReply) -> Iterator[str]:
+    if older := item.get("supersedes"):
+        yield "   " + styled(f"supersedes {', '.join(key[:8] for key in older)}", dim=True)
+    if evidence := item.get("evidence"):
+        for word in ("for", "against"):
+            cited = [source for one in evidence[word] for source in one["sources"]]
+            if cited:
+                yield "   " + styled(f"{word}: {harmless_line(', '.join(cited))}", dim=True)
+    if (explained := item.get("explain")) and explained["because"]:
+        yield "   " + styled(harmless_line(explained["because"]), dim=True)
