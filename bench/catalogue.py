@@ -19,6 +19,8 @@ from bench import (
     start,
 )
 from bench.measurement import Measurement
+from bench.memories import measured as memories
+from bench.memories import opinions, reflecting
 
 MEASUREMENTS = (
     Measurement("start", "daemon start to answering and to ready", start.rows),
@@ -36,6 +38,9 @@ MEASUREMENTS = (
     Measurement("scanning", "a scan of 10,000 unchanged files", scanning.rows),
     Measurement("scale", "search by size, width, arm and number of clients", scale.rows),
     Measurement("conversations", "a year of conversations: looking up, adding, starting", conversations.rows),
+    Measurement("memories", "10,000 memories: their index, and the book of all of them", memories.rows),
+    Measurement("opinions", "500 opinions, and what 10,000 memories mean for them", opinions.rows),
+    Measurement("reflect", "10,000 memories reflected on, once and once more", reflecting.rows),
     Measurement("qmd", "the same questions to qmd and to the builtin index", qmd.rows),
     Measurement("bytes", "100 MB in ten files", bulk.many_bytes, is_slow=True),
     Measurement("long", "one file of 50 MB", bulk.long_file, is_slow=True),

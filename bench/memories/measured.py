@@ -1,0 +1,107 @@
+"""What ten thousand memories beside ten thousand chunks of prose take: the index, the first book, the next one."""
+
+import asyncio
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+from bench.measurement import Aim, Bench, Row
+from bench.memories.corpus import MemoryCorpus, questions, write_memories
+from bench.stage import agent, prepared, settle
+from bench.standin import make_model
+from bench.timing import Stopwatch, timed
+from memoryd.client import Client
+from memoryd.domain.documents import FileStat, RelativePath
+from memoryd.memory.book import MemoryBook
+from memoryd.memory.record_days import RecordDays
+from memoryd.store.database import Database
+from memoryd.store.first_seen import FirstSeen
+from memoryd.store.ledger import Ledger
+
+FIRST_BOOK, NEXT_BOOK, RECALL = Aim(1.0), Aim(50), Aim(20)
+ASKED = 200
+"""Questions."""
+DIMENSIONS = 384
+FILTERED: Mapping[str, Mapping[str, str]] = {
+    "since": {"since": "2026-01-01"},
+    "asOf": {"as_of": "2026-02-01"},
+    "a kind": {"kind": "opinion"},
+}
+NO_STAT = FileStat(0, 0, 0, 0, 0)
+SAME = 1000
+"""How often a book that is still the same is asked for."""
+
+
+def rows(bench: Bench) -> Iterator[Row]:
+    """Index the corpus by a daemon; then make the book beside it, as the daemon does."""
+    lines = bench.pick(10_000, 2_000)
+    with prepared(bench, "memories") as daemon:
+        client = daemon.client()
+        settle(client)
+        corpus = write_memories(daemon.workspace, lines=lines, chunks=lines)
+        with timed() as watch:
+            settle(client)
+        status = agent(client)
+        note = f"{corpus.lines:,} retained lines in {len(corpus.logs)} logs, {status['chunks']:,} chunks"
+        yield Row("the first index, words only", watch.seconds, "s", note=note)
+        database = Path(status["database"]["path"])
+        yield from _recalls(client, "recall")
+    yield from _with_vectors(bench, lines)
+    yield from asyncio.run(_books(database, daemon.workspace, corpus))
+
+
+def _with_vectors(bench: Bench, lines: int) -> Iterator[Row]:
+    """Recall with vectors of a model that computes next to nothing, so that what is left is the recall."""
+    with prepared(bench, "memories-vectors", model=make_model(bench.folder, DIMENSIONS)) as daemon:
+        write_memories(daemon.workspace, lines=lines, chunks=lines)
+        client = daemon.client()
+        settle(client, embedded=True)
+        yield from _recalls(client, "recall with vectors")
+        for given, filters in FILTERED.items():
+            yield from _recalls(client, f"recall with vectors and {given}", **filters)
+
+
+def _recalls(client: Client, name: str, **filters: Any) -> Iterator[Row]:
+    """Recall; the first question with these filters is not counted, which works out who may answer."""
+    client.recall("warm up", **filters)
+    took = sorted(client.recall(question, **filters)["tookMs"] for question in questions(ASKED))
+    yield Row(f"{name}, median", took[ASKED // 2], "ms")
+    yield Row(f"{name}, p95", took[ASKED * 95 // 100], "ms", RECALL)
+
+
+async def _books(path: Path, workspace: Path, corpus: MemoryCorpus) -> list[Row]:
+    with ThreadPoolExecutor(2) as executor:
+        database, ledger = Database(path=path, executor=executor), Ledger(path.with_name("bench-ledger"), executor)
+        await database.open()
+        days = RecordDays(first_seen=FirstSeen(ledger, workspace), local_day=_day, clock=time.time)
+        book = MemoryBook(database=database, days=days, withdrawn=frozenset, executor=executor)
+        first = Stopwatch()
+        memories = len((await book.now()).memories)
+        first_seconds = first.seconds
+        # found unchanged at another time: its lines are read anew, as those of a changed one
+        await database.documents.touch(_last(corpus), NO_STAT, time.time_ns())
+        second = Stopwatch()
+        await book.now()
+        next_ms = second.ms
+        same = Stopwatch()
+        for _ in range(SAME):
+            await book.now()
+        same_ms = same.ms / SAME
+        await ledger.close()
+        await database.close()
+    return [
+        Row("the first book", first_seconds, "s", FIRST_BOOK, f"{memories:,} memories, off the event loop"),
+        Row("the book after one file changed", next_ms, "ms", NEXT_BOOK),
+        Row("the same book again", same_ms * 1000, "µs"),
+    ]
+
+
+def _last(corpus: MemoryCorpus) -> RelativePath:
+    return RelativePath(corpus.logs[-1])
+
+
+def _day(at: float) -> date:
+    return datetime.fromtimestamp(at, UTC).date()

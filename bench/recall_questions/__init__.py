@@ -1,0 +1,1 @@
+"""How well retained memories are recalled: the questions of `tests/data/memories`, put to the real daemon."""

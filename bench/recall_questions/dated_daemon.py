@@ -1,0 +1,26 @@
+"""`python -m bench.recall_questions.dated_daemon`: the daemon on the day on which the questions are asked.
+
+Only what a question calls today is another day; clocks of files, waits and the ledger stay as they are.
+"""
+
+import os
+from datetime import datetime, tzinfo
+from typing import Self
+
+from memoryd.agents import recall
+from memoryd.daemon.main import main
+
+DAY = "MEMORYD_BENCH_DAY"
+"""The environment variable with the day."""
+
+
+class _ThatDay(datetime):
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> Self:
+        day = datetime.fromisoformat(os.environ[DAY])
+        return cls(day.year, day.month, day.day, 12, tzinfo=tz)
+
+
+if __name__ == "__main__":
+    recall.datetime = _ThatDay  # type: ignore[attr-defined]  # the one place that asks what day it is
+    main()
