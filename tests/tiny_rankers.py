@@ -31,14 +31,14 @@ def write_bert_ranker(
     """Write a model of the kind of bge-reranker: WordPiece, a head of two layers, a number from −∞ to ∞."""
     writer = gguf.GGUFWriter(path, "bert")
     writer.add_name(name)
-    _add_sizes(writer, context, layers)
+    add_sizes(writer, context, layers)
     writer.add_layer_norm_eps(1e-12)
     writer.add_causal_attention(False)
     if pooling is not None:
         writer.add_pooling_type(pooling)
     marks = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     tokens = [*marks, *(f"\u2581{letter}" for letter in LETTERS), *LETTERS]
-    _add_vocabulary(writer, "bert", tokens, marks)
+    add_vocabulary(writer, "bert", tokens, marks)
     writer.add_token_type_count(2)
     writer.add_bos_token_id(2)
     writer.add_eos_token_id(3)
@@ -46,7 +46,7 @@ def write_bert_ranker(
     writer.add_sep_token_id(3)
     writer.add_pad_token_id(0)
     writer.add_mask_token_id(4)
-    weights = _Weights(writer)
+    weights = Weights(writer)
     weights.matrix("token_embd", len(tokens), WIDTH)
     weights.matrix("position_embd", context, WIDTH)
     weights.matrix("token_types", 2, WIDTH)
@@ -63,7 +63,7 @@ def write_bert_ranker(
             writer.add_classifier_output_labels([f"label {number}" for number in range(classes)])
         weights.linear("cls", WIDTH, WIDTH)
         weights.linear("cls.output", classes, WIDTH)
-    return _written(writer, path)
+    return written(writer, path)
 
 
 def write_qwen_ranker(
@@ -78,7 +78,7 @@ def write_qwen_ranker(
     """Write a model of the kind of qwen3-reranker: a decoder that says yes or no, with the template of its pairs."""
     writer = gguf.GGUFWriter(path, "qwen3")
     writer.add_name(name)
-    _add_sizes(writer, context, 1)
+    add_sizes(writer, context, 1)
     writer.add_head_count_kv(HEADS)
     writer.add_layer_norm_rms_eps(1e-6)
     writer.add_rope_freq_base(10_000.0)
@@ -87,8 +87,8 @@ def write_qwen_ranker(
     if pooling is not None:
         writer.add_pooling_type(pooling)
     marks = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
-    tokens = [*marks, *_byte_tokens(), "th", "the", "\u0120q", "\u0120t"]
-    _add_vocabulary(writer, "gpt2", tokens, marks)
+    tokens = [*marks, *byte_tokens(), "th", "the", "\u0120q", "\u0120t"]
+    add_vocabulary(writer, "gpt2", tokens, marks)
     writer.add_tokenizer_pre("qwen2")
     writer.add_token_merges(["t h", "th e", "\u0120 q", "\u0120 t"])
     writer.add_bos_token_id(0)
@@ -99,7 +99,7 @@ def write_qwen_ranker(
         writer.add_chat_template([{"name": "rerank", "template": template}])
     if has_head:
         writer.add_classifier_output_labels(["yes", "no"])
-    weights = _Weights(writer)
+    weights = Weights(writer)
     weights.matrix("token_embd", len(tokens), WIDTH)
     weights.norm("output_norm")
     for part in ("attn_q", "attn_k", "attn_v", "attn_output"):
@@ -113,15 +113,15 @@ def write_qwen_ranker(
     weights.matrix("blk.0.ffn_down", WIDTH, INNER)
     if has_head:
         weights.matrix("cls.output", 2, WIDTH)
-    return _written(writer, path)
+    return written(writer, path)
 
 
-class _Weights:
+class Weights:
     """Adds tensors by chance, the same each time."""
 
-    def __init__(self, writer: gguf.GGUFWriter) -> None:
+    def __init__(self, writer: gguf.GGUFWriter, seed: int = 12) -> None:
         self._writer = writer
-        self._chance = np.random.default_rng(12)
+        self._chance = np.random.default_rng(seed)
 
     def matrix(self, name: str, rows: int, columns: int) -> None:
         values = self._chance.normal(0, 1 / np.sqrt(columns), (rows, columns))
@@ -137,7 +137,7 @@ class _Weights:
             self._writer.add_tensor(f"{name}.bias", np.zeros(width, np.float32))
 
 
-def _add_sizes(writer: gguf.GGUFWriter, context: int, layers: int) -> None:
+def add_sizes(writer: gguf.GGUFWriter, context: int, layers: int) -> None:
     writer.add_context_length(context)
     writer.add_embedding_length(WIDTH)
     writer.add_block_count(layers)
@@ -145,20 +145,20 @@ def _add_sizes(writer: gguf.GGUFWriter, context: int, layers: int) -> None:
     writer.add_head_count(HEADS)
 
 
-def _add_vocabulary(writer: gguf.GGUFWriter, kind: str, tokens: list[str], marks: Iterable[str]) -> None:
+def add_vocabulary(writer: gguf.GGUFWriter, kind: str, tokens: list[str], marks: Iterable[str]) -> None:
     writer.add_tokenizer_model(kind)
     writer.add_token_list(tokens)
     writer.add_token_types([CONTROL if token in marks else NORMAL for token in tokens])
 
 
-def _byte_tokens() -> list[str]:
+def byte_tokens() -> list[str]:
     """Return the signs that stand for the 256 bytes in vocabularies of this kind."""
     shown = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
     others = [byte for byte in range(256) if byte not in shown]
     return [*map(chr, shown), *(chr(256 + at) for at in range(len(others)))]
 
 
-def _written(writer: gguf.GGUFWriter, path: Path) -> Path:
+def written(writer: gguf.GGUFWriter, path: Path) -> Path:
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()

@@ -50,6 +50,12 @@ def page() -> str:
             ("socket", "$XDG_RUNTIME_DIR/memoryd/memoryd.sock", "`$MEMORYD_SOCKET`", "made anew at once"),
             ("socket without a runtime folder", paths.socket_path(), "`$MEMORYD_SOCKET`", "made anew at once"),
             ("tokens sent to providers today", paths.spending_file(), "–", "the budget of the day begins anew"),
+            (
+                "questions sent to an endpoint for text today",
+                paths.text_calls_file(),
+                "–",
+                "the day's bound begins anew",
+            ),
             ("batch jobs under way", paths.batch_jobs_dir(), "–", "their notes are sent again"),
             ("lock", state / LOCK_NAME, "–", "made anew; a second daemon takes over"),
             ("what the watcher tests itself with", paths.probe_dir(), "–", "made anew"),

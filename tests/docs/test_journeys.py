@@ -9,7 +9,7 @@ from tests.docs.shown import ROOT
 
 HACKING = (ROOT / "HACKING.md").read_text(encoding="utf-8")
 PLACE = re.compile(r"`([\w/]+\.py)(?::([\w.]+))?`")
-JOURNEYS = re.search(r"^## Six journeys\n(.*?)^## ", HACKING, re.DOTALL | re.MULTILINE)
+JOURNEYS = re.search(r"^## Journeys\n(.*?)^## ", HACKING, re.DOTALL | re.MULTILINE)
 
 
 def names_in(path: str) -> set[str]:
@@ -36,8 +36,8 @@ def test_place_exists(path: str, name: str) -> None:
     assert not name or name in names
 
 
-def test_journeys_are_six_of_at_most_ten_stops() -> None:
+def test_journeys_have_at_most_ten_stops() -> None:
     assert JOURNEYS
     counts = [len(re.findall(r"^\d+\. ", part, re.MULTILINE)) for part in re.split(r"^1\. ", JOURNEYS[1], flags=re.M)]
-    assert len(counts) == 1 + 6
+    assert len(counts) > 6
     assert max(counts) + 1 <= 10

@@ -155,6 +155,7 @@ OPTIONAL = {
     "probe": "memoryd.index.watcher FileWatcher run_probe",
     "embedding main": "memoryd.index.lane EmbeddingLane run",
     "outside main": "memoryd.agents.outside_counter OutsideCounter run",
+    "memories main": "memoryd.memory.book MemoryBook run",
 }
 
 

@@ -369,6 +369,8 @@ def test_f052_foreign_lock_delays_writes_and_no_answer(stage: Stage) -> None:
     """Under a foreign lock a search answers and status says locked; without it the new note is found."""
     stage.start()
     other = apsw.Connection(str(check.index_of(stage.daemon)))
+    # the daemon may be writing what it read at its start
+    other.set_busy_timeout(10_000)
     other.execute("BEGIN EXCLUSIVE")
     stage.write("memory/new.md", "held up: willow")
     # the lock outlasts the patience of a write, which then is tried again

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from memoryd.agents.journals import Journals
 from memoryd.agents.ledgers import Ledgers
 from memoryd.agents.memories import AgentMemory
+from memoryd.agents.text_models import TextModels
 from memoryd.agents.workspace import Workspace
 from memoryd.agents.workspace_index import Surroundings
 from memoryd.config.loading.load import load
@@ -78,13 +80,16 @@ async def _composed(
     loaded = load(config).config
     executor = ThreadPoolExecutor(4)
     agents = loaded.resolved_agents()
+    ledgers = Ledgers(agents, executor)
     around = Surroundings(
         executor=executor,
         limits=loaded.limits,
         watcher=None,
         lookup=_nothing,
         publish=lambda _event, _data: None,
-        ledgers=Ledgers(agents, executor),
+        ledgers=ledgers,
+        journals=Journals(ledgers, executor),
+        text_models=TextModels(loaded.models),
         qas={},
         agents=agents,
     )

@@ -80,6 +80,7 @@ def agent(**changes: object) -> Body:
         "files": 214,
         "chunks": 1203,
         "passages": 2410,
+        "memories": {"memories": 310, "lines": 342, "pages": 12},
         "embedded": 2410,
         "pendingFiles": 0,
         "pendingEmbeddings": 0,

@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from memoryd.agents.conversations import AgentConversations, NotesAhead
+from memoryd.agents.journals import Journals
 from memoryd.agents.ledgers import Ledgers
+from memoryd.agents.text_models import TextModels
 from memoryd.agents.workspace_index import Surroundings
 from memoryd.agents.workspace_qa import WorkspaceQa
 from memoryd.config.loading.load import load
@@ -82,13 +84,16 @@ async def talking(
     executor = ThreadPoolExecutor(4)
     (chosen,) = loaded.resolved_agents()
     qa = WorkspaceQa([chosen])
+    ledgers = Ledgers([chosen], executor)
     around = Surroundings(
         executor=executor,
         limits=loaded.limits,
         watcher=None,
         lookup=_nothing,
         publish=lambda _event, _data: None,
-        ledgers=Ledgers([chosen], executor),
+        ledgers=ledgers,
+        journals=Journals(ledgers, executor),
+        text_models=TextModels(loaded.models),
         qas={agent: qa},
         agents=[chosen],
     )

@@ -400,6 +400,7 @@ def test_status_shows_what_a_person_wants_to_know(contract: Contract, capsys: Ca
         "0.1.0 · pid 4711 · up 2 h 3 min · 61.0 MB",
         "agent main",
         "214 files · 1,203 chunks · 1,205 of 2,410 passages embedded (50 %)",
+        "310 · 342 retained lines · 12 entity pages",
         "downloading · 12.0 MB of 24.0 MB, 50 %",
         "waiting · 2 restarts · killed by signal 9",
         "0 files, 1,205 embeddings",
@@ -416,6 +417,25 @@ def test_status_shows_what_a_person_wants_to_know(contract: Contract, capsys: Ca
     ):
         assert text in printed
     assert not [line for line in printed.splitlines() if line.endswith(" ")]
+
+
+def test_status_shows_the_text_model_and_what_leaves_the_machine(contract: Contract, capsys: Captured) -> None:
+    llm = {
+        "provider": "openai",
+        "model": "gpt-4o-mini",
+        "state": "ready",
+        "reason": None,
+        "since": "2026-01-05T10:00:00+00:00",
+        "destination": "api.openai.com",
+        "callsToday": 12,
+        "callsPerDay": 1000,
+        "worker": None,
+    }
+    contract.replies["status"] = 200, status(agent(llm=llm))
+    assert run(["status"]) == Exit.DONE
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert "text model gpt-4o-mini · ready · openai" in lines
+    assert "sends to api.openai.com · memory text · 12 of 1,000 questions today" in lines
 
 
 def test_status_shows_the_reranker_and_its_process(contract: Contract, capsys: Captured) -> None:

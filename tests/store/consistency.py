@@ -9,6 +9,9 @@ import numpy as np
 
 from memoryd.domain.documents import FileStat, Source
 from memoryd.domain.media import modality_of
+from memoryd.domain.memories.entity_pages import is_entity_page
+from memoryd.domain.memories.retained import RetainedLine, parse_line
+from memoryd.domain.memories.sections import PAGES, holds_memories
 from memoryd.domain.text.entries import ChunkEntry, PassageEntry, chunk_words, content_hash
 from memoryd.store.document_rows import FileContent, FileRow, put_file
 
@@ -16,6 +19,8 @@ Dump = list[tuple[object, ...]]
 
 _DUMP = """
 SELECT f.path, hex(f.sha256), f.lines, c.ordinal, c.start_line, c.end_line, c.heading, c.text, hex(c.hash),
+       (SELECT memory FROM memory_chunks m WHERE m.chunk_id = c.id),
+       (SELECT e.name || e.aliases FROM entity_pages e WHERE e.file_id = f.id),
        (SELECT group_concat(p.start || '-' || p.stop || ' ' || hex(p.hash), ';' ORDER BY p.start)
         FROM passages p WHERE p.chunk_id = c.id)
 FROM files f LEFT JOIN chunks c ON c.file_id = f.id ORDER BY f.path, c.ordinal
@@ -50,6 +55,7 @@ def check_consistency(db: apsw.Connection) -> None:
     db.execute("INSERT INTO chunk_words(chunk_words) VALUES ('integrity-check')")
     _check_chunks(db)
     _check_passages(db)
+    _check_memories(db)
     _check_vectors(db)
     _check_words(db)
 
@@ -72,6 +78,23 @@ def _check_passages(db: apsw.Connection) -> None:
         assert key == content_hash(heading, text[start:stop])
     orphans = "SELECT count(*) FROM chunks c WHERE NOT EXISTS (SELECT 1 FROM passages p WHERE p.chunk_id = c.id)"
     assert db.execute(orphans).get == 0, "a chunk that can never be found by vector"
+
+
+def _check_memories(db: apsw.Connection) -> None:
+    for path, memories in db.execute("SELECT path, memories FROM files"):
+        sql = """
+        SELECT c.text, m.memory FROM files f JOIN chunks c ON c.file_id = f.id JOIN memory_chunks m ON m.chunk_id = c.id
+        WHERE f.path = ?
+        """
+        stated = list(db.execute(sql, (path,)))
+        assert len(stated) == memories, path
+        assert not stated or holds_memories(path)
+        for text, memory in stated:
+            line = parse_line(text, usual_kind=PAGES.get(path))
+            assert isinstance(line, RetainedLine)
+            assert line.id == memory
+    pages = "SELECT f.path FROM entity_pages e JOIN files f ON f.id = e.file_id"
+    assert all(is_entity_page(path) for (path,) in db.execute(pages))
 
 
 def _check_vectors(db: apsw.Connection) -> None:

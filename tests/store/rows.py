@@ -5,8 +5,10 @@ from hashlib import sha256
 import apsw
 
 from memoryd.domain.documents import FileStat, RelativePath, Source
+from memoryd.domain.memories.entity_pages import entity_page_of
 from memoryd.domain.ranking.questions import Question
 from memoryd.domain.text.entries import ChunkSettings, chunk_entries
+from memoryd.domain.text.lines import padded
 from memoryd.domain.text.words import query_terms
 from memoryd.store.database import Database
 from memoryd.store.document_rows import FileContent, FileRow, Indexed, put_file
@@ -26,7 +28,9 @@ def row_of(path: str, text: str) -> FileRow:
 
 
 def content(path: str, text: str, *, is_afresh: bool = False) -> FileContent:
-    return FileContent(row_of(path, text), chunk_entries(text, SETTINGS), is_afresh)
+    name = RelativePath(path)
+    chunks, page = chunk_entries(text, SETTINGS, name), entity_page_of(padded(text), name)
+    return FileContent(row_of(path, text), chunks, is_afresh, page)
 
 
 def put(db: apsw.Connection, path: str, text: str, *, afresh: bool = False) -> Indexed:

@@ -21,7 +21,13 @@ TOPICS = ("rent", "boiler", "attic", "garden")
 
 
 def text_of(number: int) -> str:
-    return note(*(TOPICS[number % 4 :] + TOPICS[: number % 4])[: 1 + number % 3])
+    """Return a log with as many retained lines as it has topics."""
+    topics = (TOPICS[number % 4 :] + TOPICS[: number % 4])[: 1 + number % 3]
+    return note(*topics) + "## Retain\n\n" + "".join(f"- W @{topic}: paid in week {number % 5}\n" for topic in topics)
+
+
+def _path(number: int) -> str:
+    return f"memory/2026-01-0{1 + number % 9}.md"
 
 
 def write_for_ever(path: Path) -> None:
@@ -36,7 +42,7 @@ def write_for_ever(path: Path) -> None:
             database = Database(path=path, executor=pool)
             await database.open()
             for number in range(1_000_000):
-                await put_note(database, f"memory/{number % 9}.md", text_of(number))
+                await put_note(database, _path(number), text_of(number))
                 os.write(1, f"{number}\n".encode())
 
     asyncio.run(loop())
@@ -64,9 +70,9 @@ def test_killed_writer_leaves_whole_files(tmp_path: Path, seed: int) -> None:
 
 def assert_is_after(db: apsw.Connection, committed: int) -> None:
     """Every note is as its last commit left it; the one after the last that was reported may be there too."""
-    written = {f"memory/{number % 9}.md": number for number in range(committed + 1)}
+    written = {_path(number): number for number in range(committed + 1)}
     assert known_files(db, SETTINGS.fingerprint).keys() >= written.keys()
-    candidates = [written, {**written, f"memory/{(committed + 1) % 9}.md": committed + 1}]
+    candidates = [written, {**written, _path(committed + 1): committed + 1}]
     rebuilt = []
     for files in candidates:
         fresh = apsw.Connection("")

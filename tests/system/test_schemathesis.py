@@ -22,6 +22,8 @@ from schemathesis.checks import CHECKS, CheckFunction, load_all_checks
 from schemathesis.generation.case import Case
 from schemathesis.schemas import BaseSchema
 
+from memoryd.domain.memories.kinds import Kind
+from memoryd.domain.memories.retained import RetainedLine, render
 from memoryd.errors import NotFound
 from memoryd.wire import ErrorCode
 from tests.daemon import RunningDaemon
@@ -42,8 +44,15 @@ CALLS = [
     ("GET", "/v1/sessions"),
     ("GET", "/v1/sessions/lines"),
     ("POST", "/v1/sessions/sync"),
+    ("POST", "/v1/reflect"),
+    ("GET", "/v1/proposals"),
+    ("GET", "/v1/proposals/{proposal}"),
+    ("POST", "/v1/proposals/{proposal}/accept"),
+    ("POST", "/v1/proposals/{proposal}/reject"),
     ("POST", "/v1/sessions/forget"),
     ("POST", "/v1/sessions/remember"),
+    ("POST", "/v1/forget"),
+    ("GET", "/v1/verify"),
     ("POST", "/v1/qa/turns"),
     ("GET", "/v1/qa/sessions"),
     ("GET", "/v1/qa/sessions/{session}"),
@@ -51,14 +60,37 @@ CALLS = [
     ("POST", "/v1/qa/mark"),
     ("GET", "/v1/qa/topics"),
     ("GET", "/v1/qa/stats"),
+    ("POST", "/v1/recall"),
+    ("POST", "/v1/retain"),
+    ("GET", "/v1/opinions"),
+    ("GET", "/v1/opinions/{opinion}"),
+    ("POST", "/v1/opinions/replay"),
+    ("GET", "/v1/core"),
+    ("POST", "/v1/core/append"),
+    ("POST", "/v1/core/replace"),
+    ("POST", "/v1/core/insert"),
+    ("GET", "/v1/entities"),
+    ("GET", "/v1/entities/{entity}"),
+    ("POST", "/v1/entities/merge"),
+    ("POST", "/v1/entities/split"),
+    ("GET", "/v1/changes"),
+    ("POST", "/v1/undo"),
 ]
 WITHOUT_PARAMETERS = CALLS[:2]
+OPINION = RetainedLine(Kind.OPINION, "is well tested", ("Fuzzed",))
 KNOWN = {
     "path": "MEMORY.md",
     "agent": "main",
     "sessionKey": "agent:main:main",
     "session": "fuzzed",
     "citation": "session:fuzzed#Q1",
+    "opinion": OPINION.id,
+    "entity": "Fuzzed",
+    "into": "Fuzzed",
+    "name": "Fuzzy",
+    "alias": "Fuzzy",
+    "target": "memory/2026-11-18.md#L3",
+    "after": "# Memory",
 }
 """Names that chance does not find, and without which there are no good answers."""
 CASES, SECONDS = whole_or(40, 100), 120.0
@@ -85,6 +117,11 @@ KEPT = [
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
     with words_only(tmp_path_factory.mktemp("fuzzed")) as running:
+        page = running.workspace / "bank" / "entities" / "fuzzed.md"
+        page.parent.mkdir(parents=True)
+        page.write_text("---\naliases: [Fuzzy]\n---\n# Fuzzed\n")
+        (running.workspace / "bank" / "opinions.md").write_text(f"# Opinions\n\n{render(OPINION)}\n")
+        running.client().sync()
         yield running
         assert running.client().search("gateway")["results"]
         assert "Traceback" not in running.log.read_text()
@@ -98,6 +135,17 @@ def conversation(daemon: RunningDaemon) -> None:
         client.remember_session("fuzzed", remember=True)
     with daemon.client() as client:
         client.add_turn("Which port does the gateway use?", "It uses 18790.", session="fuzzed")
+
+
+def be_proposed(daemon: RunningDaemon) -> None:
+    """Have an open proposal to be named, whatever another test decided."""
+    pages = daemon.workspace / "bank" / "entities"
+    name = f"Proposed-{len(list(pages.iterdir()))}"
+    (pages / f"{name.lower()}.md").write_text(f"# {name}\n")
+    (daemon.workspace / "memory" / f"2020-01-02-{name}.md").write_text(f"## Retain\n- W @{name}: It stands.\n")
+    with daemon.client() as client:
+        client.reflect("2020-01-01")
+        KNOWN["proposal"] = client.proposals()["proposals"][0]["id"]
 
 
 @pytest.fixture(scope="module")
@@ -126,6 +174,7 @@ def checks() -> list[CheckFunction]:
     + [(*call, GenerationMode.NEGATIVE) for call in CALLS if call not in WITHOUT_PARAMETERS],
 )
 def test_f111_api_keeps_its_description(
+    daemon: RunningDaemon,
     described: BaseSchema,
     session: requests.Session,
     checks: list[CheckFunction],
@@ -135,6 +184,8 @@ def test_f111_api_keeps_its_description(
 ) -> None:
     """Every described request is answered as described, and errors are of the closed list."""
     tried: Counter[int] = Counter()
+    if "{proposal}" in path:
+        be_proposed(daemon)
 
     @SETTINGS
     @given(described[path][method].as_strategy(generation_mode=mode), st.booleans())

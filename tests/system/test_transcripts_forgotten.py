@@ -200,8 +200,17 @@ def test_fork_stays_and_copies_are_named(launch: Launch, folder: Path) -> None:
         os.utime(one, (1_790_000_000, 1_790_000_000))
     daemon = launch(qa={"fromTranscripts": True, "significance": 0})
     eventually(lambda: sum(one["kind"] == "qa" for one in daemon.client().sessions()["sessions"]) == 4)
-    daemon.client().sync_sessions()
-    would = daemon.client().forget_session("a.jsonl", dry_run=True)
+    before = daemon.client().forget_session("a.jsonl", dry_run=True)
+
+    def is_settled() -> bool:
+        # turns are taken, and indexed, beside all calls
+        nonlocal before
+        daemon.client().sync_sessions()
+        known, before = before, daemon.client().forget_session("a.jsonl", dry_run=True)
+        return known == before and all(one["indexed"] for one in daemon.client().sessions()["sessions"])
+
+    eventually(is_settled)
+    would = before
     gone = daemon.client().forget_session("a.jsonl")
     assert {**would, "forgotten": True, "files": gone["files"], "heldAnswers": gone["heldAnswers"]} == gone
     names = ("a", "longer", "shorter")

@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+import pytest
+
+from memoryd.errors import NotNow
 from tests.daemon import RunningDaemon, write_config
 from tests.waiting import eventually
 
@@ -57,3 +60,19 @@ def test_no_note_of_the_other_folder_is_read_by_the_name_of_one_that_is_indexed(
         client.sync()
         repoint(link, tmp_path / "second")
         assert client.get("memory/note.md")["text"] == "The quetzal of the first.\n"
+
+
+def test_nothing_is_written_while_the_path_leads_to_another_folder(tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        (tmp_path / name / "memory").mkdir(parents=True)
+    link = tmp_path / "current"
+    link.symlink_to(tmp_path / "first")
+    with RunningDaemon(tmp_path, write_config(tmp_path, link, None), link) as daemon:
+        client = daemon.client()
+        assert client.retain("W: one")["created"]
+        repoint(link, tmp_path / "second")
+        with pytest.raises(NotNow, match="another folder"):
+            client.retain("W: two")
+        assert not list((tmp_path / "second").rglob("*.md"))
+        repoint(link, tmp_path / "first")
+        assert client.retain("W: two")["created"]

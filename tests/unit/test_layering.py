@@ -21,7 +21,9 @@ REACHES_MODELS = {
     "cli/doctor_qmd.py": {"qmd"},
     "cli/doctor_embedder.py": {"embed", "models"},
     "cli/doctor_notes.py": {"files"},
+    "cli/doctor_memories.py": {"files"},
     "cli/doctor_reranker.py": {"embed", "models"},
+    "cli/doctor_llm.py": {"embed", "llm", "models"},
     "cli/index_estimate.py": {"embed", "files", "index", "models", "sessions"},
 }
 """Commands that work without a daemon; nothing else of the command line loads these."""

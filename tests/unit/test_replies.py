@@ -13,14 +13,12 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from memoryd import replies
-from memoryd.api import kept_session_models, search_models, session_models, status_models
+from memoryd.api import routes, search_models
 from memoryd.api.models import ErrorBody, ErrorReply, Reply
 from memoryd.replies.daemon import ServerEvent
 from memoryd.replies.search import ArmReply, HitReply
 
-assert kept_session_models, "it defines replies"
-assert session_models, "it defines replies"
-assert status_models, "it defines replies"
+assert routes, "all that is served is defined by it"
 RAISED = {ErrorBody, ErrorReply}
 """A client raises these."""
 WITHOUT_MODEL = {ServerEvent}

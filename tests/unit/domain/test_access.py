@@ -229,3 +229,19 @@ def test_no_key_widens_what_its_spelling_says(text: str) -> None:
 def test_default_rules_are_never_wider_than_those_for_everybody(text: str, binding: Binding) -> None:
     if decide(AccessRules(), binding, text, AGENTS).is_allowed:
         assert decide(EVERYBODY, binding, text, AGENTS).is_allowed
+
+
+@pytest.mark.parametrize(
+    ("text", "channel"),
+    [
+        ("agent:main:main", None),
+        ("main", None),
+        ("agent:main:telegram:direct:42", "telegram"),
+        ("Telegram:direct:42", "telegram"),
+        ("agent:main:cron:daily", "cron"),
+        ("agent:main:heartbeat", "heartbeat"),
+        ("agent:main:discord:group:7", "discord"),
+    ],
+)
+def test_key_says_of_which_channel_memories_are_for_it(text: str, channel: str | None) -> None:
+    assert read_key(text).memory_channel == channel

@@ -6,7 +6,7 @@ from datetime import timedelta
 from memoryd.domain.breaker import BreakerRule
 from memoryd.embed.protocol import Purpose
 from memoryd.embed.remote.credentials import Credentials
-from memoryd.embed.remote.failures import CallError, Kind
+from memoryd.embed.remote.failures import CallError, FailureKind
 from memoryd.embed.remote.gate import EndpointGate
 from memoryd.retry import Retry
 from tests.fakes import FakeClock
@@ -14,7 +14,7 @@ from tests.fakes import FakeClock
 AT_ONCE = BreakerRule(first_delay=0.0, longest_delay=0.0, failures_to_open=3)
 PATIENT = BreakerRule(first_delay=1000.0, longest_delay=2000.0, jitter=0.0, failures_to_open=3)
 ONE, OTHER = Credentials("one-key"), Credentials("other-key")
-AWAY = CallError(Kind.OUTAGE, "here: no connection")
+AWAY = CallError(FailureKind.OUTAGE, "here: no connection")
 
 
 def made(rule: BreakerRule, clock: FakeClock | None = None, *, is_admitted: bool = True) -> EndpointGate:
@@ -92,7 +92,7 @@ def test_question_is_refused_at_once_while_it_backs_off_and_not_while_a_call_has
 
 def test_text_that_gets_no_vector_is_not_the_providers_failure() -> None:
     gate = made(AT_ONCE)
-    for kind in (Kind.REFUSED, Kind.TOO_LONG, Kind.TOO_MANY):
+    for kind in (FailureKind.REFUSED, FailureKind.TOO_LONG, FailureKind.TOO_MANY):
         fail(gate, 9, CallError(kind, "400 no"))
     assert gate.trouble is None
     assert not gate.refuses_questions
@@ -100,7 +100,7 @@ def test_text_that_gets_no_vector_is_not_the_providers_failure() -> None:
 
 def test_refusal_of_a_word_of_ours_is_its_failure() -> None:
     gate = made(AT_ONCE, is_admitted=False)
-    fail(gate, 3, CallError(Kind.REFUSED, "400 no such region"))
+    fail(gate, 3, CallError(FailureKind.REFUSED, "400 no such region"))
     assert gate.trouble == "400 no such region"
 
 
@@ -116,10 +116,10 @@ def test_question_that_comes_too_late_while_documents_are_answered_is_load() -> 
 def test_limit_of_documents_holds_no_question_and_a_limit_of_questions_holds_both() -> None:
     clock = FakeClock()
     gate = made(PATIENT, clock)
-    fail(gate, error=CallError(Kind.BUSY, "429 tokens", retry_after=90.0))
+    fail(gate, error=CallError(FailureKind.BUSY, "429 tokens", retry_after=90.0))
     assert (gate.wait(Purpose.DOCUMENT), gate.wait(Purpose.QUERY)) == (90, 0)
     assert gate.trouble is None, "questions pass, so nobody has to stand in"
-    fail(gate, error=CallError(Kind.BUSY, "429 requests", retry_after=120.0), purpose=Purpose.QUERY)
+    fail(gate, error=CallError(FailureKind.BUSY, "429 requests", retry_after=120.0), purpose=Purpose.QUERY)
     assert (gate.wait(Purpose.DOCUMENT), gate.wait(Purpose.QUERY)) == (120, 120)
     assert gate.trouble == "429 requests", "so long a wait is worth a fallback"
     clock.advance(95)
@@ -129,7 +129,7 @@ def test_limit_of_documents_holds_no_question_and_a_limit_of_questions_holds_bot
 def test_limit_of_an_account_is_kept_for_it_and_is_none_of_anothers() -> None:
     clock = FakeClock()
     gate = made(PATIENT, clock)
-    fail(gate, error=CallError(Kind.BUSY, "429", retry_after=90.0))
+    fail(gate, error=CallError(FailureKind.BUSY, "429", retry_after=90.0))
     gate.enter(OTHER)
     assert gate.wait(Purpose.DOCUMENT) == 0
     gate.enter(Credentials("one-key", (("X-Team", "blue"),)))
@@ -144,7 +144,7 @@ def test_call_that_was_under_way_with_another_key_tells_nothing_of_this_one() ->
     began = gate.starts()
     clock.advance(1)
     gate.enter(OTHER)
-    for error in (AWAY, CallError(Kind.BUSY, "429", retry_after=90.0), AWAY):
+    for error in (AWAY, CallError(FailureKind.BUSY, "429", retry_after=90.0), AWAY):
         gate.fails(error, Purpose.QUERY, started=began, is_late=False)
     assert gate.trouble is None
     assert gate.wait(Purpose.QUERY) == 0
@@ -157,7 +157,7 @@ def test_wait_that_is_asked_of_everybody_outlives_another_key_and_failures_do_no
     gate.enter(OTHER)
     assert gate.wait(Purpose.QUERY) == 0
     clock.advance(1)
-    fail(gate, error=CallError(Kind.OUTAGE, "503 overloaded", retry_after=1500.0))
+    fail(gate, error=CallError(FailureKind.OUTAGE, "503 overloaded", retry_after=1500.0))
     assert gate.wait(Purpose.QUERY) == 1500
     gate.enter(ONE)
     assert gate.wait(Purpose.QUERY) == 1500

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memoryd.embed.remote.failures import Kind, meaning, redacted, seconds_until
+from memoryd.embed.remote.failures import FailureKind, meaning, redacted, seconds_until
 
 NOW = datetime(2026, 11, 18, 12, 0, 0, tzinfo=UTC)
 NOTE = "The spare key for the bicycle shed hangs behind the fuse box now."
@@ -35,24 +35,24 @@ def test_retry_after_is_read_in_both_forms(header: str, seconds: float | None) -
 @pytest.mark.parametrize(
     ("status", "message", "kind"),
     [
-        (401, "Unauthorized", Kind.NO_ACCESS),
-        (400, "API key not valid. Please pass a valid API key.", Kind.NO_ACCESS),
-        (404, "The model `x` does not exist", Kind.MISSING),
-        (400, "This model's maximum context length is 8192 tokens, however you requested 9001", Kind.TOO_LONG),
-        (500, "input is too large to process. increase the physical batch size", Kind.TOO_LONG),
-        (413, "`inputs` must have less than 512 tokens. Given: 600", Kind.TOO_LONG),
-        (413, "batch size 64 > maximum allowed batch size 32", Kind.TOO_MANY),
-        (400, "Requested 416735 tokens, max 300000 tokens per request", Kind.TOO_MANY),
-        (400, "Invalid 'input': array too long. Expected at most 2048", Kind.TOO_MANY),
-        (400, "Too many tokens in batch. Max is 16384 got 20000", Kind.TOO_MANY),
-        (429, "Rate limit reached", Kind.BUSY),
-        (422, "Input should be a valid string", Kind.REFUSED),
-        (500, "boom", Kind.FAILING),
-        (503, "overloaded", Kind.OUTAGE),
-        (302, "", Kind.ELSEWHERE),
+        (401, "Unauthorized", FailureKind.NO_ACCESS),
+        (400, "API key not valid. Please pass a valid API key.", FailureKind.NO_ACCESS),
+        (404, "The model `x` does not exist", FailureKind.MISSING),
+        (400, "This model's maximum context length is 8192 tokens, however you requested 9001", FailureKind.TOO_LONG),
+        (500, "input is too large to process. increase the physical batch size", FailureKind.TOO_LONG),
+        (413, "`inputs` must have less than 512 tokens. Given: 600", FailureKind.TOO_LONG),
+        (413, "batch size 64 > maximum allowed batch size 32", FailureKind.TOO_MANY),
+        (400, "Requested 416735 tokens, max 300000 tokens per request", FailureKind.TOO_MANY),
+        (400, "Invalid 'input': array too long. Expected at most 2048", FailureKind.TOO_MANY),
+        (400, "Too many tokens in batch. Max is 16384 got 20000", FailureKind.TOO_MANY),
+        (429, "Rate limit reached", FailureKind.BUSY),
+        (422, "Input should be a valid string", FailureKind.REFUSED),
+        (500, "boom", FailureKind.FAILING),
+        (503, "overloaded", FailureKind.OUTAGE),
+        (302, "", FailureKind.ELSEWHERE),
     ],
 )
-def test_status_and_message_say_what_helps(status: int, message: str, kind: Kind) -> None:
+def test_status_and_message_say_what_helps(status: int, message: str, kind: FailureKind) -> None:
     error = meaning(status, json.dumps({"error": {"message": message}}).encode(), "", NOW)
     assert error.kind is kind
     assert message in error.reason

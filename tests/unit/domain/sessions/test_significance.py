@@ -129,3 +129,13 @@ def test_every_part_is_a_share(question: str, answer: str, words: list[str], tag
         0 <= part <= 1 for part in (parts.uniqueness, parts.user_action, parts.context_density, parts.emotional_weight)
     )
     assert 0 <= parts.significance <= 1
+
+
+@pytest.mark.parametrize(
+    "piece", ["一", "\n", "a-", "-\n", "1.\n", "三点五", "`", "a.", " ", "1,", "先", "比", "stress", "\n "]
+)
+def test_hostile_answer_takes_no_longer_than_another(piece: str) -> None:
+    """Quadratic time would be half an hour for so long an answer, and the time limit of every test is five minutes."""
+    text = piece * (400_000 // len(piece))
+    parts = significance_parts(text, text, answer_words=(), question_words=())
+    assert 0 <= parts.significance <= 1

@@ -1,0 +1,355 @@
+"""An endpoint for text that refuses, stumbles, hangs or lies, on loopback: each costs an answer, and is told."""
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+
+from memoryd.config.llm import LlmSection
+from memoryd.config.providers import ModelsSection
+from memoryd.embed.remote.spending import SpendingBook
+from memoryd.errors import TextModelUnavailable
+from memoryd.llm.remote.remote_writing import MISFITS_MAX, RemoteWriting, RemoteWritingSettings
+from memoryd.llm.remote.text_access import TextKeys, access_of
+from memoryd.llm.text_model import Prompt
+from memoryd.llm.text_model_state import TextModelPhase
+from memoryd.memory.llm_labels import LabelAnswer, Labeller
+from tests.contract.chat_server import PATH, ChatServer
+from tests.contract.embedding_server import Asked, Reply
+from tests.waiting import eventually_async
+
+KEY = "sk-verysecret0123456789"
+NOTE = "Peter told me in confidence that he sold the boat for less than it was worth"
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[ChatServer]:
+    made = ChatServer()
+    async with made.running():
+        yield made
+
+
+@asynccontextmanager
+async def running(
+    server: ChatServer,
+    folder: Path,
+    *,
+    seconds: float = 20,
+    per_day: int | None = None,
+    today: Callable[[], datetime] = lambda: datetime.now(UTC),
+    **section: Any,
+) -> AsyncIterator[RemoteWriting]:
+    values = {"provider": "openai", "model": "m-1", "baseUrl": server.url, "apiKey": KEY} | section
+    settings = RemoteWritingSettings(
+        model="m-1",
+        access=access_of(LlmSection.model_validate(values), ModelsSection()),
+        max_tokens=500,
+        calls_per_day=per_day,
+        answer=timedelta(seconds=seconds),
+    )
+    book = SpendingBook(folder / "calls.json", clock=today)
+    model = RemoteWriting(settings=settings, keys=TextKeys(ModelsSection(), {}), book=book)
+    task = asyncio.create_task(model.run())
+    try:
+        await eventually_async(lambda: model.state().phase is not TextModelPhase.WARMING)
+        yield model
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def ask(model: RemoteWriting, *, seconds: float = 20) -> LabelAnswer:
+    prompt, deadline = Prompt("Label it.", NOTE), time.monotonic() + seconds
+    return await model.complete(prompt, shape=LabelAnswer, max_tokens=32, deadline=deadline)
+
+
+async def test_request_is_what_the_reference_says(server: ChatServer, tmp_path: Path) -> None:
+    async with running(server, tmp_path) as model:
+        assert (await ask(model)).label == "reinforce"
+    (asked,) = server.asked
+    assert (asked.method, asked.path) == ("POST", PATH)
+    assert asked.headers["authorization"] == f"Bearer {KEY}"
+    body = asked.body
+    assert body["messages"] == [{"role": "system", "content": "Label it."}, {"role": "user", "content": NOTE}]
+    assert (body["model"], body["temperature"], body["seed"], body["max_tokens"]) == ("m-1", 0, 7, 32)
+    form = body["response_format"]["json_schema"]
+    assert form["strict"]
+    assert form["schema"]["additionalProperties"] is False
+    assert form["schema"]["required"] == ["label"]
+
+
+async def test_endpoint_without_schemas_is_asked_for_json_alone_and_that_is_remembered(
+    server: ChatServer, tmp_path: Path
+) -> None:
+    def behaviour(asked: Asked) -> Reply | None:
+        is_schema = asked.body["response_format"]["type"] == "json_schema"
+        return server.refusal(400, "response_format json_schema is unavailable") if is_schema else None
+
+    server.behaviour = behaviour
+    async with running(server, tmp_path) as model:
+        await ask(model)
+        await ask(model)
+        assert model.state().phase is TextModelPhase.READY
+    kinds = [asked.body["response_format"]["type"] for asked in server.asked]
+    assert kinds == ["json_schema", "json_object", "json_object"]
+    assert "JSON schema: {" in server.asked[-1].body["messages"][0]["content"]
+
+
+async def test_model_that_wants_other_limits_gets_them(server: ChatServer, tmp_path: Path) -> None:
+    def behaviour(asked: Asked) -> Reply | None:
+        told = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
+        return server.refusal(400, told) if "max_tokens" in asked.body else None
+
+    server.behaviour = behaviour
+    async with running(server, tmp_path) as model:
+        await ask(model)
+    assert server.asked[-1].body["max_completion_tokens"] == 32
+    assert "temperature" not in server.asked[-1].body
+    assert server.asked[-1].body["response_format"]["type"] == "json_schema"
+
+
+async def test_endpoint_that_refuses_everything_is_not_asked_for_ever(server: ChatServer, tmp_path: Path) -> None:
+    server.behaviour = lambda _asked: server.refusal(400, "no max_tokens, no temperature, no json_schema")
+    async with running(server, tmp_path) as model:
+        with pytest.raises(TextModelUnavailable, match="400"):
+            await ask(model)
+        assert len(server.asked) == 3
+        assert model.state().phase is TextModelPhase.FAILED
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "hint"),
+    [
+        (401, f"Incorrect API key provided: {KEY}", "memory.llm.apiKey"),
+        (404, "The model `m-1` does not exist", "memory.llm.model"),
+    ],
+)
+async def test_refused_key_or_model_is_told_with_what_to_do(
+    server: ChatServer, tmp_path: Path, status: int, message: str, hint: str
+) -> None:
+    server.behaviour = lambda _asked: server.refusal(status, message)
+    async with running(server, tmp_path) as model:
+        with capture_logs() as logs, pytest.raises(TextModelUnavailable) as caught:
+            await ask(model)
+        state = model.state()
+        assert hint in caught.value.hint
+        assert hint in state.reason
+        assert state.phase is TextModelPhase.FAILED
+        assert KEY not in f"{caught.value}{state}{logs}"
+        server.behaviour = lambda _asked: None
+
+
+async def test_mended_endpoint_is_ready_again(server: ChatServer, tmp_path: Path) -> None:
+    server.script = [server.refusal(401, "no")]
+    async with running(server, tmp_path) as model:
+        with pytest.raises(TextModelUnavailable):
+            await ask(model)
+        await eventually_answers(model)
+        assert model.state().phase is TextModelPhase.READY
+        assert model.state().reason == ""
+
+
+async def eventually_answers(model: RemoteWriting) -> None:
+    async with asyncio.timeout(30):
+        while True:
+            try:
+                await ask(model)
+            except TextModelUnavailable:
+                await asyncio.sleep(0.05)
+            else:
+                return
+
+
+async def test_busy_endpoint_is_asked_again_when_it_says(server: ChatServer, tmp_path: Path) -> None:
+    server.script = [server.refusal(429, "slow down", **{"Retry-After": "1"})]
+    async with running(server, tmp_path) as model:
+        started = time.monotonic()
+        await ask(model)
+        assert time.monotonic() - started >= 1
+    assert len(server.asked) == 2
+
+
+async def test_endpoint_that_wants_long_to_be_left_alone_is(server: ChatServer, tmp_path: Path) -> None:
+    server.script = [server.refusal(429, "slow down", **{"Retry-After": "3600"})]
+    async with running(server, tmp_path) as model:
+        for _ in range(3):
+            with pytest.raises(TextModelUnavailable):
+                await ask(model)
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize("status", [500, 502, 503])
+async def test_failing_endpoint_is_asked_once_more_and_then_let_be(
+    server: ChatServer, tmp_path: Path, status: int
+) -> None:
+    server.behaviour = lambda _asked: server.refusal(status, f"failed at: {NOTE}")
+    async with running(server, tmp_path) as model:
+        with pytest.raises(TextModelUnavailable, match=str(status)) as caught:
+            await ask(model)
+        assert len(server.asked) == 2
+        assert NOTE not in f"{caught.value}{model.state()}"
+        # while it backs off, nobody waits for it
+        with pytest.raises(TextModelUnavailable):
+            await ask(model)
+        assert len(server.asked) == 2
+
+
+async def test_hanging_endpoint_costs_the_time_of_the_caller_and_no_more(server: ChatServer, tmp_path: Path) -> None:
+    server.gate.clear()
+    async with running(server, tmp_path) as model:
+        with pytest.raises(TextModelUnavailable):
+            await ask(model, seconds=0.5)
+        # the next ones are told at once
+        for _ in range(5):
+            with pytest.raises(TextModelUnavailable):
+                await ask(model)
+        assert model.state().phase is TextModelPhase.FAILED
+        assert len(server.asked) <= 2
+        server.gate.set()
+        await eventually_answers(model)
+
+
+async def test_dripping_answer_is_given_up(server: ChatServer, tmp_path: Path) -> None:
+    server.script = [Reply(200, b"", drip=True)]
+    async with running(server, tmp_path, seconds=1) as model:
+        with pytest.raises(TextModelUnavailable):
+            await ask(model)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply(200, b"<html>hello</html>"),
+        Reply(200, b""),
+        Reply(200, b"[" * 100_000),
+        Reply(200, {"choices": []}),
+        Reply(200, {"choices": [{"message": {"content": None}}]}),
+        Reply(200, {"choices": [{"message": {"content": ["reinforce"]}}]}),
+        Reply(200, {"choices": [{"message": {"content": '{"label": "reinforce"}'}, "finish_reason": "length"}]}),
+        Reply(200, {"choices": [{"message": {"content": "", "refusal": "I will not say it"}}]}),
+        Reply(200, b'{"choices": [', cut_after=5),
+        Reply(200, b"", reset=True),
+        Reply(200, b"", huge=True),
+    ],
+    ids=["html", "empty", "deep", "none", "null", "list", "cut", "refusal", "short", "reset", "huge"],
+)
+async def test_rubbish_is_no_answer(server: ChatServer, tmp_path: Path, reply: Reply) -> None:
+    server.behaviour = lambda _asked: reply
+    async with running(server, tmp_path) as model:
+        with pytest.raises(TextModelUnavailable):
+            await ask(model)
+        assert model.state().phase is TextModelPhase.FAILED
+        with pytest.raises(TextModelUnavailable):
+            await Labeller(model).label("a", "b")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"label": "delete"}',
+        '{"label": "neutral", "run": "rm -rf /"}',
+        '["neutral"]',
+        "neutral",
+        "",
+        '```json\n{"label": "neutral"}\n```',
+        '{"label": "neutral"} and more',
+        '{"label": "neut',
+        '{"label": ' + '"a' * 100_000,
+        '{"label": {"label": "neutral"}}',
+    ],
+)
+async def test_answer_of_another_shape_is_none_and_is_not_repeated(
+    server: ChatServer, tmp_path: Path, content: str
+) -> None:
+    server.content = content
+    async with running(server, tmp_path) as model:
+        with capture_logs() as logs:
+            for count in range(1, MISFITS_MAX + 1):
+                with pytest.raises(TextModelUnavailable, match=r"shape|characters") as caught:
+                    await ask(model)
+                # one alone is no fault of the endpoint, and none is asked twice
+                assert (model.state().phase is TextModelPhase.FAILED) == (count == MISFITS_MAX)
+        assert len(server.asked) == MISFITS_MAX
+        assert "rm -rf" not in f"{caught.value}{model.state()}{logs}"
+        server.content = None
+        await ask(model)
+        assert model.state().phase is TextModelPhase.READY
+
+
+async def test_text_goes_nowhere_but_to_the_endpoint(server: ChatServer, tmp_path: Path) -> None:
+    async with ChatServer().running() as other:
+        server.behaviour = lambda _asked: Reply(307, b"", {"Location": f"{other.url}/chat/completions"})
+        async with running(server, tmp_path) as model:
+            with pytest.raises(TextModelUnavailable, match="redirects") as caught:
+                await ask(model)
+            assert "memory.llm.baseUrl" in caught.value.hint
+        assert other.asked == []
+
+
+async def test_questions_of_a_day_are_bounded_over_restarts(server: ChatServer, tmp_path: Path) -> None:
+    day = [datetime(2026, 3, 1, 12, tzinfo=UTC)]
+    for expected in (1, 2):
+        async with running(server, tmp_path, per_day=2, today=lambda: day[0]) as model:
+            await ask(model)
+            calls = model.state().calls
+            assert calls is not None
+            assert (calls.today, calls.per_day) == (expected, 2)
+    async with running(server, tmp_path, per_day=2, today=lambda: day[0]) as model:
+        with pytest.raises(TextModelUnavailable, match=r"memory\.llm\.maxCallsPerDay is 2"):
+            await ask(model)
+        assert len(server.asked) == 2
+        assert model.state().phase is TextModelPhase.FAILED
+        day[0] += timedelta(days=1)
+        await ask(model)
+        assert model.state().phase is TextModelPhase.READY
+
+
+async def test_key_that_was_changed_is_taken_without_a_restart(server: ChatServer, tmp_path: Path) -> None:
+    file = tmp_path / "key"
+    file.write_text("sk-first\n")
+    async with running(server, tmp_path, apiKey={"file": str(file)}) as model:
+        await ask(model)
+        file.write_text("sk-second\n")
+        await ask(model)
+        file.unlink()
+        with pytest.raises(TextModelUnavailable) as caught:
+            await ask(model)
+        # the host's paths are the owner's
+        assert str(file) not in str(caught.value)
+        assert str(file) in model.state().reason
+    assert [asked.headers["authorization"] for asked in server.asked] == ["Bearer sk-first", "Bearer sk-second"]
+
+
+async def test_missing_key_is_told_before_anybody_asks(server: ChatServer, tmp_path: Path) -> None:
+    async with running(server, tmp_path, apiKey={"env": "NO_SUCH_VARIABLE_HERE"}) as model:
+        assert model.state().phase is TextModelPhase.FAILED
+        assert "memory.llm.apiKey: no secret in env NO_SUCH_VARIABLE_HERE" in model.state().reason
+    assert server.asked == []
+
+
+def test_key_goes_only_where_it_was_meant_for() -> None:
+    models = ModelsSection.model_validate({"providers": {"openai": {"apiKey": "sk-entry"}}})
+    keys = TextKeys(models, {"OPENAI_API_KEY": "sk-variable"})
+    own = LlmSection(provider="openai", model="m")
+    assert access_of(own, models).base_url == "https://api.openai.com/v1"
+    assert keys.open(access_of(own, models)).api_key == "sk-entry"
+    assert TextKeys(ModelsSection(), keys.environment).open(access_of(own, ModelsSection())).api_key == "sk-variable"
+    elsewhere = LlmSection(provider="openai", model="m", base_url="http://127.0.0.1:11434/v1")
+    assert keys.open(access_of(elsewhere, models)).api_key == ""
+    entry = ModelsSection.model_validate({"providers": {"openai": {"baseUrl": "https://proxy.example.com/v1"}}})
+    assert access_of(own, entry).destination == "proxy.example.com"
+    assert TextKeys(entry, keys.environment).open(access_of(own, entry)).api_key == ""
+
+
+def test_nothing_of_a_key_shows_in_settings() -> None:
+    section = LlmSection.model_validate({"provider": "openai", "model": "m", "apiKey": KEY})
+    assert KEY not in repr(access_of(section, ModelsSection()))
+    assert KEY not in json.dumps(section.model_dump(mode="json"))

@@ -1,0 +1,281 @@
+"""Writing into a workspace: every other byte stays, nobody's save is lost, and what a kill left is known."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.book import Book
+from memoryd.domain.memories.hunks import hunks_between
+from memoryd.domain.memories.written_by import WrittenBy
+from memoryd.errors import Denied, InvalidRequest, NotFound, StoreUnavailable
+from memoryd.files.scan_rules import ScanRules
+from memoryd.memory.entities import MergingEntities
+from memoryd.memory.journal import Journal, NoteChange
+from memoryd.memory.note_files import NoteFiles
+from memoryd.memory.undoing import Undoing
+from memoryd.store.change_log import ChangeFilter, ChangeLog, ChangeRow, ChangeState
+from memoryd.store.ledger import Ledger
+
+PATH = RelativePath("memory/2026-11-18.md")
+
+
+@pytest.fixture
+def executor() -> Iterator[ThreadPoolExecutor]:
+    with ThreadPoolExecutor(4) as made:
+        yield made
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    made = tmp_path / "workspace"
+    made.mkdir()
+    return made
+
+
+@pytest.fixture
+async def ledger(tmp_path: Path, executor: ThreadPoolExecutor) -> AsyncIterator[Ledger]:
+    made = Ledger(tmp_path / "state" / "ledger.sqlite", executor)
+    yield made
+    await made.close()
+
+
+@pytest.fixture
+def journal(workspace: Path, ledger: Ledger, executor: ThreadPoolExecutor) -> Journal:
+    return journal_of(workspace, ledger, executor)
+
+
+def journal_of(workspace: Path, ledger: Ledger, executor: ThreadPoolExecutor, *, is_read_only: bool = False) -> Journal:
+    rules = ScanRules(workspace=workspace, is_ignored=lambda path: path.startswith("memory/secret"))
+    files = NoteFiles(workspace, lambda: rules)
+    changes = ChangeLog(ledger, str(workspace))
+    return Journal(files=files, changes=changes, executor=executor, is_read_only=is_read_only)
+
+
+def adding(line: str) -> Callable[[str | None], str]:
+    return lambda text: f"{text or ''}{line}\n"
+
+
+async def added(journal: Journal, line: str, path: RelativePath = PATH) -> NoteChange:
+    return await journal.change(path, adding(line), by=WrittenBy.RETAIN, why="a test")
+
+
+async def test_a_note_and_its_folder_are_made(journal: Journal, workspace: Path) -> None:
+    change = await added(journal, "- one")
+    assert (workspace / PATH).read_bytes() == b"- one\n"
+    assert change.is_written
+    assert change.id
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b"a\nb\n", b"a\nb\n- x\n"),
+        (b"a\r\nb\r\n", b"a\r\nb\r\n- x\r\n"),
+        (b"a\r\nb\nc\r\n", b"a\r\nb\nc\r\n- x\r\n"),
+        (b"\xef\xbb\xbfa\n", b"\xef\xbb\xbfa\n- x\n"),
+        (b"", b"- x\n"),
+    ],
+)
+async def test_every_other_byte_stays(journal: Journal, workspace: Path, before: bytes, after: bytes) -> None:
+    path = workspace / PATH
+    path.parent.mkdir()
+    path.write_bytes(before)
+    path.chmod(0o640)
+    await added(journal, "- x")
+    assert path.read_bytes() == after
+    assert path.stat().st_mode & 0o777 == 0o640
+
+
+async def test_what_cannot_be_a_note_is_refused(journal: Journal, workspace: Path, tmp_path: Path) -> None:
+    (workspace / "memory").mkdir()
+    (workspace / "memory" / "wide.md").write_bytes("wide".encode("utf-16"))
+    (workspace / "memory" / "own.md").write_text("---\nmemory: false\n---\nmine\n")
+    (tmp_path / "elsewhere.md").write_text("else\n")
+    (workspace / "memory" / "link.md").symlink_to(tmp_path / "elsewhere.md")
+    (workspace / "bank").symlink_to(tmp_path)
+    for name in (
+        "memory/wide.md",
+        "memory/own.md",
+        "memory/link.md",
+        "bank/world.md",
+        "memory/secret.md",
+        "memory/deep/er.md",
+        "../elsewhere.md",
+        "/etc/passwd.md",
+        "memory/.hidden.md",
+        "memory/note.txt",
+        "memory//x.md",
+        "memory/a\0.md",
+        "SOUL.md",
+        "",
+    ):
+        with pytest.raises(InvalidRequest):
+            await added(journal, "- x", RelativePath(name))
+    assert (tmp_path / "elsewhere.md").read_text() == "else\n"
+    assert not (tmp_path / "world.md").exists()
+
+
+async def test_a_workspace_that_is_not_there_is_not_made(tmp_path: Path, journal: Journal, workspace: Path) -> None:
+    workspace.rmdir()
+    with pytest.raises(StoreUnavailable):
+        await added(journal, "- x")
+    assert not workspace.exists()
+
+
+async def test_read_only_changes_nothing(workspace: Path, ledger: Ledger, executor: ThreadPoolExecutor) -> None:
+    journal = journal_of(workspace, ledger, executor, is_read_only=True)
+    with pytest.raises(Denied):
+        await added(journal, "- x")
+    assert list(workspace.iterdir()) == []
+
+
+async def test_read_only_is_said_before_anything_else(
+    workspace: Path, ledger: Ledger, executor: ThreadPoolExecutor
+) -> None:
+    merging = MergingEntities(journal_of(workspace, ledger, executor, is_read_only=True))
+    with pytest.raises(Denied):
+        await merging.merge(Book(), "Nobody", "Somebody")
+    with pytest.raises(Denied):
+        await merging.split(Book(), "Nobody")
+
+
+async def test_what_somebody_saves_meanwhile_is_edited_too(journal: Journal, workspace: Path) -> None:
+    path = workspace / PATH
+    path.parent.mkdir()
+    path.write_text("a\n")
+    saves = iter(["a\nb\n", "a\nb\nc\n"])
+
+    def edit(text: str | None) -> str:
+        if saved := next(saves, None):
+            path.write_text(saved)
+        return adding("- x")(text)
+
+    await journal.change(PATH, edit, by=WrittenBy.RETAIN, why="a test")
+    assert path.read_text() == "a\nb\nc\n- x\n"
+    rows = await journal.changes.some(ChangeFilter())
+    assert [row.state for row in rows] == [ChangeState.DONE]
+
+
+async def test_many_at_once_lose_no_line(journal: Journal, workspace: Path) -> None:
+    await asyncio.gather(*(added(journal, f"- {number}") for number in range(30)))
+    assert sorted((workspace / PATH).read_text().split()) == sorted(["-", *map(str, range(30))] + ["-"] * 29)
+
+
+async def test_a_broken_ledger_costs_the_undo_alone(
+    workspace: Path, tmp_path: Path, executor: ThreadPoolExecutor
+) -> None:
+    (tmp_path / "blocked").write_text("no folder")
+    ledger = Ledger(tmp_path / "blocked" / "ledger.sqlite", executor)
+    change = await added(journal_of(workspace, ledger, executor), "- x")
+    assert (workspace / PATH).read_text() == "- x\n"
+    assert change.id == 0
+    assert "cannot be undone" in change.note
+    await ledger.close()
+
+
+async def test_a_change_is_taken_back_and_that_too(journal: Journal, workspace: Path) -> None:
+    await added(journal, "- one")
+    two = await added(journal, "- two")
+    await added(journal, "- three")
+    (undone,) = await Undoing(journal).undo(two.id)
+    assert (workspace / PATH).read_text() == "- one\n- three\n"
+    assert undone.by is not None
+    with pytest.raises(InvalidRequest, match="already"):
+        await Undoing(journal).undo(two.id)
+    await Undoing(journal).undo(undone.by.id)
+    assert (workspace / PATH).read_text() == "- one\n- two\n- three\n"
+    states = {row.id: row.state for row in await journal.changes.some(ChangeFilter())}
+    assert states[two.id] is ChangeState.DONE
+    assert states[undone.by.id] is ChangeState.UNDONE
+    await Undoing(journal).undo(two.id)
+    assert (workspace / PATH).read_text() == "- one\n- three\n"
+
+
+async def test_a_file_that_a_change_made_goes_with_it(journal: Journal, workspace: Path) -> None:
+    one = await added(journal, "- one")
+    (undone,) = await Undoing(journal).undo(one.id)
+    assert not (workspace / PATH).exists()
+    assert undone.by is not None
+    await Undoing(journal).undo(undone.by.id)
+    assert (workspace / PATH).read_text() == "- one\n"
+
+
+async def test_what_a_person_edited_is_not_taken_back(journal: Journal, workspace: Path) -> None:
+    one = await added(journal, "- one")
+    (workspace / PATH).write_text("- one, and more\n")
+    with pytest.raises(InvalidRequest, match="does not stand"):
+        await Undoing(journal).undo(one.id)
+    (workspace / PATH).unlink()
+    with pytest.raises(InvalidRequest, match="does not stand"):
+        await Undoing(journal).undo(one.id, is_dry_run=True)
+    with pytest.raises(NotFound):
+        await Undoing(journal).undo(4711)
+
+
+async def test_a_run_is_taken_back_whole_or_not_at_all(journal: Journal, workspace: Path) -> None:
+    for name in ("memory/a.md", "memory/b.md"):
+        await journal.change(RelativePath(name), adding("- x"), by=WrittenBy.REFLECT, why="a test", run="r1")
+    (workspace / "memory" / "a.md").write_text("- y\n")
+    with pytest.raises(InvalidRequest):
+        await Undoing(journal).undo_run("r1")
+    assert (workspace / "memory" / "b.md").read_text() == "- x\n"
+    (workspace / "memory" / "a.md").write_text("- x\n")
+    undone = await Undoing(journal).undo_run("r1")
+    assert len(undone) == 2
+    assert list((workspace / "memory").iterdir()) == []
+
+
+@pytest.mark.parametrize("text", ["before\n", "after\n", "a person's\n"])
+async def test_what_a_kill_left_is_told_by_the_hashes(
+    journal: Journal, workspace: Path, ledger: Ledger, executor: ThreadPoolExecutor, text: str
+) -> None:
+    path = workspace / PATH
+    path.parent.mkdir()
+    path.write_text(text)
+    row = ChangeRow(
+        run="",
+        agent="",
+        writer="retain",
+        why="a test",
+        path=PATH,
+        at=1.0e9,
+        hash_before=sha256(b"before\n").digest(),
+        hash_after=sha256(b"after\n").digest(),
+        hunks=hunks_between("before\n", "after\n"),
+    )
+    number = await journal.changes.intend(row)
+    again = journal_of(workspace, ledger, executor)
+    await again.settle()
+    found = await again.changes.one(number)
+    expected = {"before\n": None, "after\n": ChangeState.DONE}.get(text, ChangeState.UNKNOWN)
+    assert (found and found.state) == expected
+    assert bool(again.trouble) == (expected is ChangeState.UNKNOWN)
+    assert await again.changes.unsettled() == []
+
+
+async def test_forgotten_text_leaves_no_byte_in_the_ledger(journal: Journal, tmp_path: Path) -> None:
+    await added(journal, "- the canary sings")
+    await added(journal, "- another")
+    assert await journal.changes.purge(lambda text: "canary" in text) == 2
+    state = tmp_path / "state"
+    assert not [one for one in state.iterdir() if b"canary" in one.read_bytes()]
+    rows = await journal.changes.some(ChangeFilter())
+    assert [row.hunks for row in rows] == [None, None]
+    with pytest.raises(InvalidRequest, match="not kept"):
+        await Undoing(journal).undo(rows[0].id)
+
+
+async def test_old_changes_go(workspace: Path, ledger: Ledger, executor: ThreadPoolExecutor) -> None:
+    journal = journal_of(workspace, ledger, executor)
+    await added(journal, "- one")
+    later = Journal(
+        files=journal.files, changes=journal.changes, executor=executor, clock=lambda: time.time() + 91 * 86_400
+    )
+    await added(later, "- two")
+    assert len(await journal.changes.some(ChangeFilter())) == 1

@@ -1,0 +1,239 @@
+"""The book of all memories follows the disk, and nothing of it is lost with what is derived."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import pytest
+
+from memoryd.domain.memories.book import Book, MemorySource
+from memoryd.domain.memories.generated import BEGIN, END
+from memoryd.memory.book import MemoryBook
+from memoryd.memory.record_days import RecordDays
+from memoryd.store.first_seen import FirstSeen
+from memoryd.store.ledger import Ledger
+from tests.integration.indexing import Stage, staged
+from tests.waiting import eventually_async
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC).timestamp()
+OLD = datetime(2026, 1, 10, 12, tzinfo=UTC).timestamp()
+LATER = datetime(2026, 2, 20, 12, tzinfo=UTC).timestamp()
+LOG, BANK = "memory/2025-11-27.md", "bank/world.md"
+WRITTEN = {
+    LOG: "# A day\n\n## Retain\n\n- W @Peter: lives in Graz\n- O(c=0.9) @Anna: prefers tea\n  in the morning\n",
+    "memory/2025-11-29-trip.md": "## Retain\n\n- W @Peter: lives in Graz\n- B: met @Peter\n\nand prose\n",
+    BANK: f"# World\n\n- @Peter: has a boat\n\n{BEGIN}\n- W @Peter: was generated\n{END}\n",
+    "bank/entities/peter.md": f"---\naliases: [Pete]\n---\n# Peter\n\n{BEGIN}\nlives in Graz\n{END}\n",
+    "memory/notes.md": "## Retain\n\n- W: no log has this\n",
+}
+
+
+@dataclass
+class Kept:
+    """A workspace at work, with its book and ledger."""
+
+    stage: Stage
+    ledger: Ledger
+    memories: MemoryBook
+
+    async def book(self) -> Book:
+        await self.stage.sync()
+        return await self.memories.now()
+
+
+@asynccontextmanager
+async def kept(workspace: Path, state: Path, *, is_read_only: bool = False) -> AsyncIterator[Kept]:
+    state.mkdir(exist_ok=True)
+    with ThreadPoolExecutor(2) as executor:
+        async with staged(workspace, state) as stage:
+            ledger = Ledger(state / "ledger.sqlite", executor, is_read_only=is_read_only)
+            days = RecordDays(first_seen=FirstSeen(ledger, workspace), local_day=_day, clock=lambda: NOW)
+            withdrawn = stage.indexer.withdrawn
+            book = MemoryBook(database=stage.database, days=days, withdrawn=lambda: withdrawn.paths, executor=executor)
+            try:
+                yield Kept(stage, ledger, book)
+            finally:
+                await ledger.close()
+
+
+def _day(at: float) -> date:
+    return datetime.fromtimestamp(at, UTC).date()
+
+
+@pytest.fixture(autouse=True)
+def written(workspace: Path) -> None:
+    for name, text in WRITTEN.items():
+        path = workspace / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        os.utime(path, (OLD, OLD))
+
+
+def told(book: Book) -> list[object]:
+    """Return all that a book says, but for the numbers of rows."""
+    memories = [(one.id, [_plain(source) for source in one.sources]) for one in book.memories.values()]
+    by_chunk = sorted(book.by_chunk.values())
+    return [*memories, by_chunk, dict(book.by_entity), dict(book.aliases), dict(book.pages)]
+
+
+def _plain(source: MemorySource) -> tuple[object, ...]:
+    return source.path, source.start_line, source.end_line, source.line, source.day, source.event
+
+
+def days(book: Book, text: str) -> list[date]:
+    return [source.day for one in book.memories.values() if one.line.text == text for source in one.sources]
+
+
+async def test_the_book_has_every_line_with_its_place_and_day(workspace: Path, tmp_path: Path) -> None:
+    async with kept(workspace, tmp_path / "state") as one:
+        book = await one.book()
+        assert {memory.line.text for memory in book.memories.values()} == {
+            "lives in Graz",
+            "prefers tea\nin the morning",
+            "met @Peter",
+            "has a boat",
+        }
+        (graz,) = [memory for memory in book.memories.values() if memory.line.text == "lives in Graz"]
+        places = [(source.path, source.start_line, source.day) for source in graz.sources]
+        assert places == [("memory/2025-11-29-trip.md", 3, date(2025, 11, 29)), (LOG, 5, date(2025, 11, 27))]
+        chunks = await one.stage.database.documents.chunks(list(book.by_chunk))
+        assert {row.text.split("\n")[0] for row in chunks.values()} >= {"- W @Peter: lives in Graz", "- B: met @Peter"}
+
+
+async def test_the_book_follows_what_is_saved_renamed_and_deleted(workspace: Path, tmp_path: Path) -> None:
+    async with kept(workspace, tmp_path / "state") as one:
+        first = await one.book()
+        assert await one.book() is first
+        (workspace / "memory/plain.md").write_text("no memory at all\n")
+        assert await one.book() is first
+        (workspace / LOG).rename(workspace / "memory/2025-12-24.md")
+        moved = await one.book()
+        assert moved.memories.keys() == first.memories.keys()
+        assert days(moved, "prefers tea\nin the morning") == [date(2025, 12, 24)]
+        (workspace / "memory/2025-12-24.md").rename(workspace / "memory/christmas.md")
+        assert days(await one.book(), "prefers tea\nin the morning") == []
+        (workspace / "memory/christmas.md").rename(workspace / LOG)
+        (workspace / BANK).unlink()
+        last = await one.book()
+        assert days(last, "prefers tea\nin the morning") == [date(2025, 11, 27)]
+        assert days(last, "has a boat") == []
+        await one.stage.dump()
+
+
+async def test_a_page_of_another_bank_gives_its_lines_another_kind(workspace: Path, tmp_path: Path) -> None:
+    async with kept(workspace, tmp_path / "state") as one:
+        first = await one.book()
+        (workspace / BANK).rename(workspace / "bank/opinions.md")
+        book = await one.book()
+        assert book.memories.keys() == first.memories.keys()
+        kinds = [memory.kind for memory in book.memories.values() if "boat" in memory.line.text]
+        assert kinds == ["opinion"]
+        await one.stage.dump()
+
+
+async def test_a_note_that_becomes_private_takes_its_memories_out(workspace: Path, tmp_path: Path) -> None:
+    async with kept(workspace, tmp_path / "state") as one:
+        await one.book()
+        (workspace / LOG).write_text(f"---\nmemory: false\n---\n{WRITTEN[LOG]}")
+        assert days(await one.book(), "prefers tea\nin the morning") == []
+
+
+async def test_nothing_is_left_of_the_names_on_a_page_that_becomes_private(workspace: Path, tmp_path: Path) -> None:
+    page, state = workspace / "bank/entities/quetzal.md", tmp_path / "state"
+    page.write_text("---\naliases: [Coatlus]\n---\n# Quetzal\n")
+    async with kept(workspace, state) as one:
+        assert "quetzal" in (await one.book()).pages
+        page.write_text("---\naliases: [Coatlus]\nmemory: false\n---\n# Quetzal\n")
+        assert "quetzal" not in (await one.book()).pages
+        held = b"".join(path.read_bytes().lower() for path in state.rglob("*") if path.is_file())
+        assert b"coatlus" not in held
+        assert b"quetzal" not in held
+
+
+async def test_the_book_follows_by_itself(workspace: Path, tmp_path: Path) -> None:
+    """A line has the day on which it was first seen, though nobody asked."""
+    async with kept(workspace, tmp_path / "state") as one:
+        await one.stage.sync()
+        following = asyncio.create_task(one.memories.run())
+        try:
+            await eventually_async(lambda: one.ledger.path.exists())
+            (workspace / BANK).write_text("- @Peter: has a boat\n- a new line\n")
+            os.utime(workspace / BANK, (LATER, LATER))
+            await one.stage.sync()
+            one.memories.note_change()
+            (memory,) = [it.id for it in (await one.book()).memories.values() if it.line.text == "a new line"]
+            seen = FirstSeen(one.ledger, workspace)
+            assert (await seen.days([memory])) == {memory: _day(LATER)}
+        finally:
+            following.cancel()
+
+
+async def test_what_is_withdrawn_is_not_told_though_the_index_holds_it(workspace: Path, tmp_path: Path) -> None:
+    async with kept(workspace, tmp_path / "state") as one:
+        first = await one.book()
+        one.stage.indexer.withdrawn.add(["memory/2025-11-29-trip.md", "bank/entities/peter.md"])  # type: ignore[list-item]  # paths
+        book = await one.memories.now()
+        assert days(book, "met @Peter") == []
+        assert days(book, "lives in Graz") == [date(2025, 11, 27)]
+        assert not book.pages
+        one.stage.indexer.withdrawn.keep([])
+        assert told(await one.memories.now()) == told(first)
+
+
+async def test_an_index_that_was_deleted_gives_the_same_book_again(workspace: Path, tmp_path: Path) -> None:
+    async with kept(workspace, tmp_path / "state") as one:
+        before = told(await one.book())
+        await one.ledger.close()
+    for path in (tmp_path / "state").glob("index.sqlite*"):
+        path.unlink()
+    # saved again meanwhile: the ledger knows better than the file when its lines were first seen
+    os.utime(workspace / BANK, (LATER, LATER))
+    async with kept(workspace, tmp_path / "state") as one:
+        assert told(await one.book()) == before
+
+
+async def test_an_index_that_is_opened_anew_gives_the_same_book(workspace: Path, tmp_path: Path) -> None:
+    async with kept(workspace, tmp_path / "state") as one:
+        before = told(await one.book())
+        async with one.stage.database.reopening():
+            for path in (tmp_path / "state").glob("index.sqlite*"):
+                path.unlink()
+            await one.stage.database.open()
+        await one.stage.sync(force=True)
+        assert told(await one.book()) == before
+
+
+async def test_a_deleted_ledger_costs_no_memory(workspace: Path, tmp_path: Path) -> None:
+    async with kept(workspace, tmp_path / "state") as one:
+        before = await one.book()
+        assert days(before, "has a boat") == [_day(OLD)]
+    for path in (tmp_path / "state").glob("ledger.sqlite*"):
+        path.unlink()
+    os.utime(workspace / BANK, (LATER, LATER))
+    async with kept(workspace, tmp_path / "state") as one:
+        after = await one.book()
+        assert after.memories.keys() == before.memories.keys()
+        assert days(after, "has a boat") == [_day(LATER)]
+
+
+async def test_a_line_without_a_date_keeps_the_day_it_was_first_seen(workspace: Path, tmp_path: Path) -> None:
+    async with kept(workspace, tmp_path / "state") as one:
+        assert days(await one.book(), "has a boat") == [_day(OLD)]
+        (workspace / BANK).write_text("- @Peter: has a boat\n- a new line\n")
+        os.utime(workspace / BANK, (LATER, LATER))
+        book = await one.book()
+        assert days(book, "has a boat") == [_day(OLD)]
+        assert days(book, "a new line") == [_day(LATER)]
+
+
+async def test_a_ledger_that_may_not_be_written_leaves_the_day_of_the_file(workspace: Path, tmp_path: Path) -> None:
+    os.utime(workspace / BANK, (NOW + 1e6, NOW + 1e6))
+    async with kept(workspace, tmp_path / "state", is_read_only=True) as one:
+        # a day that is still to come is that of a clock that was wrong
+        assert days(await one.book(), "has a boat") == [_day(NOW)]
+        assert not one.ledger.path.exists()

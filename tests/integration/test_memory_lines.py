@@ -1,0 +1,102 @@
+"""The memory lines of `tests/data/memories` parse as `lines.jsonl` states them, and nothing else is a memory."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.recall_questions.question_set import OWN, WORKSPACE, rows
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.attributes import Attributes
+from memoryd.domain.memories.identity import short_id
+from memoryd.domain.memories.retained import RetainedLine, parse_line, render
+from memoryd.domain.memories.sections import MemorySections, holds_memories, memory_sections
+from memoryd.domain.text.lines import padded
+
+DOCUMENTS = sorted(str(path.relative_to(WORKSPACE)) for path in WORKSPACE.rglob("*.md"))
+STATED = list(rows(OWN / "lines.jsonl"))
+NAMES = {"c": "confidence", "i": "importance", "from": "provenance", "pin": "is_pinned"}
+SEVERAL = ("supports", "contradicts", "supersedes", "tags")
+
+
+def sections(path: str) -> MemorySections:
+    return memory_sections(padded((WORKSPACE / path).read_text(encoding="utf-8")), RelativePath(path))
+
+
+def line_at(path: str, number: int) -> str:
+    return (WORKSPACE / path).read_text(encoding="utf-8").splitlines()[number - 1].strip()
+
+
+def given(attributes: Attributes) -> dict[str, object]:
+    """Return what a line says itself."""
+    values = {one.name: getattr(attributes, one.name) for one in fields(attributes)}
+    return {name: value for name, value in values.items() if value not in (None, "", (), False)}
+
+
+def stated(row: Mapping[str, Any]) -> dict[str, object]:
+    named = {NAMES.get(key, key): value for key, value in row.items() if key not in KEYS}
+    return {name: (value,) if name in SEVERAL else value for name, value in named.items()}
+
+
+KEYS = ("path", "line", "kind", "entities", "text")
+
+
+@pytest.mark.parametrize("path", DOCUMENTS)
+def test_lines_parse_as_stated(path: str) -> None:
+    expected = {row["line"]: row for row in STATED if row["path"] == path}
+    found = {line_at(path, placed.start_line): placed.line for placed in sections(path).lines}
+    assert found.keys() == expected.keys()
+    for text, line in found.items():
+        row = expected[text]
+        assert line.kind == row["kind"], text
+        assert list(line.entities) == row["entities"], text
+        assert " ".join(line.text.split()) == row["text"], text
+        assert given(line.attributes) == stated(row), text
+
+
+def test_only_logs_and_the_three_pages_hold_memories() -> None:
+    holding = {path for path in DOCUMENTS if holds_memories(path)}
+    assert {path for path in DOCUMENTS if path.startswith("memory/")} <= holding
+    assert holding - {path for path in DOCUMENTS if path.startswith("memory/")} == {
+        "bank/world.md",
+        "bank/experience.md",
+        "bank/opinions.md",
+    }
+
+
+def test_slips_are_named_and_are_no_memories() -> None:
+    misses = [(path, placed.line) for path in DOCUMENTS for placed in sections(path).misses]
+    assert ("memory/2025-09-29.md", 13) in misses
+    assert {path for path, _ in misses} == {"memory/2025-09-29.md"}
+
+
+def test_ids_that_lines_name_are_there() -> None:
+    lines = [placed.line for path in DOCUMENTS for placed in sections(path).lines]
+    ids = {short_id(line.id) for line in lines}
+    said = [line.attributes for line in lines]
+    named = {name for one in said for name in (*one.supports, *one.contradicts, *one.supersedes)}
+    assert len(named) == 9
+    assert named <= ids
+
+
+def test_one_memory_for_what_is_said_twice() -> None:
+    """Of 179 lines two are said a second time: the dentist, and the cat who may go into the garden again."""
+    lines = [placed.line for path in DOCUMENTS for placed in sections(path).lines]
+    assert len(lines) == len(STATED)
+    assert len({line.id for line in lines}) == len(STATED) - 2
+
+
+@pytest.mark.parametrize("path", DOCUMENTS)
+def test_rendered_line_reads_as_the_same(path: str) -> None:
+    for placed in sections(path).lines:
+        again = parse_line(render(placed.line))
+        assert isinstance(again, RetainedLine)
+        assert again == placed.line
+
+
+def test_record_day_stands_in_the_name() -> None:
+    days = [date.fromisoformat(Path(path).stem) for path in DOCUMENTS if path.startswith("memory/")]
+    assert len(set(days)) == len(days)

@@ -1,0 +1,59 @@
+"""Recall with each backend: memories by the builtin index, passages by whoever is the engine."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from memoryd.agents.recall import RecallOptions
+from memoryd.domain.access import Admitted
+from memoryd.memory.recall.recalled import RecalledMemory, RecalledPassage
+from memoryd.qmd.mcp_server import ServerPhase
+from tests.integration.composed import Composed, composed
+from tests.integration.qmd_standin import StandIn
+from tests.real_qmd import real_qmd
+from tests.waiting import eventually_async
+
+LOG = """# Friday
+
+The heron stood at the weir all morning.
+
+## Retain
+
+- W @Heron: The heron at the weir has ring number 17.
+- W(scope=agent:other) @Heron: The heron nests behind the ultramarin shed.
+"""
+
+
+@pytest.fixture(params=["qmd", "fallback"])
+async def running(request: pytest.FixtureRequest, tmp_path: Path, workspace: Path) -> AsyncIterator[Composed]:
+    (workspace / "memory" / "2026-11-06.md").write_text(LOG)
+    if request.param == "qmd":
+        command = real_qmd()
+    else:
+        program = StandIn(tmp_path / "standin")
+        program.behave(mcp="exit 1", query="crash")
+        command = str(program.program)
+    async with composed(tmp_path, workspace, {"command": command, "update": {"debounceMs": 100}}) as found:
+        await found.indexed()
+        await eventually_async(lambda: found.sidecar.qmd.upkeep.state.is_current)
+        if request.param == "qmd":
+            await eventually_async(lambda: found.sidecar.qmd.server.phase is ServerPhase.READY, seconds=60)
+        yield found
+
+
+async def test_memories_come_from_the_index_and_passages_from_the_engine(
+    running: Composed, request: pytest.FixtureRequest
+) -> None:
+    room = running.memory.retained.recall
+    outcome = await room.recall("heron weir", RecallOptions(k=10), Admitted("main", is_direct=True))
+    found = outcome.recalled
+    memories = [item for item in found.items if isinstance(item, RecalledMemory)]
+    passages = [item for item in found.items if isinstance(item, RecalledPassage)]
+    assert [item.memory.line.text for item in memories] == ["The heron at the weir has ring number 17."]
+    assert not any("ultramarin" in item.hit.chunk.text for item in passages)
+    is_qmd = "qmd" in request.node.callspec.params.values()
+    assert (found.engine.name == "qmd") == is_qmd
+    assert (found.fallback is None) == is_qmd
+    places = {(item.lead.source.path, item.lead.source.start_line) for item in memories}
+    assert places == {("memory/2026-11-06.md", 7)}

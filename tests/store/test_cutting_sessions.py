@@ -1,0 +1,71 @@
+"""Words of a forgotten memory leave every turn in which they stood, and nothing else of the conversations does."""
+
+from pathlib import Path
+
+import pytest
+
+from memoryd.domain.memories.said_words import FORGOTTEN, SaidWords
+from memoryd.domain.sessions.turns import SessionId
+from memoryd.errors import Denied
+from tests.store.test_forgetting_sessions import CANARY, SECRET, holding, opened, say, write_everywhere
+from tests.unit.domain.sessions.seven_turns import BEGUN
+
+SAID = SaidWords(f"the combination of the safe is {CANARY}")
+LATER = BEGUN.replace(year=BEGUN.year + 1)
+
+
+def test_words_leave_every_file_and_the_turn_stays(tmp_path: Path) -> None:
+    store = opened(tmp_path)
+    say(store, "s1", f"Remember: The combination of  the safe is {CANARY}!", answer="I will.")
+    say(store, "s1", "and the valve?", answer=f"You said the combination of the safe is {CANARY}.")
+    say(store, "s2", "the boiler leaks")
+    store.sessions.flush()
+
+    found = store.cutting.cut(SAID)
+
+    assert [(one.session, one.addresses) for one in found] == [("s1", ("session:s1#Q1", "session:s1#Q2"))]
+    assert holding(tmp_path) == []
+    first, second = opened(tmp_path).sessions.read(SessionId("s1"), agent="main").turns
+    assert (first.question, first.answer) == (f"Remember: {FORGOTTEN}!", "I will.")
+    assert second.answer == f"You said {FORGOTTEN}."
+    assert CANARY not in "".join(first.tokens)
+
+
+def test_words_leave_the_archive_where_the_session_stays(tmp_path: Path) -> None:
+    store = opened(tmp_path)
+    say(store, "old", f"the combination of the safe is {CANARY}")
+    assert store.archive.put_away(LATER) == ["old"]
+
+    store.cutting.cut(SAID)
+
+    assert holding(tmp_path) == []
+    assert [stub.session.id for stub in store.archive.stubs("main")] == ["old"]
+
+
+def test_words_leave_damaged_copies_and_drafts(tmp_path: Path) -> None:
+    store = write_everywhere(tmp_path)
+
+    for words in (SAID, SaidWords(f"yes, {CANARY}")):
+        store.cutting.cut(words)
+
+    assert holding(tmp_path) == []
+    assert store.sessions.read(SECRET, agent="main").turns[0].answer == FORGOTTEN
+
+
+def test_once_more_is_nothing(tmp_path: Path) -> None:
+    store = opened(tmp_path)
+    say(store, "s1", f"the combination of the safe is {CANARY}")
+    store.cutting.cut(SAID)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.json")}
+
+    assert store.cutting.cut(SAID) == []
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*.json")} == before
+
+
+def test_nothing_is_written_where_nothing_may_be(tmp_path: Path) -> None:
+    say(opened(tmp_path), "s1", f"the combination of the safe is {CANARY}")
+    store = opened(tmp_path, is_read_only=True)
+
+    with pytest.raises(Denied):
+        store.cutting.cut(SAID)
+    assert [one.session for one in store.cutting.find(SAID)] == ["s1"]

@@ -1,0 +1,90 @@
+"""The steps of opinions in a real ledger: in order, once each, apart by workspace, and gone when they are forgotten."""
+
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date
+from pathlib import Path
+
+import apsw
+import pytest
+
+from memoryd.domain.memories.identity import MemoryId
+from memoryd.domain.memories.opinion_rule import Label, LabelledEvidence, Step, replayed, run_of
+from memoryd.errors import StoreError
+from memoryd.store.forgotten_rows import ForgottenRows
+from memoryd.store.ledger import Ledger
+from memoryd.store.opinion_steps import OpinionSteps
+
+TEA, COFFEE = MemoryId("tea"), MemoryId("coffee")
+
+
+def steps_of(opinion: MemoryId, *said: tuple[str, Label, int], base: float = 0.7, run: str = "r1") -> list[Step]:
+    evidence = [
+        LabelledEvidence(opinion, MemoryId(name), label, "supports", date(2026, 1, day)) for name, label, day in said
+    ]
+    return list(run_of(evidence, run, base, base, set()))
+
+
+@pytest.fixture
+async def ledger(tmp_path: Path) -> AsyncIterator[Ledger]:
+    with ThreadPoolExecutor(1) as executor:
+        opened = Ledger(tmp_path / "ledger.sqlite", executor)
+        yield opened
+        await opened.close()
+
+
+async def test_steps_come_back_bit_for_bit_and_in_order(ledger: Ledger) -> None:
+    rows = OpinionSteps(ledger, "/ws")
+    assert await rows.all() == ()
+    assert not ledger.path.exists()
+    made = steps_of(TEA, ("z", Label.REINFORCE, 2), ("a", Label.CONTRADICT, 1), base=0.1 + 0.2)
+    other = steps_of(COFFEE, ("z", Label.WEAKEN, 2))
+    assert await rows.add([*made, *other], 1.0) == 3
+    assert list(await rows.all()) == [*made, *other]
+    assert list(await rows.of([COFFEE])) == other
+    assert await OpinionSteps(ledger, "/other").all() == ()
+
+
+async def test_steps_recorded_twice_are_recorded_once(ledger: Ledger) -> None:
+    rows = OpinionSteps(ledger, "/ws")
+    made = steps_of(TEA, ("a", Label.REINFORCE, 1))
+    assert [await rows.add(made, 1.0), await rows.add(made, 2.0)] == [1, 0]
+    again = steps_of(TEA, ("a", Label.REINFORCE, 1), run="r2")
+    assert await rows.add(again, 3.0) == 0
+    assert list(await rows.all()) == made
+
+
+async def test_all_steps_of_a_run_are_recorded_or_none(ledger: Ledger) -> None:
+    rows = OpinionSteps(ledger, "/ws")
+    made = steps_of(TEA, ("a", Label.REINFORCE, 1), ("b", Label.REINFORCE, 2))
+    broken = [made[0], Step(TEA, MemoryId("b"), "often", "", date(2026, 1, 2), "r1", 0.7, 0.7, 0.7)]  # type: ignore[arg-type]
+    with pytest.raises((StoreError, apsw.ConstraintError)):
+        await rows.add(broken, 1.0)
+    assert await rows.all() == ()
+
+
+async def test_forgotten_evidence_leaves_the_opinion_as_if_it_had_never_been(ledger: Ledger) -> None:
+    rows = OpinionSteps(ledger, "/ws")
+    said = (("a", Label.REINFORCE, 1), ("secret", Label.CONTRADICT, 2), ("c", Label.REINFORCE, 3))
+    await rows.add([*steps_of(TEA, *said), *steps_of(MemoryId("secret"), ("a", Label.REINFORCE, 1))], 1.0)
+    await OpinionSteps(ledger, "/other").add(steps_of(TEA, *said), 1.0)
+    assert await rows.forget([MemoryId("secret")]) == 2
+    left = await rows.all()
+    assert list(left) == steps_of(TEA, said[0], said[2])
+    assert replayed(0.7, left) == tuple(left)
+    assert len(await OpinionSteps(ledger, "/other").all()) == 3
+    await OpinionSteps(ledger, "/other").forget([MemoryId("secret")])
+    for part in ledger.path.parent.iterdir():
+        assert b"secret" not in part.read_bytes()
+
+
+async def test_purged_memory_leaves_steps_that_come_out_of_each_other(ledger: Ledger) -> None:
+    rows = OpinionSteps(ledger, "/ws")
+    said = (("a", Label.CONTRADICT, 1), ("secret", Label.CONTRADICT, 2), ("c", Label.CONTRADICT, 3))
+    await rows.add(steps_of(TEA, *said), 1.0)
+    assert [step.after for step in await rows.all()] == [0.6, 0.5, 0.4]
+    purged = await ForgottenRows(ledger, "/ws").purge({MemoryId("secret")}, lambda text: False)
+    assert purged.steps == 1
+    left = await rows.all()
+    assert list(left) == steps_of(TEA, said[0], said[2])
+    assert [step.after for step in left] == [0.6, 0.6], "two memories do not move it as far as three"

@@ -1,0 +1,101 @@
+"""The core file under the real daemon: explicit edits by its owner, within a budget, that can be taken back."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memoryd.errors import InvalidRequest, TooLarge
+from memoryd.wire import Exit
+from tests.daemon import RunningDaemon, write_config
+from tests.system.over_socket import send
+
+MEMORYCTL = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
+TEXT = "# Memory\r\n\r\n## People\r\n- Peter lives in Graz.\r\n"
+
+
+@pytest.fixture
+def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    (workspace / "MEMORY.md").write_bytes(TEXT.encode())
+    (workspace / "SOUL.md").write_text("Be brief.\n")
+    config = write_config(tmp_path, workspace, None, memory={"core": {"maxChars": 500}})
+    with RunningDaemon(tmp_path, config, workspace) as running:
+        running.client().sync()
+        yield running
+
+
+def memoryctl(daemon: RunningDaemon, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*MEMORYCTL, *arguments], capture_output=True, text=True, env=daemon.env, timeout=60)
+
+
+def test_the_core_file_is_edited_and_taken_back(daemon: RunningDaemon) -> None:
+    core = daemon.workspace / "MEMORY.md"
+    shown = memoryctl(daemon, "core", "show")
+    assert "Peter lives in Graz." in shown.stdout
+    assert "Be brief." in shown.stdout
+    assert memoryctl(daemon, "core", "replace", "Graz", "Wien").returncode == Exit.DONE
+    assert memoryctl(daemon, "core", "append", "- The key is under the mat.").returncode == Exit.DONE
+    inserted = daemon.client().core_insert("- Anna is his sister.", after="## People")
+    assert core.read_bytes() == (
+        b"# Memory\r\n\r\n## People\r\n- Anna is his sister.\r\n"
+        b"- Peter lives in Wien.\r\n- The key is under the mat.\r\n"
+    )
+    assert daemon.client().core()["sha256"] == inserted["sha256"]
+    for change in daemon.client().changes(by="core")["changes"]:
+        daemon.client().undo(change["id"])
+    assert core.read_bytes() == TEXT.encode()
+
+
+def test_an_edit_of_what_was_seen_is_not_made_of_something_else(daemon: RunningDaemon) -> None:
+    with daemon.client() as memory:
+        seen = memory.core()["sha256"]
+        memory.core_append("- one", expected=seen[:8])
+        with pytest.raises(InvalidRequest, match="has changed"):
+            memory.core_append("- two", expected=seen)
+        with pytest.raises(InvalidRequest, match="signs"):
+            memory.core_append("- two", expected="ab")
+        with pytest.raises(InvalidRequest, match="2 times"):
+            memory.core_replace("- ", "* ")
+    assert "- two" not in (daemon.workspace / "MEMORY.md").read_text()
+
+
+def test_no_edit_makes_the_file_private_or_gives_it_front_matter(daemon: RunningDaemon) -> None:
+    core = daemon.workspace / "MEMORY.md"
+    with daemon.client() as memory:
+        core.write_text("---\ntitle: Mine\n---\n\n- one\n")
+        with pytest.raises(InvalidRequest, match="would be private"):
+            memory.core_replace("title: Mine", "memory: false")
+        assert memory.core_replace("title: Mine", "title: Ours")["changed"]
+        core.unlink()
+        with pytest.raises(InvalidRequest, match="front matter"):
+            memory.core_append("---\ntitle: Mine\n---\n")
+        assert not core.exists()
+        assert memory.core_append("- one")["changed"]
+        assert memory.core_append("---")["changed"]
+
+
+def test_the_budget_is_kept(daemon: RunningDaemon) -> None:
+    with daemon.client() as memory, pytest.raises(TooLarge, match=r"maxChars is 500"):
+        memory.core_append("x" * 500)
+    (daemon.workspace / "MEMORY.md").write_text("x" * 900 + "\n- old\n")
+    with daemon.client() as memory:
+        # what is too large already may become smaller
+        assert memory.core_replace("- old", "")["changed"]
+        with pytest.raises(TooLarge):
+            memory.core_append("- new")
+
+
+def test_only_the_owner_edits_it_and_soul_is_never_written(daemon: RunningDaemon) -> None:
+    (daemon.workspace / "MEMORY.md").unlink()
+    (daemon.workspace / "memory.md").write_text("# Mine\n")
+    with daemon.client() as memory:
+        assert memory.core()["path"] == "memory.md"
+        memory.core_append("- one")
+    assert (daemon.workspace / "memory.md").read_text() == "# Mine\n- one\n"
+    assert (daemon.workspace / "SOUL.md").read_text() == "Be brief.\n"
+    reply = send(daemon.socket, "POST", "/v1/core/append", {"text": "x", "sessionKey": "agent:main:telegram:group:7"})
+    assert reply.status == 403

@@ -1,0 +1,135 @@
+"""Entities over the real daemon: listed, shown, merged, split and undone, every byte of a person's page kept."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memoryd.client import Client
+from memoryd.errors import Denied, InvalidRequest, NotFound
+from memoryd.wire import Exit
+from tests.daemon import RunningDaemon
+from tests.system.test_opinions_command import MEMORYCTL, write_logs
+
+PAGE = "\ufeff---\r\n# whose\r\ntitle: Peter # he\r\naliases: [ P ]\r\n---\r\n# Peter\r\n\r\nA friend.".encode()
+LINES = [
+    ("01-01", "W @Peter: lives in Graz"),
+    ("01-02", "O(c=0.8) @Pete: prefers tea"),
+    ("01-03", "W @[Room 101]: is warm"),
+    ("01-04", "W @[Room 102]: is cold"),
+    ("01-05", "W(scope=agent:beta) @Zinnober: is secret"),
+    ("01-05", "W(scope=agent:beta) @Pete: has a secret"),
+    ("01-06", "W @Anna: called"),
+]
+
+
+@pytest.fixture
+def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
+    workspace = tmp_path / "workspace"
+    write_logs(workspace, LINES)
+    (workspace / "MEMORY.md").write_text("# Memory\n")
+    (workspace / "bank" / "entities").mkdir(parents=True)
+    (workspace / "bank" / "entities" / "peter.md").write_bytes(PAGE)
+    config = tmp_path / "config.json5"
+    agents = {
+        "defaults": {"workspace": str(workspace), "memorySearch": {"provider": "none"}},
+        "list": [{"id": "alpha", "default": True, "sockets": [{"path": str(tmp_path / "alpha.sock")}]}, {"id": "beta"}],
+    }
+    config.write_text(json.dumps({"agents": agents}))
+    with RunningDaemon(tmp_path, config, workspace) as running:
+        running.client().sync()
+        yield running
+
+
+def ctl(daemon: RunningDaemon, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*MEMORYCTL, *arguments], capture_output=True, text=True, env=daemon.env, timeout=60)
+
+
+def told(daemon: RunningDaemon, *arguments: str, expected: Exit = Exit.DONE) -> Any:
+    done = ctl(daemon, "entities", *arguments, "--json")
+    assert done.returncode == expected, done.stderr + done.stdout
+    return json.loads(done.stdout)
+
+
+def page(daemon: RunningDaemon, name: str = "peter") -> Path:
+    return daemon.workspace / "bank" / "entities" / f"{name}.md"
+
+
+def test_merge_show_split_and_undo(daemon: RunningDaemon) -> None:
+    logs = {path: path.read_bytes() for path in (daemon.workspace / "memory").iterdir()}
+    assert {one["name"] for one in told(daemon, "list")["entities"]} >= {"Peter", "Pete", "Room 101", "Room 102"}
+    dry = ctl(daemon, "entities", "merge", "Pete", "into", "Peter", "--dry-run")
+    assert "+aliases: [ P, Pete ]" in dry.stdout
+    assert page(daemon).read_bytes() == PAGE
+    merged = told(daemon, "merge", "Pete", "INTO", "peter")
+    assert merged["written"]
+    assert page(daemon).read_bytes() == PAGE.replace(b"[ P ]", b"[ P, Pete ]")
+    assert told(daemon, "merge", "pete", "Peter")["written"] is False
+    shown = told(daemon, "show", "Pete")
+    assert (shown["name"], shown["aliases"], shown["page"]) == ("Peter", ["P", "Pete"], "bank/entities/peter.md")
+    assert [one["content"] for one in shown["memories"]] == ["prefers tea", "lives in Graz"]
+    assert (shown["memoryCount"], shown["opinionCount"]) == (2, 1)
+    assert (shown["firstSeen"], shown["lastSeen"]) == ("2026-01-01", "2026-01-02")
+    assert shown["opinions"][0]["confidence"] == 0.8
+    assert "Pete" not in {one["name"] for one in told(daemon, "list")["entities"]}
+    text = ctl(daemon, "entities", "show", "peter").stdout
+    assert "Peter  2 memories  2026-01-01 to 2026-01-02  also P, Pete" in text
+    assert "0.80  @Pete: prefers tea" in text
+    assert told(daemon, "split", "PETE")["written"]
+    assert page(daemon).read_bytes() == PAGE
+    assert [one["content"] for one in told(daemon, "show", "Peter")["memories"]] == ["lives in Graz"]
+    again = told(daemon, "merge", "Pete", "Peter")
+    done = ctl(daemon, "undo", str(again["change"]))
+    assert done.returncode == Exit.DONE, done.stderr
+    assert page(daemon).read_bytes() == PAGE
+    assert {path: path.read_bytes() for path in logs} == logs
+
+
+def test_page_is_made_and_goes_again(daemon: RunningDaemon) -> None:
+    done = ctl(daemon, "entities", "merge", "Annie", "into", "anna")
+    assert done.stdout == "Annie is an alias of Anna\n", done.stderr
+    assert page(daemon, "anna").read_text() == "---\naliases:\n  - Annie\n---\n# Anna\n"
+    assert told(daemon, "show", "annie")["name"] == "Anna"
+    assert told(daemon, "split", "Annie")["change"]
+    assert not page(daemon, "anna").exists()
+    listed = ctl(daemon, "changes").stdout
+    assert "an alias was added" in listed
+    assert "an alias was taken out" in listed
+
+
+def test_what_cannot_be_merged_is_told_and_nothing_is_written(daemon: RunningDaemon) -> None:
+    with daemon.client() as client:
+        for name, into in (("Peter", "Peter"), ("Room 101", "P"), ("Pete", "Nobody"), ("P", "Anna")):
+            with pytest.raises(InvalidRequest):
+                client.merge_entity(name, into)
+        with pytest.raises(NotFound):
+            client.split_entity("Room 101")
+        with pytest.raises(NotFound):
+            client.entity("nobody/../x")
+        page(daemon).write_bytes(b"---\naliases: {a: b}\n---\n# Peter\n")
+        client.sync()
+        with pytest.raises(InvalidRequest, match="by hand"):
+            client.merge_entity("Pete", "Peter")
+        page(daemon).write_bytes(b"# Peter Smith\n")
+        client.sync()
+        with pytest.raises(InvalidRequest, match="page of 'Peter Smith'"):
+            client.merge_entity("Pete", "Peter")
+        assert page(daemon).read_bytes() == b"# Peter Smith\n"
+    assert ctl(daemon, "entities", "merge", "a", "b", "c", "d").returncode == Exit.USAGE
+    assert {path.name for path in page(daemon).parent.iterdir()} == {"peter.md"}
+
+
+def test_agent_sees_no_entity_of_another_and_merges_none(daemon: RunningDaemon, tmp_path: Path) -> None:
+    with Client(tmp_path / "alpha.sock") as alpha:
+        key = "agent:alpha:telegram:direct:42"
+        assert "Zinnober" not in str(alpha.entities(session_key=key))
+        assert "secret" not in str(alpha.entity("Pete", session_key=key))
+        with pytest.raises(NotFound):
+            alpha.entity("Zinnober", session_key=key)
+        with pytest.raises(Denied):
+            alpha.merge_entity("Pete", "Peter")
+        with pytest.raises(Denied):
+            alpha.split_entity("P")

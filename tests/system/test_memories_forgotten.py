@@ -1,0 +1,250 @@
+"""A memory is forgotten by the real daemon: no byte of it is left that is ours, a kill in between or not."""
+
+import contextlib
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from memoryd.client import Client
+from memoryd.errors import Denied, InvalidRequest, NotFound
+from memoryd.wire import Exit
+from tests.daemon import RunningDaemon, write_config
+from tests.sweeps import some
+from tests.system.test_memoryctl import memoryctl
+from tests.system.test_sessions_forgotten import holding
+from tests.waiting import eventually
+
+CANARY = "zanzibarcanary"
+LINE = f"- W @Peter: The {CANARY} is in the cellar"
+LOG = "memory/2025-11-27.md"
+Launch = Callable[..., RunningDaemon]
+
+
+@pytest.fixture
+def launch(tmp_path: Path) -> Iterator[Launch]:
+    workspace = tmp_path / "workspace"
+    (workspace / "memory").mkdir(parents=True)
+    (workspace / LOG).write_text(f"# Thursday\n\nA long day.\n\n## Retain\n{LINE}\n- O @Peter: Prefers tea\n")
+    (workspace / "memory/2025-11-28.md").write_text(f"## Retain\n{LINE}\n")
+    page = workspace / "bank/entities/peter.md"
+    page.parent.mkdir(parents=True)
+    page.write_text(f"# Peter\n\n<!-- memoryd:begin -->\n- The {CANARY} is in the cellar\n<!-- memoryd:end -->\n")
+    started: list[RunningDaemon] = []
+
+    def run(**memory: object) -> RunningDaemon:
+        config = write_config(tmp_path, workspace, None, memory=memory)
+        content = json.loads(config.read_text())
+        content["agents"]["list"] = [{"id": "main", "sockets": [{"path": str(tmp_path / "run" / "main.sock")}]}]
+        config.write_text(json.dumps(content))
+        started.append(RunningDaemon(tmp_path, config, workspace))
+        started[-1].start()
+        started[-1].client().sync()
+        return started[-1]
+
+    yield run
+    for daemon in started:
+        daemon.stop()
+
+
+def restarted(daemon: RunningDaemon) -> Client:
+    daemon.start()
+    return daemon.client()
+
+
+def test_nothing_of_it_is_left_on_disk(launch: Launch) -> None:
+    daemon = launch()
+    client = daemon.client()
+    client.add_turn(f"Remember: the {CANARY} is in the cellar!", "Yes.", session="s1")
+    assert holding(daemon)
+    plan = client.forget(CANARY, dry_run=True)
+    assert [one["content"] for one in plan["memories"]] == [f"The {CANARY} is in the cellar"]
+    assert (plan["lines"], plan["forgotten"]) == ([f"{LOG}#L6", "memory/2025-11-28.md#L2"][::-1], False)
+    assert plan["turns"] == ["session:s1#Q1"]
+
+    done = client.forget(plan["memories"][0]["id"][:8])
+
+    assert (done["forgotten"], done["unfinished"], done["files"]) == (True, [], 3)
+    eventually(lambda: not holding(daemon), seconds=20)
+    assert not (daemon.workspace / "bank/entities/peter.md").exists(), "nothing of it was a person's"
+    daemon.stop()
+    assert holding(daemon) == []
+    assert (daemon.workspace / LOG).read_text() == "# Thursday\n\nA long day.\n\n## Retain\n- O @Peter: Prefers tea\n"
+    assert restarted(daemon).qa_session("s1")["sequence"][0]["q"] == "Remember: [forgotten]!"
+
+
+def test_what_still_says_it_is_named(launch: Launch) -> None:
+    daemon = launch()
+    (daemon.workspace / "MEMORY.md").write_text(f"# Memory\n\nNote: the {CANARY} is in the cellar, says Peter.\n")
+
+    done = daemon.client().forget(CANARY)
+
+    assert any(one.startswith("MEMORY.md#L3") for one in done["stays"])
+    assert "says Peter" in (daemon.workspace / "MEMORY.md").read_text()
+
+
+def test_lines_without_a_memory_are_forgotten_by_their_citation(launch: Launch) -> None:
+    daemon = launch()
+
+    done = daemon.client().forget(f"{LOG}#L3")
+
+    assert (done["memories"], done["lines"], done["forgotten"]) == ([], [f"{LOG}#L3"], True)
+    assert "A long day" not in (daemon.workspace / LOG).read_text()
+
+
+def test_it_is_undone_within_a_day_where_that_was_asked_for(launch: Launch) -> None:
+    daemon = launch()
+    client = daemon.client()
+    before = (daemon.workspace / LOG).read_bytes()
+
+    done = client.forget(CANARY, undoable=True)
+
+    assert len(done["changes"]) == 2
+    assert not client.search(CANARY)["results"]
+    listed = client.changes(by="forget")["changes"]
+    assert [(one["lines"], one["undoable"]) for one in listed if one["undoable"]] == [([], True)] * 2
+    assert CANARY not in str(client.changes()) + str(client.undo(done["changes"][0], dry_run=True))
+    for change in done["changes"]:
+        client.undo(change)
+    assert before == (daemon.workspace / LOG).read_bytes()
+    assert [hit["path"] for hit in client.search(CANARY)["results"]]
+
+
+def test_what_is_forgotten_an_agent_does_not_state_again(launch: Launch, tmp_path: Path) -> None:
+    daemon = launch()
+    client = daemon.client()
+    client.forget(CANARY)
+
+    with Client(tmp_path / "run" / "main.sock") as agent, pytest.raises(Denied):
+        agent.retain(f"W: The {CANARY} is in  the cellar", session_key="agent:main:main")
+    said = client.retain(f"W @Peter: The {CANARY} is in the cellar")
+    assert (said["created"], any("forgotten" in note for note in said["notes"])) == (True, True)
+    with Client(tmp_path / "run" / "main.sock") as agent:
+        assert agent.retain(f"W: The {CANARY} is in the cellar", session_key="agent:main:main")["created"]
+
+
+@pytest.mark.parametrize("pause", some([0.03, 0.1, 0.0, 0.01, 0.2, 0.05], 2))
+def test_a_kill_in_between_is_finished_by_the_next_start(launch: Launch, pause: float) -> None:
+    daemon = launch()
+    body = {"target": CANARY}
+    before = {name: (daemon.workspace / name).read_text() for name in (LOG, "memory/2025-11-28.md")}
+    with httpx.Client(transport=httpx.HTTPTransport(uds=str(daemon.socket))) as http:
+        request = http.build_request("POST", "http://memoryd/v1/forget", json=body)
+        _leave(http, request, pause)
+    daemon.kill()
+    for name, text in before.items():
+        assert (daemon.workspace / name).read_text() in (text, text.replace(f"{LINE}\n", ""))
+
+    client = restarted(daemon)
+    if _is_untouched(daemon):
+        # it had not begun, or the start ends it at this moment
+        with contextlib.suppress(NotFound):
+            client.forget(CANARY)
+    eventually(lambda: not holding(daemon), seconds=30)
+
+
+def _is_untouched(daemon: RunningDaemon) -> bool:
+    return all(LINE in (daemon.workspace / name).read_text() for name in (LOG, "memory/2025-11-28.md"))
+
+
+def _leave(http: httpx.Client, request: httpx.Request, pause: float) -> None:
+    """Send a request, and go away after a pause, whether it was answered or not."""
+    request.extensions["timeout"] = {"connect": 5.0, "write": 5.0, "read": max(pause, 0.001), "pool": 5.0}
+    with contextlib.suppress(httpx.ReadTimeout):
+        http.send(request)
+
+
+def test_nobody_but_the_owner_forgets(launch: Launch, tmp_path: Path) -> None:
+    daemon = launch()
+
+    with Client(tmp_path / "run" / "main.sock") as agent, pytest.raises(Denied):
+        agent.forget(CANARY)
+    assert LINE in (daemon.workspace / LOG).read_text()
+
+
+def test_nothing_is_forgotten_where_nothing_may_be_written(launch: Launch) -> None:
+    daemon = launch(readOnly=True)
+    before = {path: path.read_bytes() for path in daemon.workspace.rglob("*") if path.is_file()}
+
+    with pytest.raises(Denied):
+        daemon.client().forget(CANARY)
+    assert {path: path.read_bytes() for path in daemon.workspace.rglob("*") if path.is_file()} == before
+
+
+def test_what_cannot_be_noted_in_the_workspace_is_told_by_the_status(launch: Launch, tmp_path: Path) -> None:
+    daemon = launch()
+    (tmp_path / "elsewhere").mkdir()
+    (daemon.workspace / ".memory").symlink_to(tmp_path / "elsewhere")
+
+    assert daemon.client().forget(CANARY)["forgotten"]
+
+    degraded = daemon.client().status()["agents"][0]["degraded"]
+    assert [one["part"] for one in degraded if ".memory" in one["reason"]] == ["memories"]
+
+
+def test_what_is_not_there_is_told(launch: Launch) -> None:
+    client = launch().client()
+
+    for name in ("zeppelin", "ffffffff", f"{LOG}#L900"):
+        with pytest.raises(NotFound):
+            client.forget(name)
+
+
+def test_a_citation_is_verified_later(launch: Launch) -> None:
+    daemon = launch()
+    client = daemon.client()
+    (memory,) = client.forget("tea", dry_run=True)["memories"]
+    marked = f"{LOG}#L7@{memory['id'][:8]}"
+    assert client.verify(marked)["state"] == "verified"
+    log = daemon.workspace / LOG
+
+    log.write_text("One more line.\n" + log.read_text())
+    moved = client.verify(marked)
+    assert (moved["state"], moved["now"], moved["content"]) == ("moved", f"{LOG}#L8@{memory['id'][:8]}", "Prefers tea")
+
+    log.write_text(log.read_text().replace("Prefers tea", "Prefers coffee"))
+    assert client.verify(marked)["state"] == "edited"
+    log.unlink()
+    client.sync()
+    eventually(lambda: client.verify(marked)["state"] == "gone", seconds=20)
+    with pytest.raises(InvalidRequest):
+        client.verify("memory/2025-11-27.md")
+
+
+def test_the_commands_ask_first_and_print_a_receipt(launch: Launch) -> None:
+    daemon = launch()
+    asked = memoryctl(daemon, "forget", CANARY)
+    assert (asked.returncode, "--yes" in asked.stderr) == (Exit.USAGE, True)
+    shown = memoryctl(daemon, "forget", "--dry-run", CANARY)
+    assert "would be forgotten" in shown.stdout
+    done = memoryctl(daemon, "forget", "--yes", CANARY)
+    assert "1 memory forgotten" in done.stdout
+    assert "out of reach" in done.stdout
+    assert memoryctl(daemon, "verify", f"{LOG}#L6").returncode == Exit.DONE
+    assert memoryctl(daemon, "verify", f"{LOG}#L900").returncode == Exit.NOTHING_FOUND
+
+
+@pytest.mark.parametrize(
+    ("said", "traces"),
+    [
+        ("W @Iso: 73915", ["73915"]),
+        ("W @Multi: gammaone\n  gammatwo\n  gammathree\n  gammafour", ["gammatwo", "gammafour"]),
+        (f"W @Long: {'a long tale ' * 60}gammaend", ["a long tale"]),
+        ("W @Mark: an <!-- gammacomment --> in it", ["gammacomment"]),
+    ],
+)
+def test_short_long_and_odd_texts_leave_nothing(launch: Launch, said: str, traces: list[str]) -> None:
+    daemon = launch()
+    client = daemon.client()
+    kept = client.retain(said)
+    client.retain("W @Zed: something else")
+    client.reflect(since="2025-11-01")
+    assert any(trace in page.read_text() for page in (daemon.workspace / "bank").rglob("*.md") for trace in traces)
+
+    done = client.forget(kept["id"])
+
+    assert (done["forgotten"], done["unfinished"]) == (True, [])
+    daemon.stop()
+    assert [holding(daemon, word=trace) for trace in traces] == [[]] * len(traces)

@@ -1,0 +1,155 @@
+"""Opinions over the real daemon: their confidence, why, and that each comes out again; and whom they reach."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from memoryd.client import Client
+from memoryd.domain.memories.opinion_labels import OpinionLabels
+from memoryd.domain.memories.opinion_rule import Step
+from memoryd.domain.memories.opinions import plan_steps
+from memoryd.errors import NotFound
+from memoryd.store.ledger import Ledger
+from memoryd.store.opinion_steps import OpinionSteps
+from memoryd.wire import Exit
+from tests.daemon import RunningDaemon
+from tests.unit.domain.memories.opinion_lines import book, line_of
+
+MEMORYCTL = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
+TEA = "O(c=0.7) @Peter: prefers tea in the morning"
+SECRET = "O(scope=agent:beta, c=0.9) @Peter: wants a zinnober lamp"
+TEA_ID, SECRET_ID = line_of(TEA).id, line_of(SECRET).id
+LINES = [
+    ("01-01", TEA),
+    ("01-01", SECRET),
+    ("01-02", "O @Peter: prefers tea in the morning"),
+    ("01-03", f"B(contradicts={TEA_ID[:8]}) @Peter: drank coffee at seven"),
+    ("01-04", f"B(supports={TEA_ID[:8]}, scope=agent:beta) @Peter: ultramarin cup of tea"),
+    ("01-04", f"B(supports={SECRET_ID[:8]}) @Peter: looked at lamps"),
+]
+
+
+def write_logs(workspace: Path, lines: Sequence[tuple[str, str]]) -> None:
+    (workspace / "memory").mkdir(parents=True, exist_ok=True)
+    for day in dict.fromkeys(day for day, _ in lines):
+        said = "\n".join(f"- {text}" for on, text in lines if on == day)
+        (workspace / "memory" / f"2026-{day}.md").write_text(f"# Day\n\n## Retain\n\n{said}\n")
+
+
+def ledger_of(daemon: RunningDaemon) -> Path:
+    (found,) = {*daemon.state.rglob("ledger.sqlite")}
+    return found
+
+
+def record(path: Path, workspace: Path, steps: Sequence[Step]) -> None:
+    async def recorded() -> None:
+        with ThreadPoolExecutor(1) as executor:
+            ledger = Ledger(path, executor)
+            await OpinionSteps(ledger, str(workspace.resolve())).add(steps, 1.0)
+            await ledger.close()
+
+    asyncio.run(recorded())
+
+
+@pytest.fixture
+def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
+    """Run two agents on one workspace, of which one has a socket."""
+    workspace = tmp_path / "workspace"
+    write_logs(workspace, LINES)
+    (workspace / "MEMORY.md").write_text("# Memory\n")
+    config = tmp_path / "config.json5"
+    agents = {
+        "defaults": {"workspace": str(workspace), "memorySearch": {"provider": "none"}},
+        "list": [
+            {"id": "alpha", "default": True, "sockets": [{"path": str(tmp_path / "alpha.sock")}]},
+            {"id": "beta", "sockets": [{"path": str(tmp_path / "beta.sock")}]},
+        ],
+    }
+    config.write_text(json.dumps({"agents": agents}))
+    with RunningDaemon(tmp_path, config, workspace) as running:
+        running.client().sync()
+        yield running
+
+
+def ctl(daemon: RunningDaemon, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*MEMORYCTL, *arguments], capture_output=True, text=True, env=daemon.env, timeout=60)
+
+
+def told(daemon: RunningDaemon, *arguments: str, expected: Exit = Exit.DONE) -> Any:
+    done = ctl(daemon, "opinions", *arguments, "--json")
+    assert done.returncode == expected, done.stderr + done.stdout
+    return json.loads(done.stdout)
+
+
+def planned() -> tuple[Step, ...]:
+    world = book(*LINES)
+    return plan_steps(world, OpinionLabels(world).told, (), run="r1")
+
+
+def test_opinions_are_listed_explained_and_replayed(daemon: RunningDaemon) -> None:
+    assert told(daemon, "list")["opinions"][0]["confidence"] == 0.7
+    steps = planned()
+    assert {step.evidence for step in steps if step.opinion == TEA_ID} == {
+        TEA_ID,
+        line_of(LINES[3][1]).id,
+    }, "what only one agent may see speaks for no opinion of all"
+    daemon.client().add_turn("Is there a ledger?", "Yes.", session="ledger", significance=0.0)
+    record(ledger_of(daemon), daemon.workspace, steps)
+    (listed,) = told(daemon, "list", "--entity", "PETER", "-k", "5")["opinions"]
+    assert (listed["id"], listed["confidence"], listed["base"]) == (TEA_ID, 0.65, 0.7)
+    assert (listed["supporting"], listed["opposing"], listed["lastUpdated"]) == (1, 1, "2026-01-03")
+    why = told(daemon, "why", TEA_ID[:6])
+    assert [(step["label"], step["before"], step["after"], step["citations"]) for step in why["steps"]] == [
+        ("reinforce", 0.7, 0.75, ["memory/2026-01-02.md#L5"]),
+        ("contradict", 0.75, 0.65, ["memory/2026-01-03.md#L5"]),
+    ]
+    assert why["steps"][1]["content"] == "drank coffee at seven"
+    shown = ctl(daemon, "opinions", "why", TEA_ID[:8]).stdout
+    assert "0.75 -> 0.65  contradict (its line says so)  2026-01-03" in shown
+    assert ctl(daemon, "opinions", "list").stdout.startswith("0.65  @Peter: prefers tea in the morning  +1 -1")
+    assert told(daemon, "replay") == {"equal": True, "opinions": 1, "steps": 2, "differing": []}
+
+
+def test_replay_tells_which_confidence_differs(daemon: RunningDaemon) -> None:
+    daemon.client().add_turn("Is there a ledger?", "Yes.", session="ledger", significance=0.0)
+    record(ledger_of(daemon), daemon.workspace, planned())
+    connection = apsw.Connection(str(ledger_of(daemon)))
+    connection.execute("UPDATE opinion_steps SET after = 0.6500000000000001 WHERE label = 'contradict'")
+    connection.close()
+    reply = told(daemon, "replay", expected=Exit.ERROR)
+    (one,) = reply["differing"]
+    assert (one["id"], one["after"], one["computedAfter"]) == (TEA_ID, 0.6500000000000001, 0.65)
+    assert "1 differ" in ctl(daemon, "opinions", "replay").stdout
+
+
+def test_agent_sees_no_opinion_and_no_evidence_of_another(daemon: RunningDaemon, tmp_path: Path) -> None:
+    daemon.client().add_turn("Is there a ledger?", "Yes.", session="ledger", significance=0.0)
+    record(ledger_of(daemon), daemon.workspace, planned())
+    key = "agent:{}:telegram:direct:42"
+    with Client(tmp_path / "alpha.sock") as alpha, Client(tmp_path / "beta.sock") as beta:
+        mine = alpha.opinions(session_key=key.format("alpha"))
+        assert [one["id"] for one in mine["opinions"]] == [TEA_ID]
+        with pytest.raises(NotFound):
+            alpha.why_opinion(SECRET_ID, session_key=key.format("alpha"))
+        assert "ultramarin" not in str(alpha.why_opinion(TEA_ID, session_key=key.format("alpha")))
+        theirs = beta.opinions(session_key=key.format("beta"))
+        assert {one["id"] for one in theirs["opinions"]} == {TEA_ID, SECRET_ID}
+        assert beta.why_opinion(SECRET_ID, session_key=key.format("beta"))["confidence"] == 0.95
+        assert alpha.replay_opinions(session_key=key.format("alpha"))["opinions"] == 1
+
+
+def test_what_names_no_opinion_or_several_is_told(daemon: RunningDaemon) -> None:
+    with daemon.client() as client:
+        for name in ("ffffffff", TEA_ID[:3], "../../etc", "a/b", "%"):
+            with pytest.raises(NotFound):
+                client.why_opinion(name)
+        assert ctl(daemon, "opinions", "why", "nothing").returncode == Exit.NOTHING_FOUND
+        assert ctl(daemon, "opinions", "list", "--entity", "Nobody").returncode == Exit.NOTHING_FOUND

@@ -1,0 +1,84 @@
+"""`memoryctl recall`: what a person and a script are told, on paper and by exit codes."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memoryd.wire import Exit
+from tests.daemon import RunningDaemon, write_config
+
+MEMORYCTL = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
+
+LOG = """# Thursday
+
+## Retain
+
+- W @Peter: Peter is in Marrakech until Monday.
+- O(c=0.9) @Peter: Peter prefers concise replies in chat.
+- B @Heron: I mended the gauge at the weir with copper wire.
+"""
+OLDER = "# Monday\n\n## Retain\n\n- W @Door: The door code of the mill is 4172.\n"
+NEWER = "# Friday\n\n## Retain\n\n- W @Door: The door code of the mill is 9031.\n"
+
+
+def write_notes(folder: Path) -> Path:
+    (folder / "memory").mkdir(parents=True)
+    (folder / "MEMORY.md").write_text("# Memory\n\n- The gateway runs on alder.\n")
+    for day, text in (("2025-11-27", LOG), ("2025-10-06", OLDER), ("2025-11-14", NEWER)):
+        (folder / "memory" / f"{day}.md").write_text(text)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
+    home = tmp_path_factory.mktemp("recalled")
+    workspace = write_notes(home / "ws")
+    with RunningDaemon(home, write_config(home, workspace, None), workspace) as running:
+        running.client().sync()
+        yield running
+
+
+def memoryctl(daemon: RunningDaemon, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*MEMORYCTL, *arguments], capture_output=True, text=True, env=daemon.env, timeout=60)
+
+
+def test_a_reader_is_told_when_scores_do_not_give_the_order(daemon: RunningDaemon) -> None:
+    by_version = memoryctl(daemon, "recall", "door code of the mill 4172")
+    assert "the scores do not give this order" in by_version.stderr
+    assert "the scores" not in memoryctl(daemon, "recall", "copper wire gauge", "-k", "1").stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["which replies does Peter prefer"], Exit.DONE),
+        (["quantum chromodynamics lattice"], Exit.NOTHING_FOUND),
+        (["which replies does Peter prefer", "--strict"], Exit.DONE),
+        (["which replies does Peter prefer", "--since", "neverday"], Exit.ERROR),
+        ([" "], Exit.USAGE),
+    ],
+)
+def test_exit_code_tells_a_script(daemon: RunningDaemon, words: list[str], code: Exit) -> None:
+    assert memoryctl(daemon, "recall", *words).returncode == code
+
+
+def test_strict_says_that_a_part_was_missing(tmp_path: Path) -> None:
+    workspace = write_notes(tmp_path / "ws")
+    config = write_config(tmp_path, workspace, tmp_path / "missing.gguf")
+    with RunningDaemon(tmp_path, config, workspace) as running:
+        running.client().sync()
+        asked = ("recall", "which replies does Peter prefer")
+        assert memoryctl(running, *asked).returncode == Exit.DONE
+        assert memoryctl(running, *asked, "--strict").returncode == Exit.INCOMPLETE
+
+
+def test_bundle_is_printed_for_a_prompt(daemon: RunningDaemon) -> None:
+    printed = memoryctl(daemon, "recall", "which replies does Peter prefer", "--bundle")
+    assert printed.stdout.startswith("<core-memory>\n")
+    assert "Peter prefers concise replies in chat." in printed.stdout
+    assert "MEMORY.md: " in printed.stderr
+    small = memoryctl(daemon, "recall", "which replies does Peter prefer", "--budget", "1")
+    assert (small.stdout, small.returncode) == ("", Exit.DONE)

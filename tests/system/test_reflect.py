@@ -1,0 +1,362 @@
+"""Reflect and its proposals with the real daemon: by socket, by command, by the clock, and where nothing is written."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memoryd.errors import Denied, InvalidRequest, NotFound
+from memoryd.wire import Exit
+from tests.daemon import RunningDaemon, write_config
+from tests.sweeps import whole_or
+from tests.waiting import eventually
+
+MEMORYCTL = Path(sys.executable).parent / "memoryctl"
+SINCE = "2026-10-01"
+NOTES = {
+    "MEMORY.md": "# Memory\n\n- Peter: The gate code is 1234.\n",
+    "memory/2026-10-01.md": "# Thursday\n\n## Retain\n- W @Peter: The gate code is 1234.\n"
+    "- B @Wren: I mended the torn cable.\n- O(c=0.6) @Peter: Peter prefers trains to planes.\n",
+    "memory/2026-10-02.md": "## Retain\n- B @Wren: I replaced a torn cable.\n"
+    "- entity(pin) @Peter: Peter is allergic to nuts.\n",
+    "memory/2026-10-03.md": "## Retain\n- W @Peter: The gate code is 4711.\n- B @Wren: Another torn cable was found.\n"
+    "- O @Peter: Peter prefers trains to planes.\n- W(scope=agent:other) @Peter: Peter earns 4000.\n",
+    "memory/2026-10-04.md": "# Sunday\n\nPeter moved to the house at the river in Graz with his dog.\n",
+    "bank/entities/wren.md": "---\naliases: [the server]\n---\n# Wren\n\nMine.\n\n"
+    "<!-- memoryd:begin -->\n<!-- memoryd:end -->\n\nMine as well.\n",
+}
+
+LINES = [
+    "- W @X: The gate code is 1.",
+    "- W @X: The gate code is 2.",
+    "- W @X @Y: X meets Y.",
+    "- O(c=0.3) @X: X likes tea.",
+    "- O @X: X likes tea.",
+    "- O @X: X does not like tea.",
+    "- B @X: I mended the fence of X.",
+    "- B @Y: I painted the fence of Y, <!-- memoryd:end -->",
+    "- entity(pin) @[Big X]: X is big.\n    And old.",
+    "- W(scope=agent:a) @X: secret.",
+    "- preference @王芳: 王芳喜欢茶。",
+    "no bullet at all",
+]
+PAGES = [
+    "# X\n\nMine.\n",
+    "",
+    "---\naliases: [Xaver]\n---\n# X\n<!-- memoryd:begin -->\n<!-- memoryd:end -->\nMine\x0c too.",
+    "<!-- memoryd:begin -->\nold\n<!-- memoryd:end -->",
+    "# X\n<!-- memoryd:end -->\n",
+    "a\n\n<!-- memoryd:begin -->\n```\n<!-- memoryd:end -->\n\n```\nMine\n```\n",
+]
+
+
+def write_notes(root: Path, notes: dict[str, str] = NOTES) -> Path:
+    for path, text in notes.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    return root
+
+
+def notes_in(root: Path) -> dict[str, str]:
+    return {str(path.relative_to(root)): path.read_text() for path in sorted(root.rglob("*.md"))}
+
+
+def begun(home: Path, notes: dict[str, str] = NOTES, **memory: object) -> RunningDaemon:
+    workspace = write_notes(home / "workspace", notes)
+    return RunningDaemon(home, write_config(home, workspace, None, memory=memory), workspace)
+
+
+@pytest.fixture
+def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
+    with begun(tmp_path) as running:
+        yield running
+
+
+def memoryctl(daemon: RunningDaemon, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([MEMORYCTL, *arguments], capture_output=True, text=True, env=daemon.env, timeout=60)
+
+
+def of_kind(daemon: RunningDaemon, kind: str) -> dict[str, Any]:
+    found = [one for one in daemon.client().proposals()["proposals"] if one["kind"] == kind]
+    assert len(found) == 1, found
+    return dict(found[0])
+
+
+def test_pages_are_written_between_the_markers_and_nowhere_else(daemon: RunningDaemon) -> None:
+    client = daemon.client()
+    reply = client.reflect(SINCE)
+    assert set(reply["pages"]) == {
+        "bank/entities/peter.md",
+        "bank/entities/wren.md",
+        "bank/world.md",
+        "bank/experience.md",
+        "bank/opinions.md",
+    }
+    assert not reply["refusals"]
+    wren = (daemon.workspace / "bank/entities/wren.md").read_text()
+    head, _, rest = NOTES["bank/entities/wren.md"].partition("<!-- memoryd:begin -->")
+    assert wren.startswith(head)
+    assert wren.endswith(rest.removeprefix("\n"))
+    assert "[memory/2026-10-01.md#L5](../../memory/2026-10-01.md#L5 " in wren
+    peter = (daemon.workspace / "bank/entities/peter.md").read_text()
+    assert peter.index("The gate code is 4711.") < peter.index("until then, 2026-10-01: The gate code is 1234.")
+    assert "4000" not in "".join(notes_in(daemon.workspace / "bank").values())
+    assert (
+        "0.65, 2026-10-03, @Peter: Peter prefers trains to planes."
+        in (daemon.workspace / "bank/opinions.md").read_text()
+    )
+
+
+def test_second_run_changes_nothing(daemon: RunningDaemon) -> None:
+    client = daemon.client()
+    client.reflect(SINCE)
+    before, queue = notes_in(daemon.workspace), client.proposals(None)
+    again = client.reflect(SINCE)
+    assert (again["pages"], again["steps"], again["proposals"]) == ([], 0, [])
+    assert notes_in(daemon.workspace) == before
+    assert client.proposals(None) == queue
+
+
+def test_lines_below_the_markers_of_their_own_page_are_cited_where_they_stand_after_the_run(tmp_path: Path) -> None:
+    below = "- O @Wren: Wren is the best machine.\n- O @Wren: Wren is too loud.\n"
+    notes = NOTES | {"bank/opinions.md": f"# Opinions\n\n<!-- memoryd:begin -->\n<!-- memoryd:end -->\n\n{below}"}
+    with begun(tmp_path, notes) as daemon:
+        client, page = daemon.client(), daemon.workspace / "bank/opinions.md"
+        client.reflect(SINCE)
+        line = page.read_text().splitlines().index("- O @Wren: Wren is too loud.") + 1
+        assert f"Wren is too loud. [bank/opinions.md#L{line}]" in page.read_text()
+        assert f"[bank/opinions.md#L{line}]" in (daemon.workspace / "bank/entities/wren.md").read_text()
+        assert page.read_text().endswith(f"\n{below}")
+        assert client.reflect(SINCE)["pages"] == []
+
+
+def test_pages_do_not_hang_on_the_ledger_but_for_confidences(tmp_path: Path) -> None:
+    with begun(tmp_path, NOTES | {"bank/world.md": "# World\n\n- @Wren: Wren is grey.\n"}) as daemon:
+        client = daemon.client()
+        client.reflect(SINCE)
+        before = notes_in(daemon.workspace / "bank")
+        daemon.stop()
+        for ledger in daemon.state.rglob("ledger.sqlite*"):
+            ledger.unlink()
+        daemon.start()
+        again = daemon.client()
+        again.sync()
+        reply = again.reflect(SINCE)
+        assert reply["steps"] == 1, "evidence is counted anew"
+        assert notes_in(daemon.workspace / "bank") == before
+
+
+@settings(max_examples=whole_or(8, 60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(lines=st.lists(st.sampled_from(LINES), max_size=12), page=st.sampled_from(PAGES))
+def test_any_notes_reflected_twice_are_as_reflected_once(daemon: RunningDaemon, lines: list[str], page: str) -> None:
+    client = daemon.client()
+    write_notes(
+        daemon.workspace,
+        {
+            "memory/2026-10-05.md": "## Retain\n" + "\n".join(lines[::2]) + "\n",
+            "memory/2026-10-06.md": "## Retain\n" + "\n".join(lines[1::2]) + "\n",
+            "bank/entities/x.md": page,
+        },
+    )
+    client.reflect(SINCE, allow_loss=True)
+    before, queue = notes_in(daemon.workspace), client.proposals(None)
+    again = client.reflect(SINCE, allow_loss=True)
+    assert (again["pages"], again["steps"], again["proposals"]) == ([], 0, [])
+    assert (notes_in(daemon.workspace), client.proposals(None)) == (before, queue)
+    kept = before["bank/entities/x.md"]
+    if "memoryd:begin" not in page or "memoryd:end" not in page:
+        assert kept == page
+    else:
+        head, tail = page.split("<!-- memoryd:begin -->")[0], page.split("<!-- memoryd:end -->")[-1]
+        assert kept.startswith(head)
+        assert kept.endswith(tail)
+
+
+def test_dry_run_tells_the_same_and_writes_nothing(daemon: RunningDaemon) -> None:
+    client, before = daemon.client(), notes_in(daemon.workspace)
+    told = client.reflect(SINCE, dry_run=True)
+    assert notes_in(daemon.workspace) == before
+    assert client.proposals(None)["total"] == 0
+    done = client.reflect(SINCE)
+    for key in ("pages", "steps", "proposals", "refusals"):
+        assert told[key] == done[key]
+
+
+def test_proposals_are_accepted_undone_and_rejected_for_good(daemon: RunningDaemon) -> None:
+    client, core = daemon.client(), daemon.workspace / "MEMORY.md"
+    client.reflect(SINCE)
+    stale, pinned = of_kind(daemon, "core-out"), of_kind(daemon, "core-in")
+    done = client.accept_proposal(stale["id"])
+    assert core.read_text() == "# Memory\n\n- Peter: The gate code is 4711.\n"
+    assert done["state"] == "accepted"
+    assert done["change"]
+    client.accept_proposal(pinned["id"][:6])
+    assert core.read_text().endswith("- Peter is allergic to nuts.\n")
+    observation = of_kind(daemon, "observation")
+    assert "torn" in observation["diff"] or "cable" in observation["diff"]
+    client.reject_proposal(observation["id"])
+    assert not client.reflect(SINCE)["proposals"]
+    for name in (stale["id"], observation["id"]):
+        with pytest.raises(InvalidRequest, match=r"is (accepted|rejected)"):
+            client.accept_proposal(name)
+    with pytest.raises(NotFound):
+        client.proposal("0000")
+
+
+def test_proposal_whose_fact_is_superseded_deleted_or_private_is_withdrawn_with_its_words(
+    daemon: RunningDaemon,
+) -> None:
+    client, core, log = daemon.client(), daemon.workspace / "MEMORY.md", daemon.workspace / "memory/2026-10-06.md"
+    facts = {
+        "gone": "- W(i=0.9) @Ida: Ida keeps bees in tangogarden.\n",
+        "newer": "- W(i=0.9) @Ada: Ada has 3 hives at foxtrothill.\n",
+    }
+    log.write_text("## Retain\n" + "".join(facts.values()))
+    private = daemon.workspace / "memory/2026-10-07.md"
+    private.write_text("## Retain\n- W(i=0.9) @Pia: Pia is paid by the limalake club.\n")
+    client.sync()
+    client.reflect(SINCE)
+    kept = {word: one["id"] for word in ("tangogarden", "foxtrothill", "limalake") for one in opened(daemon, word)}
+    assert len(kept) == 3
+    log.write_text("## Retain\n" + facts["newer"])
+    newest = daemon.workspace / "memory/2026-10-08.md"
+    newest.write_text("## Retain\n- W(i=0.9) @Ada: Ada has 5 hives at foxtrothill.\n")
+    private.write_text("---\nmemory: false\n---\n" + private.read_text())
+    client.sync()
+    before = core.read_text()
+    for name in kept.values():
+        with pytest.raises(InvalidRequest, match="is outdated"):
+            client.accept_proposal(name)
+        assert not client.proposal(name)["diff"]
+    assert core.read_text() == before
+    assert "limalake" not in str(client.proposals(None))
+    client.reflect(SINCE, allow_loss=True)
+    (current,) = opened(daemon, "foxtrothill")
+    client.accept_proposal(current["id"])
+    assert core.read_text().count("foxtrothill") == 1
+    private.write_text(private.read_text().removeprefix("---\nmemory: false\n---\n"))
+    client.sync()
+    client.reflect(SINCE)
+    assert opened(daemon, "limalake")[0]["id"] == kept["limalake"], "once it may be told it is proposed again"
+
+
+def opened(daemon: RunningDaemon, word: str) -> list[dict[str, Any]]:
+    found = [daemon.client().proposal(one["id"]) for one in daemon.client().proposals()["proposals"]]
+    return [dict(one) for one in found if word in one["diff"] and one["kind"] == "core-in"]
+
+
+def test_accepted_proposal_follows_its_lines_or_is_outdated(daemon: RunningDaemon) -> None:
+    client, core = daemon.client(), daemon.workspace / "MEMORY.md"
+    client.reflect(SINCE)
+    stale, pinned = of_kind(daemon, "core-out"), of_kind(daemon, "core-in")
+    core.write_text("A line above.\n\n" + core.read_text())
+    client.accept_proposal(stale["id"])
+    assert core.read_text() == "A line above.\n\n# Memory\n\n- Peter: The gate code is 4711.\n"
+    core.write_text("Something else.\n")
+    with pytest.raises(InvalidRequest, match="no longer clear"):
+        client.accept_proposal(pinned["id"])
+    assert core.read_text() == "Something else.\n"
+    assert client.proposal(pinned["id"])["state"] == "outdated"
+
+
+def test_page_that_would_lose_what_it_told_stays_until_that_is_allowed(daemon: RunningDaemon) -> None:
+    client, page = daemon.client(), daemon.workspace / "bank/entities/wren.md"
+    client.reflect(SINCE)
+    before = page.read_text()
+    (daemon.workspace / "memory/2026-10-02.md").unlink()
+    eventually(lambda: "memory/2026-10-02.md" in str(client.reflect(SINCE, dry_run=True)["refusals"]))
+    refused = client.reflect(SINCE)["refusals"]
+    assert "bank/entities/wren.md" in [one["path"] for one in refused]
+    assert page.read_text() == before
+    assert "bank/entities/wren.md" in client.reflect(SINCE, allow_loss=True)["pages"]
+    assert "2026-10-02" not in page.read_text()
+
+
+def test_markers_that_were_taken_out_are_put_back_by_a_proposal_alone(daemon: RunningDaemon) -> None:
+    client, page = daemon.client(), daemon.workspace / "bank/entities/wren.md"
+    page.write_text("# Wren\n\nMine.\n")
+    reply = client.reflect(SINCE)
+    assert [one["path"] for one in reply["refusals"]] == ["bank/entities/wren.md"]
+    assert page.read_text() == "# Wren\n\nMine.\n"
+    assert not client.reflect(SINCE)["refusals"], "of a proposal that waits it is told once"
+    client.accept_proposal(of_kind(daemon, "markers")["id"])
+    assert "bank/entities/wren.md" in client.reflect(SINCE)["pages"]
+    assert page.read_text().startswith("# Wren\n\nMine.\n\n<!-- memoryd:begin -->\n")
+
+
+def test_broken_markers_are_told_with_their_line(daemon: RunningDaemon) -> None:
+    page = daemon.workspace / "bank/entities/wren.md"
+    page.write_text("# Wren\n\n<!-- memoryd:begin -->\n\nMine.\n")
+    refusals = daemon.client().reflect(SINCE)["refusals"]
+    assert [one["path"] for one in refusals] == ["bank/entities/wren.md"]
+    assert refusals[0]["why"].startswith("line 3: ")
+    assert "reflect left bank/entities/wren.md as it was" in str(daemon.client().status())
+    daemon.stop()
+    daemon.start()
+    eventually(lambda: "reflect left bank/entities/wren.md as it was" in str(daemon.client().status()))
+    assert page.read_text() == "# Wren\n\n<!-- memoryd:begin -->\n\nMine.\n"
+
+
+def test_read_only_writes_no_byte_and_still_tells(tmp_path: Path) -> None:
+    with begun(tmp_path, readOnly=True) as daemon:
+        client, before = daemon.client(), notes_in(daemon.workspace)
+        assert client.reflect(SINCE, dry_run=True)["pages"]
+        with pytest.raises(Denied):
+            client.reflect(SINCE)
+        for decide in (client.accept_proposal, client.reject_proposal):
+            with pytest.raises(Denied):
+                decide("0123456789ab")
+        assert notes_in(daemon.workspace) == before
+
+
+def test_schedule_that_was_slept_through_is_caught_up_once(tmp_path: Path) -> None:
+    # a time of day that is not now, so that a run can only be one that was missed
+    missed = (datetime.now(UTC) - timedelta(hours=6)).strftime("%H:%M")
+    with begun(tmp_path, reflect={"schedule": missed}, timezone="UTC") as daemon:
+        page = daemon.workspace / "bank/world.md"
+        eventually(page.exists)
+        eventually(lambda: "reflected" in daemon.log.read_text())
+        page.unlink()
+        daemon.stop()
+        daemon.start()
+        daemon.client().sync()
+        assert not page.exists()
+
+
+def test_commands(daemon: RunningDaemon) -> None:
+    dry = memoryctl(daemon, "reflect", "--since", SINCE, "--dry-run")
+    assert dry.returncode == Exit.DONE, dry.stderr
+    assert dry.stdout.startswith("would write 5 pages")
+    assert memoryctl(daemon, "reflect", "--since", "soon").returncode == Exit.ERROR
+    done = json.loads(memoryctl(daemon, "reflect", "--since", SINCE, "--json").stdout)
+    listed = memoryctl(daemon, "proposals", "list")
+    assert {line.split()[0] for line in listed.stdout.splitlines()} == {one["id"] for one in done["proposals"]}
+    stale = of_kind(daemon, "core-out")
+    shown = memoryctl(daemon, "proposals", "show", stale["id"])
+    assert "+- Peter: The gate code is 4711.\n" in shown.stdout
+    accepted = memoryctl(daemon, "proposals", "accept", stale["id"])
+    assert accepted.stdout == f"{stale['id']} accepted: MEMORY.md\n"
+    assert "memoryctl undo" in accepted.stderr
+    assert memoryctl(daemon, "proposals", "reject", stale["id"]).returncode == Exit.ERROR
+    assert memoryctl(daemon, "proposals", "show", "0000").returncode == Exit.NOTHING_FOUND
+    states = json.loads(memoryctl(daemon, "proposals", "list", "--state", "all", "--json").stdout)
+    assert {one["state"] for one in states["proposals"]} == {"open", "accepted"}
+
+
+def test_undone_block_of_memories_leaves_the_heading_of_those_below_it(daemon: RunningDaemon) -> None:
+    client, log = daemon.client(), daemon.workspace / "memory/2026-10-04.md"
+    client.reflect(SINCE)
+    before = log.read_text()
+    change = client.accept_proposal(of_kind(daemon, "retain")["id"])["change"]
+    log.write_text(f"{log.read_text()}- W @Peter: Peter sold the dog.\n")
+    client.undo(change)
+    assert log.read_text() == f"{before}\n## Retain\n- W @Peter: Peter sold the dog.\n"
+    client.sync()
+    assert "Peter sold the dog." in [one["content"] for one in client.recall("sold the dog")["results"]]

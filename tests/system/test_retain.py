@@ -1,0 +1,225 @@
+"""Memories that are stated to the real daemon: a bullet in today's log, found when the reply comes."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from memoryd.errors import Denied, InvalidRequest, TooLarge
+from memoryd.wire import Exit
+from tests.daemon import RunningDaemon, write_config
+from tests.system.over_socket import send
+
+MEMORYCTL = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
+ZONE = "Pacific/Kiritimati"
+SECRET = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
+
+
+@pytest.fixture
+def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    config = write_config(tmp_path, workspace, None, memory={"timezone": ZONE})
+    with RunningDaemon(tmp_path, config, workspace) as running:
+        running.client().sync()
+        yield running
+
+
+def log_of(daemon: RunningDaemon) -> Path:
+    return daemon.workspace / "memory" / f"{datetime.now(ZoneInfo(ZONE)):%Y-%m-%d}.md"
+
+
+def memoryctl(daemon: RunningDaemon, *arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*MEMORYCTL, *arguments], capture_output=True, text=True, env=daemon.env, input=given, check=False, timeout=60
+    )
+
+
+def found(daemon: RunningDaemon, words: str) -> list[Any]:
+    return list(daemon.client().search(words)["results"])
+
+
+def test_a_memory_is_found_when_the_reply_comes(daemon: RunningDaemon) -> None:
+    with daemon.client() as memory:
+        reply = memory.retain("W @Peter: grows quinces in Zwettl")
+        assert reply["created"]
+        assert reply["searchable"]
+        assert log_of(daemon).read_text() == "## Retain\n- W @Peter: grows quinces in Zwettl\n"
+        assert reply["citation"] == f"memory/{log_of(daemon).name}#L2@{reply['id'][:8]}"
+        (hit,) = memory.search("quinces Zwettl")["results"]
+        assert (hit["path"], hit["startLine"]) == (reply["path"], reply["line"])
+        again = memory.retain("- W @Peter: grows quinces in Zwettl")
+        assert not again["created"]
+        assert again["change"] is None
+        assert (again["id"], again["citation"]) == (reply["id"], reply["citation"])
+
+
+def test_text_of_several_lines_is_one_memory(daemon: RunningDaemon) -> None:
+    text = "said\n## Retain\n- W @Bank: the password is new\n<!-- memoryd:begin -->\n---\n```\n\x1b[2J\u202eover"
+    with daemon.client() as memory:
+        reply = memory.retain(text, kind="fact", entities=["Bank"])
+        after = memory.retain("B: after it")
+    assert len(reply["memories"]) == 1
+    assert reply["notes"]
+    lines = log_of(daemon).read_text().split("\n")
+    assert lines[0] == "## Retain"
+    assert [line for line in lines[1:] if line and not line.startswith("    ")] == [
+        "- fact @Bank: said",
+        "- B: after it",
+    ]
+    assert after["line"] == lines.index("- B: after it") + 1
+    assert "\x1b" not in log_of(daemon).read_text()
+
+
+def test_bullets_of_standard_input_are_retained_at_once(daemon: RunningDaemon) -> None:
+    given = "- W @Anna: moved to Graz\n    in spring\n- O(c=0.7) @Anna: likes trams\n"
+    result = memoryctl(daemon, "retain", "-", given=given)
+    assert result.returncode == Exit.DONE, result.stderr
+    assert result.stdout.count("retained") == 2
+    assert log_of(daemon).read_text() == f"## Retain\n{given}"
+
+
+def test_remember_makes_a_note_of_importance(daemon: RunningDaemon) -> None:
+    assert memoryctl(daemon, "retain", "- W @Boiler: hums, -e or not").returncode == Exit.DONE
+    assert memoryctl(daemon, "remember", "the boiler is serviced in May", "-e", "Boiler").returncode == Exit.DONE
+    assert (
+        log_of(daemon).read_text()
+        == "## Retain\n- W @Boiler: hums, -e or not\n- note(i=0.8) @Boiler: the boiler is serviced in May\n"
+    )
+
+
+def test_what_is_nearly_a_memory_is_refused(daemon: RunningDaemon) -> None:
+    result = memoryctl(daemon, "retain", "0(c=0.9): prefers tea")
+    assert result.returncode == Exit.ERROR
+    assert "did you mean" in result.stderr
+    with daemon.client() as memory:
+        with pytest.raises(InvalidRequest, match="kind"):
+            memory.retain("tea", kind="drink")
+        with pytest.raises(TooLarge):
+            memory.retain("t" * 5_000)
+        with pytest.raises(InvalidRequest):
+            memory.retain("tea", at="yesterday")
+        with pytest.raises(InvalidRequest):
+            memory.retain("tea", scope="everybody")
+    assert not log_of(daemon).exists()
+
+
+def test_the_owners_secret_stays_as_it_was_said(daemon: RunningDaemon) -> None:
+    result = memoryctl(daemon, "retain", f"the key is {SECRET}")
+    assert SECRET in log_of(daemon).read_text()
+    assert "secret" in result.stderr
+    assert SECRET not in daemon.log.read_text()
+
+
+def test_a_session_states_for_its_own_agent_alone(daemon: RunningDaemon) -> None:
+    key = "agent:main:telegram:direct:42"
+    with daemon.client() as memory:
+        with pytest.raises(InvalidRequest, match="itself"):
+            memory.retain("tea", scope="global", session_key=key)
+        with pytest.raises(InvalidRequest, match="itself"):
+            memory.retain("W(scope=agent:other): tea", session_key=key)
+        with pytest.raises(Denied):
+            memory.retain("tea", session_key="agent:main:telegram:group:7")
+        memory.retain(f"the key is {SECRET}", scope="agent:main", session_key=key)
+    assert SECRET not in log_of(daemon).read_text()
+    assert "- W(scope=agent:main, from=agent): the key is " in log_of(daemon).read_text()
+
+
+def test_nothing_is_written_where_nothing_may_be(tmp_path: Path) -> None:
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    config = write_config(tmp_path, workspace, None, memory={"readOnly": True})
+    with RunningDaemon(tmp_path, config, workspace) as running:
+        running.client().sync()
+        reply = send(running.socket, "POST", "/v1/retain", {"text": "W: tea"})
+        assert reply.status == 403
+        assert reply.json["error"]["code"] == "denied"
+    assert list(workspace.iterdir()) == []
+
+
+def test_what_was_written_is_listed_and_taken_back(daemon: RunningDaemon) -> None:
+    with daemon.client() as memory:
+        reply = memory.retain("W @Peter: grows quinces")
+        memory.retain("W @Anna: grows pears", session_key="agent:main:telegram:direct:42")
+        (by_agent,) = memory.changes(by="agent:main")["changes"]
+        assert (by_agent["agent"], by_agent["by"]) == ("main", "retain")
+        assert len(memory.changes(since="1d", path=reply["path"])["changes"]) == 2
+        assert memory.changes(by="core")["changes"] == []
+        with pytest.raises(InvalidRequest):
+            memory.changes(by="nobody")
+        dry = memoryctl(daemon, "undo", str(reply["change"]), "--dry-run")
+        assert "+ - W @Peter: grows quinces" in dry.stdout
+        assert "Peter" in log_of(daemon).read_text()
+        assert memoryctl(daemon, "undo", str(reply["change"])).returncode == Exit.DONE
+        assert "Peter" not in log_of(daemon).read_text()
+        assert "Anna" in log_of(daemon).read_text()
+    listed = memoryctl(daemon, "changes")
+    assert listed.returncode == Exit.DONE
+    assert "undone" in listed.stdout
+    assert memoryctl(daemon, "undo", "4711").returncode == Exit.NOTHING_FOUND
+    assert memoryctl(daemon, "undo").returncode == Exit.USAGE
+
+
+def test_a_day_keeps_its_heading_while_memories_stand_below_it(daemon: RunningDaemon) -> None:
+    with daemon.client() as memory:
+        log_of(daemon).unlink(missing_ok=True)
+        first, second = memory.retain("W: the first of the day"), memory.retain("W: the second of the day")
+        assert memory.undo(first["change"])
+        assert log_of(daemon).read_text() == "## Retain\n- W: the second of the day\n"
+        assert [one["content"] for one in memory.recall("second of the day")["results"]][:1] == [
+            "the second of the day"
+        ]
+        (again,) = [one["by"] for one in memory.changes(by="undo", limit=1)["changes"]]
+        assert again == "undo"
+        memory.undo(second["change"])
+        assert log_of(daemon).read_text() == "## Retain\n"
+
+
+def test_what_is_not_taken_of_a_repeated_statement_is_said(daemon: RunningDaemon) -> None:
+    with daemon.client() as memory:
+        first = memory.retain("W @Peter: the badge is blue")
+        assert memory.retain("W @Peter: the badge is blue")["notes"] == []
+        again = memory.retain("O(c=0.9, pin) @Peter: the badge is blue")
+        assert again["id"] == first["id"]
+        assert not again["created"]
+        (note,) = again["notes"]
+    assert note == (
+        f"it stands at {first['path']}#L{first['line']} already, and kind, c, pin of that line stay as they are: "
+        "edit it to change that"
+    )
+
+
+def test_citations_as_they_are_told_can_be_verified_read_and_forgotten(daemon: RunningDaemon) -> None:
+    with daemon.client() as memory:
+        retained = memory.retain("W @Quill: the quill lies in the blue drawer")["citation"]
+        (item,) = [one for one in memory.recall("blue drawer quill")["results"] if one.get("id")][:1]
+        assert item["citation"] == retained == f"{item['source']}@{item['id'][:8]}"
+        assert memory.verify(retained)["state"] == "verified"
+    assert retained in memoryctl(daemon, "recall", "blue drawer quill").stdout
+    assert memoryctl(daemon, "get", retained).stdout.strip() == "- W @Quill: the quill lies in the blue drawer"
+    assert memoryctl(daemon, "forget", retained, "--yes").returncode == Exit.DONE
+    assert "blue drawer" not in log_of(daemon).read_text()
+    assert daemon.client().verify(retained)["state"] != "verified"
+
+
+def test_sessions_of_questions_and_answers_are_listed_as_written(daemon: RunningDaemon) -> None:
+    with daemon.client() as memory:
+        memory.add_turn("Where is the lantern?", "In the hall.", session="lantern")
+        reply = memory.changes(by="qa")
+        assert reply["changes"] == []
+        told = {one["session"]: (one["turns"], one["undo"]) for one in reply["sessions"]}
+        assert told["session:lantern"] == (1, "sessions forget session:lantern")
+        assert memory.changes(by="qa", path="session:none")["sessions"] == []
+        assert memory.changes(by="retain")["sessions"] == []
+        with pytest.raises(InvalidRequest, match="since"):
+            memory.changes(by="qa", since="nonsense")
+    listed = memoryctl(daemon, "changes", "--by", "qa")
+    assert listed.returncode == Exit.DONE
+    assert "memoryctl sessions forget session:lantern" in listed.stdout
+    refused = memoryctl(daemon, "undo", "session:lantern")
+    assert (refused.returncode, "sessions forget session:lantern" in refused.stderr) == (Exit.USAGE, True)

@@ -1,0 +1,129 @@
+"""An agent learns nothing of what is for others by what it pins, by pages that reflect wrote, and by names."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from memoryd.client import Client
+from memoryd.errors import Denied
+from tests.daemon import RunningDaemon
+from tests.unit.domain.memories.test_scoped_items import HEADS, MEANT
+
+LOG = "memory/2025-11-27.md"
+KEY = "agent:b:main"
+NOTE = """## Retain
+- W(i=0.9) @Pia: The privatetango code is 4711
+- W(i=0.9) @Pia: The harbour is frozen
+- W(i=0.9,scope=agent:a) @MainSecret: lives in the attic
+"""
+
+
+@pytest.fixture
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
+    home = tmp_path_factory.mktemp("others")
+    workspace = home / "workspace"
+    (workspace / "memory").mkdir(parents=True)
+    (workspace / LOG).write_text(NOTE)
+    listed = [{"id": name, "sockets": [{"path": str(home / "run" / f"{name}.sock")}]} for name in "ab"]
+    defaults = {"workspace": str(workspace), "memorySearch": {"provider": "none"}}
+    config = home / "config.json5"
+    config.write_text(json.dumps({"agents": {"defaults": defaults, "list": listed}}))
+    with RunningDaemon(home, config, workspace) as running:
+        running.client().sync()
+        yield running
+
+
+def agent(daemon: RunningDaemon, name: str = "b") -> Client:
+    return Client(daemon.home / "run" / f"{name}.sock")
+
+
+def test_an_agent_pins_nothing(daemon: RunningDaemon) -> None:
+    """What is pinned stands before every session of every agent, as the core files do."""
+    before = (daemon.workspace / "memory").iterdir()
+    names = sorted(path.name for path in before)
+    with agent(daemon) as b:
+        for text in ("W(pin) @Peter: obey", "W(pin,scope=agent:b): obey", "O(i=1, pin): obey"):
+            with pytest.raises(Denied, match="owner"):
+                b.retain(text, session_key=KEY)
+        assert sorted(path.name for path in (daemon.workspace / "memory").iterdir()) == names
+        assert b.retain("W(i=1) @Peter: sleeps late", session_key=KEY)["memories"]
+    assert daemon.client().retain("W(pin) @Peter: is allergic to walnuts", agent="a")["memories"]
+
+
+@pytest.mark.parametrize("change", [("i=0.9) @Pia: The private", "i=0.9,scope=agent:a) @Pia: The private"), (NOTE, "")])
+def test_a_page_tells_no_line_that_may_be_told_no_more(daemon: RunningDaemon, change: tuple[str, str]) -> None:
+    client = daemon.client()
+    client.reflect(agent="a", since="9000d")
+    with agent(daemon) as b:
+        for page in ("bank/entities/pia.md", "bank/world.md"):
+            assert "privatetango" in b.get(page, session_key=KEY)["text"]
+        (daemon.workspace / LOG).write_text(NOTE.replace(*change))
+        client.sync()
+        for page in ("bank/entities/pia.md", "bank/world.md"):
+            text = b.get(page, session_key=KEY)["text"]
+            assert "privatetango" not in text
+            assert ("The harbour is frozen" in text) == bool(change[1])
+            assert "privatetango" in client.get(page, agent="a")["text"]
+
+
+def test_a_name_that_only_lines_of_others_hold_is_like_one_that_is_nowhere(daemon: RunningDaemon) -> None:
+    with agent(daemon) as b:
+        told = []
+        for name in ("MainSecret", "NoSuchName"):
+            given = b.recall("s", entity=name, session_key=KEY)
+            asked = b.recall(f"{name} harbour", session_key=KEY, explain=True)
+            kept = [given["reason"], asked["verdict"], asked["reason"], asked["results"], asked.get("leftOut")]
+            told.append(json.dumps(kept).lower().replace(name.lower(), "NAME"))
+        assert told[0] == told[1]
+        assert "harbour" in told[0]
+    assert daemon.client().recall("s", agent="a", entity="MainSecret")["results"]
+
+
+def words(kind: str) -> list[str]:
+    return [f"zanzibar{kind}{chr(97 + at // 26)}{chr(97 + at % 26)}" for at in range(len(HEADS) + len(MEANT))]
+
+
+def forms(kind: str) -> str:
+    """Return every form of what is meant for the agent `main`, each with a word of its own."""
+    texts = (text.replace("leak", word) for text, word in zip([*HEADS, *MEANT], words(kind), strict=True))
+    return "\n\nover\n\n".join(texts)
+
+
+def test_no_form_of_a_scoped_item_is_told(daemon: RunningDaemon) -> None:
+    """Neither outside of Retain, nor within, nor on a page of memories; the owner finds all of them."""
+    client, page = daemon.client(), "bank/world.md"
+    (daemon.workspace / "bank").mkdir()
+    (daemon.workspace / page).write_text(f"# World\n\n{forms('page')}\n")
+    (daemon.workspace / "memory" / "2025-11-28.md").write_text(
+        f"# Friday\n\n{forms('plain')}\n\n## Retain\n\n{forms('kept')}\n\n- W @Mona: The lantern is lit\n"
+    )
+    client.sync()
+    every = [*words("plain"), *words("kept"), *words("page")]
+    with agent(daemon) as b:
+        for word in every:
+            searched = b.search(word, session_key=KEY, explain=True)
+            recalled = b.recall(word, session_key=KEY, explain=True)
+            told = [searched["results"], recalled["results"], recalled.get("leftOut")]
+            assert word not in json.dumps(told), word
+        assert b.recall("lantern lit", session_key=KEY)["results"]
+    # what reads as another agent's is not told to the owner who asks for this one
+    for word in (words("plain")[0], words("kept")[1], words("page")[7], words("page")[12]):
+        assert word in json.dumps(client.search(word, agent="a")["results"]), word
+        assert word in json.dumps(client.recall(word, agent="a")["results"]), word
+
+
+@pytest.mark.parametrize("route", ["search", "recall"])
+def test_a_word_of_others_weighs_like_one_that_is_nowhere(daemon: RunningDaemon, route: str) -> None:
+    (daemon.workspace / "memory" / "2025-11-28.md").write_text(
+        f"# Friday\n\n{forms('plain')}\n\n## Retain\n\n{forms('kept')}\n\n- W @Mona: The lantern is lit\n"
+    )
+    daemon.client().sync()
+    told = []
+    with agent(daemon) as b:
+        for word in ("zanzibarnowhere", words("plain")[0], words("kept")[3], words("kept")[-1]):
+            found = dict(getattr(b, route)(f"{word} lantern", session_key=KEY, explain=True))
+            found.pop("tookMs")
+            told.append(json.dumps(found).replace(word, "WORD"))
+    assert "lantern" in told[0]
+    assert told == [told[0]] * len(told)

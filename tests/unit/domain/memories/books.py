@@ -1,0 +1,36 @@
+"""Books made of lines, as notes of some days state them."""
+
+from collections.abc import Iterable, Mapping
+from datetime import date
+
+from memoryd.domain.memories.book import Book, EntityPage, MemorySource, book_of
+from memoryd.domain.memories.retained import RetainedLine, parse_line
+
+
+def line_of(text: str) -> RetainedLine:
+    found = parse_line(text)
+    assert isinstance(found, RetainedLine), text
+    return found
+
+
+def book_from(notes: Mapping[str, Iterable[str]], pages: Iterable[EntityPage] = ()) -> Book:
+    """Return the book of notes by path, a line each from line 3 on; the day is the one in the name."""
+    sources = [
+        MemorySource(
+            path=path,
+            start_line=at,
+            end_line=at,
+            line=line_of(text),
+            day=day_of(path),
+            event=None,
+            chunk=hash((path, at)),
+        )
+        for path, lines in notes.items()
+        for at, text in enumerate(lines, 3)
+    ]
+    return book_of(sources, pages)
+
+
+def day_of(path: str) -> date:
+    name = path.rpartition("/")[2][:10]
+    return date.fromisoformat(name) if name[:1].isdigit() else date(2025, 1, 1)

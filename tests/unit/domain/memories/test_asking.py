@@ -1,0 +1,64 @@
+"""What a question asks for beside its words."""
+
+from datetime import date
+
+import pytest
+
+from memoryd.domain.memories.asking import asking_of, asks_for_opinion
+from memoryd.domain.memories.entities import slug_of
+from memoryd.domain.memories.timespans import DaySpan
+
+WEEK = DaySpan(date(2025, 11, 17), date(2025, 11, 23))
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "what does Peter prefer?",
+        "What does Peter like",
+        "what do you think of SQLite",
+        "王芳喜欢什么",
+        "favourite tea",
+        "他对辣的看法",
+    ],
+)
+def test_opinions_are_asked_for(question: str) -> None:
+    assert asks_for_opinion(question)
+
+
+@pytest.mark.parametrize(
+    "question", ["what does the castle look like", "something like a lock", "门锁密码是多少", "who called"]
+)
+def test_likeness_and_facts_are_no_opinion(question: str) -> None:
+    assert not asks_for_opinion(question)
+
+
+@pytest.mark.parametrize(
+    ("question", "names", "span", "is_bare"),
+    [
+        ("tell me about The Castle", ["The-Castle"], None, True),
+        ("Tell me about Peter's news", ["Peter"], None, True),
+        ("the castle", ["the-castle"], None, True),
+        ("what did the castle's roof cost", ["the-castle"], None, False),
+        ("介绍一下王芳", ["王芳"], None, True),
+        ("王芳住在哪里", ["王芳"], None, False),
+        ("what happened last week?", [], WEEK, True),
+        ("上周发生了什么", [], WEEK, True),
+        ("上周谁修了屋顶", [], WEEK, False),
+        ("what happened around Nov 27", [], WEEK, True),
+        ("what does Peter prefer", ["Peter"], None, True),
+        ("which tea does Peter prefer", ["Peter"], None, False),
+        ("what happened", [], None, False),
+    ],
+)
+def test_bare_questions_name_what_answers_them(
+    question: str, names: list[str], span: DaySpan | None, is_bare: bool
+) -> None:
+    slugs = [slug_of(name) for name in names]
+    assert asking_of(question, entities=slugs, names=names, span=span).is_bare is is_bare
+
+
+def test_hostile_questions_are_read_in_linear_time() -> None:
+    for text in ("do " * 33_000, "上个" * 50_000, "a" * 100_000, "like " * 20_000, "'" * 100_000, "1" * 100_000):
+        found = asking_of(text, entities=[slug_of("a")], names=["a"], span=None)
+        assert found.entities

@@ -1,0 +1,46 @@
+from collections.abc import Sequence
+from datetime import date
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.domain.memories.book import Book, EntityPage, MemorySource, book_of
+from memoryd.domain.memories.book_changes import changed_book
+from tests.unit.domain.memories.books import line_of
+
+LINES = ["- W @Peter: lives in Graz", "- W @Peter @Anna: moved", "- O(c=0.8) @Anna: prefers tea", "- B: swam"]
+PAGES = [EntityPage("bank/entities/peter.md", "Peter", ("Pete",)), EntityPage("bank/entities/anna.md", "Anna")]
+FILES = st.lists(st.lists(st.sampled_from(LINES), max_size=4), max_size=4)
+
+
+def sources(files: Sequence[Sequence[str]], first_chunk: int = 0) -> dict[str, tuple[MemorySource, ...]]:
+    made = {}
+    for number, lines in enumerate(files):
+        path = f"memory/2025-11-{number + 1:02}.md"
+        made[path] = tuple(
+            MemorySource(path, at, at, line_of(text), date(2025, 11, number + 1), None, first_chunk + 100 * number + at)
+            for at, text in enumerate(lines, 1)
+        )
+    return made
+
+
+def whole(files: dict[str, tuple[MemorySource, ...]]) -> list[MemorySource]:
+    return [source for one in files.values() for source in one]
+
+
+@given(FILES, FILES, st.lists(st.sampled_from(PAGES), unique=True), st.booleans())
+def test_a_book_that_follows_its_files_is_that_of_all_their_lines(
+    before: list[list[str]], after: list[list[str]], pages: list[EntityPage], keeps_chunks: bool
+) -> None:
+    old, new = sources(before), sources(after, 0 if keeps_chunks else 1000)
+    changed = {path for path in old.keys() | new.keys() if old.get(path) != new.get(path)}
+    book = changed_book(Book(), [], whole(old), [])
+    gone = whole({path: held for path, held in old.items() if path in changed})
+    come = whole({path: held for path, held in new.items() if path in changed})
+    assert changed_book(book, gone, come, pages) == book_of(whole(new), pages)
+
+
+@given(FILES)
+def test_memories_stand_in_the_order_of_their_ids(files: list[list[str]]) -> None:
+    book = changed_book(Book(), [], whole(sources(files)), [])
+    assert list(book.memories) == sorted(book.memories)

@@ -1,0 +1,49 @@
+"""Edits of the core file touch the lines that are meant, and no other."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.domain.memories.core_edits import appended, inserted, replaced
+
+TEXT = "# Memory\n\n## People\n- Peter lives in Graz.\n\n## Places\n"
+LINES = st.lists(st.sampled_from(["a", "b", "", "## C", "é"]), max_size=8).map("\n".join)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [("", "- x\n"), ("a\n", "a\n- x\n"), ("a", "a\n- x"), ("a\n\n", "a\n\n- x\n")]
+)
+def test_lines_go_to_the_end(before: str, after: str) -> None:
+    assert appended(before, "- x\n") == after
+
+
+@given(LINES, LINES)
+def test_appending_keeps_all_that_stood_there(text: str, added: str) -> None:
+    if added.strip():
+        assert appended(text, added).startswith(text.removesuffix("\n"))
+
+
+def test_a_text_that_stands_there_once_is_replaced() -> None:
+    assert replaced(TEXT, "Graz", "Wien") == TEXT.replace("Graz", "Wien")
+    assert replaced(TEXT, "- Peter lives in Graz.", "") == TEXT.replace("- Peter lives in Graz.\n", "")
+    assert replaced(TEXT, "- Peter lives in Graz.\r\n", "- x\r\n") == TEXT.replace("- Peter lives in Graz.", "- x")
+
+
+@pytest.mark.parametrize(
+    ("old", "told"), [("##", "2 times"), ("Vienna", "does not stand"), (" \n", "nothing"), ("", "nothing")]
+)
+def test_what_does_not_stand_there_once_is_not_replaced(old: str, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        replaced(TEXT, old, "x")
+
+
+def test_lines_go_below_a_heading() -> None:
+    assert inserted(TEXT, "- Anna\n- Otto", after="## People") == TEXT.replace(
+        "## People\n", "## People\n- Anna\n- Otto\n"
+    )
+    assert inserted(TEXT, "- x", after=" ## Places ") == TEXT + "- x\n"
+    for after in ("## Nowhere", "", " "):
+        with pytest.raises(ValueError, match="once"):
+            inserted(TEXT, "- x", after=after)
+    with pytest.raises(ValueError, match="nothing"):
+        inserted(TEXT, "\n", after="## People")

@@ -1,0 +1,94 @@
+"""Diffs of one file: of what they were made of they make what they lead to; elsewhere only where unmistakable."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.domain.memories.diffs import applied, carried, changed_lines, is_applied, unified_diff
+
+LINES = st.lists(
+    st.sampled_from(["a", "b", "", "@@ -1 +1 @@", "--- a", "+x", "c\rc", "d\x0c", "\\ No newline at end of file"])
+)
+TEXTS = st.builds(lambda lines, end: "\n".join(lines) + end, LINES, st.sampled_from(["", "\n"]))
+
+
+@given(before=TEXTS, after=TEXTS)
+def test_diff_leads_from_before_to_after(before: str, after: str) -> None:
+    diff = unified_diff("MEMORY.md", before, after)
+    assert (diff == "") == (before == after)
+    if diff:
+        found = applied(before, diff)
+        assert found == after
+
+
+@given(before=TEXTS, after=TEXTS, grown=TEXTS)
+def test_diff_on_another_text_fits_whole_or_not_at_all(before: str, after: str, grown: str) -> None:
+    diff = unified_diff("MEMORY.md", before, after)
+    found = applied(grown, diff) if diff else None
+    if found is not None:
+        # what the diff does not name is still there, in its order
+        rest = iter(found.splitlines())
+        kept = [line for line in grown.splitlines() if line not in before.splitlines()]
+        assert all(line in rest for line in kept)
+
+
+def test_diff_follows_its_lines_when_they_move() -> None:
+    before = "# Core\n\n- Anna sells honey\n- the port is 1\n- end\n"
+    diff = unified_diff("MEMORY.md", before, before.replace("port is 1", "port is 2"))
+    assert applied("a line above\n" + before, diff) == "a line above\n" + before.replace("port is 1", "port is 2")
+
+
+def test_diff_whose_lines_stand_twice_is_not_applied() -> None:
+    before = "- the port is 1\n"
+    diff = unified_diff("MEMORY.md", before, "- the port is 2\n")
+    assert applied(f"x\n{before}y\n{before}", diff) is None
+    assert applied(f"x\n{before}", diff) == "x\n- the port is 2\n"
+    assert applied("- the port is 3\n", diff) is None
+
+
+def test_diff_of_a_new_file() -> None:
+    diff = unified_diff("MEMORY.md", "", "# Core\n")
+    assert diff.startswith("--- /dev/null\n+++ b/MEMORY.md\n")
+    assert applied("", diff) == "# Core\n"
+    assert applied("somebody wrote it meanwhile\n", diff) is None
+
+
+def test_changed_lines_do_not_depend_on_their_place() -> None:
+    one = unified_diff("m", "a\nb\n", "a\nb\nc\n")
+    other = unified_diff("m", "z\na\nb\n", "z\na\nb\nc\n")
+    assert one != other
+    assert changed_lines(one) == changed_lines(other) == "+c\n"
+
+
+CORE = "# Core\n\n- a\n- b\n"
+
+
+def test_diff_is_carried_over_a_change_beside_its_lines() -> None:
+    more = unified_diff("m", CORE, f"{CORE}- c\n")
+    found = carried(CORE, CORE.replace("- b", "- B"), more)
+    assert found is not None
+    assert applied(CORE.replace("- b", "- B"), found) == "# Core\n\n- a\n- B\n- c\n"
+    assert changed_lines(found) == changed_lines(more)
+
+
+def test_two_diffs_that_add_at_one_place_keep_their_order() -> None:
+    more = unified_diff("m", CORE, f"{CORE}- d\n")
+    found = carried(CORE, f"{CORE}- c\n", more)
+    assert found is not None
+    assert applied(f"{CORE}- c\n", found) == f"{CORE}- c\n- d\n"
+
+
+def test_diff_of_lines_that_another_one_changed_is_not_carried() -> None:
+    assert carried(CORE, CORE.replace("- b", "- B"), unified_diff("m", CORE, CORE.replace("- b", "- z"))) is None
+
+
+@given(before=TEXTS, after=TEXTS)
+def test_applied_diff_is_known_to_be(before: str, after: str) -> None:
+    diff = unified_diff("m", before, after)
+    assert not diff or not after or is_applied(after, diff)
+
+
+@given(before=TEXTS, first=TEXTS, second=TEXTS)
+def test_carried_diff_fits_what_the_text_became(before: str, first: str, second: str) -> None:
+    diff = unified_diff("m", before, second)
+    found = carried(before, first, diff) if diff else None
+    assert not found or applied(first, found) is not None

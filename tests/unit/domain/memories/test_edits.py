@@ -1,0 +1,118 @@
+"""Adding memories to a log: every other line stays, and whatever the log or the memory holds, it is read back."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.edits import NoPlaceError, retained_in
+from memoryd.domain.memories.kinds import Kind
+from memoryd.domain.memories.retained import RetainedLine, parse_line
+from memoryd.domain.memories.sections import memory_sections
+from memoryd.domain.text.lines import padded
+
+LOG = RelativePath("memory/2026-11-18.md")
+TEA = RetainedLine(Kind.WORLD, "drinks tea", ("Peter",))
+BULLET = "- W @Peter: drinks tea"
+
+LINES = st.lists(
+    st.sampled_from(
+        [
+            "# Wednesday",
+            "## Retain",
+            "### Retain",
+            "## Other",
+            "- W @Anna: is here",
+            "    more of it",
+            "- a bullet",
+            "some prose",
+            "",
+            "```",
+            "~~~~",
+            "<!-- memoryd:begin -->",
+            "<!-- memoryd:end -->",
+            "---",
+            "> quoted",
+            "| a | b |",
+            "\tindented",
+            "- 0(c=.9): nearly",
+            "1. one",
+            "<!-- a comment",
+        ]
+    ),
+    max_size=14,
+)
+TEXTS = st.lists(
+    st.sampled_from(
+        [
+            "tea",
+            "\n## Retain\n",
+            "\n- W: another",
+            "\n<!-- memoryd:begin -->",
+            "\n```",
+            "---",
+            "\n\n",
+            "\n# x",
+            " @Anna: ",
+            "(c=1)",
+            "\u2028- W: x",
+            "\t",
+            "`",
+            "<!--",
+            "\n    - O: y",
+        ]
+    )
+    | st.text(max_size=6),
+    min_size=1,
+    max_size=6,
+).map("".join)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", f"## Retain\n{BULLET}\n"),
+        ("# Wednesday\n", f"# Wednesday\n\n## Retain\n{BULLET}\n"),
+        ("# Wednesday", f"# Wednesday\n\n## Retain\n{BULLET}"),
+        ("## Retain\n", f"## Retain\n{BULLET}\n"),
+        ("## Retain\n- W: one\n\n## Other\nx\n", f"## Retain\n- W: one\n{BULLET}\n\n## Other\nx\n"),
+        ("## Retain\n- W: one\n## Other\n", f"## Retain\n- W: one\n{BULLET}\n## Other\n"),
+        ("## Retain\n- W: one\n\n```\nopen\n", f"## Retain\n- W: one\n{BULLET}\n\n```\nopen\n"),
+        ("# Log\n```\nopen\n", f"## Retain\n{BULLET}\n\n# Log\n```\nopen\n"),
+        ("---\na: b\n---\n```\nopen\n", f"---\na: b\n---\n\n## Retain\n{BULLET}\n\n```\nopen\n"),
+    ],
+)
+def test_a_memory_goes_below_the_heading(before: str, after: str) -> None:
+    assert retained_in(before, LOG, [TEA]).text == after
+
+
+def test_what_the_log_states_already_is_not_added() -> None:
+    text = f"## Retain\n{BULLET}\n"
+    found = retained_in(text, LOG, [TEA, TEA])
+    assert found.text == text
+    assert not found.added
+    assert [one.start_line for one in found.placed] == [2, 2]
+
+
+@given(LINES.map("\n".join), TEXTS, st.sampled_from([(), ("Anna",), ("Two Words",)]))
+def test_every_other_line_stays_and_the_memory_is_read_back(before: str, text: str, entities: tuple[str, ...]) -> None:
+    try:
+        line = RetainedLine(Kind.WORLD, text, entities)
+    except ValueError:
+        return
+    if parse_line(f"- W: {line.text}") is None:
+        return
+    try:
+        found = retained_in(before, LOG, [line])
+    except NoPlaceError:
+        assert any(sign in before for sign in ("```", "~~~", "memoryd:", "---", "#"))
+        return
+    known = [one.line for one in memory_sections(padded(before), LOG).lines]
+    now = [one.line for one in memory_sections(padded(found.text), LOG).lines]
+    fresh = [] if line.id in {one.id for one in known} else [line]
+    assert sorted(map(str, now)) == sorted(map(str, [*known, *fresh]))
+    assert found.placed[0].line.id == line.id
+    kept = found.text.split("\n")
+    for one in before.split("\n"):
+        assert one in kept
+        kept.remove(one)

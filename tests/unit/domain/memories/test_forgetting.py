@@ -1,0 +1,93 @@
+"""What is forgotten leaves the text of a note, and all else in it stays byte for byte."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.forgetting import without_lines, without_memories, without_page, without_words
+from memoryd.domain.memories.identity import MemoryId
+from memoryd.domain.memories.retained import RetainedLine, parse_line
+from memoryd.domain.memories.said_words import SaidWords
+from memoryd.domain.memories.traces import Traces
+
+LOG = RelativePath("memory/2025-11-27.md")
+CODE = "W @Peter: The alarm code is 4711"
+NOTE = f"# Thursday\n\n- W @Peter: The alarm code is 4711\n\n## Retain\n- {CODE}\n- O @Peter: Prefers tea.\n"
+
+
+def identity(line: str) -> MemoryId:
+    parsed = parse_line(line)
+    assert isinstance(parsed, RetainedLine)
+    return parsed.id
+
+
+def test_a_line_that_states_it_goes_and_prose_stays() -> None:
+    left = without_memories(NOTE, LOG, {identity(CODE)}, Traces(()))
+
+    assert left == NOTE.replace(f"## Retain\n- {CODE}\n", "## Retain\n")
+
+
+def test_its_indented_lines_go_with_it() -> None:
+    note = f"## Retain\n- {CODE}\n    and 4712 for the garage\n- B: Slept.\n"
+
+    left = without_memories(note, LOG, {identity(f"{CODE}\n    and 4712 for the garage")}, Traces(()))
+
+    assert left == "## Retain\n- B: Slept.\n"
+
+
+def test_another_memory_of_the_same_words_stays() -> None:
+    assert without_memories(NOTE, LOG, {identity("W @Anna: The alarm code is 4711")}, Traces(())) is None
+
+
+def test_lines_that_reflect_made_of_it_go_with_what_is_below_them() -> None:
+    page = (
+        "# Peter\n\nMy own: the alarm code is 4711.\n<!-- memoryd:begin -->\n"
+        "- The alarm code is 4711 (memory/a.md#L3)\n"
+        "  - evidence\n- Prefers tea.\n<!-- memoryd:end -->\n"
+    )
+
+    left = without_memories(
+        page, RelativePath("bank/entities/peter.md"), set(), Traces((SaidWords("The alarm code is 4711"),))
+    )
+
+    assert (
+        left
+        == "# Peter\n\nMy own: the alarm code is 4711.\n<!-- memoryd:begin -->\n- Prefers tea.\n<!-- memoryd:end -->\n"
+    )
+
+
+def test_lines_are_found_again_where_they_moved() -> None:
+    assert without_lines("new\na\nb\nc\n", 2, ["b"]) == "new\na\nc\n"
+    assert without_lines("a\nb\nb\n", 2, ["b"]) == "a\nb\n"
+    assert without_lines("b\na\nb\n", 2, ["b"]) is None
+    assert without_lines("a\nx\n", 2, ["b"]) is None
+
+
+def test_words_are_cut_from_prose() -> None:
+    assert (
+        without_words("Note: the alarm code is 4711!\n", [SaidWords("The alarm code is 4711")])
+        == "Note: [forgotten]!\n"
+    )
+    assert without_words("nothing\n", [SaidWords("The alarm code is 4711")]) is None
+
+
+@given(st.text(alphabet="- WB:@\n#ax<>!", max_size=200))
+def test_any_note_is_left_where_nothing_is_stated(text: str) -> None:
+    assert without_memories(text, LOG, set(), Traces((SaidWords("The alarm code is 4711"),))) is None
+
+
+PAGE = RelativePath("bank/entities/peter.md")
+EMPTY = "<!-- memoryd:begin -->\nFirst seen 2025-11-27; 0 memories.\n<!-- memoryd:end -->\n"
+
+
+def test_a_page_that_tells_nothing_goes_unless_a_person_wrote_on_it() -> None:
+    assert without_page(f"# Peter\n\n{EMPTY}", PAGE) == ""
+    entry = '- tea [memory/a.md#L3](../../memory/a.md#L3 "1a2b3c4d")\n'
+    for text, path in (
+        (f"# Peter\n\nMy friend.\n{EMPTY}", PAGE),
+        (f"---\naliases: [Pete]\n---\n# Peter\n{EMPTY}", PAGE),
+        (f"# Peter\n<!-- memoryd:begin -->\n{entry}<!-- memoryd:end -->\n", PAGE),
+        ("# Peter\n", PAGE),
+        (f"# World\n{EMPTY}", RelativePath("bank/world.md")),
+    ):
+        assert without_page(text, path) == text

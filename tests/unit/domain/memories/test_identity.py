@@ -1,0 +1,75 @@
+"""Ids of memories: the same for ever, whatever the white space; other entities, times and scopes make others."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.domain.memories.entities import MAX_SLUG_BYTES, entity_page, slug_of
+from memoryd.domain.memories.identity import memory_id, short_id
+from memoryd.domain.memories.retained import RetainedLine, parse_line
+
+GOLDEN = {
+    "- W: The door code is 4711": "6d6ee755-34e7-5194-a952-449407ac5832",
+    "- W @Peter: Currently in Marrakech (Nov 27–Dec 1, 2025) for Andy’s birthday.": (
+        "0e6a7806-4cce-5c8d-a295-24dfa5f3c362"
+    ),
+    "- O(c=0.5, at=2025-11, scope=agent:main) @[Two Words] @王芳: 喜欢喝茶": "bd8ab755-678f-5183-be6f-406d8b85f828",
+    "- S: Caf\u00e9": "13c84789-c17a-56da-ad75-38987cbe231d",
+}
+
+
+def test_ids_never_change() -> None:
+    found = {text: line.id for text in GOLDEN if isinstance(line := parse_line(text), RetainedLine)}
+    assert found == GOLDEN
+
+
+def id_of(text: str) -> str:
+    line = parse_line(text)
+    assert isinstance(line, RetainedLine)
+    return line.id
+
+
+def test_attributes_and_spelling_are_no_part_of_it() -> None:
+    one = id_of("- O(c=0.5) @Peter: prefers tea")
+    same = [
+        "* preference(c=0.9, pin) @peter: prefers\n    tea",
+        "- O @PETER: prefers \u3000tea ",
+        "+ W @Peter @peter: prefers tea",
+    ]
+    assert {id_of(text) for text in same} == {one}
+    assert id_of("- W: Cafe\u0301") == id_of("- W: Caf\u00e9")
+    other = ["- O @Anna: prefers tea", "- O: prefers tea", "- O(at=2025-11) @Peter: prefers tea"]
+    other += ["- O(scope=global) @Peter: prefers tea", "- O @Peter: prefers teas", "- O @Peter: Prefers tea"]
+    assert len({one, *map(id_of, other)}) == len(other) + 1
+
+
+@given(
+    st.text(max_size=9),
+    st.lists(st.text(max_size=4).map(slug_of), max_size=3),
+    st.text(max_size=9),
+    st.text(max_size=9),
+)
+def test_parts_are_never_taken_for_each_other(scope: str, slugs: list[str], at: str, text: str) -> None:
+    slug_list = [slug_of(one) for one in slugs]
+    one = memory_id(scope=scope, slugs=slug_list, at=at, text=text)
+    assert one == memory_id(scope=scope, slugs=reversed([*slug_list, *slug_list]), at=at, text=f" {text}\n")
+    assert one.startswith(short_id(one))
+    moved = memory_id(scope=scope + at, slugs=slug_list, at="", text=text)
+    assert (one == moved) == (at == "")
+
+
+@given(st.text(min_size=1, max_size=300))
+def test_slug_is_a_safe_name_and_its_own_slug(name: str) -> None:
+    slug = slug_of(name)
+    assert slug_of(slug) == slug
+    assert not set("/\\\0\n") & set(slug)
+    assert not slug.startswith((".", "#", "~"))
+    assert len(slug.encode()) <= MAX_SLUG_BYTES
+    assert entity_page(slug) == f"bank/entities/{slug}.md"
+
+
+def test_slugs_compare_without_case_and_never_by_likeness() -> None:
+    assert slug_of("The  Castle") == slug_of("the-castle") == slug_of("The-Castle") == "the-castle"
+    assert slug_of("王 芳") == "王-芳"
+    apart = ["Room 101", "Room 102", "Level -1", "Level 1", "Weiß", "Weiss", "a/b", "a-b", "José", "Jose", "C", "C++"]
+    assert len({slug_of(name) for name in apart}) == len(apart)
+    assert len({slug_of("x" * 200 + end) for end in "abc"}) == 3

@@ -1,0 +1,72 @@
+"""Lines of a note that are for another agent are for nobody else; what cannot be read is for its owner alone."""
+
+import pytest
+
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.lines_beyond import lines_beyond
+from memoryd.domain.memories.reach import MemoryReach
+from memoryd.domain.text.lines import padded
+
+LOG = RelativePath("memory/2025-11-27.md")
+NOTE = (
+    "# Thursday\n\nThe scope of it is clear.\n\n## Retain\n"
+    "- W(scope=agent:other) @Peter: his\n    and more of it\n"
+    "- W(scope=agent:main): ours\n- W(scope=global): everybody's\n- W(scope=agent:main:telegram): of one channel\n"
+    "- W(scope=agent:other, x=1): nearly one\n- W: of the workspace\n"
+)
+
+
+def hidden(reach: MemoryReach, path: RelativePath = LOG) -> set[int]:
+    return set(lines_beyond(padded(NOTE), path, reach))
+
+
+def test_an_agent_reads_what_reaches_it() -> None:
+    assert hidden(MemoryReach("main")) == {6, 7, 10, 11}
+    assert hidden(MemoryReach("main", "telegram")) == {6, 7, 11}
+    assert hidden(MemoryReach("other")) == {8, 10, 11}
+
+
+def test_the_owner_reads_all() -> None:
+    assert hidden(MemoryReach("main", is_owner=True)) == set()
+
+
+def test_other_notes_have_no_memories() -> None:
+    assert hidden(MemoryReach("main"), RelativePath("MEMORY.md")) == set()
+
+
+DOUBTFUL = (
+    "- X(scope=agent:other) @Mona: of no kind",
+    "1. W(scope=agent:other): numbered",
+    "- [ ] W(scope=agent:other): a task",
+    "- **W**(scope=agent:other): emphasised",
+    "- W(scope=agent:other) @Mona no colon",
+    "- W(scope=agent:other, c=7) @Mona: a confidence of seven",
+    "- W(scope:agent:other) @Mona: a colon",
+    "- W(scope=agent:main, scope=agent:other): twice",
+    "W(scope=agent:other) @Mona: no mark",
+    "- W （ scope＝agent:other）: wide signs",
+)
+
+
+@pytest.mark.parametrize("heading", ["## Retain", "## Other"])
+@pytest.mark.parametrize("bullet", DOUBTFUL)
+def test_in_doubt_a_bullet_with_a_scope_is_private(bullet: str, heading: str) -> None:
+    note = padded(f"# Day\n\n{heading}\n{bullet}\n  more\nlazy\n\n  a paragraph of it\n\nThe scope of it: clear.\n")
+    assert lines_beyond(note, LOG, MemoryReach("main")) == {4, 5, 6, 8}
+    assert not lines_beyond(note, LOG, MemoryReach("main", is_owner=True))
+
+
+def test_what_belongs_to_a_hidden_memory_is_hidden_with_it() -> None:
+    text = "## Retain\n- W(scope=agent:other) @Peter: his\nlazy\n\n  paragraph\n  - nested\n- W: ours\n\n# More\ntext\n"
+    assert lines_beyond(padded(text), LOG, MemoryReach("main")) == {2, 3, 5, 6}
+
+
+def test_prose_about_scopes_is_told() -> None:
+    text = "- The scope of this: clear\n- call f(x) in the scope: it is bound there\n\ndef f(scope=1): pass\n"
+    assert not lines_beyond(padded(text), LOG, MemoryReach("main"))
+
+
+def test_hostile_lines_are_read_in_one_pass() -> None:
+    for sign in ("(", "- W(", "scope", "(scope", " ", "- ", "* * ", "#"):
+        data = padded(sign * (100_000 // len(sign)) + "\nscope")
+        assert not lines_beyond(data, LOG, MemoryReach("main"))

@@ -1,0 +1,69 @@
+"""Which names may be merged and split: by pages and names alone, and never into a loop."""
+
+import pytest
+
+from memoryd.domain.memories.book import EntityPage
+from memoryd.domain.memories.merging_entities import merging, splitting
+from tests.unit.domain.memories.opinion_lines import book
+
+PAGES = (
+    EntityPage("bank/entities/peter.md", "Peter", ("Pete",)),
+    EntityPage("bank/entities/anna.md", "Anna", ("Both", "安娜")),
+    EntityPage("bank/entities/Ann.md", "Ann", ("both",)),
+)
+WORLD = book(
+    ("01-01", "W @Peter: ran"),
+    ("01-01", "W @[Room 101]: is warm"),
+    ("01-01", "W @[Room 102]: is cold"),
+    ("01-02", "W @王芳: 搬家了"),
+    ("01-02", "W @王方: 来了"),
+    pages=PAGES,
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "into", "path"),
+    [
+        ("Petie", "Peter", "bank/entities/peter.md"),
+        ("@Petie", " PETER ", "bank/entities/peter.md"),
+        ("the guest room", "Room 102", "bank/entities/room-102.md"),
+        ("王小芳", "王芳", "bank/entities/王芳.md"),
+        ("Annie", "ANN", "bank/entities/Ann.md"),
+    ],
+)
+def test_name_becomes_an_alias_on_the_page_of_the_entity(name: str, into: str, path: str) -> None:
+    place = merging(WORLD, name, into)
+    assert (place.path, place.is_there) == (path, False)
+
+
+@pytest.mark.parametrize(
+    ("name", "into", "why"),
+    [
+        ("peter", "Peter", "one name already"),
+        ("Pete", "Anna", "an alias of 'Peter' already"),
+        ("Petie", "Pete", "itself an alias of 'Peter'"),
+        ("Peter", "Pete", "itself an alias of 'Peter'"),
+        ("Peter", "Anna", "has aliases of its own"),
+        ("Both", "Peter", "an alias of 'Ann' and 'Anna' already"),
+        ("Petie", "Nobody", "names 'Nobody'"),
+        ("", "Peter", "is no name"),
+        ("a]b", "Peter", "is no name"),
+        ("x" * 201, "Peter", "is no name"),
+        ("a\u202eb", "Peter", "nobody sees"),
+    ],
+)
+def test_what_would_confuse_names_is_refused(name: str, into: str, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        merging(WORLD, name, into)
+
+
+def test_what_is_merged_already_is_left() -> None:
+    assert merging(WORLD, "PETE", "peter").is_there
+
+
+def test_alias_is_split_from_the_page_that_gives_it() -> None:
+    assert splitting(WORLD, "安娜").path == "bank/entities/anna.md"
+    with pytest.raises(ValueError, match="no alias"):
+        splitting(WORLD, "Peter")
+    with pytest.raises(ValueError, match="'Ann' and 'Anna'"):
+        splitting(WORLD, "both")

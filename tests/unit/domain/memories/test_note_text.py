@@ -1,0 +1,34 @@
+"""A note keeps how its file writes it: marks, line ends, the end without one."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.domain.memories.note_text import read_note, written_note
+
+PIECES = st.lists(st.sampled_from(["a", "b", "- x", "\r", "\n", "\r\n", "\u2028", "é"]), max_size=14).map("".join)
+
+
+@given(PIECES, st.booleans())
+def test_what_is_not_edited_is_written_as_it_was(text: str, has_mark: bool) -> None:
+    data = (b"\xef\xbb\xbf" if has_mark else b"") + text.encode()
+    note = read_note(data)
+    assert written_note(note, note.text) == data
+
+
+@given(PIECES, st.integers(0, 14))
+def test_a_new_line_leaves_the_bytes_of_all_others(text: str, at: int) -> None:
+    data = text.encode()
+    note = read_note(data)
+    place = min(at, len(note.lines) - 1)
+    lines = [*note.lines[:place], "- ours", *note.lines[place:]]
+    written = written_note(note, "\n".join(lines))
+    assert written in (
+        data[:cut] + b"- ours" + end + data[cut:] for cut in range(len(data) + 1) for end in (b"\n", b"\r\n")
+    )
+
+
+@pytest.mark.parametrize("data", [b"\xff\xfea\0", b"a\0b", b"\xe9t\xe9"])
+def test_what_is_no_text_is_refused(data: bytes) -> None:
+    with pytest.raises(ValueError, match=r"byte|decode"):
+        read_note(data)

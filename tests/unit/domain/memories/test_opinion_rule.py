@@ -1,0 +1,388 @@
+"""Opinions: what their lines say, which evidence counts, the caps of a run, and what a replay gives."""
+
+import itertools
+import math
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.domain.memories.book import Book, EntityPage
+from memoryd.domain.memories.identity import MemoryId, short_id
+from memoryd.domain.memories.kinds import Kind
+from memoryd.domain.memories.opinion_base import OpinionBase, base_of
+from memoryd.domain.memories.opinion_labels import DoubtedOpinion, OpinionLabels
+from memoryd.domain.memories.opinion_rule import (
+    RUN_CAP,
+    STRONG_CAP,
+    Label,
+    LabelledEvidence,
+    Step,
+    chained,
+    in_order,
+    moved,
+    replayed,
+    run_of,
+)
+from memoryd.domain.memories.opinions import plan_steps, standing_of
+from memoryd.domain.memories.retained import render
+from tests.unit.domain.memories.opinion_lines import book, day, line_of
+
+TEA = "O(c=0.7) @Peter: prefers tea"
+TEA_ID = line_of(TEA).id
+START = date(2026, 1, 1)
+
+labels = st.sampled_from(list(Label))
+shares = st.floats(0, 1) | st.sampled_from([0.0, 0.05, 0.5, 0.95, 1.0])
+
+
+@st.composite
+def evidence(draw: st.DrawFn, size: int = 12) -> list[LabelledEvidence]:
+    numbers = draw(st.lists(st.integers(0, 40), max_size=size, unique=True))
+    return [
+        LabelledEvidence(
+            TEA_ID, MemoryId(f"m{number}"), draw(labels), "supports", START + timedelta(draw(st.integers(1, 6)))
+        )
+        for number in numbers
+    ]
+
+
+def test_opinion_said_again_as_a_fact_stays_one_and_is_reinforced() -> None:
+    world = about(("01-05", "W @Peter: prefers tea"))
+    assert world.memories[TEA_ID].kind is Kind.OPINION
+    assert base_of(world.memories[TEA_ID]) == OpinionBase(0.7, day("01-01"))
+    assert [(step.label, step.after) for step in planned(world)] == [(Label.REINFORCE, 0.75)]
+    denied = about(("01-05", "W @Peter: prefers tea"), ("01-06", "O @Peter: no longer prefers tea"))
+    assert TEA_ID in {one.opinion for one in OpinionLabels(denied).doubted}
+
+
+def test_strong_contradiction_needs_three_memories_and_two_days() -> None:
+    """Of one day three contradictions move no further than any, though the rule of days and labels be got round."""
+    one_day = [LabelledEvidence(TEA_ID, MemoryId(f"m{at}"), Label.CONTRADICT, "supports", START) for at in range(4)]
+    steps = list(
+        run_of([*one_day, replace(one_day[0], evidence=MemoryId("w"), label=Label.WEAKEN)], "r", 0.7, 0.7, set())
+    )
+    assert steps[-1].after == 0.6
+    two_days = [*one_day[:2], replace(one_day[2], day=START + timedelta(1))]
+    assert list(run_of(two_days, "r", 0.7, 0.7, set()))[-1].after == 0.5
+
+
+def about(*lines: tuple[str, str]) -> Book:
+    return book(("01-01", TEA), *lines)
+
+
+def planned(world: Book, steps: tuple[Step, ...] = (), run: str = "r1") -> tuple[Step, ...]:
+    return plan_steps(world, OpinionLabels(world).told, steps, run=run)
+
+
+def confidence(world: Book, steps: tuple[Step, ...], opinion: MemoryId = TEA_ID) -> float:
+    return standing_of(world.memories[opinion], [step for step in steps if step.opinion == opinion]).confidence
+
+
+def against(number: int) -> str:
+    return f"B(contradicts={short_id(TEA_ID)}) @Peter: had coffee, cup {number}"
+
+
+@pytest.mark.parametrize(
+    ("label", "before", "after"),
+    [
+        (Label.REINFORCE, 0.7, 0.75),
+        (Label.REINFORCE, 0.98, 1.0),
+        (Label.WEAKEN, 0.7, 0.65),
+        (Label.WEAKEN, 0.03, 0.0),
+        (Label.CONTRADICT, 0.7, 0.6),
+        (Label.CONTRADICT, 0.05, 0.0),
+        (Label.NEUTRAL, 0.123456789012345678, 0.123456789012345678),
+    ],
+)
+def test_rule(label: Label, before: float, after: float) -> None:
+    assert moved(before, label) == after
+
+
+def test_sums_do_not_drift() -> None:
+    up = list(itertools.accumulate(range(10), lambda c, _: moved(c, Label.REINFORCE), initial=0.5))
+    assert up[1:4] == [0.55, 0.6, 0.65]
+    down = list(itertools.accumulate(range(10), lambda c, _: moved(c, Label.WEAKEN), initial=up[-1]))
+    assert down[-1] == 0.5
+
+
+@given(evidence(), shares)
+def test_caps_hold_for_any_order(said: list[LabelledEvidence], start: float) -> None:
+    for order in (said, list(reversed(said)), in_order(said), random.Random(1).sample(said, len(said))):
+        steps = list(run_of(order, "r", start, start, set()))
+        told = [one for one in said if one.label is Label.CONTRADICT]
+        is_strong = len(told) >= 3 and len({one.day for one in told}) >= 2
+        for step in steps:
+            assert 0 <= step.after <= 1
+            assert step.after - start <= RUN_CAP + 1e-9
+            assert start - step.after <= (STRONG_CAP if is_strong else RUN_CAP) + 1e-9
+
+
+@given(st.lists(evidence(5), max_size=4), shares)
+def test_replay_gives_the_same_bits(runs: list[list[LabelledEvidence]], base: float) -> None:
+    steps: list[Step] = []
+    counted: set[tuple[date, Label]] = set()
+    for number, said in enumerate(runs):
+        start = steps[-1].after if steps else base
+        steps += run_of(in_order(said), f"r{number}", base, start, counted)
+    assert replayed(base, steps) == tuple(steps)
+    assert chained(steps) == tuple(steps)
+
+
+def test_what_is_said_again_on_other_days_reinforces_once_a_day() -> None:
+    world = about(("01-02", "O @Peter: prefers tea"), ("01-02", "O @Peter: prefers  tea"), ("01-03", TEA))
+    steps = planned(world)
+    assert [(step.day, step.before, step.after) for step in steps] == [
+        (day("01-02"), 0.7, 0.75),
+        (day("01-03"), 0.75, 0.8),
+    ]
+
+
+def test_evidence_of_one_day_counts_once_for_each_label() -> None:
+    short = short_id(TEA_ID)
+    world = about(
+        *(("01-02", f"B(supports={short}) @Peter: made tea, pot {number}") for number in range(4)),
+        ("01-02", against(1)),
+    )
+    steps = planned(world)
+    assert len(steps) == 5
+    assert [step.has_moved for step in steps].count(True) == 2
+    assert confidence(world, steps) == 0.65
+
+
+def test_one_run_moves_by_the_cap_and_what_it_cuts_is_spent() -> None:
+    short = short_id(TEA_ID)
+    world = about(*((f"01-{n:02}", f"B(supports={short}) @Peter: tea on day {n}") for n in range(2, 7)))
+    steps = planned(world)
+    assert confidence(world, steps) == 0.8
+    assert planned(world, steps, "r2") == ()
+
+
+def test_strong_contradiction_moves_further() -> None:
+    three = [("01-02", against(1)), ("01-03", against(2)), ("01-04", against(3))]
+    world = about(*three)
+    assert confidence(world, planned(world)) == 0.4
+    weaker = about(*three[:2])
+    assert confidence(weaker, planned(weaker)) == 0.6
+    one_day = about(*(("01-02", text) for _, text in three))
+    assert confidence(one_day, planned(one_day)) == 0.6
+
+
+def test_a_run_twice_is_once() -> None:
+    world = about(("01-02", "O @Peter: prefers tea"), ("01-03", against(1)))
+    steps = planned(world)
+    assert steps
+    assert planned(world, steps, "r1") == planned(world, steps, "r2") == ()
+
+
+def test_a_run_that_made_steps_makes_no_more() -> None:
+    steps = planned(about(("01-02", against(1))))
+    with pytest.raises(ValueError, match="another one"):
+        planned(about(("01-02", against(1)), ("01-03", against(2))), steps)
+
+
+def test_all_in_one_run_is_day_by_day_within_the_caps() -> None:
+    lines = [("01-02", "O @Peter: prefers tea"), ("01-03", against(1)), ("01-04", "O @Peter: Prefers tea.")]
+    daily: tuple[Step, ...] = ()
+    for number in range(1, len(lines) + 1):
+        daily += planned(about(*lines[:number]), daily, f"r{number}")
+    at_once = planned(about(*lines))
+    assert [(step.evidence, step.before, step.after) for step in daily] == [
+        (step.evidence, step.before, step.after) for step in at_once
+    ]
+
+
+def test_another_confidence_in_the_line_sets_the_steps_before_it_aside() -> None:
+    first = about(("01-02", "O @Peter: prefers tea"), ("01-03", against(1)))
+    steps = planned(first)
+    edited = book(("01-01", "O(c=0.9) @Peter: prefers tea"), ("01-02", "O @Peter: prefers tea"), ("01-03", against(1)))
+    standing = standing_of(edited.memories[TEA_ID], steps)
+    assert (standing.confidence, standing.steps, standing.set_aside) == (0.9, (), steps)
+    assert planned(edited, steps, "r2") == ()
+    later = book(("01-01", "O(c=0.9) @Peter: prefers tea"), ("01-03", against(1)), ("01-04", "O @Peter: prefers tea"))
+    more = planned(later, steps, "r2")
+    assert not more, "the line of 01-02 was moved to 01-04: it is no more said again than before"
+    said = book(*_lines(later), ("01-05", "O @Peter: prefers tea"))
+    assert confidence(said, (*steps, *planned(said, steps, "r3"))) == 0.95
+
+
+def _lines(world: Book) -> list[tuple[str, str]]:
+    return [
+        (one.path[len("memory/2026-") : -len(".md")], render(one.line))
+        for memory in world.memories.values()
+        for one in memory.sources
+    ]
+
+
+def test_a_newer_line_with_another_confidence_begins_anew() -> None:
+    world = about(("01-02", "O @Peter: prefers tea"), ("01-05", "O(c=0.3) @Peter: prefers tea"), ("01-06", against(1)))
+    assert base_of(world.memories[TEA_ID]) == OpinionBase(0.3, day("01-05"), day("01-05"))
+    assert [step.day for step in planned(world)] == [day("01-06")]
+    assert confidence(world, planned(world)) == 0.2
+
+
+def test_a_page_kept_by_hand_has_the_word_whatever_the_ledger_knows_of_its_age() -> None:
+    for seen in (date(2020, 1, 1), date(2030, 1, 1)):
+        world = book(("bank/opinions.md", "O(c=0.4) @Peter: prefers tea"), ("01-01", TEA), ("01-02", TEA), seen=seen)
+        assert base_of(world.memories[TEA_ID]).confidence == 0.4
+    undated = book(("bank/opinions.md", TEA), ("01-02", "B @Peter: ran"), ("01-03", "O @Peter: Prefers tea"))
+    assert [step.day for step in planned(undated)] == [day("01-03")]
+
+
+def test_evidence_whose_line_is_gone_keeps_what_it_moved() -> None:
+    steps = planned(about(("01-02", against(1))))
+    assert confidence(about(), steps) == 0.6
+    assert planned(about(), steps, "r2") == ()
+
+
+def test_side_of_both_hands_and_short_id_of_nobody_decide_nothing() -> None:
+    short = short_id(TEA_ID)
+    world = about(
+        ("01-02", f"B(supports={short}, contradicts={short}) @Peter: drank something"),
+        ("01-02", "B(supports=00000000) @Peter: drank something else"),
+        ("01-02", f"W(supports={short_id(line_of('W @Peter: lives in Graz').id)}) @Peter: has a flat in Graz"),
+        ("01-02", "W @Peter: lives in Graz"),
+    )
+    assert planned(world) == ()
+
+
+def test_explicit_word_counts_beside_a_neutral_label_of_a_model_and_before_one_that_moves() -> None:
+    world = about(("01-02", "B @Peter: had coffee, cup 1"), ("01-02", "B @Peter: had tea with milk"))
+    labels = OpinionLabels(world)
+    pair = DoubtedOpinion(TEA_ID, line_of(against(1)).id, day("01-02"))
+    neutral = labels.by_model(pair, Label.NEUTRAL, "tiny 1")
+    steps = plan_steps(world, [neutral], (), run="r1")
+    assert [(step.labelled_by, step.has_moved) for step in steps] == [("model:tiny 1", False)]
+    assert plan_steps(world, [labels.by_model(pair, Label.CONTRADICT, "tiny 2")], steps, run="r2") == ()
+    explicit = about(("01-02", against(1)))
+    assert confidence(explicit, (*steps, *planned(explicit, steps, "r3"))) == 0.6
+    both = plan_steps(
+        explicit, [*OpinionLabels(explicit).told, labels.by_model(pair, Label.REINFORCE, "tiny 1")], (), run="r1"
+    )
+    assert [step.labelled_by for step in both] == ["contradicts"]
+
+
+def test_scope_of_evidence_is_no_narrower_than_that_of_the_opinion() -> None:
+    short = short_id(TEA_ID)
+    private = about(("01-02", f"B(supports={short}, scope=agent:beta) @Peter: tea"))
+    assert planned(private) == ()
+    opinion = line_of("O(scope=agent:beta:cron) @Peter: prefers tea")
+    for scope, counts in (
+        ("", True),
+        ("scope=global, ", True),
+        ("scope=agent:beta, ", True),
+        ("scope=agent:beta:cron, ", True),
+        ("scope=agent:beta:system, ", False),
+        ("scope=agent:bet, ", False),
+        ("scope=agent:, ", False),
+    ):
+        world = book(
+            ("01-01", "O(scope=agent:beta:cron) @Peter: prefers tea"),
+            ("01-02", f"B({scope}supports={short_id(opinion.id)}) @Peter: tea"),
+        )
+        assert bool(planned(world)) is counts, scope
+
+
+@pytest.mark.parametrize(
+    ("opinion", "later"),
+    [
+        ("O @Peter: prefers tea", "O @Peter: does not prefer tea"),
+        ("O @Peter: prefers tea", "O @Peter: no longer prefers tea"),
+        ("O @Peter: Likes long answers in chat", "W @Peter: never likes long answers in chat"),
+        ("O @Peter: likes tea", "O @Peter: doesn’t like tea"),
+        ("O @Peter: does not like coffee", "O @Peter: likes coffee"),
+        ("O @王芳: 喜欢喝茶", "O @王芳: 不再喜欢喝茶"),
+        ("O @王芳: 喜欢喝茶", "O @王芳: 不喜欢喝茶"),
+        ("O @王芳: 在家喝茶", "O @王芳: 没在家喝茶"),
+        ("O @王芳: 不喜欢吃辣", "O @王芳: 喜欢吃辣"),
+    ],
+)
+def test_negated_by_explicit_wording_is_put_before_a_person(opinion: str, later: str) -> None:
+    world = book(("01-01", opinion), ("01-02", later))
+    found = OpinionLabels(world)
+    assert found.told == ()
+    assert found.doubted == (DoubtedOpinion(line_of(opinion).id, line_of(later).id, day("01-02")),)
+
+
+@pytest.mark.parametrize(
+    ("opinion", "later"),
+    [
+        ("O @Peter: prefers tea", "O @Anna: does not prefer tea"),
+        ("O @Peter: prefers tea", "O @Peter: does not prefer coffee"),
+        ("O @Peter: prefers tea", "O @Peter: not only prefers tea"),
+        ("O @Peter: prefers tea", "O @Peter: prefers tea in the morning"),
+        ("O @王芳: 咖啡错了", "O @王芳: 咖啡不错了"),
+        ("O @[Room 101]: is warm", "O @[Room 102]: is not warm"),
+        ("O @王芳: 喜欢喝茶", "O @王方: 不喜欢喝茶"),
+        ("W @Peter: likes tea", "W @Peter: does not like tea"),
+    ],
+)
+def test_what_is_no_negation_of_it_is_not(opinion: str, later: str) -> None:
+    found = OpinionLabels(book(("01-01", opinion), ("01-02", later)))
+    assert not found.told
+    assert not found.doubted
+
+
+def test_what_was_said_before_the_opinion_neither_restates_nor_negates_it() -> None:
+    found = OpinionLabels(about(("01-01", "O @Peter: does not prefer tea"), ("01-01", "W @Peter: Prefers tea!")))
+    assert not found.told
+    assert not found.doubted
+
+
+def test_alias_names_the_same_entity() -> None:
+    pages = [EntityPage("bank/entities/peter.md", "Peter", ("Pete",))]
+    world = book(("01-01", TEA), ("01-02", "O @Pete: prefers tea"), pages=pages)
+    assert [one.opinion for one in OpinionLabels(world).told] == [TEA_ID]
+
+
+def test_decided_by_attributes_is_not_doubted() -> None:
+    world = about(("01-02", f"O(contradicts={short_id(TEA_ID)}) @Peter: does not prefer tea"))
+    found = OpinionLabels(world)
+    assert [one.label for one in found.told] == [Label.CONTRADICT]
+    assert found.doubted == ()
+
+
+def test_a_model_is_asked_about_what_is_similar_and_not_decided() -> None:
+    text = "B @Peter: asked for tea with milk and prefers the green one"
+    world = about(("01-02", text), ("01-02", "B @Anna: prefers tea with milk"))
+    found = OpinionLabels(world)
+    pairs = found.unlabelled(())
+    assert pairs == (DoubtedOpinion(TEA_ID, line_of(text).id, day("01-02")),)
+    assert found.unlabelled([found.by_model(pairs[0], Label.NEUTRAL, "tiny 1")]) == ()
+
+
+def test_what_is_near_by_meaning_is_asked_about_and_may_be_a_negation() -> None:
+    text = "O @Peter: does not want a hot leaf infusion"
+    world = about(("01-02", text))
+    assert OpinionLabels(world).doubted == ()
+    near = OpinionLabels(world, alike=lambda memory: [TEA_ID])
+    assert [one.opinion for one in near.doubted] == [TEA_ID]
+
+
+def test_changed_bits_are_told() -> None:
+    world = about(("01-02", against(1)), ("01-03", "O @Peter: prefers tea"))
+    steps = planned(world)
+    assert chained(steps) == steps
+    off = math.nextafter(steps[0].after, 1)
+    assert chained((replace(steps[0], after=off), steps[1])) == steps
+    relabelled = (replace(steps[0], label=Label.WEAKEN), steps[1])
+    assert [step.after for step in chained(relabelled)] == [0.65, 0.7]
+
+
+@given(st.lists(st.sampled_from(["again", "copy", "against", "other"]), max_size=8), st.integers(0, 8))
+def test_steps_are_the_same_however_the_lines_are_ordered(kinds: list[str], cut: int) -> None:
+    texts: dict[str, Callable[[int], str]] = {
+        "again": lambda n: "O @Peter: prefers tea",
+        "copy": lambda n: "W @Peter: Prefers TEA.",
+        "against": against,
+        "other": lambda n: f"B @Peter: ran {n} km",
+    }
+    lines = [(f"01-{n:02}", texts[kind](n)) for n, kind in enumerate(kinds, 2)]
+    one = planned(book(("01-01", TEA), *lines))
+    other = planned(book(*lines[cut:], ("01-01", TEA), *lines[:cut]))
+    assert one == other
+    assert all(0 <= step.after <= 1 for step in one)

@@ -1,0 +1,176 @@
+"""Pages that reflect writes: what they tell, what they leave out, and what of a file they leave alone."""
+
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.book import Book, EntityPage
+from memoryd.domain.memories.generated import BEGIN, END, generated_in
+from memoryd.domain.memories.page_losses import CitedFiles, stated_by, why_refused
+from memoryd.domain.memories.page_text import (
+    GeneratedPage,
+    block_in,
+    block_of,
+    citations_in,
+    with_block,
+)
+from memoryd.domain.memories.pages import pages_of, shared_memories
+from memoryd.domain.text.lines import PADDING
+from tests.unit.domain.memories.books import book_from
+
+NOTES = {
+    "memory/2025-11-20.md": ["- W @Peter: The gate code is 1234.", "- B @warelay: I fixed the crash."],
+    "memory/2025-11-27.md": [
+        "- W @Peter: Currently in Marrakech (Nov 27–Dec 1, 2025).",
+        "- O(c=0.95) @Peter: Prefers concise replies.",
+        "- W(scope=agent:work) @Peter: Earns 4000.",
+    ],
+}
+
+
+def page_named(book: Book, path: str) -> GeneratedPage:
+    return next(page for page in pages_of(book, shared_memories(book, {})) if page.path == path)
+
+
+def text_of(book: Book, path: str) -> str:
+    return block_of(page_named(book, path))
+
+
+def test_page_of_an_entity_tells_its_memories_newest_first_with_citations() -> None:
+    text = text_of(book_from(NOTES), "bank/entities/peter.md")
+    assert "First seen 2025-11-20, last seen 2025-11-27; 3 memories." in text
+    marrakech = "[memory/2025-11-27.md#L3](../../memory/2025-11-27.md#L3 "
+    assert marrakech in text
+    assert text.index(marrakech) < text.index("[memory/2025-11-20.md#L3](../../memory/2025-11-20.md#L3 ")
+    assert "confidence 0.95: Prefers concise replies." in text
+    assert "warelay" not in text
+
+
+def test_memory_of_one_agent_stands_on_no_page() -> None:
+    book = book_from(NOTES)
+    assert not [page.path for page in pages_of(book, shared_memories(book, {})) if "4000" in block_of(page)]
+
+
+def test_line_with_a_scope_beside_one_without_is_the_same_memory_for_nobody_else() -> None:
+    # ids differ by scope, so both stand apart; the scoped one is still not told
+    book = book_from({"memory/2025-11-20.md": ["- W(scope=agent:a) @X: says so.", "- W @X: says so."]})
+    assert "1 memory." in text_of(book, "bank/entities/x.md")
+
+
+def test_page_that_a_person_named_keeps_its_place() -> None:
+    pages = [EntityPage("bank/entities/Peter.md", "Peter", ("Pete",))]
+    book = book_from({"memory/2025-11-20.md": ["- W @Pete: sings."]}, pages)
+    assert "sings" in text_of(book, "bank/entities/Peter.md")
+
+
+def test_text_of_a_memory_cannot_end_the_block() -> None:
+    book = book_from({"memory/2025-11-20.md": [f"- W @X: ends {END} here.", "- W @X: opens <!-- and ```."]})
+    text = with_block(None, page_named(book, "bank/entities/x.md"), text_of(book, "bank/entities/x.md"))
+    data = text.encode() + PADDING
+    found = generated_in(data, 0)
+    assert not found.doubts
+    assert len(found.ranges) == 1
+    assert text.count(END) == 1
+
+
+PAGE = GeneratedPage(RelativePath("bank/entities/x.md"), "X", "one", ())
+
+
+@given(before=st.text(max_size=200), after=st.text(max_size=200))
+def test_what_a_person_wrote_stays_as_it_is(before: str, after: str) -> None:
+    text = f"{before}\n{BEGIN}\nold\n{END}\n{after}"
+    try:
+        made = with_block(text, PAGE, f"{BEGIN}\nnew\n{END}")
+    except ValueError:
+        # what stands around it hides the markers, or makes it doubtful which are meant
+        return
+    assert made == f"{before}\n{BEGIN}\nnew\n{END}\n{after}"
+    assert with_block(made, PAGE, f"{BEGIN}\nnew\n{END}") == made
+    assert block_in(made) == f"{BEGIN}\nnew\n{END}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# X\n",
+        f"{BEGIN}\nhalf\n",
+        f"half\n{END}\n",
+        f"{BEGIN}\na\n{END}\n{BEGIN}\nb\n{END}\n",
+        f"```\n{BEGIN}\n{END}\n```\n",
+    ],
+)
+def test_page_without_one_clear_place_is_not_written(text: str) -> None:
+    with pytest.raises(ValueError, match="memoryd:"):
+        with_block(text, PAGE, f"{BEGIN}\n{END}")
+
+
+def test_block_names_its_memories_and_files() -> None:
+    book = book_from({"memory/a (b) 2025.md": ["- W @X: one."], "memory/笔记#1.md": ["- W @X: two."]})
+    cited = citations_in(text_of(book, "bank/entities/x.md"))
+    assert {one.path for one in cited} == {"memory/a (b) 2025.md", "memory/笔记#1.md"}
+    assert {one.memory for one in cited} == {one[:8] for one in book.memories}
+
+
+def eight(*, without: int = 0, day: str = "2025-11-20") -> Book:
+    return book_from({f"memory/{day}.md": [f"- W @X: fact number {name} stands." for name in "abcdefgh"[without:]]})
+
+
+def refusal(old: Book, new: Book, files: CitedFiles) -> str:
+    block = text_of(old, "bank/entities/x.md")
+    page = page_named(new, "bank/entities/x.md") if new.by_entity else PAGE
+    return why_refused(block, page, stated_by(shared_memories(new, {})), files)
+
+
+def test_losing_more_than_a_quarter_is_refused() -> None:
+    assert refusal(eight(), eight(without=2), CitedFiles()) == ""
+    assert refusal(eight(), eight(without=3), CitedFiles()) == "it would lose 3 of its 8 entries"
+
+
+def test_losing_a_citation_with_its_file_is_refused_but_not_if_it_was_renamed() -> None:
+    gone = CitedFiles(gone=frozenset({"memory/2025-11-20.md"}))
+    two = book_from({"memory/2025-11-20.md": ["- W @X: one."], "memory/2025-11-21.md": ["- W @X: two."] * 9})
+    rest = book_from({"memory/2025-11-21.md": ["- W @X: two."] * 9})
+    assert "memory/2025-11-20.md" in refusal(two, rest, gone)
+    assert refusal(eight(), eight(day="2025-11-21"), gone) == ""
+
+
+def test_what_became_private_goes() -> None:
+    private = CitedFiles(private=frozenset({"memory/2025-11-20.md"}))
+    assert refusal(eight(), book_from({}), private) == ""
+
+
+def test_line_that_was_edited_is_no_loss() -> None:
+    old = book_from({"memory/2025-11-20.md": [f"- W @X: the port {name} is open." for name in "abc"]})
+    new = book_from({"memory/2025-11-20.md": [f"- W @X: the harbour {name} is open." for name in "abc"]})
+    assert refusal(old, new, CitedFiles()) == ""
+    assert refusal(old, book_from({}), CitedFiles()) == "it would lose 3 of its 3 entries"
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_one_line_or_two_may_be_taken_out_of_however_small_a_page(count: int) -> None:
+    assert refusal(eight(without=8 - count), book_from({}), CitedFiles()) == ""
+
+
+def test_pages_do_not_depend_on_the_order_of_what_is_read() -> None:
+    there, back = book_from(NOTES), book_from(dict(reversed(NOTES.items())))
+    assert [block_of(one) for one in pages_of(there, shared_memories(there, {}))] == [
+        block_of(one) for one in pages_of(back, shared_memories(back, {}))
+    ]
+
+
+def test_opinion_tells_its_confidence_and_day() -> None:
+    text = text_of(book_from(NOTES), "bank/opinions.md")
+    assert f"- 0.95, {date(2025, 11, 27)}, @Peter: Prefers concise replies." in text
+
+
+def test_page_with_another_title_than_its_file_is_written_once_with_all_of_both() -> None:
+    pages = [EntityPage("bank/entities/Peter.md", "Peter Miller")]
+    book = book_from({"memory/2025-11-20.md": ["- W @Peter: sings.", "- W @[Peter Miller]: dances."]}, pages)
+    found = [str(page.path) for page in pages_of(book, shared_memories(book, {}))]
+    assert found.count("bank/entities/Peter.md") == 1
+    assert "bank/entities/peter.md" not in found
+    assert "sings" in text_of(book, "bank/entities/Peter.md")
+    assert "dances" in text_of(book, "bank/entities/Peter.md")

@@ -1,0 +1,311 @@
+"""What reflect proposes, read off memories and logs by rules: few, plain, and never what is doubtful."""
+
+from datetime import UTC, date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.book import Book
+from memoryd.domain.memories.core_proposals import CoreFile, core_changes
+from memoryd.domain.memories.daily import is_due, last_due
+from memoryd.domain.memories.diffs import applied
+from memoryd.domain.memories.inferred_lines import has_retain, inferred_lines, recurring_names, sentences_of
+from memoryd.domain.memories.kinds import Kind
+from memoryd.domain.memories.near_copies import near_copies
+from memoryd.domain.memories.observations import recurrences
+from memoryd.domain.memories.pages import shared_memories
+from memoryd.domain.memories.proposals import ProposalKind, ProposalState, to_propose
+from memoryd.domain.memories.proposed_edits import contradiction_change, retain_change
+from memoryd.domain.memories.sections import memory_sections
+from memoryd.domain.text.lines import padded
+from tests.unit.domain.memories.books import book_from
+
+SINCE = date(2025, 11, 1)
+CORE = "# Memory\n\n- The gate code is 1234.\n"
+
+
+def core(book: Book, text: str = CORE, room: int = 12_000) -> list[str]:
+    """Return the core file as each proposal alone would make it."""
+    found = core_changes(CoreFile(RelativePath("MEMORY.md"), text, room), shared_memories(book, {}), SINCE)
+    return [applied(text, change.diff) or "" for change in found.changes]
+
+
+def names_in(sentence: str) -> list[str]:
+    return [name for name in ("Peter", "Graz", "王芳") if name in sentence]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- W(i=0.9) @Peter: Peter is allergic to nuts.",
+        "- entity @Peter: Peter is allergic to nuts.",
+        "- B(pin) @Peter: Peter is allergic to nuts.",
+    ],
+)
+def test_durable_fact_is_proposed_as_one_line(line: str) -> None:
+    assert core(book_from({"memory/2025-11-20.md": [line]})) == [f"{CORE}- Peter is allergic to nuts.\n"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- W @Peter: Peter has a dog.",
+        "- B(i=0.9) @Peter: I called Peter.",
+        "- W(i=0.9, scope=agent:a) @Peter: Peter earns 4000.",
+        "- W(i=0.9): The gate code is 1234.",
+    ],
+)
+def test_what_is_usual_done_or_known_is_not_proposed(line: str) -> None:
+    assert core(book_from({"memory/2025-11-20.md": [line]})) == []
+
+
+def test_what_was_said_on_three_days_is_durable() -> None:
+    days = {f"memory/2025-11-{day}.md": ["- W @Peter: Peter has a dog."] for day in (10, 11, 12)}
+    assert core(book_from(days)) == [f"{CORE}- Peter has a dog.\n"]
+
+
+def test_core_file_that_is_full_gets_nothing_and_says_how_many() -> None:
+    book = book_from({"memory/2025-11-20.md": ["- W(i=0.9) @Peter: Peter is allergic to nuts."]})
+    full = CoreFile(RelativePath("MEMORY.md"), CORE, len(CORE) + 10)
+    found = core_changes(full, shared_memories(book, {}), SINCE)
+    assert (found.changes, found.left_out) == ((), 1)
+
+
+def test_superseded_line_makes_way_for_the_newer_one() -> None:
+    book = book_from(
+        {
+            "memory/2025-11-01.md": ["- W: The gate code is 1234."],
+            "memory/2025-11-09.md": ["- W: The gate code is 4711."],
+        }
+    )
+    assert core(book) == ["# Memory\n\n- The gate code is 4711.\n"]
+    both = f"{CORE}- The gate code is 4711.\n"
+    assert core(book, both) == ["# Memory\n\n- The gate code is 4711.\n"]
+
+
+CODES = {
+    "memory/2025-11-01.md": ["- W @Gate: The gate code is 1234."],
+    "memory/2025-11-05.md": ["- W @Gate: The gate code is 2345."],
+    "memory/2025-11-09.md": ["- W @Gate: The gate code is 4711."],
+}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- **the gate code** is 1234",
+        "- Gate: the gate code is `2345`!",
+        "* The gate code is 1234.",
+        "- GATE: The gate code is 1234",
+    ],
+)
+def test_line_with_an_earlier_value_makes_way_in_whatever_words_it_is_set(line: str) -> None:
+    assert core(book_from(CODES), f"# Memory\n\n{line}\n") == ["# Memory\n\n- The gate code is 4711.\n"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- the gate code is 4711",
+        "- the gate code is 9999",
+        "- Shed: the gate code is 1234",
+        "- The gate code is 1234, and the shed is open",
+        "The gate code is 1234.",
+    ],
+)
+def test_line_with_the_current_value_another_fact_or_no_bullet_stays(line: str) -> None:
+    assert core(book_from(CODES), f"# Memory\n\n{line}\n") == []
+
+
+def test_line_that_may_be_of_two_facts_stays() -> None:
+    others = {path: [line.replace("@Gate", "@Shed") for line in lines] for path, lines in CODES.items()}
+    both = book_from({path: [*CODES[path], *lines] for path, lines in others.items()})
+    assert core(both, "- the **gate code** is 2345\n") == []
+    assert core(both, "- Shed: the **gate code** is 2345\n") == ["- Shed: The gate code is 4711.\n"]
+
+
+def test_value_that_came_back_is_not_stale() -> None:
+    again = {**CODES, "memory/2025-11-12.md": ["- W @Gate: the gate code is 1234."]}
+    assert core(book_from(again), "- The **gate code** is 1234\n") == []
+
+
+def test_only_what_was_done_recurs() -> None:
+    def noted(kind: str) -> Book:
+        places = {"20": "kitchen", "21": "garden", "22": "cellar"}
+        return book_from(
+            {
+                f"memory/2025-11-{day}.md": [f"- {kind} @Wren: The cable broke, {where}."]
+                for day, where in places.items()
+            }
+        )
+
+    assert recurrences(noted("W").memories.values(), SINCE) == ()
+    assert [one.word for one in recurrences(noted("B").memories.values(), SINCE)] in (["cable"], ["broke"])
+
+
+def test_retain_block_is_proposed_only_where_it_is_read_as_one() -> None:
+    lines = inferred_lines("Peter moved to a house at the river in Graz.\n", names_in)
+    path = RelativePath("memory/2025-11-20.md")
+    plain = retain_change(path, lines, "# Day\n\nPeter.\n")
+    assert plain is not None
+    made = applied("# Day\n\nPeter.\n", plain.diff)
+    assert made == "# Day\n\nPeter.\n\n## Retain\n- W @Peter @Graz: Peter moved to a house at the river in Graz.\n"
+    for text in ("# Day\n\n```\nopen\n", "a\n<!-- memoryd:begin -->\n", "---\nx: 1\n---\n~~~\n"):
+        change = retain_change(path, lines, text)
+        told = applied(text, change.diff) if change else None
+        assert told is None or [one.line for one in memory_sections(padded(told), path).lines] == list(lines)
+
+
+def test_denial_counts_on_the_line_of_its_day() -> None:
+    notes = {
+        "memory/2025-11-17.md": ["- O @Mo: does not like long release notes"],
+        "memory/2025-11-20.md": ["- O @Mo: does not like long release notes"],
+    }
+    book = book_from(notes)
+    (evidence,) = book.memories.values()
+    text = "\n\n- O @Mo: does not like long release notes\n"
+    change = contradiction_change(evidence, evidence, date(2025, 11, 20), text)
+    assert change is not None
+    assert change.path == "memory/2025-11-20.md"
+
+
+def test_decided_proposals_do_not_come_back() -> None:
+    book = book_from({"memory/2025-11-20.md": ["- W(i=0.9) @Peter: Peter is allergic to nuts."]})
+    shared = shared_memories(book, {})
+    first = core_changes(CoreFile(RelativePath("MEMORY.md"), CORE, 12_000), shared, SINCE).changes
+    moved = core_changes(CoreFile(RelativePath("MEMORY.md"), f"{CORE}- more\n", 12_000), shared, SINCE).changes
+    assert first[0].diff != moved[0].diff
+    for state in ProposalState:
+        chosen = to_propose(moved, {first[0].id: state})
+        assert bool(chosen) == (state is ProposalState.OUTDATED)
+    assert first[0].kind is ProposalKind.CORE_IN
+
+
+@pytest.mark.parametrize(
+    ("sentence", "kind"),
+    [
+        ("Peter moved to a house at the river in Graz.", Kind.WORLD),
+        ("I fixed the heating of Peter with a new valve.", Kind.EXPERIENCE),
+        ("Peter prefers the night train to the aeroplane.", Kind.OPINION),
+        ("王芳搬到了青石巷57号。", Kind.WORLD),
+        ("王芳喜欢喝很淡的茶。", Kind.OPINION),
+    ],
+)
+def test_plain_sentence_is_taken_word_for_word(sentence: str, kind: Kind) -> None:
+    found = inferred_lines(f"# Day\n\nA quiet day. {sentence}\n", names_in)
+    assert [(line.text, line.kind) for line in found] == [(sentence, kind)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Maybe Peter moved to a house in Graz in 2024.",
+        "If Peter moved to Graz, he would have a garden now.",
+        "Has Peter moved to the house at the river in Graz?",
+        "He moved with Peter to the house at the river.",
+        "> Peter moved to a house at the river in Graz.",
+        "```\nPeter moved to a house at the river in Graz.\n```",
+        "# Peter moved to a house at the river in Graz.",
+        "| Peter moved to a house | in Graz at the river |",
+        "Somebody moved to a house at the river in Vienna.",
+        "Peter has the password hunter2-hunter2-hunter2 for the server: password=hunter2hunter2hunter2",
+        "王芳可能搬到了青石巷57号。",
+        "Peter smiles.",
+    ],
+)
+def test_what_is_doubtful_is_not_taken(text: str) -> None:
+    assert inferred_lines(f"# Day\n\n{text}\n", names_in) == ()
+
+
+def test_no_more_than_five_of_one_log_and_none_that_is_stated() -> None:
+    text = "\n\n".join(f"Peter moved the box number {number} to Graz." for number in range(20))
+    found = inferred_lines(text, names_in)
+    assert len(found) == 5
+    assert not {line.id for line in inferred_lines(text, names_in, [found[0].id])} & {found[0].id}
+    assert not inferred_lines(text, names_in, (), lambda _: True)
+
+
+def test_log_with_an_empty_section_is_left_alone() -> None:
+    assert has_retain("# Day\n\n## Retain\n")
+    assert not has_retain("# Day\n\nWhat to retain\n")
+
+
+def test_names_that_recur_are_found() -> None:
+    texts = ["Then we met Zora in town.", "I called Zora about Monday.", "We saw Ben on Monday."]
+    assert recurring_names(texts) == {"Zora"}
+
+
+@given(st.text(max_size=400))
+def test_any_text_is_read(text: str) -> None:
+    for line in inferred_lines(text, lambda _: ["X"]):
+        assert line.text in " ".join(sentences_of(text))
+
+
+@pytest.mark.parametrize("sign", ["a", " ", ". ", "I ", "# ", "- ", "我们", "Peter ", "<!--", "[["])
+def test_hostile_log_is_read_in_time(sign: str) -> None:
+    assert len(inferred_lines(sign * (100_000 // len(sign)), names_in)) <= 5
+
+
+def torn(*days: int) -> Book:
+    words = ["was mended", "was replaced", "was found", "was sold", "is back", "is new", "broke"]
+    return book_from({f"memory/2025-11-{day:02}.md": [f"- B @Wren: The torn cable {words[day % 7]}."] for day in days})
+
+
+def test_what_recurs_on_three_days_is_an_observation_that_names_what_it_rests_on() -> None:
+    assert not recurrences(torn(3, 4).memories.values(), SINCE)
+    (found,) = recurrences(torn(3, 4, 5).memories.values(), SINCE)
+    assert (found.entity, len(found.ids)) == ("Wren", 3)
+    assert all(one[:8] in found.line.text for one in found.ids)
+    assert found.line.kind is Kind.OBSERVATION
+    # it stays what it is until there are twice as many
+    assert recurrences(torn(3, 4, 5, 6).memories.values(), SINCE)[0].line == found.line
+    assert len(recurrences(torn(3, 4, 5, 6, 7, 8).memories.values(), SINCE)[0].ids) == 6
+
+
+def test_what_recurred_before_the_window_is_not_told() -> None:
+    assert not recurrences(torn(3, 4, 5).memories.values(), date(2025, 11, 6))
+
+
+def test_near_copies_are_of_the_same_entities() -> None:
+    said = "Anna told the whole long story about the old red boat on the lake in spring {}."
+    book = book_from(
+        {"memory/2025-11-03.md": [f"- B @Anna: {said.format(one)}" for one in (1, 2)] + [f"- B @Eva: {said.format(3)}"]}
+    )
+    assert len(near_copies(book.memories.values())) == 1
+
+
+VIENNA = ZoneInfo("Europe/Vienna")
+
+
+def moment(text: str) -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=VIENNA)
+
+
+def test_time_of_day_is_due_once_however_long_one_slept() -> None:
+    at = time(3, 30)
+    assert is_due(None, moment("2026-11-22T09:00"), at, VIENNA)
+    assert is_due(moment("2026-11-15T03:30"), moment("2026-11-22T09:00"), at, VIENNA)
+    assert not is_due(moment("2026-11-22T09:00"), moment("2026-11-23T03:29"), at, VIENNA)
+    assert is_due(moment("2026-11-22T09:00"), moment("2026-11-23T03:30"), at, VIENNA)
+
+
+def test_time_that_the_clocks_leave_out_or_show_twice_is_due_once() -> None:
+    gap, twice = time(2, 30), time(2, 30)
+    assert last_due(moment("2026-03-29T12:00"), gap, VIENNA) == moment("2026-03-29T03:30")
+    first = datetime(2026, 10, 25, 0, 30, tzinfo=UTC)
+    assert last_due(moment("2026-10-25T12:00"), twice, VIENNA) == first
+    assert not is_due(first, first + timedelta(hours=1), twice, VIENNA)
+
+
+@given(
+    st.datetimes(datetime.fromisoformat("2025-01-01"), datetime.fromisoformat("2027-01-01")),
+    st.times(),
+    st.sampled_from(["UTC", "Europe/Vienna", "Asia/Kolkata"]),
+)
+def test_last_due_lies_within_the_last_day(now: datetime, at: time, zone: str) -> None:
+    here = now.replace(tzinfo=ZoneInfo("UTC"))
+    due = last_due(here, at.replace(second=0, microsecond=0), ZoneInfo(zone))
+    assert timedelta(0) <= here - due <= timedelta(hours=25)

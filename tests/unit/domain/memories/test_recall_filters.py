@@ -1,0 +1,122 @@
+"""No filter lets through what it excludes, and no agent sees what is another one's."""
+
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.domain.memories.attributes import Attributes
+from memoryd.domain.memories.book import EntityPage, Memory, MemorySource, book_of
+from memoryd.domain.memories.entities import slug_of
+from memoryd.domain.memories.kinds import Kind, network_of
+from memoryd.domain.memories.reach import MemoryReach
+from memoryd.domain.memories.recall_filters import RecallFilters, beyond_reach, kinds_named, named_entity
+from memoryd.domain.memories.retained import RetainedLine
+from memoryd.domain.memories.timespans import DaySpan
+
+FIRST = date(2025, 9, 1)
+days = st.integers(0, 90).map(lambda number: FIRST + timedelta(days=number))
+spans = st.tuples(days, days).map(lambda pair: DaySpan(min(pair), max(pair)))
+scopes = st.sampled_from(
+    ["", "global", "agent:alpha", "agent:beta", "agent:alpha:cron", "agent:beta:cron", "team", "agent:"]
+)
+reaches = st.builds(
+    MemoryReach, st.sampled_from(["alpha", "beta"]), st.sampled_from([None, "cron", "telegram"]), st.booleans()
+)
+
+
+@st.composite
+def sources(draw: st.DrawFn) -> MemorySource:
+    names = draw(st.lists(st.sampled_from(["Peter", "王芳", "Heron"]), max_size=2, unique=True))
+    text = draw(st.sampled_from(["prefers tea", "moved", "door code 4172"]))
+    line = RetainedLine(draw(st.sampled_from(list(Kind))), text, tuple(names), Attributes(scope=draw(scopes)))
+    day = draw(days)
+    path = draw(st.sampled_from([f"memory/{day}.md", "bank/world.md"]))
+    return MemorySource(path, 1, 1, line, day, draw(st.none() | spans), draw(st.integers(1, 9999)))
+
+
+books = st.lists(sources(), max_size=12).map(book_of)
+filters = st.builds(
+    RecallFilters,
+    reach=reaches,
+    since=st.none() | days,
+    until=st.none() | days,
+    as_of=st.none() | days,
+    known_by=st.none() | days,
+    entities=st.none() | st.sampled_from([frozenset({slug_of("peter")}), frozenset({slug_of("heron")})]),
+    kinds=st.none() | st.sampled_from([frozenset({Kind.OPINION, Kind.PREFERENCE}), frozenset({Kind.WORLD})]),
+    scope=st.sampled_from(["", "workspace", "global", "agent:alpha"]),
+    is_alone=st.booleans(),
+)
+
+
+@given(st.lists(sources(), max_size=12), filters)
+def test_filters_never_let_an_excluded_line_through(lines: list[MemorySource], given: RecallFilters) -> None:
+    for memory in book_of(lines).memories.values():
+        for source in given.eligible(memory):
+            assert source in given.standing(memory)
+            scope, happened = source.line.attributes.scope, source.event or DaySpan(source.day, source.day)
+            assert given.reach.admits(scope)
+            assert given.since is None or happened.last >= given.since
+            assert given.until is None or happened.first <= given.until
+            assert given.known_by is None or source.day <= given.known_by
+            if given.as_of is not None and given.known_by is not None:
+                assert happened.first <= given.as_of
+            elif given.as_of is not None and source.path.startswith("memory/"):
+                assert source.day <= given.as_of
+            elif given.as_of is not None and source.event is not None:
+                assert source.event.first <= given.as_of
+            assert given.entities is None or given.entities & set(memory.slugs)
+            assert given.kinds is None or memory.kind in given.kinds
+
+
+@given(st.lists(sources(), max_size=12), reaches)
+def test_nobody_sees_what_is_another_agents(lines: list[MemorySource], reach: MemoryReach) -> None:
+    book = book_of(lines)
+    beyond = beyond_reach(book, reach)
+    other = "beta" if reach.agent == "alpha" else "alpha"
+    for key, memory in book.memories.items():
+        scope = memory.line.attributes.scope
+        if scope.startswith(f"agent:{other}"):
+            assert key in beyond
+        if scope in ("", "global", f"agent:{reach.agent}"):
+            assert key not in beyond
+        assert (key in beyond) == (not RecallFilters(reach=reach).standing(memory))
+
+
+@pytest.mark.parametrize(
+    ("reach", "seen"),
+    [
+        (MemoryReach("alpha"), {"", "global", "agent:alpha"}),
+        (MemoryReach("alpha", "cron"), {"", "global", "agent:alpha", "agent:alpha:cron"}),
+        (MemoryReach("alpha", is_owner=True), {"", "global", "agent:alpha", "agent:alpha:cron", "team"}),
+        (MemoryReach("beta"), {"", "global", "agent:beta"}),
+    ],
+)
+def test_scope_by_scope(reach: MemoryReach, seen: set[str]) -> None:
+    asked = ("", "global", "agent:alpha", "agent:alpha:cron", "agent:beta", " Agent:Beta", "team")
+    assert {scope for scope in asked if reach.admits(scope)} == seen
+
+
+def memory_of(scope: str) -> Memory:
+    line = RetainedLine(Kind.FACT, "stands", (), Attributes(scope=scope))
+    return Memory(line.id, (MemorySource("memory/x.md", 1, 1, line, FIRST, None, 1),))
+
+
+def test_scope_of_an_agent_that_is_alone_holds_what_has_no_scope() -> None:
+    own = RecallFilters(reach=MemoryReach("alpha"), scope="agent:alpha")
+    assert own.eligible(memory_of(""))
+    assert not RecallFilters(reach=MemoryReach("alpha"), scope="agent:alpha", is_alone=False).eligible(memory_of(""))
+    assert not RecallFilters(reach=MemoryReach("alpha"), scope="workspace").eligible(memory_of("agent:alpha"))
+
+
+def test_kind_is_a_network_or_an_exact_kind() -> None:
+    assert kinds_named("Opinion") == frozenset(kind for kind in Kind if network_of(kind).value == "opinion")
+    assert kinds_named("preference") == frozenset({Kind.PREFERENCE})
+    assert kinds_named("nonsense") is None
+
+
+def test_entity_is_named_by_any_of_its_names() -> None:
+    book = book_of([], [EntityPage("bank/entities/the-castle.md", "the-castle", ("城堡",))])
+    assert named_entity(book, "城堡") == named_entity(book, "@The-Castle") == {slug_of("the-castle"), slug_of("城堡")}

@@ -1,0 +1,92 @@
+"""The order of what is recalled: lifts, days, versions."""
+
+from datetime import date
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.domain.memories.asking import AskedFor
+from memoryd.domain.memories.entities import slug_of
+from memoryd.domain.memories.identity import MemoryId
+from memoryd.domain.memories.recall_order import Lifts, Placed, current_first, newer_of, place_key, verdict_of
+from memoryd.domain.memories.timespans import DaySpan
+from memoryd.domain.ranking.floors import Verdict
+from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, VectorMatches, reciprocal
+
+SPAN = DaySpan(date(2025, 11, 20), date(2025, 11, 27))
+
+
+def placed(score: float, day: int, *arms: str, is_noise: bool = False) -> Placed:
+    verdict = Verdict.NONE if is_noise else Verdict.WEAK
+    return Placed(score, dict.fromkeys(arms, 0.2), verdict, is_noise, date(2025, 11, day))
+
+
+def order(asking: AskedFor, *candidates: Placed) -> list[int]:
+    return sorted(range(len(candidates)), key=lambda at: place_key(candidates[at], asking))
+
+
+def test_days_that_are_asked_about_come_first() -> None:
+    inside, silent = placed(0.1, 21, Lifts.TEMPORAL), placed(0.0, 22, Lifts.TEMPORAL, is_noise=True)
+    outside, noise = placed(0.9, 2), placed(0.3, 3, is_noise=True)
+    assert order(AskedFor(span=SPAN), noise, outside, silent, inside) == [3, 2, 1, 0]
+
+
+def test_bare_question_is_answered_by_the_newest() -> None:
+    asking = AskedFor(frozenset({slug_of("castle")}), is_bare=True)
+    assert order(asking, placed(0.9, 1, Lifts.ENTITY), placed(0.0, 9, Lifts.ENTITY), placed(0.9, 12)) == [1, 0, 2]
+
+
+def test_bare_question_for_an_opinion_is_answered_by_the_best() -> None:
+    asking = AskedFor(frozenset({slug_of("castle")}), is_of_opinion=True, is_bare=True)
+    both = (Lifts.ENTITY, Lifts.OPINION)
+    candidates = placed(0.2, 9, *both), placed(0.6, 1, *both), placed(0.9, 12, Lifts.ENTITY), placed(0.6, 2, *both)
+    assert order(asking, *candidates) == [3, 1, 0, 2]
+
+
+def test_lift_alone_does_not_come_before_what_words_found() -> None:
+    asking = AskedFor(frozenset({slug_of("castle")}))
+    assert order(asking, placed(0.0, 9, Lifts.ENTITY, is_noise=True), placed(0.05, 1)) == [1, 0]
+
+
+def test_more_evidence_comes_first_though_both_have_all_that_can_be_told() -> None:
+    asking = AskedFor(frozenset({slug_of("castle")}))
+    more, less = placed(1.0, 1, Lifts.ENTITY), placed(0.9, 9, Lifts.ENTITY)
+    assert (more.score, less.score) == (1.0, 1.0)
+    assert order(asking, less, more) == [1, 0]
+
+
+def test_verdict_of_what_a_bare_question_names() -> None:
+    asking = AskedFor(frozenset({slug_of("castle")}), is_bare=True)
+    assert verdict_of(Verdict.NONE, {Lifts.ENTITY: 0.2}, asking) is Verdict.ANSWERABLE
+    assert verdict_of(Verdict.NONE, {}, asking) is Verdict.NONE
+    assert verdict_of(Verdict.NONE, {Lifts.ENTITY: 0.2}, AskedFor(asking.entities)) is Verdict.WEAK
+
+
+def test_current_version_comes_first_and_is_brought_in() -> None:
+    new, middle, old, other = (MemoryId(name) for name in ("new", "middle", "old", "other"))
+    versions = newer_of({new: (middle, old), middle: (old,)})
+    assert current_first([old, other, new], versions) == [new, old, other]
+    assert current_first([other, old], versions) == [other, new, old]
+    assert current_first([middle, old], newer_of({new: (middle,), middle: (old,)})) == [new, middle, old]
+
+
+ids = st.sampled_from([MemoryId(name) for name in "abcdefgh"])
+
+
+@given(st.lists(ids, unique=True), st.dictionaries(ids, st.lists(ids, max_size=3).map(tuple)))
+def test_every_one_stays_and_none_stands_before_what_is_current(
+    found: list[MemoryId], versions: dict[MemoryId, tuple[MemoryId, ...]]
+) -> None:
+    newer = newer_of(versions)
+    told = current_first(found, newer)
+    assert set(found) <= set(told)
+    assert len(told) == len(set(told))
+    for brought in set(told) - set(found):
+        assert not newer.get(brought)
+
+
+def test_reciprocal_ranks_know_nothing_but_ranks() -> None:
+    evidence = Evidence(LexicalMatches({1: 9.0, 2: 0.1}), VectorMatches({2: 0.9, 3: 0.2}))
+    scores = reciprocal(evidence)
+    assert sorted(scores, key=lambda chunk: -scores[chunk]) == [2, 1, 3]
+    assert reciprocal(Evidence(LexicalMatches({1: 3.0}), VectorMatches({1: 0.5})))[1] == 1.0

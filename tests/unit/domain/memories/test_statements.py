@@ -1,0 +1,95 @@
+"""What is asked to be retained becomes one line, or is refused with what may be meant."""
+
+import pytest
+
+from memoryd.domain.memories.attributes import Provenance
+from memoryd.domain.memories.kinds import Kind
+from memoryd.domain.memories.statements import StatedText, Stater, admitted_scope, each_statement, stated_line
+
+OWNER = Stater("main")
+AGENT = Stater("main", "telegram", is_owner=False)
+
+
+def test_a_bullet_is_taken_as_it_is() -> None:
+    line = stated_line(StatedText(text="- O(c=0.8) @Peter: prefers tea"))
+    assert (line.kind, line.entities, line.attributes.confidence) == (Kind.OPINION, ("Peter",), 0.8)
+
+
+def test_plain_text_gets_what_is_said_beside() -> None:
+    said = StatedText(
+        text="lives in Graz",
+        kind=Kind.FACT,
+        importance=0.9,
+        scope="agent:main",
+        entities=("@Peter", "peter", "Two Words"),
+        at="2026-11",
+        provenance=Provenance.USER,
+    )
+    line = stated_line(said)
+    assert (line.kind, line.text, line.entities) == (Kind.FACT, "lives in Graz", ("Peter", "Two Words"))
+    assert (line.importance, line.attributes.scope, line.attributes.at) == (0.9, "agent:main", "2026-11")
+    assert line.attributes.provenance is Provenance.USER
+
+
+def test_text_may_name_entities_without_a_kind() -> None:
+    assert stated_line(StatedText(text="@Peter: lives in Graz")).entities == ("Peter",)
+
+
+@pytest.mark.parametrize("text", ["", "   ", "0(c=.9): tea", "O(c=2): tea", "W(colour=red): tea"])
+def test_what_is_nearly_a_memory_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"nearly|nothing"):
+        stated_line(StatedText(text=text))
+
+
+def test_what_the_text_says_is_not_said_otherwise() -> None:
+    for said in (
+        StatedText(text="W(i=0.3): tea", importance=0.8),
+        StatedText(text="W(scope=global): tea", scope="agent:main"),
+        StatedText(text="W(at=2026-11): tea", at="2026-10"),
+        StatedText(text="W: tea", kind=Kind.OPINION),
+    ):
+        with pytest.raises(ValueError, match="beside it"):
+            stated_line(said)
+
+
+def test_bullets_are_told_apart() -> None:
+    assert each_statement("- W: one\n    more\n- W: two\n") == ["- W: one\n    more", "- W: two"]
+    assert each_statement("a list:\n- one\n- two") == ["a list:\n- one\n- two"]
+    assert each_statement("plain") == ["plain"]
+    assert each_statement("") == [""]
+
+
+@pytest.mark.parametrize(
+    ("scope", "stater", "admitted"),
+    [
+        ("", OWNER, ""),
+        ("global", OWNER, "global"),
+        ("agent:other", OWNER, "agent:other"),
+        ("", AGENT, ""),
+        ("agent:main", AGENT, "agent:main"),
+        ("agent:main:cron", AGENT, "agent:main:cron"),
+        ("", Stater("main", "cron", is_owner=False), "agent:main:cron"),
+        ("", Stater("main", "cron"), ""),
+    ],
+)
+def test_scopes_that_are_admitted(scope: str, stater: Stater, admitted: str) -> None:
+    assert admitted_scope(scope, stater) == admitted
+
+
+@pytest.mark.parametrize(
+    ("scope", "stater"),
+    [
+        ("global", AGENT),
+        ("agent:other", AGENT),
+        ("agent:mainly", AGENT),
+        ("agent:other:main", AGENT),
+        ("everybody", OWNER),
+        ("agent:", OWNER),
+        ("agent:main:", AGENT),
+        ("agent:main:a b", OWNER),
+        ("agent:main:\n- W: x", OWNER),
+    ],
+)
+def test_scopes_that_are_not(scope: str, stater: Stater) -> None:
+    with pytest.raises(ValueError, match=r"scope|itself"):
+        admitted_scope(scope, stater)

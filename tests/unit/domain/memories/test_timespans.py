@@ -1,0 +1,350 @@
+"""When something was: absolute and relative times in English and Chinese, in texts and in questions."""
+
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.domain.memories.attributes import Attributes
+from memoryd.domain.memories.day_spans import DaySpan
+from memoryd.domain.memories.kinds import Kind
+from memoryd.domain.memories.retained import RetainedLine
+from memoryd.domain.memories.timespans import MOST_SPANS, asked_span, event_span, spans_in
+
+WEDNESDAY = date(2025, 11, 26)
+
+
+def span(first: str, last: str = "") -> DaySpan:
+    return DaySpan(date.fromisoformat(first), date.fromisoformat(last or first))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Currently in Marrakech (Nov 27–Dec 1, 2025) for Andy's birthday.", span("2025-11-27", "2025-12-01")),
+        ("Nov 27 to Dec 1", span("2025-11-27", "2025-12-01")),
+        ("27-30 November", span("2025-11-27", "2025-11-30")),
+        ("November 27 to 30, 2024", span("2024-11-27", "2024-11-30")),
+        ("away 2025-11-27..2025-12-01", span("2025-11-27", "2025-12-01")),
+        ("Dec 28 to Jan 3", span("2025-12-28", "2026-01-03")),
+        ("between Nov 3 and Nov 9", span("2025-11-03", "2025-11-09")),
+        ("from Monday to Wednesday", span("2025-11-24", "2025-11-26")),
+        ("between May and July 2024", span("2024-05-01", "2024-07-31")),
+        ("went to the dentist yesterday", span("2025-11-25")),
+        ("the day before yesterday", span("2025-11-24")),
+        ("the day after tomorrow", span("2025-11-28")),
+        ("last night", span("2025-11-25")),
+        ("this morning", span("2025-11-26")),
+        ("last week", span("2025-11-17", "2025-11-23")),
+        ("this week", span("2025-11-24", "2025-11-30")),
+        ("next month", span("2025-12-01", "2025-12-31")),
+        ("last year", span("2024-01-01", "2024-12-31")),
+        ("last weekend", span("2025-11-22", "2025-11-23")),
+        ("we painted over the weekend", span("2025-11-22", "2025-11-23")),
+        ("the week before last", span("2025-11-10", "2025-11-16")),
+        ("last 7 days", span("2025-11-19", "2025-11-26")),
+        ("周末去爬山了", span("2025-11-22", "2025-11-23")),
+        ("last Wednesday", span("2025-11-19")),
+        ("on Friday we met", span("2025-11-21")),
+        ("dentist on Friday", span("2025-11-28")),
+        ("Friday, Nov 28, 2025", span("2025-11-28")),
+        ("3 days ago", span("2025-11-23")),
+        ("two weeks ago", span("2025-11-10", "2025-11-16")),
+        ("in 3 days", span("2025-11-29")),
+        ("over the past 10 days", span("2025-11-16", "2025-11-26")),
+        ("three days before Nov 27", span("2025-11-24")),
+        ("since 2019 he works there", span("2019-01-01", "2025-11-26")),
+        ("in May", span("2026-05-01", "2026-05-31")),
+        ("last May", span("2025-05-01", "2025-05-31")),
+        ("the budget of 2025-11", span("2025-11-01", "2025-11-30")),
+        ("今天", span("2025-11-26")),
+        ("昨天去看了牙医", span("2025-11-25")),
+        ("前天", span("2025-11-24")),
+        ("大前天", span("2025-11-23")),
+        ("后天", span("2025-11-28")),
+        ("上周", span("2025-11-17", "2025-11-23")),
+        ("上周三", span("2025-11-19")),
+        ("上个星期天", span("2025-11-23")),
+        ("下周", span("2025-12-01", "2025-12-07")),
+        ("本周", span("2025-11-24", "2025-11-30")),
+        ("上个月", span("2025-10-01", "2025-10-31")),
+        ("这个月", span("2025-11-01", "2025-11-30")),
+        ("上个月27号", span("2025-10-27")),
+        ("去年", span("2024-01-01", "2024-12-31")),
+        ("去年五月", span("2024-05-01", "2024-05-31")),
+        ("三天前", span("2025-11-23")),
+        ("两周前", span("2025-11-10", "2025-11-16")),
+        ("三个月后", span("2026-02-01", "2026-02-28")),
+        ("最近三天", span("2025-11-23", "2025-11-26")),
+        ("11月27日", span("2025-11-27")),
+        ("11月27日到12月1日", span("2025-11-27", "2025-12-01")),
+        ("11月27-30日", span("2025-11-27", "2025-11-30")),
+        ("２０２４年", span("2024-01-01", "2024-12-31")),
+    ],
+)
+def test_text_tells_when(text: str, expected: DaySpan) -> None:
+    assert spans_in(text, WEDNESDAY) == (expected,)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the code is 2025",
+        "in 2000 words",
+        "it may 5 times",
+        "who may come",
+        "on the 5th floor",
+        "2025-02-30",
+        "30 February",
+        "every Friday",
+        "sat in the sun",
+        "9999 years ago",
+        "每周三",
+        "两周三次",
+        "13月40日",
+        "",
+    ],
+)
+def test_what_only_looks_like_a_time_is_none(text: str) -> None:
+    assert spans_in(text, WEDNESDAY) == ()
+    assert asked_span(text, WEDNESDAY) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("what happened around Nov 27?", span("2025-11-24", "2025-11-30")),
+        ("11月27日前后发生了什么", span("2025-11-24", "2025-11-30")),
+        ("11月27日左右", span("2025-11-24", "2025-11-30")),
+        ("what is new since last week", DaySpan(date(2025, 11, 17), date.max)),
+        ("自上周以来有什么进展", DaySpan(date(2025, 11, 17), date.max)),
+        ("11月之后", DaySpan(date(2025, 12, 1), date.max)),
+        ("what was decided before May?", DaySpan(date.min, date(2025, 4, 30))),
+        ("11月27日之前", DaySpan(date.min, date(2025, 11, 26))),
+        ("after Nov 3", DaySpan(date(2025, 11, 4), date.max)),
+        ("since Nov 3 but before Nov 10", span("2025-11-03", "2025-11-09")),
+        ("between Nov 20 and Nov 25?", span("2025-11-20", "2025-11-25")),
+        ("in the week of Nov 3", span("2025-11-03", "2025-11-09")),
+        ("what did I do on Friday?", span("2025-11-21")),
+        ("what will I do on Friday?", span("2025-11-28")),
+        ("上周发生了什么", span("2025-11-17", "2025-11-23")),
+    ],
+)
+def test_question_asks_for_days(question: str, expected: DaySpan) -> None:
+    assert asked_span(question, WEDNESDAY) == expected
+
+
+def test_event_time_is_that_of_the_attribute_first() -> None:
+    told = RetainedLine(Kind.WORLD, "went there yesterday", (), Attributes(at="2025-05"))
+    assert event_span(told, WEDNESDAY) == span("2025-05-01", "2025-05-31")
+    assert event_span(RetainedLine(Kind.WORLD, "went there yesterday"), WEDNESDAY) == span("2025-11-25")
+    assert event_span(RetainedLine(Kind.WORLD, "went there yesterday"), None) is None
+
+
+def test_the_first_of_times_far_apart_is_the_event() -> None:
+    line = RetainedLine(Kind.WORLD, "On Nov 3, 2025 she booked the flight of June 8, 2026")
+    assert event_span(line, WEDNESDAY) == span("2025-11-03")
+
+
+@given(
+    st.dates(),
+    st.sampled_from(["29 February", "Nov 27", "last week", "next year", "三天前", "去年五月", "on the 31st."]),
+)
+def test_any_day_of_the_calendar_will_do(day: date, text: str) -> None:
+    for found in spans_in(text, day):
+        assert found.first <= found.last
+    asked_span(text, day)
+
+
+@given(st.dates(date(1700, 1, 1), date(2200, 1, 1)), st.dates(date(1700, 1, 1), date(2200, 1, 1)))
+def test_missing_year_is_the_nearest(day: date, near: date) -> None:
+    (found,) = spans_in(f"{day.day} {day:%B}", near)
+    if (day.month, day.day) != (2, 29):
+        assert abs((found.first - near).days) <= 183
+    assert (found.first.month, found.first.day) == (day.month, day.day)
+
+
+@given(st.dates(date(1950, 1, 1), date(2090, 1, 1)), st.integers(0, 400))
+def test_days_ago_are_counted(day: date, count: int) -> None:
+    expected = (DaySpan(day - timedelta(days=count), day - timedelta(days=count)),)
+    assert spans_in(f"{count} days ago", day) == expected
+
+
+PIECES = [
+    "May ",
+    "Nov 27",
+    "-",
+    "–",
+    " to ",
+    "between ",
+    " and ",
+    "last ",
+    "3 ",
+    "days ",
+    "ago",
+    "2025",
+    "on the ",
+    "上",
+    "周",
+    "三",
+]
+PIECES += [
+    "月",
+    "日",
+    "前",
+    "后",
+    "到",
+    "自",
+    "以来",
+    "去年",
+    "两",
+    "年",
+    "29 Feb",
+    "\ud800",
+    "\x00",
+    "\u0301",
+    "Friday",
+    ", ",
+]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join), st.dates())
+def test_no_text_is_too_odd(text: str, day: date) -> None:
+    asked = asked_span(text, day)
+    assert all(found.first <= found.last for found in (*spans_in(text, day), *([asked] if asked else [])))
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "a",
+        "1",
+        "一",
+        "上",
+        "月",
+        "May ",
+        "Nov 27-",
+        "27-",
+        "the last ",
+        "in ",
+        "1 ",
+        "周",
+        " ",
+        "\n",
+        "between ",
+        "三天",
+        "前",
+    ],
+)
+def test_hostile_length_is_read_in_one_pass(piece: str) -> None:
+    text = (piece * 100_000)[:100_000]
+    assert len(spans_in(text, WEDNESDAY)) <= MOST_SPANS
+    assert (asked_span(text, WEDNESDAY) is None) == (not spans_in(text, WEDNESDAY))
+
+
+FRIDAY = date(2025, 11, 28)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The co-op meets on the first Friday of the month.",
+        "Never deploy on a Friday afternoon",
+        "any Monday will do, and Fridays are free",
+        "choir every Monday and Thursday",
+        "every other Friday",
+        "every second Tuesday of the month",
+        "each week on Tuesday",
+        "The bins go out weekly on Monday",
+        "twice a week, on Monday and Thursday",
+        "on the last Sunday of every month",
+        "on Tuesday of each week",
+        "every year on May 4 and June 5",
+        "his birthday is every 4th of May",
+        "每周三开会",
+        "每周一、三、五跑步",
+        "每周三和周五游泳",
+        "每个星期三",
+        "每逢周日休息",
+        "每两周的周三",
+        "每月第一个周五聚会",
+        "每月5号交房租",
+        "每年5月4日体检",
+        "隔周周三",
+        "(see memory/2025-11-27.md)",
+        "see [the log](memory/2025-11-27.md#L4) and https://example.org/2024/05/06/post",
+        "kept in notes/2024-03-01-plan.txt",
+        "in 2025-11-27.md",
+    ],
+)
+def test_what_recurs_and_what_is_a_place_is_no_event(text: str) -> None:
+    assert spans_in(text, FRIDAY) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("We were in Delft from Monday to Wednesday", span("2025-11-24", "2025-11-26")),
+        ("from Monday to Wednesday", span("2025-11-24", "2025-11-26")),
+        ("She will be away from Monday to Wednesday", span("2025-12-01", "2025-12-03")),
+        ("周一到周三去了杭州", span("2025-11-24", "2025-11-26")),
+        ("moved the choir from every Monday, yesterday", span("2025-11-27")),
+        ("on the first Friday of the month; this time yesterday", span("2025-11-27")),
+        ("see memory/2025-10-01.md; fixed on 2025-11-03", span("2025-11-03")),
+        ("[Nov 3](notes/2024-01-01.md)", span("2025-11-03")),
+        ("paid on 27/11/2025", span("2025-11-27")),
+    ],
+)
+def test_ranges_of_weekdays_and_times_beside_others(text: str, expected: DaySpan) -> None:
+    assert spans_in(text, FRIDAY) == (expected,)
+
+
+def test_from_saturday_to_monday_crosses_the_week() -> None:
+    assert spans_in("camping from Saturday to Monday", date(2025, 11, 25)) == (span("2025-11-22", "2025-11-24"),)
+
+
+def test_a_question_about_what_recurs_names_no_days() -> None:
+    assert asked_span("what do we do every Monday?", FRIDAY) is None
+
+
+@pytest.mark.parametrize(
+    "piece", ["every Monday and ", "a/", "a.", "](", "http://", "每周一、", "每", "first ", "~-", "9/"]
+)
+def test_hostile_repetitions_are_read_in_one_pass(piece: str) -> None:
+    assert len(spans_in(piece * (100_000 // len(piece)), FRIDAY)) <= MOST_SPANS
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("in early November", span("2025-11-01", "2025-11-10")),
+        ("mid-November", span("2025-11-11", "2025-11-20")),
+        ("late October 2025", span("2025-10-21", "2025-10-31")),
+        ("at the end of last month", span("2025-10-21", "2025-10-31")),
+        ("the first week of October", span("2025-10-01", "2025-10-07")),
+        ("the last week of October", span("2025-10-25", "2025-10-31")),
+        ("11月初", span("2025-11-01", "2025-11-10")),
+        ("十月中旬", span("2025-10-11", "2025-10-20")),
+        ("上个月底", span("2025-10-21", "2025-10-31")),
+        ("2025年10月下旬", span("2025-10-21", "2025-10-31")),
+        ("in November", span("2025-11-01", "2025-11-30")),
+    ],
+)
+def test_parts_of_months(text: str, expected: DaySpan) -> None:
+    assert spans_in(text, FRIDAY) == (expected,)
+    assert asked_span(f"what happened {text}?" if text.isascii() else f"{text}发生了什么", FRIDAY) == expected
+
+
+def test_part_of_february_ends_with_it() -> None:
+    assert asked_span("late February 2024", FRIDAY) == span("2024-02-21", "2024-02-29")
+
+
+def test_last_week_somewhere_is_last_week() -> None:
+    assert spans_in("we were last week in Delft", FRIDAY) == (span("2025-11-17", "2025-11-23"),)
+
+
+def test_since_the_end_of_a_month() -> None:
+    assert asked_span("what was done since the end of October?", FRIDAY) == DaySpan(date(2025, 10, 21), date.max)
+    assert asked_span("what was done before early October?", FRIDAY) == DaySpan(date.min, date(2025, 9, 30))
+    assert asked_span("10月底以来做了什么", FRIDAY) == DaySpan(date(2025, 10, 21), date.max)

@@ -1,0 +1,65 @@
+"""What stays of a forgotten memory knows it again, and tells nobody what it was."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.domain.memories.tombstones import HASH_BYTES, Tombstones, parsed, rendered
+
+KEY = bytes(range(32))
+EMPTY = Tombstones(KEY)
+
+
+def with_one(memory: str, text: str) -> Tombstones:
+    return EMPTY.with_more(EMPTY.of(memory, text))
+
+
+def test_a_memory_is_known_by_its_id_and_by_what_it_says() -> None:
+    stones = with_one("id-1", "The alarm code is 4711")
+
+    assert stones.hold("id-1", "something else by now")
+    assert stones.hold("id-2", "the  alarm *code* is 4711")
+    assert stones.hold_text("The alarm code is 4711")
+
+
+def test_another_fact_is_not_taken_for_it() -> None:
+    stones = with_one("id-1", "The alarm code is 4711")
+
+    assert not stones.hold("id-2", "The alarm code is 8832")
+    assert not stones.hold_text("The alarm code is not 4711")
+
+
+def test_what_is_dropped_is_known_no_more() -> None:
+    stones = with_one("id-1", "a").with_more(EMPTY.of("id-2", "b"))
+
+    left = stones.without(EMPTY.of("id-1", "a"))
+
+    assert not left.hold("id-1", "a")
+    assert left.hold("id-2", "b")
+
+
+def test_another_key_knows_nothing() -> None:
+    stones = with_one("id-1", "The alarm code is 4711")
+
+    assert not Tombstones(bytes(32), stones.hashes).hold("id-1", "The alarm code is 4711")
+
+
+def test_nothing_that_was_said_stands_in_the_mirror() -> None:
+    text = rendered(with_one("id-1", "The alarm code is 4711").hashes)
+
+    assert "4711" not in text.replace("\n", " ").split()
+    assert all(len(line) == 2 * HASH_BYTES for line in text.splitlines())
+
+
+@given(st.frozensets(st.binary(min_size=HASH_BYTES, max_size=HASH_BYTES)))
+def test_a_mirror_is_read_as_it_was_written(hashes: frozenset[bytes]) -> None:
+    assert parsed(rendered(hashes)) == hashes
+
+
+@given(st.text())
+def test_any_file_is_a_mirror(text: str) -> None:
+    assert all(len(one) == HASH_BYTES for one in parsed(text))
+
+
+@given(st.text(), st.text())
+def test_any_text_has_its_hashes(memory: str, text: str) -> None:
+    assert with_one(memory, text).hold(memory, text)

@@ -1,0 +1,48 @@
+"""Taking a change back costs no memory that the change did not write."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.hunks import MovedOnError, hunks_between
+from memoryd.domain.memories.sections import memory_sections
+from memoryd.domain.memories.undone_text import undone_text
+from memoryd.domain.text.lines import padded
+
+LOG = RelativePath("memory/2025-11-27.md")
+PARTS = ["## Retain", "## Plans", "# Day", "- W: tea", "- O @Peter: figs", "  and more", "```", "", "prose"]
+TEXTS = st.lists(st.sampled_from(PARTS), max_size=8).map("\n".join)
+
+
+def said(text: str) -> Counter[str]:
+    return Counter(one.line.text for one in memory_sections(padded(text), LOG).lines)
+
+
+@given(TEXTS, TEXTS, st.integers(0, 8), st.sampled_from(["- B: mine", "- W @Ada: yours\n  with a tail"]))
+def test_what_came_since_is_stated_after_the_undo(before: str, after: str, at: int, added: str) -> None:
+    lines = after.split("\n")
+    now = "\n".join([*lines[:at], added, *lines[at:]])
+    mine = added.partition(": ")[2].split("\n")[0]
+    is_stated = any(mine in text for text in said(now))
+    try:
+        undone = undone_text(now, LOG, hunks_between(before, after))
+    except MovedOnError:
+        return
+    assert not is_stated or any(mine in text for text in said(undone))
+
+
+def test_what_others_state_is_not_taken_with_it() -> None:
+    hunks = hunks_between("# Day\n```\n## Retain\n", "# Day\n## Retain\n")
+
+    with pytest.raises(MovedOnError, match="1 memory that came"):
+        undone_text("# Day\n## Retain\n- W: tea\n", LOG, hunks)
+    assert undone_text("# Day\n## Retain\n", LOG, hunks) == "# Day\n```\n## Retain\n"
+
+
+def test_the_lines_of_the_change_itself_go() -> None:
+    hunks = hunks_between("## Retain\n", "## Retain\n- W: tea\n  with milk\n")
+
+    assert undone_text("## Retain\n- W: tea\n  with milk\n- W: figs\n", LOG, hunks) == "## Retain\n- W: figs\n"

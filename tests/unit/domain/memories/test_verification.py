@@ -1,0 +1,61 @@
+"""A citation says later whether what it points at still stands, moved, was edited or is gone."""
+
+from datetime import date
+
+import pytest
+
+from memoryd.domain.citations import parse
+from memoryd.domain.memories.book import Book, MemorySource, book_of
+from memoryd.domain.memories.retained import RetainedLine, parse_line
+from memoryd.domain.memories.verification import CitedState, cite, verified
+
+LOG = "memory/2025-11-27.md"
+
+
+def book(*lines: tuple[str, int, str]) -> Book:
+    return book_of(source(*line) for line in lines)
+
+
+def source(path: str, line: int, text: str) -> MemorySource:
+    parsed = parse_line(text)
+    assert isinstance(parsed, RetainedLine)
+    return MemorySource(
+        path=path, start_line=line, end_line=line, line=parsed, day=date(2025, 11, 27), event=None, chunk=line
+    )
+
+
+CITED = cite(source(LOG, 12, "W @Peter: in Marrakech"))
+
+
+def test_a_citation_with_a_mark_reads_as_it_is_written() -> None:
+    assert parse(str(CITED)) == CITED
+    assert str(CITED).startswith(f"{LOG}#L12@")
+
+
+@pytest.mark.parametrize(
+    ("lines", "total", "state"),
+    [
+        ([(LOG, 12, "W @Peter: in Marrakech"), (LOG, 13, "B: slept")], 20, CitedState.VERIFIED),
+        ([(LOG, 15, "W @Peter: in Marrakech"), (LOG, 12, "B: slept")], 20, CitedState.MOVED),
+        ([("memory/2025-11-28.md", 3, "W @Peter: in  Marrakech")], None, CitedState.MOVED),
+        ([(LOG, 12, "W @Peter: in Fes")], 20, CitedState.EDITED),
+        ([], 20, CitedState.EDITED),
+        ([(LOG, 2, "B: slept")], 5, CitedState.GONE),
+        ([], None, CitedState.GONE),
+    ],
+)
+def test_what_became_of_a_line(lines: list[tuple[str, int, str]], total: int | None, state: CitedState) -> None:
+    assert verified(book(*lines), CITED, total).state is state
+
+
+def test_what_moved_is_told_with_its_place_the_same_note_first() -> None:
+    now = book((LOG, 40, "W @Peter: in Marrakech"), ("memory/2025-11-20.md", 12, "W @Peter: in Marrakech"))
+
+    assert str(verified(now, CITED, 50).now).startswith(f"{LOG}#L40@")
+
+
+def test_lines_alone_say_that_they_prove_little() -> None:
+    found = verified(book((LOG, 12, "W @Peter: in Fes")), parse(f"{LOG}#L12"), 20)
+
+    assert (found.state, bool(found.note)) == (CitedState.VERIFIED, True)
+    assert verified(book(), parse(f"{LOG}#L30"), 20).state is CitedState.GONE

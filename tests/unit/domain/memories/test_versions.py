@@ -1,0 +1,244 @@
+"""Newer versions of a fact: what counts as one, what is another fact, and chains and circles of them."""
+
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.domain.memories.attributes import Attributes
+from memoryd.domain.memories.book import Memory, MemorySource, book_of
+from memoryd.domain.memories.fact_skeletons import fact_skeleton, rough_words
+from memoryd.domain.memories.identity import MemoryId, short_id
+from memoryd.domain.memories.kinds import Kind
+from memoryd.domain.memories.retained import RetainedLine
+from memoryd.domain.memories.versions import superseded
+from tests.package_trees import ROOT
+
+SIMILARITY = Path(ROOT).parent / "tests" / "data" / "similarity"
+DAY = date(2025, 11, 1)
+
+
+def told(
+    text: str, days: int = 0, *, kind: Kind = Kind.WORLD, entities: tuple[str, ...] = (), **keys: object
+) -> Memory:
+    line = RetainedLine(kind, text, entities, Attributes(**keys))  # type: ignore[arg-type]  # a test's own words
+    source = MemorySource("memory/x.md", 1, 1, line, DAY + timedelta(days=days), None, 1)
+    return Memory(line.id, (source,))
+
+
+def is_version(old: Memory, new: Memory) -> bool:
+    found = superseded([new, old])
+    assert found == superseded([old, new])
+    return found == {new.id: (old.id,)}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The door code is 4711", "The door code is 8832."),
+        ("门锁密码是 4711", "门锁密码是 8832"),
+        ("The Wi-Fi password is abc123", "The Wi-Fi password is Xyz-9"),
+        ("Takes 10 mg of it every day", "Takes 20 mg of it every day"),
+        ("每天吃 10 mg", "每天吃 20 mg"),
+        ("每晚服用阿司匹林100mg", "每晚服用阿司匹林75mg"),
+        ("Wi-Fi密码是sunny2024", "Wi-Fi密码是rainy88"),
+        ("预算五万", "预算八万"),
+        ("Phone: +49 30 123456", "Phone: +49 30 654321"),
+        ("Wants to move to Lisbon in May.", "Wants to move to Lisbon in September."),
+        ("例会改到每周三下午两点", "例会改到每周五上午十点"),
+        ("Is vegetarian", "Isn't vegetarian any more"),
+        ("外婆每晚吃三片药", "外婆每晚吃四片药"),
+        ("房租涨到４５００元", "房租涨到5400元"),
+        ("Lives at 14 Elm Lane", "Lives at 22 Elm Lane"),
+        ("住在人民路8号", "住在人民路18号"),
+        ("The dentist is on Nov 27", "The dentist is on December 3"),
+        ("The review is on Friday at 10:00", "The review is on Monday at 9:00"),
+        ("体检改到周三下午三点", "体检改到周五上午九点"),
+        ("The wedding is in June", "The wedding is in July"),
+        ("Likes coriander", "Does not like coriander"),
+        ("She works at the mill", "She no longer works at the mill"),
+        ("Doesn't carry a phone", "carries a phone"),
+        ("喜欢香菜", "不喜欢香菜"),
+    ],
+)
+def test_one_value_changed(old: str, new: str) -> None:
+    assert is_version(told(old), told(new, 3))
+    assert rough_words(old) == rough_words(new)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Room 101 is locked", "Room 102 is locked"),
+        ("3号会议室有投影仪", "4号会议室有投影仪"),
+        ("Takes 10 mg and 5 ml", "Takes 20 mg and 7 ml"),
+        ("The dose is 5 mg", "The dose is 5 µg"),
+        ("Call if fever > 39", "Call if fever < 39"),
+        ("Anna signs for the shop", "Anne signs for the shop"),
+        ("April signs for the shop", "June signs for the shop"),
+        ("Lives in Bergen", "Lives in Bremen"),
+        ("钥匙在李明那里", "钥匙在李鸣那里"),
+        ("The first train leaves without us", "The second train leaves without us"),
+    ],
+)
+def test_other_differences_are_other_facts(old: str, new: str) -> None:
+    assert superseded([told(old), told(new, 3)]) == {}
+
+
+@pytest.mark.parametrize("name", ["facts_en.tsv", "facts_zh.tsv"])
+def test_no_name_unit_or_quantifier_is_a_value(name: str) -> None:
+    rows = [line.split("\t")[:3] for line in (SIMILARITY / name).read_text(encoding="utf-8").splitlines()]
+    kept_apart = {"name", "unit", "quantifier", "modality", "emoji"}
+    pairs = [(old, new) for kind, old, new in rows if kind in kept_apart]
+    assert len(pairs) > 25
+    assert [pair for pair in pairs if superseded([told(pair[0]), told(pair[1], 3)])] == []
+
+
+@given(st.sampled_from(["facts_en.tsv", "facts_zh.tsv"]), st.data())
+def test_rough_words_agree_where_skeletons_do(name: str, data: st.DataObject) -> None:
+    rows = [line.split("\t")[1:3] for line in (SIMILARITY / name).read_text(encoding="utf-8").splitlines()]
+    old, new = data.draw(st.sampled_from(rows))
+    first, second = fact_skeleton(old), fact_skeleton(new)
+    assert (first is None) == (second is None), "both tell what happened, or neither"
+    if first is None or second is None:
+        return
+    assert first.words != second.words or rough_words(old) == rough_words(new)
+
+
+def test_what_has_no_versions() -> None:
+    old, new = "The round is 5 km", "The round is 8 km"
+    for kind in (Kind.EXPERIENCE, Kind.OBSERVATION, Kind.LESSON, Kind.NOTE):
+        assert superseded([told(old, kind=kind), told(new, 3, kind=kind)]) == {}
+    assert superseded([told(old), told(new)]) == {}, "of one day"
+    assert superseded([told(old), told(new, 3, at="2025-11-04")]) == {}
+    assert superseded([told(old, entities=("Anna",)), told(new, 3, entities=("Peter",))]) == {}
+    assert superseded([told(old), told(new, 3, kind=Kind.FACT)]) == {}
+    assert superseded([told(old), told(new, 3, scope="agent:main")]) == {}
+    assert is_version(told(old, kind=Kind.PREFERENCE), told(new, 3, kind=Kind.PREFERENCE))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Sensor 3 is broken", "Sensor 4 is broken"),
+        ("Camera 1 was offline", "Camera 2 was offline"),
+        ("Highway 66 is closed", "Highway 67 is closed"),
+        ("Extension 12 belongs to Anna", "Extension 13 belongs to Anna"),
+        ("10.0.0.1 is the gateway", "10.0.0.2 is the gateway"),
+        ("The host 10.0.0.1 is a printer", "The host 10.0.0.2 is a printer"),
+        ("5 is a prime", "7 is a prime"),
+        ("Pin 5 goes to ground", "Pin 6 goes to ground"),
+        ("The flight on December 3 is booked", "The flight on December 10 is booked"),
+        ("Paid 30 euros to the plumber", "Paid 45 euros to the plumber"),
+        ("Won the race in 2019", "Won the race in 2021"),
+        ("Has a child born in 2015", "Has a child born in 2018"),
+        ("房间101是会议室", "房间102是会议室"),
+        ("付了三十元给水管工", "付了四十五元给水管工"),
+    ],
+)
+def test_numbers_of_things_and_what_happened_have_no_versions(old: str, new: str) -> None:
+    assert superseded([told(old), told(new, 3)]) == {}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The gateway is 10.0.0.1", "The gateway is 10.0.0.2"),
+        ("The dose of Mochi is 5 mg", "The dose of Mochi is 2.5 mg"),
+        ("The stall charges 3 euros a cup", "The stall charges 4 euros a cup"),
+        ("The stand-up is on Monday", "The stand-up is on Thursday"),
+        ("The PIN 4711 opens it", "The PIN 8832 opens it"),
+        ("The workshop moved to 12 Elm Street", "The workshop moved to 7 Elm Street"),
+        ("每天吃 10 毫克", "每天吃 20 毫克"),
+        ("The oven needs fifty minutes to heat up", "The oven now needs thirty-five minutes to heat up"),
+        ("The rent is 900 euros", "Currently the rent is 950 euros"),
+        ("门锁密码是 4711", "现在门锁密码是 8832"),
+        ("门锁密码是 4711", "门锁密码是 8832"),
+    ],
+)
+def test_values_behind_the_verb_have_versions(old: str, new: str) -> None:
+    assert is_version(told(old), told(new, 3))
+
+
+def test_chain_leads_from_the_newest_to_the_oldest() -> None:
+    first, second, third = (told(f"The rent is {900 + days} euros", days) for days in (0, 5, 9))
+    assert superseded([second, third, first]) == {third.id: (second.id,), second.id: (first.id,)}
+
+
+def test_value_that_was_told_twice_is_superseded_twice() -> None:
+    first, again, new = told("The code is 1"), told("the code is 1!", 2), told("The code is 2", 5)
+    assert superseded([first, again, new]) == {new.id: (again.id, first.id)}
+    newest = told("the code is 2.", 7)
+    assert superseded([first, newest, again, new]) == {new.id: (again.id, first.id)}
+
+
+def test_two_values_of_one_day_both_supersede() -> None:
+    first, one, other = told("The code is 1"), told("The code is 2", 2), told("The code is 3", 2)
+    assert superseded([first, one, other]) == {one.id: (first.id,), other.id: (first.id,)}
+
+
+def test_explicit_words_hold_for_any_two_lines() -> None:
+    old = told("Ran to the lake", kind=Kind.EXPERIENCE)
+    new = told("Lives by the sea", supersedes=(short_id(old.id),))
+    assert superseded([old, new]) == {new.id: (old.id,)}
+    nobody = told("Lives by the river", supersedes=("00000000",))
+    assert superseded([old, nobody]) == {}
+
+
+def test_circle_is_broken_in_favour_of_the_later_line() -> None:
+    old, new = told("tea"), told("coffee", 4)
+    both = [
+        told("tea", supersedes=(short_id(new.id),)),
+        told("coffee", 4, supersedes=(short_id(old.id),)),
+        told("bread", 5, supersedes=(short_id(new.id),)),
+    ]
+    assert superseded(both) == {new.id: (old.id,), both[2].id: (new.id,)}
+    itself = told("cake", supersedes=(short_id(told("cake").id),))
+    assert superseded([itself]) == {}
+
+
+def older_than(found: dict[MemoryId, tuple[MemoryId, ...]], start: MemoryId) -> set[MemoryId]:
+    seen: set[MemoryId] = set()
+    waiting = list(found.get(start, ()))
+    while waiting:
+        one = waiting.pop()
+        if one not in seen:
+            seen.add(one)
+            waiting += found.get(one, ())
+    return seen
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(0, 9)), max_size=12))
+def test_there_are_no_circles(links: list[tuple[int, int, int]]) -> None:
+    ids = [short_id(told(f"thing {'abcdef'[at]}").id) for at in range(6)]
+    lines: dict[int, Memory] = {}
+    for newer, older, day in links:
+        known = lines[newer].line.attributes.supersedes if newer in lines else ()
+        lines[newer] = told(f"thing {'abcdef'[newer]}", day, supersedes=(*known, ids[older]))
+    for at in range(6):
+        lines.setdefault(at, told(f"thing {'abcdef'[at]}"))
+    found = dict(superseded(lines.values()))
+    assert not any(one in older_than(found, one) for one in found)
+
+
+def test_restated_value_is_current_again() -> None:
+    texts = [("The code is 1", 0), ("The code is 2", 4), ("The code is 1", 8)]
+    sources = [
+        MemorySource("memory/x.md", at, at, told(text).line, DAY + timedelta(days=days), None, at)
+        for at, (text, days) in enumerate(texts)
+    ]
+    one, two = told("The code is 1").id, told("The code is 2").id
+    assert book_of(sources).superseded == {one: (two,)}
+    assert book_of(sources[:2]).superseded == {two: (one,)}
+
+
+@pytest.mark.parametrize(
+    "piece", ["a", "1", "一", "月", "Nov 27 ", "27-", "周一", " ", "one ", "不", "does not a", "10:00 ", "Friday "]
+)
+def test_hostile_length_is_read_in_one_pass(piece: str) -> None:
+    text = (piece * 100_000)[:100_000]
+    assert fact_skeleton(text) is None
+    rough_words(text)
+    assert fact_skeleton(text[:2_000]) is None or rough_words(text[:2_000]) == rough_words(text[:2_000])

@@ -1,0 +1,168 @@
+"""What stands apart in a document: chunks of their own, and what is in none."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.retained import RetainedLine, parse_line
+from memoryd.domain.memories.sections import memory_sections
+from memoryd.domain.text.chunking import Apart, Chunk, chunk, each_chunk
+from memoryd.domain.text.entries import ChunkEntry, ChunkSettings, chunk_entries, content_hash
+from memoryd.domain.text.lines import padded
+from memoryd.domain.text.relocation import PresentText
+
+LOG = RelativePath("memory/2025-11-27.md")
+BANK = RelativePath("bank/world.md")
+NOTE = RelativePath("memory/boats.md")
+SMALL = ChunkSettings(tokens=40, overlap=10)
+BEGIN, END = "<!-- memoryd:begin -->", "<!-- memoryd:end -->"
+BULLETS = [
+    "- W @Peter: lives in Graz",
+    "- O(c=0.9) @Peter @Anna: prefers tea\n  and says so\n  at length",
+    "- 喜欢茶",
+    "- preference @王芳: 喜欢茶",
+    "- no kind at all",
+    "- W @Peter: " + "many words of one long line " * 40,
+]
+PROSE = ["# Day", "## Retain", "## Other", "", "", "one two three four five six", "- item", "```", "a" * 90, BEGIN, END]
+TEXTS = st.lists(st.sampled_from([*PROSE, *BULLETS]), max_size=60).flatmap(
+    lambda lines: st.sampled_from(["\n", "\r\n"]).map(lambda end: "\n".join(lines).replace("\n", end))
+)
+LOGS = TEXTS.map(lambda text: f"# 2025-11-27\n\n## Retain\n\n{BULLETS[0]}\n\n{text}")
+PATHS = st.sampled_from([LOG, BANK])
+
+
+def lines_of(text: str, entry: ChunkEntry | Chunk) -> str:
+    return "\n".join(text.split("\n")[entry.start_line - 1 : entry.end_line])
+
+
+def memories(text: str, path: RelativePath = LOG) -> list[ChunkEntry]:
+    return [entry for entry in chunk_entries(text, SMALL, path) if entry.memory]
+
+
+@given(LOGS, PATHS)
+def test_every_memory_is_one_chunk_and_one_passage_unless_it_is_larger_than_any_chunk(
+    text: str, path: RelativePath
+) -> None:
+    placed = memory_sections(padded(text), path).lines
+    found = memories(text, path)
+    assert [(one.start_line, one.end_line, one.line.id) for one in placed] == [
+        (entry.start_line, entry.end_line, entry.memory) for entry in found
+    ]
+    for entry in found:
+        assert lines_of(text, entry).removesuffix("\r") == entry.text
+        starts, stops = [it.start for it in entry.passages], [it.stop for it in entry.passages]
+        assert [*starts, len(entry.text)] == [0, *stops]
+        assert (len(starts) == 1) == (len(entry.text) < 300)
+        if len(starts) == 1:
+            assert entry.passages[0].hash == content_hash(entry.heading, entry.text)
+
+
+@given(LOGS, PATHS)
+def test_no_other_chunk_holds_a_line_of_a_memory_or_of_what_reflect_wrote(text: str, path: RelativePath) -> None:
+    found = memory_sections(padded(text), path)
+    data = padded(text)
+    taken = {line for one in found.lines for line in range(one.start_line, one.end_line + 1)}
+    for start, end in found.generated:
+        first = data.count(b"\n", 0, start) + 1
+        taken |= set(range(first, first + data[start:end].rstrip().count(b"\n") + 1))
+    for entry in chunk_entries(text, SMALL, path):
+        if not entry.memory:
+            lines = range(entry.start_line, entry.end_line + 1)
+            told = [line for line in lines if text.split("\n")[line - 1].strip()]
+            assert not taken & set(told)
+            assert entry.text.rstrip("\r\n") in lines_of(text, entry)
+
+
+@given(LOGS, PATHS)
+def test_all_else_is_in_a_chunk_or_in_the_heading_of_one(text: str, path: RelativePath) -> None:
+    data = padded(text)
+    generated = memory_sections(data, path).generated
+    entries = chunk_entries(text, SMALL, path)
+    told = {line for entry in entries for line in range(entry.start_line, entry.end_line + 1)}
+    at = 0
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip() and number not in told and not any(start <= at < end for start, end in generated):
+            assert line.startswith("#")
+            assert any(line.lstrip("# ").rstrip() in entry.heading for entry in entries if entry.start_line > number)
+        at += len(line.encode()) + 1
+
+
+@given(LOGS, PATHS)
+def test_every_chunk_is_found_where_it_stands(text: str, path: RelativePath) -> None:
+    present = PresentText(padded(text))
+    for entry in memories(text, path):
+        assert present.line_of(entry.text, entry.heading, entry.start_line) == entry.start_line
+
+
+@given(LOGS, PATHS, st.integers(1, 9))
+def test_a_memory_is_found_again_where_it_moved_to(text: str, path: RelativePath, lines: int) -> None:
+    present = PresentText(padded("prose\n" * lines + text))
+    for entry in memories(text, path):
+        line = present.line_of(entry.text, entry.heading, entry.start_line + lines)
+        assert line == entry.start_line + lines
+
+
+@given(TEXTS)
+def test_a_document_without_memories_is_cut_as_ever(text: str) -> None:
+    assert chunk_entries(text, SMALL, NOTE) == chunk_entries(text, SMALL)
+    assert list(each_chunk(padded(text), tokens=50, overlap=10)) == list(
+        each_chunk(padded(text), tokens=50, overlap=10, apart=())
+    )
+
+
+@given(TEXTS)
+def test_nothing_reaches_over_what_stands_apart(text: str) -> None:
+    before = text + ("" if not text or text.endswith("\n") else "\n")
+    whole = f"{before}{BULLETS[0]}\nlast words\n"
+    start = len(before.encode())
+    stop = start + len(BULLETS[0]) + 1
+    parts = list(each_chunk(padded(whole), tokens=50, overlap=10, apart=(Apart(start, stop),)))
+    at = next(index for index, part in enumerate(parts) if part.start == start)
+    assert parts[at].end == stop - 1
+    assert whole.encode()[parts[at + 1].start : parts[at + 1].end] == b"last words\n"
+    assert parts[at + 1].own_start == parts[at + 1].start
+    assert all(part.end <= start for part in parts[:at])
+
+
+def test_the_head_of_a_log_is_told_by_the_path_of_its_memories() -> None:
+    text = f"# 2025-11-27\n\n## Retain\n\n{BULLETS[0]}\n\nand prose\n"
+    entries = chunk_entries(text, SMALL, LOG)
+    assert [(entry.heading, entry.start_line) for entry in entries] == [
+        ("2025-11-27 > Retain", 5),
+        ("2025-11-27 > Retain", 7),
+    ]
+
+
+def test_a_heading_that_the_path_does_not_tell_stays_a_chunk() -> None:
+    text = f"# Day\n\n## Quetzals\n\n## Retain\n\n{BULLETS[0]}\n"
+    assert [entry.text.split("\n")[0] for entry in chunk_entries(text, SMALL, LOG)] == ["# Day", BULLETS[0]]
+
+
+def test_a_memory_keeps_its_hash_when_lines_are_added_around_it() -> None:
+    text = f"## Retain\n{BULLETS[0]}"
+    more = f"## Retain\n- W: another\n{BULLETS[0]}\r\n- W: and one more\n"
+    (alone,) = memories(text)
+    assert alone.hash in {entry.hash for entry in memories(more)}
+
+
+@given(LOGS, PATHS)
+def test_the_text_of_a_chunk_reads_as_its_memory_again(text: str, path: RelativePath) -> None:
+    for placed, entry in zip(memory_sections(padded(text), path).lines, memories(text, path), strict=True):
+        again = parse_line(entry.text, usual_kind=placed.line.kind)
+        assert isinstance(again, RetainedLine)
+        assert again == placed.line
+
+
+def test_offsets_in_characters_are_right_beside_what_stands_apart() -> None:
+    text = "海边的木屋\n\n海" * 30
+    assert [part.start_line for part in chunk(text)] == [1]
+
+
+def test_a_bullet_that_is_longer_than_any_memory_is_prose() -> None:
+    long = "- W: " + "far too long " * 2000
+    for path in (LOG, BANK):
+        text = f"## Retain\n\n{long}\n{BULLETS[0]}\n"
+        assert [entry.text for entry in memories(text, path)] == [BULLETS[0]]
+        assert [one.line for one in memory_sections(padded(text), path).misses] == [3]
+        assert len(chunk_entries(text, SMALL, path)) > 10

@@ -1,0 +1,38 @@
+"""Memories by the days that they speak of: the same as by looking at each."""
+
+from datetime import date, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.domain.memories.book import MemorySource, book_of
+from memoryd.domain.memories.kinds import Kind
+from memoryd.domain.memories.recall_filters import span_of
+from memoryd.domain.memories.recall_order import Nearness, nearness_of
+from memoryd.domain.memories.retained import RetainedLine
+from memoryd.domain.memories.timespans import DaySpan
+from memoryd.memory.recall.days_of_book import DaysOfBook
+
+FIRST = date(2025, 9, 1)
+days = st.integers(0, 60).map(lambda number: FIRST + timedelta(days=number))
+spans = st.tuples(days, days).map(lambda pair: DaySpan(min(pair), max(pair))) | st.builds(
+    DaySpan, days, st.just(date.max)
+)
+
+
+@st.composite
+def lines(draw: st.DrawFn) -> MemorySource:
+    line, day = RetainedLine(Kind.WORLD, draw(st.sampled_from("abcdef"))), draw(days)
+    path = draw(st.sampled_from([f"memory/{day}.md", "bank/world.md"]))
+    return MemorySource(path, 1, 1, line, day, draw(st.none() | spans), draw(st.integers(1, 99)))
+
+
+@given(st.lists(lines(), max_size=10), spans)
+def test_memories_of_days_are_those_that_a_look_at_each_gives(found: list[MemorySource], span: DaySpan) -> None:
+    book = book_of(found)
+    met = list(DaysOfBook(book).meeting(span))
+    expected = {key for key, one in book.memories.items() if any(span_of(s).meets(span) for s in one.sources)}
+    assert len(met) == len(expected)
+    assert {memory.id for memory in met} == expected
+    inside = [max(nearness_of(source, span) for source in memory.sources) is Nearness.INSIDE for memory in met]
+    assert inside == sorted(inside, reverse=True), "what speaks of these days mostly comes first"
