@@ -33,12 +33,8 @@ def kept_conversations(
     """Return what may be asked of an agent's conversations."""
     qa = QaSessions(agent.id, shared)
     listing = ConversationList(qa, index, TranscriptFinder(agent.id, transcript_folders(agent)))
-    places = ForgettingPlaces(
-        workspace=agent.workspace,
-        qa=qa,
-        index=IndexedPlace(index),
-        exports=NothingExported() if qmd is None else ExportedPlace(qmd),
-    )
+    exports = NothingExported() if qmd is None else ExportedPlace(qmd)
+    places = ForgettingPlaces(workspace=agent.workspace, qa=qa, index=IndexedPlace(index), exports=exports)
     reach = ForgettingReach(agent.id, places, PlanningForgetting(agent.id, qa, listing), ledger=ledger)
     return KeptConversations(
         agent.id,

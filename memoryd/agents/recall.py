@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from typing import Final, Literal
-from zoneinfo import ZoneInfo
 
 from memoryd.agents.bundling import AgentBundles
 from memoryd.config.limits import LimitsSection
@@ -188,12 +187,6 @@ class AgentRecall:
 def _beliefs(recalled: Recalled) -> list[MemoryId]:
     memories = (item.memory for item in recalled.items if isinstance(item, RecalledMemory))
     return [memory.id for memory in memories if is_belief(memory.kind)]
-
-
-def owners_clock(agent: Agent) -> Callable[[], datetime]:
-    """Return what tells the time of the owner, by whatever zone the machine is in then."""
-    zone = agent.memory.timezone
-    return lambda: datetime.now().astimezone() if zone is None else datetime.now(ZoneInfo(zone))
 
 
 def _day(text: str, now: datetime, *, is_end: bool = False) -> date | None:

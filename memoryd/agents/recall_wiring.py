@@ -1,17 +1,13 @@
-"""From an agent, its workspace and its search to its recall."""
-
-from concurrent.futures import Executor
-from dataclasses import dataclass
+"""From an agent and its parts to its recall."""
 
 from memoryd.agents.bundling import AgentBundles
+from memoryd.agents.own_parts import OwnParts
+from memoryd.agents.owners_time import owners_time
 from memoryd.agents.part_settings import search_settings
-from memoryd.agents.recall import AgentRecall, owners_clock
-from memoryd.agents.workspace_index import WorkspaceIndex
-from memoryd.config.limits import LimitsSection
+from memoryd.agents.recall import AgentRecall
+from memoryd.agents.search_wiring import file_check, present_files, reached_search
+from memoryd.agents.workspace_parts import WorkspaceParts
 from memoryd.config.resolved import Agent
-from memoryd.files.present import PresentFiles
-from memoryd.memory.book import MemoryBook
-from memoryd.memory.opinions.opinion_book import OpinionBook
 from memoryd.memory.recall.eligible import EligibleMemories
 from memoryd.memory.recall.evidence_search import EvidenceSearch
 from memoryd.memory.recall.page_items import EntityPages
@@ -19,55 +15,63 @@ from memoryd.memory.recall.recall_engine import RecallEngine
 from memoryd.memory.recall.recall_query import RecallSettings
 from memoryd.memory.recall.recaller import Recaller, RecallFreshness
 from memoryd.memory.recall.standing_items import StandingCheck
-from memoryd.search.backend import SearchBackend
-from memoryd.search.file_check import FileCheck
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecallParts:
-    """What recall shares with the search of an agent. `passages` finds passages in the stead of the builtin index."""
-
-    files: PresentFiles
-    check: FileCheck
-    fresh: RecallFreshness
-    executor: Executor
-    limits: LimitsSection
-    passages: SearchBackend | None
-    is_alone: bool
-
-
-def agent_recall(
-    agent: Agent, index: WorkspaceIndex, book: MemoryBook, opinions: OpinionBook, parts: RecallParts
-) -> AgentRecall:
+def agent_recall(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> AgentRecall:
     """Return the recall of an agent."""
-    settings = RecallSettings(
-        search=search_settings(agent.memory_search, parts.limits.max_vector_bytes), fusion=agent.memory.recall.fusion
-    )
-    engine = RecallEngine(
-        book=book.now,
-        eligible=EligibleMemories(database=index.database, executor=parts.executor),
-        evidence=EvidenceSearch(
-            database=index.database,
-            vector_arm=index.builtin.vector_arm,
-            settings=settings,
-            withdrawn=index.indexer.withdrawn,
-        ),
-        database=index.database,
-        withdrawn=index.indexer.withdrawn,
-        passages=parts.passages,
-    )
+    around, memories = shared.around, shared.memories
     return AgentRecall(
         agent=agent,
-        is_alone=parts.is_alone,
-        recaller=Recaller(
-            engine=engine,
-            standing=StandingCheck(database=index.database, check=parts.check),
-            pages=EntityPages(files=parts.files, executor=parts.executor),
-            fresh=parts.fresh,
+        is_alone=shared.is_alone,
+        recaller=_recaller(agent, shared, own),
+        book=memories.book,
+        opinions=memories.opinions,
+        bundles=AgentBundles(
+            agent=agent, book=memories.book, files=present_files(shared, None), executor=around.executor
         ),
-        book=book,
-        opinions=opinions,
-        bundles=AgentBundles(agent=agent, book=book, files=parts.files, executor=parts.executor),
-        limits=parts.limits,
-        clock=owners_clock(agent),
+        limits=around.limits,
+        clock=owners_time(agent.memory).now,
+    )
+
+
+def _recaller(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> Recaller:
+    """Return what holds what is recalled against its file: that of a note, since memories are the builtin index's."""
+    files = present_files(shared, None)
+    return Recaller(
+        engine=_engine(agent, shared, own),
+        standing=StandingCheck(database=shared.index.database, check=file_check(shared, files)),
+        pages=EntityPages(files=files, executor=shared.around.executor),
+        fresh=RecallFreshness(
+            owed=own.path.freshness,
+            on_search=shared.schedule.note_question,
+            catch_up=own.path.catch_up,
+            look_again=shared.index.look_again,
+            seconds=agent.memory_search.query.fresh_ms / 1000,
+        ),
+    )
+
+
+def _engine(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> RecallEngine:
+    index = shared.index
+    return RecallEngine(
+        book=shared.memories.book.now,
+        eligible=EligibleMemories(database=index.database, executor=shared.around.executor),
+        evidence=_evidence(agent, shared),
+        database=index.database,
+        withdrawn=index.indexer.withdrawn,
+        # qmd finds passages of its own in the stead of the builtin index
+        passages=None if own.qmd is None else reached_search(shared, own.qmd),
+    )
+
+
+def _evidence(agent: Agent, shared: WorkspaceParts) -> EvidenceSearch:
+    index, limits = shared.index, shared.around.limits
+    settings = RecallSettings(
+        search=search_settings(agent.memory_search, limits.max_vector_bytes), fusion=agent.memory.recall.fusion
+    )
+    return EvidenceSearch(
+        database=index.database,
+        vector_arm=index.builtin.vector_arm,
+        settings=settings,
+        withdrawn=index.indexer.withdrawn,
     )

@@ -2,24 +2,18 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from zoneinfo import ZoneInfo
 
 from memoryd.agents.loops import NamedLoop
+from memoryd.agents.owners_time import owners_time
 from memoryd.agents.reflecting import ReflectSchedule, ReflectUse, SettledBook
-from memoryd.agents.workspace_index import Surroundings, WorkspaceIndex
+from memoryd.agents.workspace_index import Surroundings
+from memoryd.agents.workspace_memories import WorkspaceMemories
 from memoryd.config.resolved import Agent
-from memoryd.llm.text_model import TextModel
-from memoryd.memory.book import MemoryBook
-from memoryd.memory.forgetting.tombstone_store import TombstoneStore
-from memoryd.memory.journal import Journal
 from memoryd.memory.llm_labels import Labeller
 from memoryd.memory.llm_prose import Prose
-from memoryd.memory.opinions.opinion_book import OpinionBook
 from memoryd.memory.reflect.page_summaries import PageSummaries
 from memoryd.memory.reflect.proposal_queue import ProposalQueue
 from memoryd.memory.reflect.reflecting import Reflecting, ReflectParts
-from memoryd.store.ledger import Ledger
-from memoryd.store.opinion_steps import OpinionSteps
 from memoryd.store.proposal_rows import ProposalRows
 from memoryd.store.reflect_runs import ReflectRuns
 from memoryd.wire import Event
@@ -37,40 +31,40 @@ class WorkspaceReflect:
         return [(f"reflect {agent}", self.schedule.run)]
 
 
-def workspace_reflect(
-    agents: Sequence[Agent],
-    around: Surroundings,
-    *,
-    index: WorkspaceIndex,
-    ledger: Ledger,
-    journal: Journal,
-    book: MemoryBook,
-    tombstones: TombstoneStore,
-    text: TextModel | None,
-) -> WorkspaceReflect:
+def workspace_reflect(agents: Sequence[Agent], memories: WorkspaceMemories, around: Surroundings) -> WorkspaceReflect:
     """Make what reflects over a workspace; the settings of the first of its agents hold."""
-    name, memory = str(index.rules.workspace), agents[0].memory
-    settled, runs = SettledBook(book=book, index=index), ReflectRuns(ledger, name)
-    queue = ProposalQueue(ProposalRows(ledger, name), journal, settled.told)
-    reflecting = Reflecting(
-        ReflectParts(
-            book=settled.now,
-            known=lambda: index.indexer.known_paths,
-            journal=journal,
-            opinions=OpinionBook(OpinionSteps(ledger, name)),
-            queue=queue,
-            runs=runs,
-            tombstones=tombstones,
-            core_chars=memory.core.max_chars,
-            labeller=None if text is None else Labeller(text),
-            summaries=None if text is None else PageSummaries(Prose(text)),
-            tell=_telling(agents, around),
-        )
-    )
-    zone = ZoneInfo(memory.timezone) if memory.timezone else None
+    settings, zone = agents[0].memory.reflect, owners_time(agents[0].memory).zone
+    settled, name = SettledBook(book=memories.book, index=memories.index), str(memories.name)
+    runs, rows = ReflectRuns(memories.ledger, name), ProposalRows(memories.ledger, name)
+    queue = ProposalQueue(rows, memories.journal, settled.told)
+    parts = _parts(memories, settled, queue, runs, agents[0].memory.core.max_chars, _telling(agents, around))
+    reflecting = Reflecting(parts)
     return WorkspaceReflect(
-        ReflectUse(reflecting=reflecting, proposals=queue, settings=memory.reflect, zone=zone),
-        ReflectSchedule(reflecting=reflecting, runs=runs, settings=memory.reflect, zone=zone),
+        ReflectUse(reflecting=reflecting, proposals=queue, settings=settings, zone=zone),
+        ReflectSchedule(reflecting=reflecting, runs=runs, settings=settings, zone=zone),
+    )
+
+
+def _parts(
+    memories: WorkspaceMemories,
+    settled: SettledBook,
+    queue: ProposalQueue,
+    runs: ReflectRuns,
+    core: int,
+    tell: Callable[[str, int], None],
+) -> ReflectParts:
+    return ReflectParts(
+        book=settled.now,
+        known=lambda: memories.index.indexer.known_paths,
+        journal=memories.journal,
+        opinions=memories.opinions,
+        queue=queue,
+        runs=runs,
+        tombstones=memories.tombstones,
+        core_chars=core,
+        labeller=None if memories.text is None else Labeller(memories.text),
+        summaries=None if memories.text is None else PageSummaries(Prose(memories.text)),
+        tell=tell,
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from memoryd.agents.conversations import AgentConversations
 from memoryd.agents.forgetting_indexes import ForgettingIndexes, SaidToAgents
-from memoryd.agents.retained_wiring import WorkspaceMemories
+from memoryd.agents.workspace_memories import WorkspaceMemories
 from memoryd.agents.workspace_qa import WorkspaceQa
 from memoryd.embed.embedding import Embedding
 from memoryd.memory.forgetting.forgetting import ForgettingParts, MemoryForgetting

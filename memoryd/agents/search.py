@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from zoneinfo import ZoneInfo
 
+from memoryd.agents.owners_time import owners_time
 from memoryd.config.limits import LimitsSection
 from memoryd.config.resolved import Agent
 from memoryd.domain.access import Admitted
@@ -70,8 +70,7 @@ class AgentSearch:
         limits, settings, memory = self._limits, self._agent.memory_search.query, self._agent.memory
         if len(text.encode("utf-8", "surrogatepass")) > limits.max_query_bytes:
             raise InvalidRequest(f"the query is longer than limits.maxQueryBytes ({limits.max_query_bytes} bytes)")
-        zone = memory.timezone
-        now = datetime.now().astimezone() if zone is None else datetime.now(ZoneInfo(zone))
+        now = owners_time(memory).now()
         question = parse_question(text, _filters(options, now), now, limit=limits.max_query_tokens)
         if not question.filters.sources:
             usual_filters = replace(question.filters, sources=self._agent.memory_search.sources)

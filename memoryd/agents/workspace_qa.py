@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Final, TypeVar
-from zoneinfo import ZoneInfo
 
 from memoryd.agents.loops import NamedLoop
-from memoryd.config.memory import MemorySection
+from memoryd.agents.owners_time import owners_time
 from memoryd.config.resolved import Agent
 from memoryd.errors import Denied, Disabled, MemorydError, NotNow, StoreUnavailable
 from memoryd.search.word_background import commonness
@@ -50,7 +49,7 @@ class WorkspaceQa:
         self.workspace = Path(os.path.realpath(agents[0].workspace))
         self._is_shared = len(agents) > 1
         self.is_read_only = memory.read_only
-        self._now = _clock(memory)
+        self._now = owners_time(memory).now
         self._look_seconds = look_seconds
         self._upkeep = QaUpkeep(now=self._now)
         self._opened = asyncio.Event()
@@ -169,10 +168,3 @@ def workspace_qas(agents: Sequence[Agent]) -> dict[str, WorkspaceQa]:
         if agent.memory.qa.enabled:
             groups.setdefault(os.path.realpath(agent.workspace), []).append(agent)
     return {agent.id: qa for group in groups.values() for qa in [WorkspaceQa(group)] for agent in group}
-
-
-def _clock(memory: MemorySection) -> Callable[[], datetime]:
-    zone = memory.timezone
-    if zone is None:
-        return lambda: datetime.now().astimezone()
-    return lambda: datetime.now(ZoneInfo(zone))

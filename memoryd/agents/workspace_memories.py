@@ -1,0 +1,79 @@
+"""What the agents on one workspace share of its retained memories."""
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
+
+from memoryd.agents.owners_time import owners_time
+from memoryd.agents.workspace_index import Surroundings, WorkspaceIndex
+from memoryd.config.resolved import Agent
+from memoryd.llm.text_model import TextModel
+from memoryd.memory.book import MemoryBook
+from memoryd.memory.forgetting.tombstone_store import KEY_SUFFIX, TombstoneStore
+from memoryd.memory.journal import Journal
+from memoryd.memory.opinions.opinion_book import OpinionBook
+from memoryd.memory.record_days import RecordDays
+from memoryd.store.first_seen import FirstSeen
+from memoryd.store.ledger import Ledger
+from memoryd.store.opinion_steps import OpinionSteps
+from memoryd.store.tombstone_rows import TombstoneRows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkspaceMemories:
+    """The retained memories of one workspace. `name` is its real path, the key of rows."""
+
+    name: Path
+    index: WorkspaceIndex
+    ledger: Ledger
+    book: MemoryBook
+    journal: Journal
+    text: TextModel | None
+    """Who labels and writes prose; None where nobody is configured."""
+    tombstones: TombstoneStore
+    """What is forgotten."""
+    opinions: OpinionBook
+
+
+def workspace_memories(agents: Sequence[Agent], index: WorkspaceIndex, around: Surroundings) -> WorkspaceMemories:
+    """Make what these agents share; the first one's settings hold."""
+    name, ledger = index.rules.workspace, around.ledgers.of(agents[0])
+    return WorkspaceMemories(
+        name=name,
+        index=index,
+        ledger=ledger,
+        book=_book(agents[0], index, FirstSeen(ledger, name), around.executor),
+        journal=_journal(agents[0], index, around),
+        text=around.text_models.of(agents[0]),
+        tombstones=_tombstones(ledger, name),
+        opinions=OpinionBook(OpinionSteps(ledger, str(name))),
+    )
+
+
+def _book(agent: Agent, index: WorkspaceIndex, first_seen: FirstSeen, executor: Executor) -> MemoryBook:
+    local_day = owners_time(agent.memory).day
+    book = MemoryBook(
+        database=index.database,
+        days=RecordDays(first_seen=first_seen, local_day=local_day, clock=time.time),
+        withdrawn=lambda: index.indexer.withdrawn.paths,
+        executor=executor,
+    )
+    index.followers.append(book)
+    return book
+
+
+def _journal(agent: Agent, index: WorkspaceIndex, around: Surroundings) -> Journal:
+    journal = around.journals.of(agent, index.rules)
+    journal.on_written.append(index.demand)
+    journal.knows.append(lambda path: path in index.indexer.known_paths)
+    return journal
+
+
+def _tombstones(ledger: Ledger, workspace: Path) -> TombstoneStore:
+    return TombstoneStore(
+        rows=TombstoneRows(ledger, str(workspace)),
+        workspace=workspace,
+        key_file=ledger.path.with_name(ledger.path.name + KEY_SUFFIX),
+    )
