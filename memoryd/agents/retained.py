@@ -5,6 +5,7 @@ Each use is a class of its own, in a module of its own beside this one.
 
 from dataclasses import dataclass
 
+from memoryd.agents.capture import AgentCapture
 from memoryd.agents.changes import AgentChanges
 from memoryd.agents.core_editing import AgentCore
 from memoryd.agents.entities import AgentEntities
@@ -38,6 +39,8 @@ class Retained:
     reflect: ReflectUse
     """Reflect over the workspace, and what it proposes."""
     recall: AgentRecall
+    capture: AgentCapture
+    """What is learned of what is said to it."""
 
     @property
     def trouble(self) -> str:

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from memoryd.agents.capture import AgentCapture
 from memoryd.agents.changes import AgentChanges
 from memoryd.agents.core_editing import AgentCore
 from memoryd.agents.entities import AgentEntities
@@ -39,6 +40,7 @@ def retained(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> Retained:
         changes=AgentChanges(journal=journal, now=owners_time(agent.memory).now),
         reflect=shared.reflect.use,
         recall=agent_recall(agent, shared, own),
+        capture=AgentCapture(agent=agent.id, capturing=shared.capture.capturing, delivered=shared.capture.delivered),
     )
 
 

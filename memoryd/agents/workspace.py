@@ -58,6 +58,7 @@ class Workspace:
             (f"forgetting of memories {self.name}", self._shared.forgetting.run),
         ]
         loops += self._shared.reflect.loops(self.name)
+        loops += self._shared.capture.loops(self.name)
         return loops + [loop for agent in self._own for loop in self._own_loops(agent)]
 
     def _own_loops(self, agent: str) -> list[NamedLoop]:

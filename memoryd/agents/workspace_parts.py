@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from memoryd.agents.capture_wiring import WorkspaceCapture, workspace_capture
 from memoryd.agents.conversations import AgentConversations, NotesAhead
 from memoryd.agents.figures import Census
 from memoryd.agents.forgetting_indexes import ForgettingIndexes
@@ -44,6 +45,7 @@ class WorkspaceParts:
     forgetting_indexes: ForgettingIndexes
     forgetting: MemoryForgetting
     reflect: WorkspaceReflect
+    capture: WorkspaceCapture
 
     @property
     def chunker(self) -> str:
@@ -75,6 +77,7 @@ def workspace_parts(agents: Sequence[Agent], engines: WorkspaceEngines, around: 
         forgetting_indexes=indexes,
         forgetting=memory_forgetting(memories, indexes, qa, list(conversations.values()), engines.embedding),
         reflect=workspace_reflect(agents, memories, around),
+        capture=workspace_capture(agents, memories, conversations),
     )
 
 

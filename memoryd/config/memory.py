@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 from pydantic import AfterValidator, Field
 
 from memoryd.config.access import AccessSection, MemoryAccessSection
+from memoryd.config.capture import CaptureSection
 from memoryd.config.core import CoreSection
 from memoryd.config.llm import LlmSection
 from memoryd.config.qa import QaSection
@@ -50,6 +51,9 @@ class MemorySection(Section):
     )
     qa: QaSection = Field(
         default=QaSection(), description="Questions and answers of conversations, kept in the workspace."
+    )
+    capture: CaptureSection = Field(
+        default=CaptureSection(), description="What is learned from messages, without being asked."
     )
     core: CoreSection = Field(default=CoreSection(), description="The small file that every session sees.")
     llm: LlmSection = Field(

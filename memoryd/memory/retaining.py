@@ -32,13 +32,18 @@ class Retaining:
         self._today = today
 
     async def retain(
-        self, lines: Sequence[RetainedLine], *, agent: str = "", by: WrittenBy = WrittenBy.RETAIN
+        self,
+        lines: Sequence[RetainedLine],
+        *,
+        agent: str = "",
+        by: WrittenBy = WrittenBy.RETAIN,
+        day: date | None = None,
     ) -> Retention:
-        """State memories in today's log, all in one write; what it states already is left as it is.
+        """State memories in the log of a day, else today's, all in one write; what it states already is left as it is.
 
-        Raises what `Journal.change` does, and InvalidRequest where nothing can be added to the log.
+        A day to come is today. Raises what `Journal.change` does, and InvalidRequest where nothing can be added.
         """
-        path = RelativePath(f"memory/{self._today():%Y-%m-%d}.md")
+        path = RelativePath(f"memory/{min(day or date.max, self._today()):%Y-%m-%d}.md")
         found: list[RetainedText] = []
         edit = partial(_edited, path, lines, found)
         try:

@@ -1,0 +1,1 @@
+"""Which of what somebody says is kept as memories: pure rules over a message."""

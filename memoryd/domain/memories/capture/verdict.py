@@ -1,0 +1,80 @@
+"""What is kept of a message, and what is not, each with its reason."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from memoryd.domain.memories.attributes import Attributes, Provenance
+from memoryd.domain.memories.kinds import Kind, usual_importance
+from memoryd.domain.memories.retained import RetainedLine
+
+ITEMS_MAX: Final = 6
+"""Memories that one message gives at most."""
+TOO_MANY: Final = f"a message gives at most {ITEMS_MAX} memories"
+IDENTIFIER_IMPORTANCE: Final = 0.6
+OWN_IDENTIFIER_IMPORTANCE: Final = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class CapturedItem:
+    """A memory that a message states: its text verbatim, secrets masked, and the form that it has.
+
+    `importance`: None is the usual one of its kind. `note` is for a person: what it nearly repeats.
+    """
+
+    kind: Kind
+    text: str
+    form: str
+    is_pinned: bool = False
+    importance: float | None = None
+    provenance: Provenance = Provenance.USER
+    note: str = ""
+
+    @property
+    def weight(self) -> float:
+        """Its importance, 0 to 1."""
+        return usual_importance(self.kind) if self.importance is None else self.importance
+
+    def line(self, scope: str = "") -> RetainedLine:
+        """Return the line that states it; raises ValueError where no line can."""
+        attributes = Attributes(
+            importance=self.importance, scope=scope, provenance=self.provenance, is_pinned=self.is_pinned
+        )
+        return RetainedLine(self.kind, self.text, (), attributes)
+
+
+@dataclass(frozen=True, slots=True)
+class DroppedItem:
+    """A sentence that looked like a memory and is none, and why; `form` is the one that it has, if any."""
+
+    text: str
+    reason: str
+    form: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureVerdict:
+    """What is kept of a message and what is not. `gate` is the marker that fired; empty: nothing was looked at.
+
+    `decided_by` is `rules`, or the identity of the text model that chose.
+    """
+
+    kept: tuple[CapturedItem, ...] = ()
+    dropped: tuple[DroppedItem, ...] = ()
+    gate: str = ""
+    decided_by: str = field(default="rules")
+
+    def bounded(self) -> "CaptureVerdict":
+        """Return it with at most `ITEMS_MAX` memories, each once; identifiers come before all else."""
+        once: dict[str, CapturedItem] = {}
+        for item in self.kept:
+            once.setdefault(item.text, item)
+        ordered = sorted(once.values(), key=lambda item: item.kind is not Kind.ENTITY)
+        more = tuple(DroppedItem(item.text, TOO_MANY, item.form) for item in ordered[ITEMS_MAX:])
+        return replace(self, kept=tuple(ordered[:ITEMS_MAX]), dropped=(*self.dropped, *more))
+
+    def without(self, items: Sequence[DroppedItem]) -> "CaptureVerdict":
+        """Return it with some of what was kept dropped, by their texts."""
+        texts = {item.text for item in items}
+        kept = tuple(item for item in self.kept if item.text not in texts)
+        return replace(self, kept=kept, dropped=(*self.dropped, *items))

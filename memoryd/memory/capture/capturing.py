@@ -1,0 +1,202 @@
+"""Capture: what a turn says becomes memories behind the answer, once, by the journal, and so that it can be undone."""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Final
+
+import structlog
+
+from memoryd.domain.memories.book import Book
+from memoryd.domain.memories.capture.capture import (
+    CaptureRules,
+    ReportedFailure,
+    captured,
+    captured_failure,
+)
+from memoryd.domain.memories.capture.origins import USER, why_untrusted
+from memoryd.domain.memories.capture.verdict import CapturedItem, CaptureVerdict, DroppedItem
+from memoryd.domain.memories.retained import RetainedLine
+from memoryd.domain.memories.written_by import WrittenBy
+from memoryd.domain.sessions.harmless_text import harmless_text
+from memoryd.errors import MemorydError
+from memoryd.memory.capture.delivered_spans import DeliveredSpans
+from memoryd.memory.forgetting.tombstone_store import TombstoneStore
+from memoryd.memory.journal import Journal
+from memoryd.memory.retaining import Retaining, Retention
+
+log = structlog.get_logger(__name__)
+
+TASKS_MAX: Final = 256
+"""Messages that wait; more are not looked at."""
+WAITING_SIGNS_MAX: Final = 1_000_000
+"""Of all that wait together."""
+ECHO: Final = "it repeats what was recalled in this session"
+FORGOTTEN: Final = "its owner had this forgotten"
+WITHHELD: Final = "this session is not to be remembered"
+OFF: Final = "memory.capture.enabled is false"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaptureTask:
+    """One message of a session: by whom it was said, what stood before it, and for whom its memories are.
+
+    `event` is a failure that the caller's loop reports beside, or instead of, the text. `at` is when it was said;
+    None is now.
+    """
+
+    agent: str
+    text: str = ""
+    session_key: str = ""
+    scope: str = ""
+    answer_before: str = ""
+    at: datetime | None = None
+    channel: str | None = None
+    is_direct: bool = True
+    role: str = USER
+    event: ReportedFailure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureOutcome:
+    """What came of a message; `retention` tells where its memories stand, None where nothing was kept."""
+
+    verdict: CaptureVerdict
+    retention: Retention | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaptureParts:
+    """What capture works with. `is_withheld` takes agent and session key; `day` gives the owner's day of a time."""
+
+    journal: Journal
+    retaining: Retaining
+    tombstones: TombstoneStore
+    delivered: DeliveredSpans
+    book: Callable[[], Awaitable[Book]]
+    is_withheld: Callable[[str, str], Awaitable[bool]]
+    day: Callable[[datetime], date]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaptureSettings:
+    """What `memory.capture` says."""
+
+    is_enabled: bool = True
+    rules: CaptureRules = field(default=CaptureRules())
+
+
+class Capturing:
+    """Captures for one workspace: `submit` puts a message in line and never waits, `run` works the line off."""
+
+    def __init__(self, settings: CaptureSettings, parts: CaptureParts) -> None:
+        self._settings = settings
+        self._parts = parts
+        self._waiting: deque[CaptureTask] = deque()
+        self._signs = 0
+        self._has_news = asyncio.Event()
+        self._is_working = False
+        self.refused = 0
+        """Messages for which there was no room."""
+
+    @property
+    def is_enabled(self) -> bool:
+        return self._settings.is_enabled
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether all that was submitted is worked off."""
+        return not self._waiting and not self._is_working
+
+    def submit(self, task: CaptureTask) -> bool:
+        """Put a message in line; return whether it will be looked at. It never waits."""
+        if not self._settings.is_enabled or not self._may_say_something(task):
+            return False
+        if len(self._waiting) >= TASKS_MAX or self._signs + len(task.text) > WAITING_SIGNS_MAX:
+            self.refused += 1
+            return False
+        self._waiting.append(task)
+        self._signs += len(task.text)
+        self._has_news.set()
+        return True
+
+    async def run(self) -> None:
+        """Capture what was submitted, one message after the other, until cancelled."""
+        while True:
+            await self._has_news.wait()
+            self._has_news.clear()
+            while self._waiting:
+                self._is_working = True
+                task = self._waiting.popleft()
+                self._signs -= len(task.text)
+                try:
+                    await self.capture(task)
+                except (MemorydError, OSError) as exc:
+                    log.warning("a turn was not captured", agent=task.agent, reason=str(exc))
+                finally:
+                    self._is_working = False
+
+    async def dry_run(self, task: CaptureTask) -> CaptureVerdict:
+        """Return what would be kept of a message, by which form, or why not; nothing is written."""
+        if why := await self._why_not(task):
+            return CaptureVerdict(dropped=(DroppedItem(task.text, why),))
+        return (await self._checked(task, await self._decided(task))).bounded()
+
+    async def capture(self, task: CaptureTask) -> CaptureOutcome:
+        """Keep what a message states, all in one write; raises what `Journal.change` does, and StoreError."""
+        self._parts.journal.check_writable()
+        verdict = await self.dry_run(task)
+        if not verdict.kept:
+            return CaptureOutcome(verdict)
+        lines = await self._lines(task, verdict.kept)
+        day = None if task.at is None else self._parts.day(task.at)
+        retention = await self._parts.retaining.retain(lines, agent=task.agent, by=WrittenBy.CAPTURE, day=day)
+        return CaptureOutcome(verdict, retention)
+
+    def _may_say_something(self, task: CaptureTask) -> bool:
+        return task.event is not None or bool(task.text.strip())
+
+    async def _why_not(self, task: CaptureTask) -> str:
+        """Say why nothing of a message may be looked at; empty if it may."""
+        if not self._settings.is_enabled:
+            return OFF
+        if task.session_key and await self._parts.is_withheld(task.agent, task.session_key):
+            return WITHHELD
+        if task.event is not None:
+            return ""
+        return why_untrusted(
+            role=task.role,
+            channel=task.channel,
+            session_key=task.session_key,
+            is_direct=task.is_direct,
+            in_groups=self._settings.rules.in_groups,
+        )
+
+    async def _decided(self, task: CaptureTask) -> CaptureVerdict:
+        if task.event is not None:
+            failure = ReportedFailure(harmless_text(task.event.text), harmless_text(task.event.tool))
+            return captured_failure(failure)
+        text, before = harmless_text(task.text), harmless_text(task.answer_before)
+        return captured(text, answer_before=before, rules=self._settings.rules)
+
+    async def _checked(self, task: CaptureTask, verdict: CaptureVerdict) -> CaptureVerdict:
+        """Return a verdict without echoes, and without what is forgotten."""
+        if not verdict.kept:
+            return verdict
+        echoes: frozenset[str] = frozenset()
+        if task.event is None:
+            texts = [item.text for item in verdict.kept]
+            echoes = await self._parts.delivered.echoes(task.agent, task.session_key, texts)
+        stones = await self._parts.tombstones.all()
+        dropped = []
+        for item in verdict.kept:
+            if item.text in echoes:
+                dropped.append(DroppedItem(item.text, ECHO, item.form))
+            elif stones.hold(item.line(task.scope).id, item.text):
+                dropped.append(DroppedItem(item.text, FORGOTTEN, item.form))
+        return verdict.without(dropped)
+
+    async def _lines(self, task: CaptureTask, items: Sequence[CapturedItem]) -> list[RetainedLine]:
+        return [item.line(task.scope) for item in items]
