@@ -1,7 +1,8 @@
 """The time of the owner of an agent, in the zone that `memory.timezone` names."""
 
+import math
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from memoryd.config.memory import MemorySection
@@ -24,6 +25,14 @@ class OwnersTime:
     def day(self, at: float) -> date:
         """Return the day of a Unix time."""
         return datetime.fromtimestamp(at, UTC).astimezone(self.zone).date()
+
+    def end_of(self, day: date) -> float:
+        """Return the Unix time at which a day is over; infinity for one that no clock shows."""
+        try:
+            midnight = datetime.combine(day, time.min, tzinfo=self.zone) + timedelta(days=1)
+            return (midnight if self.zone else midnight.astimezone()).timestamp()
+        except (OverflowError, ValueError, OSError):
+            return math.inf
 
 
 def owners_time(memory: MemorySection) -> OwnersTime:

@@ -11,7 +11,7 @@ from memoryd.config.limits import LimitsSection
 from memoryd.config.resolved import Agent
 from memoryd.domain.access import Admitted
 from memoryd.domain.memories.bundle import Bundle
-from memoryd.domain.memories.identity import MemoryId
+from memoryd.domain.memories.identity import MemoryId, short_id
 from memoryd.domain.memories.kinds import is_belief
 from memoryd.domain.memories.reach import MemoryReach
 from memoryd.domain.memories.recall_filters import WORKSPACE, RecallFilters, kinds_named, named_entity
@@ -21,6 +21,7 @@ from memoryd.domain.ranking.filters import Filters, parse_instant
 from memoryd.domain.ranking.questions import Question, parse_question
 from memoryd.errors import InvalidRequest, StoreError
 from memoryd.memory.book import MemoryBook
+from memoryd.memory.lifecycle.usage_book import UsageBook
 from memoryd.memory.opinions.opinion_book import HeldOpinion, OpinionBook
 from memoryd.memory.recall.recall_query import RecallQuery
 from memoryd.memory.recall.recalled import Recalled, RecalledMemory
@@ -46,6 +47,8 @@ class RecallOptions:
     scope: str = ""
     deadline: timedelta | None = None
     is_explained: bool = False
+    touches: bool = True
+    """Whether what is told counts as used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +84,7 @@ class AgentRecall:
     opinions: OpinionBook
     bundles: AgentBundles
     limits: LimitsSection
+    usage: UsageBook
     clock: Callable[[], datetime]
     """The owner's time, in the owner's zone."""
 
@@ -99,6 +103,7 @@ class AgentRecall:
             is_explained=options.is_explained,
         )
         if wanted is None:
+            self._touch(_memories(recalled), query, options)
             return outcome
         made = await self.bundles.of(
             recalled,
@@ -109,6 +114,8 @@ class AgentRecall:
             if_none_match=wanted.if_none_match,
             has_citations=has_citations,
         )
+        told = {line.name for line in made.receipt if line.is_told}
+        self._touch([one for one in _memories(recalled) if short_id(one) in told], query, options)
         return replace(outcome, bundle=made)
 
     async def beginning(self, admitted: Admitted) -> Bundle:
@@ -125,6 +132,10 @@ class AgentRecall:
     def reach(self, admitted: Admitted) -> MemoryReach:
         """Return whose memories a request may see."""
         return MemoryReach(self.agent.id, admitted.channel, admitted.is_owner)
+
+    def _touch(self, memories: Sequence[MemoryId], query: RecallQuery, options: RecallOptions) -> None:
+        if options.touches:
+            self.usage.touch(memories, query.now.timestamp())
 
     async def _query(self, text: str, options: RecallOptions, admitted: Admitted) -> RecallQuery:
         limits, settings = self.limits, self.agent.memory_search.query
@@ -182,6 +193,10 @@ class AgentRecall:
             return stated_evidence(await self.book.now(), _beliefs(recalled), query.filters)
         except StoreError:
             return {}
+
+
+def _memories(recalled: Recalled) -> list[MemoryId]:
+    return [item.memory.id for item in recalled.items if isinstance(item, RecalledMemory)]
 
 
 def _beliefs(recalled: Recalled) -> list[MemoryId]:

@@ -30,6 +30,7 @@ def agent_recall(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> AgentRe
             agent=agent, book=memories.book, files=present_files(shared, None), executor=around.executor
         ),
         limits=around.limits,
+        usage=memories.usage,
         clock=owners_time(agent.memory).now,
     )
 
@@ -61,6 +62,7 @@ def _engine(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> RecallEngine
         withdrawn=index.indexer.withdrawn,
         # qmd finds passages of its own in the stead of the builtin index
         passages=None if own.qmd is None else reached_search(shared, own.qmd),
+        usage=shared.memories.usage,
     )
 
 

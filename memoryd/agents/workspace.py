@@ -55,6 +55,7 @@ class Workspace:
             ),
             (f"outside {self.name}", self.index.outside.run),
             (f"memories {self.name}", self._shared.memories.book.run),
+            (f"usage of memories {self.name}", self._shared.memories.usage.run),
             (f"forgetting of memories {self.name}", self._shared.forgetting.run),
         ]
         loops += self._shared.reflect.loops(self.name)

@@ -13,12 +13,14 @@ from memoryd.llm.text_model import TextModel
 from memoryd.memory.book import MemoryBook
 from memoryd.memory.forgetting.tombstone_store import KEY_SUFFIX, TombstoneStore
 from memoryd.memory.journal import Journal
+from memoryd.memory.lifecycle.usage_book import LifecycleSettings, LifecycleTime, UsageBook
 from memoryd.memory.opinions.opinion_book import OpinionBook
 from memoryd.memory.record_days import RecordDays
 from memoryd.store.first_seen import FirstSeen
 from memoryd.store.ledger import Ledger
 from memoryd.store.opinion_steps import OpinionSteps
 from memoryd.store.tombstone_rows import TombstoneRows
+from memoryd.store.usage_rows import UsageRows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,20 +37,24 @@ class WorkspaceMemories:
     tombstones: TombstoneStore
     """What is forgotten."""
     opinions: OpinionBook
+    usage: UsageBook
+    """How often what is remembered was used, and how near at hand it is kept."""
 
 
 def workspace_memories(agents: Sequence[Agent], index: WorkspaceIndex, around: Surroundings) -> WorkspaceMemories:
     """Make what these agents share; the first one's settings hold."""
     name, ledger = index.rules.workspace, around.ledgers.of(agents[0])
+    book = _book(agents[0], index, FirstSeen(ledger, name), around.executor)
     return WorkspaceMemories(
         name=name,
         index=index,
         ledger=ledger,
-        book=_book(agents[0], index, FirstSeen(ledger, name), around.executor),
+        book=book,
         journal=_journal(agents[0], index, around),
         text=around.text_models.of(agents[0]),
         tombstones=_tombstones(ledger, name),
         opinions=OpinionBook(OpinionSteps(ledger, str(name))),
+        usage=_usage(agents[0], index, book, UsageRows(ledger, str(name))),
     )
 
 
@@ -62,6 +68,14 @@ def _book(agent: Agent, index: WorkspaceIndex, first_seen: FirstSeen, executor: 
     )
     index.followers.append(book)
     return book
+
+
+def _usage(agent: Agent, index: WorkspaceIndex, book: MemoryBook, rows: UsageRows) -> UsageBook:
+    evolution, owner = agent.memory.evolution, owners_time(agent.memory)
+    settings = LifecycleSettings(tiers=evolution.to_tiers(), strength=evolution.strength)
+    usage = UsageBook(rows, book.now, settings, LifecycleTime(local_day=owner.day, end_of_day=owner.end_of))
+    index.followers.append(usage)
+    return usage
 
 
 def _journal(agent: Agent, index: WorkspaceIndex, around: Surroundings) -> Journal:

@@ -33,6 +33,7 @@ def _options(request: RecallRequest) -> RecallOptions:
         scope=request.scope or "",
         deadline=None if request.deadline_ms is None else timedelta(milliseconds=request.deadline_ms),
         is_explained=request.explain,
+        touches=request.touch,
     )
 
 

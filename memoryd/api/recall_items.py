@@ -68,7 +68,7 @@ def _memory(item: RecalledMemory, outcome: RecallOutcome) -> RecallItemReply:
         supersedes=list(item.supersedes) or None,
         superseded_by=list(item.superseded_by) or None,
         copies=list(item.copies) or None,
-        tier="working",
+        tier=item.tier.value,
         score=round(item.placed.score, DIGITS),
         verdict=item.placed.verdict.value,
         arms=list(item.arms),
@@ -166,7 +166,7 @@ def _explained(item: RecalledItem, because: str) -> RecallItemExplanation:
     return RecallItemExplanation(
         base_score=round(item.placed.base_score, DIGITS),
         lifts={arm: round(lift, DIGITS) for arm, lift in item.placed.lifts.items()},
-        relevance=item.placed.relevance,
+        relevance=round(item.placed.relevance, DIGITS),
         words_rank=words,
         vector_rank=vector,
         cosine=None if cosine is None else round(cosine, DIGITS),

@@ -44,6 +44,8 @@ class RecallRequest(Request):
     """The `etag` of the stable block that the asker has: it is left out of the bundle while it is the same."""
     deadline_ms: Annotated[Whole, Field(ge=1, le=DEADLINE_MS_MAX)] | None = None
     """Milliseconds until the answer comes with what there is; null: `query.deadlineMs`."""
+    touch: bool = True
+    """Count what is told as used, which keeps it near at hand; false: only look."""
     explain: bool = False
     """Tell why each item was chosen, and what was cut and why."""
     session_key: Annotated[str, Field(max_length=512)] | None = None

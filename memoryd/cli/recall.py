@@ -45,6 +45,7 @@ from memoryd.wire import DEADLINE_MS_MAX, RESULTS_MAX, Exit
     type=click.IntRange(1, DEADLINE_MS_MAX),
     help="Milliseconds for the answer, which comes by then with what is there (else query.deadlineMs).",
 )
+@click.option("--no-touch", is_flag=True, help="Only look: what is told does not count as used.")
 @click.option("--explain", is_flag=True, help="Show why each one was chosen, and what was cut and why.")
 @click.option("--strict", is_flag=True, help="Exit with 4 if a configured part did not take part in the answer.")
 @shared
@@ -64,6 +65,7 @@ def command(
     bundle: bool,
     session_key: str | None,
     deadline_ms: int | None,
+    no_touch: bool,
     explain: bool,
     strict: bool,
 ) -> Exit:
@@ -82,6 +84,7 @@ def command(
             budget=budget,
             format="bundle" if bundle or budget is not None else "items",
             deadline_ms=deadline_ms,
+            touch=not no_touch,
             explain=explain,
             agent=invocation.agent,
             session_key=session_key,

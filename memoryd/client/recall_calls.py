@@ -23,6 +23,7 @@ def recall(
     encode: Literal["text", "json"] = "text",
     if_none_match: str | None = None,
     deadline_ms: int | None = None,
+    touch: bool = True,
     explain: bool = False,
     agent: str | None = None,
     session_key: str | None = None,
@@ -31,6 +32,7 @@ def recall(
 
     None leaves the choice to the configuration (5 items, 1,200 tokens of a bundle, 5 s). Days are `30d`, `2026-10-01`
     or ISO 8601. `format="bundle"` adds text for a prompt, whose stable block is left out if `if_none_match` names it.
+    What is told counts as used, unless `touch` is false.
     """
     body = {
         "query": query,
@@ -47,6 +49,7 @@ def recall(
         "encode": encode,
         "ifNoneMatch": if_none_match,
         "deadlineMs": deadline_ms,
+        "touch": None if touch else False,
         "explain": explain or None,
         "agent": agent,
         "sessionKey": session_key,

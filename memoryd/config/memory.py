@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field
 from memoryd.config.access import AccessSection, MemoryAccessSection
 from memoryd.config.capture import CaptureSection
 from memoryd.config.core import CoreSection
+from memoryd.config.evolution import EvolutionSection
 from memoryd.config.llm import LlmSection
 from memoryd.config.qa import QaSection
 from memoryd.config.qmd import QmdSection
@@ -60,6 +61,9 @@ class MemorySection(Section):
         default=LlmSection(), description="A model that writes text: it may label memories and write prose; off."
     )
     recall: RecallSection = Field(default=RecallSection(), description="What is recalled, and how it is put in order.")
+    evolution: EvolutionSection = Field(
+        default=EvolutionSection(), description="How memories come nearer to hand, and how they fade."
+    )
     qmd: QmdSection = Field(default=QmdSection(), description="The qmd sidecar; counts while `backend` is `qmd`.")
 
     reflect: ReflectSection = Field(

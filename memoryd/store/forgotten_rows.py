@@ -15,6 +15,7 @@ _OF_MEMORIES: Final = (
     ("first_seen", "memory"),
     ("opinion_steps", "opinion"),
     ("opinion_steps", "evidence"),
+    ("usage", "memory"),
 )
 """Tables and columns that name memories: an id is a hash of what was said, and is not keyed."""
 _EXPIRED: Final = """

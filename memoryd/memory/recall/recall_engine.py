@@ -18,6 +18,7 @@ from memoryd.domain.memories.recall_order import Lifts, current_first, place_key
 from memoryd.domain.memories.timespans import DaySpan, asked_span
 from memoryd.domain.ranking.floors import Floors
 from memoryd.errors import SidecarError, StoreError
+from memoryd.memory.lifecycle.usage_book import UsageBook
 from memoryd.memory.recall.candidates import CandidateMemories, MemoryCandidate, Relevance, all_alike
 from memoryd.memory.recall.eligible import Eligible, EligibleMemories, Versions
 from memoryd.memory.recall.evidence_search import EvidenceSearch
@@ -66,7 +67,7 @@ class RecallEngine:
         database: Database,
         withdrawn: Container[str],
         passages: SearchBackend | None = None,
-        relevance: Relevance = all_alike,
+        usage: UsageBook,
     ) -> None:
         self._book = book
         self._eligible = eligible
@@ -74,7 +75,7 @@ class RecallEngine:
         self._database = database
         self._withdrawn = withdrawn
         self._passages = passages
-        self._relevance = relevance
+        self._usage = usage
 
     async def draft(self, query: RecallQuery) -> RecallDraft:
         """Return the candidates within the query's deadline; what fails or is late costs its part, never the answer."""
@@ -104,7 +105,7 @@ class RecallEngine:
         arms: Mapping[str, Arm],
         others: Found | None,
     ) -> RecallDraft:
-        made = CandidateMemories(eligible, ranking, asking, self._relevance)
+        made = CandidateMemories(eligible, ranking, asking, self._relevance(query, eligible.book))
         memories = _with_arms(made, query, eligible)
         hits = await self._hits(query, eligible, ranking) if others is None else list(others.hits)
         telling = (hit for hit in hits if query.filters.admits_passages and says_something(hit))
@@ -113,13 +114,22 @@ class RecallEngine:
         return RecallDraft(
             book=eligible.book,
             asking=asking,
-            items=_ordered(memories, passages, eligible, asking),
+            items=[self._with_tier(item, query) for item in _ordered(memories, passages, eligible, asking)],
             arms={**every, BOOK: Arm(ArmState.OK)},
             floors=ranking.floors,
             engine=BUILTIN if others is None else others.engine,
             fallback=None if others is None else others.fallback,
             terms=query.question.terms,
         )
+
+    def _relevance(self, query: RecallQuery, book: Book) -> Relevance:
+        # what is used now says nothing of what was known then
+        return all_alike if query.filters.turns_back else self._usage.relevance(book, query.now.timestamp())
+
+    def _with_tier(self, item: RecalledItem, query: RecallQuery) -> RecalledItem:
+        if not isinstance(item, RecalledMemory):
+            return item
+        return replace(item, tier=self._usage.tier(item.memory, query.now.timestamp()))
 
     async def _hits(self, query: RecallQuery, eligible: Eligible, ranking: Ranked) -> list[Hit]:
         """Return the best passages, without copies; a line that became a memory meanwhile is none."""

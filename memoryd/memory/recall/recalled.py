@@ -8,6 +8,7 @@ from memoryd.domain.memories.book import Memory, MemorySource
 from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.identity import MemoryId
 from memoryd.domain.memories.recall_order import Placed
+from memoryd.domain.memories.tiers import Tier
 from memoryd.domain.ranking.floors import Floors, Verdict
 from memoryd.search.backend import Arm, Engine, Fallback
 from memoryd.search.emptiness import Freshness
@@ -64,6 +65,7 @@ class RecalledMemory:
     moved_before: str = ""
     """The citation of what it was moved up to stand before; empty where it stands by its own worth."""
     because: str = ""
+    tier: Tier = Tier.WORKING
 
     @property
     def lead(self) -> CheckedSource:

@@ -1,0 +1,235 @@
+"""Three tiers: how near at hand a memory is kept, by its importance, its age and its use.
+
+    recency    = exp(-ln 2 / half_life · age_days^beta)     half_life = 30 · min(exp(1.5 · importance), 10)
+    frequency  = 1 - exp(-access_count / 5)
+    composite  = 0.4 · recency + 0.3 · frequency + 0.3 · importance
+    relevance  = clamp(composite, floor, 1)
+
+with beta and floor by tier, as in RsClaw's three-tier memory. Age counts from the last touch. Lower relevance means a
+lower place; nothing is ever deleted for it.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+from memoryd.domain.memories.kinds import Kind
+from memoryd.domain.memories.retained import RetainedLine
+
+DAY_SECONDS: Final = 86400.0
+RECENCY_SHARE: Final = 0.4
+FREQUENCY_SHARE: Final = 0.3
+IMPORTANCE_SHARE: Final = 0.3
+_OFTEN: Final = 5
+"""Touches after which a memory has two thirds of what use can give it."""
+_SLOWER: Final = 1.5
+_MOST_SLOWER: Final = 10.0
+
+
+class Tier(StrEnum):
+    """How near at hand a memory is kept."""
+
+    CORE = "core"
+    WORKING = "working"
+    PERIPHERAL = "peripheral"
+
+
+_BETA: Final[Mapping[Tier, float]] = {Tier.CORE: 0.8, Tier.WORKING: 1.0, Tier.PERIPHERAL: 1.3}
+_FLOOR: Final[Mapping[Tier, float]] = {Tier.CORE: 0.9, Tier.WORKING: 0.3, Tier.PERIPHERAL: 0.1}
+
+
+@dataclass(frozen=True, slots=True)
+class Promotion:
+    """When a memory becomes core by itself, and when a peripheral one works again."""
+
+    access_only: int = 15
+    importance_only: float = 0.95
+    both_access: int = 5
+    both_importance: float = 0.8
+    working_access: int = 3
+    working_relevance: float = 0.4
+
+
+@dataclass(frozen=True, slots=True)
+class Demotion:
+    """When a working memory becomes peripheral: below a composite, or older than so many days with few touches."""
+
+    relevance: float = 0.15
+    age_days: float = 60.0
+    access: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class TierSettings:
+    """The thresholds, and how long half of the recency lasts where nothing is important, in days."""
+
+    half_life_days: float = 30.0
+    promotion: Promotion = field(default=Promotion())
+    demotion: Demotion = field(default=Demotion())
+
+
+class TierReason(StrEnum):
+    """Why a memory is in its tier."""
+
+    NEW = "it starts there"
+    LESSON = "it is a lesson"
+    PINNED = "it is pinned"
+    ACCESS = "it is used often"
+    IMPORTANCE = "it is important"
+    BOTH = "it is used, and important"
+    STAYS = "nothing moves it"
+    LOW = "its composite is low"
+    OLD = "it was not used for long"
+    AGAIN = "it is used again"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """By what a tier was judged, and when (seconds since 1970): who takes a pin or importance away wants it anew."""
+
+    at: float
+    importance: float
+    is_pinned: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """How often a memory was touched, when last (seconds since 1970; None: never), and its tier as it was judged.
+
+    The tier that counts is that of `tier_changes.tier_now`: time and the line itself may have changed it since.
+    """
+
+    access_count: int = 0
+    touched_at: float | None = None
+    tier: Tier = Tier.WORKING
+    judged: Judged | None = None
+    """None: nobody has, and `tier` says nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class TierFacts:
+    """What a memory's tier goes by, beside its settings. `age_days` is 0 or more, `importance` 0 to 1."""
+
+    importance: float
+    is_pinned: bool
+    access_count: int
+    age_days: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelevanceTerms:
+    """Every term of a memory's relevance, and its tier with the reason for it."""
+
+    tier: Tier
+    reason: TierReason
+    is_pinned: bool
+    importance: float
+    access_count: int
+    age_days: float
+    half_life_days: float
+    beta: float
+    recency: float
+    frequency: float
+    composite: float
+    floor: float
+    relevance: float
+
+
+def age_days(since: float, now: float) -> float:
+    """Return the days between two times in seconds since 1970; 0 where a clock was set back in between."""
+    return max(0.0, (now - since) / DAY_SECONDS)
+
+
+def half_life_days(importance: float, settings: TierSettings) -> float:
+    """Return after how many days half of the recency is left, where beta is 1."""
+    return settings.half_life_days * min(math.exp(_SLOWER * importance), _MOST_SLOWER)
+
+
+def recency(age: float, importance: float, tier: Tier, settings: TierSettings) -> float:
+    """Return how recent a memory of an age in days is, 0 to 1."""
+    return math.exp(-math.log(2) / half_life_days(importance, settings) * float(age) ** _BETA[tier])
+
+
+def frequency(access_count: int) -> float:
+    """Return how often a memory is used, 0 to 1."""
+    return 1 - math.exp(-access_count / _OFTEN)
+
+
+def composite(facts: TierFacts, tier: Tier, settings: TierSettings) -> float:
+    """Return recency, frequency and importance in one number, 0 to 1."""
+    recent = recency(facts.age_days, facts.importance, tier, settings)
+    used = frequency(facts.access_count)
+    return RECENCY_SHARE * recent + FREQUENCY_SHARE * used + IMPORTANCE_SHARE * facts.importance
+
+
+def relevance(facts: TierFacts, tier: Tier, settings: TierSettings) -> float:
+    """Return the composite within the bounds of a tier: never below its floor, 0.1 to 1."""
+    return min(1.0, max(_FLOOR[tier], composite(facts, tier, settings)))
+
+
+def first_tier(line: RetainedLine) -> Tier:
+    """Return the tier in which a memory starts."""
+    return Tier.CORE if line.kind is Kind.LESSON else Tier.WORKING
+
+
+def next_tier(tier: Tier, facts: TierFacts, settings: TierSettings) -> Tier:
+    """Return the tier of a memory that was in one, as it stands now."""
+    return transition(tier, facts, settings)[0]
+
+
+def transition(tier: Tier, facts: TierFacts, settings: TierSettings) -> tuple[Tier, TierReason]:
+    """Return the tier of a memory that was in one, and why. Neither age nor disuse takes it out of core."""
+    if (reason := _core_reason(facts, settings.promotion)) is not None:
+        return Tier.CORE, reason
+    if tier is Tier.WORKING and (reason := _fading_reason(facts, settings)) is not None:
+        return Tier.PERIPHERAL, reason
+    if tier is Tier.PERIPHERAL and _is_used_again(facts, settings):
+        return Tier.WORKING, TierReason.AGAIN
+    return tier, TierReason.STAYS
+
+
+def terms_of(tier: Tier, reason: TierReason, facts: TierFacts, settings: TierSettings) -> RelevanceTerms:
+    """Return every term of a memory in a tier."""
+    return RelevanceTerms(
+        tier=tier,
+        reason=reason,
+        is_pinned=facts.is_pinned,
+        importance=facts.importance,
+        access_count=facts.access_count,
+        age_days=facts.age_days,
+        half_life_days=half_life_days(facts.importance, settings),
+        beta=_BETA[tier],
+        recency=recency(facts.age_days, facts.importance, tier, settings),
+        frequency=frequency(facts.access_count),
+        composite=composite(facts, tier, settings),
+        floor=_FLOOR[tier],
+        relevance=relevance(facts, tier, settings),
+    )
+
+
+def _core_reason(facts: TierFacts, promotion: Promotion) -> TierReason | None:
+    if facts.is_pinned:
+        return TierReason.PINNED
+    if facts.access_count >= promotion.access_only:
+        return TierReason.ACCESS
+    if facts.importance >= promotion.importance_only:
+        return TierReason.IMPORTANCE
+    is_used = facts.access_count >= promotion.both_access
+    return TierReason.BOTH if is_used and facts.importance >= promotion.both_importance else None
+
+
+def _fading_reason(facts: TierFacts, settings: TierSettings) -> TierReason | None:
+    demotion = settings.demotion
+    if composite(facts, Tier.WORKING, settings) < demotion.relevance:
+        return TierReason.LOW
+    is_old = facts.age_days > demotion.age_days and facts.access_count < demotion.access
+    return TierReason.OLD if is_old else None
+
+
+def _is_used_again(facts: TierFacts, settings: TierSettings) -> bool:
+    promotion = settings.promotion
+    if facts.access_count < promotion.working_access:
+        return False
+    return composite(facts, Tier.PERIPHERAL, settings) >= promotion.working_relevance

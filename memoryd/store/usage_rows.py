@@ -1,0 +1,96 @@
+"""How the memories of a workspace are used: rows of the ledger. Numbers and ids, nothing of what was said."""
+
+import json
+from collections.abc import Collection, Mapping
+from typing import Final
+
+import apsw
+
+from memoryd.domain.memories.identity import MemoryId
+from memoryd.domain.memories.tiers import Judged, Tier, Usage
+from memoryd.store.ledger import Ledger
+
+MOST_KEPT: Final = 200_000
+"""Memories of one workspace."""
+
+_ALL: Final = """
+SELECT memory, access_count, touched_at, tier, judged_at, importance, is_pinned FROM usage
+WHERE workspace = ? ORDER BY memory LIMIT ?
+"""
+_PUT: Final = """
+INSERT INTO usage (workspace, memory, access_count, touched_at, tier, judged_at, importance, is_pinned, missing_since)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL)
+ON CONFLICT (workspace, memory) DO UPDATE SET access_count = excluded.access_count, touched_at = excluded.touched_at,
+tier = excluded.tier, judged_at = excluded.judged_at, importance = excluded.importance, is_pinned = excluded.is_pinned,
+missing_since = NULL
+"""
+_NAMES: Final = "SELECT memory, missing_since FROM usage WHERE workspace = ?"
+_MARK: Final = "UPDATE usage SET missing_since = ? WHERE workspace = ? AND memory = ?"
+_DROP: Final = "DELETE FROM usage WHERE workspace = ? AND memory IN (SELECT value FROM json_each(?))"
+
+UsageValues = tuple[str, int, float | None, str, float, float, int]
+
+
+class UsageRows:
+    """The rows of one workspace, by its real path. Verbs raise StoreError, and what writes also Denied."""
+
+    def __init__(self, ledger: Ledger, workspace: str) -> None:
+        self._ledger = ledger
+        self._workspace = workspace
+
+    async def all(self) -> Mapping[MemoryId, Usage]:
+        """Return the usage of all memories that have one; none where there is no ledger."""
+        asked = (self._workspace, MOST_KEPT)
+        return await self._ledger.read(lambda db: dict(map(_usage, db.execute(_ALL, asked))), {})
+
+    async def put(self, usages: Mapping[MemoryId, Usage]) -> None:
+        """Keep these as they are now, all or none; what was not judged is left out."""
+        rows = [row for memory, usage in usages.items() if (row := _row(self._workspace, memory, usage))]
+        if rows:
+            await self._ledger.write(lambda db: db.executemany(_PUT, rows) and None, None)
+
+    async def note_standing(
+        self, standing: Collection[MemoryId], at: float, keep_seconds: float
+    ) -> frozenset[MemoryId]:
+        """Mark the rows of memories that no line states, delete those that were so for long, and return these."""
+        before = at - keep_seconds
+        none: frozenset[MemoryId] = frozenset()
+        return await self._ledger.write(lambda db: _note(db, self._workspace, standing, at, before), none)
+
+    async def drop(self, memories: Collection[MemoryId]) -> int:
+        """Delete the rows of these memories and return how many; no byte of them is left."""
+        asked = (self._workspace, json.dumps(list(memories)))
+        return await self._ledger.erase(lambda db: _drop(db, asked), 0) if memories else 0
+
+
+def _usage(values: UsageValues) -> tuple[MemoryId, Usage]:
+    memory, count, touched_at, tier, judged_at, importance, is_pinned = values
+    return MemoryId(memory), Usage(count, touched_at, Tier(tier), Judged(judged_at, importance, bool(is_pinned)))
+
+
+def _row(workspace: str, memory: MemoryId, usage: Usage) -> tuple[str | float | int | None, ...]:
+    judged = usage.judged
+    if judged is None:
+        return ()
+    said = (judged.at, judged.importance, int(judged.is_pinned))
+    return (workspace, memory, usage.access_count, usage.touched_at, usage.tier.value, *said)
+
+
+def _note(
+    db: apsw.Connection, workspace: str, standing: Collection[MemoryId], at: float, before: float
+) -> frozenset[MemoryId]:
+    rows = [(MemoryId(memory), since) for memory, since in db.execute(_NAMES, (workspace,))]
+    marks: list[tuple[float | None, str, MemoryId]] = [
+        (None, workspace, one) for one, since in rows if since is not None and one in standing
+    ]
+    # of a clock that was ahead since then, too: else nothing would ever be old enough
+    marks += [(at, workspace, one) for one, since in rows if one not in standing and (since is None or since > at)]
+    db.executemany(_MARK, marks)
+    gone = frozenset(one for one, since in rows if one not in standing and since is not None and since < before)
+    _drop(db, (workspace, json.dumps(sorted(gone))))
+    return gone
+
+
+def _drop(db: apsw.Connection, asked: tuple[str, str]) -> int:
+    db.execute(_DROP, asked)
+    return db.changes()
