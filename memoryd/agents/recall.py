@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
-from typing import Final, Literal
+from typing import Final
 
 from memoryd.agents.bundling import AgentBundles
 from memoryd.config.limits import LimitsSection
@@ -53,10 +53,9 @@ class RecallOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BundleOptions:
-    """How a bundle is to be: tokens at most (None: as configured), how it is written, and which one is known."""
+    """How a bundle is to be: tokens at most (None: as configured), and which one is known."""
 
     budget: int | None = None
-    encode: Literal["text", "json"] = "text"
     if_none_match: str = ""
 
 

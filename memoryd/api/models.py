@@ -10,9 +10,12 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from memoryd.domain.flags import Flag
+from memoryd.domain.memories.bundle_encodings import Encoding
 from memoryd.search.backend import Fallback
 from memoryd.wire import ErrorCode, SyncGoal
 
+Encode = Annotated[Encoding, Field(strict=False)]
+"""How a bundle is written; an enumeration, which JSON has as text."""
 AgentId = Annotated[
     Annotated[str, Field(max_length=64)] | None, Field(description="agent to ask; the default agent if absent")
 ]

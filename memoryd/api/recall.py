@@ -1,6 +1,5 @@
 """`POST /v1/recall`: a question to memories, passages and pages of entities."""
 
-import json
 from datetime import timedelta
 
 from memoryd.agents.recall import BundleOptions, RecallOptions, RecallOutcome
@@ -10,7 +9,9 @@ from memoryd.api.models import fallback_reply
 from memoryd.api.recall_items import item_reply, page_reply
 from memoryd.api.recall_models import RecallExplanation, RecallReply, RecallRequest, ReceiptReply
 from memoryd.api.search_models import ArmReply, SearchHealth
+from memoryd.domain.memories import bundle_encodings
 from memoryd.domain.memories.bundle import Bundle
+from memoryd.domain.memories.bundle_encodings import Encoding
 
 
 async def recall(request: RecallRequest, caller: Asking, memories: Memories) -> RecallReply:
@@ -18,7 +19,7 @@ async def recall(request: RecallRequest, caller: Asking, memories: Memories) -> 
     admitted = caller.admit(request.agent, request.session_key)
     room = memories.retained(admitted).recall
     outcome = await room.recall(request.query, _options(request), admitted, _wanted(request))
-    return encoded(outcome, is_json=request.encode == "json")
+    return encoded(outcome, request.encode)
 
 
 def _options(request: RecallRequest) -> RecallOptions:
@@ -43,7 +44,7 @@ def _wanted(request: RecallRequest) -> BundleOptions | None:
     return BundleOptions(budget=request.budget, if_none_match=request.if_none_match or "")
 
 
-def encoded(outcome: RecallOutcome, *, is_json: bool = False) -> RecallReply:
+def encoded(outcome: RecallOutcome, encoding: Encoding = Encoding.TEXT) -> RecallReply:
     """Return the reply; scores are rounded."""
     found = outcome.recalled
     reply = RecallReply(
@@ -68,12 +69,12 @@ def encoded(outcome: RecallOutcome, *, is_json: bool = False) -> RecallReply:
         took_ms=round(found.took_ms, 2),
         explain=_explanation(outcome) if outcome.is_explained else None,
     )
-    return reply if outcome.bundle is None else reply.model_copy(update=_bundled(outcome.bundle, is_json=is_json))
+    return reply if outcome.bundle is None else reply.model_copy(update=_bundled(outcome.bundle, encoding))
 
 
-def _bundled(made: Bundle, *, is_json: bool) -> dict[str, object]:
+def _bundled(made: Bundle, encoding: Encoding) -> dict[str, object]:
     return {
-        "bundle": json.dumps(made.text, ensure_ascii=False) if is_json else made.text,
+        "bundle": bundle_encodings.encoded(made, encoding),
         "etag": made.stable.etag,
         "not_modified": made.is_unchanged,
         "receipt": [

@@ -1,11 +1,12 @@
 """Shapes of a question to the memory, and of what is recalled."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from memoryd.api.models import AgentId, FallbackReply, Reply, Request, Whole
+from memoryd.api.models import AgentId, Encode, FallbackReply, Reply, Request, Whole
 from memoryd.api.search_models import FloorsExplanation, LinesReply, SearchHealth
+from memoryd.domain.memories.bundle_encodings import Encoding
 from memoryd.wire import DEADLINE_MS_MAX, RESULTS_MAX
 
 Day = Annotated[str, Field(max_length=64)]
@@ -38,8 +39,8 @@ class RecallRequest(Request):
     """Tokens of a bundle at most, estimated; null: as configured (`memory.recall.budget`)."""
     format: Literal["items", "bundle"] = "items"
     """`bundle`: also as text for a prompt."""
-    encode: Literal["text", "json"] = "text"
-    """How a bundle is written: as delimited text, or that text as one JSON string."""
+    encode: Encode = Encoding.TEXT
+    """How a bundle is written: as delimited text, or in the message shape of an API, for its request."""
     if_none_match: Annotated[str, Field(max_length=200)] | None = None
     """The `etag` of the stable block that the asker has: it is left out of the bundle while it is the same."""
     deadline_ms: Annotated[Whole, Field(ge=1, le=DEADLINE_MS_MAX)] | None = None
@@ -215,8 +216,8 @@ class RecallReply(Reply):
     """Pages of entities that are named, then memories and passages, best first."""
     left_out: Annotated[list[RecallItemReply] | None, Field(exclude_if=_absent)] = None
     """What came near and was cut, each with why; absent unless asked for by `explain`."""
-    bundle: Annotated[str | None, Field(exclude_if=_absent)] = None
-    """Text for a prompt; absent unless asked for by `format`."""
+    bundle: Annotated[str | dict[str, Any] | None, Field(exclude_if=_absent)] = None
+    """Text for a prompt, or an object for a request, by `encode`; absent unless asked for by `format`."""
     etag: Annotated[str | None, Field(exclude_if=_absent)] = None
     """The name of the bytes of its stable block, with which the bundle begins; absent likewise."""
     not_modified: Annotated[bool | None, Field(exclude_if=_absent)] = None

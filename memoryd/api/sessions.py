@@ -25,6 +25,7 @@ from memoryd.api.kept_session_models import (
 from memoryd.api.qa import Limit, turn_reply
 from memoryd.api.session_models import SessionStartReply, SessionStartRequest
 from memoryd.domain.conversation_paths import holds_turns
+from memoryd.domain.memories.bundle_encodings import encoded
 from memoryd.errors import Denied, InvalidRequest
 from memoryd.wire import NEIGHBOURS_MAX
 
@@ -49,9 +50,8 @@ async def start(request: SessionStartRequest, caller: Asking, memories: Memories
         key, is_owners = caller.key(request.session_key), caller.binding.is_owners
         await room.remember_key(key, is_remembered=request.remember, is_owners=is_owners)
     bundle = await memories.retained(admitted).recall.beginning(admitted)
-    return SessionStartReply(
-        bundle=bundle.text or None, context=before.text, sequence=sequence, is_sync_scheduled=is_scheduled
-    )
+    told = encoded(bundle, request.encode) if bundle.text else None
+    return SessionStartReply(bundle=told, context=before.text, sequence=sequence, is_sync_scheduled=is_scheduled)
 
 
 async def listing(admitted: AdmittedByQuery, caller: Asking, memories: Memories, limit: Limit = 50) -> SessionsReply:

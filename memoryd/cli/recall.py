@@ -2,13 +2,14 @@
 
 import sys
 from collections.abc import Iterator
+from typing import get_args
 
 import click
 
 from memoryd.cli.answer_health import lacking
 from memoryd.cli.invocation import HELP, Argument, Invocation, shared
-from memoryd.cli.terminal import behind_gutter, harmless, harmless_line, note, styled
-from memoryd.replies.recall import RecallItemReply, RecallReply
+from memoryd.cli.terminal import behind_gutter, encoded, harmless, harmless_line, note, styled
+from memoryd.replies.recall import Encode, RecallItemReply, RecallReply
 from memoryd.wire import DEADLINE_MS_MAX, RESULTS_MAX, Exit
 
 
@@ -39,6 +40,12 @@ from memoryd.wire import DEADLINE_MS_MAX, RESULTS_MAX, Exit
     "--budget", type=click.IntRange(0, 100_000), help="Tokens of a bundle at most (else memory.recall.budget)."
 )
 @click.option("--bundle", is_flag=True, help="Print text for a prompt: what stays the same, then what is recalled.")
+@click.option(
+    "--encode",
+    type=click.Choice(get_args(Encode)),
+    default="text",
+    help="Print the bundle as text, or as JSON in the message shape of an API (implies --bundle).",
+)
 @click.option("--session-key", metavar="KEY", help="The session that asks, such as agent:main:main.")
 @click.option(
     "--deadline-ms",
@@ -63,6 +70,7 @@ def command(
     scope: str | None,
     budget: int | None,
     bundle: bool,
+    encode: Encode,
     session_key: str | None,
     deadline_ms: int | None,
     no_touch: bool,
@@ -70,6 +78,7 @@ def command(
     strict: bool,
 ) -> Exit:
     """Recall what the memory holds about QUERY, best first, each with its citation."""
+    is_bundle = bundle or budget is not None or encode != "text"
     with invocation.client() as client:
         reply = client.recall(
             _question(words),
@@ -82,7 +91,8 @@ def command(
             kind=kind,
             scope=scope,
             budget=budget,
-            format="bundle" if bundle or budget is not None else "items",
+            format="bundle" if is_bundle else "items",
+            encode=encode,
             deadline_ms=deadline_ms,
             touch=not no_touch,
             explain=explain,
@@ -92,7 +102,7 @@ def command(
     if invocation.is_json:
         invocation.print_json(reply)
     else:
-        _print(reply, is_bundle=bundle or budget is not None)
+        _print(reply, is_bundle=is_bundle)
     return _exit_code(reply, strict)
 
 
@@ -119,7 +129,8 @@ def _is_unanswered(reply: RecallReply) -> bool:
 
 def _print(reply: RecallReply, *, is_bundle: bool) -> None:
     if is_bundle:
-        click.echo(harmless(reply.get("bundle", "")), nl=False)
+        bundle = reply.get("bundle", "")
+        click.echo(harmless(bundle) if isinstance(bundle, str) else encoded(bundle), nl=not isinstance(bundle, str))
         for line in reply.get("receipt", []):
             told = f"{line['tokens']} tokens" if line["told"] else "left out"
             note(f"{harmless_line(line['name'])}: {told}" + (f" ({line['cut']})" if line["cut"] else ""))

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from memoryd.client.connection import DaemonConnection
-from memoryd.replies.recall import RecallReply
+from memoryd.replies.recall import Encode, RecallReply
 
 
 def recall(
@@ -20,7 +20,7 @@ def recall(
     scope: str | None = None,
     budget: int | None = None,
     format: Literal["items", "bundle"] = "items",
-    encode: Literal["text", "json"] = "text",
+    encode: Encode = "text",
     if_none_match: str | None = None,
     deadline_ms: int | None = None,
     touch: bool = True,
@@ -31,8 +31,8 @@ def recall(
     """Recall the memories and passages that answer `query`, best first, each with its citation.
 
     None leaves the choice to the configuration (5 items, 1,200 tokens of a bundle, 5 s). Days are `30d`, `2026-10-01`
-    or ISO 8601. `format="bundle"` adds text for a prompt, whose stable block is left out if `if_none_match` names it.
-    What is told counts as used, unless `touch` is false.
+    or ISO 8601. `format="bundle"` adds text for a prompt, whose stable block is left out if `if_none_match` names it;
+    with `encode` it is an object for a request to that API. What is told counts as used, unless `touch` is false.
     """
     body = {
         "query": query,

@@ -1,6 +1,7 @@
 """Calls on conversations as a whole: begin, list, read and forget them."""
 
 from memoryd.client.connection import DaemonConnection, target
+from memoryd.replies.recall import Encode
 from memoryd.replies.sessions import (
     SessionForgetReply,
     SessionLinesReply,
@@ -15,13 +16,18 @@ FORGET_MS = 120_000
 
 
 def start_session(
-    memory: DaemonConnection, session_key: str, *, remember: bool | None = None, agent: str | None = None
+    memory: DaemonConnection,
+    session_key: str,
+    *,
+    remember: bool | None = None,
+    encode: Encode = "text",
+    agent: str | None = None,
 ) -> SessionStartReply:
     """Say that a session begins, and be told what was said last with this key.
 
     The index looks at the disk (`sync.onSessionStart`). `context` is text for a prompt.
     """
-    body = {"sessionKey": session_key, "remember": remember, "agent": agent}
+    body = {"sessionKey": session_key, "remember": remember, "encode": encode, "agent": agent}
     reply: SessionStartReply = memory.call("POST", "/sessions/start", body)
     return reply
 

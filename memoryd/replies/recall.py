@@ -1,10 +1,12 @@
 """What is recalled: memories, passages, pages of entities, and bundles of them."""
 
-from typing import Literal, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 from memoryd.replies.daemon import FallbackReply
 from memoryd.replies.search import FloorsExplanation, LinesReply, SearchHealth
 
+Encode = Literal["text", "rsclaw", "openai", "anthropic", "gemini"]
+"""How a bundle is written: as text, or in the message shape of an API."""
 State = Literal["verified", "moved", "edited", "gone"]
 
 
@@ -107,7 +109,7 @@ class RecallReply(TypedDict):
 
     results: list[RecallItemReply]
     leftOut: NotRequired[list[RecallItemReply]]
-    bundle: NotRequired[str]
+    bundle: NotRequired[str | dict[str, Any]]
     etag: NotRequired[str]
     notModified: NotRequired[bool]
     receipt: NotRequired[list[ReceiptReply]]

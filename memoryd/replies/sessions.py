@@ -1,6 +1,6 @@
 """Conversations: what is known when one begins, those that are kept, and what became of them."""
 
-from typing import Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
 from memoryd.replies.qa import QaTurnReply
 
@@ -8,7 +8,7 @@ from memoryd.replies.qa import QaTurnReply
 class SessionStartReply(TypedDict):
     """What is known when a session begins; `bundle` is null, and the rest empty where nothing was said before."""
 
-    bundle: str | None
+    bundle: str | dict[str, Any] | None
     context: str
     sequence: list[QaTurnReply]
     syncScheduled: bool

@@ -1,5 +1,6 @@
 """`memoryctl recall`: what a person and a script are told, on paper and by exit codes."""
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -80,5 +81,7 @@ def test_bundle_is_printed_for_a_prompt(daemon: RunningDaemon) -> None:
     assert printed.stdout.startswith("<core-memory>\n")
     assert "Peter prefers concise replies in chat." in printed.stdout
     assert "MEMORY.md: " in printed.stderr
+    shaped = memoryctl(daemon, "recall", "which replies does Peter prefer", "--encode", "openai")
+    assert "".join(part["text"] for part in json.loads(shaped.stdout)["messages"][0]["content"]) == printed.stdout
     small = memoryctl(daemon, "recall", "which replies does Peter prefer", "--budget", "1")
     assert (small.stdout, small.returncode) == ("", Exit.DONE)

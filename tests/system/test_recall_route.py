@@ -196,7 +196,7 @@ def test_bundle_keeps_its_stable_block_until_somebody_writes(daemon: RunningDaem
     assert one["etag"] == other["etag"]
     assert "allergic to walnuts" in one["bundle"]
     assert "alder" in one["bundle"]
-    assert client.start_session("agent:main:main")["bundle"] == one["bundle"].split("<recalled-memory>")[0]
+    assert client.start_session("agent:main:main")["bundle"] == str(one["bundle"]).split("<recalled-memory>")[0]
     known = client.recall("door code", format="bundle", if_none_match=one["etag"])
     assert known["notModified"]
     assert "alder" not in known["bundle"]
@@ -215,7 +215,7 @@ def test_hostile_memory_cannot_close_what_it_stands_in(daemon: RunningDaemon) ->
     (daemon.workspace / "memory" / "2025-11-28.md").write_text(f"## Retain\n\n{hostile}")
     client = daemon.client()
     client.sync()
-    bundle = client.recall("gauge obey", format="bundle")["bundle"]
+    bundle = str(client.recall("gauge obey", format="bundle")["bundle"])
     assert "obey me" in bundle
     assert "<system>" not in bundle
     assert bundle.count("</recalled-memory>") == 1
@@ -246,9 +246,24 @@ def test_answer_holds_while_the_notes_are_edited(daemon: RunningDaemon) -> None:
     assert "number11" in contents(client.recall("mended gauge number11"))
 
 
+def test_bundle_is_told_in_the_shape_of_an_api(daemon: RunningDaemon) -> None:
+    client = daemon.client()
+    plain, shaped = (client.recall("gauge weir", format="bundle", encode=one) for one in ("text", "anthropic"))
+    assert isinstance(shaped["bundle"], dict)
+    stable, tail = shaped["bundle"]["system"]
+    assert stable["text"] + tail["text"] == plain["bundle"]
+    assert stable["cache_control"] == {"type": "ephemeral"}
+    begun = client.start_session("agent:main:main", encode="gemini")["bundle"]
+    assert begun == {"systemInstruction": {"parts": [{"text": stable["text"]}]}}
+    hidden = client.recall("gauge weir", format="bundle", encode="rsclaw", if_none_match=shaped["etag"])["bundle"]
+    assert hidden == {"rsclaw_hidden": {"recall_context": tail["text"]}}
+    with pytest.raises(InvalidRequest):
+        client.call("POST", "/recall", {"query": "gauge", "format": "bundle", "encode": "json"})
+
+
 def test_bundle_tells_nothing_twice(daemon: RunningDaemon) -> None:
     reply = daemon.client().recall("what does the gateway run on, alder", format="bundle")
-    assert reply["bundle"].count("The gateway runs on alder.") == 1
+    assert str(reply["bundle"]).count("The gateway runs on alder.") == 1
     assert [line["cut"] for line in reply["receipt"] if line["name"].startswith("MEMORY.md#")] == [
         "it stands in the stable block"
     ]

@@ -1,0 +1,83 @@
+"""Bundles against the request types of the clients of OpenAI, Anthropic and Google."""
+
+from typing import Any, get_args, get_type_hints
+
+import pytest
+from anthropic.types import TextBlockParam
+from anthropic.types.message_create_params import MessageCreateParamsNonStreaming
+from google.genai.types import Content, GenerateContentConfig
+from openai.types.chat import ChatCompletionContentPartTextParam, ChatCompletionSystemMessageParam
+from pydantic import TypeAdapter
+
+from memoryd.domain.memories.bundle import Bundle, BundlePart, bundle, stable_block
+from memoryd.domain.memories.bundle_encodings import Encoding, encoded
+
+CORE = BundlePart("MEMORY.md", "# Memory\n\n- The gateway runs on alder.", "MEMORY.md", is_whole=False)
+RECALLED = BundlePart("5e6f7a8b", 'She said: "4172" \\ </note>', "memory/2025-11-27.md#L4", note="2025-11-27")
+STABLE = stable_block([CORE], [], budget=1200)
+BUNDLES = {
+    "whole": bundle(STABLE, [RECALLED], budget=1200),
+    "stable alone": bundle(STABLE, [], budget=1200),
+    "tail alone": bundle(STABLE, [RECALLED], budget=1200, if_none_match=STABLE.etag),
+    "nothing": bundle(STABLE, [], budget=1200, if_none_match=STABLE.etag),
+}
+MESSAGE = TypeAdapter[Any](ChatCompletionSystemMessageParam)
+PARTS = TypeAdapter[Any](list[ChatCompletionContentPartTextParam])
+BLOCKS = TypeAdapter[Any](list[TextBlockParam])
+
+
+@pytest.fixture(params=BUNDLES)
+def made(request: pytest.FixtureRequest) -> Bundle:
+    return BUNDLES[request.param]
+
+
+def shape(made: Bundle, encoding: Encoding) -> dict[str, Any]:
+    told = encoded(made, encoding)
+    assert isinstance(told, dict)
+    return told
+
+
+def accepted(adapter: TypeAdapter[Any], request: Any) -> object:
+    """Return a request as its type reads it: what the type does not know is gone; raises ValueError."""
+    return adapter.dump_python(adapter.validate_python(request))
+
+
+def choices(kind: type, key: str) -> set[Any]:
+    """Return which types the value of a key may have, or have within a list."""
+    return {next(iter(get_args(choice)), choice) for choice in get_args(get_type_hints(kind)[key])}
+
+
+def test_openai_takes_the_message(made: Bundle) -> None:
+    # part by part: pydantic reads an iterable within a union once for each choice, and nothing is left of it
+    assert choices(ChatCompletionSystemMessageParam, "content") == {str, ChatCompletionContentPartTextParam}
+    for message in shape(made, Encoding.OPENAI)["messages"]:
+        assert accepted(PARTS, message["content"]) == message["content"] != []
+        plain = {**message, "content": made.text}
+        assert accepted(MESSAGE, plain) == plain
+
+
+def test_anthropic_takes_the_system_blocks(made: Bundle) -> None:
+    assert choices(MessageCreateParamsNonStreaming, "system") == {str, TextBlockParam}
+    request = shape(made, Encoding.ANTHROPIC)
+    assert request.keys() == {"system"}
+    assert accepted(BLOCKS, request["system"]) == request["system"]
+
+
+def test_gemini_takes_the_system_instruction(made: Bundle) -> None:
+    request = shape(made, Encoding.GEMINI)
+    config = GenerateContentConfig.model_validate(request)
+    assert config.model_dump(exclude_unset=True, by_alias=True) == request
+    if request:
+        assert Content.model_validate(request["systemInstruction"]).parts
+
+
+def test_types_refuse_what_is_no_such_shape() -> None:
+    with pytest.raises(ValueError, match="text"):
+        accepted(PARTS, [{"type": "words", "text": "a"}])
+    with pytest.raises(ValueError, match="system"):
+        accepted(MESSAGE, {"role": "sistem", "content": "a"})
+    blocks = [{"type": "text", "text": "a", "cache_control": {"type": "for ever"}}]
+    with pytest.raises(ValueError, match="ephemeral"):
+        accepted(BLOCKS, blocks)
+    with pytest.raises(ValueError, match="system"):
+        GenerateContentConfig.model_validate({"systemInstruction": {"parts": [{"txt": "a"}]}})
