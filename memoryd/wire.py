@@ -32,7 +32,9 @@ MEMORIES_CHARS_MAX = 100_000
 MEMORIES_MAX = 100
 ENTITIES_MAX = 64
 ENTITY_CHARS_MAX = 200
-"""Of what is retained: how long one memory and all of a call may be, how many they may be, and the entities of one."""
+TAGS_MAX = 32
+"""Of what is retained: how long one memory and all of a call may be, how many they may be, and the entities and tags of
+one."""
 
 CORE_CHARS_MAX = 20_000
 """Of a text that goes into the core file, or out of it, in one edit."""

@@ -12,7 +12,7 @@ from memoryd.config.resolved import Agent
 from memoryd.domain.access import Admitted
 from memoryd.domain.memories.bundle import Bundle
 from memoryd.domain.memories.identity import MemoryId, short_id
-from memoryd.domain.memories.kinds import is_belief
+from memoryd.domain.memories.kinds import Kind, is_belief
 from memoryd.domain.memories.reach import MemoryReach
 from memoryd.domain.memories.recall_filters import WORKSPACE, RecallFilters, kinds_named, named_entity
 from memoryd.domain.memories.scopes import GLOBAL, is_scope
@@ -45,6 +45,8 @@ class RecallOptions:
     entity: str = ""
     kind: str = ""
     scope: str = ""
+    only_memories: bool = False
+    """Whether passages and pages are left out."""
     deadline: timedelta | None = None
     is_explained: bool = False
     touches: bool = True
@@ -175,7 +177,8 @@ class AgentRecall:
             as_of=_day(options.as_of, now, is_end=True),
             known_by=_day(options.known_by, now, is_end=True),
             entities=named_entity(await self.book.now(), options.entity) if options.entity else None,
-            kinds=kinds,
+            # whoever names kinds, if all of them, asks for memories: nothing else has one
+            kinds=frozenset(Kind) if kinds is None and options.only_memories else kinds,
             scope=options.scope,
             is_alone=self.is_alone,
         )

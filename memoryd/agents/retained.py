@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from memoryd.agents.capture import AgentCapture
 from memoryd.agents.changes import AgentChanges
 from memoryd.agents.core_editing import AgentCore
+from memoryd.agents.documents import AgentDocuments
 from memoryd.agents.entities import AgentEntities
 from memoryd.agents.opinions import AgentOpinions
 from memoryd.agents.recall import AgentRecall
@@ -41,6 +42,7 @@ class Retained:
     recall: AgentRecall
     capture: AgentCapture
     """What is learned of what is said to it."""
+    documents: AgentDocuments
 
     @property
     def trouble(self) -> str:

@@ -5,6 +5,7 @@ from functools import partial
 from memoryd.agents.capture import AgentCapture
 from memoryd.agents.changes import AgentChanges
 from memoryd.agents.core_editing import AgentCore
+from memoryd.agents.documents import AgentDocuments
 from memoryd.agents.entities import AgentEntities
 from memoryd.agents.opinions import AgentOpinions
 from memoryd.agents.own_parts import OwnParts
@@ -19,17 +20,19 @@ from memoryd.agents.workspace_parts import WorkspaceParts
 from memoryd.config.resolved import Agent
 from memoryd.memory.core import CoreMemory
 from memoryd.memory.entities import MergingEntities
+from memoryd.memory.line_editing import LineEditing
 from memoryd.memory.retaining import Retaining
 
 
 def retained(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> Retained:
     """Make what may be asked of the retained memories of an agent."""
     memories, journal = shared.memories, shared.memories.journal
+    retaining, recall = _retaining(agent, memories), agent_recall(agent, shared, own)
     return Retained(
         agent=agent,
         book=memories.book,
         journal=journal,
-        retaining=_retaining(agent, memories),
+        retaining=retaining,
         forgetting=shared.forgetting,
         verifying=AgentVerifying(
             agent=agent, book=memories.book, journal=journal, follow=partial(_followed, memories.index)
@@ -39,7 +42,18 @@ def retained(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> Retained:
         entities=_entities(agent, memories),
         changes=AgentChanges(journal=journal, now=owners_time(agent.memory).now),
         reflect=shared.reflect.use,
-        recall=agent_recall(agent, shared, own),
+        recall=recall,
+        documents=AgentDocuments(
+            agent=agent,
+            is_alone=shared.is_alone,
+            book=memories.book,
+            recall=recall,
+            retaining=retaining,
+            editing=LineEditing(journal),
+            index=memories.index,
+            usage=memories.usage,
+            zone=owners_time(agent.memory).zone,
+        ),
         capture=AgentCapture(agent=agent.id, capturing=shared.capture.capturing, delivered=shared.capture.delivered),
     )
 

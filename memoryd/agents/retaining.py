@@ -1,10 +1,10 @@
 """What an agent, or the owner, states to be retained: who may say it for whom, and what is kept of the text."""
 
-import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from memoryd.agents.searchable import is_searchable
 from memoryd.agents.workspace_index import WorkspaceIndex
 from memoryd.domain.access import Admitted
 from memoryd.domain.memories.attributes import Provenance
@@ -24,8 +24,6 @@ from memoryd.memory.forgetting.tombstone_store import TombstoneStore
 from memoryd.memory.retaining import Retaining, Retention
 from memoryd.wire import MEMORIES_MAX, MEMORY_CHARS_MAX
 
-INDEXED_SECONDS: Final = 5.0
-"""How long a reply waits until what was written is found by its words."""
 SECRET_KEPT: Final = "it holds what looks like a secret, which is kept as it was said"
 SECRET_MASKED: Final = "what looks like a secret was masked"
 RELEASED: Final = "it had been forgotten, and is remembered again"
@@ -33,6 +31,9 @@ UNSEEN: Final = "signs that nobody sees were taken out"
 _KIND_HINT: Final = "write a bullet as `W @Peter: text`, or give the kind beside plain text"
 
 _PIN_HINT: Final = "state it without `pin`; the owner may pin it, by `memoryctl retain`"
+
+
+MayPin = Callable[[str], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,26 +54,29 @@ class AgentRetaining:
     index: WorkspaceIndex
     tombstones: TombstoneStore
 
-    async def retain(self, said: StatedText, admitted: Admitted, *, each: bool = False) -> RetainOutcome:
+    async def retain(
+        self, said: StatedText, admitted: Admitted, *, each: bool = False, may_pin: MayPin | None = None
+    ) -> RetainOutcome:
         """State a memory; with `each` every bullet of the text is one.
 
-        What an agent states is for itself alone, and secrets in it are masked; it pins nothing. What the owner states
-        is kept as it was said. What was forgotten the owner alone states again. Raises InvalidRequest, TooLarge,
-        Denied, and what `Retaining.retain` does.
+        What an agent states is for itself alone, and secrets in it are masked; it pins nothing but where `may_pin`
+        tells, by the scope, that the line is its own. What the owner states is kept as it was said. What was
+        forgotten the owner alone states again. Raises InvalidRequest, TooLarge, Denied, and what `Retaining.retain`
+        does.
         """
         stater = Stater(self.agent, admitted.channel, is_owner=admitted.is_owner)
         texts = each_statement(said.text) if each else [said.text]
         if len(texts) > MEMORIES_MAX:
             raise TooLarge(f"{len(texts)} memories at once; {MEMORIES_MAX} is the most", hint="send them in parts")
         kept = [_kept(text, stater) for text in texts]
-        lines = [_line(replace(said, text=text), stater) for text, _ in kept]
+        lines = [_line(replace(said, text=text), stater, may_pin) for text, _ in kept]
         notes = tuple(dict.fromkeys(note for _, each_notes in kept for note in each_notes))
         notes = (*notes, *await self._released(lines, stater))
         retention = await self.retaining.retain(lines, agent="" if stater.is_owner else self.agent)
         notes = (*notes, *_untaken(lines, retention))
         if retention.change.note:
             notes = (*notes, retention.change.note)
-        return RetainOutcome(retention, await self._is_found(), notes)
+        return RetainOutcome(retention, await is_searchable(self.index), notes)
 
     async def _released(self, lines: Sequence[RetainedLine], stater: Stater) -> list[str]:
         """Let what is stated be remembered again, if it was forgotten; raises Denied for an agent."""
@@ -83,17 +87,6 @@ class AgentRetaining:
         for line in forgotten:
             await self.tombstones.release(line.id, line.text)
         return [RELEASED] if forgotten else []
-
-    async def _is_found(self) -> bool:
-        """Have what is on disk read at once, as for a question; return whether the index has it."""
-        if await self.index.indexer.catching_up.catch_up(INDEXED_SECONDS, is_heard=False):
-            # something is lacking, perhaps another note: wait until all is worked off
-            try:
-                async with asyncio.timeout(INDEXED_SECONDS):
-                    await self.index.settled(self.index.demand())
-            except TimeoutError:
-                return False
-        return not self.index.why_held and self.index.trouble is None
 
 
 def _untaken(lines: Sequence[RetainedLine], retention: Retention) -> list[str]:
@@ -121,7 +114,7 @@ def _kept(text: str, stater: Stater) -> tuple[str, Sequence[str]]:
     return masked, [*notes, SECRET_MASKED] if masked != seen else notes
 
 
-def _line(said: StatedText, stater: Stater) -> RetainedLine:
+def _line(said: StatedText, stater: Stater, may_pin: MayPin | None) -> RetainedLine:
     if not stater.is_owner:
         said = replace(
             said, provenance=said.provenance or Provenance.AGENT, entities=tuple(map(harmless_text, said.entities))
@@ -131,7 +124,7 @@ def _line(said: StatedText, stater: Stater) -> RetainedLine:
         scope = admitted_scope(line.attributes.scope, stater)
     except ValueError as exc:
         raise InvalidRequest(str(exc), hint=_KIND_HINT) from exc
-    if line.attributes.is_pinned and not stater.is_owner:
+    if line.attributes.is_pinned and not stater.is_owner and not (may_pin and may_pin(scope)):
         # what is pinned stands before every session of every agent here, as the core files do
         raise Denied("what is pinned stands in the core of every session, which is its owner's", hint=_PIN_HINT)
     return replace(line, attributes=replace(line.attributes, scope=scope))

@@ -12,6 +12,7 @@ from memoryd.api.search_models import ArmReply, SearchHealth
 from memoryd.domain.memories import bundle_encodings
 from memoryd.domain.memories.bundle import Bundle
 from memoryd.domain.memories.bundle_encodings import Encoding
+from memoryd.memory.recall.recalled import Recalled
 
 
 async def recall(request: RecallRequest, caller: Asking, memories: Memories) -> RecallReply:
@@ -60,16 +61,21 @@ def encoded(outcome: RecallOutcome, encoding: Encoding = Encoding.TEXT) -> Recal
         citations="on" if outcome.has_citations else "off",
         backend=found.engine.name,
         fallback=fallback_reply(found.fallback),
-        health=SearchHealth(
-            complete=found.is_complete,
-            arms={name: ArmReply(state=arm.state.value, reason=arm.reason or None) for name, arm in found.arms.items()},
-            pending_files=found.freshness.pending_files,
-            pending_embeddings=found.freshness.pending_embeddings,
-        ),
+        health=health_reply(found),
         took_ms=round(found.took_ms, 2),
         explain=_explanation(outcome) if outcome.is_explained else None,
     )
     return reply if outcome.bundle is None else reply.model_copy(update=_bundled(outcome.bundle, encoding))
+
+
+def health_reply(found: Recalled) -> SearchHealth:
+    """Return which parts took part in an answer."""
+    return SearchHealth(
+        complete=found.is_complete,
+        arms={name: ArmReply(state=arm.state.value, reason=arm.reason or None) for name, arm in found.arms.items()},
+        pending_files=found.freshness.pending_files,
+        pending_embeddings=found.freshness.pending_embeddings,
+    )
 
 
 def _bundled(made: Bundle, encoding: Encoding) -> dict[str, object]:

@@ -15,7 +15,7 @@ async def retain(request: RetainRequest, caller: Asking, memories: Memories) -> 
     admitted = caller.admit(request.agent, request.session_key)
     said = StatedText(
         text=request.text,
-        kind=_kind(request.kind),
+        kind=kind_of(request.kind),
         usual_kind=Kind.NOTE if request.remember else Kind.WORLD,
         importance=request.importance,
         usual_importance=REMEMBERED_IMPORTANCE if request.remember else None,
@@ -26,7 +26,8 @@ async def retain(request: RetainRequest, caller: Asking, memories: Memories) -> 
     return _encoded(await memories.retained(admitted).retaining.retain(said, admitted, each=request.each))
 
 
-def _kind(name: str | None) -> Kind | None:
+def kind_of(name: str | None) -> Kind | None:
+    """Return the kind that a request names, None if it names none; raises InvalidRequest for what is no kind."""
     if name is None:
         return None
     kind = kind_named(name)

@@ -17,6 +17,7 @@ from memoryd.client import (
     daemon_calls,
     entity_calls,
     forget_calls,
+    memory_calls,
     note_calls,
     opinion_calls,
     qa_calls,
@@ -71,6 +72,16 @@ class Client(DaemonConnection):
 
     recall = recall_calls.recall
     retain = retain_calls.retain
+
+    memories = memory_calls.memories
+    add_memory = memory_calls.add_memory
+    search_memories = memory_calls.search_memories
+    memory_stats = memory_calls.memory_stats
+    get_memory = memory_calls.get_memory
+    delete_memory = memory_calls.delete_memory
+    pin_memory = memory_calls.pin_memory
+    unpin_memory = memory_calls.unpin_memory
+    weigh_memory = memory_calls.weigh_memory
 
     core = core_calls.core
     core_append = core_calls.core_append

@@ -31,6 +31,10 @@ QA_WRITTEN: dict[str, dict[str, object]] = {
     "sessions/remember": {"session": "nowhere", "remember": False},
     "retain": {"text": "W @Harbour: the pier was painted in spring"},
     "opinions/replay": {},
+    "memories/search": {"query": "lantern boat", "top_k": 50},
+    "memories/00000000/pin": {},
+    "memories/00000000/unpin": {},
+    "memories/00000000/importance": {"importance": 0.5},
 }
 QA_READ = ("qa/sessions", "qa/sessions/lanterns", "qa/topics", "qa/stats")
 KEPT_READ = {
@@ -41,6 +45,9 @@ KEPT_READ = {
     "opinions/00000000": {},
     "entities": {},
     "entities/nobody": {},
+    "memories": {},
+    "memories/stats": {},
+    "memories/00000000": {},
 }
 """The list of conversations is asked as `sessions`, which is the name of beginning one here."""
 RECALLED = {"query": "lantern boat", "k": 50, "explain": True, "format": "bundle"}
@@ -52,6 +59,10 @@ UNKNOWN = (
     "sessions/remember",
     "opinions/00000000",
     "entities/nobody",
+    "memories/00000000",
+    "memories/00000000/pin",
+    "memories/00000000/unpin",
+    "memories/00000000/importance",
 )
 """What is asked of these may not be there."""
 PATIENCE = 20.0
@@ -285,6 +296,18 @@ CALLS: dict[tuple[str, str], dict[str, object]] = {
     ("GET", "/v1/qa/stats"): {},
     ("POST", "/v1/recall"): {"json": RECALLED},
     ("POST", "/v1/retain"): {"json": QA_WRITTEN["retain"]},
+    ("GET", "/v1/memories"): {},
+    ("POST", "/v1/memories"): {"json": {"text": "the pier was painted in spring"}},
+    ("POST", "/v1/memories/search"): {"json": {"query": "lantern"}},
+    ("GET", "/v1/memories/stats"): {},
+    ("GET", "/v1/memories/{memory}"): {"url": "/v1/memories/00000000"},
+    ("DELETE", "/v1/memories/{memory}"): {"url": "/v1/memories/00000000"},
+    ("POST", "/v1/memories/{memory}/pin"): {"url": "/v1/memories/00000000/pin", "json": {}},
+    ("POST", "/v1/memories/{memory}/unpin"): {"url": "/v1/memories/00000000/unpin", "json": {}},
+    ("POST", "/v1/memories/{memory}/importance"): {
+        "url": "/v1/memories/00000000/importance",
+        "json": {"importance": 0.5},
+    },
     ("POST", "/v1/forget"): {"json": {"target": "lantern", "dryRun": True}},
     ("GET", "/v1/verify"): {"params": {"citation": "MEMORY.md#L1"}},
     ("GET", "/v1/opinions"): {},

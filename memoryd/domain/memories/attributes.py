@@ -100,6 +100,26 @@ def render_attributes(attributes: Attributes) -> str:
     )
 
 
+def reweighed(text: str, *, importance: float | None = None, is_pinned: bool | None = None) -> str:
+    """Return what stands between the brackets with another importance or pin, None: as it is; the rest as written."""
+    parts = _COMMA.split(text) if text.strip() else []
+    seams = [*_COMMA.findall(text), ""]
+    given = {"i": None if importance is None else f"i={_written(float(importance))}", _PIN: _PIN if is_pinned else None}
+    if importance is None:
+        del given["i"]
+    if is_pinned is None:
+        del given[_PIN]
+    kept: list[str] = []
+    for part, seam in zip(parts, seams, strict=False):
+        key = _EQUALS.split(part, maxsplit=1)[0].strip().lower()
+        if key not in given:
+            kept.append(part + seam)
+        elif (said := given.pop(key)) is not None:
+            kept.append(part[: len(part) - len(part.lstrip())] + said + seam)
+    left = "".join(kept).strip().rstrip(",，").rstrip()
+    return ", ".join(filter(None, [left, *filter(None, given.values())]))
+
+
 def written_span(at: str) -> tuple[date, date]:
     """Return the first and last day of an event time as `at=` has it; raise ValueError if it is none."""
     first, has_end, last = at.partition(_RANGE)

@@ -93,6 +93,35 @@ class RetainedLine:
         return memory_id(scope=self.attributes.scope, slugs=self.slugs, at=self.attributes.at, text=self.text)
 
 
+@dataclass(frozen=True, slots=True)
+class LineHead:
+    """Where the head of a bullet stands in its text.
+
+    The kind stands from `start` to `end`, which are the same where none is written; `inside` is what stands between
+    the brackets behind it, None without brackets, and `outside` the brackets with it. `has_colon`: a head is there.
+    """
+
+    start: int
+    end: int
+    inside: tuple[int, int] | None = None
+    outside: tuple[int, int] = (0, 0)
+    has_colon: bool = True
+
+
+def head_of(text: str, *, usual_kind: Kind | None = None) -> LineHead:
+    """Return the head of a bullet that states a memory, as `parse_line` reads it."""
+    mark = _MARK.match(text)
+    body = (text[mark.end() :] if mark else text).lstrip(" \t\u3000")
+    start = len(text) - len(body)
+    kind = _KIND.match(body)
+    named = kind_named(kind[0]) if kind else None
+    if kind and named and isinstance(_headed(body, kind.end(), named), RetainedLine):
+        return _bracketed(body, start, kind.end())
+    if usual_kind is not None and _HEAD.match(body) and isinstance(_headed(body, 0, usual_kind), RetainedLine):
+        return _bracketed(body, start, 0)
+    return LineHead(start, start, has_colon=False)
+
+
 def parse_line(text: str, *, usual_kind: Kind | None = None) -> RetainedLine | NearMiss | None:
     """Read one bullet with its indented lines; its mark may be missing. None if it is prose.
 
@@ -115,6 +144,16 @@ def render(line: RetainedLine) -> str:
     head = written_kind(line.kind) + (f"({said})" if said else "")
     names = "".join(f" @{name}" if _PLAIN_NAME.match(name) else f" @[{name}]" for name in line.entities)
     return f"- {head}{names}: " + line.text.replace("\n", f"\n{INDENT}")
+
+
+def _bracketed(body: str, start: int, at: int) -> LineHead:
+    head = body.partition("\n")[0]
+    opens = _OPENS.match(head, at)
+    closes = _CLOSES.search(head, opens.end(), opens.end() + MAX_ATTRIBUTES) if opens else None
+    if opens is None or closes is None:
+        return LineHead(start, start + at)
+    inside, outside = (opens.end(), closes.start()), (opens.start(), closes.end())
+    return LineHead(start, start + at, (start + inside[0], start + inside[1]), (start + outside[0], start + outside[1]))
 
 
 def _headed(body: str, at: int, kind: Kind) -> RetainedLine | NearMiss | None:

@@ -37,6 +37,8 @@ class StatedText:
     entities: tuple[str, ...] = ()
     at: str = ""
     provenance: Provenance | None = None
+    tags: tuple[str, ...] = ()
+    is_pinned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +132,8 @@ def _attributes(own: Attributes, said: StatedText) -> Attributes:
         at=own.at or said.at,
         scope=own.scope or said.scope,
         provenance=own.provenance or said.provenance,
+        tags=tuple(dict.fromkeys([*own.tags, *said.tags])),
+        is_pinned=own.is_pinned or said.is_pinned,
     )
 
 

@@ -18,6 +18,8 @@ class WrittenBy(StrEnum):
     """A memory that is to be forgotten."""
     ENTITIES = "entities"
     """Entities that a person merged or split."""
+    MEMORIES = "memories"
+    """A memory that was pinned, weighed or deleted by its id."""
     CAPTURE = "capture"
     """What a turn of a conversation said."""
     UNDO = "undo"

@@ -1,0 +1,294 @@
+"""What may be asked of an agent's memories one by one: add, search, get, list, count, pin, weigh and delete.
+
+Reads reach what recall reaches, and an id beyond reach reads as one that there is not. The owner writes what is within
+reach; a session writes only what is its agent's own, for what others rely on is not its to change.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import tzinfo
+from typing import Final
+
+from memoryd.agents.recall import AgentRecall, RecallOptions
+from memoryd.agents.retaining import AgentRetaining
+from memoryd.agents.searchable import is_searchable
+from memoryd.agents.workspace_index import WorkspaceIndex
+from memoryd.config.resolved import Agent
+from memoryd.domain.access import Admitted
+from memoryd.domain.memories.book import Book, Memory
+from memoryd.domain.memories.documents import (
+    DocumentFilters,
+    DocumentPage,
+    DocumentStats,
+    MemoryDocument,
+    beginning_of,
+    named,
+    page_of,
+    stats_of,
+    told_scope,
+    within,
+)
+from memoryd.domain.memories.identity import MemoryId
+from memoryd.domain.memories.kinds import Kind
+from memoryd.domain.memories.line_edits import AttributeChange
+from memoryd.domain.memories.reach import MemoryReach
+from memoryd.domain.memories.recall_filters import WORKSPACE, beyond_reach
+from memoryd.domain.memories.recall_order import newer_of
+from memoryd.domain.memories.scopes import GLOBAL, is_scope
+from memoryd.domain.memories.statements import OWN_CHANNELS, StatedText
+from memoryd.errors import Denied, InvalidRequest, NotFound
+from memoryd.memory.book import MemoryBook
+from memoryd.memory.journal import NoteChange
+from memoryd.memory.lifecycle.usage_book import UsageBook
+from memoryd.memory.line_editing import LineEditing
+from memoryd.memory.recall.recalled import Recalled, RecalledMemory
+
+_LIST_HINT: Final = "memoryctl memories list shows all within reach, each with its id"
+_NOT_OWN: Final = "a session changes only memories of its own agent"
+_NOT_OWN_HINT: Final = "the owner may, by `memoryctl memories`"
+
+
+@dataclass(frozen=True, slots=True)
+class AddedDocument:
+    """A memory that was stated. `created`: it was new; `is_searchable`: it is found by words already."""
+
+    document: MemoryDocument
+    notes: tuple[str, ...]
+    created: bool
+    change: int = 0
+    """The change by which it can be undone; 0: nothing was written, or it cannot be."""
+    is_searchable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class FoundDocuments:
+    """The memories that answer, best first, and what recall says of its answer (`recalled`)."""
+
+    documents: tuple[MemoryDocument, ...]
+    recalled: Recalled
+
+    @property
+    def verdict(self) -> str:
+        return self.recalled.verdict.value
+
+    @property
+    def reason(self) -> str | None:
+        return self.recalled.reason
+
+
+@dataclass(frozen=True, slots=True)
+class EditedDocument:
+    """A memory after an edit; `changes` are those by which it can be undone, none where it was so already."""
+
+    document: MemoryDocument
+    changes: tuple[int, ...]
+    is_changed: bool
+    is_searchable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class DeletedDocument:
+    """A memory whose lines were taken out, or would be; `run` takes back changes of several notes at once."""
+
+    id: MemoryId
+    lines: tuple[str, ...]
+    changes: tuple[int, ...]
+    is_deleted: bool
+    run: str = ""
+    is_searchable: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentDocuments:
+    """The memories of one agent as documents. `is_alone`: no other one shares its workspace."""
+
+    agent: Agent
+    is_alone: bool
+    book: MemoryBook
+    recall: AgentRecall
+    retaining: AgentRetaining
+    editing: LineEditing
+    index: WorkspaceIndex
+    usage: UsageBook
+    zone: tzinfo | None
+    """The owner's, None: that of the machine."""
+
+    async def add(
+        self,
+        text: str,
+        *,
+        admitted: Admitted,
+        kind: Kind | None = None,
+        importance: float | None = None,
+        scope: str = "",
+        tags: Sequence[str] = (),
+        pinned: bool = False,
+    ) -> AddedDocument:
+        """State a memory in today's log; what a session states without a scope is its agent's own.
+
+        Raises what `AgentRetaining.retain` does.
+        """
+        said = StatedText(
+            text=text,
+            kind=kind,
+            usual_kind=Kind.NOTE,
+            importance=importance,
+            scope=self._stated_scope(scope, admitted),
+            tags=tuple(tags),
+            is_pinned=pinned,
+        )
+        outcome = await self.retaining.retain(said, admitted, may_pin=lambda of_line: self._is_own(of_line, admitted))
+        retention = outcome.retention
+        placed = retention.placed[0].line
+        if not outcome.is_searchable and placed.id not in (await self.book.now()).memories:
+            raise NotFound(
+                "it is written, and not indexed yet", hint="memoryctl status says why; it is found as soon as it is"
+            )
+        document = await self.get(placed.id, admitted)
+        return AddedDocument(document, outcome.notes, retention.added[0], retention.change.id, outcome.is_searchable)
+
+    async def search(
+        self,
+        query: str,
+        *,
+        admitted: Admitted,
+        scope: str = "",
+        top_k: int | None = None,
+        kind: str = "",
+        options: RecallOptions | None = None,
+    ) -> FoundDocuments:
+        """Return the memories that answer, as recall ranks them; raises InvalidRequest."""
+        asked = replace(options or RecallOptions(), k=top_k, scope=scope, kind=kind, only_memories=True)
+        outcome = await self.recall.recall(query, asked, admitted)
+        items = [item for item in outcome.recalled.items if isinstance(item, RecalledMemory)]
+        documents = [
+            replace(self._document(item.memory), score=item.placed.score, superseded_by=item.superseded_by)
+            for item in items
+        ]
+        return FoundDocuments(tuple(documents), outcome.recalled)
+
+    async def get(self, name: str, admitted: Admitted) -> MemoryDocument:
+        """Return the memory of an id, or of the first eight signs of one; raises NotFound."""
+        book = await self._now()
+        reach = self.recall.reach(admitted)
+        memory = _named(book, reach, name)
+        return replace(self._document(memory), superseded_by=_newer(book, reach).get(memory.id, ()))
+
+    async def listing(self, filters: DocumentFilters, admitted: Admitted) -> DocumentPage:
+        """Return the memories that filters admit, the newest first; raises InvalidRequest for what is no scope."""
+        _check_scope(filters.scope)
+        book, reach = await self._now(), self.recall.reach(admitted)
+        page = page_of(self._documents(within(book, reach)), filters)
+        newer = _newer(book, reach)
+        told = (replace(one, superseded_by=newer.get(one.id, ())) for one in page.documents)
+        return DocumentPage(tuple(told), page.total)
+
+    async def stats(self, admitted: Admitted) -> DocumentStats:
+        """Count the memories within reach."""
+        return stats_of(list(self._documents(within(await self._now(), self.recall.reach(admitted)))))
+
+    async def pin(self, name: str, admitted: Admitted) -> EditedDocument:
+        """Pin a memory: it never decays, and stands in the core of sessions; raises as `set_importance`."""
+        return await self._changed(name, AttributeChange(is_pinned=True), admitted)
+
+    async def unpin(self, name: str, admitted: Admitted) -> EditedDocument:
+        """Take the pin away; raises as `set_importance`."""
+        return await self._changed(name, AttributeChange(is_pinned=False), admitted)
+
+    async def set_importance(self, name: str, value: float, admitted: Admitted) -> EditedDocument:
+        """Write another importance, 0 to 1; raises NotFound, Denied, and what `LineEditing.change` does."""
+        if not 0 <= value <= 1:
+            raise InvalidRequest(f"an importance is a number from 0 to 1, not {value}")
+        return await self._changed(name, AttributeChange(importance=value), admitted)
+
+    async def delete(self, name: str, admitted: Admitted, *, is_dry_run: bool = False) -> DeletedDocument:
+        """Take out all lines that state a memory; raises as `set_importance`."""
+        memory = await self._own(name, admitted)
+        standing = await self.editing.standing(memory)
+        lines = tuple(f"{path}#L{first}" + (f"-L{last}" if last > first else "") for path, first, last in standing)
+        if is_dry_run:
+            return DeletedDocument(memory.id, lines, (), is_deleted=False)
+        written = await self.editing.delete(memory, agent=self._asker(admitted))
+        return DeletedDocument(
+            memory.id,
+            lines,
+            _numbers(written.changes),
+            is_deleted=True,
+            run=written.run,
+            is_searchable=await is_searchable(self.index),
+        )
+
+    async def _changed(self, name: str, change: AttributeChange, admitted: Admitted) -> EditedDocument:
+        memory = await self._own(name, admitted)
+        written = await self.editing.change(memory, change, agent=self._asker(admitted))
+        found = not written.changes or await is_searchable(self.index)
+        document = await self.get(memory.id, admitted)
+        return EditedDocument(document, _numbers(written.changes), bool(written.changes), found)
+
+    async def _own(self, name: str, admitted: Admitted) -> Memory:
+        """Return a memory that the asker may change, as the disk has it now; raises NotFound, Denied."""
+        self.editing.check_writable()
+        await is_searchable(self.index)
+        memory = _named(await self.book.now(), self.recall.reach(admitted), name)
+        if not self._is_own(memory.line.attributes.scope, admitted):
+            raise Denied(_NOT_OWN, hint=_NOT_OWN_HINT)
+        return memory
+
+    def _is_own(self, scope: str, admitted: Admitted) -> bool:
+        """Tell whether the asker may change what is of this scope, which reaches it."""
+        own = f"agent:{self.agent.id}"
+        return admitted.is_owner or scope == own or scope.startswith(f"{own}:") or (not scope and self.is_alone)
+
+    def _stated_scope(self, scope: str, admitted: Admitted) -> str:
+        """Return the scope that a memory is stated with; raises Denied for one that is not a session's own."""
+        _check_scope(scope)
+        plain = "" if scope == WORKSPACE else scope
+        if scope or admitted.is_owner or self.is_alone or admitted.channel in OWN_CHANNELS:
+            if scope == WORKSPACE and not self._is_own("", admitted):
+                raise Denied(_NOT_OWN, hint=_NOT_OWN_HINT)
+            return plain
+        return f"agent:{self.agent.id}"
+
+    async def _now(self) -> Book:
+        """Return the book as the disk has it, as far as a question waits for that."""
+        await self.index.catch_up(self.agent.memory_search.query.fresh_ms / 1000)
+        return await self.book.now()
+
+    def _asker(self, admitted: Admitted) -> str:
+        return "" if admitted.is_owner else self.agent.id
+
+    def _documents(self, memories: Iterable[Memory]) -> Iterable[MemoryDocument]:
+        return map(self._document, memories)
+
+    def _document(self, memory: Memory) -> MemoryDocument:
+        created, usage = beginning_of(memory.first_recorded, self.zone), self.usage.usage(memory.id)
+        return MemoryDocument(
+            memory=memory,
+            scope=told_scope(memory.line.attributes.scope, self.agent.id, is_alone=self.is_alone),
+            created_at=created,
+            accessed_at=created if usage.touched_at is None else usage.touched_at,
+            terms=self.usage.terms(memory),
+        )
+
+
+def _named(book: Book, reach: MemoryReach, name: str) -> Memory:
+    try:
+        return named(within(book, reach), name)
+    except ValueError as exc:
+        raise NotFound(str(exc), hint=_LIST_HINT) from exc
+
+
+def _newer(book: Book, reach: MemoryReach) -> dict[MemoryId, tuple[MemoryId, ...]]:
+    """Return what supersedes each memory, of what the asker may know of."""
+    hidden = beyond_reach(book, reach)
+    return {old: tuple(one for one in new if one not in hidden) for old, new in newer_of(book.superseded).items()}
+
+
+def _check_scope(scope: str) -> None:
+    if scope not in ("", WORKSPACE) and not is_scope(scope):
+        hint = f"{WORKSPACE}, {GLOBAL}, agent:ID or agent:ID:CHANNEL"
+        raise InvalidRequest(f"{scope!r} is no scope", hint=hint)
+
+
+def _numbers(written: Sequence[NoteChange]) -> tuple[int, ...]:
+    return tuple(one.id for one in written if one.id)

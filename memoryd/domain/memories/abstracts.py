@@ -1,0 +1,109 @@
+"""What a memory says in one sentence, and in two or three lines: sentences of its own, in its own language.
+
+Nothing is written anew: each is a slice of the text with its white space folded, so that nothing can be said that the
+memory does not say. English and Chinese sentences end where they end; abbreviations, numbers, addresses and code do
+not end one.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from memoryd.domain.text.words import UNSPACED
+
+ABSTRACT_CHARS: Final = 200
+"""A longer sentence is cut, at a word where there is one, and ends in `CUT`."""
+OVERVIEW_LINES: Final = 3
+CUT: Final = "…"
+_END: Final = re.compile(
+    r"(?P<wide>[。！？]+[”’」』）)\"']*)|(?P<plain>[.!?…]+[\"'”’)\]]*)(?=\s)|(?P<line>\n)(?=\s*(?:[-*+•]|[0-9]{1,3}[.)])\s)"
+)
+"""Where a sentence may end: at a wide stop, at a plain one before a blank, and before an item of a list."""
+_LAST_WORD: Final = re.compile(r"(?:[^\W\d_]|\.)+\Z")
+_ABBREVIATIONS: Final = (
+    "a.m approx bzw capt cf corp d.h dept dr e.g ed eds esp et.al etc gen gov hon i.e inc incl jr lt ltd mr mrs ms "
+    "p.m prof ref resp rev sen sr st tel u.a u.k u.s u.s.a usw vgl vs z.b zzgl"
+)
+_BEFORE_NUMBERS: Final = "apr art aug ca dec feb fig figs jan jul jun mar no nos nov oct op p pp sec sep sept v vol"
+"""Words of their own, too: these end no sentence where a number follows."""
+_CODE: Final = re.compile(r"`+[^`]*`+")
+_ITEM: Final = re.compile(r"\A\s*(?:(?:[-*+•]|[0-9]{1,3}[.)])\s+)+(?=\S)")
+"""What marks an item of a list, and is none of its words."""
+_CLAUSE: Final = re.compile(r"[,;:，；：、]\s*\Z")
+_WORD: Final = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}]{{3,}}")
+_TELLING: Final = re.compile(r"[0-9]|(?<=\S )[A-Z]")
+"""Numbers and names."""
+_LEAST_WORDS: Final = 3
+
+
+def abstract_of(text: str) -> str:
+    """Return the first sentence of a text that says something, at most `ABSTRACT_CHARS` long."""
+    sentences = sentences_of(text)
+    return shortened(next(filter(_says_something, sentences), sentences[0])) if sentences else ""
+
+
+def overview_of(text: str) -> str:
+    """Return two or three sentences, each on a line, in the order of the text; one where there is no more.
+
+    Beside the abstract those are chosen that say most of what the others speak of.
+    """
+    sentences = sentences_of(text)
+    lead = next((at for at, one in enumerate(sentences) if _says_something(one)), 0)
+    worths = _worths(sentences)
+    others = sorted((at for at in range(len(sentences)) if at != lead), key=lambda at: (-worths[at], at))
+    chosen = sorted([lead, *others[: OVERVIEW_LINES - 1]])
+    return "\n".join(shortened(sentences[at]) for at in chosen if at < len(sentences))
+
+
+def sentences_of(text: str) -> tuple[str, ...]:
+    """Return the sentences of a text in order, their white space folded, without the marks of lists."""
+    # what stands in code ends nothing: as many signs that end nothing stand there meanwhile
+    masked = _CODE.sub(lambda code: "x" * len(code[0]), text)
+    found, start = list[str](), 0
+    for end in _END.finditer(masked):
+        if end["plain"] and not _ends(masked, start, end):
+            continue
+        found.append(text[start : end.end()])
+        start = end.end()
+    return tuple(folded for one in [*found, text[start:]] if (folded := " ".join(_ITEM.sub("", one, count=1).split())))
+
+
+def shortened(sentence: str, most: int = ABSTRACT_CHARS) -> str:
+    """Return a sentence, or the beginning of one that is longer than `most`, with `CUT` behind it."""
+    if len(sentence) <= most:
+        return sentence
+    kept = sentence[: most - len(CUT)]
+    at = kept.rfind(" ")
+    # a script without blanks is cut anywhere, and so is a word that takes all the room
+    kept = kept[:at] if at > most // 2 else kept
+    return _CLAUSE.sub("", kept).rstrip() + CUT
+
+
+def _ends(text: str, start: int, end: re.Match[str]) -> bool:
+    """Tell whether a stop ends a sentence, and not an abbreviation, an initial or the number of an item."""
+    if end["plain"][0] != "." or end["plain"].startswith(".."):
+        return True
+    word = _LAST_WORD.search(text, start, end.start())
+    if word is None:
+        return not text[start : end.start()].strip(" \t\n-*+•").isdigit()
+    said = word[0].lower().strip(".")
+    if said in _ABBREVIATIONS.split() or (said in _BEFORE_NUMBERS.split() and text[end.end() :].lstrip()[:1].isdigit()):
+        return False
+    # an initial, as in "J. Smith"; "Plan B. Then" is rarer
+    return not (len(said) == 1 and word[0].isupper())
+
+
+def _says_something(sentence: str) -> bool:
+    """Tell whether a sentence can stand alone: no question, no heading of what follows, no greeting."""
+    return not sentence.endswith(("?", "？", ":", "：")) and len(_WORD.findall(sentence)) >= _LEAST_WORDS
+
+
+def _worths(sentences: Sequence[str]) -> list[float]:
+    """Weigh each sentence by the words that it shares with others, and by the numbers and names in it."""
+    words = [frozenset(word.lower() for word in _WORD.findall(one)) for one in sentences]
+    spread = Counter(word for each in words for word in each)
+    return [
+        sum(spread[word] - 1 for word in each) / (1 + len(each)) + 0.5 * bool(_TELLING.search(one))
+        for one, each in zip(sentences, words, strict=True)
+    ]

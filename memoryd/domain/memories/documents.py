@@ -1,0 +1,213 @@
+"""Memories as documents: what a program asks for by id, lists, counts and edits. A view over lines, stored nowhere."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, time, tzinfo
+
+from memoryd.domain.citations import cited
+from memoryd.domain.memories.abstracts import abstract_of, overview_of
+from memoryd.domain.memories.book import Book, Memory
+from memoryd.domain.memories.identity import SHORT_SIGNS, MemoryId
+from memoryd.domain.memories.kinds import Kind, Network
+from memoryd.domain.memories.reach import MemoryReach
+from memoryd.domain.memories.recall_filters import WORKSPACE
+from memoryd.domain.memories.tiers import RelevanceTerms, Tier
+from memoryd.domain.memories.verification import cite
+from memoryd.domain.text.words import normalised
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryDocument:
+    """A memory as a program sees it; times are Unix seconds.
+
+    `scope` is as it is told (`told_scope`), `terms` what its relevance is made of now. `score` is None where nothing
+    was asked.
+    """
+
+    memory: Memory
+    scope: str
+    created_at: float
+    """The beginning of the day on which it was written first."""
+    accessed_at: float
+    """When it was delivered last; when it was created, if it never was."""
+    terms: RelevanceTerms
+    superseded_by: tuple[MemoryId, ...] = ()
+    score: float | None = None
+
+    @property
+    def id(self) -> MemoryId:
+        return self.memory.id
+
+    @property
+    def kind(self) -> Kind:
+        return self.memory.kind
+
+    @property
+    def network(self) -> Network:
+        return self.memory.line.network
+
+    @property
+    def text(self) -> str:
+        return self.memory.line.text
+
+    @property
+    def tier(self) -> Tier:
+        return self.terms.tier
+
+    @property
+    def access_count(self) -> int:
+        return self.terms.access_count
+
+    @property
+    def relevance(self) -> float:
+        """How near at hand it is kept, 0.1 to 1."""
+        return self.terms.relevance
+
+    @property
+    def importance(self) -> float:
+        return self.memory.line.importance
+
+    @property
+    def pinned(self) -> bool:
+        return self.memory.line.attributes.is_pinned
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        return self.memory.line.attributes.tags
+
+    @property
+    def entities(self) -> tuple[str, ...]:
+        return self.memory.line.entities
+
+    @property
+    def abstract_text(self) -> str:
+        return abstract_of(self.text)
+
+    @property
+    def overview_text(self) -> str:
+        return overview_of(self.text)
+
+    @property
+    def citation(self) -> str:
+        """Where its newest line stands, with its mark."""
+        return str(cite(self.memory.sources[0]))
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The lines that state it, the newest first."""
+        return tuple(str(cited(one.path, one.start_line, one.end_line)) for one in self.memory.sources)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentFilters:
+    """Which documents are listed: all given ones must hold; None, and an empty text, admit all.
+
+    `scope` is as documents tell it, or `workspace` for all that name none. `query` holds words that text, entities
+    or tags all hold, in any case.
+    """
+
+    scope: str = ""
+    kinds: frozenset[Kind] | None = None
+    tier: Tier | None = None
+    pinned: bool | None = None
+    tag: str = ""
+    query: str = ""
+    limit: int = 50
+    offset: int = 0
+
+    def admits(self, document: MemoryDocument) -> bool:
+        """Tell whether a document is among those that are asked for."""
+        return (
+            self._is_of_scope(document)
+            and (self.kinds is None or document.kind in self.kinds)
+            and self.tier in (None, document.tier)
+            and self.pinned in (None, document.pinned)
+            and (not self.tag or self.tag.casefold() in {tag.casefold() for tag in document.tags})
+            and (not self.query or holds_words(document, self.query))
+        )
+
+    def _is_of_scope(self, document: MemoryDocument) -> bool:
+        own = document.memory.line.attributes.scope
+        return self.scope in ("", document.scope, own) or (self.scope == WORKSPACE and not own)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentPage:
+    """Some of the documents that were asked for, and how many there are."""
+
+    documents: tuple[MemoryDocument, ...] = ()
+    total: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentStats:
+    """How many documents there are within reach."""
+
+    total: int = 0
+    by_tier: Mapping[str, int] = field(default_factory=dict)
+    by_kind: Mapping[str, int] = field(default_factory=dict)
+    by_scope: Mapping[str, int] = field(default_factory=dict)
+    pinned: int = 0
+
+
+def told_scope(scope: str, agent: str, *, is_alone: bool) -> str:
+    """Return how the scope of a memory is told: without one it is the workspace's, or of the one agent that has it."""
+    return scope or (f"agent:{agent}" if is_alone else WORKSPACE)
+
+
+def within(book: Book, reach: MemoryReach) -> list[Memory]:
+    """Return the memories that somebody may know of."""
+    return [one for one in book.memories.values() if reach.admits(one.line.attributes.scope)]
+
+
+def named(memories: Iterable[Memory], name: str) -> Memory:
+    """Return the memory of a full id, or of a beginning of at least eight signs; raise ValueError.
+
+    Give it only what the asker may know of: then another's id reads as one that there is not.
+    """
+    asked = name.strip().lower()
+    found = [one for one in memories if one.id.startswith(asked)] if len(asked) >= SHORT_SIGNS else []
+    if not found:
+        raise ValueError(f"there is no memory {name!r}")
+    if len(found) > 1:
+        raise ValueError(f"{name!r} is the beginning of {len(found)} ids: give more of it")
+    return found[0]
+
+
+def page_of(documents: Iterable[MemoryDocument], filters: DocumentFilters) -> DocumentPage:
+    """Return the documents that filters admit, the newest first, from `offset` on, and how many there are."""
+    found = sorted(
+        (one for one in documents if filters.admits(one)),
+        key=lambda one: (-one.memory.recorded.toordinal(), one.id),
+    )
+    return DocumentPage(tuple(found[filters.offset : filters.offset + filters.limit]), len(found))
+
+
+def stats_of(documents: Sequence[MemoryDocument]) -> DocumentStats:
+    """Count documents."""
+    return DocumentStats(
+        total=len(documents),
+        by_tier=_counted(documents, lambda one: one.tier),
+        by_kind=_counted(documents, lambda one: one.kind.value),
+        by_scope=_counted(documents, lambda one: one.scope),
+        pinned=sum(one.pinned for one in documents),
+    )
+
+
+def beginning_of(day: date, zone: tzinfo | None) -> float:
+    """Return when a day begins in a zone, in Unix seconds; 0 for a day before the zone can tell."""
+    try:
+        return datetime.combine(day, time.min, tzinfo=zone).timestamp()
+    except (OverflowError, ValueError, OSError):
+        return 0.0
+
+
+def holds_words(document: MemoryDocument, query: str) -> bool:
+    """Tell whether text, entities or tags hold each word of a query, in any case."""
+    said = normalised(" ".join([document.text, *document.entities, *document.tags])).casefold()
+    return all(word in said for word in normalised(query).casefold().split())
+
+
+def _counted(documents: Iterable[MemoryDocument], part: Callable[[MemoryDocument], str]) -> dict[str, int]:
+    return dict(sorted(Counter(map(part, documents)).items()))
