@@ -18,6 +18,7 @@ from memoryd.agents.search import AgentSearch, SearchOptions, SearchOutcome
 from memoryd.agents.sessions import AgentSessions
 from memoryd.agents.status import AgentParts, MemoryStatus, ShortfallsOf, StatusBoard
 from memoryd.agents.sync import DEFAULT_WAIT, AgentSync, OwedWork, SyncOutcome, reindex, sync
+from memoryd.agents.turns import AgentTurns
 from memoryd.config.resolved import Agent
 from memoryd.domain.access import Admitted, folded_id
 from memoryd.domain.memories.reach import MemoryReach
@@ -38,6 +39,7 @@ class AgentMemory:
     qa: AgentQa
     conversations: KeptConversations
     retained: Retained
+    turns: AgentTurns
     parts: AgentParts
     """Of which status tells."""
 
@@ -74,6 +76,10 @@ class AgentMemories:
     def retained(self, admitted: Admitted) -> Retained:
         """Return the retained memories that a request may see and add to; raises Disabled, UnknownAgent."""
         return self._enabled(admitted).retained
+
+    def turns(self, admitted: Admitted) -> AgentTurns:
+        """Return what takes the messages of a conversation; raises Disabled, UnknownAgent."""
+        return self._enabled(admitted).turns
 
     async def sync_conversations(self, agent: str | None, *, wait: bool, limit: timedelta | None) -> ReadConversations:
         """Read what was said until now, of the named agent or of all; raises UnknownAgent, StoreError, NotNow."""

@@ -11,6 +11,7 @@ from memoryd.agents.sessions import AgentSessions
 from memoryd.agents.states import wanted_parts
 from memoryd.agents.status import AgentParts
 from memoryd.agents.sync import AgentSync
+from memoryd.agents.turns_wiring import agent_turns
 from memoryd.agents.workspace_parts import WorkspaceParts
 from memoryd.config.resolved import Agent
 
@@ -33,6 +34,7 @@ def agent_memory(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> AgentMe
         qa=own.qa,
         conversations=own.kept,
         retained=memories,
+        turns=agent_turns(agent, shared, own, memories),
         parts=_parts(agent, shared, own, memories),
     )
 

@@ -107,7 +107,7 @@ class AgentQa:
             at = said_at(new.timestamp, shared.now())
         except ValueError as exc:
             raise InvalidRequest(f"timestamp: {exc}") from exc
-        if new.key and await self._is_withheld(new.key):
+        if new.key and await self.is_withheld(new.key):
             return TakenTurn(None, None)
         raw = RawTurn(new.question, new.answer, at, new.significance, new.topics)
         added = await shared.write(lambda store: self._added(store, new, raw))
@@ -178,7 +178,7 @@ class AgentQa:
         places = topic_places(one for one in await self.sessions() if head_of(one).is_remembered)
         return sorted(places.items(), key=lambda item: (-len(item[1]), item[0]))
 
-    async def _is_withheld(self, key: str) -> bool:
+    async def is_withheld(self, key: str) -> bool:
         """Tell whether nothing is to be remembered of what is said under a key; raises StoreUnavailable.
 
         While nobody knows nothing is stored: a turn that was not to be kept is worse than one that is lacking.

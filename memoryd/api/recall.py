@@ -65,7 +65,7 @@ def encoded(outcome: RecallOutcome, encoding: Encoding = Encoding.TEXT) -> Recal
         took_ms=round(found.took_ms, 2),
         explain=_explanation(outcome) if outcome.is_explained else None,
     )
-    return reply if outcome.bundle is None else reply.model_copy(update=_bundled(outcome.bundle, encoding))
+    return reply if outcome.bundle is None else reply.model_copy(update=bundled(outcome.bundle, encoding))
 
 
 def health_reply(found: Recalled) -> SearchHealth:
@@ -78,7 +78,8 @@ def health_reply(found: Recalled) -> SearchHealth:
     )
 
 
-def _bundled(made: Bundle, encoding: Encoding) -> dict[str, object]:
+def bundled(made: Bundle, encoding: Encoding) -> dict[str, object]:
+    """Return the fields of a reply that a bundle fills."""
     return {
         "bundle": bundle_encodings.encoded(made, encoding),
         "etag": made.stable.etag,

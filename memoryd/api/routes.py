@@ -35,6 +35,7 @@ from memoryd.api import (
     sessions,
     status,
     sync,
+    turns,
 )
 from memoryd.api.dependencies import AllServices, Services
 from memoryd.api.http.connection import peer_of
@@ -96,6 +97,7 @@ TABLE: Final = (
     Row("POST", f"{API}/qa/mark", Who.SESSION, qa.mark, "Keep the answer of a turn, or drop it"),
     Row("GET", f"{API}/qa/topics", Who.SESSION, qa.topics, "List what was talked about"),
     Row("GET", f"{API}/qa/stats", Who.SESSION, qa.stats, "Count turns and kept answers"),
+    Row("POST", f"{API}/turns", Who.SESSION, turns.take, "Take a message of a conversation"),
     Row("POST", f"{API}/recall", Who.SESSION, recall.recall, "Recall what answers"),
     Row("POST", f"{API}/retain", Who.SESSION, retain.retain, "State memories"),
     Row("GET", f"{API}/memories", Who.SESSION, memories.listing, "List memories"),

@@ -25,6 +25,7 @@ from memoryd.client import (
     reflect_calls,
     retain_calls,
     session_calls,
+    turn_calls,
 )
 from memoryd.client.connection import DaemonConnection
 
@@ -69,6 +70,8 @@ class Client(DaemonConnection):
     qa_mark = qa_calls.qa_mark
     qa_topics = qa_calls.qa_topics
     qa_stats = qa_calls.qa_stats
+
+    turn = turn_calls.turn
 
     recall = recall_calls.recall
     retain = retain_calls.retain

@@ -5,6 +5,7 @@ from typing import Annotated, Final, TypeVar
 
 from pydantic import AfterValidator, Field
 
+from memoryd.config.auto_recall import AutoRecallSection
 from memoryd.config.embedder import AgentMemorySection
 from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.section import Section, SharedSection, Text
@@ -39,7 +40,8 @@ class AgentDefaultsSection(SharedSection):
         "`MEMORYD_WORKSPACE` overrides it.",
     )
     memory: AgentMemorySection = Field(
-        default=AgentMemorySection(), description="RsClaw's section, read for its way to name an embedder."
+        default=AgentMemorySection(),
+        description="RsClaw's section: what a turn recalls by itself, and a way to name an embedder.",
     )
     memory_search: MemorySearchSection = Field(
         default=MemorySearchSection(), description="What is indexed, how it is embedded and how it is searched."
@@ -75,6 +77,9 @@ class AgentSection(SharedSection):
     )
     sockets: Sockets = Field(
         default=(), description="Sockets that are bound to this agent, for a sandbox that may ask as nobody else."
+    )
+    memory: AutoRecallSection = Field(
+        default=AutoRecallSection(), description="What differs from the defaults, key by key."
     )
     memory_search: MemorySearchSection = Field(
         default=MemorySearchSection(),

@@ -1,9 +1,13 @@
-"""`agents.defaults.memory`: RsClaw's way to name an embedder; counts while `memorySearch.provider` is not set."""
+"""`agents.defaults.memory`: RsClaw's way to name an embedder, and what a turn recalls by itself.
+
+The embedder counts while `memorySearch.provider` is not set.
+"""
 
 from typing import Final
 
 from pydantic import Field
 
+from memoryd.config.auto_recall import AutoRecallSection
 from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.providers import HttpAddress, LocalSection, RemoteSection
 from memoryd.config.section import SharedSection, Text
@@ -67,7 +71,7 @@ class EmbedderSection(SharedSection):
         return MemorySearchSection()
 
 
-class AgentMemorySection(SharedSection):
+class AgentMemorySection(AutoRecallSection):
     """What RsClaw keeps under `memory` of an agent."""
 
     embedder: EmbedderSection = Field(

@@ -1,11 +1,12 @@
 """The agents as they result from the configuration."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from memoryd.config.agents import AgentSocketSection
+from memoryd.config.auto_recall import AutoRecallSection
 from memoryd.config.memory import MemorySection
 from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.paths import OPENCLAW_STATE, expand, workspace_state_dir
@@ -24,6 +25,8 @@ class Agent:
     workspace: Path
     memory_search: MemorySearchSection
     memory: MemorySection
+    turns: AutoRecallSection = field(default=AutoRecallSection())
+    """What a turn recalls by itself."""
     sockets: tuple[AgentSocketSection, ...] = ()
     provider_named_by: str = ""
     """The key that names the provider of embeddings; empty if none does."""

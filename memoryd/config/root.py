@@ -44,6 +44,7 @@ class Config(SharedSection):
             workspace=expand(entry.workspace or self.agents.defaults.workspace, Path.home()),
             memory_search=merged_search(defaults, entry.memory_search),
             memory=self.memory,
+            turns=overlay(self.agents.defaults.memory, entry.memory),
             sockets=entry.sockets,
             provider_named_by="memorySearch.provider" if is_named else embedder.named_by,
         )

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from memoryd.domain.sessions.keeping import MAX_BYTES, Keeping
 from memoryd.domain.sessions.keywords import Commonness, never_common
+from memoryd.sessions.answering import Answering
 from memoryd.sessions.cutting_sessions import CuttingSessions
 from memoryd.sessions.forgetting_sessions import ForgettingSessions
 from memoryd.sessions.qa_room import QaRoom
@@ -33,6 +34,7 @@ class QaStore:
         )
         room = QaRoom(keeping or Keeping(), max_bytes, self.sessions.archived)
         self.turns = SessionTurns(self.sessions, room, commonness)
+        self.answering = Answering(self.sessions, room, commonness)
         self.transcripts = TranscriptSessions(self.sessions, room, commonness)
         self.sequences = SessionSequences(self.sessions, commonness)
         self.archive = SessionArchive(self.sessions, room)

@@ -1,5 +1,6 @@
 """Put turns into the file of their session, and choose the session by its key."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -36,6 +37,13 @@ class AddedTurn:
     session: SessionId
     turn: Turn
     dropped_answer: str | None
+    is_repeated: bool = False
+    """It stood there already, and nothing was stored."""
+
+
+def never_repeated(_session: Session) -> Turn | None:
+    """Take every turn for a new one."""
+    return None
 
 
 def check_told(session: Session) -> None:
@@ -53,23 +61,37 @@ class SessionTurns:
         self._room = room
         self._commonness = commonness
 
-    def append(self, name: str, raw: RawTurn, *, agent: str, key: str = "", is_owners: bool = True) -> AddedTurn | None:
+    def append(
+        self,
+        name: str,
+        raw: RawTurn,
+        *,
+        agent: str,
+        key: str = "",
+        is_owners: bool = True,
+        repeated: Callable[[Session], Turn | None] = never_repeated,
+    ) -> AddedTurn | None:
         """Add a turn to a session, which is made if there is none; None if the session is not to be remembered.
 
-        Raises Denied for the session of another agent or key, StoreError for a file that cannot be read,
-        StoreUnavailable where the disk stands in the way.
+        `repeated` finds the turn that it is once more; then nothing is added. Raises Denied for the session of another
+        agent or key, StoreError for a file that cannot be read, StoreUnavailable where the disk stands in the way.
         """
         identity = self._sessions.named(name)
         made: list[MadeTurn] = []
+        same: list[Turn] = []
 
         def added(session: Session) -> Session | None:
             made.clear()
+            same.clear()
             if session.agent != agent or not session.may_be_written(key, is_owners=is_owners):
                 raise _TakenError(identity)
             if place_of(session) is not None or (not session.turns and is_transcript_session(identity)):
                 # whoever takes its turns counts on being alone with them
                 raise _TakenError(identity)
             if not session.is_remembered:
+                return None
+            if (before := repeated(session)) is not None:
+                same.append(before)
                 return None
             made.append(made_turn(raw, session, keeping=self._room.keeping, commonness=self._commonness))
             # one that was opened without a key is found by that of whoever goes on with it
@@ -78,13 +100,18 @@ class SessionTurns:
         fresh = Session(identity, raw.timestamp, agent=agent, key=key)
         # it was added also where somebody forgets the session at once
         self._sessions.change(identity, added, fresh=fresh)
+        if same:
+            return AddedTurn(identity, same[0], None, is_repeated=True)
         return AddedTurn(identity, made[0].turn, made[0].dropped_answer) if made else None
 
-    def append_by_key(self, key: str, raw: RawTurn, *, agent: str) -> AddedTurn | None:
+    def append_by_key(
+        self, key: str, raw: RawTurn, *, agent: str, repeated: Callable[[Session], Turn | None] = never_repeated
+    ) -> AddedTurn | None:
         """Add a turn to the session of a session key that goes on, or to a new one; as `append` does."""
         for _ in range(_TRIES):
             try:
-                return self.append(self.session_for(key, agent, raw.timestamp), raw, agent=agent, key=key)
+                name = self.session_for(key, agent, raw.timestamp)
+                return self.append(name, raw, agent=agent, key=key, repeated=repeated)
             except _TakenError:
                 # another key got the name between the two calls; the next one is free
                 continue

@@ -60,6 +60,7 @@ CALLS = [
     ("POST", "/v1/qa/mark"),
     ("GET", "/v1/qa/topics"),
     ("GET", "/v1/qa/stats"),
+    ("POST", "/v1/turns"),
     ("POST", "/v1/recall"),
     ("POST", "/v1/retain"),
     ("GET", "/v1/memories"),

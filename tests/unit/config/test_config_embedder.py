@@ -50,9 +50,9 @@ def test_without_it_nothing_names_a_provider(tmp_path: Path) -> None:
 
 
 def test_other_keys_of_rsclaw_are_ignored_with_a_notice(tmp_path: Path) -> None:
-    found = loaded(tmp_path, {"remote": {"url": URL, "timeout": 3}}, auto_recall=True)
+    found = loaded(tmp_path, {"remote": {"url": URL, "timeout": 3}}, extractor="flash")
     assert found.notices[:1] == [
-        "ignored, not memoryd's: agents.defaults.memory.auto_recall, agents.defaults.memory.embedder.remote.timeout"
+        "ignored, not memoryd's: agents.defaults.memory.extractor, agents.defaults.memory.embedder.remote.timeout"
     ]
 
 

@@ -110,8 +110,9 @@ def test_schema_knows_the_keys_and_lets_other_programs_be() -> None:
     schema = json_schema()
     assert set(schema["properties"]) == {"memory", "agents", "models", "limits", "log"}
     shared = {name for name, part in schema["$defs"].items() if part.get("additionalProperties") is True}
-    embedder = {"AgentMemorySection", "EmbedderSection", "LocalEmbedderSection", "RemoteEmbedderSection"}
-    assert shared == {"AgentDefaultsSection", "AgentSection", "ModelsSection", "ProviderSection"} | embedder
+    rsclaws = {"AgentMemorySection", "EmbedderSection", "LocalEmbedderSection", "RemoteEmbedderSection"}
+    rsclaws |= {"AutoRecallSection", "RetrievalSection"}
+    assert shared == {"AgentDefaultsSection", "AgentSection", "ModelsSection", "ProviderSection"} | rsclaws
     assert schema["additionalProperties"] is True
     assert schema["$defs"]["QuerySection"]["properties"]["maxResults"]["default"] == 6
     assert "lambda" in schema["$defs"]["MmrSection"]["properties"]

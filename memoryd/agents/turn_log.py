@@ -1,0 +1,147 @@
+"""Messages of a conversation as turns of the question-and-answer store, and the turns that are put before the agent.
+
+What keeps a message from being stored costs that message its place, and never the reply.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+
+from memoryd.agents.qa import AgentQa, SequenceOptions
+from memoryd.agents.turn_values import LoggedMessage, PartState, TurnContext, TurnPart
+from memoryd.agents.workspace_qa import WorkspaceQa
+from memoryd.domain.sessions.harmless_text import harmless_text
+from memoryd.domain.sessions.making_turns import RawTurn
+from memoryd.domain.sessions.messages_kept import is_answered, repeated_turn
+from memoryd.domain.sessions.recalled import recalled
+from memoryd.domain.sessions.sequences import BUDGET
+from memoryd.domain.sessions.turns import SessionId, Turn
+from memoryd.errors import MemorydError
+from memoryd.sessions.answering import AnsweredTurn
+from memoryd.sessions.session_turns import AddedTurn
+from memoryd.wire import QUESTION_CHARS_MAX
+
+NO_SESSION = "no session key is given"
+NO_QUESTION = "there is no question that it answers"
+WITHHELD = "what is said under this session key is not to be remembered"
+READ_ONLY = "nothing is written: memory.readOnly is true"
+QA_OFF = "questions and answers are off: memory.qa.enabled is false"
+_CUT = " …"
+_TRIES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class TurnLog:
+    """Keeps the messages of one agent; without `shared` questions and answers are off."""
+
+    agent: str
+    qa: AgentQa
+    shared: WorkspaceQa | None
+
+    async def asked(self, key: str, text: str, at: datetime, *, is_timed: bool) -> LoggedMessage:
+        """Keep what a user said, as a question without an answer; once, however often it is sent."""
+        question = harmless_text(text)
+        if len(question) > QUESTION_CHARS_MAX:
+            question = question[: QUESTION_CHARS_MAX - len(_CUT)] + _CUT
+        raw = RawTurn(question, None, at)
+        repeated = partial(repeated_turn, question=question, at=at, is_timed=is_timed)
+        try:
+            if (refused := await self._refused(key)) is not None or self.shared is None:
+                return refused or LoggedMessage()
+            added = await self.shared.write(
+                lambda store: store.turns.append_by_key(key, raw, agent=self.agent, repeated=repeated)
+            )
+        except MemorydError as exc:
+            return _failed(exc)
+        return _asked(added)
+
+    async def answered(self, key: str, text: str, at: datetime) -> LoggedMessage:
+        """Keep what an assistant said, as the answer to what was asked last; in parts it is one answer."""
+        try:
+            if (refused := await self._refused(key)) is not None or self.shared is None:
+                return refused or LoggedMessage()
+            for _ in range(_TRIES):
+                waiting = await self.shared.read(lambda store: store.answering.waiting(key, self.agent, at))
+                if waiting is None:
+                    break
+                done = await self._answer(self.shared, *waiting, text)
+                if done is not None:
+                    return await self._kept(done)
+        except MemorydError as exc:
+            return _failed(exc)
+        return LoggedMessage(part=TurnPart(PartState.OFF, NO_QUESTION))
+
+    async def context(self, key: str, message: str | None) -> TurnContext:
+        """Return the turns to put before the agent for a message, without one the last of the session."""
+        if self.shared is None:
+            return TurnContext(part=TurnPart(PartState.OFF, QA_OFF))
+        if not key:
+            return TurnContext(part=TurnPart(PartState.OFF, NO_SESSION))
+        asked = None if message is None else message[:QUESTION_CHARS_MAX]
+        try:
+            found = await self.qa.context(SequenceOptions(message=asked, key=key))
+        except MemorydError as exc:
+            return TurnContext(part=TurnPart(PartState.FAILED, str(exc)))
+        return _context(found.choice.session, found.turns)
+
+    async def is_withheld(self, key: str) -> bool:
+        """Tell whether nothing of a session is to be kept; while nobody knows, nothing is."""
+        try:
+            return bool(key) and await self.qa.is_withheld(key)
+        except MemorydError:
+            return True
+
+    async def _refused(self, key: str) -> LoggedMessage | None:
+        """Return why nothing can be kept, None if it can; raises StoreError where nobody knows."""
+        if not key:
+            return LoggedMessage(part=TurnPart(PartState.OFF, NO_SESSION))
+        if await self.qa.is_withheld(key):
+            return LoggedMessage(is_withheld=True, part=TurnPart(PartState.OFF, WITHHELD))
+        if self.shared is None:
+            return LoggedMessage(part=TurnPart(PartState.OFF, QA_OFF))
+        if self.shared.is_read_only:
+            return LoggedMessage(part=TurnPart(PartState.OFF, READ_ONLY))
+        return None
+
+    async def _answer(self, shared: WorkspaceQa, session: SessionId, last: Turn, text: str) -> AnsweredTurn | None:
+        held = "" if last.answer is not None or not is_answered(last) else await self._held(session, last.seq)
+        return await shared.write(
+            lambda store: store.answering.answer(session, last.seq, text, agent=self.agent, held=held)
+        )
+
+    async def _held(self, session: SessionId, seq: int) -> str:
+        try:
+            return await self.qa.held_answers.find(session, seq)
+        except MemorydError:
+            # gone, or nobody knows: what is said now is the answer then
+            return ""
+
+    async def _kept(self, done: AnsweredTurn) -> LoggedMessage:
+        if done.dropped_answer is not None:
+            await self.qa.held_answers.hold(done.session, done.turn.seq, done.dropped_answer)
+        return LoggedMessage(done.session, done.turn.seq, is_repeated=done.is_repeated, part=TurnPart(PartState.OK))
+
+
+def without(context: TurnContext, logged: LoggedMessage) -> TurnContext:
+    """Return a context without the message itself, which is there where it was sent once more."""
+    if logged.seq is None or context.session != logged.session:
+        return context
+    turns = [turn for turn in context.turns if turn.seq != logged.seq]
+    return context if len(turns) == len(context.turns) else replace(_context(context.session, turns), part=context.part)
+
+
+def _context(session: SessionId | None, turns: Sequence[Turn]) -> TurnContext:
+    if session is None or not turns:
+        return TurnContext(part=TurnPart(PartState.OK))
+    return TurnContext(recalled(session, turns, budget=BUDGET), session, tuple(turns), TurnPart(PartState.OK))
+
+
+def _asked(added: AddedTurn | None) -> LoggedMessage:
+    if added is None:
+        return LoggedMessage(is_withheld=True, part=TurnPart(PartState.OFF, WITHHELD))
+    return LoggedMessage(added.session, added.turn.seq, is_repeated=added.is_repeated, part=TurnPart(PartState.OK))
+
+
+def _failed(exc: MemorydError) -> LoggedMessage:
+    return LoggedMessage(part=TurnPart(PartState.FAILED, str(exc)))

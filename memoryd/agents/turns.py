@@ -1,0 +1,136 @@
+"""One call for each message of a conversation: a command is carried out, the message kept, and the agent answered.
+
+The parts of a turn fail alone: what one of them cannot do is told, and the reply comes with the rest.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from memoryd.agents.recall import BundleOptions, RecallOptions, RecallOutcome
+from memoryd.agents.retained import Retained
+from memoryd.agents.turn_commands import TurnCommands
+from memoryd.agents.turn_log import TurnLog, without
+from memoryd.agents.turn_values import LoggedMessage, NewMessage, PartState, TurnContext, TurnOutcome, TurnPart
+from memoryd.config.auto_recall import MOST
+from memoryd.config.resolved import Agent
+from memoryd.domain.access import Admitted
+from memoryd.domain.memories.statements import OWN_CHANNELS
+from memoryd.domain.sessions.commands import SpokenCommand, command_of
+from memoryd.domain.sessions.messages import MessageRole
+from memoryd.domain.sessions.turn_times import said_at
+from memoryd.errors import InvalidRequest, MemorydError
+
+NOT_ASKED: Final = "nothing was asked"
+RECALL_OFF: Final = "automatic recall is off: agents.defaults.memory.auto_recall is false"
+NO_RECALL_HERE: Final = "nothing is recalled for what cron jobs, heartbeats and the system say"
+NO_TURN: Final = "a command is no turn"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentTurns:
+    """The turns of one agent. `clock` tells the owner's time, in the owner's zone."""
+
+    agent: Agent
+    log: TurnLog
+    commands: TurnCommands
+    retained: Retained
+    max_query_bytes: int
+    clock: Callable[[], datetime]
+
+    async def take(self, message: NewMessage, admitted: Admitted, key: str) -> TurnOutcome:
+        """Take one message of the session of a key (empty: of none), and answer it.
+
+        Raises InvalidRequest, and what a command does: Denied where it would write and nothing may be written.
+        """
+        began = time.monotonic()
+        at = self._at(message)
+        own_channel = _own_channel(message, admitted)
+        command = command_of(message.text) if message.role is MessageRole.USER else None
+        if command is not None:
+            outcome = await self._commanded(command, admitted, own_channel)
+        elif message.role is MessageRole.USER and message.text.strip():
+            outcome = await self._asked(message, admitted, key, at, own_channel)
+        else:
+            outcome = await self._told(message, key, at)
+        return replace(outcome, took_ms=(time.monotonic() - began) * 1000)
+
+    def _at(self, message: NewMessage) -> datetime:
+        if not message.text.strip() and message.event is None:
+            raise InvalidRequest("nothing is said, and nothing happened", hint="give text, or an event")
+        try:
+            return said_at(message.at, self.clock())
+        except ValueError as exc:
+            raise InvalidRequest(f"at: {exc}") from exc
+
+    async def _commanded(self, command: SpokenCommand, admitted: Admitted, own_channel: str) -> TurnOutcome:
+        done = await self.commands.run(command, admitted, own_channel=own_channel)
+        off = TurnPart(PartState.OFF, NO_TURN)
+        return TurnOutcome(command=done, parts={"log": off, "context": off, "recall": off})
+
+    async def _asked(
+        self, message: NewMessage, admitted: Admitted, key: str, at: datetime, own_channel: str
+    ) -> TurnOutcome:
+        kept, (recalled, part) = await asyncio.gather(
+            self._kept(message, key, at), self._recalled(message, admitted, own_channel)
+        )
+        logged, context = kept
+        return TurnOutcome(
+            logged=logged,
+            context=context,
+            bundle=None if recalled is None else recalled.bundle,
+            verdict=None if recalled is None else recalled.recalled.verdict.value,
+            parts={"log": logged.part, "context": context.part, "recall": part},
+        )
+
+    async def _told(self, message: NewMessage, key: str, at: datetime) -> TurnOutcome:
+        """Take what is no question: an answer is kept with its question, and anything else is not kept."""
+        logged = LoggedMessage(part=TurnPart(PartState.OFF, NOT_ASKED))
+        if message.role is MessageRole.ASSISTANT and message.text.strip():
+            logged = await self.log.answered(key, message.text, at)
+        off = TurnPart(PartState.OFF, NOT_ASKED)
+        return TurnOutcome(logged=logged, parts={"log": logged.part, "context": off, "recall": off})
+
+    async def _kept(self, message: NewMessage, key: str, at: datetime) -> tuple[LoggedMessage, TurnContext]:
+        # first what was said before: the message itself is no context of its own
+        context = await self.log.context(key, message.text)
+        logged = await self.log.asked(key, message.text, at, is_timed=message.at is not None)
+        return logged, without(context, logged)
+
+    async def _recalled(
+        self, message: NewMessage, admitted: Admitted, own_channel: str
+    ) -> tuple[RecallOutcome | None, TurnPart]:
+        """Return what is recalled for a message, and how that went."""
+        settings = self.agent.turns
+        if own_channel:
+            return None, TurnPart(PartState.OFF, NO_RECALL_HERE)
+        if not settings.auto_recall:
+            return None, TurnPart(PartState.OFF, RECALL_OFF)
+        options = RecallOptions(k=min(message.k or settings.recall_final_k, MOST), deadline=message.deadline)
+        budget = settings.retrieval.max_tokens if message.budget is None else message.budget
+        wanted = BundleOptions(budget=budget, if_none_match=message.if_none_match)
+        try:
+            found = await self.retained.recall.recall(self._query(message.text), options, admitted, wanted)
+        except MemorydError as exc:
+            return None, TurnPart(PartState.FAILED, str(exc))
+        return found, _recall_part(found)
+
+    def _query(self, text: str) -> str:
+        """Return the message as a question: of one that is too long its beginning."""
+        return text.encode("utf-8", "replace")[: self.max_query_bytes].decode("utf-8", "ignore")
+
+
+def _recall_part(found: RecallOutcome) -> TurnPart:
+    if found.recalled.is_complete:
+        return TurnPart(PartState.OK)
+    reasons = [f"{name}: {arm.reason or arm.state.value}" for name, arm in found.recalled.arms.items()]
+    return TurnPart(PartState.OK, "; ".join(["it is not complete", *reasons]))
+
+
+def _own_channel(message: NewMessage, admitted: Admitted) -> str:
+    """Return the channel of a message that is of none with people; empty otherwise. Nobody gets out of it."""
+    channels = (admitted.channel or "", message.channel.strip().lower())
+    return next((channel for channel in channels if channel in OWN_CHANNELS), "")
