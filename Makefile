@@ -97,7 +97,7 @@ faults: .venv/.test
 .venv/.installed: .venv/.made pyproject.toml constraints.txt
 	@$(BIN)/python -c 'import llama_cpp' 2>/dev/null || \
 	  echo 'Installing. The first time, llama.cpp is compiled: that takes a few minutes, then pip keeps the result.'
-	@$(PIP) install -c constraints.txt -e '.[local]'
+	@$(PIP) install -c constraints.txt -e '.[local,mcp]'
 	@touch $@
 
 .venv/.test: .venv/.installed

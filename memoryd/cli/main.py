@@ -38,6 +38,7 @@ COMMANDS = (
     "sessions",
     "reflect",
     "proposals",
+    "mcp",
     "models",
     "qmd",
     "doctor",

@@ -1,5 +1,6 @@
 """HTTP/1.1 over the daemon's socket: one request after the other, or a stream of events."""
 
+import contextlib
 import http.client
 import json
 import socket as sockets
@@ -60,6 +61,13 @@ class DaemonConnection:
     def close(self) -> None:
         """Close the connection; a later call opens it again."""
         self._connection.close()
+
+    def abort(self) -> None:
+        """Break off a call that another thread has under way: it raises NotNow."""
+        sock = self._connection.sock
+        if sock is not None:
+            with contextlib.suppress(OSError):
+                sock.shutdown(sockets.SHUT_RDWR)
 
     def call(self, method: str, target: str, body: Mapping[str, object] | None = None, wait_ms: int = 0) -> Any:
         """Send one request and decode its reply, for which the daemon may take `wait_ms`."""

@@ -27,10 +27,16 @@ def reflect(
 
 
 def proposals(
-    memory: DaemonConnection, state: str | None = "open", *, limit: int | None = None, agent: str | None = None
+    memory: DaemonConnection,
+    state: str | None = "open",
+    *,
+    limit: int | None = None,
+    session_key: str | None = None,
+    agent: str | None = None,
 ) -> ProposalsReply:
     """List proposals in a state, all for None, the oldest first."""
-    query = {"state": state, "limit": None if limit is None else str(limit), "agent": agent}
+    limited = None if limit is None else str(limit)
+    query = {"state": state, "limit": limited, "sessionKey": session_key, "agent": agent}
     reply: ProposalsReply = memory.call("GET", target("/proposals", query))
     return reply
 

@@ -1,0 +1,171 @@
+"""What the tools take: each model is the input schema of a tool, and says what is wrong with a call."""
+
+import difflib
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from memoryd.errors import InvalidRequest
+from memoryd.mcp.tool_answers import without_titles
+from memoryd.wire import CORE_CHARS_MAX, LINES_MAX, MEMORY_CHARS_MAX, POSITION_MAX
+
+RESULTS_AT_MOST: Final = 50
+_QUESTION_CHARS: Final = 4_000
+_SHOWN: Final = 5
+"""Problems of a call that are told."""
+
+_Question = Annotated[str, Field(min_length=1, max_length=_QUESTION_CHARS)]
+_Name = Annotated[str, Field(min_length=1, max_length=200)]
+_Day = Annotated[str, Field(min_length=1, max_length=64)]
+_Place = Annotated[str, Field(min_length=1, max_length=1_024)]
+_CoreText = Annotated[str, Field(min_length=1, max_length=CORE_CHARS_MAX)]
+
+
+class ToolArguments(BaseModel):
+    """Arguments of a tool; there are no others."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    @classmethod
+    def schema_of_input(cls) -> dict[str, Any]:
+        """Return the JSON Schema of the arguments."""
+        schema: dict[str, Any] = without_titles(cls.model_json_schema())
+        schema.pop("description", None)
+        return schema
+
+
+class SearchArguments(ToolArguments):
+    """Of memory_search."""
+
+    query: _Question
+    """The question, in words."""
+    corpus: Literal["all", "notes", "memories", "sessions"] = "all"
+    """Where to look: notes are files, memories single facts, sessions conversations."""
+    max_results: Annotated[int, Field(ge=1, le=RESULTS_AT_MOST)] | None = None
+    """How many at most; else as configured."""
+    since: _Day | None = None
+    """Only of this day or later: 2026-10-01, or 30d."""
+    until: _Day | None = None
+    """Only of this day or earlier."""
+    path: _Place | None = None
+    """Only in this file, folder or glob; not with corpus memories."""
+
+
+class GetArguments(ToolArguments):
+    """Of memory_get."""
+
+    path: _Place | None = None
+    """A file, or a citation: memory/2026-10-18.md#L3-L5, session:ID#Q3."""
+    id: _Name | None = None
+    """A memory, instead of a path."""
+    from_line: Annotated[int, Field(ge=1, le=POSITION_MAX)] | None = Field(None, alias="from")
+    """The first line, from 1."""
+    lines: Annotated[int, Field(ge=1, le=LINES_MAX)] | None = None
+    """How many lines at most."""
+    column: Annotated[int, Field(ge=1, le=POSITION_MAX)] | None = None
+    """The first character of that line, from 1."""
+
+
+class RecallArguments(ToolArguments):
+    """Of recall."""
+
+    query: _Question
+    """The question, in words."""
+    k: Annotated[int, Field(ge=1, le=RESULTS_AT_MOST)] | None = None
+    """How many memories and passages at most; else as configured."""
+    budget: Annotated[int, Field(ge=0, le=100_000)] | None = None
+    """Tokens of the answer at most; never more than the server allows."""
+    since: _Day | None = None
+    """Only what happened on this day or later: 2026-10-01, or 30d."""
+    until: _Day | None = None
+    """Only what happened on this day or earlier."""
+    as_of: _Day | None = None
+    """What was true on this day."""
+    known_by: _Day | None = None
+    """What was known on this day."""
+    entity: _Name | None = None
+    """Only memories about this entity, by any of its names."""
+    kind: Annotated[str, Field(min_length=1, max_length=32)] | None = None
+    """Only memories of this kind, such as preference, opinion, lesson."""
+    scope: _Name | None = None
+    """Only memories of this scope, such as workspace, global, agent:ID."""
+
+
+class NoArguments(ToolArguments):
+    """Of a tool that takes none."""
+
+
+class CoreAddArguments(ToolArguments):
+    """Of core_edit where nothing may be replaced."""
+
+    action: Literal["append", "insert"]
+    """append: at the end; insert: below the line `after`."""
+    text: _CoreText
+    """The lines to add."""
+    after: _CoreText | None = None
+    """With insert: a line that stands there once, such as ## People."""
+    expected: _Name | None = None
+    """Write only if the file has this sha256."""
+
+
+class CoreEditArguments(ToolArguments):
+    """Of core_edit."""
+
+    action: Literal["append", "insert", "replace"]
+    """append: at the end; insert: below the line `after`; replace: `text` in the place of `old`."""
+    text: Annotated[str, Field(max_length=CORE_CHARS_MAX)]
+    """The lines to add, or what is to stand in the place of `old`."""
+    after: _CoreText | None = None
+    """With insert: a line that stands there once, such as ## People."""
+    old: _CoreText | None = None
+    """With replace: a text that stands there once."""
+    expected: _Name | None = None
+    """Write only if the file has this sha256."""
+
+
+class AddArguments(ToolArguments):
+    """Of memory_add."""
+
+    text: Annotated[str, Field(min_length=1, max_length=MEMORY_CHARS_MAX)]
+    """One fact, in one sentence or a few, in the language in which it was said."""
+    kind: Annotated[str, Field(min_length=1, max_length=32)] | None = None
+    """What it is, such as preference, fact, lesson."""
+    importance: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
+    """How much it matters, 0 to 1."""
+    scope: _Name | None = None
+    """For whom it is, such as agent:ID; else as configured."""
+    tags: Annotated[list[_Name], Field(max_length=16)] | None = None
+    """Labels."""
+    pinned: bool = False
+    """True: it never fades."""
+
+
+class MemoryArguments(ToolArguments):
+    """Of tools on one memory."""
+
+    id: _Name
+    """The memory, as memory_search and recall name it."""
+
+
+def read(model: type[ToolArguments], given: dict[str, Any] | None) -> ToolArguments:
+    """Return the arguments of a call; raises InvalidRequest, which names what is wrong and never what was given."""
+    try:
+        return model.model_validate(given or {})
+    except ValidationError as exc:
+        errors = exc.errors(include_input=False, include_url=False, include_context=False)
+        told = [_problem(model, error["loc"], error["type"], error["msg"]) for error in errors[:_SHOWN]]
+        told += [f"and {len(errors) - _SHOWN} more"] * (len(errors) > _SHOWN)
+        takes = ", ".join(_names(model)) or "no arguments"
+        raise InvalidRequest("; ".join(told), hint=f"the tool takes: {takes}") from exc
+
+
+def _names(model: type[ToolArguments]) -> list[str]:
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _problem(model: type[ToolArguments], place: tuple[int | str, ...], kind: str, message: str) -> str:
+    name = ".".join(str(part)[:64] for part in place if not isinstance(part, str) or not part.startswith("constrained"))
+    if kind == "extra_forbidden":
+        near = difflib.get_close_matches(name, _names(model), n=1)
+        return f"{name!r} is no argument of this tool" + (f"; {near[0]!r} is" if near else "")
+    return f"{name}: is missing" if kind == "missing" else f"{name}: {message[0].lower()}{message[1:]}"

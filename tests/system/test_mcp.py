@@ -1,0 +1,192 @@
+"""`memoryctl mcp`, driven by the client of the SDK over stdio, against the real daemon."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import cast
+
+import pytest
+from mcp_types import Tool
+
+from memoryd.domain.text.tokens import estimate
+from tests.daemon import RunningDaemon, write_config, write_workspace
+from tests.mcp_program import DrivenByProtocol, McpProgram, driven, text_of
+
+ADDING = {"core_edit"}
+READING = {"memory_search", "memory_get", "recall", "reflect_proposals"}
+
+
+@pytest.fixture(scope="module")
+def mcp_daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
+    """A daemon that finds by words, with notes, a memory, and a conversation."""
+    home = tmp_path_factory.mktemp("mcp")
+    workspace = write_workspace(home / "workspace")
+    long = "\n".join(f"- Harbour entry {number}: the tide was low, and the ferry late." for number in range(400))
+    (workspace / "memory" / "2026-10-20.md").write_text(f"# Harbour\n\n{long}\n")
+    with RunningDaemon(home, write_config(home, workspace, None), workspace) as running:
+        client = running.client()
+        client.sync(wait="indexed")
+        client.retain("W @Peter: lives in Vienna near the Prater.")
+        client.add_turn(
+            "Which colour has the bicycle?", "The bicycle is green.", session_key="agent:main:main", significance=1.0
+        )
+        client.sync(wait="indexed")
+        yield running
+
+
+@pytest.fixture(scope="module")
+def asked(mcp_daemon: RunningDaemon) -> Iterator[DrivenByProtocol]:
+    """The client of a program that only reads."""
+    with driven(mcp_daemon) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def writing(mcp_daemon: RunningDaemon) -> Iterator[DrivenByProtocol]:
+    """The client of a program that may do all there is, by the handshake of older clients."""
+    with driven(mcp_daemon, "--write=all", "--max-tokens=300", mode="legacy") as client:
+        yield client
+
+
+def test_tools_that_read_are_all_that_is_offered(asked: DrivenByProtocol) -> None:
+    tools = asked.tools()
+    assert tools.keys() == READING
+    assert {hints(tool) for tool in tools.values()} == {(True, False, True)}
+    assert all(tool.output_schema and tool.input_schema["additionalProperties"] is False for tool in tools.values())
+
+
+def hints(tool: Tool) -> tuple[bool | None, bool | None, bool | None]:
+    """Return whether a tool only reads, whether it may destroy, and whether twice is as good as once."""
+    assert tool.annotations is not None
+    return tool.annotations.read_only_hint, tool.annotations.destructive_hint, tool.annotations.idempotent_hint
+
+
+def test_search_answers_from_each_corpus_with_its_place(asked: DrivenByProtocol) -> None:
+    notes = asked.answer("memory_search", query="which machine runs the gateway", corpus="notes")
+    assert notes["results"][0]["citation"] == "MEMORY.md#L1-L3"
+    [memory] = asked.answer("memory_search", query="where does Peter live", corpus="memories")["results"]
+    assert (memory["corpus"], memory["state"], memory["about"]) == ("memories", "verified", ["Peter"])
+    sessions = asked.answer("memory_search", query="colour of the bicycle", corpus="sessions")
+    assert {one["corpus"] for one in sessions["results"]} == {"sessions"}
+    everywhere = asked.answer("memory_search", query="Vienna")
+    assert [one["corpus"] for one in everywhere["results"]] == ["memories"]
+    assert asked.call("memory_search", query="x", corpus="memories", path="bank").is_error
+
+
+def test_nothing_found_has_its_reason(asked: DrivenByProtocol) -> None:
+    result = asked.call("memory_search", query="zeppelin")
+    assert result.structured_content["results"] == []
+    assert result.structured_content["reason"] in text_of(result)
+
+
+def test_what_was_found_can_be_read(asked: DrivenByProtocol) -> None:
+    found = asked.answer("memory_search", query="colour of the bicycle", corpus="sessions")["results"]
+    assert any("green" in asked.answer("memory_get", path=one["citation"])["text"] for one in found)
+    lines = asked.call("memory_get", path="MEMORY.md#L3")
+    assert lines.structured_content["text"] == "- The gateway runs on the Mac Studio called alder.\n"
+    assert text_of(lines).splitlines()[1] == "  | - The gateway runs on the Mac Studio called alder."
+    missing = asked.call("memory_get", path="nowhere.md")
+    assert missing.is_error
+    assert "nowhere.md" in text_of(missing)
+
+
+def test_recall_tells_what_is_known_and_since_when(asked: DrivenByProtocol) -> None:
+    [memory] = asked.answer("recall", query="where does Peter live", entity="Peter", k=3)["results"]
+    assert memory["text"] == "lives in Vienna near the Prater."
+    assert memory["day"]
+    proposals = asked.answer("reflect_proposals")
+    assert proposals["total"] == len(proposals["results"])
+
+
+@pytest.mark.parametrize(("name", "limit"), [("asked", 1_200), ("writing", 300)])
+def test_answers_stay_within_their_tokens_and_say_what_was_cut(
+    name: str, limit: int, request: pytest.FixtureRequest
+) -> None:
+    client: DrivenByProtocol = request.getfixturevalue(name)
+    for result in (
+        client.call("memory_search", query="harbour ferry tide", max_results=50),
+        client.call("memory_get", path="memory/2026-10-20.md"),
+        client.call("recall", query="harbour ferry tide", k=50, budget=100_000),
+    ):
+        assert estimate(text_of(result)) <= limit
+        assert estimate(json.dumps(result.structured_content, ensure_ascii=False)) <= limit
+        assert f"{limit:,} tokens" in result.structured_content["cut"]
+        assert result.structured_content["cut"] in text_of(result)
+
+
+def test_long_document_is_read_on_to_its_end(mcp_daemon: RunningDaemon, asked: DrivenByProtocol) -> None:
+    read, start = "", cast("int | None", 1)
+    while start:
+        part = asked.answer("memory_get", path="memory/2026-10-20.md", **{"from": start})
+        read, start = read + part["text"], part.get("next_from")
+    assert read == (mcp_daemon.workspace / "memory" / "2026-10-20.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "told"),
+    [
+        ("memory_search", {}, "query: is missing"),
+        ("memory_search", {"query": "a", "max_reslts": 3}, "'max_results' is"),
+        ("memory_search", {"query": "a", "max_results": "many"}, "max_results: "),
+        ("memory_search", {"query": "a", "since": "yesterday-ish"}, "not a time"),
+        ("memory_search", {"query": "a", "corpus": "web"}, "corpus: "),
+        ("memory_search", {"query": "a" * 1_000_000}, "query: "),
+        ("memory_search", {"query": ["a"]}, "query: "),
+        ("memory_get", {}, "give a path or an id"),
+        ("memory_get", {"path": "MEMORY.md#L3", "from": 2}, "the citation says which lines"),
+        ("memory_get", {"path": "MEMORY.md#L9-L3"}, "not a line range"),
+        ("memory_get", {"path": "../../etc/passwd"}, "passwd"),
+        ("core_edit", {"action": "append", "text": "x"}, "--write"),
+        ("no_such_tool", {}, "no tool"),
+    ],
+)
+def test_wrong_call_is_an_error_that_says_what_is_wrong(
+    asked: DrivenByProtocol, tool: str, arguments: dict[str, object], told: str
+) -> None:
+    result = asked.call(tool, **arguments)
+    assert result.is_error
+    assert told in text_of(result)
+    assert len(text_of(result)) < 1_000
+
+
+def test_core_file_is_edited_and_each_edit_undone(mcp_daemon: RunningDaemon, writing: DrivenByProtocol) -> None:
+    core = mcp_daemon.workspace / "MEMORY.md"
+    before = core.read_bytes()
+    assert hints(writing.tools()["core_edit"]) == (False, True, False)
+    added = writing.answer("core_edit", action="append", text="- The cat is called Mia.")
+    assert core.read_bytes() == before + b"- The cat is called Mia.\n"
+    replaced = writing.answer("core_edit", action="replace", old="Mia", text="Mila")
+    assert b"- The cat is called Mila.\n" in core.read_bytes()
+    assert text_of(writing.call("core_edit", action="insert", text="x")) == "insert needs 'after'"
+    for change in (*replaced["changes"], *added["changes"]):
+        undone = mcp_daemon.client().undo(change)["undone"][0]["change"]
+        assert undone["by"] == "core"
+    assert core.read_bytes() == before
+
+
+def test_where_only_adding_is_allowed_nothing_is_replaced(mcp_daemon: RunningDaemon) -> None:
+    core = (mcp_daemon.workspace / "MEMORY.md").read_bytes()
+    with driven(mcp_daemon, "--write") as adding:
+        assert hints(adding.tools()["core_edit"]) == (False, False, False)
+        assert adding.tools().keys() == READING | ADDING
+        assert adding.call("core_edit", action="replace", text="x", old="alder").is_error
+    assert (mcp_daemon.workspace / "MEMORY.md").read_bytes() == core
+
+
+@pytest.mark.parametrize("is_running", [True, False])
+def test_memory_that_is_off_offers_nothing(tmp_path: Path, is_running: bool) -> None:
+    workspace = write_workspace(tmp_path / "workspace")
+    daemon = RunningDaemon(tmp_path, write_config(tmp_path, workspace, None, search={"enabled": False}), workspace)
+    try:
+        if is_running:
+            daemon.start()
+        with McpProgram(daemon, "--write=all") as program:
+            program.greet()
+            assert program.answer(program.send("tools/list"))["result"]["tools"] == []
+            assert "memory search is off for agent 'main'" in program.errors.read_text()
+            assert program.call("memory_search", query="gateway")["isError"] is True
+            assert program.call("core_edit", action="append", text="x")["isError"] is True
+            assert program.end() == 0
+    finally:
+        daemon.stop()
+    assert (workspace / "MEMORY.md").read_text().endswith("called alder.\n")
