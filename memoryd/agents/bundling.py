@@ -10,6 +10,7 @@ from memoryd.config.resolved import Agent
 from memoryd.domain.access import Admitted
 from memoryd.domain.citations import cited
 from memoryd.domain.documents import CORE_FILES, RelativePath
+from memoryd.domain.memories.abstracts import shorter
 from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.bundle import Bundle, BundlePart, bundle, stable_block
 from memoryd.domain.memories.identity import MemoryId, short_id
@@ -90,7 +91,8 @@ class AgentBundles:
 
 def _pin(memory: Memory) -> BundlePart:
     # no lines: an edit elsewhere would move them, and with them the bytes that a prompt cache holds
-    return BundlePart(short_id(memory.id), memory.line.text, note=", ".join(memory.line.entities))
+    text = memory.line.text
+    return BundlePart(short_id(memory.id), text, note=", ".join(memory.line.entities), shorter=shorter(text))
 
 
 def _parts(recalled: Recalled, opinions: Mapping[MemoryId, HeldOpinion]) -> Iterator[BundlePart]:
@@ -116,5 +118,10 @@ def _part(item: RecalledItem, opinions: Mapping[MemoryId, HeldOpinion]) -> Bundl
         told.append("superseded")
     citation = str(cited(source.path, source.start_line, source.end_line))
     return BundlePart(
-        short_id(item.memory.id), line.text, citation, note=", ".join(told), is_superseded=bool(item.superseded_by)
+        short_id(item.memory.id),
+        line.text,
+        citation,
+        note=", ".join(told),
+        is_superseded=bool(item.superseded_by),
+        shorter=shorter(line.text),
     )

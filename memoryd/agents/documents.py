@@ -4,6 +4,7 @@ Reads reach what recall reaches, and an id beyond reach reads as one that there 
 reach; a session writes only what is its agent's own, for what others rely on is not its to change.
 """
 
+import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import tzinfo
@@ -17,11 +18,14 @@ from memoryd.config.resolved import Agent
 from memoryd.domain.access import Admitted
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.documents import (
+    DecayedDocument,
+    DecayPreview,
     DocumentFilters,
     DocumentPage,
     DocumentStats,
     MemoryDocument,
     beginning_of,
+    decay_of,
     named,
     page_of,
     stats_of,
@@ -37,6 +41,7 @@ from memoryd.domain.memories.recall_order import newer_of
 from memoryd.domain.memories.scopes import GLOBAL, is_scope
 from memoryd.domain.memories.statements import OWN_CHANNELS, StatedText
 from memoryd.errors import Denied, InvalidRequest, NotFound
+from memoryd.index.yielding import with_pauses
 from memoryd.memory.book import MemoryBook
 from memoryd.memory.journal import NoteChange
 from memoryd.memory.lifecycle.usage_book import UsageBook
@@ -178,14 +183,27 @@ class AgentDocuments:
         """Return the memories that filters admit, the newest first; raises InvalidRequest for what is no scope."""
         _check_scope(filters.scope)
         book, reach = await self._now(), self.recall.reach(admitted)
-        page = page_of(self._documents(within(book, reach)), filters)
+        page = await asyncio.to_thread(lambda: page_of(self._documents(within(book, reach)), filters))
         newer = _newer(book, reach)
         told = (replace(one, superseded_by=newer.get(one.id, ())) for one in page.documents)
         return DocumentPage(tuple(told), page.total)
 
     async def stats(self, admitted: Admitted) -> DocumentStats:
         """Count the memories within reach."""
-        return stats_of(list(self._documents(within(await self._now(), self.recall.reach(admitted)))))
+        memories = within(await self._now(), self.recall.reach(admitted))
+        return await asyncio.to_thread(lambda: stats_of(list(self._documents(memories))))
+
+    async def decay(self, days: float, admitted: Admitted, *, limit: int = 50) -> DecayPreview:
+        """Say how memories within reach will stand in so many days if nobody touches them; nothing is changed."""
+        memories = within(await self._now(), self.recall.reach(admitted))
+
+        def work() -> DecayPreview:
+            found = [
+                DecayedDocument(self._document(one), self.usage.preview(one, days)) for one in with_pauses(memories)
+            ]
+            return decay_of(found, days, limit)
+
+        return await asyncio.to_thread(work)
 
     async def pin(self, name: str, admitted: Admitted) -> EditedDocument:
         """Pin a memory: it never decays, and stands in the core of sessions; raises as `set_importance`."""
@@ -258,7 +276,7 @@ class AgentDocuments:
         return "" if admitted.is_owner else self.agent.id
 
     def _documents(self, memories: Iterable[Memory]) -> Iterable[MemoryDocument]:
-        return map(self._document, memories)
+        return map(self._document, with_pauses(memories))
 
     def _document(self, memory: Memory) -> MemoryDocument:
         created, usage = beginning_of(memory.first_recorded, self.zone), self.usage.usage(memory.id)

@@ -7,8 +7,10 @@ from fastapi import Path, Query
 from memoryd.agents.documents import EditedDocument
 from memoryd.api.dependencies import AdmittedByQuery, Asking, Memories
 from memoryd.api.memory_models import (
+    DecayedMemoryReply,
     MemoryAddReply,
     MemoryAddRequest,
+    MemoryDecayReply,
     MemoryDeleteReply,
     MemoryDocumentReply,
     MemoryEditReply,
@@ -19,12 +21,14 @@ from memoryd.api.memory_models import (
     MemorySearchReply,
     MemorySearchRequest,
     MemoryStatsReply,
+    MemoryWhyReply,
+    RelevanceTermsReply,
 )
 from memoryd.api.recall import health_reply
 from memoryd.api.retain import kind_of
-from memoryd.domain.memories.documents import DocumentFilters, MemoryDocument
+from memoryd.domain.memories.documents import DocumentFilters, MemoryDocument, days_of
 from memoryd.domain.memories.recall_filters import kinds_named
-from memoryd.domain.memories.tiers import Tier
+from memoryd.domain.memories.tiers import RelevanceTerms, Tier
 from memoryd.errors import InvalidRequest
 from memoryd.wire import LISTED_MAX, POSITION_MAX
 
@@ -40,6 +44,7 @@ TagFilter = Annotated[str, Query(max_length=100, description="a tag")]
 WordsFilter = Annotated[str, Query(max_length=4096, description="words that all stand in it")]
 ListLimit = Annotated[int, Query(ge=1, le=LISTED_MAX, description="how many at most")]
 ListOffset = Annotated[int, Query(ge=0, le=POSITION_MAX, description="how many to leave out before")]
+DecayDays = Annotated[str, Query(alias="in", max_length=16, description="in how long, such as `90d` or `12w`")]
 DryRun = Annotated[bool, Query(alias="dryRun", description="say only what would go")]
 
 
@@ -119,6 +124,31 @@ async def get(memory: MemoryName, admitted: AdmittedByQuery, memories: Memories)
     return MemoryReply(memory=document_reply(await memories.retained(admitted).documents.get(memory, admitted)))
 
 
+async def why(memory: MemoryName, admitted: AdmittedByQuery, memories: Memories) -> MemoryWhyReply:
+    """Say why a memory stands where it does: every term of its relevance."""
+    found = await memories.retained(admitted).documents.get(memory, admitted)
+    return MemoryWhyReply(memory=document_reply(found), terms=_terms(found.terms))
+
+
+async def decay(
+    admitted: AdmittedByQuery, memories: Memories, within: DecayDays = "90d", limit: ListLimit = 50
+) -> MemoryDecayReply:
+    """Say how memories will stand in some days if nobody touches them; nothing is changed."""
+    try:
+        days = days_of(within)
+    except ValueError as exc:
+        raise InvalidRequest(f"in: {exc}") from exc
+    found = await memories.retained(admitted).documents.decay(days, admitted, limit=limit)
+    return MemoryDecayReply(
+        days=found.days,
+        memories=[
+            DecayedMemoryReply(memory=document_reply(one.document), terms=_terms(one.then)) for one in found.decayed
+        ],
+        moving=found.moving,
+        total=found.total,
+    )
+
+
 async def delete(
     memory: MemoryName, admitted: AdmittedByQuery, memories: Memories, dry_run: DryRun = False
 ) -> MemoryDeleteReply:
@@ -177,6 +207,24 @@ def document_reply(one: MemoryDocument) -> MemoryDocumentReply:
         relevance=round(one.relevance, DIGITS),
         superseded_by=list(one.superseded_by),
         score=None if one.score is None else round(one.score, DIGITS),
+    )
+
+
+def _terms(found: RelevanceTerms) -> RelevanceTermsReply:
+    return RelevanceTermsReply(
+        tier=found.tier.value,
+        reason=found.reason.value,
+        pinned=found.is_pinned,
+        importance=found.importance,
+        access_count=found.access_count,
+        age_days=round(found.age_days, DIGITS),
+        half_life_days=round(found.half_life_days, DIGITS),
+        beta=found.beta,
+        recency=round(found.recency, DIGITS),
+        frequency=round(found.frequency, DIGITS),
+        composite=round(found.composite, DIGITS),
+        floor=found.floor,
+        relevance=round(found.relevance, DIGITS),
     )
 
 

@@ -104,6 +104,8 @@ TABLE: Final = (
     Row("POST", f"{API}/memories", Who.SESSION, memories.add, "State one memory"),
     Row("POST", f"{API}/memories/search", Who.SESSION, memories.search, "Find memories that answer"),
     Row("GET", f"{API}/memories/stats", Who.SESSION, memories.stats, "Count memories"),
+    Row("GET", f"{API}/memories/decay", Who.SESSION, memories.decay, "Say how memories will stand"),
+    Row("GET", f"{API}/memories/{{memory}}/why", Who.SESSION, memories.why, "Say why a memory stands where it does"),
     Row("GET", f"{API}/memories/{{memory}}", Who.SESSION, memories.get, "Tell a memory"),
     Row("DELETE", f"{API}/memories/{{memory}}", Who.SESSION, memories.delete, "Take the lines of a memory out"),
     Row("POST", f"{API}/memories/{{memory}}/pin", Who.SESSION, memories.pin, "Pin a memory"),

@@ -24,6 +24,7 @@ COMMANDS = (
     "recall",
     "retain",
     "remember",
+    "memories",
     "core",
     "changes",
     "undo",

@@ -82,6 +82,8 @@ class Client(DaemonConnection):
     memory_stats = memory_calls.memory_stats
     get_memory = memory_calls.get_memory
     delete_memory = memory_calls.delete_memory
+    why_memory = memory_calls.why_memory
+    decay_memories = memory_calls.decay_memories
     pin_memory = memory_calls.pin_memory
     unpin_memory = memory_calls.unpin_memory
     weigh_memory = memory_calls.weigh_memory

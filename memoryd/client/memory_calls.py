@@ -6,12 +6,14 @@ from urllib.parse import quote
 from memoryd.client.connection import DaemonConnection, target
 from memoryd.replies.memories import (
     MemoryAddReply,
+    MemoryDecayReply,
     MemoryDeleteReply,
     MemoryEditReply,
     MemoryListReply,
     MemoryReply,
     MemorySearchReply,
     MemoryStatsReply,
+    MemoryWhyReply,
 )
 
 
@@ -109,6 +111,29 @@ def get_memory(
 ) -> MemoryReply:
     """Tell a memory; raises NotFound."""
     reply: MemoryReply = memory.call("GET", target(_path(memory_id), {"sessionKey": session_key, "agent": agent}))
+    return reply
+
+
+def why_memory(
+    memory: DaemonConnection, memory_id: str, *, session_key: str | None = None, agent: str | None = None
+) -> MemoryWhyReply:
+    """Say why a memory stands where it does; raises NotFound."""
+    query = {"sessionKey": session_key, "agent": agent}
+    reply: MemoryWhyReply = memory.call("GET", target(f"{_path(memory_id)}/why", query))
+    return reply
+
+
+def decay_memories(
+    memory: DaemonConnection,
+    within: str = "90d",
+    *,
+    limit: int | None = None,
+    session_key: str | None = None,
+    agent: str | None = None,
+) -> MemoryDecayReply:
+    """Say how memories will stand in so long if nobody touches them."""
+    query = {"in": within, "limit": limit, "sessionKey": session_key, "agent": agent}
+    reply: MemoryDecayReply = memory.call("GET", target("/memories/decay", query))
     return reply
 
 

@@ -53,6 +53,45 @@ class MemoryStatsReply(TypedDict):
     pinned: int
 
 
+class RelevanceTermsReply(TypedDict):
+    """Every term of the relevance of a memory."""
+
+    tier: str
+    reason: str
+    pinned: bool
+    importance: float
+    access_count: int
+    age_days: float
+    half_life_days: float
+    beta: float
+    recency: float
+    frequency: float
+    composite: float
+    floor: float
+    relevance: float
+
+
+class MemoryWhyReply(MemoryReply):
+    """Why a memory stands where it does."""
+
+    terms: RelevanceTermsReply
+
+
+class DecayedMemoryReply(MemoryReply):
+    """A memory and how it will stand."""
+
+    terms: RelevanceTermsReply
+
+
+class MemoryDecayReply(TypedDict):
+    """How memories will stand in some days if nobody touches them; `moving` go to another tier."""
+
+    days: float
+    memories: list[DecayedMemoryReply]
+    moving: int
+    total: int
+
+
 class MemoryAddReply(MemoryReply):
     """A memory that was stated; `created` is false where today's log stated it already."""
 

@@ -48,6 +48,8 @@ KEPT_READ = {
     "entities/nobody": {},
     "memories": {},
     "memories/stats": {},
+    "memories/decay": {},
+    "memories/00000000/why": {},
     "memories/00000000": {},
 }
 """The list of conversations is asked as `sessions`, which is the name of beginning one here."""
@@ -61,6 +63,7 @@ UNKNOWN = (
     "opinions/00000000",
     "entities/nobody",
     "memories/00000000",
+    "memories/00000000/why",
     "memories/00000000/pin",
     "memories/00000000/unpin",
     "memories/00000000/importance",
@@ -302,6 +305,8 @@ CALLS: dict[tuple[str, str], dict[str, object]] = {
     ("POST", "/v1/memories"): {"json": {"text": "the pier was painted in spring"}},
     ("POST", "/v1/memories/search"): {"json": {"query": "lantern"}},
     ("GET", "/v1/memories/stats"): {},
+    ("GET", "/v1/memories/decay"): {},
+    ("GET", "/v1/memories/{memory}/why"): {"url": "/v1/memories/00000000/why"},
     ("GET", "/v1/memories/{memory}"): {"url": "/v1/memories/00000000"},
     ("DELETE", "/v1/memories/{memory}"): {"url": "/v1/memories/00000000"},
     ("POST", "/v1/memories/{memory}/pin"): {"url": "/v1/memories/00000000/pin", "json": {}},

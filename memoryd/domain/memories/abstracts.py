@@ -56,6 +56,17 @@ def overview_of(text: str) -> str:
     return "\n".join(shortened(sentences[at]) for at in chosen if at < len(sentences))
 
 
+def shorter(text: str) -> tuple[tuple[str, str], ...]:
+    """Return overview and abstract of a text, each with its name, where they are shorter than it is."""
+    forms = (("overview", overview_of(text)), ("abstract", abstract_of(text)))
+    least, found = len(" ".join(text.split())), list[tuple[str, str]]()
+    for name, form in forms:
+        if form and len(form) < least:
+            found.append((name, form))
+            least = len(form)
+    return tuple(found)
+
+
 def sentences_of(text: str) -> tuple[str, ...]:
     """Return the sentences of a text in order, their white space folded, without the marks of lists."""
     # what stands in code ends nothing: as many signs that end nothing stand there meanwhile

@@ -48,6 +48,8 @@ class BundlePart:
     is_whole: bool = True
     is_superseded: bool = False
     """Of what is outdated it is told that it is, though its text stands elsewhere, too."""
+    shorter: tuple[tuple[str, str], ...] = ()
+    """What tells it in less room, longest first, each with how it is called in the receipt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +169,10 @@ def _filled(parts: Sequence[BundlePart], limit: int, tag: str, label: str) -> tu
 
 def _cut(part: BundlePart, whole: str, cost: int, left: int) -> tuple[str, ReceiptLine]:
     needed = f"{BEYOND_BUDGET}: {cost} tokens, and {max(0, left)} are left"
+    for called, text in part.shorter:
+        told = _told(replace(part, text=text))
+        if (tokens := estimate(told)) <= left:
+            return told, ReceiptLine(part.name, tokens, True, f"told by its {called}: {needed}")
     lines = [] if part.is_whole else part.text.rstrip("\n").split("\n")
     low, high = 0, len(lines)
     while low < high:

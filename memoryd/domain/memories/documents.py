@@ -1,9 +1,11 @@
 """Memories as documents: what a program asks for by id, lists, counts and edits. A view over lines, stored nowhere."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, tzinfo
+from typing import Final
 
 from memoryd.domain.citations import cited
 from memoryd.domain.memories.abstracts import abstract_of, overview_of
@@ -15,6 +17,9 @@ from memoryd.domain.memories.recall_filters import WORKSPACE
 from memoryd.domain.memories.tiers import RelevanceTerms, Tier
 from memoryd.domain.memories.verification import cite
 from memoryd.domain.text.words import normalised
+
+_DURATION: Final = re.compile(r"(?P<count>[0-9]{1,5})\s*(?P<unit>[dwmy]?)")
+_UNIT_DAYS: Final[Mapping[str, int]] = {"d": 1, "w": 7, "m": 30, "y": 365}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,6 +156,39 @@ class DocumentStats:
     pinned: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class DecayedDocument:
+    """A memory, and what its relevance will be made of if nobody touches it until then."""
+
+    document: MemoryDocument
+    then: RelevanceTerms
+
+    @property
+    def changes_tier(self) -> bool:
+        return self.then.tier is not self.document.tier
+
+    @property
+    def loss(self) -> float:
+        return self.document.relevance - self.then.relevance
+
+
+@dataclass(frozen=True, slots=True)
+class DecayPreview:
+    """What will be so in some days: the memories that lose most, how many change their tier, and how many there are."""
+
+    days: float
+    decayed: tuple[DecayedDocument, ...]
+    moving: int
+    total: int
+
+
+def decay_of(found: Sequence[DecayedDocument], days: float, limit: int) -> DecayPreview:
+    """Return what changes: what goes to another tier first, then what loses most; what stays as it is not at all."""
+    changing = [one for one in found if one.changes_tier or one.loss]
+    first = sorted(changing, key=lambda one: (not one.changes_tier, -one.loss, one.document.id))
+    return DecayPreview(days, tuple(first[:limit]), sum(one.changes_tier for one in found), len(found))
+
+
 def told_scope(scope: str, agent: str, *, is_alone: bool) -> str:
     """Return how the scope of a memory is told: without one it is the workspace's, or of the one agent that has it."""
     return scope or (f"agent:{agent}" if is_alone else WORKSPACE)
@@ -193,6 +231,14 @@ def stats_of(documents: Sequence[MemoryDocument]) -> DocumentStats:
         by_scope=_counted(documents, lambda one: one.scope),
         pinned=sum(one.pinned for one in documents),
     )
+
+
+def days_of(text: str) -> float:
+    """Read how many days somebody means: `90d`, `12w`, `6m`, `1y`, or a bare number; raise ValueError."""
+    found = _DURATION.fullmatch(text.strip().lower())
+    if found is None:
+        raise ValueError(f"{text!r} is no number of days, such as 90d, 12w, 6m or 1y")
+    return float(int(found["count"]) * _UNIT_DAYS[found["unit"] or "d"])
 
 
 def beginning_of(day: date, zone: tzinfo | None) -> float:

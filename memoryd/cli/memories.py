@@ -1,0 +1,251 @@
+"""memoryctl memories: memories one by one, by their ids."""
+
+import click
+
+from memoryd.cli.invocation import HELP, Argument, Invocation, Number, shared
+from memoryd.cli.memory_rows import decay_lines, document_lines, memory_line, status_lines, term_lines
+from memoryd.cli.opinions import limit_option
+from memoryd.cli.terminal import harmless_line, note, styled
+from memoryd.cli.turn_arguments import key_option
+from memoryd.replies.memories import MemoryDeleteReply, MemoryEditReply
+from memoryd.wire import LISTED_MAX, POSITION_MAX, RESULTS_MAX, Exit
+
+TIERS = ("core", "working", "peripheral")
+id_argument = click.argument("memory", cls=Argument, metavar="ID", help="Its id, or the first eight signs of it.")
+scope_option = click.option(
+    "--scope", metavar="SCOPE", help="Only memories of this scope: workspace, agent:ID, agent:ID:CHANNEL or global."
+)
+kind_option = click.option("--kind", metavar="KIND", help="Only memories of this network or kind, such as preference.")
+
+
+@click.group("memories", context_settings=HELP)
+def command() -> None:
+    """Show memories one by one; pin them, say how important they are, and take them out."""
+
+
+@command.command("status", context_settings=HELP)
+@key_option
+@shared
+@click.pass_obj
+def status(invocation: Invocation, key: str | None) -> Exit:
+    """Count memories by tier, kind and scope."""
+    with invocation.client() as client:
+        reply = client.memory_stats(session_key=key, agent=invocation.agent)
+    if invocation.is_json:
+        invocation.print_json(reply)
+    else:
+        for line in status_lines(reply):
+            click.echo(line)
+    return Exit.DONE
+
+
+@command.command("list", context_settings=HELP)
+@click.argument("words", nargs=-1, cls=Argument, metavar="[WORDS…]", help="Words that all stand in them.")
+@scope_option
+@kind_option
+@click.option("--tier", type=click.Choice(TIERS), help="Only memories of this tier.")
+@click.option("--pinned/--not-pinned", default=None, help="Only what is pinned, or only what is not.")
+@click.option("--tag", metavar="TAG", help="Only memories with this tag.")
+@limit_option
+@click.option("--offset", type=click.IntRange(0, POSITION_MAX), metavar="N", help="Leave out so many before.")
+@key_option
+@shared
+@click.pass_obj
+def listing(
+    invocation: Invocation,
+    words: tuple[str, ...],
+    scope: str | None,
+    kind: str | None,
+    tier: str | None,
+    pinned: bool | None,
+    tag: str | None,
+    limit: int | None,
+    offset: int | None,
+    key: str | None,
+) -> Exit:
+    """List memories, the newest first: id, tier, kind, scope, and what they say."""
+    with invocation.client() as client:
+        reply = client.memories(
+            query=" ".join(words) or None,
+            scope=scope,
+            kind=kind,
+            tier=tier,
+            pinned=pinned,
+            tag=tag,
+            limit=limit,
+            offset=offset,
+            session_key=key,
+            agent=invocation.agent,
+        )
+    shown = reply["memories"]
+    if invocation.is_json:
+        invocation.print_json(reply)
+        return Exit.DONE if shown else Exit.NOTHING_FOUND
+    for one in shown:
+        click.echo(memory_line(one))
+    if not reply["total"]:
+        note("there is no such memory")
+    elif (left := reply["total"] - len(shown) - (offset or 0)) > 0:
+        note(f"{left:,} more: --offset {len(shown) + (offset or 0)}, or -k {min(reply['total'], LISTED_MAX)}")
+    return Exit.DONE if shown else Exit.NOTHING_FOUND
+
+
+@command.command("search", context_settings=HELP)
+@click.argument("words", nargs=-1, required=True, cls=Argument, metavar="QUERY…", help="The question.")
+@scope_option
+@kind_option
+@click.option("-k", "--k", "--limit", "top_k", type=click.IntRange(1, RESULTS_MAX), help="How many at most.")
+@key_option
+@shared
+@click.pass_obj
+def search(
+    invocation: Invocation,
+    words: tuple[str, ...],
+    scope: str | None,
+    kind: str | None,
+    top_k: int | None,
+    key: str | None,
+) -> Exit:
+    """Find memories that answer QUERY, best first, and no passages of notes."""
+    with invocation.client() as client:
+        reply = client.search_memories(
+            " ".join(words), scope=scope, kind=kind, top_k=top_k, session_key=key, agent=invocation.agent
+        )
+    if invocation.is_json:
+        invocation.print_json(reply)
+    else:
+        for one in reply["memories"]:
+            click.echo(memory_line(one))
+        if reply["verdict"] == "none":
+            note("no memory answers" + (f": {harmless_line(reply['reason'])}" if reply["reason"] else ""))
+    return Exit.NOTHING_FOUND if reply["verdict"] == "none" else Exit.DONE
+
+
+@command.command("show", context_settings=HELP)
+@id_argument
+@key_option
+@shared
+@click.pass_obj
+def show(invocation: Invocation, memory: str, key: str | None) -> Exit:
+    """Show all that is known of a memory: what it says, where, how often it was used."""
+    with invocation.client() as client:
+        reply = client.get_memory(memory, session_key=key, agent=invocation.agent)
+    if invocation.is_json:
+        invocation.print_json(reply)
+    else:
+        for line in document_lines(reply["memory"]):
+            click.echo(line)
+    return Exit.DONE
+
+
+@command.command("pin", context_settings=HELP)
+@id_argument
+@key_option
+@shared
+@click.pass_obj
+def pin(invocation: Invocation, memory: str, key: str | None) -> Exit:
+    """Pin a memory: it is core, never decays, and stands at the beginning of every session."""
+    with invocation.client() as client:
+        reply = client.pin_memory(memory, session_key=key, agent=invocation.agent)
+    return _edited(invocation, reply, done="pinned", already="it was pinned already")
+
+
+@command.command("unpin", context_settings=HELP)
+@id_argument
+@key_option
+@shared
+@click.pass_obj
+def unpin(invocation: Invocation, memory: str, key: str | None) -> Exit:
+    """Take the pin of a memory away; its tier is judged anew."""
+    with invocation.client() as client:
+        reply = client.unpin_memory(memory, session_key=key, agent=invocation.agent)
+    return _edited(invocation, reply, done="not pinned any more", already="it was not pinned")
+
+
+@command.command("importance", context_settings=HELP)
+@id_argument
+@click.argument("value", cls=Argument, type=Number(0, 1), metavar="0..1", help="How important it is.")
+@key_option
+@shared
+@click.pass_obj
+def importance(invocation: Invocation, memory: str, value: float, key: str | None) -> Exit:
+    """Say how important a memory is: what is important decays slower, and is core from 0.95 on."""
+    with invocation.client() as client:
+        reply = client.weigh_memory(memory, value, session_key=key, agent=invocation.agent)
+    return _edited(invocation, reply, done=f"importance {value:g}", already=f"its importance was {value:g} already")
+
+
+@command.command("delete", context_settings=HELP)
+@id_argument
+@click.option("--dry-run", is_flag=True, help="Only show which lines would go.")
+@key_option
+@shared
+@click.pass_obj
+def delete(invocation: Invocation, memory: str, dry_run: bool, key: str | None) -> Exit:
+    """Take out all lines that state a memory. It can be undone; `memoryctl forget` is for good."""
+    with invocation.client() as client:
+        reply = client.delete_memory(memory, dry_run=dry_run, session_key=key, agent=invocation.agent)
+    if invocation.is_json:
+        invocation.print_json(reply)
+        return Exit.DONE
+    for one in reply["lines"]:
+        click.echo(f"{styled(harmless_line(one), bold=True)}  {'would go' if dry_run else 'taken out'}")
+    _tell_undo(reply)
+    return Exit.DONE
+
+
+@command.command("why", context_settings=HELP)
+@id_argument
+@key_option
+@shared
+@click.pass_obj
+def why(invocation: Invocation, memory: str, key: str | None) -> Exit:
+    """Say why a memory stands where it does: its tier, and every term of its relevance."""
+    with invocation.client() as client:
+        reply = client.why_memory(memory, session_key=key, agent=invocation.agent)
+    if invocation.is_json:
+        invocation.print_json(reply)
+    else:
+        click.echo(memory_line(reply["memory"]))
+        for line in term_lines(reply["terms"]):
+            click.echo(line)
+    return Exit.DONE
+
+
+@command.command("decay", context_settings=HELP)
+@click.option("--in", "within", metavar="TIME", default="90d", show_default=True, help="In how long: 90d, 12w, 6m, 1y.")
+@limit_option
+@key_option
+@shared
+@click.pass_obj
+def decay(invocation: Invocation, within: str, limit: int | None, key: str | None) -> Exit:
+    """Say how memories will stand in some time if nobody touches them. Nothing is changed, and nothing ever deleted."""
+    with invocation.client() as client:
+        reply = client.decay_memories(within, limit=limit, session_key=key, agent=invocation.agent)
+    if invocation.is_json:
+        invocation.print_json(reply)
+    else:
+        for line in decay_lines(reply):
+            click.echo(line)
+    return Exit.DONE
+
+
+def _edited(invocation: Invocation, reply: MemoryEditReply, *, done: str, already: str) -> Exit:
+    if invocation.is_json:
+        invocation.print_json(reply)
+        return Exit.DONE
+    click.echo(f"{memory_line(reply['memory'])}  {done if reply['changed'] else already}")
+    for number in reply["changes"]:
+        note(f"to take it back: memoryctl undo {number}")
+    return Exit.DONE
+
+
+def _tell_undo(reply: MemoryDeleteReply) -> None:
+    if reply["run"]:
+        note(f"to have it again: memoryctl undo --run {reply['run']}")
+    for number in () if reply["run"] else reply["changes"]:
+        note(f"to have it again: memoryctl undo {number}")
+    if not reply["deleted"]:
+        note("nothing was written")
+    elif not reply["searchable"]:
+        note("it is taken out, and the index has not followed yet: memoryctl status says why")
