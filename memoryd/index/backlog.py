@@ -33,6 +33,7 @@ class Backlog:
         """Whether the vectors of the space are to be forgotten with the next look."""
         self.space: int | None = None
         """The space that the queue was filled for."""
+        self._purge_mark: int | None = None
         self._database = database
         self._spaces = spaces
         self._slot = slot
@@ -60,6 +61,7 @@ class Backlog:
             self.must_start_over = False
             await vectors.drop_space(space)
             self._on_removed()
+        self._purge_mark = vectors.purge_mark
         self.lacking = await vectors.count_pending(space)
         held = self._queue.held(time.monotonic())
         self._queue.fill(await vectors.pending(space, self._read_ahead, without=held) if self.lacking else ())
@@ -67,9 +69,9 @@ class Backlog:
     async def store(
         self, space: int, good: Sequence[tuple[bytes, Vector]], bad: Sequence[tuple[bytes, str]] = ()
     ) -> None:
-        """Store vectors, and why there will be none, by the hash of the text."""
+        """Store vectors, and why there will be none, by the hash of the text; what came from the queue last filled."""
         if good or bad:
-            await self._database.vectors.put(space, good, bad, time.time())
+            await self._database.vectors.put(space, good, bad, time.time(), purge_mark=self._purge_mark)
         count = len(good) + len(bad)
         self.done += count
         self.lacking = max(0, self.lacking - count)

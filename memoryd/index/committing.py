@@ -52,7 +52,8 @@ class Committer:
             await self._rename(moved)
         new_names = {reading.path for _, reading in moved}
         # what goes, goes before anything new comes: a failing disk then keeps less of what is private, not more
-        await self._purger.remove([reading.path for reading in readings if reading.status is ReadStatus.LEFT_OUT])
+        left_out = [reading.path for reading in readings if reading.status is ReadStatus.LEFT_OUT]
+        await self._purger.remove(left_out, hidden=set(left_out))
         for reading in readings:
             if reading.path not in new_names:
                 await self._note(reading)
@@ -98,7 +99,7 @@ class Committer:
         now = time.monotonic()
         since = self._table.fail(path, reason, now)
         if path in self._table.indexed and now - since >= self._failure_grace:
-            await self._purger.remove([path])
+            await self._purger.remove([path], hidden={path})
             # to remove it was to forget it, but it still cannot be read
             self._table.fail(path, reason, since)
 

@@ -275,10 +275,10 @@ class Indexer:
         again += [old for old in work.came_from.values() if self._table.knows(old)]
         # one that was written anew since the look, as by switching branches, is not hidden: to purge it would cost the
         # vectors of all texts that no note holds just now
-        back = await self._looking.came_back(todo.remove, work.reader.rules.workspace)
-        await self._purger.remove([path for path in todo.remove if path not in back])
+        absent = await self._looking.judge(todo.remove, work.reader.rules.workspace)
+        await self._purger.remove([path for path in todo.remove if path not in absent.back], hidden=absent.hidden)
         self._reporter.note_removed(len(todo.remove))
-        again += back
+        again += absent.back
         self._large.queue(todo.read, work)
         soon, later = work.soon_and_later([path for path in todo.read if path not in self._large.queued])
         again += await self._read_all(soon, work, ASKED_BATCH_BYTES)

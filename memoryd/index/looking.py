@@ -9,7 +9,7 @@ from memoryd.domain.documents import RelativePath
 from memoryd.index.demands import Demand, Demands
 from memoryd.index.file_table import FileTable
 from memoryd.index.look import Look
-from memoryd.index.planning import Planned, Planner
+from memoryd.index.planning import Absent, Planned, Planner
 from memoryd.index.reading import LARGE_BYTES
 from memoryd.index.sync_reporter import SyncReporter
 from memoryd.index.threads import in_thread
@@ -58,9 +58,9 @@ class Looking:
         small = [path for path in todo.read if look.seen.files[path].size <= LARGE_BYTES]
         return bool(small or todo.rename or todo.remove)
 
-    async def came_back(self, paths: Sequence[RelativePath], workspace: Path) -> Set[RelativePath]:
-        """Return those of the paths that an earlier look missed, and that are listed now."""
-        return await in_thread(self._executor, lambda: self._planner.came_back(paths, workspace))
+    async def judge(self, paths: Sequence[RelativePath], workspace: Path) -> Absent:
+        """Say of paths that an earlier look missed which are listed now, and which hidden."""
+        return await in_thread(self._executor, lambda: self._planner.judge(paths, workspace))
 
     def _named(self) -> Set[RelativePath] | None:
         """Return the files to look at for a question, as events named them; None: all.

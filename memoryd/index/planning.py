@@ -45,6 +45,14 @@ class Planned:
     waiting: Waiting
 
 
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """Of files that were missed by a look: those that are `back`, and those that are there and kept out."""
+
+    back: Set[RelativePath] = frozenset()
+    hidden: Set[RelativePath] = frozenset()
+
+
 class Planner:
     """Looks at the disk and compares; between two looks it remembers since when files are missing."""
 
@@ -86,11 +94,15 @@ class Planner:
         seen = rescan(last.seen, roots, rules, wanted)
         return None if seen is None else Look(roots, rules, seen, last.remote, wanted)
 
-    def came_back(self, paths: Sequence[RelativePath], workspace: Path) -> Set[RelativePath]:
-        """Return those of the paths that an earlier look missed, and that are listed now, under the rules of now."""
-        if not any(os.path.lexists(workspace / path) for path in paths):
-            return set()
-        return self.look().seen.files.keys() & set(paths)
+    def judge(self, paths: Sequence[RelativePath], workspace: Path) -> Absent:
+        """Say of paths that an earlier look missed which are listed now, under the rules of now, and which hidden."""
+        there = {path for path in paths if os.path.lexists(workspace / path)}
+        if not there:
+            return Absent()
+        # others may be written while this look is made, as by a program that brings back many: of those it says
+        # nothing, and they are not asked for again
+        listed = self.look().seen.files.keys() & set(paths)
+        return Absent(back=listed, hidden=there - listed)
 
     def plan(
         self,

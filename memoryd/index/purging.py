@@ -1,7 +1,7 @@
 """Taking documents out of the index, and of what may be private every trace."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from concurrent.futures import Executor
 from pathlib import Path
 
@@ -46,14 +46,17 @@ class Purger:
         """Note that words of what is private now may still lie in the file of the index."""
         self._owes_purge = True
 
-    async def remove(self, paths: Sequence[RelativePath]) -> None:
-        """Remove these from the index, as far as they are in it, and forget them; raises StoreError."""
+    async def remove(self, paths: Sequence[RelativePath], *, hidden: Set[RelativePath]) -> None:
+        """Remove these from the index, as far as they are in it, and forget them; raises StoreError.
+
+        `hidden`: those of them that are there, and not for us.
+        """
         indexed = [path for path in paths if path in self._table.indexed]
         if indexed:
             # nobody is told of them from here on: between the two lines the index may hold them for seconds, and
             # if it cannot be written, it does so until it can be
             self._withdrawn.add(indexed)
-            await self._erase(indexed)
+            await self._erase(indexed, hidden)
             self._withdrawn.release(indexed)
             self._reporter.note_commit()
             log.debug("files removed", count=len(indexed), first=indexed[0])
@@ -81,26 +84,24 @@ class Purger:
             await self._database.checkpoint()
             self._owes_purge = False
 
-    async def _erase(self, indexed: Sequence[RelativePath]) -> None:
+    async def _erase(self, indexed: Sequence[RelativePath], hidden: Set[RelativePath]) -> None:
         """Remove files; of what may be private now, not even a vector may stay.
 
-        That is what is still on disk, and what is gone while there are places that are kept out: it may have been
-        moved there.
+        That is what is hidden, and what is gone while there are places that are kept out: it may have been moved there.
         """
-        hidden = set(await in_thread(self._executor, lambda: [path for path in indexed if self._may_be_private(path)]))
-        gone = [path for path in indexed if path not in hidden]
-        await self._database.documents.remove(gone, purged=list(hidden))
-        self._owes_purge = self._owes_purge or bool(hidden)
-        if hidden:
+        # the disk is not asked again what is there: what comes back from here on is read by the next round
+        moved = await in_thread(self._executor, lambda: [path for path in indexed if self._may_be_moved_away(path)])
+        private = (hidden & set(indexed)).union(moved)
+        gone = [path for path in indexed if path not in private]
+        await self._database.documents.remove(gone, purged=list(private))
+        self._owes_purge = self._owes_purge or bool(private)
+        if private:
             # after the removal: what somebody loads anew before it would hold them again
             self._reporter.note_purge()
         else:
             await self._database.checkpoint()
 
-    def _may_be_private(self, path: RelativePath) -> bool:
-        full = self._workspace / path
-        if os.path.lexists(full):
-            return True
+    def _may_be_moved_away(self, path: RelativePath) -> bool:
         # an extra folder that vanished as a whole was unmounted, or is no longer wanted
-        is_out_of_sight = path.startswith("../") and not os.path.lexists(full.parent)
+        is_out_of_sight = path.startswith("../") and not os.path.lexists((self._workspace / path).parent)
         return (self.has_patterns or self._table.has_left_out) and not is_out_of_sight

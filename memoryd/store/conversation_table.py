@@ -1,6 +1,7 @@
 """The conversations of an index, by verbs: each is one transaction, and raises StoreError."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 
 from memoryd.domain.documents import RelativePath
 from memoryd.store.connection_pool import ConnectionPool
@@ -20,13 +21,15 @@ from memoryd.store.conversation_rows import (
     put_parts,
 )
 from memoryd.store.document_rows import FileContent
+from memoryd.store.purges import Purges
 
 
 class Conversations:
     """What was read of each conversation; its parts are documents of the same index."""
 
-    def __init__(self, pool: ConnectionPool) -> None:
+    def __init__(self, pool: ConnectionPool, purges: Purges) -> None:
         self._pool = pool
+        self._purges = purges
 
     async def known(self) -> dict[RelativePath, KnownConversation]:
         """Return every conversation that was read."""
@@ -41,7 +44,8 @@ class Conversations:
 
         `is_afresh`: they are all that is left of it.
         """
-        await self._pool.write(lambda db: put_parts(db, row, parts, is_afresh=is_afresh))
+        with self._purges.counted() if is_afresh else nullcontext():
+            await self._pool.write(lambda db: put_parts(db, row, parts, is_afresh=is_afresh))
 
     async def distrust(self) -> None:
         """Have every conversation count as cut by nobody's rules: it is read anew, and what is held stays so long."""
@@ -52,7 +56,8 @@ class Conversations:
 
         Return how many parts there were.
         """
-        return await self._pool.write(lambda db: purge_conversations(db, paths))
+        with self._purges.counted():
+            return await self._pool.write(lambda db: purge_conversations(db, paths))
 
     async def lines(self, path: RelativePath, first: int, last: int) -> Mapping[int, str]:
         """Return what the index holds of these lines, by number; those that say nothing are left out."""

@@ -9,6 +9,7 @@ from memoryd.store.database_file import DatabaseFile
 from memoryd.store.document_table import Documents
 from memoryd.store.index_schema import check_tables, prepare_index, problems
 from memoryd.store.memory_table import MemoryTable
+from memoryd.store.purges import Purges
 from memoryd.store.vector_table import Vectors
 from memoryd.store.word_table import Words
 
@@ -25,10 +26,11 @@ class Database(DatabaseFile):
         self, *, path: Path, executor: Executor, vector_extension: Path | None = None, loads_vectors: bool = True
     ) -> None:
         super().__init__(Connector(path, vector_extension=vector_extension, loads_vectors=loads_vectors), executor)
-        self.documents = Documents(self._pool)
+        purges = Purges()
+        self.documents = Documents(self._pool, purges)
         self.memories = MemoryTable(self._pool)
-        self.conversations = Conversations(self._pool)
-        self.vectors = Vectors(self._pool)
+        self.conversations = Conversations(self._pool, purges)
+        self.vectors = Vectors(self._pool, purges)
         self.words = Words(self._pool)
 
     @property

@@ -30,13 +30,15 @@ from memoryd.store.document_rows import (
     rename_files,
     touch_file,
 )
+from memoryd.store.purges import Purges
 
 
 class Documents:
     """Files and the chunks that they are cut into."""
 
-    def __init__(self, pool: ConnectionPool) -> None:
+    def __init__(self, pool: ConnectionPool, purges: Purges) -> None:
         self._pool = pool
+        self._purges = purges
 
     async def known(self, chunker: str) -> dict[RelativePath, Known]:
         """Return every indexed file with the stat it was read at; stale is what another chunker cut."""
@@ -88,8 +90,12 @@ class Documents:
         Of the `purged` ones the vectors that only they used go, too.
         The words of those are only marked as deleted until `drop_remains`, which is to follow once for many files.
         """
-        return await self._pool.write(lambda db: purge_files(db, purged) + remove_files(db, gone))
+        if not purged:
+            return await self._pool.write(lambda db: remove_files(db, gone))
+        with self._purges.counted():
+            return await self._pool.write(lambda db: purge_files(db, purged) + remove_files(db, gone))
 
     async def drop_remains(self) -> None:
         """Drop what purged files left: words that are only marked as deleted, and vectors that no passage uses."""
-        await self._pool.write(drop_remains)
+        with self._purges.counted():
+            await self._pool.write(drop_remains)

@@ -22,6 +22,7 @@ from memoryd.store.pending_passages import (
     rejected,
     used,
 )
+from memoryd.store.purges import Purges
 from memoryd.store.running import Returned
 from memoryd.store.stored_vectors import (
     VectorBatch,
@@ -40,8 +41,14 @@ from memoryd.store.word_rows import CandidateFilter
 class Vectors:
     """Vector spaces, the vectors in them by the hash of their text, and the passages that have none."""
 
-    def __init__(self, pool: ConnectionPool) -> None:
+    def __init__(self, pool: ConnectionPool, purges: Purges) -> None:
         self._pool = pool
+        self._purges = purges
+
+    @property
+    def purge_mark(self) -> int | None:
+        """Tells `put` since when its texts are known; to be taken before they are read."""
+        return self._purges.mark
 
     async def find_space(self, fingerprint: str) -> int | None:
         """Return the vector space of this fingerprint, None if there is none."""
@@ -91,9 +98,15 @@ class Vectors:
         vectors: Sequence[tuple[bytes, Vector]],
         rejected: Sequence[tuple[bytes, str]],
         now: float,
+        *,
+        purge_mark: int | None = None,
     ) -> None:
-        """Store vectors, and why there is none, by the hash of their text, if a passage still has it."""
-        await self._pool.write(lambda db: _put_used(db, space, vectors, rejected, now))
+        """Store vectors, and why there is none, by the hash of their text.
+
+        After a purge since `purge_mark`, and without one, only what a passage still has: of a text that was purged
+        while it was embedded, not even a vector may stay. What was only edited away may come back, and is paid for.
+        """
+        await self._pool.write(lambda db: self._put(db, space, vectors, rejected, now, purge_mark))
 
     async def of(self, fingerprint: str, hashes: Sequence[bytes]) -> dict[bytes, Vector]:
         """Return the vectors that this file already holds for the given text hashes."""
@@ -138,16 +151,17 @@ class Vectors:
         """Drop all but the `keep` last used vectors that no passage uses in these spaces; return how many went."""
         return await self._pool.write(lambda db: evict_unused(db, spaces, keep))
 
-
-def _put_used(
-    db: apsw.Connection,
-    space: int,
-    vectors: Sequence[tuple[bytes, Vector]],
-    rejected: Sequence[tuple[bytes, str]],
-    now: float,
-) -> None:
-    """Store what still has a passage: of a text that was purged while it was embedded, not even a vector may stay."""
-    # in the transaction that stores: between the two a purge could come
-    there = used(db, [key for key, _ in (*vectors, *rejected)])
-    put_vectors(db, space, [one for one in vectors if one[0] in there], now)
-    put_rejected(db, space, [one for one in rejected if one[0] in there])
+    def _put(
+        self,
+        db: apsw.Connection,
+        space: int,
+        vectors: Sequence[tuple[bytes, Vector]],
+        rejected: Sequence[tuple[bytes, str]],
+        now: float,
+        purge_mark: int | None,
+    ) -> None:
+        # in the transaction that stores: between the two a purge could come
+        there = used(db, [key for key, _ in (*vectors, *rejected)])
+        keeps_all = self._purges.has_none_since(purge_mark)
+        put_vectors(db, space, [one for one in vectors if keeps_all or one[0] in there], now)
+        put_rejected(db, space, [one for one in rejected if one[0] in there])

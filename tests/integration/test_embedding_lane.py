@@ -279,3 +279,42 @@ async def test_text_may_be_called_back_again_while_it_is_being_called_back(tmp_p
         slow.goes_on.set()
         await stage.embed()
         assert slow.embedded
+
+
+async def test_text_that_is_edited_away_while_it_is_embedded_is_paid_for_once(tmp_path: Path, workspace: Path) -> None:
+    """Branches that are switched while their texts are on the way come back, and are found by their hashes."""
+    async with staged(workspace, tmp_path / "state") as stage:
+        stage.write("memory/branch.md", "The heron of the first branch.\n")
+        await stage.embed()
+        stage.embedder.goes_on.clear()
+        stage.write("memory/branch.md", "The heron of the other branch.\n")
+        await stage.sync()
+        await eventually_async(lambda: stage.embedder.waiting)
+        stage.write("memory/branch.md", "The heron of the first branch.\n")
+        await stage.sync()
+        stage.embedder.goes_on.set()
+        await stage.embed()
+        embedded = list(stage.embedder.embedded)
+        stage.write("memory/branch.md", "The heron of the other branch.\n")
+        await stage.embed()
+        assert stage.embedder.embedded == embedded
+        assert len(embedded) == len(set(embedded))
+
+
+async def test_text_that_is_purged_while_it_is_embedded_leaves_no_vector(tmp_path: Path, workspace: Path) -> None:
+    slow = SlowToEnd()
+    async with staged(workspace, tmp_path / "state", embedder=slow) as stage:
+        stage.write("memory/kept.md", "The heron.\n")
+        await stage.embed()
+        kept = await raw(stage.database).read(lambda db: db.execute("SELECT count(*) FROM vectors").get)
+        slow.goes_on.clear()
+        stage.write("memory/secret.md", "The quetzal.\n")
+        await stage.sync()
+        await eventually_async(lambda: slow.waiting)
+        stage.write("memory/secret.md", "---\nmemory: false\n---\nThe quetzal.\n")
+        await stage.sync()
+        slow.may_end.set()
+        slow.goes_on.set()
+        await stage.embed()
+        rows = await raw(stage.database).read(lambda db: db.execute("SELECT count(*) FROM vectors").get)
+        assert rows == kept > 0

@@ -5,7 +5,7 @@ import os
 import random
 import shutil
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,8 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.syncplan import RACY_WINDOW_NS, Grace
 from memoryd.domain.text.entries import ChunkEntry, ChunkSettings, each_entry
 from memoryd.files.octets import file_stat
-from memoryd.index.planning import Planned
+from memoryd.index.look import Look
+from memoryd.index.planning import Absent, Planned
 from memoryd.store.document_rows import touch_file
 from memoryd.wire import Event
 from tests.fakes import blow_up
@@ -501,4 +502,50 @@ async def test_note_that_comes_back_while_it_is_removed_costs_no_vector(
     note.unlink()
     await stage.embed()
     assert await stage.found("heron first branch") == ["memory/branch.md"]
+    assert len(stage.embedder.embedded) == embedded
+
+
+async def test_notes_written_while_they_are_judged_cost_no_vector(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A branch takes a while to be switched to: some of its notes come back only after the look that was for them."""
+    notes = {name: stage.write(f"memory/{name}.md", f"The {name} stays.\n") for name in ("early", "late")}
+    other = stage.write("memory/other.md", "The heron of the first branch.\n")
+    await stage.embed()
+    other.write_text("The heron of the other branch.\n")
+    await stage.embed()
+    embedded = len(stage.embedder.embedded)
+    planner = stage.indexer._looking._planner
+    plan, judge, look = planner.plan, planner.judge, planner.look
+    is_judging: list[bool] = []
+
+    def write(name: str) -> None:
+        notes[name].write_text(f"The {name} stays.\n")
+
+    def raced_plan(*given: Any, **options: Any) -> Planned:
+        planned = plan(*given, **options)
+        if planned.todo.remove and not is_judging:
+            write("early")
+        return planned
+
+    def raced_judge(paths: Sequence[RelativePath], *given: Any) -> Absent:
+        is_judging.extend([True] * len(paths))
+        return judge(paths, *given)
+
+    def raced_look(*given: Any) -> Look:
+        seen = look(*given)
+        if is_judging:
+            write("late")
+        return seen
+
+    monkeypatch.setattr(planner, "plan", raced_plan)
+    monkeypatch.setattr(planner, "judge", raced_judge)
+    monkeypatch.setattr(planner, "look", raced_look)
+    for note in notes.values():
+        note.unlink()
+    await stage.sync()
+    other.write_text("The heron of the first branch.\n")
+    await stage.embed()
+    assert is_judging
+    assert {"memory/early.md", "memory/late.md", "memory/other.md"} < stage.files
     assert len(stage.embedder.embedded) == embedded

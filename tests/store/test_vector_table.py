@@ -202,6 +202,28 @@ class TestVectors:
         assert (await database.documents.counts()).vectors == 0
         assert await database.vectors.rejected("space-1") == []
 
+    async def test_vector_of_a_text_that_was_edited_away_is_kept_for_its_return(
+        self, database: Database, space: int
+    ) -> None:
+        mark = database.vectors.purge_mark
+        items = await database.vectors.pending(space, 1000)
+        await database.documents.remove([A])
+        given = [(item.hash, vector_for(item.hash)) for item in items]
+        await database.vectors.put(space, given, [], 1.0, purge_mark=mark)
+        await put_note(database, A, note("rent", "boiler"))
+        assert await database.vectors.count_pending(space) == 0
+
+    async def test_vector_of_what_may_be_purged_is_not_kept_for_its_return(
+        self, database: Database, space: int
+    ) -> None:
+        mark = database.vectors.purge_mark
+        items = await database.vectors.pending(space, 1000)
+        await put_note(database, A, note("attic"))
+        await database.documents.drop_remains()
+        given = [(item.hash, vector_for(item.hash)) for item in items]
+        await database.vectors.put(space, given, [], 1.0, purge_mark=mark)
+        assert (await database.documents.counts()).vectors == 0
+
     async def test_rejected_passage_is_told_with_its_place_and_reason(self, database: Database, space: int) -> None:
         (item,) = await database.vectors.pending(space, 1)
         await database.vectors.put(space, (), [(item.hash, "too long")], 1.0)
