@@ -91,7 +91,7 @@ class Purger:
         """
         # the disk is not asked again what is there: what comes back from here on is read by the next round
         moved = await in_thread(self._executor, lambda: [path for path in indexed if self._may_be_moved_away(path)])
-        private = (hidden & set(indexed)).union(moved)
+        private = {*moved, *(path for path in indexed if path in hidden)}
         gone = [path for path in indexed if path not in private]
         await self._database.documents.remove(gone, purged=list(private))
         self._owes_purge = self._owes_purge or bool(private)

@@ -10,6 +10,7 @@ from memoryd.domain.memories.retained import RetainedLine, parse_line
 from memoryd.domain.text.entries import chunk_hash
 from memoryd.errors import DamagedDatabase
 from memoryd.store.file_header import version_of
+from memoryd.store.one_moment import at_one_moment
 
 APPLICATION_ID = 0x6D656D64
 """`memd`, in the SQLite header of every database of ours."""
@@ -85,7 +86,7 @@ def problems(connection: apsw.Connection) -> list[str]:
     """Return what is wrong inside the file: broken pages, or rows that lack their counterpart."""
     found: list[str] = []
     # one moment of the file for all checks: what is committed meanwhile would look like loss
-    with connection:
+    with at_one_moment(connection):
         # FTS5 keeps what an earlier question read of its structure, and quick_check would hold newer pages against
         # that; a cursor has it read anew
         connection.execute("SELECT rowid FROM chunk_words LIMIT 1").fetchall()

@@ -10,6 +10,7 @@ import apsw
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import EntityPage
 from memoryd.domain.memories.identity import MemoryId
+from memoryd.store.one_moment import at_one_moment
 
 
 class FileVersion(NamedTuple):
@@ -97,7 +98,7 @@ def put_memories(db: apsw.Connection, file: int, memories: int, page: EntityPage
 def memory_files(db: apsw.Connection, known: Collection[FileVersion]) -> MemoryFiles:
     """Return all files that state memories, with the lines of those whose version is not among the `known`."""
     # one moment of the index: lines of another version would be told of this one
-    with db:
+    with at_one_moment(db):
         versions = tuple(FileVersion._make(row) for row in db.execute(_VERSIONS))
         lines = {one.id: _lines(db, one.id) for one in versions if one not in known}
         pages = tuple(EntityPage(path, name, tuple(json.loads(names))) for path, name, names in db.execute(_PAGES))

@@ -552,8 +552,17 @@ def test_f056_damaged_index_is_set_aside_and_rebuilt(stopped: Stage, harm: Calla
     harm(index)
     stopped.daemon.start()
     eventually(lambda: stopped.finds("alder"))
+    # harm to what no question reads is found by the check that follows the start
+    eventually(lambda: _is_whole(index), step=0.2)
     stopped.converges()
     eventually(lambda: not _set_aside(stopped))
+
+
+def _is_whole(index: Path) -> bool:
+    with contextlib.suppress(check.ViolationError, apsw.Error, OSError):
+        check.check_inside(index)
+        return True
+    return False
 
 
 @pytest.mark.sweep
