@@ -1,11 +1,13 @@
 """Hits and recalled items as pieces of an answer: data with its place, its day and its standing."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 from memoryd.domain.citations import parse
 from memoryd.domain.conversation_paths import is_conversation
 from memoryd.mcp.tool_answers import Corpus, FoundText
 from memoryd.mcp.tool_text import shown
+from memoryd.replies.memories import MemoryDocumentReply, MemorySearchReply
 from memoryd.replies.recall import RecallItemReply, RecallReply
 from memoryd.replies.search import HitReply, SearchHealth, SearchReply
 
@@ -20,6 +22,35 @@ def found_in_notes(reply: SearchReply) -> list[FoundText]:
 def found_in_memories(reply: RecallReply, *, memories_only: bool) -> list[FoundText]:
     """Return what was recalled, or of it the memories."""
     return [_item(item) for item in reply["results"] if item["is"] == "memory" or not memories_only]
+
+
+def found_documents(reply: MemorySearchReply) -> list[FoundText]:
+    """Return the memories that were found."""
+    return [document_told(one) for one in reply["memories"]]
+
+
+def document_told(document: MemoryDocumentReply) -> FoundText:
+    """Return a memory as a piece of an answer."""
+    text, flags = shown(document["text"])
+    cited = parse(document["citation"])
+    return FoundText(
+        text=text,
+        corpus="memories",
+        citation=document["citation"],
+        path=cited.path,
+        start_line=cited.start_line,
+        end_line=cited.end_line,
+        id=document["id"],
+        kind=document["kind"],
+        day=datetime.fromtimestamp(document["created_at"], UTC).astimezone().date().isoformat(),
+        about=document["entities"] or None,
+        tier=document["tier"],
+        pinned=document["pinned"] or None,
+        scope=document["scope"],
+        superseded=True if document["superseded_by"] else None,
+        score=None if document["score"] is None else round(document["score"], 3),
+        flags=flags,
+    )
 
 
 def missing_of(health: SearchHealth) -> Iterator[str]:

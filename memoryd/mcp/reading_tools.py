@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from memoryd.domain.citations import Citation, conversation_cited, parse
 from memoryd.domain.text.tokens import estimate
 from memoryd.errors import InvalidRequest
-from memoryd.mcp.found_texts import found_in_memories, found_in_notes, missing_of
+from memoryd.mcp.found_texts import document_told, found_documents, found_in_memories, found_in_notes, missing_of
 from memoryd.mcp.token_bound import beginning, bounded
 from memoryd.mcp.tool_answers import FoundText, FoundTexts, ProposalText, ProposalTexts, ReadText
 from memoryd.mcp.tool_arguments import GetArguments, NoArguments, RecallArguments, SearchArguments
 from memoryd.mcp.tool_caller import ToolCaller
 from memoryd.mcp.tool_text import json_of, piece_told, shown, text_cost
+from memoryd.replies.memories import MemorySearchReply
 from memoryd.replies.recall import RecallReply
 from memoryd.replies.reflect import ProposalReply
 from memoryd.replies.search import SearchReply
@@ -19,9 +20,14 @@ from memoryd.wire import POSITION_MAX
 PROPOSALS_SHOWN = 20
 _SOURCES = {"all": None, "notes": ["memory"], "sessions": ["sessions"]}
 _REASON_CHARS = 300
+_SOURCES_SHOWN = 5
 _HEAD = 60
 """Tokens of the line above the text of a document."""
 _BY_WORTH = ("answerable", "weak", "none")
+
+
+Verdictful = SearchReply | RecallReply | MemorySearchReply
+"""What has a verdict, a reason and a state of health."""
 
 
 async def memory_search(arguments: SearchArguments, caller: ToolCaller) -> FoundTexts:
@@ -29,16 +35,14 @@ async def memory_search(arguments: SearchArguments, caller: ToolCaller) -> Found
     if arguments.corpus == "memories":
         if arguments.path is not None:
             raise InvalidRequest("memories have no path", hint="leave out path, or ask corpus notes")
-        return _recalled(await _memories(arguments, caller), caller.max_tokens, memories_only=True)
+        memories, reply = await _memories(arguments, caller)
+        return _told(memories, [reply], caller.max_tokens)
     searched = await _searched(arguments, caller)
     if arguments.corpus != "all" or arguments.path is not None:
         return _told(found_in_notes(searched), [searched], caller.max_tokens)
-    recalled = await _memories(arguments, caller)
-    return _told(
-        _merged(found_in_memories(recalled, memories_only=True), found_in_notes(searched), arguments),
-        [recalled, searched],
-        caller.max_tokens,
-    )
+    memories, reply = await _memories(arguments, caller)
+    merged = _merged(memories, found_in_notes(searched), arguments.max_results)
+    return _told(merged, [reply, searched], caller.max_tokens)
 
 
 async def recall(arguments: RecallArguments, caller: ToolCaller) -> FoundTexts:
@@ -59,7 +63,7 @@ async def recall(arguments: RecallArguments, caller: ToolCaller) -> FoundTexts:
         )
     )
     limit = caller.max_tokens if arguments.budget is None else min(caller.max_tokens, arguments.budget)
-    return _recalled(reply, limit, memories_only=False)
+    return _told(found_in_memories(reply, memories_only=False), [reply], limit)
 
 
 async def memory_get(arguments: GetArguments, caller: ToolCaller) -> ReadText:
@@ -67,7 +71,7 @@ async def memory_get(arguments: GetArguments, caller: ToolCaller) -> ReadText:
     if (arguments.path is None) == (arguments.id is None):
         raise InvalidRequest("give a path or an id", hint='such as {"path": "MEMORY.md", "from": 1, "lines": 40}')
     if arguments.path is None:
-        raise InvalidRequest("memories cannot be read by id yet")
+        return await _memory(arguments.id or "", caller)
     if conversation_cited(arguments.path) is not None:
         return await _conversation(arguments.path, caller)
     return await _document(_cited(arguments.path), arguments, caller)
@@ -99,8 +103,16 @@ async def _searched(arguments: SearchArguments, caller: ToolCaller) -> SearchRep
     )
 
 
-async def _memories(arguments: SearchArguments, caller: ToolCaller) -> RecallReply:
-    return await caller.ask(
+async def _memories(arguments: SearchArguments, caller: ToolCaller) -> tuple[list[FoundText], Verdictful]:
+    """Return the memories that answer; of some days by way of recall, which alone knows when something happened."""
+    if arguments.since is None and arguments.until is None:
+        found = await caller.ask(
+            lambda memory: memory.search_memories(
+                arguments.query, top_k=arguments.max_results, agent=caller.agent, session_key=caller.session_key
+            )
+        )
+        return found_documents(found), found
+    recalled = await caller.ask(
         lambda memory: memory.recall(
             arguments.query,
             k=arguments.max_results,
@@ -110,22 +122,17 @@ async def _memories(arguments: SearchArguments, caller: ToolCaller) -> RecallRep
             session_key=caller.session_key,
         )
     )
+    return found_in_memories(recalled, memories_only=True), recalled
 
 
-def _recalled(reply: RecallReply, limit: int, *, memories_only: bool) -> FoundTexts:
-    return _told(found_in_memories(reply, memories_only=memories_only), [reply], limit)
-
-
-def _merged(memories: list[FoundText], notes: list[FoundText], arguments: SearchArguments) -> list[FoundText]:
+def _merged(memories: list[FoundText], notes: list[FoundText], most: int | None) -> list[FoundText]:
     """Return memories and the notes that are not their lines, what answers best first."""
     stated = {(one.path, one.start_line) for one in memories}
     rest = [one for one in notes if (one.path, one.start_line) not in stated]
-    order = {worth: place for place, worth in enumerate(_BY_WORTH)}
-    merged = sorted([*memories, *rest], key=lambda one: (order.get(one.verdict or "", 1), -(one.score or 0)))
-    return merged[: arguments.max_results]
+    return sorted([*memories, *rest], key=lambda one: -(one.score or 0))[:most]
 
 
-def _told(found: list[FoundText], replies: Sequence[SearchReply | RecallReply], limit: int) -> FoundTexts:
+def _told(found: list[FoundText], replies: Sequence[Verdictful], limit: int) -> FoundTexts:
     reasons = [reply["reason"] for reply in replies if reply["reason"]]
     missing = dict.fromkeys(part for reply in replies for part in missing_of(reply["health"]))
     frame = FoundTexts(
@@ -176,6 +183,18 @@ async def _document(cited: Citation, arguments: GetArguments, caller: ToolCaller
         flags=list(reply["flags"]) or None,
     )
     return _shown(_within(answer, caller.max_tokens, reply["column"]))
+
+
+async def _memory(memory_id: str, caller: ToolCaller) -> ReadText:
+    reply = await caller.ask(
+        lambda memory: memory.get_memory(memory_id, session_key=caller.session_key, agent=caller.agent)
+    )
+    found = reply["memory"]
+    told = document_told(found)
+    abstract, _ = shown(found["abstract_text"])
+    lead = told.model_copy(update={"text": abstract[:_REASON_CHARS]})
+    answer = ReadText(text=found["text"], memory=lead, sources=found["sources"][:_SOURCES_SHOWN])
+    return _shown(_within(answer, caller.max_tokens, 1))
 
 
 async def _conversation(citation: str, caller: ToolCaller) -> ReadText:

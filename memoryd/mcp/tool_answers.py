@@ -112,7 +112,9 @@ class ReadText(ToolContent):
     sha256: str | None = None
     """Of the whole document."""
     memory: FoundText | None = None
-    """The memory that was asked for."""
+    """The memory that was asked for, by its abstract."""
+    sources: list[str] | None = None
+    """The lines that state it, the newest first."""
     flags: list[str] | None = None
     """What to beware of, such as invisible-characters."""
 

@@ -94,6 +94,7 @@ def _read(answer: ReadText) -> Iterator[str]:
     if answer.memory is not None:
         yield answer.notice
         yield _head(answer.memory)
+        yield one_line("stated by " + ", ".join(answer.sources or ["nothing"]))
     else:
         first, count = answer.from_line or 1, answer.lines or 0
         of = f" of {answer.total_lines}" if answer.total_lines is not None else ""

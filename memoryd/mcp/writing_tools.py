@@ -2,12 +2,84 @@
 
 from memoryd.errors import InvalidRequest
 from memoryd.mcp.tool_answers import WrittenAnswer
-from memoryd.mcp.tool_arguments import CoreAddArguments, CoreEditArguments
+from memoryd.mcp.tool_arguments import AddArguments, CoreAddArguments, CoreEditArguments, MemoryArguments
 from memoryd.mcp.tool_caller import ToolCaller
 from memoryd.replies.core import CoreEditReply
+from memoryd.replies.memories import MemoryDocumentReply
 
 _NEEDS = {"append": (), "insert": ("after",), "replace": ("old",)}
 """What an edit needs beside its text."""
+
+
+async def memory_add(arguments: AddArguments, caller: ToolCaller) -> WrittenAnswer:
+    """State a memory in today's log."""
+    reply = await caller.write(
+        lambda memory: memory.add_memory(
+            arguments.text,
+            kind=arguments.kind,
+            importance=arguments.importance,
+            scope=arguments.scope,
+            tags=arguments.tags,
+            pinned=arguments.pinned,
+            session_key=caller.session_key,
+            agent=caller.agent,
+        )
+    )
+    done = "remembered" if reply["created"] else "known already"
+    changes = [] if reply["change"] is None else [reply["change"]]
+    return _of_memory(done, reply["memory"], changes, notes=reply["notes"], created=reply["created"])
+
+
+async def memory_pin(arguments: MemoryArguments, caller: ToolCaller) -> WrittenAnswer:
+    """Pin a memory."""
+    reply = await caller.write(
+        lambda memory: memory.pin_memory(arguments.id, session_key=caller.session_key, agent=caller.agent)
+    )
+    return _of_memory("pinned" if reply["changed"] else "it is pinned already", reply["memory"], reply["changes"])
+
+
+async def memory_unpin(arguments: MemoryArguments, caller: ToolCaller) -> WrittenAnswer:
+    """Take the pin of a memory away."""
+    reply = await caller.write(
+        lambda memory: memory.unpin_memory(arguments.id, session_key=caller.session_key, agent=caller.agent)
+    )
+    return _of_memory("unpinned" if reply["changed"] else "it is not pinned", reply["memory"], reply["changes"])
+
+
+async def memory_delete(arguments: MemoryArguments, caller: ToolCaller) -> WrittenAnswer:
+    """Take the lines of a memory out."""
+    reply = await caller.write(
+        lambda memory: memory.delete_memory(arguments.id, session_key=caller.session_key, agent=caller.agent)
+    )
+    changes = reply["changes"]
+    undo = f"memoryctl undo --run {reply['run']}" if reply["run"] else _undo(changes)
+    return WrittenAnswer(
+        done="deleted", id=reply["id"], changes=changes or None, undo=undo, notes=reply["lines"] or None
+    )
+
+
+def _of_memory(
+    done: str,
+    memory: MemoryDocumentReply,
+    changes: list[int],
+    *,
+    notes: list[str] | None = None,
+    created: bool | None = None,
+) -> WrittenAnswer:
+    return WrittenAnswer(
+        done=done,
+        id=memory["id"],
+        citation=memory["citation"],
+        created=created,
+        changes=changes or None,
+        undo=_undo(changes),
+        notes=notes or None,
+    )
+
+
+def _undo(changes: list[int]) -> str | None:
+    """Return the commands that take changes back, the last one first."""
+    return " && ".join(f"memoryctl undo {change}" for change in reversed(changes)) or None
 
 
 async def core_add(arguments: CoreAddArguments, caller: ToolCaller) -> WrittenAnswer:
@@ -41,11 +113,11 @@ def _check(arguments: CoreEditArguments) -> None:
 
 
 def _edited(reply: CoreEditReply) -> WrittenAnswer:
-    change = reply["change"]
+    changes = [] if reply["change"] is None else [reply["change"]]
     return WrittenAnswer(
         done="written" if reply["changed"] else "nothing to write, it reads so already",
         path=reply["path"],
-        changes=None if change is None else [change],
-        undo=None if change is None else f"memoryctl undo {change}",
+        changes=changes or None,
+        undo=_undo(changes),
         notes=reply["notes"] or None,
     )

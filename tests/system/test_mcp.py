@@ -12,8 +12,9 @@ from memoryd.domain.text.tokens import estimate
 from tests.daemon import RunningDaemon, write_config, write_workspace
 from tests.mcp_program import DrivenByProtocol, McpProgram, driven, text_of
 
-ADDING = {"core_edit"}
 READING = {"memory_search", "memory_get", "recall", "reflect_proposals"}
+ADDING = {"memory_add", "memory_pin", "core_edit"}
+ALL = READING | ADDING | {"memory_unpin", "memory_delete"}
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +66,9 @@ def test_search_answers_from_each_corpus_with_its_place(asked: DrivenByProtocol)
     notes = asked.answer("memory_search", query="which machine runs the gateway", corpus="notes")
     assert notes["results"][0]["citation"] == "MEMORY.md#L1-L3"
     [memory] = asked.answer("memory_search", query="where does Peter live", corpus="memories")["results"]
-    assert (memory["corpus"], memory["state"], memory["about"]) == ("memories", "verified", ["Peter"])
+    assert (memory["corpus"], memory["about"], memory["end_line"]) == ("memories", ["Peter"], memory["start_line"])
+    [memory] = asked.answer("memory_search", query="where does Peter live", corpus="memories", since="7d")["results"]
+    assert (memory["corpus"], memory["state"]) == ("memories", "verified")
     sessions = asked.answer("memory_search", query="colour of the bicycle", corpus="sessions")
     assert {one["corpus"] for one in sessions["results"]} == {"sessions"}
     everywhere = asked.answer("memory_search", query="Vienna")
@@ -162,6 +165,44 @@ def test_core_file_is_edited_and_each_edit_undone(mcp_daemon: RunningDaemon, wri
         undone = mcp_daemon.client().undo(change)["undone"][0]["change"]
         assert undone["by"] == "core"
     assert core.read_bytes() == before
+
+
+def test_memory_is_added_pinned_read_unpinned_and_deleted(mcp_daemon: RunningDaemon, writing: DrivenByProtocol) -> None:
+    assert writing.tools().keys() == ALL
+    before = files_of(mcp_daemon)
+    added = writing.answer("memory_add", text="The boiler is serviced by Henrik Solbu.", kind="fact", tags=["house"])
+    assert added["created"]
+    again = writing.answer("memory_add", text="The boiler is serviced by Henrik Solbu.", kind="fact", tags=["house"])
+    assert (again["created"], again["id"]) == (False, added["id"])
+    pinned = writing.answer("memory_pin", id=added["id"])
+    assert writing.answer("memory_pin", id=added["id"])["done"] == "it is pinned already"
+    read = writing.answer("memory_get", id=added["id"][:8])
+    assert read["text"] == "The boiler is serviced by Henrik Solbu."
+    assert (read["memory"]["pinned"], read["memory"]["id"]) == (True, added["id"])
+    unpinned = writing.answer("memory_unpin", id=added["id"])
+    deleted = writing.answer("memory_delete", id=added["id"])
+    assert writing.call("memory_get", id=added["id"]).is_error
+    assert writing.call("memory_delete", id=added["id"]).is_error
+    for change in (*deleted["changes"], *unpinned["changes"], *pinned["changes"], *added["changes"]):
+        mcp_daemon.client().undo(change)
+    assert files_of(mcp_daemon) == before
+
+
+def test_hints_of_tools_that_write_are_true(writing: DrivenByProtocol) -> None:
+    found = {name: hints(tool) for name, tool in writing.tools().items() if name not in READING}
+    assert found == {
+        "memory_add": (False, False, False),
+        "memory_pin": (False, False, True),
+        "memory_unpin": (False, True, True),
+        "memory_delete": (False, True, True),
+        "core_edit": (False, True, False),
+    }
+
+
+def files_of(daemon: RunningDaemon) -> dict[str, bytes]:
+    """Return what stands in the workspace."""
+    found = (path for path in daemon.workspace.rglob("*") if path.is_file())
+    return {str(path.relative_to(daemon.workspace)): path.read_bytes() for path in found}
 
 
 def test_where_only_adding_is_allowed_nothing_is_replaced(mcp_daemon: RunningDaemon) -> None:
