@@ -13,7 +13,9 @@ MemorydError                 internal             500     1  `.hint` says what t
 │   ├── NotFound             not_found            404     3  no such document
 │   ├── UnknownAgent         unknown_agent        404        no such agent
 │   ├── Disabled             disabled             409        what is asked for is off for this agent
-│   └── Denied               denied               403        the access rules do not let this session ask
+│   ├── Denied               denied               403        the access rules do not let this session ask
+│   ├── Unauthorized         unauthorized         401        the loopback port knows no such token
+│   └── TooManyTries         too_many_tries       429        nor any of those before it
 ├── NotNow                   unavailable          503        true later
 │   ├── ShuttingDown         shutting_down                   the daemon is stopping
 │   └── DeadlineExceeded     timeout              504        no answer in the time allowed
@@ -137,6 +139,20 @@ class Denied(RequestError):
     http_status = 403
 
 
+class Unauthorized(RequestError):
+    """The token is missing or wrong."""
+
+    code = ErrorCode.UNAUTHORIZED
+    http_status = 401
+
+
+class TooManyTries(RequestError):
+    """Many wrong tokens came shortly before this one."""
+
+    code = ErrorCode.TOO_MANY_TRIES
+    http_status = 429
+
+
 class NotNow(MemorydError):
     """The same request may succeed later."""
 
@@ -237,7 +253,8 @@ class WorkerDied(EmbeddingError):
     """The embedding child ended while it worked on the batch."""
 
 
-TOLD = (InvalidRequest, TooLarge, NotFound, UnknownAgent, Disabled, Denied, NotNow, ShuttingDown, DeadlineExceeded)
+_REFUSED = (InvalidRequest, TooLarge, NotFound, UnknownAgent, Disabled, Denied, Unauthorized, TooManyTries)
+TOLD = (*_REFUSED, NotNow, ShuttingDown, DeadlineExceeded)
 
 
 def error_of(code: ErrorCode, message: str, *, hint: str = "") -> MemorydError:

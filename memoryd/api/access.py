@@ -45,7 +45,8 @@ class Gate:
         self._rules = rules
         self._agents = list(agents)
         self._default = default
-        self._bindings = {sockets.OWNER: OWNER, **bindings}
+        # who has the token of the port is the owner
+        self._bindings = {sockets.OWNER: OWNER, sockets.PORT: OWNER, **bindings}
 
     @classmethod
     def of(cls, agents: Sequence[Agent]) -> "Gate":

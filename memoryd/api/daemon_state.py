@@ -14,6 +14,18 @@ class ConnectionCounts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PortState:
+    """The loopback port at one moment; `trouble`: why it is not open as it should be; `refused` counts by reason."""
+
+    address: str
+    token_file: Path
+    is_open: bool
+    trouble: str
+    connections: int
+    refused: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DaemonState:
     """The process at one moment; `connections` is None before it listens."""
 
@@ -27,3 +39,5 @@ class DaemonState:
     connections: ConnectionCounts | None
     unreachable: Mapping[str, str]
     """Socket name → why its path does not lead to this daemon."""
+    port: PortState | None
+    """None where it is off."""

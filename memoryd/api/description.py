@@ -11,9 +11,11 @@ from memoryd.api.models import ErrorReply
 
 _ALWAYS: Final = {
     400: "The request is malformed or a value is out of range",
+    401: "On the loopback port: the token is missing or wrong",
     404: "No such document or agent",
     408: "The request did not come in time",
     413: "The request is too large",
+    429: "On the loopback port: too many wrong tokens",
     431: "The request's header is too large",
     500: "An unexpected error",
     503: "Not now: stopping, busy or out of space",

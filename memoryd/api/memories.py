@@ -27,6 +27,7 @@ from memoryd.api.memory_models import (
 from memoryd.api.recall import health_reply
 from memoryd.api.retain import kind_of
 from memoryd.domain.memories.documents import DocumentFilters, MemoryDocument, days_of
+from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.recall_filters import kinds_named
 from memoryd.domain.memories.tiers import RelevanceTerms, Tier
 from memoryd.errors import InvalidRequest
@@ -61,11 +62,8 @@ async def listing(
     offset: ListOffset = 0,
 ) -> MemoryListReply:
     """List memories within reach, the newest first."""
-    kinds = kinds_named(kind) if kind else None
-    if kind and kinds is None:
-        raise InvalidRequest(f"there is no kind {kind!r}", hint="world, experience, opinion, observation, fact, …")
     filters = DocumentFilters(
-        scope=scope, kinds=kinds, tier=tier, pinned=pinned, tag=tag, query=query, limit=limit, offset=offset
+        scope=scope, kinds=kinds_of(kind), tier=tier, pinned=pinned, tag=tag, query=query, limit=limit, offset=offset
     )
     page = await memories.retained(admitted).documents.listing(filters, admitted)
     return MemoryListReply(memories=[document_reply(one) for one in page.documents], total=page.total)
@@ -182,6 +180,14 @@ async def importance(
     """Write how important a memory is."""
     admitted = caller.admit(request.agent, request.session_key)
     return _edited(await memories.retained(admitted).documents.set_importance(memory, request.importance, admitted))
+
+
+def kinds_of(name: str) -> frozenset[Kind] | None:
+    """Return the kinds that a network or kind names, None for no name; raises InvalidRequest for one that is none."""
+    kinds = kinds_named(name) if name else None
+    if name and kinds is None:
+        raise InvalidRequest(f"there is no kind {name!r}", hint="world, experience, opinion, observation, fact, …")
+    return kinds
 
 
 def document_reply(one: MemoryDocument) -> MemoryDocumentReply:

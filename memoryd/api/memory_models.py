@@ -99,7 +99,7 @@ class MemoryStatsReply(Reply):
 
 
 class RelevanceTermsReply(Reply):
-    """Every term of the relevance of a memory: recency and frequency, each 0 to 1, importance, and what its tier grants."""
+    """Every term of the relevance of a memory: recency and frequency, each 0 to 1, importance, what its tier grants."""
 
     model_config = SNAKE
 

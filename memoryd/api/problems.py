@@ -15,7 +15,16 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from memoryd.errors import DeadlineExceeded, Denied, InvalidRequest, MemorydError, NotFound, SlowRequest, TooLarge
+from memoryd.errors import (
+    DeadlineExceeded,
+    Denied,
+    InvalidRequest,
+    MemorydError,
+    NotFound,
+    SlowRequest,
+    TooLarge,
+    Unauthorized,
+)
 from memoryd.wire import API, ErrorCode
 
 log = structlog.get_logger(__name__)
@@ -51,7 +60,9 @@ def problem_of(error: Exception) -> Problem:
     """Return the reply for `error`; anything but our own errors and the framework's is `internal` and says no more."""
     match error:
         case MemorydError():
-            return Problem(error.code, error.http_status, str(error), error.hint)
+            # RFC 9110, section 15.5.2: who is not let in is told by what they might be
+            headers = {"WWW-Authenticate": "Bearer"} if isinstance(error, Unauthorized) else {}
+            return Problem(error.code, error.http_status, str(error), error.hint, headers)
         case RequestValidationError() | ValidationError():
             return problem_of(InvalidRequest(_describe(error.errors()), hint=_FIELDS_HINT))
         case HTTPException():

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from enum import StrEnum
 from typing import Final
 
 from fastapi import Depends, FastAPI, Request
@@ -25,6 +26,7 @@ from memoryd.api import (
     files,
     forget,
     memories,
+    memory_docs,
     opinions,
     problems,
     qa,
@@ -40,10 +42,22 @@ from memoryd.api import (
 from memoryd.api.dependencies import AllServices, Services
 from memoryd.api.http.connection import peer_of
 from memoryd.api.http.decoded import DecodedRoute
+from memoryd.api.http.sockets import PORT
 from memoryd.domain.access import Who
+from memoryd.errors import Denied, NotFound
 from memoryd.wire import API
 
 Handler = Callable[..., Coroutine[object, object, object]]
+
+
+class Served(StrEnum):
+    """On which transport a call is answered."""
+
+    EVERYWHERE = "everywhere"
+    SOCKET = "socket"
+    """On Unix sockets alone: what nobody can take back, a token that got lost does not do."""
+    PORT = "port"
+    """On the loopback port alone: paths that another program has, for its clients."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +76,7 @@ class Row:
     replies: type[Response] | None = None
     deadline: timedelta | None = None
     is_described: bool = True
+    served: Served = Served.EVERYWHERE
 
 
 LONGEST_WAIT: Final = timedelta(hours=1, minutes=1)
@@ -88,6 +103,7 @@ TABLE: Final = (
         sessions.forget,
         "Take a conversation out of everything",
         deadline=FORGETTING,
+        served=Served.SOCKET,
     ),
     Row("POST", f"{API}/sessions/remember", Who.SESSION, sessions.remember, "Do not remember a conversation"),
     Row("POST", f"{API}/qa/turns", Who.SESSION, qa.add, "Store a turn of a conversation"),
@@ -111,7 +127,15 @@ TABLE: Final = (
     Row("POST", f"{API}/memories/{{memory}}/pin", Who.SESSION, memories.pin, "Pin a memory"),
     Row("POST", f"{API}/memories/{{memory}}/unpin", Who.SESSION, memories.unpin, "Take the pin of a memory away"),
     Row("POST", f"{API}/memories/{{memory}}/importance", Who.SESSION, memories.importance, "Say how important it is"),
-    Row("POST", f"{API}/forget", Who.OWNER, forget.forget, "Take a memory out of everything", deadline=FORGETTING),
+    Row(
+        "POST",
+        f"{API}/forget",
+        Who.OWNER,
+        forget.forget,
+        "Take a memory out of everything",
+        deadline=FORGETTING,
+        served=Served.SOCKET,
+    ),
     Row("GET", f"{API}/verify", Who.SESSION, forget.verify, "Tell whether a citation still stands"),
     Row("GET", f"{API}/opinions", Who.SESSION, opinions.listing, "List opinions with their confidence"),
     Row("GET", f"{API}/opinions/{{opinion}}", Who.SESSION, opinions.why, "Say why an opinion is held"),
@@ -136,6 +160,19 @@ TABLE: Final = (
     Row("POST", f"{API}/proposals/{{proposal}}/reject", Who.OWNER, reflect.reject, "Take a proposal out of the queue"),
     Row("POST", f"{API}/sync", Who.AGENT, sync.sync, "Scan now, and wait for it", deadline=LONGEST_WAIT),
     Row("POST", f"{API}/reindex", Who.OWNER, sync.reindex, "Read or embed everything again", status=202),
+    # as rsclaw has them, for programs that were written for it
+    *(
+        Row(method, f"/api/v1/memory/{path}", Who.OWNER, handler, summary, served=Served.PORT)
+        for method, path, handler, summary in (
+            ("GET", "stats", memories.stats, "Count memories, for clients of rsclaw"),
+            ("GET", "docs", memory_docs.listing, "List or find memories, for clients of rsclaw"),
+            ("GET", "docs/{memory}", memory_docs.get, "Tell a memory, for clients of rsclaw"),
+            ("POST", "{memory}/pin", memory_docs.pin, "Pin a memory, for clients of rsclaw"),
+            ("POST", "{memory}/unpin", memory_docs.unpin, "Take a pin away, for clients of rsclaw"),
+            ("POST", "{memory}/importance", memory_docs.importance, "Weigh a memory, for clients of rsclaw"),
+            ("DELETE", "{memory}", memory_docs.delete, "Take a memory out, for clients of rsclaw"),
+        )
+    ),
 )
 
 
@@ -163,12 +200,15 @@ def application(services: Services | None = None, table: Sequence[Row] = TABLE) 
 def install(app: FastAPI, table: Sequence[Row]) -> None:
     """Serve a table behind the gate, and nothing beside it; raises ValueError for an app that has other routes."""
     register_url_convertor("anyPath", _AnyPath())
-    rows = {(row.method, row.path): row.who for row in table}
+    rows = {(row.method, row.path): row for row in table}
 
     async def guard(request: Request, services: AllServices) -> None:
         # looked up by what is served, so that a route that was added behind our back is for nobody
-        who = rows.get((request.method, request.scope["route"].path_format))
-        services.gate.admit_call(peer_of(request.scope).socket, who)
+        row = rows.get((request.method, request.scope["route"].path_format))
+        socket = peer_of(request.scope).socket
+        services.gate.admit_call(socket, None if row is None else row.who)
+        if row is not None:
+            _check_served(row.served, is_port=socket == PORT)
 
     app.router.dependencies.append(Depends(guard))
     app.router.route_class = DecodedRoute
@@ -188,6 +228,14 @@ def install(app: FastAPI, table: Sequence[Row]) -> None:
         calls = {(it, route.path_format) for it in route.methods or ()} if isinstance(route, APIRoute) else None
         if calls is None or not calls <= rows.keys():
             raise ValueError(f"the app answers what does not stand in the table: {route}")
+
+
+def _check_served(served: Served, *, is_port: bool) -> None:
+    """Raise Denied or NotFound for a call that is not answered on this transport."""
+    if served is Served.SOCKET and is_port:
+        raise Denied("this call is answered on the owner's socket alone", hint="memoryctl asks there")
+    if served is Served.PORT and not is_port:
+        raise NotFound("this path is answered on the loopback port alone", hint="set http.enabled: true to open it")
 
 
 class _AnyPath(Convertor[str]):

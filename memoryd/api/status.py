@@ -7,7 +7,7 @@ from memoryd.agents.states import AgentState, LedgerState, RemoteState
 from memoryd.agents.status import MemoryStatus
 from memoryd.api.access import Caller
 from memoryd.api.conversation_models import conversations_reply
-from memoryd.api.daemon_state import DaemonState
+from memoryd.api.daemon_state import DaemonState, PortState
 from memoryd.api.dependencies import AllServices, Asking, Memories
 from memoryd.api.embedding_models import (
     EmbedderReply,
@@ -40,6 +40,7 @@ from memoryd.api.status_models import (
     ConfigReply,
     ConnectionsReply,
     DegradedReply,
+    PortReply,
     QmdCollectionReply,
     QmdReply,
     StatusReply,
@@ -80,7 +81,19 @@ def encoded(daemon: DaemonState, agents: list[MemoryStatus], caller: Caller) -> 
         config=ConfigReply(source=source, notices=list(daemon.config_notices) if is_owner else []),
         connections=ConnectionsReply(open=counts.open, refused=dict(counts.refused)) if counts and is_owner else None,
         unreachable=[UnreachableReply(socket=name, reason=why) for name, why in daemon.unreachable.items() if is_owner],
+        http=_port(daemon.port) if daemon.port and is_owner else None,
         agents=[_agent(agent) for agent in agents],
+    )
+
+
+def _port(state: PortState) -> PortReply:
+    return PortReply(
+        address=state.address,
+        open=state.is_open,
+        reason=state.trouble or None,
+        token_file=str(state.token_file),
+        connections=state.connections,
+        refused=dict(state.refused),
     )
 
 

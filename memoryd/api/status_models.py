@@ -185,6 +185,23 @@ class UnreachableReply(Reply):
     """Why its path does not lead here."""
 
 
+class PortReply(Reply):
+    """The loopback port."""
+
+    address: str
+    """Where it is, or is to be."""
+    open: bool
+    """Whether it is open."""
+    reason: str | None
+    """Why it is not open as it should be; null if it is."""
+    token_file: str
+    """The file that holds the token, absolute."""
+    connections: int
+    """How many connections are open now."""
+    refused: dict[str, int]
+    """How many requests were refused since the start of the daemon, by reason."""
+
+
 class StatusReply(Reply):
     """The daemon and its agents; what is told of connections and sockets is the owner's."""
 
@@ -204,5 +221,7 @@ class StatusReply(Reply):
     """The connections now; null on an agent's socket."""
     unreachable: list[UnreachableReply]
     """Sockets whose paths do not lead here; empty on an agent's socket."""
+    http: PortReply | None
+    """The loopback port; null where it is off, and on an agent's socket."""
     agents: list[AgentStatus]
     """The agents; on an agent's socket that one alone."""

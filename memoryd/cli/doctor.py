@@ -18,7 +18,7 @@ from memoryd.config.loading.load import load
 from memoryd.config.root import Config
 from memoryd.wire import Exit
 
-SECTIONS = ("notes", "memories", "embedder", "reranker", "llm", "qmd")
+SECTIONS = ("notes", "memories", "embedder", "reranker", "llm", "qmd", "http")
 """`memoryd.cli.doctor_<section>`; imported when asked for, since they reach what other commands do without."""
 MARKS = {
     "ok": ("green", "ok"),

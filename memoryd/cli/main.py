@@ -42,6 +42,7 @@ COMMANDS = (
     "mcp",
     "models",
     "qmd",
+    "http",
     "doctor",
     "version",
 )

@@ -99,6 +99,17 @@ def _daemon_rows(status: StatusReply) -> Iterator[StatusRow]:
         refused = [f"{count(number, 'time')}: {why}" for why, number in connections["refused"].items()]
         more = f"refused {'; '.join(refused)}" if refused else ""
         yield "connections", row_text(f"{connections['open']} open", more, style=warning(bool(refused)))
+    if port := status.get("http"):
+        yield (
+            "http",
+            row_text(
+                port["address"],
+                "" if port["open"] else "not open",
+                port["reason"] or "",
+                f"token in {port['tokenFile']}",
+                style=warning(bool(port["reason"])),
+            ),
+        )
     for notice in status["config"]["notices"]:
         yield "", row_text(notice, style="yellow")
 

@@ -102,6 +102,11 @@ def batch_jobs_dir() -> Path:
     return state_dir() / "batches"
 
 
+def http_token_file() -> Path:
+    """Tell where the token of the loopback port lies unless `http.tokenFile` names another file."""
+    return state_dir() / "http-token"
+
+
 def probe_dir() -> Path:
     """Tell where the watcher leaves a file now and then, to see whether events still come."""
     return state_dir() / "probe"

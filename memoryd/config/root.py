@@ -5,6 +5,7 @@ from pathlib import Path
 from pydantic import Field
 
 from memoryd.config.agents import DEFAULT_AGENT, AgentSection, AgentsSection, merged_search, overlay
+from memoryd.config.http import HttpSection
 from memoryd.config.limits import LimitsSection, LogSection
 from memoryd.config.memory import MemorySection
 from memoryd.config.paths import expand
@@ -19,6 +20,7 @@ class Config(SharedSection):
     memory: MemorySection = Field(default=MemorySection(), description="What holds for all agents.")
     agents: AgentsSection = Field(default=AgentsSection(), description="Whose memories there are.")
     models: ModelsSection = Field(default=ModelsSection(), description="Keys and addresses of providers of models.")
+    http: HttpSection = Field(default=HttpSection(), description="A port on loopback, off unless you want it.")
     limits: LimitsSection = Field(default=LimitsSection(), description="What the daemon refuses to exceed.")
     log: LogSection = Field(default=LogSection(), description="What the daemon tells.")
 

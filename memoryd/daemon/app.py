@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import structlog
+from fastapi import FastAPI
 
 from memoryd import __version__
 from memoryd.agents.events import EventBus
@@ -19,6 +20,7 @@ from memoryd.api.access import Gate, socket_name
 from memoryd.api.dependencies import Services
 from memoryd.api.http.connection import ConnectionLimits
 from memoryd.api.http.guard import Guard, GuardLimits
+from memoryd.api.http.loopback_port import LoopbackPort
 from memoryd.api.http.server import Server
 from memoryd.api.http.sockets import Listener, bind_listener, take_inherited
 from memoryd.api.routes import application, deadlines
@@ -29,6 +31,7 @@ from memoryd.daemon import collector
 from memoryd.daemon.clock import ClockWatch
 from memoryd.daemon.lock import DaemonLock, keep_held
 from memoryd.daemon.notify import Notifier
+from memoryd.daemon.port import loopback_port
 from memoryd.daemon.report import Reporter
 from memoryd.daemon.supervise import Supervisor
 from memoryd.errors import AlreadyRunning
@@ -48,6 +51,7 @@ class Daemon:
         self._notifier = notifier
         self._lock = lock
         self._successor: AlreadyRunning | None = None
+        self._port: LoopbackPort | None = None
         self._stop = asyncio.Event()
         self._supervisor = Supervisor()
         self._bus = EventBus()
@@ -93,13 +97,18 @@ class Daemon:
     def _listening(self, listen: Callable[[], Sequence[Listener]]) -> Iterator[Server]:
         with ExitStack() as listening:
             app, listeners = self._app(), listen()
+            limits = GuardLimits(body_bytes=self._loaded.config.limits.max_body_bytes, deadlines=deadlines())
+            self._port = loopback_port(self._loaded.config, app, limits)
             for listener in listeners:
                 # also where the server never runs, since a loop beside it failed at once
                 listening.callback(listener.close)
-            given = self._loaded.config.limits
-            limits = ConnectionLimits(total=given.max_connections, per_process=given.max_connections_per_process)
-            server = Server(app=app, listeners=listeners, limits=limits, on_stopping=self._bus.close)
-            self._reporter.server = server
+            server = Server(
+                app=Guard(app, limits),
+                listeners=listeners,
+                limits=self._connection_limits(),
+                on_stopping=self._bus.close,
+            )
+            self._reporter.server, self._reporter.port = server, self._port
             yield server
 
     @contextmanager
@@ -116,12 +125,17 @@ class Daemon:
         serving = group.create_task(server.run(), name="server")
         # a server that ends by itself ends the daemon
         serving.add_done_callback(lambda _task: self.stop())
+        beside: list[asyncio.Task[None]] = []
         try:
             await server.started.wait()
+            beside += [group.create_task(run(), name=name) for name, run in self._port_loops()]
             yield
         finally:
             server.stop()
-            await asyncio.wait([serving])
+            for task in beside:
+                # which lets the port end the requests in flight, as the sockets do meanwhile
+                task.cancel()
+            await asyncio.wait([serving, *beside])
 
     @contextmanager
     def _telling(self) -> Iterator[None]:
@@ -148,6 +162,11 @@ class Daemon:
         loops = [("reporter", self._memories.board.run), *self._workspaces.optional_loops()]
         return [(name, partial(self._supervisor.keep, name, run)) for name, run in loops]
 
+    def _port_loops(self) -> list[NamedLoop]:
+        """Name the loops of the loopback port, which are started again when they fail."""
+        loops = [] if self._port is None else [("http", self._port.run), ("http token", self._port.run_token)]
+        return [(name, partial(self._supervisor.keep, name, run)) for name, run in loops]
+
     async def _keep_lock(self) -> None:
         """Stop in order when another daemon holds the lock by now; two must not write one index for long."""
         try:
@@ -156,14 +175,17 @@ class Daemon:
             self._successor = exc
             self.stop()
 
-    def _app(self) -> Guard:
+    def _app(self) -> FastAPI:
         services = Services(
             gate=Gate.of(self._loaded.config.resolved_agents()),
             memories=self._memories,
             daemon=self._reporter.state,
         )
-        limits = GuardLimits(body_bytes=self._loaded.config.limits.max_body_bytes, deadlines=deadlines())
-        return Guard(application(services), limits)
+        return application(services)
+
+    def _connection_limits(self) -> ConnectionLimits:
+        given = self._loaded.config.limits
+        return ConnectionLimits(total=given.max_connections, per_process=given.max_connections_per_process)
 
 
 def listen(agents: Sequence[Agent]) -> list[Listener]:

@@ -10,6 +10,7 @@ from memoryd import __version__
 from memoryd.agents.degraded import Shortfall
 from memoryd.api.access import is_asked_on
 from memoryd.api.daemon_state import ConnectionCounts, DaemonState
+from memoryd.api.http.loopback_port import LoopbackPort
 from memoryd.api.http.server import Server
 from memoryd.config.loading.load import Loaded
 
@@ -24,6 +25,8 @@ class Reporter:
         self._started = time.monotonic()
         self.server: Server | None = None
         """Set once there is one."""
+        self.port: LoopbackPort | None = None
+        """None unless somebody wants it."""
 
     def state(self) -> DaemonState:
         """Return the facts now."""
@@ -37,13 +40,16 @@ class Reporter:
             config_notices=self._loaded.notices,
             connections=self._connections(),
             unreachable=self._unreachable,
+            port=None if self.port is None else self.port.state(),
         )
 
     def shortfalls(self, agent: str) -> list[Shortfall]:
         """Return what fails around an agent's memory: loops of the daemon, and the sockets that it is asked on."""
         loops = [Shortfall(name, reason) for name, reason in self._failing.items()]
         lost = [(name, reason) for name, reason in self._unreachable.items() if is_asked_on(agent, name)]
-        return loops + [Shortfall(f"socket {name}", reason) for name, reason in lost]
+        trouble = "" if self.port is None else self.port.state().trouble
+        port = [Shortfall("loopback port", trouble)] if trouble else []
+        return loops + port + [Shortfall(f"socket {name}", reason) for name, reason in lost]
 
     def _connections(self) -> ConnectionCounts | None:
         if self.server is None:

@@ -121,6 +121,17 @@ class UnreachableReply(TypedDict):
     reason: str
 
 
+class PortReply(TypedDict):
+    """The loopback port; `reason` says why it is not open as it should be."""
+
+    address: str
+    open: bool
+    reason: str | None
+    tokenFile: str
+    connections: int
+    refused: dict[str, int]
+
+
 class StatusReply(TypedDict):
     """The daemon and its agents; what is told of connections and sockets is the owner's."""
 
@@ -132,4 +143,5 @@ class StatusReply(TypedDict):
     config: ConfigReply
     connections: ConnectionsReply | None
     unreachable: list[UnreachableReply]
+    http: PortReply | None
     agents: list[AgentStatus]

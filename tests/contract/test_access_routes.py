@@ -24,6 +24,7 @@ from tests.integration.serving import services
 from tests.sweeps import whole_or
 from tests.waiting import eventually
 
+ON_PORT = [row for row in routes.TABLE if row.served is routes.Served.PORT]
 QA_WRITTEN: dict[str, dict[str, object]] = {
     "qa/turns": {"q": "Which lantern?", "a": "The one beside the boat.", "sessionId": "lanterns"},
     "qa/context": {"message": "lantern boat"},
@@ -333,6 +334,7 @@ CALLS: dict[tuple[str, str], dict[str, object]] = {
     ("GET", "/v1/events"): {},
     ("POST", "/v1/sync"): {"json": {"wait": "none"}},
     ("POST", "/v1/reindex"): {"json": {}},
+    **{(row.method, row.path): {"url": row.path.format(memory="00000000")} for row in ON_PORT},
 }
 """How each row of the table is asked: on an agent's socket without the key that this takes."""
 

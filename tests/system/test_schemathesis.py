@@ -22,14 +22,18 @@ from schemathesis.checks import CHECKS, CheckFunction, load_all_checks
 from schemathesis.generation.case import Case
 from schemathesis.schemas import BaseSchema
 
+from memoryd.api.routes import TABLE, Served
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.retained import RetainedLine, render
 from memoryd.errors import NotFound
+from memoryd.replies.status import PortReply
 from memoryd.wire import ErrorCode
 from tests.daemon import RunningDaemon
+from tests.loopback import free_port
 from tests.sweeps import whole_or
 from tests.system.over_socket import send
 from tests.system.words_only import words_only
+from tests.waiting import eventually
 
 HOST = "http://localhost"
 STREAM = "/v1/events"
@@ -88,6 +92,9 @@ CALLS = [
     ("GET", "/v1/changes"),
     ("POST", "/v1/undo"),
 ]
+PORT_CALLS = [(row.method, row.path) for row in TABLE if row.served is Served.PORT]
+"""Asked on the loopback port, where alone they are answered."""
+CALLS += PORT_CALLS
 WITHOUT_PARAMETERS = CALLS[:2]
 OPINION = RetainedLine(Kind.OPINION, "is well tested", ("Fuzzed",))
 KNOWN: dict[str, str | int] = {
@@ -130,16 +137,31 @@ KEPT = [
 
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
-    with words_only(tmp_path_factory.mktemp("fuzzed")) as running:
+    with words_only(tmp_path_factory.mktemp("fuzzed"), http={"enabled": True, "port": free_port()}) as running:
         page = running.workspace / "bank" / "entities" / "fuzzed.md"
         page.parent.mkdir(parents=True)
         page.write_text("---\naliases: [Fuzzy]\n---\n# Fuzzed\n")
         (running.workspace / "bank" / "opinions.md").write_text(f"# Opinions\n\n{render(OPINION)}\n")
         running.client().sync()
+        eventually(lambda: _port(running)["open"])
         yield running
         assert running.client().search("gateway")["results"]
         assert "Traceback" not in running.log.read_text()
         assert "request failed" not in running.log.read_text()
+
+
+def _port(daemon: RunningDaemon) -> PortReply:
+    port = daemon.client().status()["http"]
+    assert port is not None
+    return port
+
+
+@pytest.fixture(scope="module")
+def open_port(daemon: RunningDaemon) -> tuple[str, dict[str, str]]:
+    """The address of the port, and the header that lets in there."""
+    port = _port(daemon)
+    token = Path(port["tokenFile"]).read_text().strip()
+    return f"http://{port['address']}", {"Authorization": f"Bearer {token}"}
 
 
 @pytest.fixture
@@ -199,6 +221,7 @@ def test_f111_api_keeps_its_description(
     described: BaseSchema,
     session: requests.Session,
     checks: list[CheckFunction],
+    open_port: tuple[str, dict[str, str]],
     method: str,
     path: str,
     mode: GenerationMode,
@@ -206,6 +229,7 @@ def test_f111_api_keeps_its_description(
     """Every described request is answered as described, and errors are of the closed list."""
     tried: Counter[int] = Counter()
     refuses = CHECKS.get_one("negative_data_rejection")
+    where, headers = open_port if (method, path) in PORT_CALLS else (HOST, {})
     if "{proposal}" in path:
         be_proposed(daemon)
     if path == "/v1/undo":
@@ -216,7 +240,7 @@ def test_f111_api_keeps_its_description(
     def keeps(case: Case[Any], is_known: bool) -> None:
         if is_known and mode is GenerationMode.POSITIVE:
             name_what_there_is(case)
-        reply = case.call(base_url=HOST, session=session)
+        reply = case.call(base_url=where, session=session, headers=headers)
         tried[reply.status_code] += 1
         assert "Traceback" not in reply.text
         if reply.status_code >= HTTPStatus.BAD_REQUEST:

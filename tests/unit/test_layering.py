@@ -22,6 +22,8 @@ REACHES_MODELS = {
     "cli/doctor_embedder.py": {"embed", "models"},
     "cli/doctor_notes.py": {"files"},
     "cli/doctor_memories.py": {"files"},
+    "cli/doctor_http.py": {"files"},
+    "cli/http.py": {"files"},
     "cli/doctor_reranker.py": {"embed", "models"},
     "cli/doctor_llm.py": {"embed", "llm", "models"},
     "cli/index_estimate.py": {"embed", "files", "index", "models", "sessions"},

@@ -21,6 +21,8 @@ from memoryd.replies.search import ArmReply, HitReply
 assert routes, "all that is served is defined by it"
 RAISED = {ErrorBody, ErrorReply}
 """A client raises these."""
+OTHERS_READ = "memoryd.api.memory_docs_models"
+"""The shapes of another program, which its clients read."""
 WITHOUT_MODEL = {ServerEvent}
 """Not JSON by itself, but a stream of text."""
 
@@ -33,7 +35,7 @@ def subclasses(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
 MODELS = {
     model.__name__: model
     for model in subclasses(Reply)
-    if model not in RAISED and model.__module__.startswith("memoryd.")
+    if model not in RAISED and model.__module__.startswith("memoryd.") and model.__module__ != OTHERS_READ
 }
 TWINS = {
     name: value

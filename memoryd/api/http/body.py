@@ -23,14 +23,18 @@ DRAINED: Final = 8
 class Body:
     """Gives `app` the whole body in one message; a request without one has `{}`.
 
-    Raises TooLarge, SlowRequest and InvalidRequest; the app is not called if the client leaves before the end.
+    Raises TooLarge, SlowRequest and InvalidRequest; the app is not called if the client leaves before the end. With
+    `is_strict` a body must say that it is `application/json`, for a page in a browser can send one that says nothing.
     """
 
-    def __init__(self, app: ASGIApp, *, max_bytes: int, max_depth: int, timeout: timedelta) -> None:
+    def __init__(
+        self, app: ASGIApp, *, max_bytes: int, max_depth: int, timeout: timedelta, is_strict: bool = False
+    ) -> None:
         self._app = app
         self._max_bytes = max_bytes
         self._max_depth = max_depth
         self._timeout = timeout
+        self._is_strict = is_strict
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         body = await self._read(scope, receive)
@@ -80,18 +84,19 @@ class Body:
     def _decoded(self, scope: Scope, body: bytes) -> Any:
         if not body:
             return {}
-        _check_media_type(_header(scope, b"content-type"))
+        _check_media_type(_header(scope, b"content-type"), is_strict=self._is_strict)
         return decode(body, max_depth=self._max_depth)
 
     def _too_large(self) -> TooLarge:
         return TooLarge(f"the body is larger than {self._max_bytes} bytes", hint="send less at a time")
 
 
-def _check_media_type(given: bytes) -> None:
+def _check_media_type(given: bytes, *, is_strict: bool) -> None:
     media_type = given.split(b";")[0].strip().lower()
+    is_like_json = not is_strict and (not media_type or media_type.endswith(b"+json"))
     # anything else is refused rather than guessed: text/plain is what a foreign web page can send unasked
-    if media_type not in (b"", b"application/json") and not media_type.endswith(b"+json"):
-        shown = media_type[:80].decode("latin-1")
+    if media_type != b"application/json" and not is_like_json:
+        shown = media_type[:80].decode("latin-1") or "of no kind that is named"
         raise InvalidRequest(f"the body is {shown}, not JSON", hint="send the header `Content-Type: application/json`")
 
 

@@ -21,7 +21,7 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from memoryd.api.http.sockets import Listener, Peer, credentials
+from memoryd.api.http.sockets import Doorway, Peer
 from memoryd.api.problems import Problem, problem_of
 from memoryd.errors import InvalidRequest, NotNow, TooLarge
 
@@ -115,7 +115,7 @@ class Connection(H11Protocol):
     """What one client of ours may do; handlers find its `Peer` in the ASGI scope as `state["peer"]`."""
 
     def __init__(
-        self, config: Config, server_state: ServerState, *, listener: Listener, connections: Connections
+        self, config: Config, server_state: ServerState, *, listener: Doorway, connections: Connections
     ) -> None:
         super().__init__(config=config, server_state=server_state, app_state={})
         limits = connections.limits
@@ -128,10 +128,9 @@ class Connection(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn narrows it
         sock = transport.get_extra_info("socket")
-        uid, pid = credentials(sock)
-        peer = Peer(uid=uid, pid=pid, socket=self._listener.name)
+        peer = self._listener.peer(sock)
         self.transport = transport
-        if not self._all.is_permitted(uid):
+        if not self._all.is_permitted(peer.uid):
             return self._refuse("foreign user", b"")
         full = self._all.why_full(peer, sock.fileno())
         if full:

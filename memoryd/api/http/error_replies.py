@@ -68,6 +68,7 @@ class _Reply:
         headers = [
             (b"content-type", b"application/json"),
             (b"content-length", str(len(body)).encode()),
+            *((name.lower().encode(), value.encode()) for name, value in problem.headers.items()),
             *([(b"connection", b"close")] if closes else []),
         ]
         await self._send({"type": "http.response.start", "status": problem.http_status, "headers": headers})

@@ -1,4 +1,5 @@
-"""What every request passes before a route sees it, outermost first: error replies, body, deadline.
+"""What every request passes before a route sees it, outermost first: error replies, on a port the doorkeeper, body,
+deadline.
 
 Pure ASGI layers around the whole app, so that the framework never sees bytes that were not checked.
 """
@@ -11,6 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memoryd.api.http.body import Body
 from memoryd.api.http.deadline import Deadline
+from memoryd.api.http.doorkeeper import Door, Doorkeeper
 from memoryd.api.http.error_replies import ErrorReplies
 
 
@@ -26,13 +28,22 @@ class GuardLimits:
 
 
 class Guard:
-    """Wraps `app` in the layers; a request that breaks a limit gets its error reply from them."""
+    """Wraps `app` in the layers; a request that breaks a limit gets its error reply from them.
 
-    def __init__(self, app: ASGIApp, limits: GuardLimits | None = None) -> None:
+    Without a `door` whoever reaches it may ask, as far as the gate lets them.
+    """
+
+    def __init__(self, app: ASGIApp, limits: GuardLimits | None = None, door: Door | None = None) -> None:
         limits = limits or GuardLimits()
         timed = Deadline(app, usual=limits.deadline, deadlines=limits.deadlines)
-        read = Body(timed, max_bytes=limits.body_bytes, max_depth=limits.json_depth, timeout=limits.body_timeout)
-        self._http = ErrorReplies(read)
+        read = Body(
+            timed,
+            max_bytes=limits.body_bytes,
+            max_depth=limits.json_depth,
+            timeout=limits.body_timeout,
+            is_strict=door is not None,
+        )
+        self._http = ErrorReplies(read if door is None else Doorkeeper(read, door))
         self._other = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

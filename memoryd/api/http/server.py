@@ -13,7 +13,7 @@ from uvicorn.config import Config
 from uvicorn.server import ServerState
 
 from memoryd.api.http.connection import Connection, ConnectionLimits, Connections
-from memoryd.api.http.sockets import BACKLOG, Listener, bind_listener
+from memoryd.api.http.sockets import BACKLOG, Doorway
 from memoryd.errors import MemorydError
 
 log = structlog.get_logger(__name__)
@@ -33,7 +33,7 @@ class Server:
         self,
         *,
         app: ASGIApp,
-        listeners: Sequence[Listener],
+        listeners: Sequence[Doorway],
         limits: ConnectionLimits | None = None,
         grace: timedelta = timedelta(seconds=5),
         check_every: timedelta = timedelta(seconds=10),
@@ -47,14 +47,14 @@ class Server:
         self._config = _uvicorn_config(app, limits)
         self._state = ServerState()
         self._waiting = list(listeners)
-        self._serving: dict[Listener, asyncio.Server] = {}
+        self._serving: dict[Doorway, asyncio.Server] = {}
         self._grace = grace
         self._check_every = check_every
         self._on_stopping = on_stopping
         self._stop = asyncio.Event()
 
     @property
-    def listeners(self) -> list[Listener]:
+    def listeners(self) -> list[Doorway]:
         return [*self._serving, *self._waiting]
 
     def stop(self) -> None:
@@ -73,7 +73,7 @@ class Server:
         finally:
             await self._shut_down()
 
-    async def _serve(self, listener: Listener) -> None:
+    async def _serve(self, listener: Doorway) -> None:
         factory = functools.partial(
             Connection, self._config, self._state, listener=listener, connections=self.connections
         )
@@ -94,21 +94,21 @@ class Server:
             if not listener.is_still_bound():
                 await self._bind_anew(listener)
 
-    async def _bind_anew(self, lost: Listener) -> None:
+    async def _bind_anew(self, lost: Doorway) -> None:
         """Put a socket of our own where the path was lost, even an inherited one: nothing leads to it now."""
         try:
-            fresh = bind_listener(lost.path, name=lost.name)
+            fresh = lost.bound_anew()
         except MemorydError as exc:
             if self.unreachable.get(lost.name) != str(exc):
-                log.warning("socket lost", path=str(lost.path), reason=str(exc))
+                log.warning("socket lost", path=lost.address, reason=str(exc))
             self.unreachable[lost.name] = str(exc)
             return
         await self._serve(fresh)
         self._drop(lost)
         self.unreachable.pop(lost.name, None)
-        log.warning("socket was removed and is bound again", path=str(lost.path))
+        log.warning("socket was removed and is bound again", path=lost.address)
 
-    def _drop(self, listener: Listener) -> None:
+    def _drop(self, listener: Doorway) -> None:
         self._serving.pop(listener).close()
         listener.close()
 

@@ -15,6 +15,7 @@ import sys
 from collections.abc import MutableMapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 import structlog
 
@@ -25,6 +26,9 @@ log = structlog.get_logger(__name__)
 
 OWNER = "owner"
 """Name of the socket that belongs to the person who runs the daemon."""
+
+PORT = "http"
+"""Name of the loopback port, on which the owner asks who has the token."""
 
 BACKLOG = 128
 _FIRST_PASSED_FD = 3
@@ -42,6 +46,27 @@ class Peer:
     socket: str
 
 
+class Doorway(Protocol):
+    """Where clients connect: a Unix socket, or a port."""
+
+    @property
+    def sock(self) -> socket.socket: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def address(self) -> str: ...
+
+    def is_still_bound(self) -> bool: ...
+
+    def bound_anew(self) -> "Doorway": ...
+
+    def peer(self, connected: socket.socket) -> Peer: ...
+
+    def close(self) -> None: ...
+
+
 @dataclass(eq=False, slots=True)
 class Listener:
     """A listening socket; `is_inherited` says that a service manager bound it and will unlink it."""
@@ -55,6 +80,20 @@ class Listener:
     def is_still_bound(self) -> bool:
         """Return False once the path no longer leads here: removed, or replaced by something else."""
         return self.file_id is not None and _file_id(self.path) == self.file_id
+
+    @property
+    def address(self) -> str:
+        """Where it listens, for people."""
+        return str(self.path)
+
+    def bound_anew(self) -> "Listener":
+        """Bind a socket of our own at the same path; raises as `bind_listener` does."""
+        return bind_listener(self.path, name=self.name)
+
+    def peer(self, connected: socket.socket) -> Peer:
+        """Return who connected, by the kernel's word."""
+        uid, pid = credentials(connected)
+        return Peer(uid=uid, pid=pid, socket=self.name)
 
     def close(self) -> None:
         """Stop listening; the path goes first, so that a client sees no daemon rather than a refusal."""

@@ -23,7 +23,7 @@ SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 
 def anchor(raw: Raw, folder: Path) -> None:
-    """Make the paths of agents, transcripts and the text model absolute, and `~` with them.
+    """Make the paths of agents, transcripts, the text model and the token file absolute, and `~` with them.
 
     Values of a wrong type are left for validation.
     """
@@ -31,6 +31,8 @@ def anchor(raw: Raw, folder: Path) -> None:
         _anchor_value(folder_of_transcripts, "path", folder)
     if isinstance(exports := _at(raw, "memory", "qmd", "sessions"), dict):
         _anchor_value(exports, "exportDir", folder)
+    if isinstance(http := raw.get("http"), dict):
+        _anchor_value(http, "tokenFile", folder)
     text_model = _at(raw, "memory", "llm")
     # what an endpoint calls its model is no path
     if isinstance(text_model, dict) and text_model.get("provider") == "local":

@@ -1,0 +1,90 @@
+"""The file of a secret token: made once, for its owner alone, and read anew whenever somebody asks."""
+
+import contextlib
+import os
+import re
+import secrets
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from memoryd.errors import NotPermitted, StoreUnavailable
+from memoryd.files.writing import FileChangedError, replace_file
+
+TOKEN_BYTES: Final = 32
+"""Of chance in a token; it is written in 43 characters."""
+_TOKEN: Final = re.compile(rb"[A-Za-z0-9._~+/=-]{32,512}")
+"""RFC 6750, section 2.1, of a length that nobody guesses."""
+_MOST: Final = 4096
+_HINT: Final = "memoryctl http token --rotate makes a new one"
+
+
+@dataclass(frozen=True, slots=True)
+class TokenFile:
+    """The file of one token. All methods block."""
+
+    path: Path
+
+    def ensure(self) -> str:
+        """Return the token, made if there is no file; raises NotPermitted, StoreUnavailable."""
+        with contextlib.suppress(FileNotFoundError):
+            return self._read()
+        with contextlib.suppress(FileChangedError):
+            self._write(is_new=True)
+        return self.read()
+
+    def read(self) -> str:
+        """Return the token; raises NotPermitted for a file that is not ours alone, StoreUnavailable for none."""
+        try:
+            return self._read()
+        except FileNotFoundError as exc:
+            raise StoreUnavailable(f"there is no token file {self.path}", hint=_HINT) from exc
+
+    def rotate(self) -> str:
+        """Put a new token in the place of whatever is there, even of a link, and return it; raises StoreUnavailable."""
+        self._write(is_new=False)
+        return self.read()
+
+    def _write(self, *, is_new: bool) -> None:
+        data = secrets.token_urlsafe(TOKEN_BYTES).encode() + b"\n"
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            replace_file(self.path, data, expected="absent" if is_new else None, is_durable=True)
+        except OSError as exc:
+            raise StoreUnavailable(f"cannot write the token file {self.path}: {exc.strerror or exc}") from exc
+
+    def _read(self) -> str:
+        try:
+            found, content = _opened(self.path)
+        except FileNotFoundError:
+            raise
+        except OSError as exc:
+            why = "is a link" if self.path.is_symlink() else f"cannot be read: {exc.strerror or exc}"
+            raise NotPermitted(f"the token file {self.path} {why}", hint=_HINT) from exc
+        if why := _why_not_private(found):
+            raise NotPermitted(f"the token file {self.path} {why}", hint=f"chmod 600 {self.path}, or {_HINT}")
+        if not _TOKEN.fullmatch(content.strip()):
+            raise NotPermitted(f"the token file {self.path} holds no token of 32 characters or more", hint=_HINT)
+        return content.strip().decode("ascii")
+
+
+def _opened(path: Path) -> tuple[os.stat_result, bytes]:
+    """Return what a file is and how it begins; raises OSError, also for a link. What is no regular file is not read."""
+    # not blocking, for what stands there may be a pipe
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        found = os.fstat(descriptor)
+        return found, os.read(descriptor, _MOST) if stat.S_ISREG(found.st_mode) else b""
+    finally:
+        os.close(descriptor)
+
+
+def _why_not_private(found: os.stat_result) -> str:
+    if not stat.S_ISREG(found.st_mode):
+        return "is no regular file"
+    if found.st_uid != os.geteuid():
+        return f"belongs to uid {found.st_uid}, not to us"
+    if found.st_mode & 0o077:
+        return f"is open to others (mode {stat.S_IMODE(found.st_mode):04o})"
+    return ""
