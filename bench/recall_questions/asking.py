@@ -28,12 +28,18 @@ WHOLE = 1_000_000
 """Lines of a page that is cited as a whole."""
 
 
-def ask(questions: Sequence[RecallQuestion], mode: str, model: Path | None = None) -> list[Judged]:
-    """Return the questions, by workspace and day, with their answers in one mode; hybrid needs a model."""
+def ask(
+    questions: Sequence[RecallQuestion], mode: str, model: Path | None = None, strength: float | None = None
+) -> list[Judged]:
+    """Return the questions, by workspace and day, with their answers in one mode; hybrid needs a model.
+
+    `strength` is how much age and use count, None: as memoryd has it.
+    """
+    evolution = {} if strength is None else {"strength": strength}
     answered = _searched if mode == "search" else _recalled
     found = []
     for (workspace, day), asked in groupby(sorted(questions, key=_asked_of), key=_asked_of):
-        with _daemon(workspace, day, model, is_reflected=mode == REFLECTED) as client:
+        with _daemon(workspace, day, model, is_reflected=mode == REFLECTED, evolution=evolution) as client:
             found += [_judged(client, one, answered) for one in asked]
     return found
 
@@ -43,12 +49,14 @@ def _asked_of(question: RecallQuestion) -> tuple[Path, date]:
 
 
 @contextmanager
-def _daemon(workspace: Path, day: date, model: Path | None, *, is_reflected: bool) -> Iterator[Client]:
+def _daemon(
+    workspace: Path, day: date, model: Path | None, *, is_reflected: bool, evolution: Mapping[str, float]
+) -> Iterator[Client]:
     # the socket lies below the folder of the daemon, and no path to a socket may be long
     with tempfile.TemporaryDirectory(prefix="memories-") as name:
         folder = Path(name)
         environment = {"MEMORYD_LOG_LEVEL": "WARNING", DAY: day.isoformat()}
-        config = _config(folder, workspace, model, is_reflected=is_reflected)
+        config = _config(folder, workspace, model, is_reflected=is_reflected, evolution=evolution)
         with RunningDaemon(folder, config, folder, environment=environment, program=PROGRAM) as daemon:
             client = daemon.client(timeout=600)
             if is_reflected:
@@ -57,13 +65,14 @@ def _daemon(workspace: Path, day: date, model: Path | None, *, is_reflected: boo
             yield client
 
 
-def _config(folder: Path, own: Path, model: Path | None, *, is_reflected: bool) -> Path:
+def _config(folder: Path, own: Path, model: Path | None, *, is_reflected: bool, evolution: Mapping[str, float]) -> Path:
     workspace = shutil.copytree(own, folder / "ws") if is_reflected else own.resolve()
     search: dict[str, object] = {"sync": {"watch": False, "reconcileSeconds": 0, "onSearch": False}}
     search |= {"local": {"modelPath": str(model), "threads": 1}} if model else {"provider": "none"}
+    memory = {"readOnly": not is_reflected, "evolution": evolution}
     path = folder / "config.json5"
     defaults = {"workspace": str(workspace), "memorySearch": search}
-    path.write_text(json.dumps({"agents": {"defaults": defaults}, "memory": {"readOnly": not is_reflected}}))
+    path.write_text(json.dumps({"agents": {"defaults": defaults}, "memory": memory}))
     return path
 
 
@@ -74,7 +83,7 @@ def _judged(client: Client, question: RecallQuestion, answered: Way) -> Judged:
 
 
 def _recalled(client: Client, question: RecallQuestion, more: Mapping[str, str]) -> Answered:
-    body = {"query": question.text, "k": DEPTH, "deadlineMs": DEADLINE_MS, **question.options, **more}
+    body = {"query": question.text, "k": DEPTH, "deadlineMs": DEADLINE_MS, "touch": False, **question.options, **more}
     reply: Any = client.call("POST", "/recall", body)
     return Answered(tuple(_told(item) for item in reply["results"]), reply["verdict"])
 

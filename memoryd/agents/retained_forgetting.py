@@ -37,6 +37,7 @@ def memory_forgetting(
         rows=ForgottenRows(shared.ledger, str(shared.name)),
         indexes=indexes,
         said=said,
+        usage=shared.usage,
     )
     return MemoryForgetting(parts, planner)
 

@@ -14,6 +14,7 @@ from memoryd.agents.workspace_parts import WorkspaceEngines, workspace_parts
 from memoryd.config.resolved import Agent
 from memoryd.embed.embedding import Embedding
 from memoryd.errors import StoreError
+from memoryd.memory.lifecycle.usage_upkeep import UsageUpkeep
 from memoryd.rerank.reranking import Reranking
 
 
@@ -55,7 +56,7 @@ class Workspace:
             ),
             (f"outside {self.name}", self.index.outside.run),
             (f"memories {self.name}", self._shared.memories.book.run),
-            (f"usage of memories {self.name}", self._shared.memories.usage.run),
+            (f"usage of memories {self.name}", UsageUpkeep(self._shared.memories.usage).run),
             (f"forgetting of memories {self.name}", self._shared.forgetting.run),
         ]
         loops += self._shared.reflect.loops(self.name)

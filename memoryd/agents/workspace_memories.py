@@ -13,7 +13,8 @@ from memoryd.llm.text_model import TextModel
 from memoryd.memory.book import MemoryBook
 from memoryd.memory.forgetting.tombstone_store import KEY_SUFFIX, TombstoneStore
 from memoryd.memory.journal import Journal
-from memoryd.memory.lifecycle.usage_book import LifecycleSettings, LifecycleTime, UsageBook
+from memoryd.memory.lifecycle.usage_book import UsageBook
+from memoryd.memory.lifecycle.usages import LifecycleSettings, LifecycleTime
 from memoryd.memory.opinions.opinion_book import OpinionBook
 from memoryd.memory.record_days import RecordDays
 from memoryd.store.first_seen import FirstSeen

@@ -68,7 +68,7 @@ class EvolutionSection(Section):
         "times as many at most.",
     )
     strength: float = Field(
-        default=0.1,
+        default=0.02,
         ge=0,
         le=1,
         description="How much age and use count in the order of recall: 0 not at all, 1 as much as evidence.",

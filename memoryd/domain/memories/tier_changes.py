@@ -79,21 +79,20 @@ def settled(usage: Usage, aged: Aged, settings: TierSettings) -> Usage:
     tier = tier_now(usage, aged, settings)[0]
     judged, was = _judged(aged), usage.judged
     if was is None:
-        # what may be worked out again at any time need not be kept: a tier that time alone gave
-        is_kept = tier is Tier.CORE or usage.access_count
-        return replace(usage, tier=tier, judged=judged) if is_kept else usage
+        # what time alone gives can be worked out again at any time, and a clock that was wrong must not fix it
+        return replace(usage, tier=tier, judged=judged) if tier is Tier.CORE else usage
     is_same = tier is usage.tier and (was.importance, was.is_pinned) == (judged.importance, judged.is_pinned)
     return usage if is_same and not _is_ahead(was, aged) else replace(usage, tier=tier, judged=judged)
 
 
 def _start(usage: Usage, aged: Aged) -> tuple[Tier, TierReason]:
-    judged, line = usage.judged, aged.line
+    judged, line, first = usage.judged, aged.line, first_tier(aged.line)
+    why = TierReason.LESSON if first is Tier.CORE else TierReason.NEW
     if judged is not None and line.importance < judged.importance:
         return Tier.WORKING, TierReason.NEW
     if judged is None or _is_ahead(judged, aged) or (judged.is_pinned and not line.attributes.is_pinned):
-        first = first_tier(line)
-        return first, TierReason.LESSON if first is Tier.CORE else TierReason.NEW
-    return usage.tier, TierReason.STAYS
+        return first, why
+    return usage.tier, why if usage.tier is first else TierReason.STAYS
 
 
 def _is_ahead(judged: Judged, aged: Aged) -> bool:

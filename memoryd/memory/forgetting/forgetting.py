@@ -25,6 +25,7 @@ from memoryd.memory.forgetting.planning import ForgettingPlanner, of_memories
 from memoryd.memory.forgetting.receipt import ForgottenReceipt, MemoryForgettingPlan
 from memoryd.memory.forgetting.tombstone_store import TombstoneStore
 from memoryd.memory.journal import Journal, NoteChange
+from memoryd.memory.lifecycle.usage_book import UsageBook
 from memoryd.store.forgotten_rows import ForgottenRows
 
 log = structlog.get_logger(__name__)
@@ -47,6 +48,7 @@ class ForgettingParts:
     rows: ForgottenRows
     indexes: IndexPlaces
     said: SaidPlaces
+    usage: UsageBook
 
 
 class MemoryForgetting:
@@ -83,6 +85,8 @@ class MemoryForgetting:
             try:
                 receipt = await self._gone(plan, keeps_lines=is_undoable)
                 unfinished = await self._followed(plan)
+                # it may have been recalled until now
+                await self._parts.usage.drop([one.id for one in plan.memories])
             except (MemorydError, OSError) as exc:
                 self._trouble = UNFINISHED.format(exc)
                 raise StoreUnavailable(self._trouble, hint=LATER) from exc
@@ -106,7 +110,9 @@ class MemoryForgetting:
             # also what no line states any more: rows may name it still
             named = frozenset(one for one in await self._parts.rows.named() if owed.hold_id(one))
             await self._parts.rows.purge(named, lambda _text: False)
-            if unfinished := await self._followed(plan):
+            unfinished = await self._followed(plan)
+            await self._parts.usage.drop(named)
+            if unfinished:
                 raise StoreUnavailable(unfinished[0])
             await self._parts.tombstones.finish(pending)
 

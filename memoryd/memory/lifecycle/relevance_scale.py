@@ -18,26 +18,30 @@ class RelevanceScale:
 
     def __init__(self, weight: Callable[[Memory, float], float]) -> None:
         self._weight = weight
-        self._book: Book | None = None
-        self._weights: dict[MemoryId, tuple[Memory, float]] = {}
-        self._mean = 1.0
+        self._book = Book()
+        self._weights: dict[MemoryId, float] = {}
+        self._total = 0.0
 
     def mean(self, book: Book, now: float) -> float:
         """Return the mean weight of the memories of a book; 1 where it has none."""
         if book is not self._book:
-            known = self._weights
-            self.keep(book, {key: self._of(memory, known.get(key), now) for key, memory in book.memories.items()})
-        return self._mean
+            self._follow(book, now)
+        return max(self._total / len(self._weights), _NOTHING) if self._weights else 1.0
 
-    def weighed(self, book: Book, now: float) -> dict[MemoryId, tuple[Memory, float]]:
+    def weighed(self, book: Book, now: float) -> dict[MemoryId, float]:
         """Weigh all memories anew; call it in a thread, and `keep` what it gives."""
-        return {key: self._of(memory, None, now) for key, memory in with_pauses(list(book.memories.items()))}
+        return {key: self._weight(memory, now) for key, memory in with_pauses(list(book.memories.items()))}
 
-    def keep(self, book: Book, weights: dict[MemoryId, tuple[Memory, float]]) -> None:
-        """Take over the weights of the memories of a book."""
-        total = sum(weight for _, weight in weights.values())
-        self._book, self._weights = book, weights
-        self._mean = max(total / len(weights), _NOTHING) if weights else 1.0
+    def keep(self, book: Book, weights: dict[MemoryId, float]) -> None:
+        """Take over the weights of all memories of a book."""
+        self._book, self._weights, self._total = book, weights, sum(weights.values())
 
-    def _of(self, memory: Memory, known: tuple[Memory, float] | None, now: float) -> tuple[Memory, float]:
-        return known if known is not None and known[0] is memory else (memory, self._weight(memory, now))
+    def _follow(self, book: Book, now: float) -> None:
+        before, after = self._book.memories, book.memories
+        for key in before.keys() - after.keys():
+            self._total -= self._weights.pop(key)
+        for key in [key for key, memory in after.items() if before.get(key) is not memory]:
+            weight = self._weight(after[key], now)
+            self._total += weight - self._weights.get(key, 0.0)
+            self._weights[key] = weight
+        self._book = book

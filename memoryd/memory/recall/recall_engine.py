@@ -82,6 +82,7 @@ class RecallEngine:
         end = time.monotonic() + query.deadline * (1 - RESERVE)
         try:
             async with asyncio.timeout(max(0.0, end - time.monotonic())):
+                await self._usage.ready()
                 book = await self._book()
                 eligible = await self._eligible.of(book, query, only_memories=self._passages is not None)
         except TimeoutError:
@@ -123,8 +124,9 @@ class RecallEngine:
         )
 
     def _relevance(self, query: RecallQuery, book: Book) -> Relevance:
+        relevance = self._usage.relevance(book, query.now.timestamp())
         # what is used now says nothing of what was known then
-        return all_alike if query.filters.turns_back else self._usage.relevance(book, query.now.timestamp())
+        return all_alike if query.filters.turns_back else relevance
 
     def _with_tier(self, item: RecalledItem, query: RecallQuery) -> RecalledItem:
         if not isinstance(item, RecalledMemory):

@@ -1,0 +1,195 @@
+"""The book of usage over a real ledger: batches, restarts, ledgers that cannot be used, and ten thousand memories."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from datetime import UTC, date, datetime, time, timedelta
+from pathlib import Path
+
+import pytest
+
+from memoryd.domain.memories.book import Book, Memory
+from memoryd.domain.memories.book_changes import changed_book
+from memoryd.domain.memories.tiers import Tier
+from memoryd.memory.lifecycle.usage_book import UsageBook
+from memoryd.memory.lifecycle.usage_upkeep import LOOK_SECONDS, UsageUpkeep
+from memoryd.memory.lifecycle.usages import LifecycleSettings, LifecycleTime
+from memoryd.store.ledger import Ledger
+from memoryd.store.usage_rows import UsageRows
+from tests.unit.domain.memories.books import book_from
+from tests.waiting import eventually_async
+
+DAY = 86_400.0
+NOON = datetime(2026, 3, 10, 12, tzinfo=UTC).timestamp()
+LOG = "memory/2026-03-10.md"
+LINES = ("W @Anna: Anna has the key", "W(pin) @Peter: Peter is away", "lesson @Mochi: never feed twice")
+
+
+def end_of(day: date) -> float:
+    return datetime.combine(day + timedelta(days=1), time.min, tzinfo=UTC).timestamp()
+
+
+class Room:
+    """A ledger, a book and a clock that a test turns."""
+
+    def __init__(self, ledger: Ledger, lines: Iterable[str] = LINES, strength: float = 0.5) -> None:
+        self.ledger = ledger
+        self.book = book_from({LOG: lines})
+        self.now = NOON
+        self.strength = strength
+        self.usage = self.opened()
+
+    async def get_book(self) -> Book:
+        return self.book
+
+    def opened(self) -> UsageBook:
+        settings = LifecycleSettings(strength=self.strength, flush_seconds=0.01)
+        when = LifecycleTime(
+            clock=lambda: self.now,
+            local_day=lambda at: datetime.fromtimestamp(at, UTC).date(),
+            end_of_day=end_of,
+        )
+        return UsageBook(UsageRows(self.ledger, "/ws"), self.get_book, settings, when)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        loop = asyncio.ensure_future(UsageUpkeep(self.usage).run())
+        try:
+            yield
+        finally:
+            loop.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await loop
+
+    def memory(self, number: int) -> Memory:
+        return next(one for one in self.book.memories.values() if one.sources[0].start_line == number + 3)
+
+
+@pytest.fixture
+async def ledger(tmp_path: Path) -> AsyncIterator[Ledger]:
+    with ThreadPoolExecutor(1) as executor:
+        opened = Ledger(tmp_path / "ledger.sqlite", executor, retry_seconds=0)
+        yield opened
+        await opened.close()
+
+
+async def kept(room: Room) -> dict[str, int]:
+    return {key: usage.access_count for key, usage in (await UsageRows(room.ledger, "/ws").all()).items()}
+
+
+async def test_touches_are_written_in_batches_and_read_again(ledger: Ledger) -> None:
+    room = Room(ledger)
+    anna = room.memory(0)
+    async with room.running():
+        for _ in range(4):
+            room.usage.touch([anna.id, anna.id])
+        assert room.usage.usage(anna.id).access_count in (0, 4), "the ledger may not have been read yet"
+        await eventually_async(lambda: _has(room, anna.id, 4))
+    again = room.opened()
+    await again.ready()
+    assert again.usage(anna.id).access_count == 4
+    assert again.usage(anna.id).touched_at == NOON
+
+
+async def _has(room: Room, memory: str, count: int) -> bool:
+    return (await kept(room)).get(memory) == count
+
+
+async def test_last_batch_is_written_when_the_daemon_stops(ledger: Ledger) -> None:
+    room = Room(ledger)
+    anna = room.memory(0)
+    async with room.running():
+        await eventually_async(lambda: _has(room, room.memory(1).id, 0))
+        room.usage.touch([anna.id])
+    assert (await kept(room))[anna.id] == 1
+
+
+async def test_core_memories_are_noted_and_what_time_gives_is_not(ledger: Ledger) -> None:
+    room = Room(ledger)
+    async with room.running():
+        await eventually_async(lambda: _has(room, room.memory(1).id, 0))
+    assert set(await kept(room)) == {room.memory(1).id, room.memory(2).id}
+    tiers = [room.usage.tier(room.memory(number)) for number in range(3)]
+    assert tiers == [Tier.WORKING, Tier.CORE, Tier.CORE]
+    assert room.usage.preview(room.memory(0), 90).tier is Tier.PERIPHERAL
+    assert room.usage.preview(room.memory(1), 9_000).relevance >= 0.9
+
+
+async def test_ledger_that_cannot_be_used_costs_touches_and_no_answer(tmp_path: Path) -> None:
+    (tmp_path / "folder").write_text("a file where the folder should be")
+    with ThreadPoolExecutor(1) as executor:
+        ledger = Ledger(tmp_path / "folder" / "ledger.sqlite", executor, retry_seconds=0)
+        room = Room(ledger)
+        async with room.running():
+            await room.usage.ready()
+            relevance = room.usage.relevance(room.book, NOON)
+            room.usage.touch([room.memory(0).id])
+            assert relevance(room.memory(1)) > relevance(room.memory(0)) > 0
+            assert room.usage.tier(room.memory(2)) is Tier.CORE
+        await ledger.close()
+
+
+async def test_forgotten_and_unknown_memories_are_not_written_again(ledger: Ledger) -> None:
+    room = Room(ledger)
+    anna = room.memory(0)
+    async with room.running():
+        room.usage.touch([anna.id, room.memory(1).id])
+        await eventually_async(lambda: _has(room, anna.id, 1))
+        await room.usage.drop([anna.id])
+        room.book = changed_book(room.book, anna.sources, (), ())
+        room.usage.relevance(room.book, NOON)
+        room.usage.touch([anna.id, room.memory(2).id])
+        await eventually_async(lambda: _has(room, room.memory(2).id, 1))
+    assert anna.id not in await kept(room)
+
+
+async def test_day_that_passes_judges_anew_and_prunes(ledger: Ledger) -> None:
+    room = Room(ledger)
+    anna, peter, lesson = (room.memory(number) for number in range(3))
+    async with room.running():
+        room.usage.touch([anna.id])
+        await eventually_async(lambda: _has(room, anna.id, 1))
+        room.book = changed_book(room.book, peter.sources, (), ())
+        room.now = NOON + 70 * DAY
+        room.usage.note_change()
+        await eventually_async(lambda: room.usage.usage(anna.id).tier is Tier.PERIPHERAL)
+        assert peter.id in await kept(room), "its note may come back"
+        room.now = NOON + 140 * DAY
+        room.usage.note_change()
+        await eventually_async(lambda: _lacks(room, peter.id))
+    assert set(await kept(room)) == {anna.id, lesson.id}
+
+
+async def _lacks(room: Room, memory: str) -> bool:
+    return memory not in await kept(room)
+
+
+async def test_ledger_that_was_lost_gets_what_is_known_with_the_next_day(ledger: Ledger) -> None:
+    room = Room(ledger)
+    anna = room.memory(0)
+    async with room.running():
+        room.usage.touch([anna.id])
+        await eventually_async(lambda: _has(room, anna.id, 1))
+        await UsageRows(ledger, "/ws").drop([anna.id])
+        room.now += DAY + LOOK_SECONDS
+        room.usage.note_change()
+        await eventually_async(lambda: _has(room, anna.id, 1))
+
+
+async def test_relevance_has_a_mean_of_one_and_follows_the_book(ledger: Ledger) -> None:
+    lines = [f"W{'(pin)' if number % 50 == 0 else ''} @Anna: fact number {number}" for number in range(10_000)]
+    room = Room(ledger, lines)
+    await room.usage.ready()
+    relevance = room.usage.relevance(room.book, NOON)
+    assert sum(map(relevance, room.book.memories.values())) / 10_000 == pytest.approx(1)
+    smaller = changed_book(room.book, room.memory(0).sources, (), ())
+    followed = room.usage.relevance(smaller, NOON)
+    assert sum(map(followed, smaller.memories.values())) / 9_999 == pytest.approx(1)
+
+
+async def test_without_strength_all_are_alike(ledger: Ledger) -> None:
+    room = Room(ledger, strength=0)
+    relevance = room.usage.relevance(room.book, NOON)
+    assert {relevance(one) for one in room.book.memories.values()} == {1.0}

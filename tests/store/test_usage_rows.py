@@ -1,0 +1,94 @@
+"""The usage of memories in a real ledger: numbers come back as they were, apart by workspace, and can be forgotten."""
+
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import apsw
+import pytest
+
+from memoryd.domain.memories.identity import MemoryId
+from memoryd.domain.memories.tiers import Judged, Tier, Usage
+from memoryd.errors import Denied
+from memoryd.store.forgotten_rows import ForgottenRows
+from memoryd.store.ledger import Ledger
+from memoryd.store.usage_rows import UsageRows
+
+TEA, COFFEE = MemoryId("tea"), MemoryId("coffee")
+USED = Usage(3, 0.1 + 0.2, Tier.PERIPHERAL, Judged(1.0 / 3, 0.6, False))
+PINNED = Usage(0, None, Tier.CORE, Judged(2.0, 0.5, True))
+
+
+@pytest.fixture
+async def ledger(tmp_path: Path) -> AsyncIterator[Ledger]:
+    with ThreadPoolExecutor(1) as executor:
+        opened = Ledger(tmp_path / "ledger.sqlite", executor)
+        yield opened
+        await opened.close()
+
+
+async def test_usage_comes_back_as_it_was(ledger: Ledger) -> None:
+    rows = UsageRows(ledger, "/ws")
+    assert await rows.all() == {}
+    await rows.put({})
+    assert not ledger.path.exists(), "nothing to keep makes no file"
+    await rows.put({TEA: USED, COFFEE: PINNED})
+    assert await rows.all() == {TEA: USED, COFFEE: PINNED}
+    later = Usage(4, 9.0, Tier.WORKING, Judged(9.0, 0.7, True))
+    await rows.put({TEA: later, MemoryId("never judged"): Usage(1, 2.0)})
+    assert await rows.all() == {TEA: later, COFFEE: PINNED}
+    assert await UsageRows(ledger, "/other").all() == {}
+
+
+async def test_what_no_line_states_goes_after_a_while(ledger: Ledger) -> None:
+    rows = UsageRows(ledger, "/ws")
+    await rows.put({TEA: USED, COFFEE: PINNED})
+    assert await rows.note_standing({COFFEE}, 100.0, 50.0) == frozenset()
+    assert await rows.note_standing({COFFEE}, 150.0, 50.0) == frozenset()
+    assert await rows.note_standing({COFFEE, TEA}, 151.0, 50.0) == frozenset(), "it came back in time"
+    assert await rows.note_standing({COFFEE}, 152.0, 50.0) == frozenset()
+    assert await rows.note_standing({COFFEE}, 203.0, 50.0) == {TEA}
+    assert await rows.all() == {COFFEE: PINNED}
+
+
+async def test_clock_that_was_ahead_neither_hurries_nor_stops_that(ledger: Ledger) -> None:
+    rows = UsageRows(ledger, "/ws")
+    await rows.put({TEA: USED})
+    assert await rows.note_standing((), 1e9, 50.0) == frozenset()
+    assert await rows.note_standing((), 100.0, 50.0) == frozenset()
+    assert await rows.note_standing((), 151.0, 50.0) == {TEA}
+
+
+async def test_dropped_usage_leaves_no_byte(ledger: Ledger) -> None:
+    rows = UsageRows(ledger, "/ws")
+    await rows.put({MemoryId("4b1d-the-tea"): USED, COFFEE: PINNED})
+    assert await rows.drop([MemoryId("4b1d-the-tea")]) == 1
+    assert await rows.drop([]) == 0
+    assert await rows.all() == {COFFEE: PINNED}
+    assert not any(b"4b1d-the-tea" in one.read_bytes() for one in ledger.path.parent.iterdir())
+
+
+async def test_forgotten_memory_takes_its_usage_with_it(ledger: Ledger) -> None:
+    rows, forgotten = UsageRows(ledger, "/ws"), ForgottenRows(ledger, "/ws")
+    await rows.put({TEA: USED, COFFEE: PINNED})
+    assert await forgotten.named() == {TEA, COFFEE}
+    await forgotten.purge(frozenset({TEA}), lambda _text: False)
+    assert await rows.all() == {COFFEE: PINNED}
+
+
+async def test_read_only_ledger_is_read_and_never_written(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(1) as executor:
+        ledger = Ledger(tmp_path / "ledger.sqlite", executor, is_read_only=True)
+        rows = UsageRows(ledger, "/ws")
+        assert await rows.all() == {}
+        with pytest.raises(Denied):
+            await rows.put({TEA: USED})
+        await ledger.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_a_tier_that_there_is_not_is_refused(ledger: Ledger) -> None:
+    await UsageRows(ledger, "/ws").put({TEA: USED})
+    await ledger.close()
+    with apsw.Connection(str(ledger.path)) as db, pytest.raises(apsw.ConstraintError):
+        db.execute("UPDATE usage SET tier = 'best'")
