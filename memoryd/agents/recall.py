@@ -104,7 +104,8 @@ class AgentRecall:
             is_explained=options.is_explained,
         )
         if wanted is None:
-            self._touch(_memories(recalled), query, options)
+            if options.touches:
+                self.touch(outcome, at=query.now.timestamp())
             return outcome
         made = await self.bundles.of(
             recalled,
@@ -115,9 +116,10 @@ class AgentRecall:
             if_none_match=wanted.if_none_match,
             has_citations=has_citations,
         )
-        told = {line.name for line in made.receipt if line.is_told}
-        self._touch([one for one in _memories(recalled) if short_id(one) in told], query, options)
-        return replace(outcome, bundle=made)
+        outcome = replace(outcome, bundle=made)
+        if options.touches:
+            self.touch(outcome, at=query.now.timestamp())
+        return outcome
 
     async def beginning(self, admitted: Admitted) -> Bundle:
         """Return the bundle of a session that begins: its stable block, for nothing is asked yet."""
@@ -134,9 +136,13 @@ class AgentRecall:
         """Return whose memories a request may see."""
         return MemoryReach(self.agent.id, admitted.channel, admitted.is_owner)
 
-    def _touch(self, memories: Sequence[MemoryId], query: RecallQuery, options: RecallOptions) -> None:
-        if options.touches:
-            self.usage.touch(memories, query.now.timestamp())
+    def touch(self, outcome: RecallOutcome, *, at: float) -> None:
+        """Count what was told as used: of a bundle what stands in it, else all."""
+        memories = _memories(outcome.recalled)
+        if outcome.bundle is not None:
+            told = {line.name for line in outcome.bundle.receipt if line.is_told}
+            memories = [one for one in memories if short_id(one) in told]
+        self.usage.touch(memories, at)
 
     async def _query(self, text: str, options: RecallOptions, admitted: Admitted) -> RecallQuery:
         limits, settings = self.limits, self.agent.memory_search.query

@@ -6,10 +6,13 @@ from typing import Final
 
 from memoryd.agents.recall import RecallOptions
 from memoryd.agents.retained import Retained
+from memoryd.agents.session_memories import SessionMemories
+from memoryd.agents.turn_capture import texts_of
 from memoryd.agents.turn_values import CommandOutcome
 from memoryd.domain.access import Admitted
 from memoryd.domain.memories.attributes import Provenance
 from memoryd.domain.memories.kinds import Kind
+from memoryd.domain.memories.retained import RetainedLine, parse_line
 from memoryd.domain.memories.statements import REMEMBERED_IMPORTANCE, StatedText
 from memoryd.domain.memories.verification import cite
 from memoryd.domain.sessions.commands import CommandName, SpokenCommand
@@ -20,6 +23,7 @@ _SHOWN: Final = 400
 """Characters of a hit."""
 NOTHING_TO_REMEMBER: Final = "Nothing was remembered: say what, as in /remember I take my coffee black."
 NOTHING_TO_RECALL: Final = "Nothing was looked for: say what, as in /recall which coffee do I take?"
+NOTHING_TO_SUM_UP: Final = "There is nothing to sum up: nothing of this conversation is kept."
 NOTHING_FOUND: Final = "Nothing was found."
 
 
@@ -29,22 +33,42 @@ class TurnCommands:
 
     agent: str
     retained: Retained
+    sessions: SessionMemories
     most: int
 
-    async def run(self, command: SpokenCommand, admitted: Admitted, *, own_channel: str) -> CommandOutcome:
-        """Carry a command out; raises what retaining and recalling do, Denied where nothing may be written."""
+    async def run(
+        self, command: SpokenCommand, admitted: Admitted, key: str, *, scope: str
+    ) -> tuple[CommandOutcome, Sequence[str]]:
+        """Carry a command out, and return also the texts of the memory that it tells.
+
+        `scope` is whom a memory is for that names nobody. Raises what retaining and recalling do, Denied where
+        nothing may be written.
+        """
         if command.name is CommandName.REMEMBER:
-            return await self._remember(command.text, admitted, own_channel)
+            return await self._remember(command.text, admitted, scope), ()
+        if command.name is CommandName.COMPACT:
+            return await self.compact(key), ()
         return await self._recall(command.text, admitted)
 
-    async def _remember(self, text: str, admitted: Admitted, own_channel: str) -> CommandOutcome:
+    async def compact(self, key: str) -> CommandOutcome:
+        """Sum up the session of a key; raises Denied where nothing may be written, StoreError, NotNow."""
+        done = await self.sessions.compact(key)
+        if done is None:
+            return CommandOutcome(CommandName.COMPACT, NOTHING_TO_SUM_UP)
+        retention, text = done
+        placed = retention.placed[0]
+        told = "Summed up" if any(retention.added) else "Summed up already"
+        text = f"{told}: {retention.path}#L{placed.start_line}\n{text}"
+        return CommandOutcome(CommandName.COMPACT, text, (placed.line.id,))
+
+    async def _remember(self, text: str, admitted: Admitted, scope: str) -> CommandOutcome:
         if not text:
             return CommandOutcome(CommandName.REMEMBER, NOTHING_TO_REMEMBER)
         said = StatedText(
             text=text,
             usual_kind=Kind.NOTE,
             usual_importance=REMEMBERED_IMPORTANCE,
-            scope=f"agent:{self.agent}:{own_channel}" if own_channel else "",
+            scope="" if _has_scope(text) else scope,
             provenance=Provenance.USER,
         )
         done = await self.retained.retaining.retain(said, admitted)
@@ -54,12 +78,13 @@ class TurnCommands:
         text = "\n".join([f"{told}: {places}", *done.notes])
         return CommandOutcome(CommandName.REMEMBER, text, tuple(one.line.id for one in retention.placed))
 
-    async def _recall(self, text: str, admitted: Admitted) -> CommandOutcome:
+    async def _recall(self, text: str, admitted: Admitted) -> tuple[CommandOutcome, Sequence[str]]:
         if not text:
-            return CommandOutcome(CommandName.RECALL, NOTHING_TO_RECALL)
+            return CommandOutcome(CommandName.RECALL, NOTHING_TO_RECALL), ()
         found = (await self.retained.recall.recall(text, RecallOptions(k=self.most), admitted)).recalled
         memories = tuple(item.memory.id for item in found.items if isinstance(item, RecalledMemory))
-        return CommandOutcome(CommandName.RECALL, "\n".join(_told(found)) or NOTHING_FOUND, memories)
+        told = "\n".join(_told(found)) or NOTHING_FOUND
+        return CommandOutcome(CommandName.RECALL, told, memories), list(texts_of(found))
 
 
 def _told(found: Recalled) -> Sequence[str]:
@@ -71,6 +96,11 @@ def _told(found: Recalled) -> Sequence[str]:
         else:
             lines.append(f"{_line(item.hit.snippet.text)} ({item.hit.citation})")
     return [f"{number}. {line}" for number, line in enumerate(lines, 1)]
+
+
+def _has_scope(text: str) -> bool:
+    line = parse_line(text)
+    return isinstance(line, RetainedLine) and bool(line.attributes.scope)
 
 
 def _line(text: str) -> str:

@@ -50,7 +50,7 @@ class TurnLog:
             if (refused := await self._refused(key)) is not None or self.shared is None:
                 return refused or LoggedMessage()
             added = await self.shared.write(
-                lambda store: store.turns.append_by_key(key, raw, agent=self.agent, repeated=repeated)
+                lambda store: store.turns.append_by_key(key, raw, agent=self.agent, repeated=repeated, is_followed=True)
             )
         except MemorydError as exc:
             return _failed(exc)

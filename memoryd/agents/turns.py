@@ -12,22 +12,34 @@ from typing import Final
 
 from memoryd.agents.recall import BundleOptions, RecallOptions, RecallOutcome
 from memoryd.agents.retained import Retained
+from memoryd.agents.session_memories import SessionMemories
+from memoryd.agents.turn_capture import TurnCapture
 from memoryd.agents.turn_commands import TurnCommands
 from memoryd.agents.turn_log import TurnLog, without
-from memoryd.agents.turn_values import LoggedMessage, NewMessage, PartState, TurnContext, TurnOutcome, TurnPart
+from memoryd.agents.turn_values import (
+    CaptureState,
+    LoggedMessage,
+    NewMessage,
+    PartState,
+    TurnContext,
+    TurnOutcome,
+    TurnPart,
+)
 from memoryd.config.auto_recall import MOST
 from memoryd.config.resolved import Agent
 from memoryd.domain.access import Admitted
 from memoryd.domain.memories.statements import OWN_CHANNELS
 from memoryd.domain.sessions.commands import SpokenCommand, command_of
-from memoryd.domain.sessions.messages import MessageRole
+from memoryd.domain.sessions.messages import MessageEventType, MessageRole
 from memoryd.domain.sessions.turn_times import said_at
 from memoryd.errors import InvalidRequest, MemorydError
 
 NOT_ASKED: Final = "nothing was asked"
 RECALL_OFF: Final = "automatic recall is off: agents.defaults.memory.auto_recall is false"
 NO_RECALL_HERE: Final = "nothing is recalled for what cron jobs, heartbeats and the system say"
+NOTHING_ENDS: Final = "nothing of this session is kept"
 NO_TURN: Final = "a command is no turn"
+_NOT_CAPTURED: Final[CaptureState] = "no"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +49,8 @@ class AgentTurns:
     agent: Agent
     log: TurnLog
     commands: TurnCommands
+    capture: TurnCapture
+    sessions: SessionMemories
     retained: Retained
     max_query_bytes: int
     clock: Callable[[], datetime]
@@ -51,11 +65,12 @@ class AgentTurns:
         own_channel = _own_channel(message, admitted)
         command = command_of(message.text) if message.role is MessageRole.USER else None
         if command is not None:
-            outcome = await self._commanded(command, admitted, own_channel)
+            outcome = await self._commanded(command, admitted, key, own_channel)
         elif message.role is MessageRole.USER and message.text.strip():
             outcome = await self._asked(message, admitted, key, at, own_channel)
         else:
-            outcome = await self._told(message, key, at)
+            outcome = await self._told(message, admitted, key, at, own_channel)
+        outcome = await self._happened(message, key, outcome)
         return replace(outcome, took_ms=(time.monotonic() - began) * 1000)
 
     def _at(self, message: NewMessage) -> datetime:
@@ -66,33 +81,66 @@ class AgentTurns:
         except ValueError as exc:
             raise InvalidRequest(f"at: {exc}") from exc
 
-    async def _commanded(self, command: SpokenCommand, admitted: Admitted, own_channel: str) -> TurnOutcome:
-        done = await self.commands.run(command, admitted, own_channel=own_channel)
+    async def _commanded(self, command: SpokenCommand, admitted: Admitted, key: str, own_channel: str) -> TurnOutcome:
+        done, texts = await self.commands.run(command, admitted, key, scope=self.capture.scope(own_channel))
+        if texts and not await self.log.is_withheld(key):
+            self.capture.note_texts(key, texts)
         off = TurnPart(PartState.OFF, NO_TURN)
         return TurnOutcome(command=done, parts={"log": off, "context": off, "recall": off})
 
     async def _asked(
         self, message: NewMessage, admitted: Admitted, key: str, at: datetime, own_channel: str
     ) -> TurnOutcome:
-        kept, (recalled, part) = await asyncio.gather(
+        (logged, context), (recalled, part) = await asyncio.gather(
             self._kept(message, key, at), self._recalled(message, admitted, own_channel)
         )
-        logged, context = kept
+        captured = _NOT_CAPTURED
+        if not logged.is_repeated:
+            if recalled is not None:
+                self.retained.recall.touch(recalled, at=self.clock().timestamp())
+            if not await self.log.is_withheld(key):
+                captured = self.capture.submit(
+                    message, admitted, key, at=at, own_channel=own_channel, answer_before=_answer_before(context)
+                )
+                if recalled is not None:
+                    self.capture.note_told(key, recalled)
         return TurnOutcome(
             logged=logged,
             context=context,
             bundle=None if recalled is None else recalled.bundle,
             verdict=None if recalled is None else recalled.recalled.verdict.value,
+            capture=captured,
             parts={"log": logged.part, "context": context.part, "recall": part},
         )
 
-    async def _told(self, message: NewMessage, key: str, at: datetime) -> TurnOutcome:
+    async def _told(
+        self, message: NewMessage, admitted: Admitted, key: str, at: datetime, own_channel: str
+    ) -> TurnOutcome:
         """Take what is no question: an answer is kept with its question, and anything else is not kept."""
-        logged = LoggedMessage(part=TurnPart(PartState.OFF, NOT_ASKED))
+        logged, captured = LoggedMessage(part=TurnPart(PartState.OFF, NOT_ASKED)), _NOT_CAPTURED
         if message.role is MessageRole.ASSISTANT and message.text.strip():
             logged = await self.log.answered(key, message.text, at)
+            if not logged.is_withheld:
+                self.capture.note_answer(key, message.text)
+        is_failure = message.event is not None and message.event.type is MessageEventType.FAILURE
+        if is_failure and not await self.log.is_withheld(key):
+            captured = self.capture.submit(message, admitted, key, at=at, own_channel=own_channel)
         off = TurnPart(PartState.OFF, NOT_ASKED)
-        return TurnOutcome(logged=logged, parts={"log": logged.part, "context": off, "recall": off})
+        return TurnOutcome(logged=logged, capture=captured, parts={"log": logged.part, "context": off, "recall": off})
+
+    async def _happened(self, message: NewMessage, key: str, outcome: TurnOutcome) -> TurnOutcome:
+        """Do what the event beside a message asks for, behind the message: its end, or a summary of the session."""
+        kind = None if message.event is None else message.event.type
+        if kind is MessageEventType.COMPACT and outcome.command is None:
+            return replace(outcome, command=await self.commands.compact(key))
+        if kind is not MessageEventType.END:
+            return outcome
+        try:
+            ended = await self.sessions.end(key)
+        except MemorydError as exc:
+            return replace(outcome, parts={**outcome.parts, "end": TurnPart(PartState.FAILED, str(exc))})
+        part = TurnPart(PartState.OFF, NOTHING_ENDS) if ended is None else TurnPart(PartState.OK)
+        return replace(outcome, parts={**outcome.parts, "end": part})
 
     async def _kept(self, message: NewMessage, key: str, at: datetime) -> tuple[LoggedMessage, TurnContext]:
         # first what was said before: the message itself is no context of its own
@@ -109,7 +157,9 @@ class AgentTurns:
             return None, TurnPart(PartState.OFF, NO_RECALL_HERE)
         if not settings.auto_recall:
             return None, TurnPart(PartState.OFF, RECALL_OFF)
-        options = RecallOptions(k=min(message.k or settings.recall_final_k, MOST), deadline=message.deadline)
+        options = RecallOptions(
+            k=min(message.k or settings.recall_final_k, MOST), deadline=message.deadline, touches=False
+        )
         budget = settings.retrieval.max_tokens if message.budget is None else message.budget
         wanted = BundleOptions(budget=budget, if_none_match=message.if_none_match)
         try:
@@ -128,6 +178,11 @@ def _recall_part(found: RecallOutcome) -> TurnPart:
         return TurnPart(PartState.OK)
     reasons = [f"{name}: {arm.reason or arm.state.value}" for name, arm in found.recalled.arms.items()]
     return TurnPart(PartState.OK, "; ".join(["it is not complete", *reasons]))
+
+
+def _answer_before(context: TurnContext) -> str:
+    """Return what the assistant said last, as far as the context tells."""
+    return (context.turns[-1].answer or "") if context.turns else ""
 
 
 def _own_channel(message: NewMessage, admitted: Admitted) -> str:

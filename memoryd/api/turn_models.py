@@ -101,7 +101,7 @@ class TurnReply(Reply):
     verdict: Literal["answerable", "weak", "none"] | None
     """What the best of what is recalled is worth; null where nothing is recalled by itself."""
     health: dict[str, TurnPartReply]
-    """How each part went: `log`, `context`, `recall`, `capture`."""
+    """How each part went: `log`, `context`, `recall`, and `end` where the session ends."""
     capture: Literal["queued", "off", "no"]
     """Whether what the message says may become a memory; `no`: it does not count for that, or nobody has the time."""
     took_ms: float

@@ -48,7 +48,8 @@ class Answering:
             return None
         whole = self._sessions.read(head_of(newest).id, agent=agent)
         last = whole.turns[-1] if whole.turns else None
-        if last is None or (is_answered(last) and is_over(whole.last_activity, at)):
+        has_ended = whole.end.is_over or is_over(whole.last_activity, at)
+        if last is None or (is_answered(last) and has_ended):
             return None
         return whole.id, last
 

@@ -10,6 +10,7 @@ from memoryd.sessions.cutting_sessions import CuttingSessions
 from memoryd.sessions.forgetting_sessions import ForgettingSessions
 from memoryd.sessions.qa_room import QaRoom
 from memoryd.sessions.session_archive import SessionArchive
+from memoryd.sessions.session_ends import SessionEnds
 from memoryd.sessions.session_sequences import SessionSequences
 from memoryd.sessions.session_turns import SessionTurns
 from memoryd.sessions.transcript_sessions import TranscriptSessions
@@ -35,6 +36,7 @@ class QaStore:
         room = QaRoom(keeping or Keeping(), max_bytes, self.sessions.archived)
         self.turns = SessionTurns(self.sessions, room, commonness)
         self.answering = Answering(self.sessions, room, commonness)
+        self.ends = SessionEnds(self.sessions)
         self.transcripts = TranscriptSessions(self.sessions, room, commonness)
         self.sequences = SessionSequences(self.sessions, commonness)
         self.archive = SessionArchive(self.sessions, room)

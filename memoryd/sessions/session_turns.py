@@ -11,7 +11,7 @@ from memoryd.domain.sessions.making_turns import MadeTurn, RawTurn, made_turn
 from memoryd.domain.sessions.session_ids import is_over, safe_id, session_id
 from memoryd.domain.sessions.transcript_places import is_transcript_session, place_of
 from memoryd.domain.sessions.turn_addresses import turn_address
-from memoryd.domain.sessions.turns import Session, SessionId, Turn
+from memoryd.domain.sessions.turns import Session, SessionEnd, SessionId, Turn
 from memoryd.errors import Denied, NotFound, StoreUnavailable
 from memoryd.sessions.known_sessions import head_of
 from memoryd.sessions.qa_room import QaRoom
@@ -70,10 +70,12 @@ class SessionTurns:
         key: str = "",
         is_owners: bool = True,
         repeated: Callable[[Session], Turn | None] = never_repeated,
+        is_followed: bool = False,
     ) -> AddedTurn | None:
         """Add a turn to a session, which is made if there is none; None if the session is not to be remembered.
 
-        `repeated` finds the turn that it is once more; then nothing is added. Raises Denied for the session of another
+        `repeated` finds the turn that it is once more; then nothing is added. Of a session that `is_followed` a memory
+        is made when it ends. Raises Denied for the session of another
         agent or key, StoreError for a file that cannot be read, StoreUnavailable where the disk stands in the way.
         """
         identity = self._sessions.named(name)
@@ -95,7 +97,8 @@ class SessionTurns:
                 return None
             made.append(made_turn(raw, session, keeping=self._room.keeping, commonness=self._commonness))
             # one that was opened without a key is found by that of whoever goes on with it
-            return replace(session, turns=(*session.turns, made[0].turn), key=session.key or key)
+            end = SessionEnd.OPEN if is_followed and session.end is SessionEnd.NONE else session.end
+            return replace(session, turns=(*session.turns, made[0].turn), key=session.key or key, end=end)
 
         fresh = Session(identity, raw.timestamp, agent=agent, key=key)
         # it was added also where somebody forgets the session at once
@@ -105,13 +108,19 @@ class SessionTurns:
         return AddedTurn(identity, made[0].turn, made[0].dropped_answer) if made else None
 
     def append_by_key(
-        self, key: str, raw: RawTurn, *, agent: str, repeated: Callable[[Session], Turn | None] = never_repeated
+        self,
+        key: str,
+        raw: RawTurn,
+        *,
+        agent: str,
+        repeated: Callable[[Session], Turn | None] = never_repeated,
+        is_followed: bool = False,
     ) -> AddedTurn | None:
         """Add a turn to the session of a session key that goes on, or to a new one; as `append` does."""
         for _ in range(_TRIES):
             try:
                 name = self.session_for(key, agent, raw.timestamp)
-                return self.append(name, raw, agent=agent, key=key, repeated=repeated)
+                return self.append(name, raw, agent=agent, key=key, repeated=repeated, is_followed=is_followed)
             except _TakenError:
                 # another key got the name between the two calls; the next one is free
                 continue
@@ -179,4 +188,6 @@ class SessionTurns:
 
     def _going_on(self, key: str, agent: str, at: datetime) -> SessionId | None:
         newest = self._sessions.known.newest(agent, key)
-        return head_of(newest).id if newest is not None and not is_over(newest.last_activity, at) else None
+        if newest is None or head_of(newest).end.is_over or is_over(newest.last_activity, at):
+            return None
+        return head_of(newest).id

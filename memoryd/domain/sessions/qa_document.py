@@ -38,7 +38,7 @@ _TOP: Final = frozenset({"version", "structure", "sessions", "index", "metadata"
 _INDEX: Final = frozenset({"by_topic", "by_recency", "by_semantic_hash"})
 _METADATA: Final = frozenset({"total_qa_pairs", "stored_answers", "compression_ratio", "last_updated"})
 _STUB: Final = frozenset(
-    {"session_id", "created", "agent", "key", "remember", "file", "turns", "stored_answers", "last_activity"}
+    {"session_id", "created", "agent", "key", "remember", "end", "file", "turns", "stored_answers", "last_activity"}
 ) | {"qa_sequence"}
 
 
@@ -79,7 +79,7 @@ def entry_of(session: Session) -> Session | SessionStub:
     if len(session.turns) <= MAX_TURNS:
         return session
     bare = Session(
-        session.id, session.created, (), session.agent, session.key, session.is_remembered, extra=session.extra
+        session.id, session.created, (), session.agent, session.key, session.is_remembered, session.end, session.extra
     )
     last = session.last_activity
     return SessionStub(
@@ -214,7 +214,9 @@ def _entry(value: object, where: str, marks: Mapping[str, tuple[TurnMark, ...]])
     if "file" not in row or row["qa_sequence"]:
         return session_of(row, f"{where}.")
     head = {
-        key: one for key, one in row.items() if key not in _STUB or key in ("session_id", "created", "agent", "key")
+        key: one
+        for key, one in row.items()
+        if key not in _STUB or key in ("session_id", "created", "agent", "key", "end")
     }
     kept = {**head, "remember": row.get("remember", True), "qa_sequence": []}
     session = session_of(kept, f"{where}.")

@@ -1,7 +1,7 @@
 """The file of a session: the object that stands for it in `sessions[]` of the reference's document, a turn on a line.
 
-Keys of ours beside the reference's: `agent`, `key` (the session key), and `remember: false` where it is marked; in a
-turn `marked: true`, where its answer is.
+Keys of ours beside the reference's: `agent`, `key` (the session key), and `remember: false` where it is marked,
+and `end` where a memory is made of it when it is over; in a turn `marked: true`, where its answer is.
 """
 
 from collections.abc import Mapping
@@ -23,9 +23,9 @@ from memoryd.domain.sessions.json_values import (
     others,
     told_time,
 )
-from memoryd.domain.sessions.turns import Session, SessionId, Turn
+from memoryd.domain.sessions.turns import Session, SessionEnd, SessionId, Turn
 
-_SESSION: Final = frozenset({"session_id", "created", "agent", "key", "remember", "qa_sequence"})
+_SESSION: Final = frozenset({"session_id", "created", "agent", "key", "remember", "end", "qa_sequence"})
 _TURN: Final = frozenset({"seq", "q", "q_tokens", "q_hash", "a", "a_significance", "timestamp", "topic_tags", "marked"})
 
 _END: Final = "\n]}"
@@ -59,6 +59,7 @@ def session_head(session: Session) -> Mapping[str, object]:
         "created": told_time(session.created),
         **{name: value for name, value in ours.items() if value},
         **({} if session.is_remembered else {"remember": False}),
+        **({"end": session.end.value} if session.end else {}),
     }
 
 
@@ -75,6 +76,7 @@ def session_of(value: Mapping[str, object], where: str) -> Session:
         agent=as_text(value.get("agent", ""), f"{where}agent"),
         key=as_text(value.get("key", ""), f"{where}key"),
         is_remembered=_flag(value.get("remember", True), f"{where}remember"),
+        end=_end(value.get("end", ""), f"{where}end"),
         extra=others(value, _SESSION),
     )
 
@@ -102,6 +104,13 @@ def _turn(value: object, where: str) -> Turn:
         is_marked=_flag(row.get("marked", False), f"{where}.marked"),
         extra=others(row, _TURN),
     )
+
+
+def _end(value: object, where: str) -> SessionEnd:
+    try:
+        return SessionEnd(as_text(value, where))
+    except ValueError as exc:
+        raise DamagedDocumentError(f"{where} is none of open, owed, told") from exc
 
 
 def _flag(value: object, where: str) -> bool:

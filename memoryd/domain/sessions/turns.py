@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from typing import NewType
 
 SessionId = NewType("SessionId", str)
@@ -33,6 +34,23 @@ class Turn:
     extra: Extra = field(default_factory=dict)
 
 
+class SessionEnd(StrEnum):
+    """How far it came with the memory that is made of a session when it ends: exactly one."""
+
+    NONE = ""
+    """None is made of it."""
+    OPEN = "open"
+    """One is to be made when nobody goes on with it."""
+    OWED = "owed"
+    """It is over, and one is to be made."""
+    TOLD = "told"
+    """It is over, and one was made, or there was nothing to tell."""
+
+    @property
+    def is_over(self) -> bool:
+        return self in (SessionEnd.OWED, SessionEnd.TOLD)
+
+
 @dataclass(frozen=True, slots=True)
 class Session:
     """A conversation: its turns by `seq`, whose it is, and the session key it was opened with; both may be unknown."""
@@ -44,6 +62,7 @@ class Session:
     key: str = ""
     is_remembered: bool = True
     """False: marked "do not remember"; nothing of it is captured or logged."""
+    end: SessionEnd = SessionEnd.NONE
     extra: Extra = field(default_factory=dict)
 
     def may_be_written(self, key: str, *, is_owners: bool) -> bool:

@@ -1,0 +1,176 @@
+"""One memory of each session that ends, and summaries on demand: lines of the daily log, tagged with their session.
+
+A session ends when its agent says so, or when nothing is said in it for six hours. How far it came stands in its file:
+a kill leaves it owed, and it is written where it is not there yet.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Final
+
+import structlog
+
+from memoryd.agents.workspace_qa import WorkspaceQa
+from memoryd.domain.access import read_key
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.attributes import Attributes, Provenance
+from memoryd.domain.memories.book import Book
+from memoryd.domain.memories.identity import MemoryId
+from memoryd.domain.memories.kinds import Kind
+from memoryd.domain.memories.retained import RetainedLine
+from memoryd.domain.memories.sections import memory_sections
+from memoryd.domain.memories.statements import OWN_CHANNELS
+from memoryd.domain.memories.written_by import WrittenBy
+from memoryd.domain.sessions.session_summary import session_summary
+from memoryd.domain.sessions.turns import Session, SessionEnd, SessionId
+from memoryd.domain.text.lines import padded
+from memoryd.errors import MemorydError, StoreError, TextModelUnavailable
+from memoryd.memory.forgetting.tombstone_store import TombstoneStore
+from memoryd.memory.journal import Journal
+from memoryd.memory.llm_prose import CitedFact, Prose
+from memoryd.memory.retaining import Retaining, Retention
+
+log = structlog.get_logger(__name__)
+
+LOOK_SECONDS: Final = 300.0
+"""How long a session may be over before somebody notices."""
+_MOST_FACTS: Final = 30
+
+
+def tag_of(session: SessionId) -> str:
+    """Return the tag of the memories that are made of a session."""
+    return f"session:{session}"
+
+
+def made_of(book: Book, session: SessionId) -> list[MemoryId]:
+    """Return the memories that were made of a session: its end and its summaries."""
+    tag, kinds = tag_of(session), (Kind.SESSION, Kind.SUMMARY)
+    return [
+        memory.id
+        for memory in book.memories.values()
+        if memory.line.kind in kinds and tag in memory.line.attributes.tags
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionMemories:
+    """The memories of the sessions of one agent; without `shared` there are no sessions. `scope` is of its channels."""
+
+    agent: str
+    shared: WorkspaceQa | None
+    journal: Journal
+    retaining: Retaining
+    tombstones: TombstoneStore
+    prose: Prose
+    is_withheld: Callable[[str], Awaitable[bool]]
+    scope: Callable[[str], str]
+    day: Callable[[float], date]
+    now: Callable[[], datetime]
+    _has_news: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def end(self, key: str) -> SessionId | None:
+        """Note that the session of a key is over; its memory is made behind that. None if there is none.
+
+        Raises Denied, StoreError, NotNow.
+        """
+        if self.shared is None or not key:
+            return None
+        current = await self.shared.read(lambda store: store.ends.current(key, self.agent))
+        if current is None:
+            return None
+        await self.shared.write(lambda store: store.ends.end(current.id))
+        self._has_news.set()
+        return current.id
+
+    async def compact(self, key: str) -> tuple[Retention, str] | None:
+        """Write a summary of the session of a key, and return where it stands and what it says.
+
+        None if there is nothing to sum up. Raises Denied where nothing may be written, StoreError, NotNow.
+        """
+        self.journal.check_writable()
+        if self.shared is None or not key or await self.is_withheld(key):
+            return None
+        current = await self.shared.read(lambda store: store.ends.current(key, self.agent))
+        text = "" if current is None else await self._summed_up(current)
+        if current is None or not text:
+            return None
+        line = self._line(Kind.SUMMARY, current, text)
+        return await self.retaining.retain([line], agent=self.agent, by=WrittenBy.CAPTURE), line.text
+
+    async def run(self, seconds: float = LOOK_SECONDS) -> None:
+        """Make the memories of sessions that are over, until cancelled."""
+        if self.shared is None or self.shared.is_read_only:
+            return
+        await self.shared.until_open()
+        while True:
+            try:
+                await self.settle(self.shared)
+            except (MemorydError, OSError) as exc:
+                log.warning("the memory of a session is not made yet", agent=self.agent, reason=str(exc))
+            self._has_news.clear()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await self._has_news.wait()
+
+    async def settle(self, shared: WorkspaceQa) -> None:
+        """Make a memory of each session that is over, once; one that cannot be made now is made later.
+
+        Raises StoreError, NotNow.
+        """
+        now = shared.now()
+        for session in await shared.read(lambda store: list(store.ends.due(self.agent, now))):
+            try:
+                await self._settle_one(shared, session)
+            except (MemorydError, OSError) as exc:
+                # one log that cannot be written must not keep the others from theirs
+                log.warning("the memory of a session is not made yet", agent=self.agent, reason=str(exc))
+
+    async def _settle_one(self, shared: WorkspaceQa, session: Session) -> None:
+        if session.end is SessionEnd.OPEN:
+            # from here on nobody goes on with it
+            await shared.write(lambda store: store.ends.end(session.id))
+        await self._tell(session)
+        await shared.write(lambda store: store.ends.note_told(session.id))
+
+    async def _tell(self, session: Session) -> None:
+        if not session.is_remembered or (session.key and await self.is_withheld(session.key)):
+            return
+        text = session_summary(session).titled(session.id)
+        if not text:
+            return
+        line, day = (
+            self._line(Kind.SESSION, session, text),
+            self.day(min(session.last_activity, self.now()).timestamp()),
+        )
+        if (await self.tombstones.all()).hold(line.id, line.text) or await self._stands(session.id, day):
+            return
+        await self.retaining.retain([line], agent=self.agent, by=WrittenBy.CAPTURE, day=day)
+
+    async def _stands(self, session: SessionId, day: date) -> bool:
+        """Tell whether the log of the day has its memory already: a kill came before that was noted."""
+        path = RelativePath(f"memory/{day:%Y-%m-%d}.md")
+        text = (await self.journal.read(path)).text or ""
+        lines = (one.line for one in memory_sections(padded(text), path).lines)
+        return any(line.kind is Kind.SESSION and tag_of(session) in line.attributes.tags for line in lines)
+
+    async def _summed_up(self, session: Session) -> str:
+        """Return a summary in prose where a model writes one, else of its own sentences."""
+        facts = [
+            CitedFact(f"{turn.seq:08x}", f"{turn.question} — {turn.answer}" if turn.answer else turn.question)
+            for turn in session.turns[-_MOST_FACTS:]
+        ]
+        try:
+            prose = await self.prose.summary(facts)
+        except (TextModelUnavailable, StoreError) as exc:
+            log.info("a summary is made without the text model", reason=str(exc))
+            prose = None
+        return session_summary(session).text if prose is None else " ".join(one.text for one in prose.sentences)
+
+    def _line(self, kind: Kind, session: Session, text: str) -> RetainedLine:
+        channel = read_key(session.key).memory_channel if session.key else None
+        scope = self.scope(channel if channel in OWN_CHANNELS else "")
+        attributes = Attributes(scope=scope, provenance=Provenance.AGENT, tags=(tag_of(session.id),))
+        return RetainedLine(kind, text, (), attributes)
