@@ -13,6 +13,7 @@ from hypothesis import settings
 from memoryd.config.paths import models_dir
 from memoryd.models.store import ModelStore
 from tests.daemon import STARTER, RunningDaemon, write_config, write_workspace
+from tests.groups import grouped
 from tests.leftovers import described, processes_of
 from tests.sweeps import whole_or
 from tests.waiting import eventually
@@ -27,26 +28,13 @@ MODELS = Path(os.environ.get("MEMORYD_TEST_MODELS") or models_dir())
 """The model cache of the person who runs the tests, read before each test hides it."""
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Say which tests are for one worker, in the order of the file; before xdist reads the marks.
-
-    The real qmd takes as much of the machine as it can get, and mounts are the machine's. What a module starts once
-    would be started once by each worker. All other tests go to whoever is free, so that none is left with a long file.
-    """
-    for item in items:
-        if group := _group(item):
-            item.add_marker(pytest.mark.xdist_group(group))
-
-
-def _group(item: pytest.Item) -> str:
-    if item.path.parent.name == "system" and item.path.name.startswith("test_qmd"):
-        return "qmd"
-    if item.get_closest_marker("root"):
-        return "root"
-    names = item._fixtureinfo.name2fixturedefs if isinstance(item, pytest.Function) else {}
-    ours = (found[-1] for found in names.values() if found[-1].baseid.startswith("tests"))
-    return item.path.stem if any(found.scope == "module" for found in ours) else ""
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Tell xdist which tests are for one worker, as it reads it off their ids with `--dist loadgroup`."""
+    if config.getoption("loadgroup", default=False):
+        for item, group in grouped(items):
+            # its mark `xdist_group` is written to a field that pytest 9.2 does not read any more
+            item._id = type(item.id).parse(f"{item.nodeid}@{group}")
 
 
 @pytest.fixture(autouse=True)

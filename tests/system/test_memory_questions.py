@@ -15,9 +15,6 @@ from bench.recall_questions.judged import Judged, by_type, figures
 from bench.recall_questions.page import Measured, beside, tables
 from bench.recall_questions.question_set import HELD_OUT, STRANGER, recall_questions
 
-pytestmark = pytest.mark.xdist_group("memory questions")
-"""What the daemon is asked once would be asked once by each worker."""
-
 PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "memory.md"
 MODES = ("words", "hybrid")
 FIRST = {"exact": 17, "entity": 16, "temporal": 14, "opinion": 14}

@@ -1,0 +1,37 @@
+"""Which tests are for one worker.
+
+The real qmd takes as much of the machine as it can get, and mounts are the machine's. What a module starts once would
+be started once by each worker. All other tests go to whoever is free, so that none is left with a long file. xdist
+gives away groups first, those of most tests before the others.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+PARTS = {"test_schemathesis": 8, "test_access_routes": 2, "test_editors": 2, "test_answers": 2}
+"""In how many groups the tests of a long module are cut: its daemon takes seconds, its tests minutes."""
+
+
+def grouped(items: Sequence[pytest.Item]) -> Iterator[tuple[pytest.Item, str]]:
+    """Yield each test that is for one worker with the others of its group."""
+    named = [(item, group) for item in items if (group := _group(item))]
+    sizes = Counter(group for _, group in named)
+    seen: Counter[str] = Counter()
+    for item, group in named:
+        parts = PARTS.get(group, 1)
+        # in the order of the file: what is next to each other has more in common
+        part = seen[group] * parts // sizes[group]
+        seen[group] += 1
+        yield item, f"{group}-{part + 1}" if parts > 1 else group
+
+
+def _group(item: pytest.Item) -> str:
+    if item.path.parent.name == "system" and item.path.name.startswith("test_qmd"):
+        return "qmd"
+    if item.get_closest_marker("root"):
+        return "root"
+    names = item._fixtureinfo.name2fixturedefs if isinstance(item, pytest.Function) else {}
+    ours = (found[-1] for found in names.values() if found[-1].baseid.startswith("tests"))
+    return item.path.stem if any(found.scope == "module" for found in ours) else ""
