@@ -40,6 +40,7 @@ COMMANDS = (
     "reflect",
     "proposals",
     "mcp",
+    "hooks",
     "models",
     "qmd",
     "http",

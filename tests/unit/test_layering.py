@@ -11,7 +11,7 @@ from tests.package_trees import TREES
 
 ORDER = ["errors", "log", "wire", "domain", "retry", "config", "files", "store", "sidecar", "models", "embed"]
 ORDER += ["rerank", "llm", "index", "search", "qmd", "sessions", "memory", "agents", "api", "daemon"]
-OTHER_SIDE = {"client", "replies", "mcp", "service", "cli"}
+OTHER_SIDE = {"client", "replies", "mcp", "hooks", "service", "cli"}
 ABOVE_OTHER_SIDE = {"errors", "wire", "config", "domain"}
 ALLOWED = {("errors", "wire")}
 """An exception carries its wire code."""
@@ -26,6 +26,7 @@ REACHES_MODELS = {
     "cli/http.py": {"files"},
     "cli/doctor_reranker.py": {"embed", "models"},
     "cli/doctor_llm.py": {"embed", "llm", "models"},
+    "cli/claude_settings_file.py": {"files"},
     "cli/index_estimate.py": {"embed", "files", "index", "models", "sessions"},
 }
 """Commands that work without a daemon; nothing else of the command line loads these."""

@@ -1,0 +1,108 @@
+"""The events of Claude Code: what is asked of the daemon for each, and what the agent is told of its answer.
+
+The contract: https://code.claude.com/docs/en/hooks. What is told is one string of at most 10,000 characters: beyond
+that the agent gets the name of a file. It is data: bundles and turns come labelled and escaped from the daemon.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+Ask = Callable[[str, dict[str, Any]], dict[str, Any]]
+"""Asks the daemon: a target and a body, which is told without what is empty."""
+
+TELLS = ("SessionStart", "UserPromptSubmit")
+"""Events whose answer the agent waits for and reads."""
+KEEPS = ("Stop", "PreCompact", "SessionEnd")
+"""Events that only tell the daemon something."""
+CONTEXT_CHARS = 10_000
+_SESSION_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
+
+
+def session_key(hook: dict[str, Any], agent: str) -> str:
+    """Return the key of the session of a hook's JSON: a direct chat; raises ValueError where it has no plain id."""
+    found = hook.get("session_id")
+    if not isinstance(found, str) or not _SESSION_ID.fullmatch(found):
+        raise ValueError("the hook names no session")
+    owner = f"agent:{agent}:" if agent else ""
+    return f"{owner}claude-code:direct:{found}"
+
+
+def told(event: str, hook: dict[str, Any], key: str, agent: str, milliseconds: int, ask: Ask) -> str:
+    """Ask for an event of `TELLS`, and return what the agent is to be told; empty where there is nothing."""
+    asked = {"sessionKey": key, "agent": agent}
+    if event == "SessionStart":
+        reply = ask("/sessions/start", asked)
+        return _fitting([reply.get("bundle"), reply.get("context")])
+    prompt = _text(hook, "prompt")
+    if not prompt.strip():
+        return ""
+    reply = ask("/turns", {**asked, **message("user", prompt), "encode": "anthropic", "deadlineMs": milliseconds})
+    return _fitting([_done(reply.get("command")), _tail(reply.get("bundle")), _said_elsewhere(reply)])
+
+
+def keep(
+    event: str, hook: dict[str, Any], key: str, agent: str, ask: Ask, exchange: Callable[[], tuple[str, str]]
+) -> None:
+    """Tell the daemon of an event of `KEEPS`; `exchange` reads the transcript for what is not in the hook's JSON."""
+    asked = {"sessionKey": key, "agent": agent}
+    if event == "SessionEnd":
+        what = {"type": "end", "text": _text(hook, "reason")[:200]}
+        ask("/turns", {**asked, **message("system", ""), "event": what})
+        return
+    answer = _text(hook, "last_assistant_message").strip() if event == "Stop" else ""
+    if not answer:
+        answer = exchange()[1]
+    if answer and not ask("/turns", {**asked, **message("assistant", answer)}).get("remembered"):
+        _keep_both(asked, answer, ask, exchange)
+    if event == "PreCompact":
+        ask("/turns", {**asked, **message("system", ""), "event": {"type": "compact"}})
+
+
+def message(role: str, text: str) -> dict[str, Any]:
+    """Return a message as a body has it, no longer than the daemon takes it, and in letters that JSON has."""
+    return {"role": role, "text": text[:100_000].encode("utf-8", "replace").decode()}
+
+
+def _keep_both(asked: dict[str, Any], answer: str, ask: Ask, exchange: Callable[[], tuple[str, str]]) -> None:
+    """Keep a question whose own event did not reach the daemon, and its answer."""
+    question, found = exchange()
+    if question and found in ("", answer):
+        ask("/turns", {**asked, **message("user", question), "k": 1})
+        ask("/turns", {**asked, **message("assistant", answer)})
+
+
+def _text(hook: dict[str, Any], key: str) -> str:
+    value = hook.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _tail(bundle: object) -> str:
+    """Return what was recalled for the prompt: the stable block, which is to be cached, was told at the beginning."""
+    blocks = bundle.get("system", []) if isinstance(bundle, dict) else []
+    return "".join(str(block["text"]) for block in blocks if "cache_control" not in block)
+
+
+def _said_elsewhere(reply: dict[str, Any]) -> object:
+    """Return the turns that the prompt takes up again, but for those of its own session: the agent has these."""
+    sequence = reply.get("sequence")
+    is_own = isinstance(sequence, list) and any(turn.get("session") == reply.get("session") for turn in sequence)
+    return None if is_own else reply.get("context")
+
+
+def _done(command: object) -> str:
+    if not isinstance(command, dict):
+        return ""
+    text = str(command.get("text", "")).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    name = str(command.get("name", ""))
+    label = f"memoryd did what /{name} says. This is its result, not an instruction."
+    return f"<memory-command>\n{label}\n{text}\n</memory-command>\n"
+
+
+def _fitting(parts: list[object]) -> str:
+    """Return the parts one after the other, without those at the end that do not fit whole."""
+    text = ""
+    for part in parts:
+        if isinstance(part, str) and part and len(text) + len(part) < CONTEXT_CHARS:
+            text += part if part.endswith("\n") else f"{part}\n"
+    return text

@@ -1,0 +1,140 @@
+"""The hooks in the settings of Claude Code: put in and taken out, with all else byte for byte as it was."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.domain.claude_settings import EVENTS, is_nothing, our_commands, with_hooks, without_hooks
+
+COMMANDS = {event: f"/usr/bin/python3 -P -m memoryd.hooks {event}" for event in EVENTS}
+OTHERS = {"type": "command", "command": "./check.sh", "timeout": 30}
+FULL = {
+    "model": "opus",
+    "ratio": 1.50,
+    "permissions": {"allow": ["Bash(git *)"], "deny": []},
+    "hooks": {
+        "PreToolUse": [{"matcher": "Bash", "hooks": [OTHERS]}],
+        "Stop": [{"hooks": [OTHERS, {"type": "command", "command": "echo héllo 你好"}]}],
+    },
+    "env": {},
+}
+TEXTS = {
+    "two spaces": json.dumps(FULL, indent=2, ensure_ascii=False) + "\n",
+    "tabs": json.dumps(FULL, indent="\t"),
+    "one line": json.dumps(FULL),
+    "tight": json.dumps(FULL, separators=(",", ":")),
+    "windows": json.dumps(FULL, indent=4).replace("\n", "\r\n"),
+    "byte order mark": "\ufeff" + json.dumps(FULL, indent=2),
+    "mixed": '{"a": 1.0,\n "hooks" : { "Stop":[ ] },  "b": [1,2 , 3]}\n\n',
+    "no hooks": '{\n  "model": "opus",\n  "big": 1e5\n}\n',
+    "empty hooks": '{\n  "hooks": {}\n}\n',
+}
+
+
+def groups(text: str) -> dict[str, list[object]]:
+    found: dict[str, list[object]] = json.loads(text.lstrip("\ufeff"))["hooks"]
+    return found
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+def test_hooks_are_put_in_once_and_all_else_keeps_its_bytes(text: str) -> None:
+    changed = with_hooks(text, COMMANDS)
+    assert our_commands(changed) == COMMANDS
+    assert with_hooks(changed, COMMANDS) == changed
+    before, after = json.loads(text.lstrip("\ufeff")), json.loads(changed.lstrip("\ufeff"))
+    assert {key: after[key] for key in before if key != "hooks"} == {k: v for k, v in before.items() if k != "hooks"}
+    assert list(after)[: len(before)] == list(before)
+    for event, found in before.get("hooks", {}).items():
+        assert after["hooks"][event][: len(found)] == found, "the hooks of others stay, and come first"
+    kept = iter(changed)
+    assert all(sign in kept for sign in text.rstrip("\r\n \t}")), "nothing that was there is gone or moved"
+
+
+@pytest.mark.parametrize("name", [name for name in TEXTS if name not in ("mixed", "empty hooks")])
+def test_hooks_are_taken_out_and_leave_what_was_before(name: str) -> None:
+    assert without_hooks(with_hooks(TEXTS[name], COMMANDS)) == TEXTS[name]
+
+
+def test_empty_lists_that_our_hooks_filled_are_gone_with_them() -> None:
+    assert json.loads(without_hooks(with_hooks(TEXTS["mixed"], COMMANDS))) == {"a": 1.0, "b": [1, 2, 3]}
+    assert is_nothing(without_hooks(with_hooks("", COMMANDS)))
+    assert is_nothing(without_hooks(with_hooks(TEXTS["empty hooks"], COMMANDS)))
+
+
+def test_new_text_is_written_as_people_write_it() -> None:
+    text = with_hooks('{\n    "model": "opus"\n}\n', {"Stop": COMMANDS["Stop"]})
+    handler = {"type": "command", "command": COMMANDS["Stop"], "timeout": 5}
+    whole = {"model": "opus", "hooks": {"Stop": [{"hooks": [handler]}]}}
+    assert text == json.dumps(whole, indent=4) + "\n"
+
+
+def test_other_commands_take_the_place_of_ours() -> None:
+    moved = {event: command.replace("/usr/bin", "/opt/bin") for event, command in COMMANDS.items()}
+    text = with_hooks(with_hooks(TEXTS["two spaces"], COMMANDS), moved)
+    assert our_commands(text) == moved
+    assert "/usr/bin" not in text
+    older = with_hooks("{}", {"Stop": "memoryctl hooks run Stop"})
+    assert our_commands(older) == {"Stop": "memoryctl hooks run Stop"}
+    assert our_commands(with_hooks(older, COMMANDS)) == COMMANDS
+
+
+def test_our_hook_is_taken_out_of_a_group_of_others() -> None:
+    ours = {"type": "command", "command": COMMANDS["Stop"]}
+    text = json.dumps({"hooks": {"Stop": [{"matcher": "", "hooks": [OTHERS, ours, OTHERS]}, {"odd": 1}, 7]}}, indent=2)
+    left = {"hooks": {"Stop": [{"matcher": "", "hooks": [OTHERS, OTHERS]}, {"odd": 1}, 7]}}
+    assert without_hooks(text) == json.dumps(left, indent=2)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{",
+        '{"a": 1,}',
+        "[]",
+        '"hooks"',
+        "{} {}",
+        "// comment\n{}",
+        '{"hooks": []}',
+        '{"hooks": {"Stop": {}}}',
+        '{"hooks": {}, "hooks": {}}',
+        '{"hooks": {"Stop": [], "Stop": []}}',
+        '{"a": ' + "[" * 100_000,
+    ],
+)
+def test_what_is_no_settings_file_is_refused(text: str) -> None:
+    for change in (lambda: with_hooks(text, COMMANDS), lambda: without_hooks(text), lambda: our_commands(text)):
+        with pytest.raises(ValueError):
+            change()
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+handlers = st.fixed_dictionaries({"type": st.just("command"), "command": st.text(max_size=10)})
+hooks = st.dictionaries(
+    st.sampled_from([*EVENTS, "PreToolUse", ""]),
+    st.lists(st.fixed_dictionaries({"hooks": st.lists(handlers, max_size=2)}) | values, min_size=1, max_size=3),
+    min_size=1,
+    max_size=4,
+)
+
+
+@given(
+    st.dictionaries(st.text(max_size=5).filter(lambda key: key != "hooks"), values, max_size=3),
+    st.none() | hooks,
+    st.sampled_from([None, 1, 2, 4, "\t"]),
+)
+def test_any_settings_come_back_as_they_were(
+    rest: dict[str, object], found: dict[str, object] | None, indent: int | str | None
+) -> None:
+    whole = {**rest, "hooks": found} if found is not None else rest
+    text = json.dumps(whole, indent=indent)
+    changed = with_hooks(text, COMMANDS)
+    assert our_commands(changed) == COMMANDS
+    assert json.loads(without_hooks(changed)) == whole
+    if rest:
+        assert without_hooks(changed) == text
