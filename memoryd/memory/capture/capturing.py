@@ -179,7 +179,7 @@ class Capturing:
             failure = ReportedFailure(harmless_text(task.event.text), harmless_text(task.event.tool))
             return captured_failure(failure)
         text, before = harmless_text(task.text), harmless_text(task.answer_before)
-        return captured(text, answer_before=before, rules=self._settings.rules)
+        return captured(text, answer_before=before, is_direct=task.is_direct, rules=self._settings.rules)
 
     async def _checked(self, task: CaptureTask, verdict: CaptureVerdict) -> CaptureVerdict:
         """Return a verdict without echoes, and without what is forgotten."""

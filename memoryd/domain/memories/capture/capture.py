@@ -1,10 +1,36 @@
 """What of a message is kept as memories, without any model: the one entrance to the rules beside it."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final
 
 from memoryd.domain.memories.attributes import Provenance
-from memoryd.domain.memories.capture.verdict import CapturedItem, CaptureVerdict
+from memoryd.domain.memories.capture.chinese_forms import CHINESE_FORMS, REMEMBER, chinese_starts
+from memoryd.domain.memories.capture.corrections import found_correction, is_lead
+from memoryd.domain.memories.capture.english_forms import ENGLISH_FORMS, REMEMBER_THAT, english_starts
+from memoryd.domain.memories.capture.gate import gate
+from memoryd.domain.memories.capture.identifiers import found_identifier
+from memoryd.domain.memories.capture.sentences import SpokenSentence, sentences_of
+from memoryd.domain.memories.capture.statement_forms import FoundForm, found_form
+from memoryd.domain.memories.capture.unfit_messages import why_each_unfit, why_unfit
+from memoryd.domain.memories.capture.unfit_sentences import why_not_plain, why_not_told
+from memoryd.domain.memories.capture.verdict import (
+    IDENTIFIER_IMPORTANCE,
+    OWN_IDENTIFIER_IMPORTANCE,
+    CapturedItem,
+    CaptureVerdict,
+    DroppedItem,
+)
 from memoryd.domain.memories.kinds import Kind
+
+FAILURE_SIGNS: Final = 500
+"""Of what is said of a failure."""
+SHOWN_SIGNS: Final = 200
+NO_FORM: Final = "it has none of the forms that are kept"
+NOTHING_CORRECTED: Final = "there was no answer before it to correct"
+FROM_ANSWER: Final = "it repeats the answer before it"
+OFF: Final = "memory.capture.identifiers is false"
+_LEAST_REPEATED: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,15 +43,36 @@ class ReportedFailure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaptureRules:
-    """Which rules are on, as `memory.capture` says."""
+    """Which rules are on, as `memory.capture` says. `statements`: off where a model decides instead."""
 
     identifiers: bool = True
     in_groups: bool = False
+    statements: bool = True
 
 
-def captured(text: str, *, answer_before: str = "", rules: CaptureRules = CaptureRules()) -> CaptureVerdict:
-    """Return what is kept of a message of the user, secrets in it masked already, and what is not."""
-    return CaptureVerdict()
+USUAL_RULES: Final = CaptureRules()
+
+
+def captured(
+    text: str, *, answer_before: str = "", is_direct: bool = True, rules: CaptureRules = USUAL_RULES
+) -> CaptureVerdict:
+    """Return what is kept of a message of the user, secrets in it masked already, and what is not, with the reasons.
+
+    `answer_before` is what the message may correct. Of what is not said in a direct chat nothing is pinned.
+    """
+    marker = gate(text, has_answer=bool(answer_before.strip()))
+    if not marker:
+        return CaptureVerdict()
+    if why := why_unfit(text):
+        return CaptureVerdict(dropped=(DroppedItem(text[:SHOWN_SIGNS], why),), gate=marker)
+    found = list(_each(text, answer_before, rules))
+    kept = tuple(one for one in found if isinstance(one, CapturedItem))
+    dropped = tuple(one for one in found if isinstance(one, DroppedItem))
+    if not found:
+        dropped = (DroppedItem(text[:SHOWN_SIGNS], NO_FORM),)
+    if not is_direct:
+        kept = tuple(replace(one, is_pinned=False) for one in kept)
+    return CaptureVerdict(kept, dropped, marker).bounded()
 
 
 def captured_failure(failure: ReportedFailure) -> CaptureVerdict:
@@ -37,5 +84,56 @@ def captured_failure(failure: ReportedFailure) -> CaptureVerdict:
     return CaptureVerdict((CapturedItem(Kind.FAILURE, text, "failure", provenance=Provenance.TOOL),), gate="failure")
 
 
-FAILURE_SIGNS = 500
-"""Of what is said of a failure."""
+def _each(text: str, answer_before: str, rules: CaptureRules) -> Iterator[CapturedItem | DroppedItem]:
+    sentences = sentences_of(text)
+    repeated = _folded(answer_before)
+    is_led = False
+    for sentence, unfit in zip(sentences, why_each_unfit(sentences), strict=True):
+        item = _item(sentence, is_led=is_led, has_answer=bool(repeated), rules=rules)
+        if item is not None:
+            why_not = why_not_told if isinstance(item, CapturedItem) and item.kind is Kind.LESSON else why_not_plain
+            why = unfit or why_not(sentence) or _why_repeated(sentence, repeated)
+            refused = isinstance(item, DroppedItem)
+            yield DroppedItem(item.text, why, item.form) if why and not refused else item
+        is_led = bool(repeated) and is_lead(sentence.plain)
+
+
+def _item(
+    sentence: SpokenSentence, *, is_led: bool, has_answer: bool, rules: CaptureRules
+) -> CapturedItem | DroppedItem | None:
+    """Return what a sentence states by its form alone; None if it has none."""
+    identifier = found_identifier(sentence.plain)
+    if identifier is not None:
+        if not rules.identifiers:
+            return DroppedItem(sentence.text, OFF, identifier.what)
+        weight = OWN_IDENTIFIER_IMPORTANCE if identifier.is_own else IDENTIFIER_IMPORTANCE
+        return CapturedItem(Kind.ENTITY, sentence.text, identifier.what, identifier.is_own, weight)
+    if not rules.statements:
+        return None
+    found = _statement(sentence)
+    if found is not None and not found.reason:
+        return CapturedItem(found.form.kind, sentence.text, found.form.name, found.form.is_pinned and found.is_first)
+    correction = found_correction(sentence.plain, is_led=is_led)
+    if correction:
+        if not has_answer:
+            return DroppedItem(sentence.text, NOTHING_CORRECTED, correction)
+        return CapturedItem(Kind.LESSON, sentence.text, correction)
+    return None if found is None else DroppedItem(sentence.text, found.reason, found.form.name)
+
+
+def _statement(sentence: SpokenSentence) -> FoundForm | None:
+    text, plain = sentence.text, sentence.plain
+    english = found_form(text, plain, english_starts(plain), ENGLISH_FORMS)
+    chinese = found_form(text, plain, chinese_starts(plain), CHINESE_FORMS)
+    told = [found_form(text, plain, [0], [form]) for form in (REMEMBER_THAT, REMEMBER)]
+    found = [one for one in (english, chinese, *told) if one is not None]
+    return next((one for one in found if not one.reason), found[0] if found else None)
+
+
+def _why_repeated(sentence: SpokenSentence, answer: str) -> str:
+    told = _folded(sentence.text)
+    return FROM_ANSWER if len(told) >= _LEAST_REPEATED and told in answer else ""
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split()).rstrip(".。!！ ")

@@ -1,0 +1,193 @@
+"""The English forms of statements: my name is, call me, I live in, I work at, my … is, I prefer, I like,
+I don't like, I am allergic to, remember that."""
+
+import re
+from typing import Final
+
+from memoryd.domain.memories.capture.lasting_nouns import is_lasting
+from memoryd.domain.memories.capture.statement_forms import StatementForm
+from memoryd.domain.memories.kinds import Kind
+
+_OFTEN: Final = (
+    r"(?:(?:really|also|always|usually|generally|mostly|normally|typically|strongly|much|very much|still|currently"
+    r"|now|actually"
+    r"|personally|truly|definitely|absolutely|particularly|especially|often|just|both|do|quite|rather|simply|only"
+    r"|already|temporarily) )*"
+)
+_LEADS: Final = re.compile(
+    r"(?:(?:hi|hello|hey|hiya|oh|ah|ok|okay|well|so|and|but|also|plus|btw|by the way|anyway|actually|yes|yeah|yep"
+    r"|sure|no|nope|right|fyi"
+    r"|for the record|for your information|for future reference|for context|just so you know(?: that)?|so you know"
+    r"|note(?: that)?|please note(?: that)?|one more thing|another thing"
+    r"|first(?: of all)?|second(?:ly)?|finally|p\.?s\.?|in general|generally|usually|personally|honestly"
+    r"|to be honest|frankly"
+    r"|as for me|for me|(?:as |like )?i (?:said|mentioned)|i (?:already )?told you(?: that)?|once again|again"
+    r"|(?:please |pls |and |also )*remember(?: this| that)?"
+    r"|great|thanks|thank you|good (?:morning|evening|afternoon)|sorry|about me|update|correction|important|now"
+    r"|these days|nowadays"
+    r"|currently|there|everyone|all|please|since|because|as|though|although|while|that|wait|then|i should (?:mention"
+    r"|say)(?: that)?|let me introduce myself"
+    r"|nice to meet you|you should know(?: that)?|as you know|in fact|of course|unfortunately|sadly|luckily|today"
+    r"|reminder|just|it['’]s true that|that['’]s wrong|wrong|hmm+|um|uh)"
+    r"(?:[,.!:;—–-]+\s*|\s+)){0,6}+",
+    re.IGNORECASE,
+)
+_CLAUSE: Final = re.compile(
+    r"[,;:—–(]\s*|\s-+\s|\b(?:and|but|so|because|since|that|plus|while|though|although|as)\s+", re.IGNORECASE
+)
+_NAME: Final = re.compile(
+    r"[:\s]*(?:dr\.? |mr\.? |ms\.? |mrs\.? )?(?P<name>[^\W\d_][\w'’.-]*(?: (?:van|von|de|del|der|da|di|la|le|bin|al"
+    r"|el|[^\W\d_][\w'’.-]*)){0,4}|[\u4e00-\u9fff·]{2,6})"
+    r"(?=\s*(?:\Z|[.,;:!)(—–-]|and\b|but\b|from\b|by the way\b|please\b|or\b))",
+    re.IGNORECASE,
+)
+_NO_NAME: Final = re.compile(
+    r"(?:not|on|in|at|the|a|an|too|very|wrong|spelled|spelt|misspelled|pronounced|irrelevant|private|secret|mud|long"
+    r"|short|hard|easy|unique|common|rare"
+    r"|written|missing|mentioned|listed|already|still|also|my|your|his|her|its|important|boring|weird|legion|here"
+    r"|there|up|back|now|later|soon|tomorrow|tonight"
+    r"|today|crazy|paranoid|old|stupid|an?|when|if|at|on|in|before|after|asap|anytime|whenever|maybe|lazy|names?"
+    r"|that|this|it|sir|again|whatever|what|by|for|with|out"
+    r"|over|names|naive|cynical|curious|sceptical|skeptical|picky|spoiled|impressed|surprised|biased|dumb|silly"
+    r"|cheap|irresponsible|any|every|some|one|only|old-fashioned|please)\b",
+    re.IGNORECASE,
+)
+_FOR_NAME: Final = re.compile(r"\b(?:from now on|for short|instead|please|in future|in the future)\b", re.IGNORECASE)
+_BARE: Final = re.compile(
+    r"\s*(?:it|that|this|these|those|them|you|your|yours|him|her|hers|his|theirs|how|what|where|when|both|neither"
+    r"|either|none|all|everything|nothing|anything|something"
+    r"|to (?:think|believe|say|imagine|see|know|hear|be|have it)\b.{0,3}|(?:the|my|our|an?|each|every)? ?(?:way|idea"
+    r"|sound|look|first|second|third|last|former|latter|other|new|previous|current|style of|tone|answer|suggestion"
+    r"|plan|option|version|draft|variant|approach|choice|proposal|result|response|title|wording|one|ones|name|logo"
+    r"|picture|image|joke|point|list|table|poem|story|layout|theme|change|changes|edit|format)"
+    r"|(?:option|version|number|variant|choice|draft) ?\w{1,2}|one|ones|a lot|so far|very much|neither)\b",
+    re.IGNORECASE,
+)
+_FLEETING_PLACE: Final = re.compile(
+    r"\s*(?:fear|hope|the moment|the past|the present|constant|a (?:world|society|simulation|bubble|time|dream"
+    r"|nightmare|country where|place where|mess|fantasy)|my (?:head|own|imagination|mind|car right)|denial|peace|pain"
+    r"|exile|interesting times|luxury|misery|poverty|it|that|there|here|this|these|an? (?:age|era|world))\b",
+    re.IGNORECASE,
+)
+_FLEETING_WORK: Final = re.compile(
+    r"\s*(?:it|that|this|these|my (?:best|own|desk|pace)|full|night|nights|the (?:moment|same|weekend|office today)"
+    r"|weekends|least|most|all|any|a (?:slow|fast|steady)|odd|once|times|present|first|last|\d{1,2}(?::\d\d)?\b|noon"
+    r"|dawn|home today)\b",
+    re.IGNORECASE,
+)
+_NO_ALLERGY: Final = re.compile(
+    r"\s*(?:it|that|this|these|those|you|your|mornings?|mondays?|meetings?|work|working|bullshit|nonsense|stupidity"
+    r"|people|drama|fun|small talk|exercise|commitment|effort|bad|him|her|them|homework|boredom|idiots?|javascript"
+    r"|java|php)\b",
+    re.IGNORECASE,
+)
+_REMEMBERED: Final = re.compile(
+    r"\s*(?:time|day|night|one|guy|girl|man|woman|movie|song|scene|episode|place|moment|feeling|conversation|trip"
+    r"|party|film|book|photo|story|summer|winter|it|you\b(?! can reach)|we (?:talked|spoke|discussed|said|did|were)"
+    r"|when|how|what)\b",
+    re.IGNORECASE,
+)
+_WORD: Final = re.compile(r"\w")
+
+
+def english_starts(plain: str) -> list[int]:
+    """Return where a form may begin: at the beginning, behind what leads in, and at each clause."""
+    places = [0, *(found.end() for found in _CLAUSE.finditer(plain))]
+    return list(dict.fromkeys(_behind_leads(plain, place) for place in places))
+
+
+def _behind_leads(plain: str, place: int) -> int:
+    while plain[place : place + 1].isspace():
+        place += 1
+    found = _LEADS.match(plain, place)
+    return found.end() if found else place
+
+
+def _is_name(_head: re.Match[str], rest: str) -> bool:
+    told = rest.strip(" \"'“”‘’")
+    found = _NAME.match(told)
+    return found is not None and not _NO_NAME.match(found["name"]) and len(found["name"]) > 1
+
+
+def _is_nickname(head: re.Match[str], rest: str) -> bool:
+    told = rest.strip(" \"'“”‘’")
+    found = _NAME.match(told) or re.match(
+        r"(?P<name>[A-Z][\w'’-]+)(?= (?:from now|for short|instead|please|in future))", told
+    )
+    if found is None or _NO_NAME.match(found["name"]) or len(found["name"].split()) > 2:
+        return False
+    asked = head.string[: head.end()].lower()
+    is_asked = any(word in asked for word in ("please", "just", "can", "may"))
+    return found["name"][0].isupper() or not found["name"].isascii() or is_asked or bool(_FOR_NAME.search(told))
+
+
+def _lives(_head: re.Match[str], rest: str) -> bool:
+    return bool(_WORD.search(rest)) and not _FLEETING_PLACE.match(rest)
+
+
+def _works(_head: re.Match[str], rest: str) -> bool:
+    return bool(_WORD.search(rest)) and not _FLEETING_WORK.match(rest)
+
+
+def _is_liked(_head: re.Match[str], rest: str) -> bool:
+    return bool(_WORD.search(rest)) and not _BARE.match(rest)
+
+
+def _is_allergy(_head: re.Match[str], rest: str) -> bool:
+    return bool(_WORD.search(rest)) and not _NO_ALLERGY.match(rest)
+
+
+def _is_fact(head: re.Match[str], rest: str) -> bool:
+    return is_lasting(head["noun"], rest)
+
+
+def _is_remembered(_head: re.Match[str], rest: str) -> bool:
+    return len(rest.split()) > 1 and not _REMEMBERED.match(rest)
+
+
+def _head(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+ENGLISH_FORMS: Final = (
+    StatementForm(
+        "my name is", Kind.ENTITY, _head(r"my (?:full |real )?name(?:['’]s| is)\b"), _is_name, is_pinned=True
+    ),
+    StatementForm(
+        "call me",
+        Kind.ENTITY,
+        _head(r"(?:(?:please|just|you (?:can|may)) )*call me\b"),
+        _is_nickname,
+        is_pinned=True,
+    ),
+    StatementForm("I live in", Kind.FACT, _head(rf"i {_OFTEN}live in\b"), _lives),
+    StatementForm("I work at", Kind.FACT, _head(rf"i {_OFTEN}work at\b"), _works),
+    StatementForm("I prefer", Kind.PREFERENCE, _head(rf"i {_OFTEN}prefer\b"), _is_liked),
+    StatementForm("I don't like", Kind.PREFERENCE, _head(rf"i {_OFTEN}(?:don['’]?t|do not) {_OFTEN}like\b"), _is_liked),
+    StatementForm("I like", Kind.PREFERENCE, _head(rf"i {_OFTEN}like\b"), _is_liked),
+    StatementForm(
+        "I am allergic to",
+        Kind.FACT,
+        _head(
+            rf"i(?:['’]?m| am) {_OFTEN}(?:very |severely |highly |badly |mildly |deathly |slightly "
+            rf"|terribly )*allergic to\b"
+        ),
+        _is_allergy,
+    ),
+    StatementForm(
+        "my … is",
+        Kind.FACT,
+        _head(r"my (?P<noun>(?!name\b)[\w'’/-]+(?: [\w'’/-]+){0,5}?) (?:is|are)\b"),
+        _is_fact,
+    ),
+)
+REMEMBER_THAT: Final = StatementForm(
+    "remember that",
+    Kind.NOTE,
+    _head(
+        r"(?:(?:please|pls|kindly|always|just|also|and|you (?:should|must|need to)|i (?:want|need) you to"
+        r"|i['’]d like you to|try to|ok|okay|so|but|hey|oh|yes)[,:]? )*"
+        r"remember(?: that| this|(?=[:,-]))[:,—–-]*\b"
+    ),
+    _is_remembered,
+)

@@ -1,0 +1,127 @@
+"""Numbers and addresses by which somebody is reached or known: phone numbers, ID numbers, e-mail addresses.
+
+A number is one only where its form, its check digit or a word beside it says so: orders, dates and prices are none.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from typing import Final
+
+_EMAIL: Final = re.compile(
+    r"(?<![\w.+/@-])[A-Za-z0-9](?:[A-Za-z0-9._%+-]{0,62}[A-Za-z0-9_])?@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,4}[A-Za-z]{2,18}(?![\w@-])(?!:)"
+)
+_NO_PERSON: Final = re.compile(
+    r"(?:git|noreply|no-reply|donotreply|root|nobody|mailer-daemon|postmaster)@", re.IGNORECASE
+)
+_CHINESE_MOBILE: Final = re.compile(r"(?<![\d.-])(?:\+?86[ -]?)?1[3-9]\d[ -]?\d{4}[ -]?\d{4}(?![\d-]|\.\d)")
+_INTERNATIONAL: Final = re.compile(
+    r"(?<![\w.])(?:\+|00)[1-9]\d{0,2}[ ./-]?(?:\(0?\d{1,4}\)[ ./-]?)?\d(?:[ ./-]?\d){5,12}(?!\w|[.,-]\d)"
+)
+_NATIONAL: Final = re.compile(r"(?<![\w.+/-])\(?\d{2,5}\)?(?:[ /.-]?\d){4,11}(?!\w|[.,/-]\d)")
+_PHONE_WORD: Final = re.compile(
+    r"\b(?:phone|tel(?:ephone)?|mobile|cell(?:phone)?|landline|whats ?app|call|calls|ring|dial|text|sms|fax"
+    r"|reach(?:ed|able)?"
+    r"|number|hotline|signal|contact)\b"
+    r"|电话|手机|号码|致电|打给|打我|座机|微信|联系|热线",
+    re.IGNORECASE,
+)
+_OTHER_NUMBER: Final = re.compile(
+    r"\b(?:order|ticket|invoice|tracking|case (?:number|no)|issue|commit|port|account|serial|model|version|build"
+    r"|flight|room"
+    r"|booking|reference|card|price|cost|costs|iban|isbn|zip|postal|postcode|customer|article|product|pin|code|line"
+    r"|row|page|year|dollars?|euros?|usd|eur)\b"
+    r"|订单|单号|快递|编号|版本|卡号|房间|价格|账号|邮编|端口|序列号|型号|航班|发票|验证码|密码",
+    re.IGNORECASE,
+)
+_DATE: Final = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|(?:\d{1,3}\.){3}\d{1,3}")
+_RESIDENT: Final = re.compile(r"(?<![0-9A-Za-z])[1-9]\d{5}(?:18|19|20)\d{9}[0-9Xx](?![0-9A-Za-z])")
+_WEIGHTS: Final = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
+_CHECK_SIGNS: Final = "10X98765432"
+_OWN_DOCUMENT: Final = re.compile(
+    r"\bmy (?:new |current )?(?:passport|id(?:entity)?(?: card)?|national id|driver['’]?s? licen[cs]e"
+    r"|driving licen[cs]e|licen[cs]e|residence permit|social security|ssn|tax(?: id)?|national insurance"
+    r"|health insurance|insurance)"
+    r"(?: number| no\.?| card)*(?: is|:"
+    r"| =)\s*(?P<value>(?=[A-Za-z0-9 -]*\d[A-Za-z0-9 -]*\d[A-Za-z0-9 -]*\d[A-Za-z0-9 -]*\d)"
+    r"[A-Za-z0-9](?:[ -]?[A-Za-z0-9]){5,17})\b"
+    r"|我的?(?:新)?(?:护照|身份证|驾照|社保|证件|港澳通行证|居留卡)(?:号码?|编号)?(?:是|为"
+    r"|[:：])\s*(?P<number>(?=[A-Za-z0-9]*\d{4})[A-Za-z0-9]{6,18})",
+    re.IGNORECASE,
+)
+_MINE: Final = (
+    r"(?:new |current |personal |private |work |home |mobile |cell |main |own |office |business |best |direct "
+    r"|daily |other )*"
+    r"(?:phone|mobile|cell(?:phone)?|telephone|tel|number|landline|whatsapp|signal|e-?mail|mail|gmail|id"
+    r"|identity card)(?: (?:number|no\.?|address|id|card))*"
+)
+_FIRST_PERSON: Final = re.compile(
+    rf"\bmy {_MINE}(?: (?:is|are|was changed to|has changed to|changed to)\b|['’]s\b|[ ]?[:=])"
+    r"|\b(?:you can |please |just |or )*(?:reach|call|text|ring|phone|e-?mail|mail|message|contact|write(?: to)?"
+    r"|find|whatsapp) me (?:directly )?(?:at|on|under|via|by|:)"
+    r"|\bi(?:['’]m| am) (?:reachable|available) (?:at|on|under)|\b(?:send|forward) it to me at|\bmy (?:contact"
+    r"|address) (?:is|details are)"
+    r"|我的?(?:新|私人|工作|常用|个人)?(?:的)?(?:电话|手机|号码|邮箱|邮件|电邮|座机|联系方式|联系电话|email|Email|E-mail|身份证|微信)(?:号码?|地址|账号)?(?:现在|已经"
+    r"|就)?(?:是|为|换成了?|改成了?|改为|[:：])"
+    r"|(?:打|发|联系|加|致电)(?:我|给我)(?:的)?(?:电话|手机|邮箱|邮件|短信|微信)?(?:[:：]|吧)?\s*(?=[\dA-Za-z+])|(?:打|发到|发)我(?:的)?(?:电话|手机|邮箱)",
+    re.IGNORECASE,
+)
+_NOT_MINE: Final = re.compile(
+    r"\bmy \w+['’]s?\b(?<!my number's)(?<!my email's)(?<!my phone's)"
+    r"|\b(?:old|former|previous|no longer)\b|以前|旧|原来的"
+    r"|不再用",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundIdentifier:
+    """What kind of identifier a sentence holds, and whether its author says that it is theirs."""
+
+    what: str
+    is_own: bool
+
+
+def found_identifier(plain: str) -> FoundIdentifier | None:
+    """Return the first identifier of a sentence; None if it holds none."""
+    what = next(_identifiers(plain), "")
+    if not what:
+        return None
+    is_own = bool(_FIRST_PERSON.search(plain) or _OWN_DOCUMENT.search(plain)) and not _NOT_MINE.search(plain)
+    return FoundIdentifier(what, is_own)
+
+
+def _identifiers(plain: str) -> Iterator[str]:
+    if any(is_resident_id(found[0]) for found in _RESIDENT.finditer(plain)) or _OWN_DOCUMENT.search(plain):
+        yield "ID number"
+    if any(not _NO_PERSON.match(found[0]) for found in _EMAIL.finditer(plain)):
+        yield "e-mail address"
+    if _has_phone(plain):
+        yield "phone number"
+
+
+def _has_phone(plain: str) -> bool:
+    bare = _DATE.sub(lambda found: " " * len(found[0]), plain)
+    has_word = bool(_PHONE_WORD.search(bare))
+    if _OTHER_NUMBER.search(bare) and not re.search(r"\b(?:phone|mobile|tel|cell)|电话|手机", bare, re.IGNORECASE):
+        return False
+    if _CHINESE_MOBILE.search(bare) or _INTERNATIONAL.search(bare):
+        return True
+    return has_word and any(_is_phone(found[0]) for found in _NATIONAL.finditer(bare))
+
+
+def _is_phone(text: str) -> bool:
+    digits = re.sub(r"\D", "", text)
+    return 7 <= len(digits) <= 13
+
+
+def is_resident_id(text: str) -> bool:
+    """Tell whether 18 signs are a Chinese resident identity number: a birthday that was, and the check digit of
+    GB 11643 (ISO 7064, MOD 11-2)."""
+    try:
+        date(int(text[6:10]), int(text[10:12]), int(text[12:14]))
+    except ValueError:
+        return False
+    total = sum(int(sign) * weight for sign, weight in zip(text[:17], _WEIGHTS, strict=True))
+    return _CHECK_SIGNS[total % 11] == text[17].upper()

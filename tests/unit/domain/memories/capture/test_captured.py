@@ -1,0 +1,271 @@
+"""What is captured of a message without a model, in two languages, and what never is."""
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memoryd.domain.memories.attributes import Provenance
+from memoryd.domain.memories.capture.capture import CaptureRules, ReportedFailure, captured, captured_failure
+from memoryd.domain.memories.capture.identifiers import is_resident_id
+from memoryd.domain.memories.capture.verdict import ITEMS_MAX
+from memoryd.domain.memories.kinds import Kind
+from memoryd.domain.memories.retained import RetainedLine, parse_line, render
+
+STATED = [
+    ("Hi, my name is Bob Stone and I work at Acme.", "entity", "my name is", True),
+    ("my name is anna", "entity", "my name is", True),
+    ("Please call me Liz.", "entity", "call me", True),
+    ("you can call me sam", "entity", "call me", True),
+    ("I live in a small flat in Graz with two cats.", "fact", "I live in", False),
+    ("I work at the city library.", "fact", "I work at", False),
+    ("My sister is a doctor.", "fact", "my … is", False),
+    ("My favourite colour is green.", "fact", "my … is", False),
+    ("My dog's name is Rex.", "fact", "my … is", False),
+    ("I prefer short answers.", "preference", "I prefer", False),
+    ("I don't like cilantro.", "preference", "I don't like", False),
+    ("I like hiking in the Alps.", "preference", "I like", False),
+    ("I'm severely allergic to peanuts.", "fact", "I am allergic to", False),
+    ("Remember that the gate code is 4411.", "note", "remember that", False),
+    ("Please remember: the rent is due on the 5th.", "note", "remember that", False),
+    ("By the way, I prefer tea over coffee.", "preference", "I prefer", False),
+    ("My phone number is +43 660 1234567.", "entity", "phone number", True),
+    ("You can reach me at lena@example.org.", "entity", "e-mail address", True),
+    ("我的邮箱是 xiaoyu@example.cn。", "entity", "e-mail address", True),
+    ("我的手机号是13812345678。", "entity", "phone number", True),
+    ("你好，我叫王小明，今年三十岁。", "entity", "我叫", True),
+    ("请叫我小王就好。", "entity", "叫我", True),
+    ("我住在成都。", "fact", "我住在", False),
+    ("我在一家银行工作。", "fact", "我在…工作", False),
+    ("我的生日是5月4日。", "fact", "我的…是", False),
+    ("我很喜欢爬山。", "preference", "我喜欢", False),
+    ("我不太喜欢香菜。", "preference", "我不喜欢", False),
+    ("我对海鲜过敏。", "fact", "我对…过敏", False),
+    ("记住我下周三要去北京出差。", "note", "记住", False),
+    ("我的身份证号是11010519491231002X。", "entity", "ID number", True),
+    ("My passport number is P1234567.", "entity", "ID number", True),
+    ("My boss is Maria and my deadline is Friday.", "fact", "my … is", False),
+    ("I am new here, and I like jazz.", "preference", "I like", False),
+    ("The plumber can be reached at 0316 555 778, in case you need it.", "entity", "phone number", False),
+    ("Bob's mail is bob@example.com.", "entity", "e-mail address", False),
+]
+"""A message, and of its memory kind, form and whether it is pinned."""
+NOT_STATED = [
+    "What is my name?",
+    "Is my name Bob?",
+    "He said my name is Bob.",
+    '"My name is Bob," he said.',
+    "If I live in Paris, what visa do I need?",
+    "I don't live in Paris.",
+    "Call me back later.",
+    "Call me crazy, but it works.",
+    "Call me tomorrow.",
+    "I like it.",
+    "I like that idea.",
+    "I prefer the second option.",
+    "I prefer it this way.",
+    "My question is simple.",
+    "My code is failing.",
+    "My computer is slow.",
+    "my head is hurting",
+    "My guess is that it rains.",
+    "Don't remember that my name is Bob.",
+    "Translate: my name is Bob",
+    "Translate this into German. I live in Rome.",
+    "Let's pretend my name is Bond. My name is Bond.",
+    "My name is Batman, just kidding.",
+    "haha my name is Batman lol",
+    "Maybe I prefer tea.",
+    "I think I like tea.",
+    "My friend says I live in a bubble.",
+    "```\nmy name is Bob\n```",
+    "> I live in Rome",
+    "Here is the mail:\nHi, my name is Tom and I live in Linz.",
+    "From: bob@x.com\nSubject: hello\n\nMy name is Bob.",
+    "我叫什么名字？",
+    "我叫了一辆车。",
+    "妈妈叫我去吃饭。",
+    "叫我去吃饭。",
+    "他说他叫小明，我住在北京。",
+    "如果我住在北京，怎么办？",
+    "我喜欢你。",
+    "我喜欢这个。",
+    "我的问题是怎么安装。",
+    "我的意思是明天。",
+    "别记住我叫小明。",
+    "翻译：我叫小明",
+    "开玩笑的，我叫超人。",
+    "我记住了。",
+    "也许我喜欢喝茶。",
+    "I like how you explain things.",
+    "我在努力工作。",
+    "My order number is 20231234567.",
+    "Version 2025.11.27 is out, call me.",
+    "I live in hope.",
+    "remember when we went to Rome?",
+    "Remember that time in Rome.",
+    "My wife is sick.",
+    "My name is on the list.",
+    "Do you remember that I live in Graz?",
+    "Can you remember that my cat is called Mimi?",
+    "Anna: I live in Rome.",
+    "In my novel, I live in a castle.",
+    "I wish I could say I live in Rome.",
+    "Suppose my name is Bob.",
+    "假设我叫小明。",
+    "《我叫MT》很好看。",
+    "我听过一首歌，歌词是我喜欢你。",
+    "My password is hunter2hunter2.",
+    "I am allergic to mornings.",
+    "Write an email to Tom: my name is Bob and I work at Acme.",
+    "My name's not important.",
+    "My plan is to leave.",
+    "我的身份证号码格式是 110105194912310021 吗？",
+]
+CORRECTIONS = [
+    "Please don't use tables in your answers.",
+    "From now on answer in German.",
+    "No, the meeting is on Thursday, not on Tuesday.",
+    "回答不要用表格。",
+    "以后请用中文回答。",
+    "不对，会议是周四。",
+]
+NO_CORRECTIONS = [
+    "No, thanks.",
+    "No problem!",
+    "不是的。",
+    "No, that's wrong.",
+    "Don't worry about it.",
+    "No, it should be three, not four.",
+]
+
+
+@pytest.mark.parametrize(("text", "kind", "form", "is_pinned"), STATED)
+def test_statement_is_kept_verbatim_with_the_kind_of_its_form(text: str, kind: str, form: str, is_pinned: bool) -> None:
+    (item,) = captured(text).kept
+
+    assert (item.kind.value, item.form, item.is_pinned) == (kind, form, is_pinned)
+    assert item.text == text
+    assert item.provenance is Provenance.USER
+
+
+@pytest.mark.parametrize("text", NOT_STATED)
+def test_what_is_no_plain_statement_is_not_kept(text: str) -> None:
+    assert captured(text).kept == ()
+
+
+@pytest.mark.parametrize("text", CORRECTIONS)
+def test_correction_of_an_answer_is_a_lesson(text: str) -> None:
+    (item,) = captured(text, answer_before="Here is a table.").kept
+
+    assert (item.kind, item.is_pinned) == (Kind.LESSON, False)
+    assert captured(text).kept == (), "nothing was answered before it"
+
+
+@pytest.mark.parametrize("text", NO_CORRECTIONS)
+def test_refusal_corrects_nothing(text: str) -> None:
+    assert captured(text, answer_before="Shall I go on?").kept == ()
+
+
+def test_what_is_right_stands_behind_what_was_wrong() -> None:
+    found = captured("That's wrong. The train leaves at nine.", answer_before="It leaves at ten.")
+
+    assert [item.text for item in found.kept] == []
+    found = captured("That's wrong. The train is at nine.", answer_before="It leaves at ten.")
+    assert [item.text for item in found.kept] == ["The train is at nine."]
+
+
+@given(st.sampled_from([text for text, *_ in STATED]), st.sampled_from(['"{}"', "“{}”", "「{}」", "`{}`", "> {}"]))
+def test_quoted_statement_is_never_kept(text: str, quotation: str) -> None:
+    assert captured(quotation.format(text)).kept == ()
+
+
+@given(st.sampled_from([text.rstrip(".。") for text, *_ in STATED]), st.sampled_from(["{}?", "{}？", "{} ?", "{}吗"]))
+def test_question_is_never_kept(text: str, question: str) -> None:
+    assert captured(question.format(text)).kept == ()
+
+
+@given(
+    st.sampled_from([text for text, *_ in STATED]),
+    st.sampled_from(
+        [
+            "If {}",
+            "Maybe {}",
+            "He said {}",
+            "Translate: {}",
+            "如果{}",
+            "他说{}",
+            "翻译：{}",
+            "Let's pretend {}",
+            "Do you know that {}",
+        ]
+    ),
+)
+def test_what_is_another_ones_or_supposed_is_never_kept(text: str, frame: str) -> None:
+    assert captured(frame.format(text)).kept == ()
+
+
+@settings(max_examples=200)
+@given(st.text(max_size=300))
+def test_any_text_gives_lines_that_read_as_they_were_written(text: str) -> None:
+    for item in captured(text, answer_before="yes").kept:
+        line = item.line()
+        assert parse_line(render(line)) == line
+
+
+def test_line_of_a_memory_says_who_said_it() -> None:
+    (item,) = captured("My phone number is +43 660 1234567.").kept
+
+    line = parse_line("- entity(i=0.95, from=user, pin): My phone number is +43 660 1234567.")
+    assert isinstance(line, RetainedLine)
+    assert item.line() == line
+
+
+def test_message_gives_at_most_six_memories_and_identifiers_first() -> None:
+    likes = " ".join(f"I like hiking in country{n}." for n in range(9))
+    found = captured(f"{likes} My phone number is +43 660 1234567.")
+
+    assert len(found.kept) == ITEMS_MAX
+    assert found.kept[0].kind is Kind.ENTITY
+    assert len(found.dropped) == 4
+
+
+def test_identifiers_may_be_off() -> None:
+    found = captured("My phone number is +43 660 1234567.", rules=CaptureRules(identifiers=False))
+
+    assert found.kept == ()
+    assert "memory.capture.identifiers" in found.dropped[0].reason
+
+
+def test_nothing_is_pinned_outside_direct_chats() -> None:
+    (item,) = captured("My name is Lena Hofer.", is_direct=False).kept
+
+    assert not item.is_pinned
+
+
+def test_failure_is_kept_with_its_tool_and_no_pin() -> None:
+    (item,) = captured_failure(ReportedFailure("timed out\n  three times", "browser")).kept
+
+    assert (item.kind, item.text) == (Kind.FAILURE, "browser: timed out three times")
+    assert not item.is_pinned
+    assert captured_failure(ReportedFailure("  ")).kept == ()
+
+
+@pytest.mark.parametrize(
+    ("number", "is_one"),
+    [("11010519491231002X", True), ("110105194912310021", False), ("11010519491331002X", False)],
+)
+def test_resident_id_is_known_by_its_check_digit_and_birthday(number: str, is_one: bool) -> None:
+    assert is_resident_id(number) is is_one
+
+
+@pytest.mark.parametrize(
+    "piece", ["my ", "我", "please ", "no, ", "(", '"', "> ", "1 2", "a.b@", "really ", "：", "```", "我的"]
+)
+def test_time_grows_with_the_length_of_a_message(piece: str) -> None:
+    began = time.process_time()
+    found = captured(piece * (4000 // len(piece)), answer_before="x")
+
+    assert found.kept == ()
+    assert time.process_time() - began < 20, "far beyond what a linear look takes"
