@@ -1,5 +1,6 @@
 """Edits of memories by id: their lines are found where they stand now, and the journal writes what becomes of them."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -13,7 +14,7 @@ from memoryd.domain.memories.identity import MemoryId, short_id
 from memoryd.domain.memories.line_edits import AttributeChange, stating, with_attributes, without_memory
 from memoryd.domain.memories.written_by import WrittenBy
 from memoryd.errors import InvalidRequest, MemorydError, NotFound
-from memoryd.memory.journal import Journal, NoteChange
+from memoryd.memory.journal import GONE_TRIES, PAUSE_SECONDS, Journal, NoteChange
 
 PINNED: Final = "a memory was pinned"
 UNPINNED: Final = "a memory was unpinned"
@@ -73,6 +74,17 @@ class LineEditing:
     async def _written(
         self, memory: Memory, paths: Sequence[str], edit: LineEdit, *, why: str, agent: str
     ) -> WrittenLines:
+        for _ in range(GONE_TRIES):
+            if (written := await self._tried(memory, paths, edit, why=why, agent=agent)) is not None:
+                return written
+            # between two steps of an editor that saves it a note may be empty
+            await asyncio.sleep(PAUSE_SECONDS)
+        raise NotFound(f"no line states the memory {short_id(memory.id)} any more", hint=_GONE)
+
+    async def _tried(
+        self, memory: Memory, paths: Sequence[str], edit: LineEdit, *, why: str, agent: str
+    ) -> WrittenLines | None:
+        """Edit each note; return what was written, None where no note had the line."""
         self._journal.check_writable()
         # all or none, as far as that can be known before: a note that may not be written stops all of them
         for path in paths:
@@ -96,10 +108,8 @@ class LineEditing:
                 raise _told(InvalidRequest(str(exc), hint=_undo(done)), done) from exc
             except MemorydError as exc:
                 raise _told(exc, done) from exc
-        if not found.is_any:
-            raise NotFound(f"no line states the memory {short_id(memory.id)} any more", hint=_GONE)
         written = tuple(one for one in done if one.is_written)
-        return WrittenLines(written, run if len(written) > 1 else "")
+        return WrittenLines(written, run if len(written) > 1 else "") if found.is_any else None
 
 
 class _Found:

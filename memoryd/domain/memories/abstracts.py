@@ -23,7 +23,7 @@ _END: Final = re.compile(
 _LAST_WORD: Final = re.compile(r"(?:[^\W\d_]|\.)+\Z")
 _ABBREVIATIONS: Final = (
     "a.m approx bzw capt cf corp d.h dept dr e.g ed eds esp et.al etc gen gov hon i.e inc incl jr lt ltd mr mrs ms "
-    "p.m prof ref resp rev sen sr st tel u.a u.k u.s u.s.a usw vgl vs z.b zzgl"
+    "p.m prof ref resp rev sen sr st tel u.a u.k u.s u.s.a usw vgl vs z z.b zzgl"
 )
 _BEFORE_NUMBERS: Final = "apr art aug ca dec feb fig figs jan jul jun mar no nos nov oct op p pp sec sep sept v vol"
 """Words of their own, too: these end no sentence where a number follows."""
@@ -102,7 +102,7 @@ def _ends(text: str, start: int, end: re.Match[str]) -> bool:
     if said in _ABBREVIATIONS.split() or (said in _BEFORE_NUMBERS.split() and text[end.end() :].lstrip()[:1].isdigit()):
         return False
     # an initial, as in "J. Smith"; "Plan B. Then" is rarer
-    return not (len(said) == 1 and word[0].isupper())
+    return not (len(said) == 1 and word[0].isupper() and said != "i")
 
 
 def _says_something(sentence: str) -> bool:

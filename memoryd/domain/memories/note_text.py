@@ -48,7 +48,8 @@ def read_note(data: bytes) -> NoteText:
 def written_note(before: NoteText, text: str) -> bytes:
     """Return the bytes of a note that is to have this text.
 
-    A line that stays keeps its end; a new one ends as most others do. Raises ValueError for what UTF-8 cannot write.
+    A line that stays keeps its end, and so does one that is changed; a new one ends as most others do. Raises
+    ValueError for what UTF-8 cannot write.
     """
     lines = lines_of(text)
     ends = _ends(before, lines)
@@ -59,7 +60,11 @@ def written_note(before: NoteText, text: str) -> bytes:
 def _ends(before: NoteText, lines: Sequence[str]) -> list[str]:
     """Return how the lines end, all but the last."""
     wide = [before.is_mostly_wide] * len(lines)
-    for begin, after, count in matched(before.lines, lines):
-        known = before.is_wide[begin : begin + count]
-        wide[after : after + len(known)] = known
+    old = new = 0
+    for begin, after, count in [*matched(before.lines, lines), (len(before.lines), len(lines), 0)]:
+        # as many lines as before stand where others stood: each keeps the end of the one that it replaces
+        first = old if begin - old == after - new else begin
+        known = before.is_wide[first : begin + count]
+        wide[after - (begin - first) : after - (begin - first) + len(known)] = known
+        old, new = begin + count, after + count
     return ["\r\n" if one else "\n" for one in wide[: len(lines) - 1]]

@@ -5,6 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memoryd.domain.memories.abstracts import shorter
 from memoryd.domain.memories.bundle import BundlePart, StableBlock, bundle, harmless, stable_block
 from memoryd.domain.text.tokens import estimate
 
@@ -75,6 +76,22 @@ def test_core_file_beyond_the_budget_loses_its_last_lines_and_a_memory_is_left_o
         "what is short has room where what is long has none"
     )
     assert "beyond the budget" in tail.receipt[-2].cut
+
+
+def test_memory_is_told_by_its_overview_then_by_one_sentence_then_not_at_all() -> None:
+    text = "The gateway runs on alder. It was sunny. " + "The gateway restarts each night. " * 3 + "Nobody minds. " * 60
+    part = BundlePart("5e6f7a8b", text, "memory/2025-11-27.md#L4", shorter=shorter(text))
+    cuts, sizes = list[str](), list[int]()
+    for budget in range(900, 0, -5):
+        made = bundle(StableBlock(), [part], budget=budget)
+        [line] = made.receipt
+        assert made.tokens <= budget
+        assert line.is_told == ("The gateway" in made.text)
+        if not cuts or cuts[-1] != line.cut.partition(":")[0]:
+            cuts.append(line.cut.partition(":")[0])
+            sizes.append(made.tokens)
+    assert cuts == ["", "told by its overview", "told by its abstract", "it is beyond the budget"]
+    assert sizes == sorted(sizes, reverse=True)
 
 
 @given(documents=st.lists(parts, max_size=3), recalled=st.lists(parts, max_size=4), budget=st.integers(0, 600))

@@ -1,0 +1,190 @@
+"""Edits of memories by id on real files: bytes that stay, lines that move, editors that save meanwhile, undo."""
+
+import asyncio
+import random
+import time
+from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.book import Memory, MemorySource, book_of
+from memoryd.domain.memories.line_edits import AttributeChange
+from memoryd.domain.memories.sections import memory_sections
+from memoryd.domain.text.lines import padded
+from memoryd.errors import Denied, InvalidRequest, NotFound
+from memoryd.files.scan_rules import ScanRules
+from memoryd.memory.journal import Journal
+from memoryd.memory.line_editing import LineEditing
+from memoryd.memory.note_files import NoteFiles
+from memoryd.memory.undoing import Undoing
+from memoryd.store.change_log import ChangeLog
+from memoryd.store.ledger import Ledger
+from tests.fault.editors import SAVES
+
+LOG, WORLD = RelativePath("memory/2026-11-18.md"), RelativePath("bank/world.md")
+PIN, UNPIN = AttributeChange(is_pinned=True), AttributeChange(is_pinned=False)
+
+
+@pytest.fixture
+def executor() -> Iterator[ThreadPoolExecutor]:
+    with ThreadPoolExecutor(4) as made:
+        yield made
+
+
+@pytest.fixture
+async def ledger(tmp_path: Path, executor: ThreadPoolExecutor) -> AsyncIterator[Ledger]:
+    made = Ledger(tmp_path / "state" / "ledger.sqlite", executor)
+    yield made
+    await made.close()
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    made = tmp_path / "workspace"
+    for folder in ("memory", "bank"):
+        (made / folder).mkdir(parents=True)
+    return made
+
+
+def journal_of(workspace: Path, ledger: Ledger, executor: ThreadPoolExecutor, *, is_read_only: bool = False) -> Journal:
+    rules = ScanRules(workspace=workspace, is_ignored=lambda _path: False)
+    made = Journal(
+        files=NoteFiles(workspace, lambda: rules),
+        changes=ChangeLog(ledger, str(workspace)),
+        executor=executor,
+        is_read_only=is_read_only,
+    )
+    made.knows.append(lambda path: (workspace / path).parent.is_dir())
+    return made
+
+
+@pytest.fixture
+def journal(workspace: Path, ledger: Ledger, executor: ThreadPoolExecutor) -> Journal:
+    return journal_of(workspace, ledger, executor)
+
+
+def memory_saying(workspace: Path, text: str) -> Memory:
+    """Return the memory that says this, as the notes state it now."""
+    sources = [
+        MemorySource(path, one.start_line, one.end_line, one.line, date(2026, 11, 18), None, number)
+        for path in (LOG, WORLD)
+        if (workspace / path).exists()
+        for number, one in enumerate(memory_sections(padded((workspace / path).read_text("utf-8-sig")), path).lines)
+    ]
+    return next(one for one in book_of(sources).memories.values() if one.line.text == text)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            b"# Day\r\n\r\n## Retain\r\n- W: x  \r\n- W @Anna: y\r\n  and more\r\n\r\nprose",
+            b"# Day\r\n\r\n## Retain\r\n- W: x  \r\n- W(pin) @Anna: y\r\n  and more\r\n\r\nprose",
+        ),
+        (b"## Retain\n- W @Anna: y\n  and more", b"## Retain\n- W(pin) @Anna: y\n  and more"),
+        (
+            b"\xef\xbb\xbf## Retain\r\n- a\r\n- W @Anna: y\n  and more\r\n- b\r\n",
+            b"\xef\xbb\xbf## Retain\r\n- a\r\n- W(pin) @Anna: y\n  and more\r\n- b\r\n",
+        ),
+    ],
+)
+async def test_every_other_byte_stays_and_undo_brings_it_back(
+    workspace: Path, journal: Journal, before: bytes, after: bytes
+) -> None:
+    """Line ends of both kinds, a byte order mark, and a last line without an end are as they were."""
+    (workspace / LOG).write_bytes(before)
+    meant = memory_saying(workspace, "y\nand more")
+    pinned = await LineEditing(journal).change(meant, PIN)
+    assert (workspace / LOG).read_bytes() == after
+    assert [one.is_written for one in pinned.changes] == [True]
+    again = await LineEditing(journal).change(memory_saying(workspace, "y\nand more"), PIN)
+    assert not again.changes
+    await Undoing(journal).undo(pinned.changes[0].id)
+    assert (workspace / LOG).read_bytes() == before
+    gone = await LineEditing(journal).delete(memory_saying(workspace, "y\nand more"))
+    assert b"more" not in (workspace / LOG).read_bytes()
+    await Undoing(journal).undo(gone.changes[0].id)
+    # a line that comes back ends as most others do
+    assert (workspace / LOG).read_bytes().replace(b"\r\n", b"\n") == before.replace(b"\r\n", b"\n")
+
+
+async def test_line_that_moved_is_found_and_one_that_is_gone_is_said_to_be(workspace: Path, journal: Journal) -> None:
+    (workspace / LOG).write_text("## Retain\n- W: x\n- W: y\n")
+    meant = memory_saying(workspace, "y")
+    (workspace / LOG).write_text("# Day\n\nprose\n\n## Retain\n- W: new\n- W: y\n- W: x\n")
+    await LineEditing(journal).change(meant, AttributeChange(importance=0.3))
+    assert (workspace / LOG).read_text() == "# Day\n\nprose\n\n## Retain\n- W: new\n- W(i=0.3): y\n- W: x\n"
+    (workspace / LOG).write_text("## Retain\n- W: y, said otherwise\n")
+    for act in (LineEditing(journal).change(meant, PIN), LineEditing(journal).delete(meant)):
+        with pytest.raises(NotFound, match="no line states the memory"):
+            await act
+    (workspace / LOG).unlink()
+    with pytest.raises(NotFound, match="no line states the memory"):
+        await LineEditing(journal).delete(meant)
+    assert not (workspace / LOG).exists()
+
+
+async def test_a_pin_goes_from_all_lines_and_one_run_undoes_both_notes(workspace: Path, journal: Journal) -> None:
+    log, page = "## Retain\n- W(pin): x\n- W: z\n", "# World\n\n- W(pin): x\n- z\n"
+    (workspace / LOG).write_text(log)
+    (workspace / WORLD).write_text(page)
+    await LineEditing(journal).change(memory_saying(workspace, "x"), UNPIN)
+    assert (workspace / LOG).read_text() == log.replace("(pin)", "")
+    assert (workspace / WORLD).read_text() == page.replace("(pin)", "")
+    gone = await LineEditing(journal).delete(memory_saying(workspace, "x"))
+    assert "x" not in (workspace / LOG).read_text() + (workspace / WORLD).read_text()
+    assert len(gone.changes) == 2
+    await Undoing(journal).undo_run(gone.run)
+    assert (workspace / WORLD).read_text() == page.replace("(pin)", "")
+    assert (workspace / LOG).read_text() == log.replace("(pin)", "")
+
+
+async def test_nothing_is_written_where_one_of_the_notes_may_not_be(workspace: Path, journal: Journal) -> None:
+    (workspace / LOG).write_text("## Retain\n- W: x\n")
+    (workspace / WORLD).write_text("# World\n\n- x\n")
+    meant = memory_saying(workspace, "x")
+    (workspace / "elsewhere.md").write_text("# World\n\n- x\n")
+    (workspace / WORLD).unlink()
+    (workspace / WORLD).symlink_to(workspace / "elsewhere.md")
+    with pytest.raises(InvalidRequest, match="symbolic link"):
+        await LineEditing(journal).delete(meant)
+    assert (workspace / LOG).read_text() == "## Retain\n- W: x\n"
+    assert (workspace / "elsewhere.md").read_text() == "# World\n\n- x\n"
+
+
+async def test_read_only_memory_keeps_every_byte(workspace: Path, ledger: Ledger, executor: ThreadPoolExecutor) -> None:
+    (workspace / LOG).write_text("## Retain\n- W: x\n")
+    editing = LineEditing(journal_of(workspace, ledger, executor, is_read_only=True))
+    meant = memory_saying(workspace, "x")
+    for act in (editing.change(meant, PIN), editing.delete(meant)):
+        with pytest.raises(Denied, match="readOnly"):
+            await act
+    assert (workspace / LOG).read_text() == "## Retain\n- W: x\n"
+
+
+@pytest.mark.parametrize("name", SAVES)
+async def test_an_editor_that_saves_meanwhile_loses_no_letter(workspace: Path, journal: Journal, name: str) -> None:
+    """A person types at the top while the pin comes and goes; what they typed stands, and the line is whole."""
+    save, chance, path = SAVES[name], random.Random(name), workspace / LOG
+    path.write_text("# Day\n\n## Retain\n- W @Peter: x\n  more\n")
+    meant = memory_saying(workspace, "x\nmore")
+    for number in range(8):
+        before = path.read_bytes()
+        typed = before.replace(b"# Day", b"# Day" + b" x" * (number + 1), 1)
+
+        def edit(typed: bytes = typed) -> None:
+            save(path, typed, lambda: time.sleep(chance.random() / 500))
+
+        change = PIN if number % 2 == 0 else UNPIN
+        await asyncio.gather(asyncio.to_thread(edit), LineEditing(journal).change(meant, change))
+        # whoever saves last wins in an editor that does not look: the pin may be lost, what was typed never
+        assert path.read_bytes().startswith(b"# Day x"), path.read_bytes()
+        lines = memory_sections(padded(path.read_text()), LOG).lines
+        assert [one.line.text for one in lines] == ["x\nmore"]
+        await LineEditing(journal).change(memory_saying(workspace, "x\nmore"), change)
+        assert memory_sections(padded(path.read_text()), LOG).lines[0].line.attributes.is_pinned == (number % 2 == 0)
+    assert path.read_text().endswith("\n\n## Retain\n- W @Peter: x\n  more\n")

@@ -1,0 +1,118 @@
+"""Abstract and overview: slices of the text, bounded, whatever it holds."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.domain.memories.abstracts import (
+    ABSTRACT_CHARS,
+    CUT,
+    OVERVIEW_LINES,
+    abstract_of,
+    overview_of,
+    sentences_of,
+    shorter,
+)
+
+TEXTS = st.lists(
+    st.sampled_from(
+        [
+            "Peter prefers tea. ",
+            "He met Dr. Smith at 9 a.m. in St. Louis. ",
+            "我住在上海。",
+            "你喜欢茶吗？",
+            "Use `a. b` now! ",
+            "- an item\n",
+            "1. one\n",
+            "Decisions:\n",
+            "x" * 150,
+            "…",
+            "e.g. ",
+            "J. ",
+            "\n\n",
+            "（我说：“好。”）",
+        ]
+    )
+    | st.text(max_size=12),
+    max_size=12,
+).map("".join)
+
+
+def folded(text: str) -> str:
+    return " ".join(text.split())
+
+
+@given(TEXTS)
+def test_abstract_is_a_bounded_slice_of_the_text(text: str) -> None:
+    abstract = abstract_of(text)
+    assert abstract.removesuffix(CUT) in folded(text)
+    assert len(abstract) <= ABSTRACT_CHARS
+    assert bool(abstract) == bool(sentences_of(text))
+    assert "\n" not in abstract
+
+
+@given(TEXTS)
+def test_overview_holds_the_abstract_and_has_three_lines_at_most(text: str) -> None:
+    lines = overview_of(text).split("\n")
+    assert len(lines) <= OVERVIEW_LINES
+    assert abstract_of(text) in lines
+    assert all(line.removesuffix(CUT) in folded(text) and len(line) <= ABSTRACT_CHARS for line in lines)
+
+
+@given(TEXTS)
+def test_sentences_are_all_that_is_said_in_order(text: str) -> None:
+    whole, at = folded(text), 0
+    for sentence in sentences_of(text):
+        found = whole.find(sentence, at)
+        assert found >= at
+        at = found + len(sentence)
+
+
+@given(TEXTS)
+def test_shorter_forms_are_shorter_each(text: str) -> None:
+    lengths = [len(folded(text)), *(len(form) for _, form in shorter(text))]
+    assert lengths == sorted(set(lengths), reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("He met Dr. Smith at 9 a.m. in St. Louis. Bye.", ["He met Dr. Smith at 9 a.m. in St. Louis.", "Bye."]),
+        (
+            "It is 3.5 km, e.g. by bus. See https://a.b/?d=e. Go!",
+            ["It is 3.5 km, e.g. by bus.", "See https://a.b/?d=e.", "Go!"],
+        ),
+        ("我住在上海。我喜欢茶！“好。”他说。", ["我住在上海。", "我喜欢茶！", "“好。”", "他说。"]),
+        ("Run `make. test` first. Then rest", ["Run `make. test` first.", "Then rest"]),
+        (
+            "He said no. So do I. He left on Nov. 27 by train no. 5.",
+            ["He said no.", "So do I.", "He left on Nov. 27 by train no. 5."],
+        ),
+        ("J. Smith agrees. A line that\nwraps goes on.", ["J. Smith agrees.", "A line that wraps goes on."]),
+        ("Three things:\n- one is a\n- two is b\n2. three", ["Three things:", "one is a", "two is b", "three"]),
+        ("Das gilt z. B. hier. Ende.", ["Das gilt z. B. hier.", "Ende."]),
+    ],
+)
+def test_sentences_end_where_they_end(text: str, sentences: list[str]) -> None:
+    assert list(sentences_of(text)) == sentences
+
+
+def test_abstract_is_a_sentence_that_says_something_in_the_language_of_the_text() -> None:
+    assert abstract_of("Hi. Who knows? Peter prefers tea at night. He sleeps well.") == "Peter prefers tea at night."
+    assert abstract_of("好的。我对花生过敏，请记住。我住在上海。") == "我对花生过敏，请记住。"
+    assert abstract_of("Only a fragment") == "Only a fragment"
+    assert abstract_of(" \n ") == ""
+    long = abstract_of("The word " * 60)
+    assert long.endswith(("word…", "The…"))
+
+
+def test_overview_tells_what_other_sentences_speak_of() -> None:
+    text = (
+        "The gateway runs on alder. It was sunny. The gateway on alder restarts at 04:30 each night. "
+        "Somebody laughed. Alder has 16 GB for the gateway."
+    )
+    assert overview_of(text).split("\n") == [
+        "The gateway runs on alder.",
+        "The gateway on alder restarts at 04:30 each night.",
+        "Alder has 16 GB for the gateway.",
+    ]

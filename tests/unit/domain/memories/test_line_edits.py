@@ -1,0 +1,137 @@
+"""Edits of the lines that state a memory: the brackets behind its kind alone are written; every other line stays."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.edits import NoPlaceError
+from memoryd.domain.memories.line_edits import AttributeChange, stating, with_attributes, without_memory
+from memoryd.domain.memories.sections import memory_sections
+from memoryd.domain.text.lines import padded
+
+LOG = RelativePath("memory/2026-11-18.md")
+WORLD = RelativePath("bank/world.md")
+PIN, UNPIN, WEIGHED = AttributeChange(is_pinned=True), AttributeChange(is_pinned=False), AttributeChange(importance=0.8)
+CHANGES = (PIN, UNPIN, WEIGHED, AttributeChange(is_pinned=True, importance=0))
+
+LINES = st.lists(
+    st.sampled_from(
+        [
+            "# Wednesday",
+            "## Retain",
+            "## Other",
+            "- W @Anna: is here",
+            "- W(pin) @Anna: is here",
+            "*  O(c=0.9 ,  i=.2, pin) @[A B]： 更多",
+            "-\tfact（i=0.2，pin）: 住在上海。",
+            "  - B(at=2025-11-27,tags=a b): indented",
+            "    more of it",
+            "- a bullet without a head",
+            "- @Peter: names no kind",
+            "- (c=0.4): brackets alone",
+            "- W(scope=agent:main, pin): of one",
+            "- Note: of a list",
+            "- W(piin): nearly",
+            "some prose",
+            "",
+            "```",
+            "<!-- memoryd:begin -->",
+            "<!-- memoryd:end -->",
+            "\tindented",
+            "- 0(c=.9): nearly",
+        ]
+    ),
+    max_size=16,
+)
+
+
+@pytest.mark.parametrize(
+    ("before", "change", "after"),
+    [
+        ("- W @Peter: x", PIN, "- W(pin) @Peter: x"),
+        ("-  W ( i=0.2 ) @Peter : x  ", PIN, "-  W (i=0.2, pin) @Peter : x  "),
+        ("* opinion（c=0.9，pin）：喜欢茶", UNPIN, "* opinion（c=0.9）：喜欢茶"),
+        ("+ W(pin): x", UNPIN, "+ W: x"),
+        ("- W(PIN, at=2025-11-27): x", UNPIN, "- W(at=2025-11-27): x"),
+        ("- W(i=.5, pin): x", WEIGHED, "- W(i=0.8, pin): x"),
+        ("- W(pin): x", WEIGHED, "- W(pin, i=0.8): x"),
+        ("- W(at=2025-11, I = 0.3 ,tags=a b): x", WEIGHED, "- W(at=2025-11, i=0.8,tags=a b): x"),
+        ("- W: x\n    and more\n    lines", PIN, "- W(pin): x\n    and more\n    lines"),
+        ("- W: x", UNPIN, "- W: x"),
+    ],
+)
+def test_brackets_alone_are_written(before: str, change: AttributeChange, after: str) -> None:
+    text = f"# Day\n\n## Retain\n{before}\n\n## Other\n- W: x"
+    [line] = memory_sections(padded(text), LOG).lines
+    assert with_attributes(text, LOG, line.line.id, change) == text.replace(before, after, 1)
+
+
+@pytest.mark.parametrize(
+    ("before", "change", "after"),
+    [
+        ("- I like tea: green", PIN, "- W(pin): I like tea: green"),
+        ("- @Peter: is here", PIN, "- W(pin) @Peter: is here"),
+        ("- (c=0.4): foo", PIN, "- (c=0.4, pin): foo"),
+        ("- (pin): foo", UNPIN, "- W: foo"),
+        ("- (pin) @Peter: foo", UNPIN, "- W @Peter: foo"),
+        ("- 我住在上海。\n  更多", WEIGHED, "- W(i=0.8): 我住在上海。\n  更多"),
+    ],
+)
+def test_bullet_of_a_page_gets_the_head_that_it_lacks(before: str, change: AttributeChange, after: str) -> None:
+    text = f"# World\n\n{before}\n- another"
+    line = memory_sections(padded(text), WORLD).lines[0]
+    assert with_attributes(text, WORLD, line.line.id, change) == text.replace(before, after, 1)
+
+
+@given(lines=LINES, path=st.sampled_from([LOG, WORLD]), change=st.sampled_from(CHANGES), at=st.integers(0, 20))
+def test_edit_keeps_every_other_line(lines: list[str], path: RelativePath, change: AttributeChange, at: int) -> None:
+    """What is read back is what stood there, but for the line that was meant; its text is as it was, to the byte."""
+    text = "\n".join(lines)
+    stated = memory_sections(padded(text), path).lines
+    if not stated:
+        assert with_attributes(text, path, _NOBODY, change) is None
+        return
+    meant = stated[at % len(stated)].line.id
+    try:
+        edited = with_attributes(text, path, meant, change)
+    except NoPlaceError:
+        # nothing is written where it would be read as something else
+        return
+    assert edited is not None
+    after = memory_sections(padded(edited), path).lines
+    assert [one.line for one in after] == [change.of(one.line) if one.line.id == meant else one.line for one in stated]
+    heads = {one.start_line - 1 for one in stated if one.line.id == meant}
+    rows = zip(text.split("\n"), edited.split("\n"), strict=True)
+    assert all(old == new for number, (old, new) in enumerate(rows) if number not in heads)
+    assert with_attributes(edited, path, meant, change) == edited, "a second time changes nothing"
+
+
+@given(lines=LINES, path=st.sampled_from([LOG, WORLD]), at=st.integers(0, 20))
+def test_delete_takes_out_all_lines_of_a_memory_and_no_other(lines: list[str], path: RelativePath, at: int) -> None:
+    text = "\n".join(lines)
+    stated = memory_sections(padded(text), path).lines
+    if not stated:
+        assert without_memory(text, path, _NOBODY) is None
+        return
+    meant = stated[at % len(stated)].line.id
+    try:
+        left = without_memory(text, path, meant)
+    except NoPlaceError:
+        return
+    assert left is not None
+    assert not stating(left, path, meant)
+    assert [one.line for one in memory_sections(padded(left), path).lines] == [
+        one.line for one in stated if one.line.id != meant
+    ]
+    gone = sum(one.end_line - one.start_line + 1 for one in stated if one.line.id == meant)
+    assert len(text.split("\n")) - len(left.split("\n")) in (gone, gone - 1)
+
+
+def test_every_line_of_a_memory_is_edited() -> None:
+    text = "## Retain\n- W: x\n- W(c=1): y\n- O(i=0.1): x"
+    meant = memory_sections(padded(text), LOG).lines[0].line.id
+    assert with_attributes(text, LOG, meant, PIN) == "## Retain\n- W(pin): x\n- W(c=1): y\n- O(i=0.1, pin): x"
+
+
+_NOBODY = memory_sections(padded("## Retain\n- W: nobody says this"), LOG).lines[0].line.id
