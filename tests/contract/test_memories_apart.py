@@ -108,7 +108,7 @@ class Asker:
     def __exit__(self, *_: object) -> None:
         self._http.close()
 
-    def get(self, path: str, **asked: object) -> httpx.Response:
+    def get(self, path: str, **asked: str | int) -> httpx.Response:
         return self._http.get(f"/v1/{path}", params={**self._who, **asked})
 
     def post(self, path: str, **asked: object) -> httpx.Response:
@@ -171,7 +171,9 @@ def test_f145_no_word_beyond_reach_is_told_or_counted(
         stats = asker.get("memories/stats").json()
         assert (stats["total"], sum(stats["by_scope"].values())) == (len(REACH[who]),) * 2
         decay = asker.get("memories/decay", **{"in": "5y"})
-        assert (decay.json()["total"], told(decay)) == (len(REACH[who]), REACH[who])
+        assert decay.json()["total"] == len(REACH[who])
+        # what loses nothing is left out
+        assert told(decay) <= REACH[who]
 
 
 @settings(max_examples=whole_or(25, 60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -1,0 +1,147 @@
+"""Memories as documents: named, filtered, counted and paged; all of it pure."""
+
+from datetime import UTC, date, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.domain.memories.attributes import Attributes
+from memoryd.domain.memories.book import Memory, MemorySource
+from memoryd.domain.memories.documents import (
+    DecayedDocument,
+    DocumentFilters,
+    MemoryDocument,
+    beginning_of,
+    days_of,
+    decay_of,
+    named,
+    page_of,
+    stats_of,
+    told_scope,
+)
+from memoryd.domain.memories.kinds import Kind
+from memoryd.domain.memories.retained import RetainedLine
+from memoryd.domain.memories.tiers import Tier, TierFacts, TierReason, TierSettings, terms_of
+
+DAY = date(2026, 11, 18)
+KINDS = (Kind.WORLD, Kind.FACT, Kind.PREFERENCE, Kind.LESSON)
+
+
+def document(number: int, *, scope: str = "", age: float = 0.0, is_alone: bool = False) -> MemoryDocument:
+    """Return one of many documents; its number says what it is."""
+    said = Attributes(scope=scope, is_pinned=number % 5 == 0, tags=("Tea",) if number % 2 else ())
+    line = RetainedLine(KINDS[number % 4], f"The cup {number} is 蓝色的", ("Peter",), said)
+    source = MemorySource("memory/2026-11-18.md", number + 1, number + 1, line, DAY - timedelta(number), None, number)
+    facts = TierFacts(0.6, said.is_pinned, 0, age)
+    return MemoryDocument(
+        memory=Memory(line.id, (source,)),
+        scope=told_scope(scope, "main", is_alone=is_alone),
+        created_at=0.0,
+        accessed_at=0.0,
+        terms=terms_of(Tier.WORKING if number % 3 else Tier.CORE, TierReason.STAYS, facts, TierSettings()),
+    )
+
+
+@given(
+    count=st.integers(0, 30),
+    limit=st.integers(1, 40),
+    offset=st.integers(0, 40),
+    tier=st.sampled_from([None, *Tier]),
+    is_pinned=st.sampled_from([None, True, False]),
+    kinds=st.sampled_from([None, frozenset({Kind.FACT})]),
+    tag=st.sampled_from(["", "tea", "other"]),
+)
+def test_pages_are_all_that_is_admitted_newest_first_and_each_once(
+    count: int,
+    limit: int,
+    offset: int,
+    tier: Tier | None,
+    is_pinned: bool | None,
+    kinds: frozenset[Kind] | None,
+    tag: str,
+) -> None:
+    every = [document(number) for number in range(count)]
+    filters = DocumentFilters(kinds=kinds, tier=tier, pinned=is_pinned, tag=tag, limit=limit, offset=offset)
+    page = page_of(reversed(every), filters)
+    admitted = [
+        one
+        for one in every
+        if tier in (None, one.tier)
+        and is_pinned in (None, one.pinned)
+        and (kinds is None or one.kind in kinds)
+        and (not tag or tag in [each.lower() for each in one.tags])
+    ]
+    assert page.total == len(admitted)
+    assert list(page.documents) == admitted[offset : offset + limit]
+
+
+@given(st.integers(0, 30))
+def test_counts_are_of_all(count: int) -> None:
+    stats = stats_of([document(number, scope="global" if number % 2 else "") for number in range(count)])
+    assert stats.total == count
+    assert sum(stats.by_tier.values()) == sum(stats.by_kind.values()) == sum(stats.by_scope.values()) == count
+    assert set(stats.by_scope) <= {"global", "workspace"}
+    assert stats.pinned == len(range(0, count, 5))
+
+
+@pytest.mark.parametrize(
+    ("scope", "is_alone", "filters"),
+    [
+        ("", False, {"": True, "workspace": True, "agent:main": False, "global": False}),
+        ("", True, {"": True, "workspace": True, "agent:main": True, "global": False}),
+        ("global", True, {"": True, "workspace": False, "agent:main": False, "global": True}),
+        ("agent:main:cron", True, {"agent:main": False, "agent:main:cron": True}),
+    ],
+)
+def test_scope_is_filtered_as_it_is_told(scope: str, is_alone: bool, filters: dict[str, bool]) -> None:
+    one = document(1, scope=scope, is_alone=is_alone)
+    assert {asked: DocumentFilters(scope=asked).admits(one) for asked in filters} == filters
+
+
+@pytest.mark.parametrize(
+    ("query", "is_found"),
+    [("cup peter", True), ("CUP  tea", True), ("蓝色", True), ("cup anna", False), ("１", True)],
+)
+def test_words_stand_anywhere_in_text_entities_and_tags(query: str, is_found: bool) -> None:
+    assert DocumentFilters(query=query).admits(document(1)) == is_found
+
+
+def test_id_is_named_by_eight_signs_or_more() -> None:
+    memories = [document(number).memory for number in range(20)]
+    meant = memories[7]
+    for name in (meant.id, meant.id.upper(), f" {meant.id[:8]} ", meant.id[:13]):
+        assert named(memories, name) is meant
+    for name in ("", meant.id[:7], "0" * 8, meant.id + "0", "%", meant.id[:8] + "*"):
+        with pytest.raises(ValueError, match="there is no memory"):
+            named(memories, name)
+    with pytest.raises(ValueError, match="beginning of 2 ids"):
+        named([meant, meant], meant.id[:8])
+
+
+@pytest.mark.parametrize(("text", "days"), [("90d", 90), ("12w", 84), ("6m", 180), (" 1Y ", 365), ("7", 7), ("0d", 0)])
+def test_days_are_read(text: str, days: float) -> None:
+    assert days_of(text) == days
+
+
+@pytest.mark.parametrize("text", ["", "d", "-1d", "1.5d", "90 days", "999999d", "１d"])
+def test_what_is_no_number_of_days_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="no number of days"):
+        days_of(text)
+
+
+def test_decay_tells_what_moves_then_what_loses_most() -> None:
+    now = [document(number) for number in range(1, 8)]
+    then = [document(number, age=float(number)).terms for number in range(1, 8)]
+    preview = decay_of([DecayedDocument(one, later) for one, later in zip(now, then, strict=True)], 30, limit=4)
+    assert preview.total == 7
+    assert preview.moving == 0
+    losses = [one.loss for one in preview.decayed]
+    assert losses == sorted(losses, reverse=True)
+    assert all(loss > 0 for loss in losses)
+    assert len(preview.decayed) == 4
+
+
+def test_day_begins_in_the_zone_of_its_owner() -> None:
+    assert beginning_of(date(1970, 1, 2), UTC) == 86_400
+    assert beginning_of(date.min, None) <= 0
