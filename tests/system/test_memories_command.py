@@ -1,0 +1,143 @@
+"""`memoryctl memories` under the real daemon, as a person types it: find, pin, weigh, take out, and have it again."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from memoryd.wire import Exit
+from tests.daemon import RunningDaemon, write_config
+
+MEMORYCTL = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
+LOG, WORLD = "memory/2026-11-18.md", "bank/world.md"
+LOG_TEXT = (
+    "# Wednesday\r\n\r\nprose\r\n\r\n## Retain\r\n- W @Bram: The spare key hangs behind the boiler.\r\n"
+    "- O(c=0.7) @Ida: Ida wants release notes of one page.\r\n    In English.\r\n- B: 我们昨天修好了栅栏。"
+)
+WORLD_TEXT = "# World\n\n- The gate opens at nine\n- W @Bram: The spare key hangs behind the boiler.\n"
+
+
+@pytest.fixture(scope="module")
+def remembering(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
+    home = tmp_path_factory.mktemp("memories")
+    workspace = home / "workspace"
+    for folder in ("memory", "bank"):
+        (workspace / folder).mkdir(parents=True)
+    with RunningDaemon(home, write_config(home, workspace, None), workspace) as running:
+        yield running
+
+
+@pytest.fixture
+def daemon(remembering: RunningDaemon) -> RunningDaemon:
+    """Each test finds the notes as they are written above."""
+    (remembering.workspace / LOG).write_bytes(LOG_TEXT.encode())
+    (remembering.workspace / WORLD).write_bytes(WORLD_TEXT.encode())
+    remembering.client().sync()
+    return remembering
+
+
+def typed(daemon: RunningDaemon, *arguments: str, expected: Exit = Exit.DONE) -> str:
+    done = subprocess.run(
+        [*MEMORYCTL, "memories", *arguments], capture_output=True, text=True, env=daemon.env, timeout=60
+    )
+    assert done.returncode == expected, done.stderr
+    return done.stdout + done.stderr
+
+
+def decoded(daemon: RunningDaemon, *arguments: str) -> Any:
+    return json.loads(typed(daemon, *arguments, "--json"))
+
+
+def id_of(daemon: RunningDaemon, *words: str) -> str:
+    [found] = decoded(daemon, "list", *words)["memories"]
+    return str(found["id"])
+
+
+def note(daemon: RunningDaemon, path: str) -> str:
+    return (daemon.workspace / path).read_bytes().decode()
+
+
+def test_memories_are_counted_listed_found_and_shown(daemon: RunningDaemon) -> None:
+    assert "4 memories, 0 pinned" in typed(daemon, "status")
+    assert decoded(daemon, "status")["by_scope"] == {"agent:main": 4}
+    first = decoded(daemon, "list", "--limit", "3")
+    second = decoded(daemon, "list", "--limit", "3", "--offset", "3")
+    assert (len(first["memories"]), len(second["memories"]), first["total"]) == (3, 1, 4)
+    assert "1 more: --offset 3" in typed(daemon, "list", "-k", "3")
+    assert [one["kind"] for one in decoded(daemon, "list", "--kind", "opinion")["memories"]] == ["opinion"]
+    assert "栅栏" in typed(daemon, "list", "栅栏")
+    assert "no such memory" in typed(daemon, "list", "zeppelin", expected=Exit.NOTHING_FOUND)
+    found = decoded(daemon, "search", "where", "is", "the", "spare", "key", "-k", "1")["memories"]
+    assert [one["text"] for one in found] == ["The spare key hangs behind the boiler."]
+    shown = typed(daemon, "show", found[0]["id"][:8])
+    assert "memory/2026-11-18.md#L6, bank/world.md#L4" in shown
+    assert "agent:main" in shown
+    for bad in ("12345678", found[0]["id"][:7], "../x", "%"):
+        assert "there is no memory" in typed(daemon, "show", bad, expected=Exit.NOTHING_FOUND)
+
+
+def test_a_pin_stands_in_the_bundle_and_in_its_brackets_alone(daemon: RunningDaemon) -> None:
+    key = id_of(daemon, "栅栏")
+    assert "pinned" in typed(daemon, "pin", key[:8])
+    assert note(daemon, LOG) == LOG_TEXT.replace("- B: ", "- B(pin): ")
+    client = daemon.client()
+    stable = client.recall("weather", format="bundle")["bundle"]
+    assert "栅栏" in str(stable)
+    assert "pinned already" in typed(daemon, "pin", key)
+    assert "core: it is pinned" in typed(daemon, "why", key)
+    assert decoded(daemon, "list", "--pinned")["total"] == 1
+    change = decoded(daemon, "importance", key, "0.25")["changes"][0]
+    assert note(daemon, LOG) == LOG_TEXT.replace("- B: ", "- B(pin, i=0.25): ")
+    client.undo(change)
+    typed(daemon, "unpin", key)
+    assert note(daemon, LOG) == LOG_TEXT
+    assert "it was not pinned" in typed(daemon, "unpin", key)
+    typed(daemon, "importance", key, "1.5", expected=Exit.USAGE)
+
+
+def test_bullet_without_a_head_gets_one(daemon: RunningDaemon) -> None:
+    typed(daemon, "importance", id_of(daemon, "gate opens"), "0.9")
+    assert note(daemon, WORLD) == WORLD_TEXT.replace("- The gate", "- W(i=0.9): The gate")
+    assert decoded(daemon, "list", "gate opens")["memories"][0]["importance"] == 0.9
+
+
+def test_deleted_memory_is_gone_from_both_notes_until_the_run_is_undone(daemon: RunningDaemon) -> None:
+    key = id_of(daemon, "spare key")
+    assert "would go" in typed(daemon, "delete", key, "--dry-run")
+    assert note(daemon, LOG) == LOG_TEXT
+    gone = decoded(daemon, "delete", key)
+    assert gone["lines"] == ["bank/world.md#L4", "memory/2026-11-18.md#L6"]
+    assert "boiler" not in note(daemon, LOG) + note(daemon, WORLD)
+    assert "there is no memory" in typed(daemon, "delete", key, expected=Exit.NOTHING_FOUND)
+    client = daemon.client()
+    assert "boiler" not in json.dumps(client.recall("where is the spare key")["results"])
+    assert {one["by"] for one in client.changes(by="memories", limit=2)["changes"]} == {"memories"}
+    client.undo(run=gone["run"])
+    assert (note(daemon, LOG), note(daemon, WORLD)) == (LOG_TEXT, WORLD_TEXT)
+    client.sync()
+    assert id_of(daemon, "spare key") == key
+
+
+def test_line_that_a_person_moved_a_moment_ago_is_found(daemon: RunningDaemon) -> None:
+    key = id_of(daemon, "release notes")
+    moved = (
+        "# Friday\n\n## Retain\n\n- W: new\n- O(c=0.7) @Ida: Ida wants release notes of one page.\n    In English.\n"
+    )
+    (daemon.workspace / LOG).write_text(moved)
+    typed(daemon, "pin", key)
+    assert note(daemon, LOG) == moved.replace("c=0.7", "c=0.7, pin")
+    (daemon.workspace / LOG).write_text("# Friday\n")
+    assert "there is no memory" in typed(daemon, "pin", key, expected=Exit.NOTHING_FOUND)
+    assert note(daemon, LOG) == "# Friday\n"
+
+
+def test_decay_tells_how_all_will_stand_and_changes_nothing(daemon: RunningDaemon) -> None:
+    told = decoded(daemon, "decay", "--in", "1y")
+    assert (told["days"], told["total"]) == (365, 4)
+    assert all(one["terms"]["relevance"] <= one["memory"]["relevance"] for one in told["memories"])
+    assert "peripheral" in typed(daemon, "decay", "--in", "1y")
+    assert set(decoded(daemon, "status")["by_tier"]) == {"working"}
+    assert "no number of days" in typed(daemon, "decay", "--in", "soon", expected=Exit.ERROR)
