@@ -73,7 +73,7 @@ def test_memories_are_counted_listed_found_and_shown(daemon: RunningDaemon) -> N
     found = decoded(daemon, "search", "where", "is", "the", "spare", "key", "-k", "1")["memories"]
     assert [one["text"] for one in found] == ["The spare key hangs behind the boiler."]
     shown = typed(daemon, "show", found[0]["id"][:8])
-    assert "memory/2026-11-18.md#L6, bank/world.md#L4" in shown
+    assert all(source in shown for source in ("memory/2026-11-18.md#L6", "bank/world.md#L4"))
     assert "agent:main" in shown
     for bad in ("12345678", found[0]["id"][:7], "../x", "%"):
         assert "there is no memory" in typed(daemon, "show", bad, expected=Exit.NOTHING_FOUND)
