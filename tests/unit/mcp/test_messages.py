@@ -1,0 +1,50 @@
+"""Lines of standard input become messages, or errors that say what is wrong."""
+
+import pytest
+from mcp_types import ErrorData, JSONRPCRequest
+
+from memoryd.errors import InvalidRequest
+from memoryd.mcp.stdio_wire import MESSAGE_BYTES_MAX, message_of
+from memoryd.mcp.tool_arguments import GetArguments, NoArguments, SearchArguments, read
+
+
+def test_request_is_read() -> None:
+    message = message_of(b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}')
+    assert isinstance(message, JSONRPCRequest)
+    assert (message.id, message.method) == (1, "ping")
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        (b"{", -32700),
+        (b"[" * 10_000, -32700),
+        (b"1", -32600),
+        (b"{}", -32600),
+        (b"x" * (MESSAGE_BYTES_MAX + 1), -32700),
+    ],
+)
+def test_what_is_no_message_is_named(line: bytes, code: int) -> None:
+    found = message_of(line)
+    assert isinstance(found, ErrorData)
+    assert found.code == code
+
+
+def test_empty_line_is_nothing() -> None:
+    assert message_of(b" \r") is None
+
+
+def test_wrong_arguments_are_named_and_never_repeated() -> None:
+    with pytest.raises(InvalidRequest) as caught:
+        read(SearchArguments, {"qery": "secret", "max_results": "secret", "since": ["secret"]})
+    assert "'query' is" in str(caught.value)
+    assert "max_results" in str(caught.value)
+    assert "secret" not in f"{caught.value} {caught.value.hint}"
+
+
+def test_arguments_have_the_names_of_the_schema() -> None:
+    found = read(GetArguments, {"path": "a.md", "from": "3"})
+    assert isinstance(found, GetArguments)
+    assert found.from_line == 3
+    assert "from" in GetArguments.schema_of_input()["properties"]
+    assert read(NoArguments, None) == NoArguments()

@@ -1,0 +1,46 @@
+"""Answers within a bound: best first, one shortened, the rest counted; whatever the texts are."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.domain.text.tokens import estimate
+from memoryd.mcp.token_bound import beginning, bounded
+from memoryd.mcp.tool_answers import FoundText
+from memoryd.mcp.tool_text import GUTTER, piece_told, shown, text_cost
+
+TEXTS = st.lists(st.text(max_size=400), max_size=12)
+
+
+@given(TEXTS, st.integers(300, 2_000))
+def test_answer_never_exceeds_its_bound_and_counts_what_is_missing(texts: list[str], limit: int) -> None:
+    pieces = [FoundText(text=shown(text)[0], corpus="notes", path="a.md") for text in texts]
+    kept, cut = bounded(pieces, limit, "{}", piece_told)
+    assert sum(estimate(piece.model_dump_json(exclude_none=True)) for piece in kept) <= limit
+    assert sum(estimate(piece_told(piece)) for piece in kept) <= limit
+    whole = [piece for piece in kept if not piece.shortened]
+    assert whole == pieces[: len(whole)]
+    assert len(kept) - len(whole) <= 1
+    assert bool(cut) is (kept != pieces)
+    assert len(kept) == len(pieces) or f"{len(pieces) - len(kept)} left out" in cut
+
+
+@given(st.text(max_size=2_000), st.integers(20, 300))
+def test_beginning_of_a_text_ends_with_a_line_where_one_fits(text: str, limit: int) -> None:
+    found = beginning(text, limit, text_cost)
+    assert text.startswith(found)
+    assert text_cost(found) <= limit or not found
+    assert found == text or found.endswith("\n") or "\n" not in found
+
+
+@given(st.text(max_size=500))
+def test_no_text_leaves_the_gutter(text: str) -> None:
+    clean, _ = shown(text)
+    head, *lines = piece_told(FoundText(text=clean, corpus="notes", path="a.md")).splitlines()
+    assert head == "- a.md; notes"
+    assert all(line.startswith(GUTTER.rstrip()) for line in lines)
+
+
+def test_unseen_signs_are_taken_out_and_flagged() -> None:
+    assert shown("pass\u200bword \u202eabc \U000e0041") == ("password abc ", ["invisible-characters"])
+    assert shown("plain\r\ntext") == ("plain\ntext", None)
+    assert shown("x", ["hard-link"]) == ("x", ["hard-link"])
