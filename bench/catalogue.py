@@ -17,6 +17,7 @@ from bench import (
     scanning,
     snippets,
     start,
+    turns,
 )
 from bench.measurement import Measurement
 from bench.memories import measured as memories
@@ -39,6 +40,7 @@ MEASUREMENTS = (
     Measurement("scale", "search by size, width, arm and number of clients", scale.rows),
     Measurement("conversations", "a year of conversations: looking up, adding, starting", conversations.rows),
     Measurement("memories", "10,000 memories: their index, and the book of all of them", memories.rows),
+    Measurement("turns", "a message over 10,000 memories, with automatic recall and without", turns.rows),
     Measurement("opinions", "500 opinions, and what 10,000 memories mean for them", opinions.rows),
     Measurement("reflect", "10,000 memories reflected on, once and once more", reflecting.rows),
     Measurement("qmd", "the same questions to qmd and to the builtin index", qmd.rows),

@@ -10,6 +10,7 @@ from memoryd.agents.forgetting_plan import PlanningForgetting
 from memoryd.agents.forgetting_reach import ForgettingReach
 from memoryd.agents.forgotten_places import ExportedPlace, ForgettingPlaces, IndexedPlace, NothingExported
 from memoryd.agents.kept_conversations import ConversationRooms, KeptConversations
+from memoryd.agents.memories_of_sessions import MemoriesOfSessions
 from memoryd.agents.part_settings import transcript_folders
 from memoryd.agents.qa_sessions import QaSessions
 from memoryd.agents.showing import Showing
@@ -28,6 +29,7 @@ def kept_conversations(
     *,
     shared: WorkspaceQa | None,
     ledger: Ledger,
+    memories: MemoriesOfSessions,
     qmd: AgentQmd | None = None,
 ) -> KeptConversations:
     """Return what may be asked of an agent's conversations."""
@@ -45,6 +47,7 @@ def kept_conversations(
             reach=reach,
             qa=qa,
             index=index,
+            memories=memories,
         ),
     )
 

@@ -11,8 +11,9 @@ from memoryd.agents.conversation_list import ConversationList, ListedConversatio
 from memoryd.agents.conversations import AgentConversations
 from memoryd.agents.forgetting import Forgetting
 from memoryd.agents.forgetting_reach import ForgettingReach
+from memoryd.agents.memories_of_sessions import MemoriesOfSessions
 from memoryd.agents.qa_sessions import QaSessions
-from memoryd.agents.receipts import Receipt
+from memoryd.agents.receipts import Receipt, Removed
 from memoryd.agents.showing import Showing, ShownLines
 from memoryd.domain.conversation_paths import holds_turns, is_conversation, session_of, turns_path
 from memoryd.domain.documents import RelativePath
@@ -64,6 +65,7 @@ class ConversationRooms:
     reach: ForgettingReach
     qa: QaSessions
     index: AgentConversations
+    memories: MemoriesOfSessions
 
 
 class KeptConversations:
@@ -110,11 +112,17 @@ class KeptConversations:
 
     async def would_forget(self, name: str) -> Receipt:
         """Say what forgetting would remove; raises NotFound, InvalidRequest, StoreError."""
-        return await self._rooms.reach.would_forget(await self._found(name))
+        path = await self._found(name)
+        receipt = await self._rooms.reach.would_forget(path)
+        made = await self._rooms.memories.would_forget(session_of(path)) if holds_turns(path) else ()
+        return receipt.with_more(Removed(), made)
 
     async def forget(self, name: str) -> Receipt:
         """Take a conversation out of everything; raises NotFound, InvalidRequest, Denied, Disabled, StoreError."""
-        return await self._rooms.forgetting.forget(await self._found(name))
+        path = await self._found(name)
+        # before the conversation: after it nobody would know what a kill left
+        made = await self._rooms.memories.forget(session_of(path)) if holds_turns(path) else ()
+        return (await self._rooms.forgetting.forget(path)).with_more(Removed(), made)
 
     async def remember(self, name: str, *, is_remembered: bool) -> Remembered:
         """Mark a conversation, or take that back, and that a transcript was forgotten; raises NotFound, Denied."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from memoryd.agents.conversation_wiring import kept_conversations
 from memoryd.agents.conversations import AgentConversations
 from memoryd.agents.kept_conversations import KeptConversations
+from memoryd.agents.memories_of_sessions import MemoriesOfSessions
 from memoryd.agents.part_settings import transcript_folders
 from memoryd.agents.qa import AgentQa
 from memoryd.agents.qmd_wiring import agent_qmd
@@ -41,7 +42,17 @@ def own_parts(agent: Agent, shared: WorkspaceParts) -> OwnParts:
         qmd=qmd,
         qa=qa,
         taking=_taking(agent, shared, listing, qa),
-        kept=kept_conversations(agent, talks, shared=qas.get(agent.id), ledger=ledger, qmd=qmd),
+        kept=kept_conversations(
+            agent, talks, shared=qas.get(agent.id), ledger=ledger, memories=_memories(shared), qmd=qmd
+        ),
+    )
+
+
+def _memories(shared: WorkspaceParts) -> MemoriesOfSessions:
+    return MemoriesOfSessions(
+        book=shared.memories.book,
+        forgetting=shared.forgetting,
+        follow=lambda: shared.index.settled(shared.index.demand()),
     )
 
 

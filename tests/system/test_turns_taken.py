@@ -1,0 +1,256 @@
+"""Messages of a conversation, taken by the real daemon: commands, turns, what is recalled, and the end."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memoryd.client import Client
+from memoryd.errors import Denied, Disabled, InvalidRequest
+from tests.daemon import RunningDaemon, write_config, write_workspace
+from tests.waiting import eventually
+
+QUIET = {"id": "quiet", "workspace": "", "memory": {"auto_recall": False}}
+OFF = {"id": "off", "workspace": "", "memorySearch": {"enabled": False}}
+PATIENCE = 30.0
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
+    home = tmp_path_factory.mktemp("turns")
+    workspace = write_workspace(home / "workspace")
+    config = write_config(home, workspace, None)
+    given = json.loads(config.read_text())
+    for one in (QUIET, OFF):
+        (home / str(one["id"]) / "memory").mkdir(parents=True)
+    given["agents"]["list"] = [
+        {"id": "main"},
+        *({**one, "workspace": str(home / str(one["id"]))} for one in (QUIET, OFF)),
+    ]
+    config.write_text(json.dumps(given))
+    with RunningDaemon(home, config, workspace) as running:
+        running.client().sync()
+        yield running
+        assert "Traceback" not in running.log.read_text()
+
+
+@pytest.fixture
+def client(daemon: RunningDaemon) -> Client:
+    return daemon.client()
+
+
+def key(name: str, agent: str = "main") -> str:
+    return f"agent:{agent}:chat:direct:{name}"
+
+
+def turns_of(client: Client, session: str | None) -> list[tuple[str, str | None]]:
+    assert session is not None
+    return [(turn["q"], turn["a"]) for turn in client.qa_session(session)["sequence"]]
+
+
+def made(daemon: RunningDaemon, session: str, kind: str) -> list[str]:
+    lines = [line for path in (daemon.workspace / "memory").glob("2*.md") for line in path.read_text().splitlines()]
+    return [line for line in lines if line.startswith(f"- {kind}(") and f"tags=session:{session})" in line]
+
+
+def test_remember_and_recall_are_carried_out_and_are_no_turns(client: Client, daemon: RunningDaemon) -> None:
+    done = client.turn("／remember 我喝不加糖的普洱茶", session_key=key("commands"))
+    assert done["command"] is not None
+    assert (done["command"]["name"], done["session"], done["remembered"]) == ("remember", None, False)
+    (memory,) = done["command"]["memories"]
+    found = client.turn("/recall 普洱茶", session_key=key("commands"))["command"]
+    assert found is not None
+    assert found["memories"] == [memory]
+    assert "我喝不加糖的普洱茶" in found["text"]
+    lines = "".join(path.read_text() for path in (daemon.workspace / "memory").glob("2*.md"))
+    assert "- note(i=0.8, from=user): 我喝不加糖的普洱茶\n" in lines
+    assert not client.qa_context(session_key=key("commands"))["sequence"]
+    assert "say what" in str(client.turn("/remember", session_key=key("commands"))["command"])
+
+
+def test_unknown_command_is_plain_text(client: Client) -> None:
+    kept = client.turn("/foo bar", session_key=key("foo"))
+    assert kept["command"] is None
+    assert turns_of(client, kept["session"]) == [("/foo bar", None)]
+
+
+def test_answer_goes_to_the_last_question_in_parts_and_once(client: Client) -> None:
+    asked = key("answers")
+    assert not client.turn("Nobody asked.", role="assistant", session_key=asked)["remembered"]
+    client.turn("Are you there?", session_key=asked)
+    second = client.turn("Which error holds the lease?", session_key=asked)
+    again = client.turn("Which error holds the lease?", session_key=asked)
+    assert (second["seq"], again["seq"], again["session"]) == (2, 2, second["session"])
+    parts = ["Let me look.", "It is GW-4172: you should stop the second process first, because it holds the lease."]
+    for part in (*parts, parts[-1]):
+        assert client.turn(part, role="assistant", session_key=asked)["seq"] == 2
+    answer = "\n\n".join(parts)
+    assert turns_of(client, second["session"]) == [("Are you there?", None), ("Which error holds the lease?", answer)]
+    third = client.turn("Which error holds the lease?", session_key=asked)
+    assert third["seq"] == 3, "after an answer it is asked once more"
+    assert [turn["seq"] for turn in third["sequence"]] == [1, 2]
+
+
+def test_order_of_times_does_not_matter(client: Client) -> None:
+    asked = key("times")
+    first = client.turn("Now?", session_key=asked, at="2026-11-20T12:00:00Z")
+    earlier = client.turn("Before?", session_key=asked, at="2026-11-20T11:00:00Z")
+    again = client.turn("Now?", session_key=asked, at="2026-11-20T12:00:00Z")
+    assert (first["seq"], earlier["seq"], again["seq"]) == (1, 2, 1)
+    with pytest.raises(InvalidRequest, match="at:"):
+        client.turn("When?", session_key=asked, at="tomorrow-ish")
+    with pytest.raises(InvalidRequest, match="nothing is said"):
+        client.turn("", session_key=asked)
+
+
+def test_bundle_is_recalled_unless_it_is_off_or_the_channel_is_nobodys(client: Client) -> None:
+    asked = "Which error means that a second process holds the lease?"
+    told = client.turn(asked, session_key=key("recall"), k=1)
+    assert "GW-4172" in str(told["bundle"])
+    assert told["verdict"] == "answerable"
+    unchanged = client.turn("And which one was it, again?", session_key=key("recall"), if_none_match=told["etag"])
+    assert unchanged["notModified"]
+    assert "alder" not in str(unchanged["bundle"])
+    cron = client.turn(asked, session_key="agent:main:cron:daily")
+    heartbeat = client.turn(asked, session_key=key("recall"), channel="heartbeat")
+    for kept in (cron, heartbeat):
+        assert (kept["bundle"], kept["health"]["recall"]["state"]) == (None, "off")
+    quiet = client.turn(asked, session_key=key("quiet", "quiet"))
+    assert (quiet["bundle"], quiet["remembered"]) == (None, True)
+    assert "auto_recall" in str(quiet["health"]["recall"]["reason"])
+    with pytest.raises(Disabled):
+        client.turn(asked, session_key=key("off", "off"))
+
+
+def test_message_of_any_length_is_answered(client: Client) -> None:
+    long = client.turn("lease " * 16_000, session_key=key("long"))
+    assert (long["remembered"], long["health"]["recall"]["state"]) == (True, "ok")
+    assert client.turn("\x00\u202e\u200b", session_key=key("odd"))["health"]["recall"]["state"] == "ok"
+
+
+def test_stable_block_is_the_same_for_a_hundred_turns(client: Client) -> None:
+    texts = [f"Turn {number}: which error, and 哪个错误 {number}?" for number in range(100)]
+    told = [client.turn(text, session_key=key("stable")) for text in texts]
+    blocks = {str(one["bundle"]).partition("</core-memory>\n")[0] for one in told}
+    assert len(blocks) == 1
+    assert len({one["etag"] for one in told}) == 1
+    assert "alder" in blocks.pop()
+
+
+def test_what_is_told_counts_as_used_once_a_turn(client: Client) -> None:
+    client.turn("/remember The zeppelin hangar is painted vermilion.", session_key=key("touch"))
+    (memory,) = [
+        one["id"] for one in client.recall("vermilion hangar", touch=False)["results"] if one["is"] == "memory"
+    ]
+
+    def used() -> int:
+        return int(client.get_memory(memory)["memory"]["access_count"])
+
+    before = used()
+    for _ in range(2):
+        client.turn("What colour has the zeppelin hangar?", session_key=key("touch"))
+    assert used() == before + 1, "the same message, sent again"
+
+
+def test_end_makes_one_memory_which_goes_with_its_session(client: Client, daemon: RunningDaemon) -> None:
+    asked = key("ends")
+    name = client.turn("Which varnish does the boat need?", session_key=asked)["session"]
+    client.turn("We decided to use linseed oil.", session_key=asked)
+    summary = client.turn("/compact", session_key=asked)["command"]
+    assert summary is not None
+    assert "linseed" in summary["text"]
+    for _ in range(2):
+        client.turn(role="system", event="end", session_key=asked)
+    assert name is not None
+    eventually(lambda: made(daemon, name, "session"), seconds=PATIENCE)
+    (line,) = made(daemon, name, "session")
+    assert "Which varnish does the boat need?" in line
+    fresh = client.turn("A new conversation, is it not?", session_key=asked)
+    assert (fresh["session"] != name, fresh["seq"]) == (True, 1)
+    assert "2 memories that were made of it went with it" in client.forget_session(f"session:{name}")["remarks"]
+    assert (made(daemon, name, "session"), made(daemon, name, "summary")) == ([], [])
+
+
+def test_nothing_is_kept_of_what_is_not_to_be_remembered(client: Client, daemon: RunningDaemon) -> None:
+    asked = key("secret")
+    client.remember_session(session_key=asked, remember=False)
+    told = client.turn("Remember that my alarm code is blue-heron.", session_key=asked)
+    assert (told["remembered"], told["capture"], told["health"]["log"]["state"]) == (False, "no", "off")
+    assert told["bundle"] is not None
+    client.turn("I will.", role="assistant", session_key=asked)
+    assert "nothing to sum up" in str(client.turn("/compact", session_key=asked)["command"])
+    client.turn(role="system", event="end", session_key=asked)
+    written = [path.read_text() for path in daemon.workspace.rglob("*") if path.is_file()]
+    assert written
+    assert not [text for text in written if "blue-heron" in text]
+
+
+def test_failure_becomes_a_memory(client: Client, daemon: RunningDaemon) -> None:
+    told = client.turn(
+        role="tool", event="failure", event_text="the crawler hung on the third page", session_key=key("failed")
+    )
+    assert told["capture"] == "queued"
+
+    def lines() -> list[str]:
+        texts = [path.read_text() for path in (daemon.workspace / "memory").glob("2*.md")]
+        return [line for text in texts for line in text.splitlines() if line.startswith("- failure")]
+
+    eventually(lines, seconds=PATIENCE)
+    assert "the crawler hung on the third page" in lines()[0]
+
+
+def written_files(root: Path) -> dict[str, Any]:
+    return {str(path): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+def test_read_only_answers_and_writes_nothing(tmp_path: Path) -> None:
+    workspace = write_workspace(tmp_path / "workspace")
+    config = write_config(tmp_path, workspace, None, memory={"readOnly": True})
+    with RunningDaemon(tmp_path, config, workspace) as running:
+        client = running.client()
+        client.sync()
+        before = written_files(workspace)
+        told = client.turn("Which error means that a second process holds the lease?", session_key=key("reads"))
+        assert "GW-4172" in str(told["bundle"])
+        assert (told["remembered"], told["capture"]) == (False, "off")
+        assert client.turn("/recall lease", session_key=key("reads"))["command"] is not None
+        for command in ("/remember tea", "/compact"):
+            with pytest.raises(Denied):
+                client.turn(command, session_key=key("reads"))
+        client.turn(role="system", event="end", session_key=key("reads"))
+        assert written_files(workspace) == before
+
+
+def test_without_questions_and_answers_commands_and_recall_work(tmp_path: Path) -> None:
+    workspace = write_workspace(tmp_path / "workspace")
+    config = write_config(tmp_path, workspace, None, memory={"qa": {"enabled": False}})
+    with RunningDaemon(tmp_path, config, workspace) as running:
+        client = running.client()
+        client.sync()
+        told = client.turn("Which error means that a second process holds the lease?", session_key=key("bare"))
+        assert "GW-4172" in str(told["bundle"])
+        assert (told["remembered"], told["health"]["context"]["state"]) == (False, "off")
+        assert client.turn("/remember I take tea", session_key=key("bare"))["command"] is not None
+        assert not (workspace / "memory" / "sessions").exists()
+
+
+def test_kill_between_question_and_answer_and_at_the_end(tmp_path: Path) -> None:
+    """A question outlives a kill and gets its answer; a session that was ended gets exactly one memory."""
+    workspace = write_workspace(tmp_path / "workspace")
+    running = RunningDaemon(tmp_path, write_config(tmp_path, workspace, None), workspace)
+    with running:
+        name = running.client().turn("Which varnish does the boat need?", session_key=key("kill"))["session"]
+        running.kill()
+        running.start()
+        answered = running.client().turn("Linseed oil.", role="assistant", session_key=key("kill"))
+        assert (answered["session"], answered["seq"]) == (name, 1)
+        for _ in range(3):
+            running.client().turn(role="system", event="end", session_key=key("kill"))
+            running.kill()
+            running.start()
+        assert name is not None
+        file = workspace / "memory" / "sessions" / f"{name}.json"
+        eventually(lambda: '"end": "told"' in file.read_text(), seconds=PATIENCE)
+        assert len(made(running, name, "session")) == 1

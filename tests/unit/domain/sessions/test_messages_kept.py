@@ -1,0 +1,39 @@
+"""What becomes of messages that are sent twice, and of answers in parts."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from memoryd.domain.sessions.messages_kept import RETRY, is_answered, joined_answer, repeated_turn
+from memoryd.domain.sessions.turns import Session, SessionId, Turn
+from memoryd.wire import ANSWER_CHARS_MAX
+
+NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
+TURN = Turn(1, "Which port?", NOW)
+SESSION = Session(SessionId("s"), NOW, (TURN,))
+
+
+def test_same_words_again_are_the_same_message_while_nobody_answered() -> None:
+    assert repeated_turn(SESSION, "Which port?", NOW + timedelta(seconds=30), is_timed=False) is TURN
+    assert repeated_turn(SESSION, "Which host?", NOW, is_timed=False) is None
+    assert repeated_turn(SESSION, "Which port?", NOW + RETRY, is_timed=False) is None
+    answered = replace(SESSION, turns=(replace(TURN, significance=0.2),))
+    assert is_answered(answered.turns[0])
+    assert repeated_turn(answered, "Which port?", NOW, is_timed=False) is None
+
+
+def test_message_with_a_time_is_the_same_at_that_time_alone() -> None:
+    later = replace(
+        SESSION, turns=(replace(TURN, answer="18790"), Turn(2, "And the host?", NOW + timedelta(minutes=1)))
+    )
+    assert repeated_turn(later, "Which port?", NOW, is_timed=True) is later.turns[0]
+    assert repeated_turn(later, "And the host?", NOW + timedelta(minutes=2), is_timed=True) is None
+    assert repeated_turn(Session(SessionId("s"), NOW), "Which port?", NOW, is_timed=True) is None
+
+
+def test_answers_in_parts_are_one_answer_and_a_part_sent_again_is_none() -> None:
+    assert joined_answer("", "Let me look.") == "Let me look."
+    whole = joined_answer("Let me look.", "It is 18790.")
+    assert whole == "Let me look.\n\nIt is 18790."
+    assert joined_answer(whole, "It is 18790.") is None
+    assert joined_answer("It is 18790.", "It is 18790.") is None
+    assert len(joined_answer("a" * ANSWER_CHARS_MAX, "b") or "") == ANSWER_CHARS_MAX
