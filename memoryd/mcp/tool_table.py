@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Final
 
-from memoryd.mcp import reading_tools, writing_tools
+from memoryd.mcp import reading_places, reading_tools, writing_tools
 from memoryd.mcp.tool_answers import FoundTexts, ProposalTexts, ReadText, ToolContent, WrittenAnswer
 from memoryd.mcp.tool_arguments import (
     AddArguments,
@@ -73,7 +73,7 @@ TABLE: Final = (
         "Read lines of a note or of a conversation by its path or citation, or a memory by its id.",
         GetArguments,
         ReadText,
-        reading_tools.memory_get,
+        reading_places.memory_get,
     ),
     ToolRow(
         "recall",

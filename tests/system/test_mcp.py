@@ -31,6 +31,9 @@ def mcp_daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaem
         client.add_turn(
             "Which colour has the bicycle?", "The bicycle is green.", session_key="agent:main:main", significance=1.0
         )
+        for number in range(1, 31):
+            answer = f"Number {number} is a lighthouse on the northern coast, painted in red and white."
+            client.add_turn(f"What is number {number}?", answer, session="lighthouses", significance=1.0)
         client.sync(wait="indexed")
         yield running
 
@@ -123,6 +126,17 @@ def test_long_document_is_read_on_to_its_end(mcp_daemon: RunningDaemon, asked: D
         part = asked.answer("memory_get", path="memory/2026-10-20.md", **{"from": start})
         read, start = read + part["text"], part.get("next_from")
     assert read == (mcp_daemon.workspace / "memory" / "2026-10-20.md").read_text()
+
+
+def test_long_conversation_is_read_on_to_its_end(writing: DrivenByProtocol) -> None:
+    read, start, parts = "", cast("int | None", None), 0
+    while parts == 0 or start:
+        more = {"from": start} if start else {}
+        part = writing.answer("memory_get", path="session:lighthouses", **more)
+        read, start, parts = read + part["text"], part.get("next_from"), parts + 1
+    assert 3 < parts < 40
+    assert [read.count(f"number {number}?") for number in range(1, 31)] == [1] * 30
+    assert read.count("lighthouse") == 30
 
 
 @pytest.mark.parametrize(
