@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx
 
+from memoryd.config.http import USUAL_PORT
 from memoryd.replies.status import PortReply
 from tests.daemon import RunningDaemon, write_config
 from tests.waiting import eventually
@@ -18,9 +19,9 @@ PATIENCE = 20.0
 
 
 def free_port() -> int:
-    """Return a port that nobody listens on, below those that the system gives to whoever connects."""
+    """Return a port that nobody listens on: below those that the system gives to whoever connects, not the usual one."""
     while True:
-        port = random.randint(15_000, 30_000)
+        port = random.randint(USUAL_PORT + 1, 30_000)
         with closing(socket.socket()) as probe, suppress(OSError):
             probe.bind(("127.0.0.1", port))
             return port
@@ -83,8 +84,10 @@ class OpenPort:
 
 
 @contextmanager
-def open_port(home: Path, *, http: dict[str, object] | None = None, **sections: object) -> Iterator[OpenPort]:
-    """Run a daemon over two notes and two memories, by words only, with its port open."""
+def open_port(
+    home: Path, *, http: dict[str, object] | None = None, waits: bool = True, **sections: object
+) -> Iterator[OpenPort]:
+    """Run a daemon over two notes and two memories, by words only, with its port open if it `waits` for that."""
     workspace = home / "workspace"
     (workspace / "memory").mkdir(parents=True)
     (workspace / "MEMORY.md").write_text("# Memory\n\nThe gateway runs on alder.\n")
@@ -97,5 +100,6 @@ def open_port(home: Path, *, http: dict[str, object] | None = None, **sections: 
     with RunningDaemon(home, config, workspace) as running:
         running.client().sync()
         opened = OpenPort(running, int(str(found["port"])), str(found.get("host", "127.0.0.1")))
-        opened.until_open()
+        if waits:
+            opened.until_open()
         yield opened

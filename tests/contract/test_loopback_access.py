@@ -1,0 +1,92 @@
+"""The loopback port lets nobody in without the token, and with it whoever asks is the owner, but for what is final."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from memoryd.api import routes
+from memoryd.api.routes import Served
+from tests.contract.test_access_routes import CALLS, outcome
+from tests.loopback import OpenPort, open_port
+
+SCOPE = {"rules": [{"action": "allow", "match": {"chatType": "direct"}}]}
+STREAM = "/v1/events"
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenPort]:
+    with open_port(tmp_path_factory.mktemp("port"), memory={"scope": SCOPE}) as running:
+        yield running
+
+
+def asked(opened: OpenPort, row: routes.Row, token: str | None) -> httpx.Response:
+    call: dict[str, Any] = dict(CALLS[row.method, row.path])
+    return opened.ask(row.method, call.pop("url", row.path), token=token, **call)
+
+
+@pytest.mark.parametrize("row", routes.TABLE, ids=lambda row: f"{row.method} {row.path}")
+def test_no_call_is_answered_without_the_token(opened: OpenPort, row: routes.Row) -> None:
+    reply = asked(opened, row, "")
+    assert (reply.status_code, outcome(reply)) == (httpx.codes.UNAUTHORIZED, "unauthorized")
+    assert reply.headers["www-authenticate"] == "Bearer"
+    assert set(reply.json()["error"]) == {"code", "message", "hint"}
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in routes.TABLE if row.path != STREAM], ids=lambda row: f"{row.method} {row.path}"
+)
+def test_owner_of_the_token_may_ask_all_but_what_is_final(opened: OpenPort, row: routes.Row) -> None:
+    code = outcome(asked(opened, row, None))
+    if row.served is Served.SOCKET:
+        assert code == "denied"
+    elif row.path == "/v1/sessions/start":
+        # the key that it is asked with is another agent's
+        assert code == "denied"
+    else:
+        assert code in ("ok", "not_found", "invalid_request"), "it is let in"
+
+
+def test_events_are_streamed_to_the_owner_of_the_token(opened: OpenPort) -> None:
+    headers = {"Authorization": f"Bearer {opened.token}"}
+    with httpx.stream("GET", f"{opened.url}{STREAM}", headers=headers, timeout=20) as reply:
+        assert next(reply.iter_lines()) == ": connected"
+
+
+def test_what_is_final_is_answered_on_the_socket_alone() -> None:
+    final = {row.path for row in routes.TABLE if row.served is Served.SOCKET}
+    assert final == {"/v1/forget", "/v1/sessions/forget"}
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in routes.TABLE if row.served is Served.PORT], ids=lambda row: f"{row.method} {row.path}"
+)
+def test_paths_of_another_program_are_answered_on_the_port_alone(opened: OpenPort, row: routes.Row) -> None:
+    transport = httpx.HTTPTransport(uds=str(opened.daemon.socket))
+    with httpx.Client(transport=transport, base_url="http://memoryd", timeout=20) as client:
+        reply = client.request(row.method, row.path.format(memory="00000000"))
+    assert outcome(reply) == "not_found"
+    assert "loopback port" in reply.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("key", "expected"),
+    [
+        ("agent:main:main", "ok"),
+        ("telegram:direct:42", "ok"),
+        ("agent:main:discord:group:7", "denied"),
+        ("agent:main:subagent:x", "denied"),
+        ("agent:ghost:main", "denied"),
+        ("garbage", "denied"),
+        ("", "denied"),
+    ],
+)
+def test_session_key_narrows_on_the_port_as_on_the_socket(opened: OpenPort, key: str, expected: str) -> None:
+    for reply in (
+        opened.ask("POST", "/v1/search", json={"query": "gateway", "sessionKey": key}),
+        opened.ask("GET", "/api/v1/memory/docs", params={"q": "pier", "sessionKey": key}),
+        opened.ask("GET", "/api/v1/memory/stats", params={"sessionKey": key}),
+    ):
+        assert outcome(reply) == expected, reply.text
+        assert expected == "ok" or not {"alder", "pier", "Harbour"} & set(reply.text.split())

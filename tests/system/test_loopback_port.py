@@ -1,0 +1,232 @@
+"""The loopback port of the real daemon, asked by curl and by a plain HTTP client."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.loopback import PATIENCE, OpenPort, free_port, open_port
+from tests.waiting import eventually
+
+DOCUMENT = {
+    *("id", "scope", "kind", "network", "text", "tier", "importance", "pinned", "tags", "entities", "access_count"),
+    *("created_at", "accessed_at", "abstract_text", "overview_text", "citation", "sources", "relevance"),
+    *("superseded_by", "score"),
+}
+PIER = "the pier was painted in spring"
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenPort]:
+    with open_port(tmp_path_factory.mktemp("opened")) as running:
+        yield running
+
+
+def memoryctl(opened: OpenPort, *arguments: str) -> str:
+    """Return what a command prints."""
+    program = [sys.executable, "-c", "from memoryd.cli.main import main; main()", *arguments]
+    environment = {**opened.daemon.env, "PYTHONPATH": os.environ.get("PYTHONPATH", "")}
+    return subprocess.run(program, env=environment, capture_output=True, text=True, timeout=60).stdout
+
+
+def curl(opened: OpenPort, path: str, *arguments: str) -> str:
+    """Return what curl prints of a reply, asked with the token."""
+    header = f"Authorization: Bearer {opened.token}"
+    command = ["curl", "-sS", "--max-time", "20", "-H", header, *arguments, f"{opened.url}{path}"]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+
+
+def reason_of(opened: OpenPort) -> str:
+    return opened.state()["reason"] or ""
+
+
+def pier(opened: OpenPort) -> str:
+    """Return the id of the memory about the pier."""
+    docs = opened.ask("GET", "/api/v1/memory/docs", params={"q": "pier painted"}).json()["docs"]
+    return next(str(one["id"]) for one in docs if one["text"] == PIER)
+
+
+def log_of(opened: OpenPort) -> str:
+    return (opened.daemon.workspace / "memory" / "2026-11-18.md").read_text()
+
+
+def test_curl_asks_with_the_token(opened: OpenPort) -> None:
+    assert json.loads(curl(opened, "/v1/health")) == {"ok": True, "ready": True}
+    found = json.loads(
+        curl(opened, "/v1/search", "-H", "Content-Type: application/json", "-d", '{"query": "gateway alder"}')
+    )
+    assert found["results"][0]["path"] == "MEMORY.md"
+    assert json.loads(curl(opened, "/api/v1/memory/docs?q=pier&limit=5"))["docs"][0]["text"] == PIER
+
+
+def test_counts_have_the_shape_of_the_other_program(opened: OpenPort) -> None:
+    stats = opened.ask("GET", "/api/v1/memory/stats").json()
+    assert list(stats) == ["total", "by_tier", "by_kind", "by_scope", "pinned"]
+    assert stats["total"] == 2
+    assert sum(stats["by_tier"].values()) == sum(stats["by_kind"].values()) == sum(stats["by_scope"].values()) == 2
+
+
+def test_documents_are_listed_found_and_told(opened: OpenPort) -> None:
+    docs = opened.ask("GET", "/api/v1/memory/docs").json()
+    assert list(docs) == ["docs"]
+    assert all(set(one) == DOCUMENT for one in docs["docs"])
+    assert len(docs["docs"]) == 2
+    assert len(opened.ask("GET", "/api/v1/memory/docs", params={"limit": 1}).json()["docs"]) == 1
+    kinds = opened.ask("GET", "/api/v1/memory/docs", params={"kind": "opinion"}).json()["docs"]
+    assert [one["text"] for one in kinds] == ["green tea is the best"]
+    assert opened.ask("GET", "/api/v1/memory/docs", params={"scope": "global"}).json() == {"docs": []}
+    assert opened.ask("GET", f"/api/v1/memory/docs/{pier(opened)}").json()["doc"]["text"] == PIER
+    for asked in ({"kind": "nonsense"}, {"scope": "nobody's"}, {"limit": 0}, {"limit": 100_000}):
+        assert opened.ask("GET", "/api/v1/memory/docs", params=asked).status_code == httpx.codes.BAD_REQUEST
+
+
+def test_memory_is_pinned_weighed_and_deleted_and_that_can_be_undone(opened: OpenPort) -> None:
+    before, name = log_of(opened), pier(opened)
+    pinned = json.loads(curl(opened, f"/api/v1/memory/{name}/pin", "-X", "POST"))
+    assert (pinned["doc"]["pinned"], pinned["changed"]) == (True, True)
+    assert not opened.ask("POST", f"/api/v1/memory/{name}/pin").json()["changed"]
+    assert opened.ask("GET", "/api/v1/memory/stats").json()["pinned"] == 1
+    assert not opened.ask("POST", f"/api/v1/memory/{name}/unpin").json()["doc"]["pinned"]
+    assert log_of(opened) == before
+    weighed = opened.ask("POST", f"/api/v1/memory/{name}/importance", json={"importance": 0.25}).json()
+    assert weighed["doc"]["importance"] == 0.25
+    for value in (2, -1, "high", None):
+        reply = opened.ask("POST", f"/api/v1/memory/{name}/importance", json={"importance": value})
+        assert reply.status_code == httpx.codes.BAD_REQUEST
+    assert opened.ask("DELETE", f"/api/v1/memory/{name}").json() == {"id": name, "deleted": True}
+    assert PIER not in log_of(opened)
+    assert opened.ask("DELETE", f"/api/v1/memory/{name}").status_code == httpx.codes.NOT_FOUND
+    with opened.daemon.client() as client:
+        for change in client.changes()["changes"][:2]:
+            client.undo(change["id"])
+    assert log_of(opened) == before
+
+
+def test_new_token_holds_at_once_and_the_old_one_no_more(opened: OpenPort) -> None:
+    old = opened.token
+    headers = {"Authorization": f"Bearer {old}"}
+    with httpx.stream("GET", f"{opened.url}/v1/events", headers=headers, timeout=3 * PATIENCE) as stream:
+        lines = stream.iter_lines()
+        assert next(lines) == ": connected"
+        path, new = memoryctl(opened, "http", "token", "--rotate").splitlines()
+        assert (path, new) == (str(opened.token_file), opened.token)
+        assert new != old
+        assert opened.ask("GET", "/v1/health", token=old).status_code in (401, 429)
+        assert opened.ask("GET", "/v1/health", token=new).is_success
+        (opened.daemon.workspace / "memory" / "2026-11-19.md").write_text("# Thursday\n\nA new note.\n")
+        opened.daemon.client().sync()
+        assert not any("data:" in line for line in lines), "the stream ends without a word more"
+    assert memoryctl(opened, "http", "token").splitlines() == [path, new]
+    assert json.loads(memoryctl(opened, "http", "token", "--json")) == {"tokenFile": path, "token": new}
+
+
+def test_status_and_doctor_show_the_file_and_never_the_token(opened: OpenPort) -> None:
+    for command in (("status",), ("status", "--json"), ("doctor",), ("doctor", "--json")):
+        shown = memoryctl(opened, *command)
+        # a narrow terminal folds a long path
+        assert str(opened.token_file) in shown.replace("\n", "").replace(" ", "") or str(opened.token_file) in shown
+        assert str(opened.port) in shown
+        assert opened.token not in shown
+
+
+def test_neither_token_nor_question_is_logged(opened: OpenPort) -> None:
+    opened.ask("GET", "/api/v1/memory/docs", params={"q": "kreuzspinne"})
+    opened.ask("GET", "/api/v1/memory/docs", params={"q": "kreuzspinne"}, token="y" * 43)
+    log = opened.daemon.log.read_text()
+    assert "kreuzspinne" not in log
+    assert opened.token not in log
+    assert "y" * 43 not in log
+
+
+def test_token_file_that_others_may_read_shuts_the_port(opened: OpenPort) -> None:
+    opened.token_file.chmod(0o644)
+    try:
+        assert opened.ask("GET", "/v1/health").status_code == httpx.codes.UNAUTHORIZED
+        eventually(lambda: "open to others" in reason_of(opened), seconds=PATIENCE)
+        (agent,) = opened.daemon.client().status()["agents"]
+        assert "loopback port" in [one["part"] for one in agent["degraded"]]
+    finally:
+        opened.token_file.chmod(0o600)
+    assert opened.ask("GET", "/v1/health").is_success
+    eventually(lambda: not reason_of(opened), seconds=PATIENCE)
+
+
+def test_port_that_is_taken_is_told_and_opened_when_it_is_free(tmp_path: Path) -> None:
+    port = free_port()
+    with closing(socket.socket()) as taken:
+        taken.bind(("127.0.0.1", port))
+        taken.listen()
+        with open_port(tmp_path, http={"port": port}, waits=False) as opened:
+            eventually(lambda: "another program listens there" in reason_of(opened), seconds=PATIENCE)
+            assert not opened.state()["open"]
+            (agent,) = opened.daemon.client().status()["agents"]
+            assert "loopback port" in [one["part"] for one in agent["degraded"]]
+            assert opened.daemon.client().search("gateway")["results"]
+            taken.close()
+            opened.until_open()
+            assert opened.ask("GET", "/v1/health").is_success
+            # an open connection does not hold up the end
+            with httpx.stream(
+                "GET", f"{opened.url}/v1/events", headers={"Authorization": f"Bearer {opened.token}"}, timeout=PATIENCE
+            ) as stream:
+                assert next(stream.iter_lines()) == ": connected"
+                assert opened.daemon.stop() == 0
+
+
+def test_link_in_place_of_the_token_file_keeps_the_port_shut(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").write_text("x" * 43)
+    (tmp_path / "elsewhere").chmod(0o600)
+    (tmp_path / "token").symlink_to(tmp_path / "elsewhere")
+    with open_port(tmp_path, http={"tokenFile": "token"}, waits=False) as opened:
+        eventually(lambda: "is a link" in reason_of(opened), seconds=PATIENCE)
+        assert "wrong" in memoryctl(opened, "doctor")
+        token = memoryctl(opened, "http", "token", "--rotate").splitlines()[1]
+        opened.until_open()
+        assert opened.ask("GET", "/v1/health", token=token).is_success
+        assert opened.ask("GET", "/v1/health", token="x" * 43).status_code == httpx.codes.UNAUTHORIZED
+        assert (tmp_path / "elsewhere").read_text() == "x" * 43
+
+
+def test_address_of_ipv6_is_served_or_its_absence_told(tmp_path: Path) -> None:
+    with open_port(tmp_path, http={"host": "::1"}, waits=False) as opened:
+        eventually(lambda: opened.state()["open"] or reason_of(opened), seconds=PATIENCE)
+        if opened.state()["open"]:
+            assert opened.ask("GET", "/v1/health").is_success
+        else:
+            assert f"[::1]:{opened.port} cannot be listened on" in reason_of(opened)
+        assert opened.daemon.client().search("gateway")["results"]
+
+
+def test_read_only_memory_is_not_written_by_the_port(tmp_path: Path) -> None:
+    with open_port(tmp_path, memory={"readOnly": True}) as opened:
+        before = {path: path.read_bytes() for path in opened.daemon.workspace.rglob("*.md")}
+        name = pier(opened)
+        assert opened.ask("GET", "/api/v1/memory/stats").json()["total"] == 2
+        for method, path, body in (
+            ("POST", f"/api/v1/memory/{name}/pin", {}),
+            ("POST", f"/api/v1/memory/{name}/unpin", {}),
+            ("POST", f"/api/v1/memory/{name}/importance", {"importance": 0.5}),
+            ("DELETE", f"/api/v1/memory/{name}", {}),
+            ("POST", "/v1/memories", {"text": "planted"}),
+            ("POST", "/v1/retain", {"text": "planted"}),
+            ("POST", "/v1/core/append", {"text": "- planted"}),
+        ):
+            reply = opened.ask(method, path, json=body)
+            assert (path, reply.json()["error"]["code"]) == (path, "denied")
+        assert {path: path.read_bytes() for path in opened.daemon.workspace.rglob("*.md")} == before
+
+
+def test_port_is_off_unless_it_is_wanted(tmp_path: Path) -> None:
+    with open_port(tmp_path, http={"enabled": False}, waits=False) as opened:
+        with opened.daemon.client() as client:
+            assert client.status()["http"] is None
+        assert not opened.token_file.exists()
+        with pytest.raises(ConnectionRefusedError):
+            opened.talk(b"GET / HTTP/1.1\r\n\r\n")
