@@ -19,7 +19,7 @@ PATIENCE = 20.0
 
 
 def free_port() -> int:
-    """Return a port that nobody listens on: below those that the system gives to whoever connects, not the usual one."""
+    """Return a port that nobody listens on: not the usual one, nor one that the system gives to whoever connects."""
     while True:
         port = random.randint(USUAL_PORT + 1, 30_000)
         with closing(socket.socket()) as probe, suppress(OSError):
