@@ -16,7 +16,8 @@ def test_tests_of_a_shared_module_are_for_one_worker(
 ) -> None:
     groups = {item: group for item, group in grouped(request.session.items) if item.path == request.node.path}
     assert groups[request.node] == "test_groups"
-    assert started and number
+    assert started
+    assert number
 
 
 def test_test_of_its_own_is_for_anybody(request: pytest.FixtureRequest) -> None:
