@@ -23,7 +23,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenPort]:
         assert running.ask("GET", "/v1/health").is_success
 
 
-def refused(reply: httpx.Response, status: int, code: str) -> None:
+def assert_refused(reply: httpx.Response, status: int, code: str) -> None:
     assert (reply.status_code, reply.json()["error"]["code"]) == (status, code), reply.text
     assert not any(name.startswith("access-control-") for name in reply.headers)
     assert not any(word in reply.text for word in SECRET)
@@ -36,8 +36,8 @@ def refused(reply: httpx.Response, status: int, code: str) -> None:
 def test_f119_name_of_another_host_is_denied(opened: OpenPort, host: str) -> None:
     """A page that had its own name lead to 127.0.0.1 is denied, even with the token."""
     named = {"Host": host.format(opened.port)}
-    refused(opened.ask("POST", "/v1/search", headers=named, json={"query": "gateway"}), 403, "denied")
-    refused(opened.ask("GET", "/v1/health", headers=named, token=""), 403, "denied")
+    assert_refused(opened.ask("POST", "/v1/search", headers=named, json={"query": "gateway"}), 403, "denied")
+    assert_refused(opened.ask("GET", "/v1/health", headers=named, token=""), 403, "denied")
 
 
 @pytest.mark.parametrize("name", ["127.0.0.1:{}", "localhost:{}", "LocalHost:{}", "[::1]:{}"])
@@ -52,8 +52,8 @@ def test_f119_names_of_loopback_are_let_in(opened: OpenPort, name: str) -> None:
 def test_f119_request_of_a_web_page_is_denied(opened: OpenPort, origin: str) -> None:
     """A request that names an origin is denied, even one of ours, even with the token."""
     headers = {"Origin": origin.format(opened.port)}
-    refused(opened.ask("POST", "/v1/search", headers=headers, json={"query": "gateway"}), 403, "denied")
-    refused(opened.ask("GET", "/api/v1/memory/docs", headers=headers), 403, "denied")
+    assert_refused(opened.ask("POST", "/v1/search", headers=headers, json={"query": "gateway"}), 403, "denied")
+    assert_refused(opened.ask("GET", "/api/v1/memory/docs", headers=headers), 403, "denied")
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "text/plain; charset=utf-8", "application/x-www-form-urlencoded", None])
@@ -63,7 +63,7 @@ def test_f119_body_that_a_page_may_send_unasked_is_refused(opened: OpenPort, kin
     before = note.read_bytes()
     headers = {} if kind is None else {"Content-Type": kind}
     reply = opened.ask("POST", "/v1/core/append", headers=headers, content=b'{"text": "- planted"}')
-    refused(reply, 400, "invalid_request")
+    assert_refused(reply, 400, "invalid_request")
     assert note.read_bytes() == before
 
 
@@ -71,20 +71,20 @@ def test_f119_question_before_a_request_gets_no_permission(opened: OpenPort) -> 
     """OPTIONS is answered without a header that would let a page ask, with and without origin and token."""
     asking = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}
     origin = {"Origin": "https://evil.com"}
-    refused(opened.ask("OPTIONS", "/v1/search", headers={**asking, **origin}, token=""), 403, "denied")
-    refused(opened.ask("OPTIONS", "/v1/search", headers={**asking, **origin}), 403, "denied")
-    refused(opened.ask("OPTIONS", "/v1/search", headers=asking, token=""), 401, "unauthorized")
-    refused(opened.ask("OPTIONS", "/v1/search", headers=asking), 405, "invalid_request")
+    assert_refused(opened.ask("OPTIONS", "/v1/search", headers={**asking, **origin}, token=""), 403, "denied")
+    assert_refused(opened.ask("OPTIONS", "/v1/search", headers={**asking, **origin}), 403, "denied")
+    assert_refused(opened.ask("OPTIONS", "/v1/search", headers=asking, token=""), 401, "unauthorized")
+    assert_refused(opened.ask("OPTIONS", "/v1/search", headers=asking), 405, "invalid_request")
 
 
 def test_f119_no_token_half_a_token_and_two_tokens_are_none(opened: OpenPort) -> None:
     """Nothing but the whole token, once, in its header, lets anybody in; and no answer tells of the notes."""
     token = opened.token
     for given in (token[:-1], token[: len(token) // 2], token + "x", token.swapcase(), "x"):
-        refused(opened.ask("POST", "/v1/search", token=given, json={"query": "gateway"}), 401, "unauthorized")
+        assert_refused(opened.ask("POST", "/v1/search", token=given, json={"query": "gateway"}), 401, "unauthorized")
     for headers in ({}, {"Authorization": token}, {"Authorization": f"Basic {token}"}, {"Cookie": f"token={token}"}):
-        refused(opened.ask("GET", "/v1/status", token="", headers=headers), 401, "unauthorized")
-    refused(
+        assert_refused(opened.ask("GET", "/v1/status", token="", headers=headers), 401, "unauthorized")
+    assert_refused(
         opened.ask("GET", "/v1/status", token="", params={"token": token, "access_token": token}), 401, "unauthorized"
     )
     twice = f"GET /v1/status HTTP/1.1\r\nHost: 127.0.0.1:{opened.port}\r\nConnection: close\r\n"
