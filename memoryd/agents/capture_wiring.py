@@ -10,9 +10,11 @@ from memoryd.agents.owners_time import owners_time
 from memoryd.agents.workspace_memories import WorkspaceMemories
 from memoryd.config.resolved import Agent
 from memoryd.domain.memories.capture.capture import CaptureRules
-from memoryd.memory.capture.capturing import CaptureParts, CaptureSettings, Capturing
+from memoryd.memory.capture.capturing import IN_FLIGHT, CaptureParts, CaptureSettings, Capturing
 from memoryd.memory.capture.delivered_spans import DeliveredSpans
+from memoryd.memory.llm_distilling import Distiller
 from memoryd.memory.retaining import Retaining
+from memoryd.store.delivered_rows import DeliveredRows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,10 +23,17 @@ class WorkspaceCapture:
 
     capturing: Capturing
     delivered: DeliveredSpans
+    has_model: bool = False
 
     def loops(self, name: str) -> list[NamedLoop]:
         """Name what keeps it at work."""
-        return [(f"capture {name}", self.capturing.run), (f"delivered spans {name}", self.delivered.run)]
+        loops: list[NamedLoop] = [
+            (f"capture {name}", self.capturing.run),
+            (f"delivered spans {name}", self.delivered.run),
+        ]
+        if self.has_model:
+            loops += [(f"distilling {name} {seat}", self.capturing.run_distilling) for seat in range(1, IN_FLIGHT + 1)]
+        return loops
 
 
 def workspace_capture(
@@ -32,7 +41,7 @@ def workspace_capture(
 ) -> WorkspaceCapture:
     """Make what captures for these agents; the first one's settings hold."""
     section = agents[0].memory.capture
-    delivered = DeliveredSpans()
+    delivered = DeliveredSpans(DeliveredRows(shared.ledger, str(shared.name)))
     settings = CaptureSettings(
         is_enabled=section.enabled,
         rules=CaptureRules(identifiers=section.identifiers, in_groups=section.in_groups),
@@ -46,8 +55,11 @@ def workspace_capture(
         book=shared.book.now,
         is_withheld=partial(_is_withheld, conversations),
         day=lambda at: time.day(at.timestamp()),
+        distiller=None if shared.text is None else Distiller(shared.text),
     )
-    return WorkspaceCapture(capturing=Capturing(settings, parts), delivered=delivered)
+    return WorkspaceCapture(
+        capturing=Capturing(settings, parts), delivered=delivered, has_model=shared.text is not None
+    )
 
 
 async def _is_withheld(conversations: Mapping[str, AgentConversations], agent: str, session_key: str) -> bool:

@@ -2,9 +2,9 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
-from datetime import date, datetime
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
 from typing import Final
 
 import structlog
@@ -15,16 +15,18 @@ from memoryd.domain.memories.capture.capture import (
     ReportedFailure,
     captured,
     captured_failure,
+    distillable,
 )
 from memoryd.domain.memories.capture.origins import USER, why_untrusted
-from memoryd.domain.memories.capture.verdict import CapturedItem, CaptureVerdict, DroppedItem
-from memoryd.domain.memories.retained import RetainedLine
+from memoryd.domain.memories.capture.verdict import CaptureVerdict, DroppedItem, with_model
 from memoryd.domain.memories.written_by import WrittenBy
 from memoryd.domain.sessions.harmless_text import harmless_text
 from memoryd.errors import MemorydError
 from memoryd.memory.capture.delivered_spans import DeliveredSpans
+from memoryd.memory.capture.standing_copies import standing_lines
 from memoryd.memory.forgetting.tombstone_store import TombstoneStore
 from memoryd.memory.journal import Journal
+from memoryd.memory.llm_distilling import Distiller
 from memoryd.memory.retaining import Retaining, Retention
 
 log = structlog.get_logger(__name__)
@@ -36,6 +38,8 @@ WAITING_SIGNS_MAX: Final = 1_000_000
 ECHO: Final = "it repeats what was recalled in this session"
 FORGOTTEN: Final = "its owner had this forgotten"
 WITHHELD: Final = "this session is not to be remembered"
+IN_FLIGHT: Final = 4
+"""Messages that the text model has at once; of others the rules decide, for nobody waits for it."""
 OFF: Final = "memory.capture.enabled is false"
 
 
@@ -78,6 +82,8 @@ class CaptureParts:
     book: Callable[[], Awaitable[Book]]
     is_withheld: Callable[[str, str], Awaitable[bool]]
     day: Callable[[datetime], date]
+    distiller: Distiller | None = None
+    """Who decides instead of the forms of statements; None: these do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +103,8 @@ class Capturing:
         self._waiting: deque[CaptureTask] = deque()
         self._signs = 0
         self._has_news = asyncio.Event()
+        self._for_model: asyncio.Queue[CaptureTask] = asyncio.Queue()
+        self._in_flight = 0
         self._is_working = False
         self.refused = 0
         """Messages for which there was no room."""
@@ -108,7 +116,7 @@ class Capturing:
     @property
     def is_idle(self) -> bool:
         """Whether all that was submitted is worked off."""
-        return not self._waiting and not self._is_working
+        return not self._waiting and not self._is_working and not self._in_flight
 
     def submit(self, task: CaptureTask) -> bool:
         """Put a message in line; return whether it will be looked at. It never waits."""
@@ -132,26 +140,38 @@ class Capturing:
                 task = self._waiting.popleft()
                 self._signs -= len(task.text)
                 try:
-                    await self.capture(task)
-                except (MemorydError, OSError) as exc:
-                    log.warning("a turn was not captured", agent=task.agent, reason=str(exc))
+                    if self._parts.distiller is not None and self._in_flight < IN_FLIGHT:
+                        self._in_flight += 1
+                        self._for_model.put_nowait(task)
+                    else:
+                        await self._captured(task, by_model=False)
                 finally:
                     self._is_working = False
 
-    async def dry_run(self, task: CaptureTask) -> CaptureVerdict:
+    async def run_distilling(self) -> None:
+        """Capture by the text model what is handed to it, until cancelled; `IN_FLIGHT` of these loops run."""
+        while True:
+            task = await self._for_model.get()
+            try:
+                await self._captured(task, by_model=True)
+            finally:
+                self._in_flight -= 1
+
+    async def dry_run(self, task: CaptureTask, *, by_model: bool = True) -> CaptureVerdict:
         """Return what would be kept of a message, by which form, or why not; nothing is written."""
         if why := await self._why_not(task):
             return CaptureVerdict(dropped=(DroppedItem(task.text, why),))
-        return (await self._checked(task, await self._decided(task))).bounded()
+        return (await self._checked(task, await self._decided(task, by_model=by_model))).bounded()
 
-    async def capture(self, task: CaptureTask) -> CaptureOutcome:
+    async def capture(self, task: CaptureTask, *, by_model: bool = True) -> CaptureOutcome:
         """Keep what a message states, all in one write; raises what `Journal.change` does, and StoreError."""
         self._parts.journal.check_writable()
-        verdict = await self.dry_run(task)
-        if not verdict.kept:
+        verdict = await self.dry_run(task, by_model=by_model)
+        day = self._parts.day(datetime.now(UTC) if task.at is None else task.at)
+        lines = [item.line(task.scope) for item in verdict.kept]
+        lines = standing_lines(await self._parts.book(), lines, day) if lines else []
+        if not lines:
             return CaptureOutcome(verdict)
-        lines = await self._lines(task, verdict.kept)
-        day = None if task.at is None else self._parts.day(task.at)
         retention = await self._parts.retaining.retain(lines, agent=task.agent, by=WrittenBy.CAPTURE, day=day)
         return CaptureOutcome(verdict, retention)
 
@@ -174,12 +194,31 @@ class Capturing:
             in_groups=self._settings.rules.in_groups,
         )
 
-    async def _decided(self, task: CaptureTask) -> CaptureVerdict:
+    async def _captured(self, task: CaptureTask, *, by_model: bool) -> None:
+        try:
+            await self.capture(task, by_model=by_model)
+        except (MemorydError, OSError) as exc:
+            log.warning("a turn was not captured", agent=task.agent, reason=str(exc))
+
+    async def _decided(self, task: CaptureTask, *, by_model: bool) -> CaptureVerdict:
         if task.event is not None:
             failure = ReportedFailure(harmless_text(task.event.text), harmless_text(task.event.tool))
             return captured_failure(failure)
         text, before = harmless_text(task.text), harmless_text(task.answer_before)
-        return captured(text, answer_before=before, is_direct=task.is_direct, rules=self._settings.rules)
+        rules = self._settings.rules
+        by_rules = captured(text, answer_before=before, is_direct=task.is_direct, rules=rules)
+        if not by_model or self._parts.distiller is None or not by_rules.gate:
+            return by_rules
+        told = await self._without_echoes(task, distillable(text))
+        found = await self._parts.distiller.distil(" ".join(told)) if told else ()
+        if found is None:
+            return by_rules
+        beside = captured(text, answer_before=before, is_direct=task.is_direct, rules=replace(rules, statements=False))
+        return with_model(beside, found, by_rules.gate, self._parts.distiller.identity)
+
+    async def _without_echoes(self, task: CaptureTask, sentences: list[str]) -> list[str]:
+        echoes = await self._parts.delivered.echoes(task.agent, task.session_key, sentences)
+        return [one for one in sentences if one not in echoes]
 
     async def _checked(self, task: CaptureTask, verdict: CaptureVerdict) -> CaptureVerdict:
         """Return a verdict without echoes, and without what is forgotten."""
@@ -197,6 +236,3 @@ class Capturing:
             elif stones.hold(item.line(task.scope).id, item.text):
                 dropped.append(DroppedItem(item.text, FORGOTTEN, item.form))
         return verdict.without(dropped)
-
-    async def _lines(self, task: CaptureTask, items: Sequence[CapturedItem]) -> list[RetainedLine]:
-        return [item.line(task.scope) for item in items]

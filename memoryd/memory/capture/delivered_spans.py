@@ -15,7 +15,8 @@ from typing import Final, NamedTuple
 import structlog
 
 from memoryd.domain.memories.capture.echoes import SpanPrint, is_echo, keyed, span_print
-from memoryd.errors import StoreError
+from memoryd.errors import Denied, StoreError
+from memoryd.store.delivered_rows import DeliveredRow, DeliveredRows
 
 log = structlog.get_logger(__name__)
 
@@ -46,7 +47,8 @@ class _Noted:
 class DeliveredSpans:
     """The spans that were delivered to the sessions of one workspace."""
 
-    def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, rows: DeliveredRows, *, clock: Callable[[], float] = time.time) -> None:
+        self._rows = rows
         self._clock = clock
         self._waiting: deque[_Noted] = deque(maxlen=WAITING_MAX)
         self._has_news = asyncio.Event()
@@ -85,29 +87,45 @@ class DeliveredSpans:
     async def _settle(self) -> None:
         """Hash and write what waits."""
         await self._ready()
-        for noted in self._taken():
-            span = span_print(noted.text, keyed(self._key))
-            if span is None:
-                continue
-            held = await self._known(_Session(noted.agent, self._name(noted.session_key)))
-            held.pop(span.whole, None)
-            held[span.whole] = span
+        rows = [row for row in map(self._row, self._taken()) if row is not None]
+        for row in rows:
+            held = await self._known(_Session(row.agent, row.session))
+            held.pop(row.span.whole, None)
+            held[row.span.whole] = row.span
             while len(held) > SPANS_MAX:
                 held.pop(next(iter(held)))
+        if rows:
+            try:
+                await self._rows.put(rows, self._clock())
+            except (StoreError, Denied) as exc:
+                # they are known as long as this process lives
+                log.debug("delivered spans are not written", reason=str(exc))
 
     async def _ready(self) -> None:
         if not self._key:
-            self._key = secrets.token_bytes(KEY_BYTES)
+            try:
+                self._key = await self._rows.key(secrets.token_bytes(KEY_BYTES))
+            except (StoreError, Denied):
+                self._key = secrets.token_bytes(KEY_BYTES)
 
     def _taken(self) -> list[_Noted]:
         taken = list(self._waiting)
         self._waiting.clear()
         return taken
 
+    def _row(self, noted: _Noted) -> DeliveredRow | None:
+        span = span_print(noted.text, keyed(self._key))
+        if span is None:
+            return None
+        return DeliveredRow(noted.agent, self._name(noted.session_key), span, noted.at)
+
     async def _known(self, session: _Session) -> dict[bytes, SpanPrint]:
         """Return the spans of a session, the oldest first; read from the ledger where they are not held."""
         if session not in self._held:
-            self._held[session] = {}
+            found: Sequence[SpanPrint] = ()
+            with contextlib.suppress(StoreError):
+                found = await self._rows.of(session.agent, session.name, SPANS_MAX)
+            self._held[session] = {one.whole: one for one in found}
         self._held.move_to_end(session)
         while len(self._held) > SESSIONS_MAX:
             self._held.popitem(last=False)

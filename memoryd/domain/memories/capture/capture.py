@@ -10,7 +10,7 @@ from memoryd.domain.memories.capture.corrections import found_correction, is_lea
 from memoryd.domain.memories.capture.english_forms import ENGLISH_FORMS, REMEMBER_THAT, english_starts
 from memoryd.domain.memories.capture.gate import gate
 from memoryd.domain.memories.capture.identifiers import found_identifier
-from memoryd.domain.memories.capture.sentences import SpokenSentence, sentences_of
+from memoryd.domain.memories.capture.sentences import BLANK, SpokenSentence, sentences_of
 from memoryd.domain.memories.capture.statement_forms import FoundForm, found_form
 from memoryd.domain.memories.capture.unfit_messages import why_each_unfit, why_unfit
 from memoryd.domain.memories.capture.unfit_sentences import why_not_plain, why_not_told
@@ -75,6 +75,19 @@ def captured(
     return CaptureVerdict(kept, dropped, marker).bounded()
 
 
+def distillable(text: str) -> list[str]:
+    """Return the sentences of a message that a text model may see: no secret, nothing that is not its author's."""
+    if why_unfit(text):
+        return []
+    sentences = sentences_of(text)
+    told = [
+        one.plain.replace(BLANK, "").strip()
+        for one, unfit in zip(sentences, why_each_unfit(sentences), strict=True)
+        if not (unfit or why_not_told(one))
+    ]
+    return [one for one in told if one]
+
+
 def captured_failure(failure: ReportedFailure) -> CaptureVerdict:
     """Return the memory of a reported failure."""
     said = " ".join(failure.text.split())[:FAILURE_SIGNS]
@@ -108,9 +121,7 @@ def _item(
             return DroppedItem(sentence.text, OFF, identifier.what)
         weight = OWN_IDENTIFIER_IMPORTANCE if identifier.is_own else IDENTIFIER_IMPORTANCE
         return CapturedItem(Kind.ENTITY, sentence.text, identifier.what, identifier.is_own, weight)
-    if not rules.statements:
-        return None
-    found = _statement(sentence)
+    found = _statement(sentence) if rules.statements else None
     if found is not None and not found.reason:
         return CapturedItem(found.form.kind, sentence.text, found.form.name, found.form.is_pinned and found.is_first)
     correction = found_correction(sentence.plain, is_led=is_led)

@@ -22,7 +22,7 @@ _QUOTES: Final = re.compile(
     r"|『[^『』]{0,2000}(?:』|\Z)|(?<![\w])‘[^‘’\n]{2,2000}’(?!\w)|(?<![\w])'[^'\n]{2,2000}'(?!\w)",
     re.MULTILINE,
 )
-_END: Final = re.compile(r"[。！？!?；;…]+|\.(?=\s|\Z|[\u4e00-\u9fff\0])|\n+")
+_END: Final = re.compile(r"[。！？!?；;]+|…+(?=\s|\Z)|\.(?=\s|\Z|[\u4e00-\u9fff\0])|\n+")
 _AFTER: Final = re.compile(r"[\"”’'»」』)）\]!?。！？.~～]*")
 _SHORT_FORM: Final = re.compile(
     r"(?:\b(?:mr|mrs|ms|dr|prof|st|mt|no|nr|vs|etc|e\.g|i\.e|approx|jr|sr|a\.m|p\.m|tel|ext|dept|inc|ltd|co|apt)"

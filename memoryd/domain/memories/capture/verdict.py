@@ -1,5 +1,6 @@
 """What is kept of a message, and what is not, each with its reason."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -8,6 +9,7 @@ from memoryd.domain.memories.attributes import Attributes, Provenance
 from memoryd.domain.memories.kinds import Kind, usual_importance
 from memoryd.domain.memories.retained import RetainedLine
 
+_IDENTIFIER: Final = re.compile(r"\d{6,}|\S+@\S+\.\w+")
 ITEMS_MAX: Final = 6
 """Memories that one message gives at most."""
 TOO_MANY: Final = f"a message gives at most {ITEMS_MAX} memories"
@@ -78,3 +80,19 @@ class CaptureVerdict:
         texts = {item.text for item in items}
         kept = tuple(item for item in self.kept if item.text not in texts)
         return replace(self, kept=kept, dropped=(*self.dropped, *items))
+
+
+def with_model(
+    rules: CaptureVerdict, found: Sequence[CapturedItem | DroppedItem], gate: str, model: str
+) -> CaptureVerdict:
+    """Return what the rules keep whoever decides, and beside it what a model found; numbers are told once."""
+    known = " ".join(item.text for item in rules.kept)
+    kept = [one for one in found if isinstance(one, CapturedItem) and not _is_told(one.text, known)]
+    dropped = [one for one in found if isinstance(one, DroppedItem)]
+    said = [one for one in rules.dropped if one.form]
+    return CaptureVerdict((*rules.kept, *kept), (*said, *dropped), gate, model)
+
+
+def _is_told(text: str, known: str) -> bool:
+    """Tell whether an identifier of a text stands in what is known already."""
+    return any(one in known for one in _IDENTIFIER.findall(text))

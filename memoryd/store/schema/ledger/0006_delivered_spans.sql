@@ -1,0 +1,19 @@
+-- What was delivered of a workspace's memories to each session: keyed hashes, so that an echo of it is not learned.
+CREATE TABLE delivered_spans (
+    workspace TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    session TEXT NOT NULL,              -- keyed hash of the session key
+    whole BLOB NOT NULL,                -- hash of the span
+    words BLOB NOT NULL,                -- of each of its words, 8 bytes each
+    runs BLOB NOT NULL,                 -- of each three words in a row
+    is_negated INTEGER NOT NULL,
+    at REAL NOT NULL,                   -- seconds since 1970, UTC
+    PRIMARY KEY (workspace, agent, session, whole)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX delivered_spans_by_time ON delivered_spans (workspace, at);
+
+-- What the hashes of a workspace are keyed with.
+CREATE TABLE delivered_key (
+    workspace TEXT NOT NULL PRIMARY KEY,
+    key BLOB NOT NULL
+) STRICT, WITHOUT ROWID;

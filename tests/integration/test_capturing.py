@@ -1,0 +1,289 @@
+"""Capture with real files and a real ledger: what is written, what never is, and what was told before."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.book import Book, Memory, MemorySource
+from memoryd.domain.memories.capture.capture import ReportedFailure
+from memoryd.domain.memories.retained import RetainedLine
+from memoryd.domain.memories.sections import memory_sections
+from memoryd.domain.text.lines import padded
+from memoryd.errors import Denied, TextAnswerRefused
+from memoryd.files.scan_rules import ScanRules
+from memoryd.llm.text_model import Answer, Prompt
+from memoryd.memory.capture.capturing import TASKS_MAX, CaptureParts, CaptureSettings, CaptureTask, Capturing
+from memoryd.memory.capture.delivered_spans import DeliveredSpans
+from memoryd.memory.forgetting.tombstone_store import TombstoneStore
+from memoryd.memory.journal import Journal
+from memoryd.memory.llm_distilling import DistilledAnswer, Distiller
+from memoryd.memory.note_files import NoteFiles
+from memoryd.memory.retaining import Retaining
+from memoryd.store.change_log import ChangeLog
+from memoryd.store.delivered_rows import DeliveredRows
+from memoryd.store.ledger import Ledger
+from memoryd.store.tombstone_rows import TombstoneRows
+from tests.waiting import eventually_async
+
+DAY = date(2026, 11, 18)
+NOON = datetime(2026, 11, 18, 12, tzinfo=UTC)
+KEY = "agent:main:telegram:direct:lena"
+ADDRESS = CaptureTask(agent="main", session_key=KEY, text="I live in Graz.", at=NOON)
+
+
+class ScriptedText:
+    """A text model that answers what a test wrote down."""
+
+    identity = "scripted"
+
+    def __init__(self, answer: str) -> None:
+        self.answer = answer
+        self.seen: list[str] = []
+
+    async def complete(self, prompt: Prompt, *, shape: type[Answer], max_tokens: int, deadline: float) -> Answer:
+        self.seen.append(prompt.data)
+        try:
+            return cast("Answer", DistilledAnswer.model_validate_json(self.answer))
+        except ValueError as exc:
+            raise TextAnswerRefused("no answer of that shape") from exc
+
+
+@dataclass
+class Captured:
+    """A workspace in which something is captured."""
+
+    folder: Path
+    ledger: Ledger
+    executor: ThreadPoolExecutor
+    withheld: frozenset[str] = frozenset()
+    is_read_only: bool = False
+    model: ScriptedText | None = None
+
+    def __post_init__(self) -> None:
+        self.delivered = DeliveredSpans(DeliveredRows(self.ledger, str(self.folder)))
+        self.stones = TombstoneStore(
+            rows=TombstoneRows(self.ledger, str(self.folder)),
+            workspace=self.folder,
+            key_file=self.ledger.path.with_name("ledger.sqlite.forgotten-key"),
+        )
+
+    def capturing(self, settings: CaptureSettings | None = None) -> Capturing:
+        rules = ScanRules(workspace=self.folder, is_ignored=lambda _path: False)
+        journal = Journal(
+            files=NoteFiles(self.folder, lambda: rules),
+            changes=ChangeLog(self.ledger, str(self.folder)),
+            executor=self.executor,
+            is_read_only=self.is_read_only,
+        )
+        parts = CaptureParts(
+            journal=journal,
+            retaining=Retaining(journal, lambda: date(2027, 1, 1)),
+            tombstones=self.stones,
+            delivered=self.delivered,
+            book=self.book,
+            is_withheld=self.is_withheld,
+            day=lambda at: at.date(),
+            distiller=None if self.model is None else Distiller(self.model),
+        )
+        return Capturing(settings or CaptureSettings(), parts)
+
+    async def is_withheld(self, _agent: str, session_key: str) -> bool:
+        return session_key in self.withheld
+
+    async def book(self) -> Book:
+        sources: dict[str, list[MemorySource]] = {}
+        for path, line in self.lines():
+            source = MemorySource(path, 1, 1, line, date.fromisoformat(path[7:17]), None, 0)
+            sources.setdefault(line.id, []).insert(0, source)
+        return Book({each[0].line.id: Memory(each[0].line.id, tuple(each)) for each in sources.values()})
+
+    def lines(self) -> list[tuple[str, RetainedLine]]:
+        files = sorted((self.folder / "memory").glob("*.md"))
+        paths = [RelativePath(f"memory/{file.name}") for file in files]
+        texts = [file.read_text() for file in files]
+        return [
+            (path, one.line)
+            for path, text in zip(paths, texts, strict=True)
+            for one in memory_sections(padded(text), path).lines
+        ]
+
+    def said(self) -> list[str]:
+        return [line.text for _, line in self.lines()]
+
+
+@pytest.fixture
+def executor() -> Iterator[ThreadPoolExecutor]:
+    with ThreadPoolExecutor(4) as made:
+        yield made
+
+
+@pytest.fixture
+async def room(tmp_path: Path, executor: ThreadPoolExecutor) -> AsyncIterator[Captured]:
+    (tmp_path / "ws" / "memory").mkdir(parents=True)
+    ledger = Ledger(tmp_path / "state" / "ledger.sqlite", executor)
+    yield Captured(tmp_path / "ws", ledger, executor)
+    await ledger.close()
+
+
+async def test_statement_is_written_with_who_said_it_on_the_day_it_was_said(room: Captured) -> None:
+    outcome = await room.capturing().capture(ADDRESS)
+
+    assert outcome.retention is not None
+    assert outcome.retention.change.id
+    ((path, line),) = room.lines()
+    assert (path, line.text, line.attributes.provenance) == ("memory/2026-11-18.md", "I live in Graz.", "user")
+
+
+async def test_same_again_is_written_on_another_day_alone(room: Captured) -> None:
+    capturing = room.capturing()
+    for task in (ADDRESS, ADDRESS, replace(ADDRESS, text="I live in Graz!"), replace(ADDRESS, at=NOON.replace(day=20))):
+        await capturing.capture(task)
+
+    assert [path for path, _ in room.lines()] == ["memory/2026-11-18.md", "memory/2026-11-20.md"]
+    assert len({line.id for _, line in room.lines()}) == 1
+
+
+async def test_dry_run_writes_nothing(room: Captured) -> None:
+    verdict = await room.capturing().dry_run(ADDRESS)
+
+    assert [item.form for item in verdict.kept] == ["I live in"]
+    assert room.said() == []
+
+
+async def test_secrets_never_reach_a_note(room: Captured) -> None:
+    token = "sk-proj-a1B2c3D4e5F6g7H8i9J0k1L2"
+    await room.capturing().capture(replace(ADDRESS, text=f"Remember that the key is {token}. I live in Graz."))
+
+    assert room.said() == ["I live in Graz."]
+
+
+async def test_what_was_told_is_no_news_but_its_correction_is(room: Captured) -> None:
+    room.delivered.note("main", KEY, ["My locker number is 4417 in hall B."])
+    capturing = room.capturing()
+    echo = replace(ADDRESS, text="My locker number is 4417 in hall B.")
+    await capturing.capture(echo)
+    assert room.said() == []
+
+    await capturing.capture(replace(ADDRESS, text="My locker number is 8832 in hall B."))
+    await capturing.capture(replace(echo, session_key="agent:main:telegram:direct:other"))
+    assert room.said() == ["My locker number is 8832 in hall B.", "My locker number is 4417 in hall B."]
+
+
+async def test_echoes_are_known_after_a_restart(room: Captured) -> None:
+    room.delivered.note("main", KEY, ["I live in Graz."])
+    assert await room.delivered.echoes("main", KEY, ["I live in Graz"])
+
+    room.delivered = DeliveredSpans(DeliveredRows(room.ledger, str(room.folder)))
+    assert (await room.capturing().dry_run(ADDRESS)).kept == ()
+
+
+async def test_ten_rounds_of_recall_and_answer_give_no_echo(room: Captured) -> None:
+    capturing = room.capturing()
+    await capturing.capture(ADDRESS)
+    for number in range(10):
+        told = room.said()
+        room.delivered.note("main", KEY, told)
+        for text in told:
+            again = replace(ADDRESS, text=text, at=NOON.replace(day=19 + number))
+            await capturing.capture(again)
+
+    assert room.said() == ["I live in Graz."]
+
+
+async def test_forgotten_withheld_and_untrusted_words_are_not_kept(room: Captured) -> None:
+    line = (await room.capturing().dry_run(ADDRESS)).kept[0].line()
+    room.withheld = frozenset({"agent:main:telegram:direct:secret"})
+    tasks = [
+        replace(ADDRESS, session_key="agent:main:telegram:direct:secret"),
+        replace(ADDRESS, role="tool"),
+        replace(ADDRESS, role="system"),
+        replace(ADDRESS, channel="cron"),
+        replace(ADDRESS, session_key="agent:main:subagent:worker"),
+        replace(ADDRESS, is_direct=False),
+    ]
+    verdicts = [await room.capturing().dry_run(task) for task in tasks]
+    assert [verdict.kept for verdict in verdicts] == [()] * len(tasks)
+    assert all(verdict.dropped[0].reason for verdict in verdicts)
+
+    await room.stones.finish(await room.stones.begin([(line.id, line.text)]))
+    await room.capturing().capture(ADDRESS)
+    assert room.said() == []
+
+
+async def test_nothing_is_captured_where_nothing_may_be_written(room: Captured) -> None:
+    room.is_read_only = True
+
+    with pytest.raises(Denied):
+        await room.capturing().capture(ADDRESS)
+    assert room.said() == []
+
+
+async def test_failure_is_a_memory_of_the_tool(room: Captured) -> None:
+    await room.capturing().capture(replace(ADDRESS, text="", event=ReportedFailure("timed out", "browser")))
+
+    ((_, line),) = room.lines()
+    assert (line.kind, line.text, line.attributes.provenance) == ("failure", "browser: timed out", "tool")
+
+
+async def test_flood_is_bounded_and_its_beginning_is_kept(room: Captured) -> None:
+    capturing = room.capturing()
+    taken = [capturing.submit(replace(ADDRESS, text=f"I like town{n}.")) for n in range(1000)]
+    assert sum(taken) == TASKS_MAX
+    assert capturing.refused == 1000 - TASKS_MAX
+
+    async with asyncio.timeout(120):
+        running = asyncio.ensure_future(capturing.run())
+        await eventually_async(lambda: capturing.is_idle, seconds=110)
+        running.cancel()
+    assert len(room.said()) == TASKS_MAX
+
+
+GOOD = '{"items": [{"kind": "preference", "text": "The user likes hiking near Graz.", "confidence": 0.9}]}'
+BAD = [
+    '{"items": [{"kind": "preference", "text": "The user likes hiking near Graz.", "confidence": 0.4}]}',
+    '{"items": [{"kind": "preference", "text": "用户喜欢在格拉茨徒步。", "confidence": 0.9}]}',
+    '{"items": [{"kind": "fact", "text": "The user owns a boat.", "confidence": 0.9}]}',
+    '{"items": [{"kind": "fact", "text": "I like hiking near Graz.", "confidence": 0.9}]}',
+]
+
+
+async def test_model_decides_instead_of_the_forms(room: Captured) -> None:
+    room.model = ScriptedText(GOOD)
+    await room.capturing().capture(
+        replace(ADDRESS, text="I like hiking near Graz. My key is sk-proj-a1B2c3D4e5F6g7H8i9J0k1L2.")
+    )
+
+    assert room.said() == ["The user likes hiking near Graz."]
+    assert "a1B2c3" not in room.model.seen[0]
+
+
+@pytest.mark.parametrize("answer", BAD)
+async def test_item_that_does_not_follow_is_dropped(room: Captured, answer: str) -> None:
+    room.model = ScriptedText(answer)
+    verdict = await room.capturing().dry_run(replace(ADDRESS, text="I like hiking near Graz."))
+
+    assert verdict.kept == ()
+    assert [item.form for item in verdict.dropped] == ["text model"]
+
+
+async def test_rules_decide_where_the_answer_is_broken(room: Captured) -> None:
+    room.model = ScriptedText('{"items": [')
+    await room.capturing().capture(ADDRESS)
+
+    assert room.said() == ["I live in Graz."]
+
+
+async def test_seventh_item_is_dropped(room: Captured) -> None:
+    words = ["hiking", "rowing", "skiing", "chess", "tea", "jazz", "opera"]
+    items = ", ".join(f'{{"kind": "preference", "text": "The user likes {w}.", "confidence": 0.9}}' for w in words)
+    room.model = ScriptedText(f'{{"items": [{items}]}}')
+    verdict = await room.capturing().dry_run(replace(ADDRESS, text=f"I like {', '.join(words)}."))
+
+    assert len(verdict.kept) == 6
