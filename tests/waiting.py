@@ -8,7 +8,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 
-SECONDS = 30.0
+SECONDS = 90.0
 
 
 def eventually(condition: Callable[[], object], *, seconds: float = SECONDS, step: float = 0.02) -> None:

@@ -21,7 +21,7 @@ def served(server: ChatServer) -> Iterator[ChatServer]:
 
     thread = threading.Thread(target=lambda: loop.run_until_complete(serve()))
     thread.start()
-    started.wait(10)
+    started.wait(60)
     try:
         yield server
     finally:

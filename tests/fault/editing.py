@@ -344,7 +344,7 @@ class EditorThread(threading.Thread):
         """Stop for good."""
         self._is_over = True
         self._may_edit.set()
-        self.join(10)
+        self.join(60)
 
     def run(self) -> None:
         try:

@@ -44,7 +44,7 @@ class FaultyDaemon(RunningDaemon):
         """End the daemon as a crash would; nothing it started may outlive it."""
         children = self._descendants()
         super().kill()
-        _, alive = psutil.wait_procs(children, timeout=5)
+        _, alive = psutil.wait_procs(children, timeout=30)
         assert not alive, f"left behind by a crash: {alive}"
 
     def pause(self) -> None:

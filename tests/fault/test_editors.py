@@ -60,7 +60,7 @@ class Witness(threading.Thread):
         asked = self.asked
         eventually(lambda: self.asked > asked or self.error)
         self._is_over.set()
-        self.join(10)
+        self.join(60)
         if self.error is not None:
             raise self.error
 

@@ -447,7 +447,7 @@ def test_f020_second_write_within_a_clock_tick_is_found(stage: Stage) -> None:
     """Of two writes in quick succession, the second is found after each of many syncs."""
     path = stage.write("memory/tick.md", "w0000")
     stage.start(SCAN_ONLY)
-    for number in range(1, whole_or(15, 60)):
+    for number in range(1, whole_or(8, 60)):
         path.write_text(f"w{number:04d}")
         stage.sync()
         path.write_text(f"v{number:04d}")

@@ -43,7 +43,7 @@ class Composed:
 
     async def indexed(self) -> None:
         """Wait until the builtin index equals the disk."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await self.workspace.index.indexer.settled(self.workspace.index.indexer.demand())
 
     async def search(self, text: str, *, limit: int = 6, deadline: float = 5.0) -> Found:

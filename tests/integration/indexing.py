@@ -59,11 +59,11 @@ class Stage:
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
         return path
 
-    async def sync(self, *, force: bool = False, seconds: float = 10) -> None:
+    async def sync(self, *, force: bool = False, seconds: float = 60) -> None:
         async with asyncio.timeout(seconds):
             await self.indexer.settled(self.indexer.demand(force=force))
 
-    async def embed(self, seconds: float = 10) -> None:
+    async def embed(self, seconds: float = 60) -> None:
         await self.sync()
         async with asyncio.timeout(seconds):
             await self.lane.drained()

@@ -107,7 +107,7 @@ def test_reply_may_take_as_long_as_the_wait_that_was_asked_for(contract: Contrac
     may_answer = threading.Event()
 
     def slowly(_request: Request) -> Reply:
-        may_answer.wait(10)
+        may_answer.wait(60)
         return 200, pending(complete=True)
 
     contract.replies["sync"] = slowly

@@ -50,7 +50,7 @@ def another_holder(state: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
         word, child = first_words(holder)
         assert word == "held"
         yield holder, child
-        holder.communicate(timeout=10)
+        holder.communicate(timeout=60)
 
 
 def test_f060_second_daemon_is_told_who_runs_and_where(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_f060_lock_dies_with_its_holder_and_no_child_keeps_it(tmp_path: Path) ->
         word, child = first_words(holder)
         assert word == "held"
         holder.kill()
-        holder.wait(timeout=10)
+        holder.wait(timeout=60)
         try:
             os.kill(child, 0)  # still alive, and it was started with every descriptor that is inherited
             with DaemonLock(tmp_path, socket=SOCKET) as lock:
@@ -87,7 +87,7 @@ def test_f126_of_twenty_that_start_at_once_exactly_one_runs(tmp_path: Path) -> N
     holders = [start_holder(tmp_path / "state") for _ in range(20)]
     words = [first_words(holder)[0] for holder in holders]
     for holder in holders:
-        holder.communicate(timeout=10)
+        holder.communicate(timeout=60)
     assert sorted(words) == ["held"] + ["refused"] * 19
 
 

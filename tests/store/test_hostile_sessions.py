@@ -17,6 +17,7 @@ from memoryd.domain.sessions.session_document import parse_session, render_sessi
 from memoryd.errors import Denied, StoreError
 from memoryd.sessions.qa_conversations import QaConversations, spoken_lines
 from memoryd.sessions.qa_store import QaStore
+from tests.sweeps import whole_or
 from tests.unit.domain.sessions.conversations import BEGUN, JSON
 
 TURN = {
@@ -87,7 +88,7 @@ def store_with(data: bytes) -> Iterator[QaStore]:
         yield store
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=whole_or(25, 60), deadline=None)
 @given(edited())
 def test_store_tells_of_it_and_goes_on(data: bytes) -> None:
     with store_with(data) as store:

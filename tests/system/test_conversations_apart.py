@@ -169,7 +169,7 @@ def heard_by(daemon: RunningDaemon, agent: str) -> Iterator[Callable[[], str]]:
             yield lambda: heard.decode()
         finally:
             socket.shutdown(socket_module.SHUT_RDWR)
-            following.join(10)
+            following.join(60)
 
 
 def told_sessions(daemon: RunningDaemon) -> list[str]:

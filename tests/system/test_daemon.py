@@ -79,7 +79,7 @@ def test_both_stop_signals_end_it_with_success(launch: Launch, number: signal.Si
     daemon.start()
     assert daemon.process is not None
     daemon.process.send_signal(number)
-    assert daemon.process.wait(10) == Exit.DONE
+    assert daemon.process.wait(60) == Exit.DONE
     daemon.process = None
 
 

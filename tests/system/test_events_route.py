@@ -34,7 +34,7 @@ class Listening:
         return [event for event in self.events if event["event"] == name]
 
     def join(self) -> None:
-        self._thread.join(10)
+        self._thread.join(60)
         assert not self._thread.is_alive()
 
 

@@ -208,7 +208,7 @@ class SlowHub:
 def test_download_goes_on_behind_keyword_search_and_shows_its_progress(launch: Launch, starter_model: Path) -> None:
     with SlowHub(starter_model.read_bytes()).running() as hub:
         daemon = launch(HUB_MODEL, HF_ENDPOINT=hub.url)
-        assert hub.is_asked.wait(10)
+        assert hub.is_asked.wait(60)
         eventually(lambda: bytes_done(daemon))
         embedder = agent(daemon)["embedder"]
         assert embedder["state"] == "downloading"
@@ -230,7 +230,7 @@ def test_download_goes_on_behind_keyword_search_and_shows_its_progress(launch: L
 def test_killed_daemon_goes_on_with_its_download(launch: Launch, starter_model: Path) -> None:
     with SlowHub(starter_model.read_bytes()).running() as hub:
         daemon = launch(HUB_MODEL, HF_ENDPOINT=hub.url)
-        assert hub.is_asked.wait(10)
+        assert hub.is_asked.wait(60)
         daemon.kill()
         hub.goes_on.set()
         daemon.start()

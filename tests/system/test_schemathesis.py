@@ -30,7 +30,7 @@ from memoryd.replies.status import PortReply
 from memoryd.wire import ErrorCode
 from tests.daemon import RunningDaemon
 from tests.loopback import free_port
-from tests.sweeps import whole_or
+from tests.sweeps import WHOLE, whole_or
 from tests.system.over_socket import send
 from tests.system.words_only import words_only
 from tests.waiting import eventually
@@ -114,8 +114,10 @@ KNOWN: dict[str, str | int] = {
     "after": "# Memory",
 }
 """Names that chance does not find, and without which there are no good answers."""
-CASES, SECONDS = whole_or(40, 100), 120.0
-"""Fewest cases of a call with parameters, and how long they may take on a slow machine."""
+CASES = whole_or(15, 100)
+"""Fewest cases of a call with parameters."""
+LONG = 4096
+"""Characters; longer limits are tried in the whole sweep alone: a text above one is made character by character."""
 SETTINGS = settings(
     max_examples=whole_or(60, 150),
     deadline=None,
@@ -124,6 +126,8 @@ SETTINGS = settings(
     phases=[Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
+SHORT = settings(SETTINGS, max_examples=whole_or(25, 150))
+"""To refuse takes no luck."""
 KEPT = [
     "not_a_server_error",
     "status_code_conformance",
@@ -200,7 +204,18 @@ def session(daemon: RunningDaemon) -> Iterator[requests.Session]:
 
 @pytest.fixture(scope="module")
 def described(session: requests.Session) -> BaseSchema:
-    return schemathesis.openapi.from_dict(session.get(f"{HOST}/openapi.json").json())
+    description = session.get(f"{HOST}/openapi.json").json()
+    return schemathesis.openapi.from_dict(description if WHOLE else without_long_limits(description))
+
+
+def without_long_limits(schema: Any) -> Any:
+    """Return a description without the limits of texts above `LONG`."""
+    if isinstance(schema, list):
+        return [without_long_limits(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    kept = {name: one for name, one in schema.items() if name != "maxLength" or not isinstance(one, int) or one <= LONG}
+    return {name: without_long_limits(one) for name, one in kept.items()}
 
 
 @pytest.fixture(scope="module")
@@ -235,8 +250,8 @@ def test_f111_api_keeps_its_description(
     if path == "/v1/undo":
         be_undoable(daemon)
 
-    @SETTINGS
-    @given(described[path][method].as_strategy(generation_mode=mode), st.booleans())
+    @(SETTINGS if mode is GenerationMode.POSITIVE else SHORT)
+    @given(described[path][method].as_strategy(generation_mode=mode), st.sampled_from([True, True, True, False]))
     def keeps(case: Case[Any], is_known: bool) -> None:
         if is_known and mode is GenerationMode.POSITIVE:
             name_what_there_is(case)
@@ -251,9 +266,7 @@ def test_f111_api_keeps_its_description(
         is_too_long = reply.status_code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
         case.validate_response(reply, checks=[one for one in checks if not (is_too_long and one is refuses)])
 
-    began = time.monotonic()
     keeps()
-    assert time.monotonic() - began < SECONDS
     assert tried.total() >= (1 if (method, path) in WITHOUT_PARAMETERS else CASES)
     if mode is GenerationMode.POSITIVE:
         assert {status for status in tried if status < HTTPStatus.BAD_REQUEST}, tried

@@ -50,7 +50,7 @@ async def test_it_is_given_up_after_as_many_failures_as_the_rule_says() -> None:
 
 async def test_who_waits_for_it_to_be_given_up_is_told() -> None:
     gate = made(AT_ONCE)
-    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(60), asyncio.TaskGroup() as group:
         told = group.create_task(gate.given_up())
         for _ in range(3):
             await asyncio.sleep(0)

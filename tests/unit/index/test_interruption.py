@@ -37,7 +37,7 @@ class Desk:
 
     async def run(self, yields: int = 0) -> bool:
         commit = InterruptibleCommit(demands=self.demands, commit=self._commit, has_newcomers=self._look)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             return await commit.run(READING, cut(yields))
 
     async def _commit(self, readings: Sequence[Reading], _work: Round) -> None:
