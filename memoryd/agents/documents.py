@@ -27,6 +27,7 @@ from memoryd.domain.memories.documents import (
     beginning_of,
     decay_of,
     named,
+    newer_versions,
     page_of,
     stats_of,
     told_scope,
@@ -35,12 +36,10 @@ from memoryd.domain.memories.documents import (
 from memoryd.domain.memories.identity import MemoryId
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line_edits import AttributeChange
-from memoryd.domain.memories.reach import MemoryReach
-from memoryd.domain.memories.recall_filters import WORKSPACE, beyond_reach
-from memoryd.domain.memories.recall_order import newer_of
+from memoryd.domain.memories.recall_filters import WORKSPACE
 from memoryd.domain.memories.scopes import GLOBAL, is_scope
 from memoryd.domain.memories.statements import OWN_CHANNELS, StatedText
-from memoryd.errors import Denied, InvalidRequest, NotFound
+from memoryd.errors import Denied, InvalidRequest, NotFound, NotNow
 from memoryd.index.yielding import with_pauses
 from memoryd.memory.book import MemoryBook
 from memoryd.memory.journal import NoteChange
@@ -146,7 +145,7 @@ class AgentDocuments:
         retention = outcome.retention
         placed = retention.placed[0].line
         if not outcome.is_searchable and placed.id not in (await self.book.now()).memories:
-            raise NotFound(
+            raise NotNow(
                 "it is written, and not indexed yet", hint="memoryctl status says why; it is found as soon as it is"
             )
         document = await self.get(placed.id, admitted)
@@ -174,19 +173,25 @@ class AgentDocuments:
 
     async def get(self, name: str, admitted: Admitted) -> MemoryDocument:
         """Return the memory of an id, or of the first eight signs of one; raises NotFound."""
-        book = await self._now()
-        reach = self.recall.reach(admitted)
-        memory = _named(book, reach, name)
-        return replace(self._document(memory), superseded_by=_newer(book, reach).get(memory.id, ()))
+        known = within(await self._now(), self.recall.reach(admitted))
+        memory = _named(known, name)
+        newer = await asyncio.to_thread(newer_versions, known, [memory])
+        return replace(self._document(memory), superseded_by=newer.get(memory.id, ()))
 
     async def listing(self, filters: DocumentFilters, admitted: Admitted) -> DocumentPage:
         """Return the memories that filters admit, the newest first; raises InvalidRequest for what is no scope."""
         _check_scope(filters.scope)
         book, reach = await self._now(), self.recall.reach(admitted)
-        page = await asyncio.to_thread(lambda: page_of(self._documents(within(book, reach)), filters))
-        newer = _newer(book, reach)
-        told = (replace(one, superseded_by=newer.get(one.id, ())) for one in page.documents)
-        return DocumentPage(tuple(told), page.total)
+
+        def work() -> DocumentPage:
+            known = within(book, reach)
+            admitted = (one for one in with_pauses(known) if filters.admits(one, self._told_scope(one)))
+            page = page_of(admitted, filters, self._document)
+            newer = newer_versions(known, [one.memory for one in page.documents])
+            told = (replace(one, superseded_by=newer.get(one.id, ())) for one in page.documents)
+            return DocumentPage(tuple(told), page.total)
+
+        return await asyncio.to_thread(work)
 
     async def stats(self, admitted: Admitted) -> DocumentStats:
         """Count the memories within reach."""
@@ -246,8 +251,7 @@ class AgentDocuments:
     async def _own(self, name: str, admitted: Admitted) -> Memory:
         """Return a memory that the asker may change, as the disk has it now; raises NotFound, Denied."""
         self.editing.check_writable()
-        await is_searchable(self.index)
-        memory = _named(await self.book.now(), self.recall.reach(admitted), name)
+        memory = _named(within(await self._now(), self.recall.reach(admitted)), name)
         if not self._is_own(memory.line.attributes.scope, admitted):
             raise Denied(_NOT_OWN, hint=_NOT_OWN_HINT)
         return memory
@@ -278,28 +282,25 @@ class AgentDocuments:
     def _documents(self, memories: Iterable[Memory]) -> Iterable[MemoryDocument]:
         return map(self._document, with_pauses(memories))
 
+    def _told_scope(self, memory: Memory) -> str:
+        return told_scope(memory.line.attributes.scope, self.agent.id, is_alone=self.is_alone)
+
     def _document(self, memory: Memory) -> MemoryDocument:
         created, usage = beginning_of(memory.first_recorded, self.zone), self.usage.usage(memory.id)
         return MemoryDocument(
             memory=memory,
-            scope=told_scope(memory.line.attributes.scope, self.agent.id, is_alone=self.is_alone),
+            scope=self._told_scope(memory),
             created_at=created,
             accessed_at=created if usage.touched_at is None else usage.touched_at,
             terms=self.usage.terms(memory),
         )
 
 
-def _named(book: Book, reach: MemoryReach, name: str) -> Memory:
+def _named(known: Iterable[Memory], name: str) -> Memory:
     try:
-        return named(within(book, reach), name)
+        return named(known, name)
     except ValueError as exc:
         raise NotFound(str(exc), hint=_LIST_HINT) from exc
-
-
-def _newer(book: Book, reach: MemoryReach) -> dict[MemoryId, tuple[MemoryId, ...]]:
-    """Return what supersedes each memory, of what the asker may know of."""
-    hidden = beyond_reach(book, reach)
-    return {old: tuple(one for one in new if one not in hidden) for old, new in newer_of(book.superseded).items()}
 
 
 def _check_scope(scope: str) -> None:

@@ -75,7 +75,7 @@ def test_memories_are_counted_listed_found_and_shown(daemon: RunningDaemon) -> N
     shown = typed(daemon, "show", found[0]["id"][:8])
     assert all(source in shown for source in ("memory/2026-11-18.md#L6", "bank/world.md#L4"))
     assert "agent:main" in shown
-    for bad in ("12345678", found[0]["id"][:7], "../x", "%"):
+    for bad in ("12345678", found[0]["id"][:7], "spare key", "%"):
         assert "there is no memory" in typed(daemon, "show", bad, expected=Exit.NOTHING_FOUND)
 
 

@@ -10,12 +10,14 @@ from typing import Final
 from memoryd.domain.citations import cited
 from memoryd.domain.memories.abstracts import abstract_of, overview_of
 from memoryd.domain.memories.book import Book, Memory
-from memoryd.domain.memories.identity import SHORT_SIGNS, MemoryId
+from memoryd.domain.memories.identity import SHORT_SIGNS, MemoryId, short_id
 from memoryd.domain.memories.kinds import Kind, Network
 from memoryd.domain.memories.reach import MemoryReach
 from memoryd.domain.memories.recall_filters import WORKSPACE
+from memoryd.domain.memories.recall_order import newer_of
 from memoryd.domain.memories.tiers import RelevanceTerms, Tier
 from memoryd.domain.memories.verification import cite
+from memoryd.domain.memories.versions import superseded
 from memoryd.domain.text.words import normalised
 
 _DURATION: Final = re.compile(r"(?P<count>[0-9]{1,5})\s*(?P<unit>[dwmy]?)")
@@ -121,20 +123,16 @@ class DocumentFilters:
     limit: int = 50
     offset: int = 0
 
-    def admits(self, document: MemoryDocument) -> bool:
-        """Tell whether a document is among those that are asked for."""
+    def admits(self, memory: Memory, scope: str) -> bool:
+        """Tell whether a memory, whose scope is told so, is among those that are asked for, but for its tier."""
+        said = memory.line.attributes
         return (
-            self._is_of_scope(document)
-            and (self.kinds is None or document.kind in self.kinds)
-            and self.tier in (None, document.tier)
-            and self.pinned in (None, document.pinned)
-            and (not self.tag or self.tag.casefold() in {tag.casefold() for tag in document.tags})
-            and (not self.query or holds_words(document, self.query))
+            (self.scope in ("", scope, said.scope) or (self.scope == WORKSPACE and not said.scope))
+            and (self.kinds is None or memory.kind in self.kinds)
+            and self.pinned in (None, said.is_pinned)
+            and (not self.tag or self.tag.casefold() in {tag.casefold() for tag in said.tags})
+            and (not self.query or holds_words(memory, self.query))
         )
-
-    def _is_of_scope(self, document: MemoryDocument) -> bool:
-        own = document.memory.line.attributes.scope
-        return self.scope in ("", document.scope, own) or (self.scope == WORKSPACE and not own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,13 +211,36 @@ def named(memories: Iterable[Memory], name: str) -> Memory:
     return found[0]
 
 
-def page_of(documents: Iterable[MemoryDocument], filters: DocumentFilters) -> DocumentPage:
-    """Return the documents that filters admit, the newest first, from `offset` on, and how many there are."""
-    found = sorted(
-        (one for one in documents if filters.admits(one)),
-        key=lambda one: (-one.memory.recorded.toordinal(), one.id),
-    )
-    return DocumentPage(tuple(found[filters.offset : filters.offset + filters.limit]), len(found))
+def newer_versions(known: Iterable[Memory], asked: Iterable[Memory]) -> dict[MemoryId, tuple[MemoryId, ...]]:
+    """Return what supersedes some memories, of what the asker may know of.
+
+    Only what may be a version of them is looked at: what is of their kind and entities, and what names them.
+    """
+    asked = list(asked)
+    alike = {(one.kind, one.slugs, one.line.attributes.scope) for one in asked}
+    names = {short_id(one.id) for one in asked}
+    near = [
+        one
+        for one in known
+        if (one.kind, one.slugs, one.line.attributes.scope) in alike
+        or not names.isdisjoint(one.line.attributes.supersedes)
+    ]
+    newer = newer_of(superseded(near))
+    return {one.id: newer[one.id] for one in asked if one.id in newer}
+
+
+def page_of(
+    admitted: Iterable[Memory], filters: DocumentFilters, document: Callable[[Memory], MemoryDocument]
+) -> DocumentPage:
+    """Return the documents of memories that filters admit, the newest first, from `offset` on, and how many there are.
+
+    Tiers cost more to know than all else, so that they are asked for only where they are filtered by.
+    """
+    found = sorted(admitted, key=lambda one: (-one.recorded.toordinal(), one.id))
+    if filters.tier is not None:
+        found = [one for one in found if document(one).tier is filters.tier]
+    shown = found[filters.offset : filters.offset + filters.limit]
+    return DocumentPage(tuple(map(document, shown)), len(found))
 
 
 def stats_of(documents: Sequence[MemoryDocument]) -> DocumentStats:
@@ -249,9 +270,10 @@ def beginning_of(day: date, zone: tzinfo | None) -> float:
         return 0.0
 
 
-def holds_words(document: MemoryDocument, query: str) -> bool:
+def holds_words(memory: Memory, query: str) -> bool:
     """Tell whether text, entities or tags hold each word of a query, in any case."""
-    said = normalised(" ".join([document.text, *document.entities, *document.tags])).casefold()
+    line = memory.line
+    said = normalised(" ".join([line.text, *line.entities, *line.attributes.tags])).casefold()
     return all(word in said for word in normalised(query).casefold().split())
 
 

@@ -16,13 +16,17 @@ from memoryd.domain.memories.documents import (
     days_of,
     decay_of,
     named,
+    newer_versions,
     page_of,
     stats_of,
     told_scope,
 )
+from memoryd.domain.memories.identity import short_id
 from memoryd.domain.memories.kinds import Kind
+from memoryd.domain.memories.recall_order import newer_of
 from memoryd.domain.memories.retained import RetainedLine
 from memoryd.domain.memories.tiers import Tier, TierFacts, TierReason, TierSettings, terms_of
+from memoryd.domain.memories.versions import superseded
 
 DAY = date(2026, 11, 18)
 KINDS = (Kind.WORLD, Kind.FACT, Kind.PREFERENCE, Kind.LESSON)
@@ -63,7 +67,9 @@ def test_pages_are_all_that_is_admitted_newest_first_and_each_once(
 ) -> None:
     every = [document(number) for number in range(count)]
     filters = DocumentFilters(kinds=kinds, tier=tier, pinned=is_pinned, tag=tag, limit=limit, offset=offset)
-    page = page_of(reversed(every), filters)
+    memories = [one.memory for one in reversed(every) if filters.admits(one.memory, one.scope)]
+    by_id = {one.id: one for one in every}
+    page = page_of(memories, filters, lambda memory: by_id[memory.id])
     admitted = [
         one
         for one in every
@@ -96,7 +102,7 @@ def test_counts_are_of_all(count: int) -> None:
 )
 def test_scope_is_filtered_as_it_is_told(scope: str, is_alone: bool, filters: dict[str, bool]) -> None:
     one = document(1, scope=scope, is_alone=is_alone)
-    assert {asked: DocumentFilters(scope=asked).admits(one) for asked in filters} == filters
+    assert {asked: DocumentFilters(scope=asked).admits(one.memory, one.scope) for asked in filters} == filters
 
 
 @pytest.mark.parametrize(
@@ -104,7 +110,7 @@ def test_scope_is_filtered_as_it_is_told(scope: str, is_alone: bool, filters: di
     [("cup peter", True), ("CUP  tea", True), ("蓝色", True), ("cup anna", False), ("１", True)],
 )
 def test_words_stand_anywhere_in_text_entities_and_tags(query: str, is_found: bool) -> None:
-    assert DocumentFilters(query=query).admits(document(1)) == is_found
+    assert DocumentFilters(query=query).admits(document(1).memory, "workspace") == is_found
 
 
 def test_id_is_named_by_eight_signs_or_more() -> None:
@@ -140,6 +146,26 @@ def test_decay_tells_what_moves_then_what_loses_most() -> None:
     assert losses == sorted(losses, reverse=True)
     assert all(loss > 0 for loss in losses)
     assert len(preview.decayed) == 4
+
+
+def test_newer_versions_of_some_are_those_among_all() -> None:
+    """What may be no version of a memory is not looked at, and changes nothing."""
+    lines = [
+        RetainedLine(Kind.WORLD, f"The {thing} opens at {hour}", (thing.title(),))
+        for thing in ("gate", "shop", "pool")
+        for hour in (8, 9, 10)
+    ]
+    first = lines[0]
+    lines.append(RetainedLine(Kind.NOTE, "It is closed", (), Attributes(supersedes=(short_id(first.id),))))
+    every = [
+        Memory(line.id, (MemorySource("memory/x.md", 1, 1, line, DAY + timedelta(number), None, number),))
+        for number, line in enumerate(lines)
+    ]
+    of_all = newer_of(superseded(every))
+    assert len(of_all) >= 6
+    for count in (1, 3, len(every)):
+        asked = every[:count]
+        assert newer_versions(every, asked) == {one.id: of_all[one.id] for one in asked if one.id in of_all}
 
 
 def test_day_begins_in_the_zone_of_its_owner() -> None:
