@@ -1,13 +1,15 @@
 """What was written into the workspace of an agent, by whom, and taking it back; for its owner alone."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
+from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.written_by import WrittenBy
 from memoryd.domain.ranking.filters import parse_instant
-from memoryd.errors import InvalidRequest
+from memoryd.errors import InvalidRequest, MemorydError
 from memoryd.memory.journal import Journal
 from memoryd.memory.undoing import Undoing, Undone
 from memoryd.store.change_log import ChangeFilter, ChangeRow
@@ -22,6 +24,8 @@ class ListedChanges:
 
     rows: list[ChangeRow]
     trouble: list[str]
+    standing: Mapping[int, bool] = field(default_factory=dict)
+    """Whether the file of a change has the bytes now that it left; those that cannot be looked at are not in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +42,16 @@ class AgentChanges:
         """
         await self.journal.settle()
         chosen = replace(_by(wanted, by), since=self.moment(since, wanted.since))
-        return ListedChanges(await self.journal.changes.some(chosen), self.journal.trouble)
+        rows = await self.journal.changes.some(chosen)
+        return ListedChanges(rows, self.journal.trouble, await self._standing(rows))
+
+    async def _standing(self, rows: Sequence[ChangeRow]) -> Mapping[int, bool]:
+        now: dict[RelativePath, bytes] = {}
+        for path in dict.fromkeys(row.path for row in rows):
+            with contextlib.suppress(MemorydError):
+                note = await self.journal.read(path)
+                now[path] = b"" if note.stat is None else note.sha256
+        return {row.id: now[row.path] == row.hash_after for row in rows if row.path in now}
 
     def moment(self, since: str, otherwise: float = float("-inf")) -> float:
         """Return when a date began that somebody wrote, in seconds since 1970; raises InvalidRequest."""

@@ -43,8 +43,15 @@ class ChangeReply(Reply):
     """The change that it took back; null: none."""
     undoable: bool
     """Whether its lines are kept, so that it can be taken back where they still stand."""
+    hash_before: str | None
+    """The SHA-256 of the file before; null: there was none."""
+    hash_after: str | None
+    """The SHA-256 of the file after; null: there is none."""
+    standing: bool | None
+    """Whether the file has these bytes now: if not, and no later change is listed, somebody else wrote it; null:
+    nobody looked."""
     lines: list[ChangedLinesReply]
-    """What differs; empty where it is not kept, and of what was forgotten."""
+    """What differs; empty where it is not kept or not asked for, and of what was forgotten."""
 
 
 class WrittenSessionReply(Reply):

@@ -1,5 +1,6 @@
 """`GET /v1/changes` and `POST /v1/undo`: what was written into a workspace, and taking it back."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -30,6 +31,7 @@ By = Annotated[
 ]
 OfPath = Annotated[str, Query(max_length=1024, description="only those of this file")]
 OfRun = Annotated[str, Query(max_length=200, description="only those of this run")]
+WithLines = Annotated[bool, Query(description="whether to tell which lines differ; false: no text of a note")]
 MostChanges = Annotated[int, Query(ge=1, le=CHANGES_MAX, description="how many at most")]
 
 
@@ -41,6 +43,7 @@ async def changes(
     path: OfPath = "",
     run: OfRun = "",
     limit: MostChanges = 50,
+    lines: WithLines = True,
 ) -> ChangesReply:
     """List what was written into the workspace, the newest first."""
     if by == QA:
@@ -50,7 +53,8 @@ async def changes(
         return ChangesReply(changes=[], sessions=rows[:limit], trouble=[])
     wanted = ChangeFilter(path=path.removeprefix("./"), run=run, limit=limit)
     found = await memories.retained(admitted).changes.listed(wanted, since=since, by=by)
-    return ChangesReply(changes=[_encoded(row) for row in found.rows], sessions=[], trouble=found.trouble)
+    told = [_encoded(row, has_lines=lines, standing=found.standing) for row in found.rows]
+    return ChangesReply(changes=told, sessions=[], trouble=found.trouble)
 
 
 async def undo(request: UndoRequest, caller: Asking, memories: Memories) -> UndoReply:
@@ -74,9 +78,9 @@ async def _sessions(room: KeptConversations, since: float, path: str) -> list[Wr
     ]
 
 
-def _encoded(row: ChangeRow) -> ChangeReply:
+def _encoded(row: ChangeRow, *, has_lines: bool = True, standing: Mapping[int, bool] | None = None) -> ChangeReply:
     # what is forgotten, and held for an undo, is told to nobody
-    shown = () if row.writer == WrittenBy.FORGET else row.hunks or ()
+    shown = row.hunks or () if has_lines and row.writer != WrittenBy.FORGET else ()
     lines = [ChangedLinesReply(line=hunk.line, removed=list(hunk.removed), added=list(hunk.added)) for hunk in shown]
     return ChangeReply(
         id=row.id,
@@ -89,5 +93,8 @@ def _encoded(row: ChangeRow) -> ChangeReply:
         state=row.state,
         undoes=row.undoes or None,
         undoable=row.hunks is not None,
+        hash_before=row.hash_before.hex() or None,
+        hash_after=row.hash_after.hex() or None,
+        standing=None if standing is None else standing.get(row.id),
         lines=lines,
     )

@@ -77,6 +77,7 @@ def _told(outcome: ReflectOutcome) -> ReflectReply:
         refusals=[PageRefusalReply(path=one.path, why=one.why) for one in outcome.refusals],
         proposals=[ProposalSummaryReply(**asdict(one)) for one in outcome.proposals],
         copies=[NearCopiesReply(**asdict(one)) for one in outcome.copies],
+        across_scopes=[NearCopiesReply(**asdict(one)) for one in outcome.across_scopes],
         core_left_out=outcome.core_left_out,
         took_ms=round(outcome.seconds * 1000, 2),
     )

@@ -75,6 +75,8 @@ class ReflectReply(Reply):
     """What was put into the queue, or would be."""
     copies: list[NearCopiesReply]
     """Memories that say nearly the same, 50 pairs at most."""
+    across_scopes: list[NearCopiesReply]
+    """Memories that say the same in several scopes, 50 pairs at most."""
     core_left_out: int
     """How many durable facts were not proposed, since the core file has no room for them."""
     took_ms: float

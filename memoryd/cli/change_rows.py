@@ -1,17 +1,18 @@
 """How changes are shown."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from memoryd.cli.terminal import count, harmless_line, styled
 from memoryd.replies.changes import ChangeReply, WrittenSessionReply
 
+SHOWN_HASH = 12
 SHOWN_LINES = 3
 """Of each change, those that came and those that went."""
 
 
 def change_lines(change: ChangeReply, *, most: int = SHOWN_LINES) -> Iterator[str]:
-    """Yield a change: its number, when, by whom and where, then the lines that went and came."""
+    """Yield a change: its number, when, by whom, where, the hash of the file, then lines that went and came."""
     moment = datetime.fromisoformat(change["at"]).astimezone()
     who = change["by"] if change["agent"] is None else f"{change['by']} ({change['agent']})"
     told = [styled(str(change["id"]), bold=True), f"{moment:%Y-%m-%d %H:%M}", who, harmless_line(change["path"])]
@@ -19,6 +20,7 @@ def change_lines(change: ChangeReply, *, most: int = SHOWN_LINES) -> Iterator[st
         told.append(change["state"])
     if not change["undoable"]:
         told.append("cannot be undone")
+    told.append((change["hashAfter"] or "gone")[:SHOWN_HASH])
     yield "  ".join([*told, harmless_line(change["why"])])
     signed = [
         f"{sign} {harmless_line(line)}"
@@ -30,6 +32,12 @@ def change_lines(change: ChangeReply, *, most: int = SHOWN_LINES) -> Iterator[st
     yield from (f"    {line}" for line in signed[:most])
     if len(signed) > most:
         yield f"    … {len(signed) - most} more"
+
+
+def is_foreign(change: ChangeReply, listed: Sequence[ChangeReply]) -> bool:
+    """Tell whether a change is the newest of its file, and the file is another one now: somebody else wrote it."""
+    newest = next(one for one in listed if one["path"] == change["path"])
+    return newest["id"] == change["id"] and change["standing"] is False
 
 
 def session_line(session: WrittenSessionReply) -> str:

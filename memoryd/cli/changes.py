@@ -2,7 +2,7 @@
 
 import click
 
-from memoryd.cli.change_rows import change_lines, session_line
+from memoryd.cli.change_rows import change_lines, is_foreign, session_line
 from memoryd.cli.invocation import HELP, Invocation, shared
 from memoryd.cli.terminal import harmless_line
 from memoryd.wire import CHANGES_MAX, Exit
@@ -14,22 +14,31 @@ from memoryd.wire import CHANGES_MAX, Exit
 @click.option("--path", metavar="FILE", help="Only those of this file.")
 @click.option("--run", metavar="RUN", help="Only those of one act that wrote several files.")
 @click.option("--limit", "-k", type=click.IntRange(1, CHANGES_MAX), metavar="N", help="How many at most (default 50).")
+@click.option("--lines", is_flag=True, help="Also show the lines that went and came; else no text of a note is told.")
 @shared
 @click.pass_obj
 def command(
-    invocation: Invocation, since: str | None, by: str | None, path: str | None, run: str | None, limit: int | None
+    invocation: Invocation,
+    since: str | None,
+    by: str | None,
+    path: str | None,
+    run: str | None,
+    limit: int | None,
+    lines: bool,
 ) -> Exit:
     """List what memoryd wrote into the workspace, the newest first; `memoryctl undo` takes it back.
 
     `--by qa` lists the sessions of questions and answers, which `memoryctl sessions forget` takes out.
     """
     with invocation.client() as memory:
-        reply = memory.changes(since=since, by=by, path=path, run=run, limit=limit, agent=invocation.agent)
+        reply = memory.changes(since=since, by=by, path=path, run=run, limit=limit, lines=lines, agent=invocation.agent)
     if invocation.is_json:
         invocation.print_json(reply)
     else:
         for change in reply["changes"]:
             click.echo("\n".join(change_lines(change)))
+            if not (by or run) and is_foreign(change, reply["changes"]):
+                click.echo(f"    {harmless_line(change['path'])} was written by somebody else since")
         for session in reply["sessions"]:
             click.echo(session_line(session))
         for sentence in reply["trouble"]:

@@ -3,6 +3,7 @@
 import contextlib
 import sys
 import threading
+from collections.abc import Sequence
 
 import click
 
@@ -10,7 +11,7 @@ from memoryd.cli.invocation import HELP, Invocation, shared
 from memoryd.cli.terminal import count, harmless_line, is_terminal, note
 from memoryd.client import Client
 from memoryd.errors import MemorydError
-from memoryd.replies.reflect import ReflectReply
+from memoryd.replies.reflect import NearCopiesReply, ReflectReply
 from memoryd.wire import Event, Exit
 
 SHOWN = 10
@@ -67,15 +68,20 @@ def _print(reply: ReflectReply) -> None:
         click.echo(f"{would} {count(len(reply['proposals']), 'change')}; memoryctl proposals list")
         for one in reply["proposals"]:
             click.echo(f"  {one['id']}  {harmless_line(one['path'])}  {harmless_line(one['why'])}")
-    if reply["copies"]:
-        click.echo(f"{count(len(reply['copies']), 'pair')} of memories say nearly the same")
-        for pair in reply["copies"][:SHOWN]:
-            click.echo(f"  {pair['newer'][:8]}  {pair['older'][:8]}")
-        _print_rest(len(reply["copies"]))
+    _print_pairs(reply["copies"], "say nearly the same")
+    _print_pairs(reply["acrossScopes"], "say the same in several scopes")
     if reply["coreLeftOut"]:
         note(f"{count(reply['coreLeftOut'], 'fact')} did not fit into the core file: memory.core.maxChars")
     for refusal in reply["refusals"]:
         note(f"{refusal['path']} was left as it is: {refusal['why']}")
+
+
+def _print_pairs(pairs: Sequence[NearCopiesReply], what: str) -> None:
+    if pairs:
+        click.echo(f"{count(len(pairs), 'pair')} of memories {what}")
+    for pair in pairs[:SHOWN]:
+        click.echo(f"  {pair['newer'][:8]}  {pair['older'][:8]}")
+    _print_rest(len(pairs))
 
 
 def _print_rest(total: int) -> None:

@@ -12,10 +12,12 @@ def changes(
     path: str | None = None,
     run: str | None = None,
     limit: int | None = None,
+    lines: bool = True,
     agent: str | None = None,
 ) -> ChangesReply:
-    """List what was written into the workspace, the newest first."""
+    """List what was written into the workspace, the newest first; without `lines` no text of a note is told."""
     query = {"since": since, "by": by, "path": path, "run": run, "limit": limit, "agent": agent}
+    query |= {} if lines else {"lines": "false"}
     reply: ChangesReply = memory.call("GET", target("/changes", query))
     return reply
 

@@ -12,7 +12,7 @@ class ChangedLinesReply(TypedDict):
 
 
 class ChangeReply(TypedDict):
-    """A change of one file; `agent`, `run` and `undoes` are null where there is none."""
+    """A change of one file; `agent`, `run` and `undoes` are null where there is none, hashes where there is no file."""
 
     id: int
     at: str
@@ -24,6 +24,9 @@ class ChangeReply(TypedDict):
     state: str
     undoes: int | None
     undoable: bool
+    hashBefore: str | None
+    hashAfter: str | None
+    standing: bool | None
     lines: list[ChangedLinesReply]
 
 

@@ -39,6 +39,7 @@ class ReflectReply(TypedDict):
     refusals: list[PageRefusalReply]
     proposals: list[ProposalSummaryReply]
     copies: list[NearCopiesReply]
+    acrossScopes: list[NearCopiesReply]
     coreLeftOut: int
     tookMs: float
 

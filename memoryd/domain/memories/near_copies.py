@@ -11,6 +11,7 @@ from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.identity import MemoryId
 from memoryd.domain.memories.kinds import Network
 from memoryd.domain.ranking.similarity import is_alike, tokens
+from memoryd.domain.text.gist import gist
 
 MAX_COPIES: Final = 50
 """Pairs that are told."""
@@ -24,6 +25,17 @@ class NearCopies:
 
     newer: MemoryId
     older: MemoryId
+
+
+def copies_across_scopes(memories: Iterable[Memory]) -> tuple[NearCopies, ...]:
+    """Return pairs that say the same about the same entities in several scopes, of one network; the newest first."""
+    groups: defaultdict[tuple[str, ...], list[Memory]] = defaultdict(list)
+    for memory in sorted(memories, key=lambda one: (-one.recorded.toordinal(), one.id)):
+        if said := gist(memory.line.text):
+            groups[said, memory.line.network, memory.line.attributes.at, *memory.slugs].append(memory)
+    pairs = (pair for group in groups.values() if len(group) > 1 for pair in combinations(group[:MAX_COMPARED], 2))
+    across = (pair for pair in pairs if len({one.line.attributes.scope for one in pair}) > 1)
+    return tuple(NearCopies(newer.id, older.id) for newer, older in islice(across, MAX_COPIES))
 
 
 def near_copies(memories: Iterable[Memory]) -> tuple[NearCopies, ...]:

@@ -157,7 +157,7 @@ def _shown(items: Sequence[RecalledItem], draft: RecallDraft) -> list[RecalledIt
 
 
 def _without_copies(items: Sequence[RecalledItem]) -> tuple[list[RecalledItem], list[CutItem]]:
-    """Fold what says the same: memories that differ in scope or kind alone, and passages that memories tell."""
+    """Fold what says the same: memories of one scope that differ in kind alone, and passages that memories tell."""
     kept: list[RecalledItem] = []
     left_out: list[CutItem] = []
     said: dict[tuple[str, ...], int] = {}
@@ -191,7 +191,9 @@ def _says(item: RecalledItem) -> tuple[str, ...]:
         return (said,) if said else ()
     line, event = item.memory.line, item.lead.source.event
     said = gist(line.text)
-    return (said, *item.memory.slugs, line.network, str(event) if event else "") if said else ()
+    # what others may not see does not speak for what they may
+    scope = line.attributes.scope
+    return (said, *item.memory.slugs, line.network, scope, str(event) if event else "") if said else ()
 
 
 def _led(leader: RecalledMemory, copy: RecalledMemory) -> RecalledMemory:

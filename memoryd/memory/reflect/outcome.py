@@ -53,5 +53,7 @@ class ReflectOutcome:
     refusals: tuple[PageRefusal, ...]
     proposals: tuple[ProposalSummary, ...]
     copies: tuple[NearCopies, ...]
+    across_scopes: tuple[NearCopies, ...]
+    """Memories that say the same in several scopes."""
     core_left_out: int
     seconds: float

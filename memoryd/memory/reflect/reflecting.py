@@ -15,7 +15,7 @@ from uuid import uuid4
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Book
 from memoryd.domain.memories.core_proposals import CoreFile
-from memoryd.domain.memories.near_copies import near_copies
+from memoryd.domain.memories.near_copies import copies_across_scopes, near_copies
 from memoryd.domain.memories.page_losses import stated_by
 from memoryd.domain.memories.pages import SharedMemories, pages_of, shared_memories
 from memoryd.domain.memories.proposals import ProposedChange, to_propose
@@ -143,6 +143,7 @@ class Reflecting:
             refusals=await self._told(pages.refusals, run),
             proposals=tuple(ProposalSummary(one.id, one.kind, one.path, one.why) for one in proposals),
             copies=copies,
+            across_scopes=await asyncio.to_thread(copies_across_scopes, book.memories.values()),
             core_left_out=left_out,
             seconds=time.monotonic() - began,
         )

@@ -14,7 +14,7 @@ from memoryd.domain.memories.daily import is_due, last_due
 from memoryd.domain.memories.diffs import applied
 from memoryd.domain.memories.inferred_lines import has_retain, inferred_lines, recurring_names, sentences_of
 from memoryd.domain.memories.kinds import Kind
-from memoryd.domain.memories.near_copies import near_copies
+from memoryd.domain.memories.near_copies import copies_across_scopes, near_copies
 from memoryd.domain.memories.observations import recurrences
 from memoryd.domain.memories.pages import shared_memories
 from memoryd.domain.memories.proposals import ProposalKind, ProposalState, to_propose
@@ -275,6 +275,13 @@ def test_near_copies_are_of_the_same_entities() -> None:
         {"memory/2025-11-03.md": [f"- B @Anna: {said.format(one)}" for one in (1, 2)] + [f"- B @Eva: {said.format(3)}"]}
     )
     assert len(near_copies(book.memories.values())) == 1
+
+
+def test_copies_in_several_scopes_are_pairs_and_those_of_one_are_not() -> None:
+    lines = ["- W @Anna: Anna has the key", "- W(scope=global) @Anna: Anna **has** the key"]
+    book = book_from({"memory/2025-11-03.md": lines, "memory/2025-11-04.md": ["- W(scope=global) @Anna: nothing else"]})
+    (pair,) = copies_across_scopes(book.memories.values())
+    assert {book.memories[one].line.attributes.scope for one in (pair.newer, pair.older)} == {"", "global"}
 
 
 VIENNA = ZoneInfo("Europe/Vienna")

@@ -1,0 +1,142 @@
+"""Tiers of the real daemon: touched by recall, kept through kills and restarts, shared by agents of one workspace."""
+
+import json
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from memoryd.client import Client
+from tests.daemon import RunningDaemon
+from tests.waiting import eventually
+
+TODAY = datetime.now().astimezone().date()
+OLD = TODAY - timedelta(days=100)
+KEY = "The spare key is under the third flower pot."
+
+
+def start(home: Path, **memory: object) -> RunningDaemon:
+    """Return a daemon for two agents on one workspace, by words only; it is not started."""
+    workspace = home / "workspace"
+    (workspace / "memory").mkdir(parents=True, exist_ok=True)
+    path = home / "config.json5"
+    defaults = {"workspace": str(workspace), "memorySearch": {"provider": "none"}}
+    agents = {"defaults": defaults, "list": [{"id": "a"}, {"id": "b"}]}
+    path.write_text(json.dumps({"agents": agents, "memory": memory}))
+    return RunningDaemon(home, path, workspace)
+
+
+def write(daemon: RunningDaemon, day: date, *lines: str) -> None:
+    path = daemon.workspace / "memory" / f"{day}.md"
+    path.write_text("# Day\n\n## Retain\n" + "".join(f"- {line}\n" for line in lines))
+
+
+def recall(client: Client, agent: str = "a", **more: object) -> dict[str, Any]:
+    reply: dict[str, Any] = client.call("POST", "/recall", {"query": "spare key flower pot", "agent": agent, **more})
+    return next(item for item in reply["results"] if item["is"] == "memory" and item["content"] == KEY)
+
+
+def counted(daemon: RunningDaemon) -> int:
+    """Return how often the key was touched, as the ledger has it."""
+    paths = list(daemon.home.rglob("*ledger.sqlite"))
+    if not paths:
+        return 0
+    (path,) = paths
+    with apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY) as db:
+        found = db.execute("SELECT coalesce(max(access_count), 0) FROM usage").fetchall()
+    return int(str(found[0][0]))
+
+
+def test_use_makes_a_faded_memory_work_and_then_core_for_both_agents(tmp_path: Path) -> None:
+    with start(tmp_path) as daemon:
+        write(daemon, OLD, f"W @Anna: {KEY}")
+        client = daemon.client()
+        client.sync(agent="a")
+        client.sync(agent="b")
+        assert recall(client, touch=False)["tier"] == "peripheral"
+        assert recall(client, touch=False)["tier"] == "peripheral", "a look alone is no use"
+        tiers = [recall(client, "ab"[number % 2])["tier"] for number in range(16)]
+        assert tiers == ["peripheral"] * 3 + ["working"] * 12 + ["core"]
+        then = recall(client, asOf=str(OLD + timedelta(days=1)), explain=True)
+        assert then["explain"]["relevance"] == 1
+
+
+def test_kill_loses_no_touch_that_is_older_than_some_seconds(tmp_path: Path) -> None:
+    daemon = start(tmp_path)
+    with daemon:
+        write(daemon, OLD, f"W @Anna: {KEY}")
+        client = daemon.client()
+        client.sync(agent="a")
+        for _ in range(3):
+            recall(client)
+        eventually(lambda: counted(daemon) == 3)
+        assert recall(client, touch=False)["tier"] == "working"
+        for _ in range(2):
+            recall(client)
+        # between touch and batch, or in the batch: either way nothing before is lost, and nothing is broken
+        daemon.kill()
+        assert 3 <= counted(daemon) <= 5
+        kept = counted(daemon)
+        daemon.start()
+        client = daemon.client()
+        assert recall(client)["tier"] == "working"
+        eventually(lambda: counted(daemon) == kept + 1)
+
+
+def test_stop_loses_nothing_and_restart_keeps_tiers(tmp_path: Path) -> None:
+    daemon = start(tmp_path)
+    with daemon:
+        write(daemon, OLD, f"W @Anna: {KEY}")
+        client = daemon.client()
+        client.sync(agent="a")
+        for _ in range(15):
+            recall(client)
+        assert daemon.stop() == 0
+        assert counted(daemon) == 15
+        daemon.start()
+        assert recall(daemon.client(), touch=False)["tier"] == "core"
+
+
+def test_person_pins_in_the_file_and_takes_it_back(tmp_path: Path) -> None:
+    with start(tmp_path) as daemon:
+        client = daemon.client()
+        for head, tier in (("W(pin)", "core"), ("W", "peripheral"), ("W(i=0.97)", "core"), ("W(i=0.9)", "peripheral")):
+            write(daemon, OLD, f"{head} @Anna: {KEY}")
+            client.sync(agent="a")
+            assert recall(client, touch=False)["tier"] == tier, head
+
+
+def test_workspace_that_is_only_read_is_recalled_from_without_a_byte_in_it(tmp_path: Path) -> None:
+    with start(tmp_path, readOnly=True) as daemon:
+        write(daemon, TODAY, f"lesson @Anna: {KEY}", "W @Anna: The flower pot is blue.")
+        client = daemon.client()
+        client.sync(agent="a")
+        before = {one: one.read_bytes() for one in daemon.workspace.rglob("*") if one.is_file()}
+        assert recall(client)["tier"] == "core"
+        eventually(lambda: counted(daemon) == 1)
+        assert {one: one.read_bytes() for one in daemon.workspace.rglob("*") if one.is_file()} == before
+
+
+def test_forgotten_memory_leaves_no_use_behind(tmp_path: Path) -> None:
+    with start(tmp_path) as daemon:
+        write(daemon, TODAY, f"W @Anna: {KEY}", "W @Anna: The flower pot is blue.")
+        client = daemon.client()
+        client.sync(agent="a")
+        found = recall(client)["id"]
+        eventually(lambda: counted(daemon) == 1)
+        client.forget(found, agent="a")
+        (path,) = daemon.home.rglob("*ledger.sqlite")
+        assert daemon.stop() == 0
+        assert not any(found.encode() in one.read_bytes() for one in path.parent.iterdir() if one.is_file())
+
+
+@pytest.mark.parametrize("strength", [0, 1])
+def test_strength_of_age_and_use_in_the_order_is_configured(tmp_path: Path, strength: float) -> None:
+    with start(tmp_path, evolution={"strength": strength}) as daemon:
+        write(daemon, OLD, f"W @Anna: {KEY}")
+        write(daemon, TODAY, "W(pin) @Anna: Her spare bicycle is in the cellar, and the flower bulbs are too.")
+        client = daemon.client()
+        client.sync(agent="a")
+        assert (recall(client, explain=True)["explain"]["relevance"] < 1) == bool(strength)
