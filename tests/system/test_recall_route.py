@@ -86,7 +86,7 @@ def test_memory_is_told_as_the_contract_says(daemon: RunningDaemon) -> None:
         "content": "Peter prefers concise replies in chat.",
         "source": "memory/2025-11-27.md#L8",
     }
-    assert (item["confidence"], item["tier"], item["state"]) == (0.9, "working", "verified")
+    assert (item["confidence"], item["tier"], item["state"]) == (0.9, "peripheral", "verified")
     assert {"lexical", "opinion"} <= set(item["arms"])
     assert item["sources"][0]["source"] == item["source"]
 
