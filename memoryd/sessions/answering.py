@@ -43,7 +43,8 @@ class Answering:
         One that was answered goes on being so until its session is over.
         """
         self._sessions.look()
-        newest = self._sessions.known.newest(agent, key)
+        known = self._sessions.known
+        newest = known.newest(agent, key, is_open=True) or known.newest(agent, key)
         if newest is None or not head_of(newest).is_remembered or place_of(head_of(newest)) is not None:
             return None
         whole = self._sessions.read(head_of(newest).id, agent=agent)

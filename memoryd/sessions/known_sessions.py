@@ -131,16 +131,18 @@ class KnownSessions:
         with self._lock:
             return dict(self._known)
 
-    def newest(self, agent: str, key: str | None) -> Entry | None:
+    def newest(self, agent: str, key: str | None, *, is_open: bool = False) -> Entry | None:
         """Return the session of an agent in which something was said last, with a session key or with any.
 
-        Of those in the archive, and with any key, none is told that is not to be remembered.
+        With `is_open` none is told that was ended, whatever times its turns have. Of those in the archive,
+        and with any key, none is told that is not to be remembered.
         """
         archived = (entry for entry in _of(agent, self.archived().values()) if head_of(entry).is_remembered)
         own = (
             entry
             for entry in (*self.of(agent), *archived)
             if (head_of(entry).is_remembered if key is None else head_of(entry).key == key)
+            and not (is_open and head_of(entry).end.is_over)
         )
         return max(own, key=_activity, default=None)
 

@@ -25,9 +25,9 @@ class SessionEnds:
         One that has ended is none, nor is one that is not to be remembered, or a transcript's.
         """
         self._sessions.look()
-        newest = self._sessions.known.newest(agent, key)
+        newest = self._sessions.known.newest(agent, key, is_open=True)
         head = None if newest is None else head_of(newest)
-        if head is None or not head.is_remembered or head.end.is_over or place_of(head) is not None:
+        if head is None or not head.is_remembered or place_of(head) is not None:
             return None
         return self._sessions.read(head.id, agent=agent)
 

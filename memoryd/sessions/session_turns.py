@@ -187,7 +187,7 @@ class SessionTurns:
         return not self._sessions.has(name) and not is_transcript_session(name)
 
     def _going_on(self, key: str, agent: str, at: datetime) -> SessionId | None:
-        newest = self._sessions.known.newest(agent, key)
-        if newest is None or head_of(newest).end.is_over or is_over(newest.last_activity, at):
+        newest = self._sessions.known.newest(agent, key, is_open=True)
+        if newest is None or is_over(newest.last_activity, at):
             return None
         return head_of(newest).id

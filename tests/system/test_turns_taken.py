@@ -173,6 +173,17 @@ def test_end_makes_one_memory_which_goes_with_its_session(client: Client, daemon
     assert (made(daemon, name, "session"), made(daemon, name, "summary")) == ([], [])
 
 
+def test_older_messages_after_an_end_share_a_session(client: Client) -> None:
+    asked = key("older")
+    first = client.turn("Is it noon?", session_key=asked, at="2026-11-20T12:00:00Z")["session"]
+    client.turn(role="system", event="end", session_key=asked)
+    later = [
+        client.turn(text, session_key=asked, at=f"2026-11-20T11:0{number}:00Z")["session"]
+        for number, text in enumerate(("Is it eleven?", "Is it past eleven?"))
+    ]
+    assert later[0] == later[1] != first
+
+
 def test_nothing_is_kept_of_what_is_not_to_be_remembered(client: Client, daemon: RunningDaemon) -> None:
     asked = key("secret")
     client.remember_session(session_key=asked, remember=False)
@@ -254,3 +265,20 @@ def test_kill_between_question_and_answer_and_at_the_end(tmp_path: Path) -> None
         file = workspace / "memory" / "sessions" / f"{name}.json"
         eventually(lambda: '"end": "told"' in file.read_text(), seconds=PATIENCE)
         assert len(made(running, name, "session")) == 1
+
+
+def test_session_that_rests_is_over_and_stands_in_the_log_of_its_day(tmp_path: Path) -> None:
+    workspace = write_workspace(tmp_path / "workspace")
+    running = RunningDaemon(tmp_path, write_config(tmp_path, workspace, None, memory={"timezone": "UTC"}), workspace)
+    with running:
+        client = running.client()
+        name = client.turn("哪个端口是网关的？", session_key=key("rests"), at="2026-10-19T12:00:00Z")["session"]
+        young = client.turn("Which port is it?", session_key=key("young"))["session"]
+        running.stop()
+        running.start()
+        assert name is not None
+        assert young is not None
+        eventually(lambda: made(running, name, "session"), seconds=PATIENCE)
+        log = (workspace / "memory" / "2026-10-19.md").read_text()
+        assert "问过：哪个端口是网关的？" in log
+        assert made(running, young, "session") == []
