@@ -1,0 +1,133 @@
+"""The agents of docs/how-to/agents.md, run as they stand there against a scripted server and the real daemon."""
+
+import json
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from anthropic.types import TextBlockParam
+from google.genai.types import Content
+from openai.types.chat import ChatCompletionContentPartTextParam
+from pydantic import TypeAdapter
+
+from tests.daemon import RunningDaemon, write_config, write_workspace
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "how-to" / "agents.md"
+BLOCK = re.compile(r"^```py\n(.*?)^```", re.MULTILINE | re.DOTALL)
+ANSWER = "Error GW-4172 means that a second process holds the lease of the gateway, as your log of 6 October says."
+
+
+@dataclass
+class ScriptedModel:
+    """A server that answers every question alike, and keeps what it was asked."""
+
+    asked: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+
+    def answer(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        self.asked.append((path, body))
+        if path.endswith("/chat/completions"):
+            choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": ANSWER}}
+            return {"id": "c", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
+        if path.endswith("/messages"):
+            said = [{"type": "text", "text": ANSWER}]
+            usage = {"input_tokens": 1, "output_tokens": 1}
+            return {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": said,
+                    "stop_reason": "end_turn", "stop_sequence": None, "usage": usage}  # fmt: skip
+        content = {"role": "model", "parts": [{"text": ANSWER}]}
+        return {"candidates": [{"content": content, "finishReason": "STOP", "index": 0}]}
+
+
+@pytest.fixture
+def model() -> Iterator[tuple[ScriptedModel, str]]:
+    """Return a scripted model and its address."""
+    scripted = ScriptedModel()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            data = json.dumps(scripted.answer(self.path.partition("?")[0], body)).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield scripted, f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture(scope="module")
+def remembering(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
+    home = tmp_path_factory.mktemp("loops")
+    workspace = write_workspace(home / "ws")
+    with RunningDaemon(home, write_config(home, workspace, None), workspace) as running:
+        running.client().sync()
+        yield running
+
+
+def program(package: str) -> str:
+    [found] = [block for block in BLOCK.findall(PAGE.read_text(encoding="utf-8")) if f"from {package} import" in block]
+    return str(found)
+
+
+def recalled(package: str, body: dict[str, Any]) -> list[str]:
+    """Return the texts put before the conversation, held against the types of the client; the first are the rules."""
+    if package == "openai":
+        rules, bundle, _ = body["messages"]
+        parts = TypeAdapter(list[ChatCompletionContentPartTextParam]).validate_python(bundle["content"])
+        return [rules["content"], *(part["text"] for part in parts)]
+    if package == "anthropic":
+        blocks = TypeAdapter(list[TextBlockParam]).validate_python(body["system"])
+        assert [("cache_control" in block) for block in blocks] == [False, True, False]
+        return [block["text"] for block in blocks]
+    content = Content.model_validate(body["systemInstruction"])
+    return [part.text or "" for part in content.parts or []]
+
+
+@pytest.mark.parametrize("package", ["openai", "anthropic", "google"])
+def test_agent_of_the_page_asks_with_what_is_recalled_and_keeps_the_answer(
+    package: str, remembering: RunningDaemon, model: tuple[ScriptedModel, str], tmp_path: Path
+) -> None:
+    scripted, address = model
+    text = program(package).replace("agent:main:main", f"agent:main:{package}:direct:me")
+    assert len(text.splitlines()) <= 30
+    (tmp_path / "agent.py").write_text(text)
+    environment = {
+        **remembering.env,
+        "PYTHONPATH": str(ROOT),
+        "OPENAI_API_KEY": "k", "OPENAI_BASE_URL": f"{address}/v1",
+        "ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": address,
+        "GEMINI_API_KEY": "k", "GOOGLE_GEMINI_BASE_URL": address,
+    }  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, str(tmp_path / "agent.py")],
+        input=f"what does GW-4172 mean?\n/remember the {package} ferry leaves at seven\n",
+        env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0] == ANSWER
+    assert done.stdout.splitlines()[1].startswith("Remembered")
+    [(_, body)] = scripted.asked
+    rules, stable, tail = recalled(package, body)
+    assert rules == "You are a helpful companion."
+    assert "called alder" in stable
+    assert "a second process holds the lease" in tail
+    kept = [one for one in remembering.client().qa_sessions()["sessions"] if package in str(one["key"])]
+    [turn] = remembering.client().qa_session(kept[0]["session"])["sequence"]
+    assert turn["q"] == "what does GW-4172 mean?"
+    assert turn["significance"] > 0, "its answer was weighed, and is kept or held"
