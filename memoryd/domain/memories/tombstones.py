@@ -35,10 +35,6 @@ class Tombstones:
         """Tell whether this very memory is forgotten."""
         return bool(self.hashes) and self._hash("id", memory) in self.hashes
 
-    def hold_text(self, text: str) -> bool:
-        """Tell whether a memory that says this is forgotten."""
-        return bool(self.hashes) and self._hash("text", _said(text)) in self.hashes
-
     def with_more(self, hashes: Iterable[bytes]) -> Self:
         """Return them with more."""
         return type(self)(self.key, self.hashes | frozenset(hashes))

@@ -1,6 +1,6 @@
 """Evidence → candidates: memories and passages, each with what it is worth, in the order of an answer."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from itertools import islice
@@ -9,7 +9,7 @@ from typing import Final
 from memoryd.domain.memories.asking import AskedFor
 from memoryd.domain.memories.book import Memory, MemorySource
 from memoryd.domain.memories.identity import MemoryId
-from memoryd.domain.memories.recall_order import Lifts, Placed, lifts_of, nearness_of, verdict_of
+from memoryd.domain.memories.recall_order import Placed, lifts_of, nearness_of, verdict_of
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.ranking.floors import Verdict
 from memoryd.memory.recall.eligible import Eligible
@@ -134,15 +134,6 @@ def newest_day(sources: Iterable[MemorySource]) -> date | None:
     return max(days, default=None)
 
 
-def arms_found(candidates: Mapping[MemoryId, MemoryCandidate]) -> frozenset[str]:
-    """Return the arms that lifted any candidate."""
-    return frozenset(arm for one in candidates.values() for arm in one.placed.lifts)
-
-
 def _newest(memory: Memory) -> tuple[int, str]:
     day = newest_day(memory.sources) or date.min
     return -day.toordinal(), memory.id
-
-
-LIFTING: Final = (Lifts.ENTITY, Lifts.TEMPORAL, Lifts.OPINION)
-"""The arms beside words and meaning."""

@@ -63,11 +63,6 @@ class Eligible:
             return found
         return tuple(source for source in found if self.paths.admits(source.path, Source.MEMORY, 0))
 
-    def may_know(self, memory: MemoryId) -> bool:
-        """Tell whether the asker may know that there is this memory, as of the days given."""
-        found = self.book.memories.get(memory)
-        return found is not None and bool(self.filters.standing(found))
-
 
 class _KnownOfBook:
     """What was worked out for one book: its days, its versions, and the chunks that may answer."""

@@ -96,10 +96,6 @@ class Reflecting:
         others = f" (and {len(self._refusals) - 1} more pages)" if len(self._refusals) > 1 else ""
         return f"reflect left {self._refusals[0]}{others}" if self._refusals else ""
 
-    @property
-    def is_running(self) -> bool:
-        return self._turn.locked()
-
     async def run(self, options: ReflectOptions) -> ReflectOutcome:
         """Reflect, or tell what that would do; a run that goes on is waited for.
 

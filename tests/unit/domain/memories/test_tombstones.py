@@ -18,14 +18,14 @@ def test_a_memory_is_known_by_its_id_and_by_what_it_says() -> None:
 
     assert stones.hold("id-1", "something else by now")
     assert stones.hold("id-2", "the  alarm *code* is 4711")
-    assert stones.hold_text("The alarm code is 4711")
+    assert stones.hold("id-3", "The alarm code is 4711")
 
 
 def test_another_fact_is_not_taken_for_it() -> None:
     stones = with_one("id-1", "The alarm code is 4711")
 
     assert not stones.hold("id-2", "The alarm code is 8832")
-    assert not stones.hold_text("The alarm code is not 4711")
+    assert not stones.hold("id-3", "The alarm code is not 4711")
 
 
 def test_what_is_dropped_is_known_no_more() -> None:
