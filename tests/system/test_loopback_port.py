@@ -43,6 +43,10 @@ def curl(opened: OpenPort, path: str, *arguments: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
 
 
+def _bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
 def reason_of(opened: OpenPort) -> str:
     return opened.state()["reason"] or ""
 
@@ -111,8 +115,7 @@ def test_memory_is_pinned_weighed_and_deleted_and_that_can_be_undone(opened: Ope
 
 def test_new_token_holds_at_once_and_the_old_one_no_more(opened: OpenPort) -> None:
     old = opened.token
-    headers = {"Authorization": f"Bearer {old}"}
-    with httpx.stream("GET", f"{opened.url}/v1/events", headers=headers, timeout=3 * PATIENCE) as stream:
+    with httpx.stream("GET", f"{opened.url}/v1/events", headers=_bearer(old), timeout=3 * PATIENCE) as stream:
         lines = stream.iter_lines()
         assert next(lines) == ": connected"
         path, new = memoryctl(opened, "http", "token", "--rotate").splitlines()
@@ -120,9 +123,13 @@ def test_new_token_holds_at_once_and_the_old_one_no_more(opened: OpenPort) -> No
         assert new != old
         assert opened.ask("GET", "/v1/health", token=old).status_code in (401, 429)
         assert opened.ask("GET", "/v1/health", token=new).is_success
-        (opened.daemon.workspace / "memory" / "2026-11-19.md").write_text("# Thursday\n\nA new note.\n")
-        opened.daemon.client().sync()
-        assert not any("data:" in line for line in lines), "the stream ends without a word more"
+        with httpx.stream("GET", f"{opened.url}/v1/events", headers=_bearer(new), timeout=PATIENCE) as other:
+            heard = other.iter_lines()
+            assert next(heard) == ": connected"
+            # of which nobody was told before
+            opened.daemon.client().reflect(dry_run=True)
+            assert any('"step"' in line for line in heard)
+        assert not any('"step"' in line for line in lines), "the stream ends, and before what happens then"
     assert memoryctl(opened, "http", "token").splitlines() == [path, new]
     assert json.loads(memoryctl(opened, "http", "token", "--json")) == {"tokenFile": path, "token": new}
 
