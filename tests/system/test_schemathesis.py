@@ -170,11 +170,14 @@ def open_port(daemon: RunningDaemon) -> tuple[str, dict[str, str]]:
 
 @pytest.fixture
 def conversation(daemon: RunningDaemon) -> None:
-    """Be there with a turn, whatever another test forgot or marked."""
+    """Be there with a turn and an opinion, whatever another test forgot, marked or deleted."""
     with daemon.client() as client, contextlib.suppress(NotFound):
         client.remember_session("fuzzed", remember=True)
     with daemon.client() as client:
         client.add_turn("Which port does the gateway use?", "It uses 18790.", session="fuzzed")
+        # a test that deletes memories takes it out
+        (daemon.workspace / "bank" / "opinions.md").write_text(f"# Opinions\n\n{render(OPINION)}\n")
+        client.sync()
 
 
 def be_proposed(daemon: RunningDaemon) -> None:
