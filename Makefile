@@ -15,7 +15,7 @@ CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN)
 export CMAKE_ARGS CMAKE_BUILD_PARALLEL_LEVEL
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test test-fast check bench docs eval eval-followups eval-memories calibrate torture faults install clean distclean
+.PHONY: help demo test test-fast check bench docs eval eval-followups eval-memories eval-capture calibrate torture faults install clean distclean
 .DELETE_ON_ERROR:
 
 help:
@@ -29,6 +29,7 @@ help:
 	@echo 'make eval       question sets, ours and those in $$MEMORYD_BENCH, beside a baseline (ARGS="--brief SET …")'
 	@echo 'make eval-followups  follow-up questions on conversations: the turns that come, beside single ones'
 	@echo 'make eval-memories  questions about retained memories: exact words, entities, days, opinions, facts that changed'
+	@echo 'make eval-capture   what is remembered of labelled conversations, without a model'
 	@echo 'make calibrate  verdicts by the size of a workspace, from the sets in $$MEMORYD_BENCH'
 	@echo 'make docs       the reference pages, from the code'
 	@echo 'make qmd        the real qmd for its tests, in the cache folder (400 MB; left out without npm)'
@@ -65,6 +66,9 @@ eval-followups: .venv/.test
 
 eval-memories: .venv/.test .venv/.model
 	$(BIN)/python -m bench.recall_questions $(ARGS)
+
+eval-capture: .venv/.test
+	$(BIN)/python -m bench.capture_turns
 
 qmd:
 	@if test -e '$(QMD)/.installed'; then :; \

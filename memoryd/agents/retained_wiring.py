@@ -54,7 +54,12 @@ def retained(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> Retained:
             usage=memories.usage,
             zone=owners_time(agent.memory).zone,
         ),
-        capture=AgentCapture(agent=agent.id, capturing=shared.capture.capturing, delivered=shared.capture.delivered),
+        capture=AgentCapture(
+            agent=agent.id,
+            scope="" if shared.is_alone else f"agent:{agent.id}",
+            capturing=shared.capture.capturing,
+            delivered=shared.capture.delivered,
+        ),
     )
 
 

@@ -18,6 +18,7 @@ from starlette.responses import JSONResponse, Response
 
 from memoryd import __version__
 from memoryd.api import (
+    capture,
     changes,
     core,
     description,
@@ -115,6 +116,7 @@ TABLE: Final = (
     Row("GET", f"{API}/qa/stats", Who.SESSION, qa.stats, "Count turns and kept answers"),
     Row("POST", f"{API}/turns", Who.SESSION, turns.take, "Take a message of a conversation"),
     Row("POST", f"{API}/recall", Who.SESSION, recall.recall, "Recall what answers"),
+    Row("POST", f"{API}/capture", Who.OWNER, capture.capture, "Keep what a message states, or say what would be"),
     Row("POST", f"{API}/retain", Who.SESSION, retain.retain, "State memories"),
     Row("GET", f"{API}/memories", Who.SESSION, memories.listing, "List memories"),
     Row("POST", f"{API}/memories", Who.SESSION, memories.add, "State one memory"),

@@ -22,6 +22,7 @@ COMMANDS = (
     "search",
     "get",
     "recall",
+    "capture",
     "retain",
     "remember",
     "memories",

@@ -12,6 +12,7 @@ for a fault of the daemon's own. One Client serves one thread. Only the standard
 """
 
 from memoryd.client import (
+    capture_calls,
     change_calls,
     core_calls,
     daemon_calls,
@@ -75,6 +76,7 @@ class Client(DaemonConnection):
 
     recall = recall_calls.recall
     retain = retain_calls.retain
+    capture = capture_calls.capture
 
     memories = memory_calls.memories
     add_memory = memory_calls.add_memory

@@ -301,6 +301,7 @@ CALLS: dict[tuple[str, str], dict[str, object]] = {
     ("GET", "/v1/qa/stats"): {},
     ("POST", "/v1/recall"): {"json": RECALLED},
     ("POST", "/v1/turns"): {"json": QA_WRITTEN["turns"]},
+    ("POST", "/v1/capture"): {"json": {"text": "I live in Graz.", "dryRun": True}},
     ("POST", "/v1/retain"): {"json": QA_WRITTEN["retain"]},
     ("GET", "/v1/memories"): {},
     ("POST", "/v1/memories"): {"json": {"text": "the pier was painted in spring"}},

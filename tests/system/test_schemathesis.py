@@ -66,6 +66,7 @@ CALLS = [
     ("GET", "/v1/qa/stats"),
     ("POST", "/v1/turns"),
     ("POST", "/v1/recall"),
+    ("POST", "/v1/capture"),
     ("POST", "/v1/retain"),
     ("GET", "/v1/memories"),
     ("POST", "/v1/memories"),

@@ -1,0 +1,1 @@
+"""Measures capture over labelled conversations."""

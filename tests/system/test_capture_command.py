@@ -1,0 +1,69 @@
+"""Capture by the real daemon: a turn becomes a memory behind its answer, once, and can be undone."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from memoryd.wire import Exit
+from tests.daemon import RunningDaemon, write_config
+from tests.waiting import eventually
+
+MEMORYCTL = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
+KEY = "agent:main:telegram:direct:lena"
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
+    folder = tmp_path_factory.mktemp("capture")
+    workspace = folder / "workspace"
+    workspace.mkdir()
+    with RunningDaemon(folder, write_config(folder, workspace, None), workspace) as running:
+        running.client().sync()
+        yield running
+
+
+def memoryctl(daemon: RunningDaemon, *arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*MEMORYCTL, *arguments], capture_output=True, text=True, env=daemon.env, input=given, check=False, timeout=120
+    )
+
+
+def logged(daemon: RunningDaemon) -> str:
+    return "".join(file.read_text("utf-8") for file in (daemon.workspace / "memory").glob("*.md"))
+
+
+def test_dry_run_says_why_and_writes_nothing(daemon: RunningDaemon) -> None:
+    shown = memoryctl(daemon, "capture", "--dry-run", "My name is Lena Hofer. And I like tea, right?")
+    told = json.loads(memoryctl(daemon, "capture", "--dry-run", "--json", "-", given="我对花生过敏。").stdout)
+
+    assert shown.returncode == Exit.DONE
+    assert "would keep (entity, form 'my name is'" in shown.stdout
+    assert "it is a question" in shown.stdout
+    assert [item["form"] for item in told["kept"]] == ["我对…过敏"]
+    assert "Lena Hofer" not in logged(daemon)
+
+
+def test_nothing_kept_is_told_by_the_exit_code(daemon: RunningDaemon) -> None:
+    assert memoryctl(daemon, "capture", "What is the weather?").returncode == Exit.NOTHING_FOUND
+
+
+def test_turn_is_captured_behind_its_answer_and_can_be_undone(daemon: RunningDaemon) -> None:
+    for _ in range(2):
+        daemon.client().turn("I am allergic to walnuts.", role="user", session_key=KEY)
+    eventually(lambda: "I am allergic to walnuts." in logged(daemon))
+    assert logged(daemon).count("I am allergic to walnuts.") == 1
+
+    (change,) = json.loads(memoryctl(daemon, "changes", "--by", "capture", "--json").stdout)["changes"]
+    assert memoryctl(daemon, "undo", str(change["id"])).returncode == Exit.DONE
+    assert "walnuts" not in logged(daemon)
+
+
+def test_owner_captures_for_real(daemon: RunningDaemon) -> None:
+    reply = daemon.client().capture("I work at the city library.")
+
+    assert reply["change"]
+    assert reply["citations"]
+    assert "fact(from=user): I work at the city library." in logged(daemon)
