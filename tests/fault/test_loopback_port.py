@@ -1,7 +1,6 @@
 """Rows 119 and 120 of the fault catalogue on the loopback port: what a web page, or any program, may try there."""
 
 import socket
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 
@@ -98,9 +97,7 @@ def test_f119_guessing_is_held_back_and_shuts_nobody_out(opened: OpenPort) -> No
     assert replies[-1] == httpx.codes.TOO_MANY_REQUESTS
     assert set(replies) <= {httpx.codes.UNAUTHORIZED, httpx.codes.TOO_MANY_REQUESTS}
     assert opened.ask("GET", "/v1/status").is_success
-    counted = opened.state()["refused"]
-    assert counted["too many wrong tokens"] >= 1
-    assert counted["wrong token"] <= 10 + 10 * time.monotonic() / 60
+    assert opened.state()["refused"]["too many wrong tokens"] >= 1
 
 
 def test_f119_port_is_on_loopback_alone(opened: OpenPort) -> None:
