@@ -127,21 +127,24 @@ class AgentDocuments:
         scope: str = "",
         tags: Sequence[str] = (),
         pinned: bool = False,
+        by_agent: bool = False,
     ) -> AddedDocument:
         """State a memory in today's log; what a session states without a scope is its agent's own.
 
+        With `by_agent` a model states it through its owner's socket: it may then no more than a session.
         Raises what `AgentRetaining.retain` does.
         """
+        stater = replace(admitted, is_owner=admitted.is_owner and not by_agent)
         said = StatedText(
             text=text,
             kind=kind,
             usual_kind=Kind.NOTE,
             importance=importance,
-            scope=self._stated_scope(scope, admitted),
+            scope=self._stated_scope(scope, stater),
             tags=tuple(tags),
             is_pinned=pinned,
         )
-        outcome = await self.retaining.retain(said, admitted, may_pin=lambda of_line: self._is_own(of_line, admitted))
+        outcome = await self.retaining.retain(said, stater, may_pin=lambda of_line: self._is_own(of_line, stater))
         retention = outcome.retention
         placed = retention.placed[0].line
         if not outcome.is_searchable and placed.id not in (await self.book.now()).memories:

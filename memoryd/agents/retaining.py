@@ -31,6 +31,7 @@ UNSEEN: Final = "signs that nobody sees were taken out"
 _KIND_HINT: Final = "write a bullet as `W @Peter: text`, or give the kind beside plain text"
 
 _PIN_HINT: Final = "state it without `pin`; the owner may pin it, by `memoryctl retain`"
+_FROM_HINT: Final = "state it without `from`; who said it is noted by itself"
 
 
 MayPin = Callable[[str], bool]
@@ -59,10 +60,10 @@ class AgentRetaining:
     ) -> RetainOutcome:
         """State a memory; with `each` every bullet of the text is one.
 
-        What an agent states is for itself alone, and secrets in it are masked; it pins nothing but where `may_pin`
-        tells, by the scope, that the line is its own. What the owner states is kept as it was said. What was
-        forgotten the owner alone states again. Raises InvalidRequest, TooLarge, Denied, and what `Retaining.retain`
-        does.
+        What an agent states is for itself alone, noted as from the agent, and secrets in it are masked; it pins
+        nothing but where `may_pin` tells, by the scope, that the line is its own. What the owner states is kept as it
+        was said. What was forgotten the owner alone states again. Raises InvalidRequest, TooLarge, Denied, and what
+        `Retaining.retain` does.
         """
         stater = Stater(self.agent, admitted.channel, is_owner=admitted.is_owner)
         texts = each_statement(said.text) if each else [said.text]
@@ -119,12 +120,21 @@ def _line(said: StatedText, stater: Stater, may_pin: MayPin | None) -> RetainedL
         said = replace(
             said, provenance=said.provenance or Provenance.AGENT, entities=tuple(map(harmless_text, said.entities))
         )
+    line, scope = _stated(said, stater)
+    if not stater.is_owner and line.attributes.provenance is not said.provenance:
+        # else an agent could state what its user never said
+        raise Denied("who says it is not for an agent to state", hint=_FROM_HINT)
+    if line.attributes.is_pinned and not stater.is_owner and not (may_pin and may_pin(scope)):
+        # what is pinned stands before every session of every agent here, as the core files do
+        raise Denied("what is pinned stands in the core of every session, which is its owner's", hint=_PIN_HINT)
+    return replace(line, attributes=replace(line.attributes, scope=scope))
+
+
+def _stated(said: StatedText, stater: Stater) -> tuple[RetainedLine, str]:
+    """Return the line of a statement, and its scope; raises InvalidRequest."""
     try:
         line = stated_line(said)
         scope = admitted_scope(line.attributes.scope, stater)
     except ValueError as exc:
         raise InvalidRequest(str(exc), hint=_KIND_HINT) from exc
-    if line.attributes.is_pinned and not stater.is_owner and not (may_pin and may_pin(scope)):
-        # what is pinned stands before every session of every agent here, as the core files do
-        raise Denied("what is pinned stands in the core of every session, which is its owner's", hint=_PIN_HINT)
-    return replace(line, attributes=replace(line.attributes, scope=scope))
+    return line, scope

@@ -79,6 +79,7 @@ async def add(request: MemoryAddRequest, caller: Asking, memories: Memories) -> 
         scope=request.scope or "",
         tags=request.tags or (),
         pinned=request.pinned,
+        by_agent=request.by_agent,
         admitted=admitted,
     )
     return MemoryAddReply(

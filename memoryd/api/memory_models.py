@@ -178,6 +178,9 @@ class MemoryAddRequest(Request):
     """Labels, one word each."""
     pinned: bool = False
     """Whether it is to be pinned."""
+    by_agent: bool = Field(default=False, alias="byAgent")
+    """Whether a model states it and not the owner, whoever's socket it asks by: it is noted as from the agent, for
+    that agent at most."""
     agent: AgentId = None
     session_key: SessionKeyOfMemory = Field(default=None, alias="sessionKey")
 

@@ -57,10 +57,11 @@ def add_memory(
     scope: str | None = None,
     tags: list[str] | None = None,
     pinned: bool = False,
+    by_agent: bool = False,
     session_key: str | None = None,
     agent: str | None = None,
 ) -> MemoryAddReply:
-    """State a memory in today's log; what is sent twice is written once."""
+    """State a memory in today's log; what is sent twice is written once. `by_agent`: a model states it."""
     body = {
         "text": text,
         "kind": kind,
@@ -68,6 +69,7 @@ def add_memory(
         "scope": scope,
         "tags": tags,
         "pinned": pinned,
+        "byAgent": by_agent,
         "sessionKey": session_key,
         "agent": agent,
     }

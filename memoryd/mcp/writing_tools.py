@@ -12,7 +12,7 @@ _NEEDS = {"append": (), "insert": ("after",), "replace": ("old",)}
 
 
 async def memory_add(arguments: AddArguments, caller: ToolCaller) -> WrittenAnswer:
-    """State a memory in today's log."""
+    """State a memory in today's log, as from the agent."""
     reply = await caller.write(
         lambda memory: memory.add_memory(
             arguments.text,
@@ -21,6 +21,7 @@ async def memory_add(arguments: AddArguments, caller: ToolCaller) -> WrittenAnsw
             scope=arguments.scope,
             tags=arguments.tags,
             pinned=arguments.pinned,
+            by_agent=True,
             session_key=caller.session_key,
             agent=caller.agent,
         )
