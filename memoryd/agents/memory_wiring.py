@@ -70,4 +70,5 @@ def _parts(agent: Agent, shared: WorkspaceParts, own: OwnParts, memories: Retain
         ledger=shared.around.ledgers.of(agent),
         conversations=ConversationCensus(own.conversations, embedding, owed=lambda: kept.forgetting.trouble),
         memories_trouble=lambda: memories.trouble,
+        pending_captures=lambda: memories.capture.capturing.pending,
     )

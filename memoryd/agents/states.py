@@ -132,6 +132,8 @@ class AgentState:
     """Why the index of conversations does not follow them."""
     memories_trouble: str = ""
     """What was not written, or not forgotten, to the end."""
+    pending_captures: int = 0
+    """Messages that are still to be looked at for memories."""
 
     @property
     def backend(self) -> Literal["builtin", "qmd"]:

@@ -101,6 +101,7 @@ class AgentParts:
     ledger: Ledger
     conversations: ConversationCensus
     memories_trouble: Callable[[], str]
+    pending_captures: Callable[[], int]
 
     def state(self) -> AgentState:
         """Return what the parts say of themselves now. Asks the disk for the workspace's folder, and nothing more."""
@@ -119,6 +120,7 @@ class AgentParts:
             qa_trouble="; ".join([*self.qa.problems.sentences, *(self.taking.sentences if self.taking else [])]),
             conversations_trouble=self.conversations.trouble,
             memories_trouble=self.memories_trouble(),
+            pending_captures=self.pending_captures(),
         )
 
 

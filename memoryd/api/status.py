@@ -116,6 +116,7 @@ def _agent(status: MemoryStatus) -> AgentStatus:
         embedded=status.embedded,
         pending_files=sync.pending_files,
         pending_embeddings=status.pending_embeddings,
+        pending_captures=state.pending_captures,
         dirty=sync.is_dirty,
         last_scan_at=sync.last_scan_at,
         last_sync_at=sync.last_sync_at,

@@ -108,6 +108,8 @@ class AgentStatus(Reply):
     """How many files are still to be read, renamed or removed."""
     pending_embeddings: int
     """How many passages are still to get a vector; 0 while nobody wants them."""
+    pending_captures: int
+    """How many messages to the agents of its workspace are still to be looked at for memories."""
     dirty: bool
     """Whether the index may differ from the disk."""
     last_scan_at: datetime | None

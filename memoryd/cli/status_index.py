@@ -32,9 +32,11 @@ def index_rows(agent: AgentStatus) -> Iterator[StatusRow]:
     )
     yield "index", row_text(count(agent["files"], "file"), count(agent["chunks"], "chunk"), embedded)
     yield from _memory_rows(agent.get("memories"))
-    waiting = bool(agent["pendingFiles"] or agent["pendingEmbeddings"])
+    messages = agent.get("pendingCaptures", 0)
+    waiting = bool(agent["pendingFiles"] or agent["pendingEmbeddings"] or messages)
     pending = f"{count(agent['pendingFiles'], 'file')}, {count(agent['pendingEmbeddings'], 'embedding')}"
-    yield "pending", row_text(pending if waiting else "nothing", style="yellow" if waiting else "")
+    said = f"{count(messages, 'message')} to look at for memories" if messages else ""
+    yield "pending", row_text(pending if waiting else "nothing", said, style="yellow" if waiting else "")
     vector = agent["vector"]
     dimensions = f"{vector['dimensions']} dimensions" if vector["dimensions"] else ""
     state = "off" if not vector["enabled"] else "" if vector["available"] else "not available"

@@ -74,6 +74,7 @@ class AgentStatus(TypedDict):
     embedded: int
     pendingFiles: int
     pendingEmbeddings: int
+    pendingCaptures: int
     dirty: bool
     lastScanAt: str | None
     lastSyncAt: str | None

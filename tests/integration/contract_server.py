@@ -84,6 +84,7 @@ def agent(**changes: object) -> Body:
         "embedded": 2410,
         "pendingFiles": 0,
         "pendingEmbeddings": 0,
+        "pendingCaptures": 0,
         "dirty": False,
         "lastScanAt": "2026-01-05T10:00:00+00:00",
         "lastSyncAt": None,

@@ -385,6 +385,7 @@ def test_status_shows_what_a_person_wants_to_know(contract: Contract, capsys: Ca
             agent(embedded=1205, pendingEmbeddings=1205, embedder=embedder),
             agent(
                 id="two",
+                pendingCaptures=2,
                 watcher={"mode": "scan", "ok": False},
                 vector={"enabled": True, "available": False, "engine": None, "dimensions": None, "reason": "no vec0"},
                 degraded=[{"part": "watcher", "reason": "inotify limit [red]", "since": "2026-01-05T10:00:00Z"}],
@@ -398,6 +399,7 @@ def test_status_shows_what_a_person_wants_to_know(contract: Contract, capsys: Ca
     printed = capsys.readouterr().out
     for text in (
         "0.1.0 · pid 4711 · up 2 h 3 min · 61.0 MB",
+        "2 messages to look at for memories",
         "agent main",
         "214 files · 1,203 chunks · 1,205 of 2,410 passages embedded (50 %)",
         "310 · 342 retained lines · 12 entity pages",

@@ -116,7 +116,12 @@ class Capturing:
     @property
     def is_idle(self) -> bool:
         """Whether all that was submitted is worked off."""
-        return not self._waiting and not self._is_working and not self._in_flight
+        return not self.pending
+
+    @property
+    def pending(self) -> int:
+        """How many messages were submitted and are not worked off."""
+        return len(self._waiting) + self._is_working + self._in_flight
 
     def submit(self, task: CaptureTask) -> bool:
         """Put a message in line; return whether it will be looked at. It never waits."""
