@@ -176,6 +176,22 @@ async def test_what_was_told_is_no_news_but_its_correction_is(room: Captured) ->
     assert room.said() == ["My locker number is 8832 in hall B.", "My locker number is 4417 in hall B."]
 
 
+async def test_what_a_message_recalls_itself_makes_it_no_echo(room: Captured) -> None:
+    capturing = room.capturing()
+    await capturing.capture(ADDRESS)
+    later = replace(ADDRESS, at=NOON.replace(day=19))
+    assert capturing.submit(later)
+    room.delivered.note("main", KEY, ["I live in Graz."])
+    assert capturing.submit(replace(later, at=NOON.replace(day=20)))
+
+    async with asyncio.timeout(60):
+        running = asyncio.ensure_future(capturing.run())
+        await eventually_async(lambda: capturing.is_idle, seconds=50)
+        running.cancel()
+    # the first is said again, so that it has a source more; the second repeats what was told before it
+    assert [path for path, _ in room.lines()] == ["memory/2026-11-18.md", "memory/2026-11-19.md"]
+
+
 async def test_echoes_are_known_after_a_restart(room: Captured) -> None:
     room.delivered.note("main", KEY, ["I live in Graz."])
     assert await room.delivered.echoes("main", KEY, ["I live in Graz"])

@@ -61,6 +61,8 @@ class CaptureTask:
     is_direct: bool = True
     role: str = USER
     event: ReportedFailure | None = None
+    told_until: int | None = None
+    """What `DeliveredSpans.noted` was when it was put in line: what it recalled itself makes it no echo."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +132,7 @@ class Capturing:
         if len(self._waiting) >= TASKS_MAX or self._signs + len(task.text) > WAITING_SIGNS_MAX:
             self.refused += 1
             return False
-        self._waiting.append(task)
+        self._waiting.append(replace(task, told_until=self._parts.delivered.noted))
         self._signs += len(task.text)
         self._has_news.set()
         return True
@@ -222,8 +224,12 @@ class Capturing:
         return with_model(beside, found, by_rules.gate, self._parts.distiller.identity)
 
     async def _without_echoes(self, task: CaptureTask, sentences: list[str]) -> list[str]:
-        echoes = await self._parts.delivered.echoes(task.agent, task.session_key, sentences)
+        echoes = await self._echoes(task, sentences)
         return [one for one in sentences if one not in echoes]
+
+    async def _echoes(self, task: CaptureTask, sentences: list[str]) -> frozenset[str]:
+        delivered = self._parts.delivered
+        return await delivered.echoes(task.agent, task.session_key, sentences, until=task.told_until)
 
     async def _checked(self, task: CaptureTask, verdict: CaptureVerdict) -> CaptureVerdict:
         """Return a verdict without echoes, and without what is forgotten."""
@@ -231,8 +237,7 @@ class Capturing:
             return verdict
         echoes: frozenset[str] = frozenset()
         if task.event is None:
-            texts = [item.text for item in verdict.kept]
-            echoes = await self._parts.delivered.echoes(task.agent, task.session_key, texts)
+            echoes = await self._echoes(task, [item.text for item in verdict.kept])
         stones = await self._parts.tombstones.all()
         dropped = []
         for item in verdict.kept:

@@ -42,6 +42,15 @@ class _Noted:
     session_key: str
     text: str
     at: float
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A span, and the number of the note that told it first; 0 before this process."""
+
+    span: SpanPrint
+    number: int = 0
 
 
 class DeliveredSpans:
@@ -51,26 +60,35 @@ class DeliveredSpans:
         self._rows = rows
         self._clock = clock
         self._waiting: deque[_Noted] = deque(maxlen=WAITING_MAX)
+        self.noted = 0
+        """Notes so far. What a message recalls is noted behind it: by this number one knows what came before."""
         self._has_news = asyncio.Event()
         self._lock = asyncio.Lock()
         self._key = b""
-        self._held: OrderedDict[_Session, dict[bytes, SpanPrint]] = OrderedDict()
+        self._held: OrderedDict[_Session, dict[bytes, _Told]] = OrderedDict()
 
     def note(self, agent: str, session_key: str, texts: Iterable[str]) -> None:
         """Note what a session was told; from now on it is an echo there. Without a session key nothing is noted."""
         if session_key:
             at = self._clock()
-            self._waiting.extend(_Noted(agent, session_key, text, at) for text in texts if text.strip())
+            self.noted += 1
+            self._waiting.extend(_Noted(agent, session_key, text, at, self.noted) for text in texts if text.strip())
             self._has_news.set()
 
-    async def echoes(self, agent: str, session_key: str, sentences: Sequence[str]) -> frozenset[str]:
-        """Return those of the sentences that say what the session was told, and nothing else; raises StoreError."""
+    async def echoes(
+        self, agent: str, session_key: str, sentences: Sequence[str], *, until: int | None = None
+    ) -> frozenset[str]:
+        """Return those of the sentences that say what the session was told, and nothing else; raises StoreError.
+
+        `until`: what `noted` was when they were said; what was told later does not count. None: all counts.
+        """
         if not session_key or not sentences:
             return frozenset()
         async with self._lock:
             await self._settle()
             session = _Session(agent, self._name(session_key))
-            spans = tuple((await self._known(session)).values())
+            known = (await self._known(session)).values()
+            spans = tuple(told.span for told in known if until is None or told.number <= until)
             hashed = keyed(self._key)
         return frozenset(one for one in sentences if spans and is_echo(one, spans, hashed))
 
@@ -87,19 +105,23 @@ class DeliveredSpans:
     async def _settle(self) -> None:
         """Hash and write what waits."""
         await self._ready()
-        rows = [row for row in map(self._row, self._taken()) if row is not None]
-        for row in rows:
-            held = await self._known(_Session(row.agent, row.session))
-            held.pop(row.span.whole, None)
-            held[row.span.whole] = row.span
-            while len(held) > SPANS_MAX:
-                held.pop(next(iter(held)))
+        rows = list[DeliveredRow]()
+        for noted in self._taken():
+            if (row := self._row(noted)) is not None:
+                rows.append(row)
+                self._hold(await self._known(_Session(row.agent, row.session)), _Told(row.span, noted.number))
         if rows:
             try:
                 await self._rows.put(rows, self._clock())
             except (StoreError, Denied) as exc:
                 # they are known as long as this process lives
                 log.debug("delivered spans are not written", reason=str(exc))
+
+    def _hold(self, held: dict[bytes, _Told], told: _Told) -> None:
+        known = held.pop(told.span.whole, told)
+        held[told.span.whole] = _Told(told.span, known.number)
+        while len(held) > SPANS_MAX:
+            held.pop(next(iter(held)))
 
     async def _ready(self) -> None:
         if not self._key:
@@ -119,13 +141,13 @@ class DeliveredSpans:
             return None
         return DeliveredRow(noted.agent, self._name(noted.session_key), span, noted.at)
 
-    async def _known(self, session: _Session) -> dict[bytes, SpanPrint]:
+    async def _known(self, session: _Session) -> dict[bytes, _Told]:
         """Return the spans of a session, the oldest first; read from the ledger where they are not held."""
         if session not in self._held:
             found: Sequence[SpanPrint] = ()
             with contextlib.suppress(StoreError):
                 found = await self._rows.of(session.agent, session.name, SPANS_MAX)
-            self._held[session] = {one.whole: one for one in found}
+            self._held[session] = {one.whole: _Told(one) for one in found}
         self._held.move_to_end(session)
         while len(self._held) > SESSIONS_MAX:
             self._held.popitem(last=False)

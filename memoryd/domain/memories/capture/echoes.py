@@ -1,8 +1,8 @@
 """The echo firewall: what was told of the memory in a session is not learned from it anew.
 
 Of a span that was delivered hashes alone are kept, of its words and of each three in a row. A sentence is an echo of
-it if it says the same, or quotes it at length, and brings no number and no negation of its own: who corrects what was
-told brings one.
+it if it says the same, or quotes a run of it: each word that tells something stands there, in the same order. A word,
+a number or a negation of its own makes it news: who corrects what was told, or tells a second fact like it, brings one.
 """
 
 import re
@@ -18,11 +18,24 @@ HASH_BYTES: Final = 8
 SIGNS_MAX: Final = 2000
 """Of a longer span the beginning counts."""
 RUN: Final = 3
-QUOTED_SHARE: Final = 0.6
-"""A sentence whose runs of words were delivered to this share is an echo."""
 LEAST_WORDS: Final = 3
+"""Fewer are an echo of what says just that alone."""
+_EMPTY: Final = frozenset({"a", "an", "the", "and", "so", "that", "just", "also", "well", *"的了呢吧啊呀"})
+"""Words that tell nothing; they do not part a run."""
 _UNIT: Final = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
-_DIGITS: Final = re.compile(r"\d")
+_TELLING: Final = (
+    r"(?:(?:as|like) )?(?:you|we|i)(?:['’]ve| have)? (?:just |already |also |once )?"
+    r"(?:told|said|say|know|knew|mentioned|recalled|remembered|remember|noted|wrote|reminded)"
+    r"(?: (?:to )?(?:me|you|us))?(?: (?:before|earlier|already|yesterday|last time))?(?: that)?"
+    r"|(?:as|like) (?:you|i) (?:told|said)|like (?:you|i) (?:told|said)|exactly|right|yes|yeah|ok|okay|correct|indeed"
+    r"|again|once again|once more|so|well|and|good|great|thanks|thank you|(?:正?如|像|就像|跟)?(?:你|您|我)"
+    r"(?:刚才|之前|已经|也)?(?:告诉过?(?:我|你|您)?|说过?|提到过?|知道|记得|提过)(?:的(?:那样)?|了)?|对|是的|好的?|没错"
+)
+"""How one says that something was told: it brings nothing of its own."""
+_FRAME_BEFORE: Final = re.compile(
+    rf"\s*(?:(?:{_TELLING})(?![^\W{UNSPACED}])[\s,.:;!，。：；！、\"“”—–-]*)+", re.IGNORECASE
+)
+_FRAME_BEHIND: Final = re.compile(rf"(?:[\s,;，；—–-]+(?:{_TELLING}))+[\s.!。！\"”]*\Z", re.IGNORECASE)
 
 SpanHash = Callable[[str], bytes]
 """From a word or a run of them to `HASH_BYTES` bytes; keyed, so that nobody can try what they are of."""
@@ -56,26 +69,31 @@ def span_print(text: str, hashed: SpanHash) -> SpanPrint | None:
     return SpanPrint(
         whole=hashed(" ".join(units)),
         words=frozenset(map(hashed, units)),
-        runs=frozenset(map(hashed, _runs(units))),
+        runs=frozenset(map(hashed, _runs(_telling(units)))),
         is_negated=statement_of(told).is_negated,
     )
 
 
 def is_echo(text: str, delivered: Iterable[SpanPrint], hashed: SpanHash) -> bool:
     """Tell whether a sentence says what was delivered, and nothing else."""
-    own = span_print(text, hashed)
-    if own is None:
-        return False
-    numbers = frozenset(hashed(unit) for unit in _units(text[:SIGNS_MAX]) if _DIGITS.search(unit))
-    return any(_repeats(own, numbers, span) for span in delivered)
+    told = text[:SIGNS_MAX]
+    own = [one for one in (span_print(told, hashed), span_print(_unframed(told), hashed)) if one is not None]
+    is_long = len(_telling(_units(_unframed(told)))) >= LEAST_WORDS
+    return any(one.whole == span.whole or (is_long and _quotes(one, span)) for span in delivered for one in own)
 
 
-def _repeats(own: SpanPrint, numbers: frozenset[bytes], span: SpanPrint) -> bool:
-    if own.whole == span.whole:
-        return True
-    if not numbers <= span.words or own.is_negated != span.is_negated or len(own.words) < LEAST_WORDS:
-        return False
-    return bool(own.runs) and len(own.runs & span.runs) >= QUOTED_SHARE * len(own.runs)
+def _quotes(own: SpanPrint, span: SpanPrint) -> bool:
+    return own.is_negated == span.is_negated and bool(own.runs) and own.runs <= span.runs
+
+
+def _unframed(text: str) -> str:
+    """Return a sentence without the words that only say that it was told."""
+    before = _FRAME_BEFORE.match(text)
+    return _FRAME_BEHIND.sub("", text[before.end() :] if before else text)
+
+
+def _telling(units: list[str]) -> list[str]:
+    return [unit for unit in units if unit not in _EMPTY]
 
 
 def _units(text: str) -> list[str]:

@@ -1,0 +1,62 @@
+"""What is an echo of what was told, and what says something of its own."""
+
+import pytest
+
+from memoryd.domain.memories.capture.echoes import is_echo, keyed, span_print
+
+HASHED = keyed(b"key")
+NEWS = [
+    ("My cat's name is Mia.", "My cat's name is Tom."),
+    ("I am allergic to nuts.", "I am allergic to milk."),
+    ("My favourite tea is Darjeeling.", "My favourite tea is Assam."),
+    ("My name is Ann Berg.", "My name is Ann Huber."),
+    ("My sister is called Lena Berg.", "My sister is called Lena Huber."),
+    ("I live in the old town of Graz.", "I live in the old town of Linz."),
+    ("My wife is allergic to peanuts and shellfish.", "My son is allergic to peanuts and shellfish."),
+    (
+        "My sister Anna lives in Graz and my brother Tom in Linz.",
+        "My sister Tom lives in Graz and my brother Anna in Linz.",
+    ),
+    (
+        "My locker is number 4417 in hall B of the old station.",
+        "My locker is number 8832 in hall B of the old station.",
+    ),
+    ("I like the long walks by the river.", "I don't like the long walks by the river."),
+    ("我喜欢喝茶。", "我喜欢喝酒。"),
+    ("我最喜欢的颜色是蓝色。", "我最喜欢的颜色是绿色。"),
+    ("我妻子叫李娜。", "我妻子叫李丽。"),
+    ("I prefer tea to coffee.", "I prefer coffee to tea."),
+    ("My name is Lena Hofer.", "As you told me, my name is Lena Berger."),
+]
+ECHOES = [
+    ("My name is Lena Hofer.", "my name is Lena Hofer"),
+    ("My name is Lena Hofer.", "As you told me, my name is Lena Hofer."),
+    ("My name is Lena Hofer.", "My name is Lena Hofer, as you said."),
+    ("I am allergic to the nuts.", "Right, and I am allergic to nuts!"),
+    ("My name is Lena Hofer and I live in Graz.", "I live in Graz."),
+    ("我喜欢喝茶。", "你说过，我喜欢喝茶。"),
+    ("我住在格拉茨，喜欢喝茶。", "我住在格拉茨"),
+]
+
+
+@pytest.mark.parametrize(("told", "said"), NEWS)
+def test_word_of_its_own_is_news(told: str, said: str) -> None:
+    span = span_print(told, HASHED)
+
+    assert span is not None
+    assert not is_echo(said, [span], HASHED)
+
+
+@pytest.mark.parametrize(("told", "said"), ECHOES)
+def test_same_words_in_a_row_are_an_echo(told: str, said: str) -> None:
+    span = span_print(told, HASHED)
+
+    assert span is not None
+    assert is_echo(said, [span], HASHED)
+
+
+def test_words_of_two_spans_are_no_echo_of_either() -> None:
+    spans = [one for text in ("I live in Graz.", "My mother is a judge.") if (one := span_print(text, HASHED))]
+
+    assert not is_echo("My mother lives in Graz.", spans, HASHED)
+    assert is_echo("I live in Graz.", spans, HASHED)
