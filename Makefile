@@ -29,7 +29,7 @@ help:
 	@echo 'make eval       question sets, ours and those in $$MEMORYD_BENCH, beside a baseline (ARGS="--brief SET …")'
 	@echo 'make eval-followups  follow-up questions on conversations: the turns that come, beside single ones'
 	@echo 'make eval-memories  questions about retained memories: exact words, entities, days, opinions, facts that changed'
-	@echo 'make eval-capture   what is remembered of labelled conversations, without a model'
+	@echo 'make eval-capture   what is kept of labelled conversations, by rules and by a scripted model; writes the table of its page'
 	@echo 'make calibrate  verdicts by the size of a workspace, from the sets in $$MEMORYD_BENCH'
 	@echo 'make docs       the reference pages, from the code'
 	@echo 'make qmd        the real qmd for its tests, in the cache folder (400 MB; left out without npm)'

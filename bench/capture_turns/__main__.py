@@ -1,8 +1,10 @@
-"""Print how well capture does without a model: `python -m bench.capture_turns`."""
+"""Measure capture by the real daemon, and write the table of its page: `python -m bench.capture_turns`."""
 
 import sys
 
-from bench.capture_turns.scoring import page
+from bench.capture_turns.page import measured, update
 
 if __name__ == "__main__":
-    sys.stdout.write(page())
+    table = measured()
+    update(table)
+    sys.stdout.write(table)

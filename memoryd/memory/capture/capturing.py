@@ -216,11 +216,13 @@ class Capturing:
         by_rules = captured(text, answer_before=before, is_direct=task.is_direct, rules=rules)
         if not by_model or self._parts.distiller is None or not by_rules.gate:
             return by_rules
-        told = await self._without_echoes(task, distillable(text))
+        beside = captured(text, answer_before=before, is_direct=task.is_direct, rules=replace(rules, statements=False))
+        # what the rules keep whoever decides stands there verbatim: of a model it would come a second time
+        kept = {item.text for item in beside.kept}
+        told = await self._without_echoes(task, [one for one in distillable(text) if one not in kept])
         found = await self._parts.distiller.distil(" ".join(told)) if told else ()
         if found is None:
             return by_rules
-        beside = captured(text, answer_before=before, is_direct=task.is_direct, rules=replace(rules, statements=False))
         return with_model(beside, found, by_rules.gate, self._parts.distiller.identity)
 
     async def _without_echoes(self, task: CaptureTask, sentences: list[str]) -> list[str]:

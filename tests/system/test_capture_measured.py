@@ -1,0 +1,85 @@
+"""Labelled conversations, told to the real daemon: what it keeps, by a text model and by rules, and no echo of it."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from bench.capture_turns.page import MODEL, PAGE, RULES, rows
+from bench.capture_turns.scoring import SETS, CaptureScore
+from bench.capture_turns.scripted_text_model import INVENTED, ScriptedTextModel
+from bench.capture_turns.talking import kept_memories, key_of, listening, measured_by, pending_captures
+from tests.contract.served_chat import served
+from tests.daemon import RunningDaemon
+from tests.waiting import eventually
+
+Told = tuple[RunningDaemon, dict[str, CaptureScore]]
+
+QUOTED = {
+    "Which tables do I like in answers?": (
+        "I prefer answers without tables.",
+        "As you told me, {0}",
+        "Yes, {0} So keep that in mind.",
+    ),
+    "Where do I live now, in Graz?": ("I live in Graz now.", "{0}", "Like you said, {0}"),
+    "我对花生过敏吗?": ("我对花生过敏。", "你说过,{0}", "就像你说的,{0}"),
+    "我叫什么,在成都?": ("我叫林小雨,在成都。", "{0}", "没错,{0}"),
+}
+"""By question: the memory that answers it, and how it is quoted back."""
+
+
+@pytest.fixture(scope="module")
+def by_rules(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Told]:
+    with listening(tmp_path_factory.mktemp("rules")) as running:
+        yield running, measured_by(running)
+
+
+@pytest.fixture(scope="module")
+def by_model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Told, ScriptedTextModel]]:
+    model = ScriptedTextModel()
+    with (
+        served(model.server) as server,
+        listening(
+            tmp_path_factory.mktemp("model"), llm={"provider": "openai", "model": "m-1", "baseUrl": server.url}
+        ) as running,
+    ):
+        yield (running, measured_by(running, model.hears)), model
+
+
+def test_nine_of_ten_memories_are_right_and_the_page_tells_how_many(by_rules: Told) -> None:
+    _, scores = by_rules
+
+    assert all(one.precision >= 0.9 and one.recall >= 0.8 for one in scores.values())
+    assert rows(RULES, scores) in PAGE.read_text("utf-8")
+
+
+def test_scripted_model_finds_more_and_what_is_wrong_of_it_is_dropped(
+    by_model: tuple[Told, ScriptedTextModel], by_rules: Told
+) -> None:
+    (running, scores), model = by_model
+    texts = [one.text for name in SETS for one in kept_memories(running.home / name)]
+
+    assert all(model.said.values()), "each kind of bad answer was given"
+    assert not [text for text in texts if text in INVENTED or text.startswith(("I said", "我说", "The user said it"))]
+    assert all(one.precision >= 0.9 for one in scores.values())
+    assert all(scores[name].recall >= one.recall for name, one in by_rules[1].items())
+    assert rows(MODEL, scores) in PAGE.read_text("utf-8")
+
+
+def test_ten_rounds_of_recall_and_answer_give_no_echo(by_rules: Told) -> None:
+    running, _ = by_rules
+    agent = next(iter(SETS))
+    client, key = running.client(), key_of(agent)
+    client.sync(wait="indexed")
+    before = kept_memories(running.home / agent)
+    rounds = [list(QUOTED.items())[number % len(QUOTED)] for number in range(10)]
+    for number, (question, (memory, *ways)) in enumerate(rounds):
+        # on days of their own: the same said on another day would be written once more, were it no echo
+        day = f"2026-01-{number + 1:02}T12:0"
+        told = client.turn(question, session_key=key, at=f"{day}0:00Z")["bundle"]
+        assert memory in str(told)
+        client.turn(f"I know: {memory}", role="assistant", session_key=key, at=f"{day}1:00Z")
+        for minute, way in enumerate(("{0}", *ways), start=2):
+            client.turn(way.format(memory), session_key=key, at=f"{day}{minute}:00Z")
+    eventually(lambda: not pending_captures(client, agent))
+
+    assert kept_memories(running.home / agent) == before

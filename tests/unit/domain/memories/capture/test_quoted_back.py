@@ -1,0 +1,25 @@
+"""What was told of the memory, quoted back with a word or two around it, is an echo; news beside it is none."""
+
+import pytest
+
+from memoryd.domain.memories.capture.echoes import is_echo, keyed, span_print
+
+HASHED = keyed(b"k" * 32)
+
+
+@pytest.mark.parametrize(
+    ("told", "said", "expected"),
+    [
+        ("Call me Leni.", "As you told me, call me Leni.", True),
+        ("以后请用简体中文回答我。", "没错:以后请用简体中文回答我。", True),
+        ("以后请用简体中文回答我。", "就像你说的,以后请用简体中文回答我,没错。", True),
+        ("I live in Graz.", "As you told me, I live in Vienna.", False),
+        ("I like tea.", "You said that I like tea, but I don't like tea.", False),
+        ("我住在成都。", "你说过,我住在重庆。", False),
+    ],
+)
+def test_words_around_a_quotation_are_no_news(told: str, said: str, expected: bool) -> None:
+    span = span_print(told, HASHED)
+
+    assert span is not None
+    assert is_echo(said, [span], HASHED) is expected
