@@ -11,11 +11,13 @@ from memoryd.domain.access import Admitted
 from memoryd.domain.citations import cited
 from memoryd.domain.documents import CORE_FILES, RelativePath
 from memoryd.domain.memories.abstracts import shorter
+from memoryd.domain.memories.attributes import Provenance
 from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.bundle import Bundle, BundlePart, bundle, stable_block
 from memoryd.domain.memories.identity import MemoryId, short_id
 from memoryd.domain.memories.reach import MemoryReach
 from memoryd.domain.memories.recall_filters import RecallFilters
+from memoryd.domain.memories.versions import superseded
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.text.lines import PADDING
 from memoryd.errors import StoreError
@@ -24,6 +26,7 @@ from memoryd.memory.book import MemoryBook
 from memoryd.memory.opinions.opinion_book import HeldOpinion
 from memoryd.memory.recall.recalled import Recalled, RecalledEntity, RecalledItem, RecalledMemory
 
+_BY_PEOPLE: Final = frozenset({None, Provenance.USER})
 PERSONA: Final = "SOUL.md"
 _READ_SECONDS: Final = 2.0
 _DOCUMENT_BYTES: Final = 256 * 1024
@@ -83,10 +86,16 @@ class AgentBundles:
         except StoreError:
             return []
         filters = RecallFilters(reach=reach)
-        pinned = [
-            memory for memory in book.memories.values() if memory.line.attributes.is_pinned and filters.standing(memory)
-        ]
+        telling = [memory for memory in book.memories.values() if _tells(memory) and filters.standing(memory)]
+        older = {one for each in superseded(telling).values() for one in each}
+        pinned = [one for one in telling if one.line.attributes.is_pinned and one.id not in older]
         return [_pin(memory) for memory in sorted(pinned, key=lambda memory: (memory.first_recorded, memory.id))]
+
+
+def _tells(memory: Memory) -> bool:
+    """Tell whether a memory is pinned, or may take the place of one that is: an agent's own takes none."""
+    attributes = memory.line.attributes
+    return attributes.is_pinned or (bool(attributes.supersedes) and attributes.provenance in _BY_PEOPLE)
 
 
 def _pin(memory: Memory) -> BundlePart:

@@ -16,6 +16,8 @@ _SUBAGENT = "subagent"
 _MAIN = "main"
 _DIRECT_WORDS = frozenset({"direct", "dm"})
 _CHAT_WORDS = _DIRECT_WORDS | {"group", "channel"}
+_CHAT_PLACES = 3
+"""Parts among which a chat type stands; the last of them only before a peer."""
 _NO_CHANNELS = frozenset({_MAIN, "cron", "hook", "acp"})
 """What an agent's key begins with that is of no channel: what follows is no chat type."""
 
@@ -175,6 +177,17 @@ def read_key(text: str) -> SessionKey:
     return SessionKey(raw, rest, agent, parts[0] if has_channel and chat_type else None, chat_type)
 
 
+def one_spelling(text: str, agent: str) -> str:
+    """Return a session key as all of its spellings are for an agent: with the agent named, and `direct` for `dm`."""
+    key = read_key(text)
+    if key.agent is None and key.raw.startswith(_AGENT_PREFIX):
+        return key.raw
+    parts = key.normalised.split(":")
+    places = _CHAT_PLACES if len(parts) > _CHAT_PLACES else _CHAT_PLACES - 1
+    told = ["direct" if at < places and part in _DIRECT_WORDS else part for at, part in enumerate(parts)]
+    return ":".join(["agent", folded_id(key.agent or agent), *told])
+
+
 def why_not_call(binding: Binding, who: Who) -> str:
     """Say why a call may not be made on this socket, whatever it asks for; empty if it may."""
     return "" if binding.is_owners or who is not Who.OWNER else "this call is the owner's"
@@ -251,7 +264,7 @@ def _chat_type(parts: Sequence[str], *, is_of_agent: bool) -> ChatType | None:
 
 def _says_direct(parts: Sequence[str]) -> bool:
     """Tell whether the chat type is direct: behind an account only before a peer, whose name might be taken for it."""
-    return bool(_DIRECT_WORDS & set(parts[:2])) or (len(parts) > 3 and parts[2] in _DIRECT_WORDS)
+    return bool(_DIRECT_WORDS & set(parts[:2])) or (len(parts) > _CHAT_PLACES and parts[2] in _DIRECT_WORDS)
 
 
 def _prefixed(key: SessionKey, prefix: str) -> bool:

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from memoryd.domain.access import read_key
+from memoryd.domain.access import one_spelling, read_key
 from memoryd.domain.documents import RelativePath
 from memoryd.errors import InvalidRequest, StoreError, StoreUnavailable
 from memoryd.sessions.beginnings import Beginning, beginning_of
@@ -91,8 +91,7 @@ class WithheldConversations:
 
     def has_key(self, key: str) -> bool:
         """Tell whether what is said under a session key is not to be remembered; raises StoreUnavailable."""
-        known, name = self._all(), self._hashed_key(key)
-        return (WithheldKind.KEY, name) in known or (WithheldKind.AGENTS_KEY, name) in known
+        return bool(self._marks_of(key))
 
     def keys(self) -> int:
         """Return how many session keys are marked."""
@@ -147,9 +146,7 @@ class WithheldConversations:
         """Take that back; return whether it was so. Raises StoreError, Denied."""
         # the hash needs what the ledger has
         await self.load()
-        name = self._hashed_key(key)
-        kinds = (WithheldKind.KEY, WithheldKind.AGENTS_KEY)
-        return any([await self._release(kind, name) for kind in kinds if (kind, name) in self._all()])
+        return any([await self._release(kind, name) for kind, name in self._marks_of(key)])
 
     async def release_marks_of_agent(self) -> int:
         """Take back all marks that the agent made itself; return how many. Raises StoreError, Denied."""
@@ -201,9 +198,19 @@ class WithheldConversations:
             raise StoreUnavailable(self.trouble or "it is not known yet which conversations are not to be remembered")
         return self._known
 
+    def _marks_of(self, key: str) -> list[tuple[WithheldKind, str]]:
+        # as it was written, too: so marks were kept before all spellings were one
+        names = dict.fromkeys([self._hashed_key(key), self._hashed(read_key(key).raw)])
+        kinds = (WithheldKind.KEY, WithheldKind.AGENTS_KEY)
+        known = self._all()
+        return [(kind, name) for name in names for kind in kinds if (kind, name) in known]
+
     def _hashed_key(self, key: str) -> str:
         # one conversation, however its key is spelt
-        return self._digest(b"key\0" + read_key(key).raw.encode("utf-8", "replace")).hex()
+        return self._hashed(one_spelling(key, self._agent))
+
+    def _hashed(self, spelt: str) -> str:
+        return self._digest(b"key\0" + spelt.encode("utf-8", "replace")).hex()
 
     @property
     def _content_key(self) -> bytes:

@@ -192,6 +192,29 @@ async def test_what_a_message_recalls_itself_makes_it_no_echo(room: Captured) ->
     assert [path for path, _ in room.lines()] == ["memory/2026-11-18.md", "memory/2026-11-19.md"]
 
 
+async def test_later_statement_of_the_same_form_supersedes(room: Captured) -> None:
+    capturing = room.capturing()
+    said = [
+        "I work at Bosch.",
+        "I work at Tesla.",
+        "I like tea.",
+        "I like rum.",
+        "我住在上海。",
+        "我住在广州。",
+        "I work at Bosch.",
+    ]
+    for number, text in enumerate(said):
+        await capturing.capture(replace(ADDRESS, text=text, at=NOON.replace(day=1 + number)))
+    await capturing.capture(replace(ADDRESS, text="I work at Esso.", scope="agent:main", at=NOON.replace(day=9)))
+
+    book = await room.book()
+    told = {
+        book.memories[newer].line.text: [book.memories[one].line.text for one in older]
+        for newer, older in book.superseded.items()
+    }
+    assert told == {"I work at Bosch.": ["I work at Tesla."], "我住在广州。": ["我住在上海。"]}
+
+
 async def test_echoes_are_known_after_a_restart(room: Captured) -> None:
     room.delivered.note("main", KEY, ["I live in Graz."])
     assert await room.delivered.echoes("main", KEY, ["I live in Graz"])

@@ -151,6 +151,18 @@ async def test_nothing_of_key_or_content_is_on_disk_nor_a_session_once_forgotten
     assert not (await loaded(ledger)).has_key(KEY)
 
 
+@pytest.mark.parametrize("marked", ["agent:main:telegram:direct:88", "telegram:direct:88", "agent:main:telegram:dm:88"])
+async def test_mark_of_a_key_is_one_of_all_its_spellings(ledger: Ledger, marked: str) -> None:
+    marks = await loaded(ledger)
+    await marks.withhold_key(marked)
+    spelt = ["agent:main:telegram:direct:88", "telegram:direct:88", "telegram:dm:88", "Agent:main:Telegram:DM:88"]
+    others = ["agent:work:telegram:direct:88", "telegram:direct:89", "telegram:group:88", "telegram:direct:dm"]
+    assert [marks.has_key(one) for one in [*spelt, *others]] == [True] * 4 + [False] * 4
+
+    assert await marks.release_key("telegram:dm:88")
+    assert not marks.has_key(marked)
+
+
 async def test_until_the_ledger_was_read_nobody_knows(tmp_path: Path, executor: ThreadPoolExecutor) -> None:
     path = tmp_path / "ledger.sqlite"
     path.mkdir()

@@ -139,6 +139,17 @@ def test_stable_block_is_the_same_for_a_hundred_turns(client: Client) -> None:
     assert "alder" in blocks.pop()
 
 
+def test_later_name_takes_the_place_of_the_older_one(client: Client) -> None:
+    def core() -> str:
+        return str(client.recall("How am I called?", format="bundle")["bundle"]).partition("</core-memory>")[0]
+
+    client.turn("Call me Rudolfo.", session_key=key("older"), at="2026-11-02T12:00:00Z")
+    eventually(lambda: "Rudolfo" in core(), seconds=PATIENCE)
+    client.turn("Call me Rodrigo.", session_key=key("newer"), at="2026-11-04T12:00:00Z")
+    eventually(lambda: "Rodrigo" in core(), seconds=PATIENCE)
+    assert "Rudolfo" not in core()
+
+
 def test_what_is_told_counts_as_used_once_a_turn(client: Client) -> None:
     client.turn("/remember The zeppelin hangar is painted vermilion.", session_key=key("touch"))
     (memory,) = [

@@ -18,6 +18,7 @@ from memoryd.domain.memories.capture.capture import (
     distillable,
 )
 from memoryd.domain.memories.capture.origins import USER, why_untrusted
+from memoryd.domain.memories.capture.succession import with_succession
 from memoryd.domain.memories.capture.verdict import CaptureVerdict, DroppedItem, with_model
 from memoryd.domain.memories.written_by import WrittenBy
 from memoryd.domain.sessions.harmless_text import harmless_text
@@ -176,7 +177,9 @@ class Capturing:
         verdict = await self.dry_run(task, by_model=by_model)
         day = self._parts.day(datetime.now(UTC) if task.at is None else task.at)
         lines = [item.line(task.scope) for item in verdict.kept]
-        lines = standing_lines(await self._parts.book(), lines, day) if lines else []
+        if lines:
+            book = await self._parts.book()
+            lines = with_succession(book, standing_lines(book, lines, day), day)
         if not lines:
             return CaptureOutcome(verdict)
         retention = await self._parts.retaining.retain(lines, agent=task.agent, by=WrittenBy.CAPTURE, day=day)

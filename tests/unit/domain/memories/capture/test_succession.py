@@ -1,0 +1,53 @@
+"""What a statement has the one value of, and what has many."""
+
+import pytest
+
+from memoryd.domain.memories.capture.succession import slots_of
+
+SAME = [
+    ("I work at Bosch.", "I currently work at Tesla."),
+    ("My name is Ann Berger.", "my full name is Zoe Clark"),
+    ("Call me Bob", "Please call me Rob."),
+    ("I live in Graz", "I live in the north of Linz"),
+    ("My favourite colour is blue.", "My favourite colour is green."),
+    ("My phone number is 0660 1.", "My phone number is 0660 2."),
+    ("My dog is called Rex.", "My dog is called Bello."),
+    ("我住在上海。", "我现在住在广州。"),
+    ("我叫李娜", "我叫李丽"),
+    ("我的生日是五月三日", "我的生日是六月三日"),
+]
+APART = [
+    ("My sister is a doctor.", "My sister is called Anna."),
+    ("My dog is called Rex.", "My cat is called Rex."),
+    ("My work phone is 0660 1.", "My private phone is 0660 2."),
+    ("I live in Graz.", "I work at Graz University."),
+]
+MANY = [
+    "I like tea.",
+    "I prefer rum.",
+    "I am allergic to nuts.",
+    "Remember that the key is under the mat.",
+    "My sister is allergic to nuts.",
+    "My name is Ann and I like dogs.",
+    "我喜欢喝茶。",
+    "我对花生过敏。",
+    "The weather is fine.",
+]
+
+
+@pytest.mark.parametrize(("older", "newer"), SAME)
+def test_same_form_is_a_newer_version(older: str, newer: str) -> None:
+    assert slots_of(older)
+    assert slots_of(older) == slots_of(newer)
+
+
+@pytest.mark.parametrize(("one", "other"), APART)
+def test_other_forms_stand_beside_each_other(one: str, other: str) -> None:
+    assert slots_of(one)
+    assert slots_of(other)
+    assert slots_of(one).isdisjoint(slots_of(other))
+
+
+@pytest.mark.parametrize("text", MANY)
+def test_what_has_many_values_has_no_version(text: str) -> None:
+    assert not slots_of(text)
