@@ -5,6 +5,7 @@ reach; a session writes only what is its agent's own, for what others rely on is
 """
 
 import asyncio
+import contextlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import tzinfo
@@ -39,7 +40,7 @@ from memoryd.domain.memories.line_edits import AttributeChange
 from memoryd.domain.memories.recall_filters import WORKSPACE
 from memoryd.domain.memories.scopes import GLOBAL, is_scope
 from memoryd.domain.memories.statements import OWN_CHANNELS, StatedText
-from memoryd.errors import Denied, InvalidRequest, NotFound, NotNow
+from memoryd.errors import Denied, InvalidRequest, NotFound, NotNow, StoreError
 from memoryd.index.yielding import with_pauses
 from memoryd.memory.book import MemoryBook
 from memoryd.memory.journal import NoteChange
@@ -235,6 +236,9 @@ class AgentDocuments:
         if is_dry_run:
             return DeletedDocument(memory.id, lines, (), is_deleted=False)
         written = await self.editing.delete(memory, agent=self._asker(admitted))
+        with contextlib.suppress(StoreError, Denied):
+            # what cannot be dropped now is with what no line states, in a month
+            await self.usage.drop([memory.id])
         return DeletedDocument(
             memory.id,
             lines,
@@ -276,6 +280,7 @@ class AgentDocuments:
 
     async def _now(self) -> Book:
         """Return the book as the disk has it, as far as a question waits for that."""
+        await self.usage.ready()
         await self.index.catch_up(self.agent.memory_search.query.fresh_ms / 1000)
         return await self.book.now()
 

@@ -186,6 +186,13 @@ class AgentQa:
         await self._withheld.load()
         return self._withheld.has_key(key)
 
+    async def goes_on_withheld(self, key: str) -> bool:
+        """Tell whether the session that goes on under a key was marked by its name; raises StoreError, NotNow."""
+        shared = self._shared
+        return shared is not None and await shared.read(
+            lambda store: store.turns.is_withheld(key, self._id, shared.now())
+        )
+
     def _added(self, store: QaStore, new: NewTurn, raw: RawTurn) -> AddedTurn | None:
         if new.session:
             return store.turns.append(new.session, raw, agent=self._id, key=new.key, is_owners=new.is_owners)

@@ -18,6 +18,7 @@ from memoryd.domain.access import read_key
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.attributes import Attributes, Provenance
 from memoryd.domain.memories.book import Book
+from memoryd.domain.memories.forgetting import OF_SESSION
 from memoryd.domain.memories.identity import MemoryId
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.retained import RetainedLine
@@ -42,7 +43,7 @@ _MOST_FACTS: Final = 30
 
 def tag_of(session: SessionId) -> str:
     """Return the tag of the memories that are made of a session."""
-    return f"session:{session}"
+    return f"{OF_SESSION}{session}"
 
 
 def made_of(book: Book, session: SessionId) -> list[MemoryId]:

@@ -69,6 +69,7 @@ class TurnCapture:
             channel=own_channel or admitted.channel,
             is_direct=admitted.is_direct,
             role=message.role.value,
+            is_owners=message.is_owners,
             event=None if event is None else ReportedFailure(event.text or message.text, event.tool),
         )
         return "queued" if self._capture.capturing.submit(task) else "no"

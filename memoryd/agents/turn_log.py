@@ -92,6 +92,13 @@ class TurnLog:
         except MemorydError:
             return True
 
+    async def is_unremembered(self, key: str) -> bool:
+        """Tell whether what is said now under a key is not to be kept, by a mark of the key or of its session."""
+        try:
+            return bool(key) and (await self.qa.is_withheld(key) or await self.qa.goes_on_withheld(key))
+        except MemorydError:
+            return True
+
     async def _refused(self, key: str) -> LoggedMessage | None:
         """Return why nothing can be kept, None if it can; raises StoreError where nobody knows."""
         if not key:

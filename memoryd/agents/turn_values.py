@@ -29,6 +29,8 @@ class NewMessage:
     budget: int | None = None
     if_none_match: str = ""
     deadline: timedelta | None = None
+    is_owners: bool = True
+    """Whether it came by the owner's own socket or port, not by that of an agent."""
 
 
 class PartState(StrEnum):

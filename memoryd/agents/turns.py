@@ -83,7 +83,7 @@ class AgentTurns:
 
     async def _commanded(self, command: SpokenCommand, admitted: Admitted, key: str, own_channel: str) -> TurnOutcome:
         done, texts = await self.commands.run(command, admitted, key, scope=self.capture.scope(own_channel))
-        if texts and not await self.log.is_withheld(key):
+        if texts and not await self.log.is_unremembered(key):
             self.capture.note_texts(key, texts)
         off = TurnPart(PartState.OFF, NO_TURN)
         return TurnOutcome(command=done, parts={"log": off, "context": off, "recall": off})
@@ -95,15 +95,14 @@ class AgentTurns:
             self._kept(message, key, at), self._recalled(message, admitted, own_channel)
         )
         captured = _NOT_CAPTURED
-        if not logged.is_repeated:
+        # by its key or by its name: the log knows of both
+        if not (logged.is_repeated or logged.is_withheld or await self.log.is_unremembered(key)):
+            captured = self.capture.submit(
+                message, admitted, key, at=at, own_channel=own_channel, answer_before=_answer_before(context)
+            )
             if recalled is not None:
                 self.retained.recall.touch(recalled, at=self.clock().timestamp())
-            if not await self.log.is_withheld(key):
-                captured = self.capture.submit(
-                    message, admitted, key, at=at, own_channel=own_channel, answer_before=_answer_before(context)
-                )
-                if recalled is not None:
-                    self.capture.note_told(key, recalled)
+                self.capture.note_told(key, recalled)
         return TurnOutcome(
             logged=logged,
             context=context,
@@ -123,7 +122,7 @@ class AgentTurns:
             if not logged.is_withheld:
                 self.capture.note_answer(key, message.text)
         is_failure = message.event is not None and message.event.type is MessageEventType.FAILURE
-        if is_failure and not await self.log.is_withheld(key):
+        if is_failure and not await self.log.is_unremembered(key):
             captured = self.capture.submit(message, admitted, key, at=at, own_channel=own_channel)
         off = TurnPart(PartState.OFF, NOT_ASKED)
         return TurnOutcome(logged=logged, capture=captured, parts={"log": logged.part, "context": off, "recall": off})

@@ -20,11 +20,11 @@ from memoryd.domain.sessions.messages import MessageEvent, MessageEventType, Mes
 async def take(request: TurnRequest, caller: Asking, memories: Memories) -> TurnReply:
     """Carry out the command that a message is, keep it, and answer with what is recalled and what was said before."""
     admitted = caller.admit(request.agent, request.session_key)
-    outcome = await memories.turns(admitted).take(_message(request), admitted, caller.key(request.session_key))
+    outcome = await memories.turns(admitted).take(_message(request, caller), admitted, caller.key(request.session_key))
     return _encoded(outcome, request.encode)
 
 
-def _message(request: TurnRequest) -> NewMessage:
+def _message(request: TurnRequest, caller: Asking) -> NewMessage:
     return NewMessage(
         role=MessageRole(request.role),
         text=request.text,
@@ -34,6 +34,7 @@ def _message(request: TurnRequest) -> NewMessage:
         k=request.k,
         budget=request.budget,
         if_none_match=request.if_none_match or "",
+        is_owners=caller.binding.is_owners,
         deadline=None if request.deadline_ms is None else timedelta(milliseconds=request.deadline_ms),
     )
 

@@ -145,6 +145,13 @@ class SessionTurns:
         self._sessions.look()
         return self._going_on(key, agent, at)
 
+    def is_withheld(self, key: str, agent: str, at: datetime) -> bool:
+        """Tell whether the session of a key that goes on at a time was marked as not to be remembered."""
+        self._sessions.look()
+        newest = self._sessions.known.newest(agent, key, is_open=True)
+        goes_on = newest is not None and not is_over(newest.last_activity, at)
+        return newest is not None and goes_on and not head_of(newest).is_remembered
+
     def check_may_mark(self, session: SessionId, *, agent: str, key: str, is_owners: bool) -> None:
         """Raise Denied if a session is of another key than whoever asks, NotFound if there is none of the agent's."""
         self._check_writable(self._sessions.read(session, agent=agent), key, is_owners)

@@ -141,6 +141,16 @@ async def test_statement_is_written_with_who_said_it_on_the_day_it_was_said(room
     assert (path, line.text, line.attributes.provenance) == ("memory/2026-11-18.md", "I live in Graz.", "user")
 
 
+async def test_what_an_agents_socket_says_pins_nothing_and_is_from_the_agent(room: Captured) -> None:
+    own = replace(ADDRESS, text="Call me Hal.")
+    assert [one.is_pinned for one in (await room.capturing().dry_run(own)).kept] == [True]
+
+    await room.capturing().capture(replace(own, is_owners=False))
+
+    ((_, line),) = room.lines()
+    assert (line.attributes.is_pinned, line.attributes.importance, line.attributes.provenance) == (False, None, "agent")
+
+
 async def test_same_again_is_written_on_another_day_alone(room: Captured) -> None:
     capturing = room.capturing()
     for task in (ADDRESS, ADDRESS, replace(ADDRESS, text="I live in Graz!"), replace(ADDRESS, at=NOON.replace(day=20))):

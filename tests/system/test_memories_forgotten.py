@@ -75,6 +75,30 @@ def test_nothing_of_it_is_left_on_disk(launch: Launch) -> None:
     assert restarted(daemon).qa_session("s1")["sequence"][0]["q"] == "Remember: [forgotten]!"
 
 
+def test_summaries_and_ends_of_sessions_forget_it_too(launch: Launch) -> None:
+    daemon = launch()
+    client, key = daemon.client(), "agent:main:chat:direct:cellar"
+    client.turn(f"The {CANARY} is in the cellar. The boat is green.", session_key=key)
+    client.turn("/compact", session_key=key)
+    client.turn(role="system", event="end", session_key=key)
+    notes = daemon.workspace / "memory"
+
+    def made() -> str:
+        lines = [line for path in notes.glob("2*.md") for line in path.read_text().splitlines()]
+        return "\n".join(line for line in lines if "tags=session:" in line)
+
+    eventually(lambda: made().count(CANARY) >= 2, seconds=30)
+    client.sync()
+
+    stated = client.forget(f"{LOG}#L6", dry_run=True)["memories"]
+    done = client.forget(stated[0]["id"])
+
+    assert CANARY not in made()
+    assert made().count("Asked: [forgotten].") >= 2, "only the words go"
+    assert not any(one.startswith("memory/") for one in done["stays"])
+    assert any("7 days" in one for one in done["stays"])
+
+
 def test_what_still_says_it_is_named(launch: Launch) -> None:
     daemon = launch()
     (daemon.workspace / "MEMORY.md").write_text(f"# Memory\n\nNote: the {CANARY} is in the cellar, says Peter.\n")

@@ -93,6 +93,16 @@ def test_answer_goes_to_the_last_question_in_parts_and_once(client: Client) -> N
     assert [turn["seq"] for turn in third["sequence"]] == [1, 2]
 
 
+def test_session_withheld_by_its_name_is_not_captured(client: Client, daemon: RunningDaemon) -> None:
+    asked = key("withheld")
+    session = client.turn("Are you there?", session_key=asked)["session"]
+    assert session is not None
+    client.remember_session(session, remember=False)
+    told = client.turn("My favourite colour is withheldgreen.", session_key=asked)
+    failed = client.turn(role="tool", event="failure", event_text="withheldgreen failed", session_key=asked)
+    assert (told["remembered"], told["capture"], failed["capture"]) == (False, "no", "no")
+
+
 def test_order_of_times_does_not_matter(client: Client) -> None:
     asked = key("times")
     first = client.turn("Now?", session_key=asked, at="2026-11-20T12:00:00Z")

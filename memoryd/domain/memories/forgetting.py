@@ -4,14 +4,20 @@ from collections.abc import Collection, Iterator, Sequence, Set
 from typing import Final
 
 from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.attributes import Provenance
+from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.generated import BEGIN, END
 from memoryd.domain.memories.identity import MemoryId
+from memoryd.domain.memories.kinds import Kind
+from memoryd.domain.memories.retained import RetainedLine
 from memoryd.domain.memories.said_words import SaidWords
 from memoryd.domain.memories.sections import memory_sections
 from memoryd.domain.memories.traces import Traces
 from memoryd.domain.text.lines import padded
 
 ENTITY_PAGES: Final = "bank/entities/"
+OF_SESSION: Final = "session:"
+"""What the tag begins with that memories made of a session have."""
 ByteRange = tuple[int, int]
 """Bytes of a document, end exclusive."""
 
@@ -46,6 +52,37 @@ def without_words(text: str, said: Collection[SaidWords]) -> str | None:
     for words in said:
         cut = words.cut_from(cut)
     return cut if cut != text else None
+
+
+def telling_sessions(book: Book, said: Collection[SaidWords]) -> list[Memory]:
+    """Return the memories that were made of sessions, their ends and summaries, in which the words stand."""
+    return [
+        memory
+        for memory in book.memories.values()
+        if is_of_session(memory.line) and any(words.stand_in(memory.line.text) for words in said)
+    ]
+
+
+def without_words_of(text: str, path: RelativePath, ids: Set[MemoryId], said: Collection[SaidWords]) -> str | None:
+    """Return a note with `[forgotten]` where the words stood in lines of these memories, None if they do in none."""
+    data = padded(text)
+    size = len(text.encode("utf-8", "surrogatepass"))
+    spans = [(one.start, min(one.end, size)) for one in memory_sections(data, path).lines if one.line.id in ids]
+    pieces, at = list[bytes](), 0
+    for start, end in sorted(spans):
+        line = data[start:end].decode("utf-8", "surrogatepass")
+        cut = without_words(line, said)
+        pieces += [data[at:start], (line if cut is None else cut).encode("utf-8", "surrogatepass")]
+        at = end
+    left = b"".join([*pieces, data[at:size]]).decode("utf-8", "surrogatepass")
+    return left if left != text else None
+
+
+def is_of_session(line: RetainedLine) -> bool:
+    """Tell whether a line is the end or a summary of a session, which memoryd wrote itself."""
+    attributes = line.attributes
+    is_made = attributes.provenance is Provenance.AGENT and any(tag.startswith(OF_SESSION) for tag in attributes.tags)
+    return is_made and line.kind in (Kind.SESSION, Kind.SUMMARY)
 
 
 def without_page(text: str, path: RelativePath) -> str:

@@ -64,6 +64,8 @@ class CaptureTask:
     event: ReportedFailure | None = None
     told_until: int | None = None
     """What `DeliveredSpans.noted` was when it was put in line: what it recalled itself makes it no echo."""
+    is_owners: bool = True
+    """Whether it came by the owner's own socket: what an agent's socket says pins nothing, and is from the agent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +171,8 @@ class Capturing:
         """Return what would be kept of a message, by which form, or why not; nothing is written."""
         if why := await self._why_not(task):
             return CaptureVerdict(dropped=(DroppedItem(task.text, why),))
-        return (await self._checked(task, await self._decided(task, by_model=by_model))).bounded()
+        verdict = await self._decided(task, by_model=by_model)
+        return (await self._checked(task, verdict if task.is_owners else verdict.from_agent())).bounded()
 
     async def capture(self, task: CaptureTask, *, by_model: bool = True) -> CaptureOutcome:
         """Keep what a message states, all in one write; raises what `Journal.change` does, and StoreError."""

@@ -15,7 +15,15 @@ from typing import Final
 import structlog
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.forgetting import ENTITY_PAGES, without_lines, without_memories, without_page
+from memoryd.domain.memories.forgetting import (
+    ENTITY_PAGES,
+    telling_sessions,
+    without_lines,
+    without_memories,
+    without_page,
+    without_words_of,
+)
+from memoryd.domain.memories.identity import MemoryId
 from memoryd.domain.memories.tombstones import Tombstones
 from memoryd.domain.memories.written_by import WrittenBy
 from memoryd.errors import MemorydError, StoreUnavailable
@@ -137,6 +145,8 @@ class MemoryForgetting:
             await self._edited(path, partial(_without_made, path, plan))
             for path in (self._parts.indexes.generated_pages() if plan.memories else ())
         ]
+        # before the lines go: by them it is known what was meant
+        made += await self._cut_from_sessions(plan)
         stated = [
             await self._edited(RelativePath(path), partial(_without_stated, RelativePath(path), plan), keeps_lines)
             for path in sorted({citation.path for citation in plan.citations})
@@ -149,6 +159,19 @@ class MemoryForgetting:
             turns=tuple(dict.fromkeys(turns)),
             purged=purged,
         )
+
+    async def _cut_from_sessions(self, plan: MemoryForgettingPlan) -> list[NoteChange]:
+        """Take the words out of the ends and summaries of sessions, which memoryd wrote itself."""
+        gone = {memory.id for memory in plan.memories}
+        telling = [
+            one for one in telling_sessions(await self._parts.book.now(), plan.told_by_sessions) if one.id not in gone
+        ]
+        ids = frozenset(one.id for one in telling)
+        paths = sorted({source.path for one in telling for source in one.sources})
+        return [
+            await self._edited(RelativePath(path), partial(_without_told, RelativePath(path), ids, plan))
+            for path in paths
+        ]
 
     async def _edited(
         self, path: RelativePath, edit: Callable[[str | None], str | None], keeps_lines: bool = False
@@ -171,6 +194,12 @@ class MemoryForgetting:
 def _without_made(path: RelativePath, plan: MemoryForgettingPlan, text: str | None) -> str | None:
     left = None if text is None else without_memories(text, path, frozenset(), plan.traces)
     return None if left is None else without_page(left, path)
+
+
+def _without_told(
+    path: RelativePath, ids: frozenset[MemoryId], plan: MemoryForgettingPlan, text: str | None
+) -> str | None:
+    return None if text is None else without_words_of(text, path, ids, plan.told_by_sessions)
 
 
 def _without_stated(path: RelativePath, plan: MemoryForgettingPlan, text: str | None) -> str | None:

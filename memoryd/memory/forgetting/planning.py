@@ -8,6 +8,7 @@ from memoryd.domain.citations import Citation
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.forget_targets import target
+from memoryd.domain.memories.forgetting import telling_sessions
 from memoryd.domain.memories.said_words import SaidWords
 from memoryd.errors import NotFound, StoreUnavailable
 from memoryd.memory.book import MemoryBook
@@ -64,6 +65,7 @@ class ForgettingPlanner:
             told.append(f"the history of git, if {self._workspace} was committed with it")
         told += [f"what was sent to {one} before" for one in self._sent_to()]
         told += [f"a damaged ledger that was set aside: {one}; look at it, then delete it" for one in self._set_aside()]
+        told.append("keyed hashes of what sessions were told, without a word of it, for at most 7 days")
         return (*told, "backups and snapshots of the disk, undo files of editors, another memoryd on this folder")
 
     async def _of_lines(self, place: Citation) -> MemoryForgettingPlan:
@@ -76,7 +78,11 @@ class ForgettingPlanner:
         return MemoryForgettingPlan((), SaidElsewhere(), said, place, lines)
 
     async def _elsewhere(self, plan: MemoryForgettingPlan) -> SaidElsewhere:
-        going = {(one.path, line) for one in plan.citations for line in range(one.start_line or 1, _end(one) + 1)}
+        told = telling_sessions(await self._book.now(), plan.told_by_sessions)
+        cut = [Citation(one.path, one.start_line, one.end_line) for memory in told for one in memory.sources]
+        going = {
+            (one.path, line) for one in (*plan.citations, *cut) for line in range(one.start_line or 1, _end(one) + 1)
+        }
         prose: dict[Citation, None] = {}
         turns: dict[str, None] = {}
         transcripts: dict[str, None] = {}

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from memoryd.domain.citations import Citation
 from memoryd.domain.memories.book import Memory
+from memoryd.domain.memories.forgetting import is_of_session
 from memoryd.domain.memories.identity import short_id
 from memoryd.domain.memories.said_words import SaidWords
 from memoryd.domain.memories.traces import Traces
@@ -37,6 +38,12 @@ class MemoryForgettingPlan:
     def traces(self) -> Traces:
         """What may be left of it where it was copied."""
         return Traces(self.said, frozenset(short_id(memory.id) for memory in self.memories))
+
+    @property
+    def told_by_sessions(self) -> tuple[SaidWords, ...]:
+        """What goes from ends and summaries of sessions, too: all but what these say themselves."""
+        own = {memory.line.text for memory in self.memories if is_of_session(memory.line)}
+        return tuple(words for words in self.said if words.text not in own)
 
     @property
     def citations(self) -> list[Citation]:

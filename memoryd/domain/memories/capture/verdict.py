@@ -75,11 +75,20 @@ class CaptureVerdict:
         more = tuple(DroppedItem(item.text, TOO_MANY, item.form) for item in ordered[ITEMS_MAX:])
         return replace(self, kept=tuple(ordered[:ITEMS_MAX]), dropped=(*self.dropped, *more))
 
+    def from_agent(self) -> "CaptureVerdict":
+        """Return it as an agent may state it, which chose the words itself: unpinned, and no more than usual."""
+        kept = [replace(one, is_pinned=False, importance=None, provenance=_of_agent(one)) for one in self.kept]
+        return replace(self, kept=tuple(kept))
+
     def without(self, items: Sequence[DroppedItem]) -> "CaptureVerdict":
         """Return it with some of what was kept dropped, by their texts."""
         texts = {item.text for item in items}
         kept = tuple(item for item in self.kept if item.text not in texts)
         return replace(self, kept=kept, dropped=(*self.dropped, *items))
+
+
+def _of_agent(item: CapturedItem) -> Provenance:
+    return Provenance.AGENT if item.provenance is Provenance.USER else item.provenance
 
 
 def with_model(
