@@ -32,7 +32,7 @@ TRIES: Final = 100
 PAUSE_SECONDS: Final = 0.05
 """The longest wait between two tries."""
 GONE_TRIES: Final = 6
-RETRY_SECONDS: Final = 30.0
+RETRY_SECONDS: Final = 15.0
 UNKNOWN_TOLD: Final = "a change was cut short, and the file was edited since: look at it"
 
 Edit = Callable[[str | None], str | None]
@@ -230,7 +230,7 @@ class Journal:
         except (MemorydError, OSError) as exc:
             self._trouble = str(exc)
             return
-        self._is_settled = True
+        self._is_settled, self._trouble = True, ""
 
     async def _settle_one(self, row: ChangeRow) -> None:
         """Compare a file with what a change found and wrote."""

@@ -28,7 +28,7 @@ from memoryd.store.withheld import Withheld, WithheldKind
 log = structlog.get_logger(__name__)
 
 SWEEP_SECONDS: Final = 3600.0
-TROUBLED_SECONDS: Final = 60.0
+TROUBLED_SECONDS: Final = 15.0
 """How soon to look again at a file that cannot be used."""
 RETRY_SECONDS: Final = 10.0
 """How long a file that cannot be opened is left alone."""

@@ -39,7 +39,7 @@ from memoryd.store.forgotten_rows import ForgottenRows
 log = structlog.get_logger(__name__)
 
 UNDOABLE_SECONDS: Final = 24 * 3600.0
-RETRY_SECONDS: Final = 60.0
+RETRY_SECONDS: Final = 15.0
 UNFINISHED: Final = "the forgetting of a memory is not finished: {}"
 LATER: Final = "it is finished as soon as that can be done; memoryctl status tells until then"
 WHY: Final = "a memory was forgotten"

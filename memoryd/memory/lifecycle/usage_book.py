@@ -20,7 +20,7 @@ from memoryd.store.usage_rows import UsageRows
 
 log = structlog.get_logger(__name__)
 
-RETRY_SECONDS: Final = 30.0
+RETRY_SECONDS: Final = 15.0
 READY_SECONDS: Final = 0.5
 KEEP_SECONDS: Final = 30 * DAY_SECONDS
 """For so long a memory that no line states keeps its usage: a note may come back."""
