@@ -6,12 +6,14 @@ from typing import Final
 
 from memoryd.domain.memories.attributes import Provenance
 from memoryd.domain.memories.capture.chinese_forms import CHINESE_FORMS, REMEMBER, chinese_starts
+from memoryd.domain.memories.capture.company import company_of, is_alone, why_not_in_company
 from memoryd.domain.memories.capture.corrections import found_correction, is_lead
 from memoryd.domain.memories.capture.english_forms import ENGLISH_FORMS, REMEMBER_THAT, english_starts
 from memoryd.domain.memories.capture.gate import gate
-from memoryd.domain.memories.capture.identifiers import found_identifier
+from memoryd.domain.memories.capture.identifiers import found_identifier, why_not_said_of
 from memoryd.domain.memories.capture.sentences import BLANK, SpokenSentence, sentences_of
 from memoryd.domain.memories.capture.statement_forms import FoundForm, found_form
+from memoryd.domain.memories.capture.tails import is_clean, why_unreal
 from memoryd.domain.memories.capture.unfit_messages import why_each_unfit, why_unfit
 from memoryd.domain.memories.capture.unfit_sentences import why_not_plain, why_not_told
 from memoryd.domain.memories.capture.verdict import (
@@ -31,6 +33,8 @@ NOTHING_CORRECTED: Final = "there was no answer before it to correct"
 FROM_ANSWER: Final = "it repeats the answer before it"
 OFF: Final = "memory.capture.identifiers is false"
 _LEAST_REPEATED: Final = 12
+_TOLD_TO_KEEP: Final = frozenset([REMEMBER_THAT.name, REMEMBER.name])
+"""What its author asks to be kept stands by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,23 +104,43 @@ def captured_failure(failure: ReportedFailure) -> CaptureVerdict:
 def _each(text: str, answer_before: str, rules: CaptureRules) -> Iterator[CapturedItem | DroppedItem]:
     sentences = sentences_of(text)
     repeated = _folded(answer_before)
-    is_led = False
-    for sentence, unfit in zip(sentences, why_each_unfit(sentences), strict=True):
-        item = _item(sentence, is_led=is_led, has_answer=bool(repeated), rules=rules)
-        if item is not None:
-            why_not = why_not_told if isinstance(item, CapturedItem) and item.kind is Kind.LESSON else why_not_plain
-            why = unfit or why_not(sentence) or _why_repeated(sentence, repeated)
-            refused = isinstance(item, DroppedItem)
-            yield DroppedItem(item.text, why, item.form) if why and not refused else item
+    items, is_led = [], False
+    for sentence in sentences:
+        items.append(_item(sentence, is_led=is_led, has_answer=bool(repeated), rules=rules))
         is_led = bool(repeated) and is_lead(sentence.plain)
+    kinds = [company_of(one, is_told=_is_stated(item)) for one, item in zip(sentences, items, strict=True)]
+    for at, (sentence, item, unfit) in enumerate(zip(sentences, items, why_each_unfit(sentences), strict=True)):
+        if isinstance(item, CapturedItem):
+            why = unfit or _why_not(sentence, item) or _why_repeated(sentence, repeated)
+            if not why and _is_stated(item) and not (at == 0 and item.form in _TOLD_TO_KEEP):
+                why = why_not_in_company(text, kinds, at)
+            kept = replace(item, is_pinned=item.is_pinned and is_alone(kinds, at) and is_clean(sentence.plain, 0))
+            yield DroppedItem(item.text, why, item.form) if why else kept
+        elif item is not None:
+            yield item
+
+
+def _is_stated(item: CapturedItem | DroppedItem | None) -> bool:
+    return isinstance(item, CapturedItem) and item.kind is not Kind.LESSON
+
+
+def _why_not(sentence: SpokenSentence, item: CapturedItem) -> str:
+    """Say why a sentence tells nothing of what its form says; empty if it does."""
+    if item.kind is Kind.LESSON:
+        return why_not_told(sentence)
+    if why := why_not_plain(sentence):
+        return why
+    return "" if item.form in _TOLD_TO_KEEP else why_unreal(sentence.plain)
 
 
 def _item(
     sentence: SpokenSentence, *, is_led: bool, has_answer: bool, rules: CaptureRules
 ) -> CapturedItem | DroppedItem | None:
     """Return what a sentence states by its form alone; None if it has none."""
-    identifier = found_identifier(sentence.plain)
+    identifier = found_identifier(sentence.plain, _starts(sentence.plain))
     if identifier is not None:
+        if why := why_not_said_of(sentence.plain, identifier, _starts(sentence.plain)):
+            return DroppedItem(sentence.text, why, identifier.what)
         if not rules.identifiers:
             return DroppedItem(sentence.text, OFF, identifier.what)
         weight = OWN_IDENTIFIER_IMPORTANCE if identifier.is_own else IDENTIFIER_IMPORTANCE
@@ -130,6 +154,10 @@ def _item(
             return DroppedItem(sentence.text, NOTHING_CORRECTED, correction)
         return CapturedItem(Kind.LESSON, sentence.text, correction)
     return None if found is None else DroppedItem(sentence.text, found.reason, found.form.name)
+
+
+def _starts(plain: str) -> list[int]:
+    return list(dict.fromkeys([*english_starts(plain), *chinese_starts(plain)]))
 
 
 def _statement(sentence: SpokenSentence) -> FoundForm | None:

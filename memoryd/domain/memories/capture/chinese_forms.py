@@ -3,16 +3,18 @@
 import re
 from typing import Final
 
+from memoryd.domain.memories.capture.first_person import own_starts
 from memoryd.domain.memories.capture.statement_forms import StatementForm
+from memoryd.domain.memories.capture.tails import is_clean, is_of_answer
 from memoryd.domain.memories.kinds import Kind
 
 _LEADS: Final = re.compile(
-    r"(?:(?:你好|您好|大家好|嗨|哈喽|嗯|哦|好的?|好吧|对了|顺便(?:说一下|说一句|提一下|说)?|另外|还有|其实|请|麻烦|帮我|请你|你要|那么?|而且|并且|然后|因为|由于|所以|但是?|不过|可是"
+    r"(?:(?:你好|您好|大家好|嗨|哈喽|嗯|哦|好的?|好吧|对了|顺便(?:说一下|说一句|提一下|说)?|另外|还有|其实|请|麻烦|帮我|请你|你要|那么?|而且|并且|然后|所以|但是?|不过|可是"
     r"|以后|今后"
     r"|现在|目前|最近|是的|对|不对|不是|错了|请?(?:帮我)?记住(?:了|一下)?|补充一下|更正一下|说明一下|介绍一下|自我介绍一下|平时|一般|通常|早上好|下午好|晚上好|谢谢|抱歉|说实话|老实说|我说过"
-    r"|我说了|作为[^，,]{1,8}|一直以来|从小|也|就)[，,、:：。！!~～—\s]*){0,6}+"
+    r"|我说了|一直以来|从小|也|就)[，,、:：。！!~～—\s]*){0,6}+"
 )
-_CLAUSE: Final = re.compile(r"[，,；;：:、—（(\s]+")
+_CLAUSE: Final = re.compile(r"[，,；;\s]+")
 _OFTEN: Final = (
     r"(?:最|很|也|特别|非常|更|比较|真的|一直|都|就|还是|还|只|确实|从小就?|平时"
     r"|现在|目前|超级?|挺|蛮|尤其|其实|通常|一般|从来|可|一向|暂时|长期|最近|已经|十分){0,4}"
@@ -28,30 +30,31 @@ _NICKNAME: Final = re.compile(
     r"\s*(?:就(?:好|行|可以|成|OK|ok)[了啦吧]?|吧|即可|好了|呀|哦|啊)?(?=\s*(?:\Z|[，,。.！!；;~～]))"
 )
 _NO_NICKNAME: Final = re.compile(
-    r"[去来起做干吃过回帮给别不怎再买在到一下早晚滚开快什啥谁的了把看写学背还交加跑等打喝洗睡先也为你他她它]"
+    r"[去来起做干吃过回帮给别不怎再买在到一下早晚滚开快什啥谁的了把看写学背还交加跑等打喝洗睡先也为你他她它]|.*(?:大人|女王|陛下|主人|爸爸|祖宗|老天|重启)"
 )
 _BARE: Final = re.compile(
     r"\s*(?:你|您|它|这(?!里的|边的)|那(?!里的|边的)|他(?!们)|她|上面|刚才|第[一二三四五]|前者|后者|前面|后面|以上|上了|什么|哪|吗|[。！!，,]|\Z|的\Z|得|选项|方案)"
 )
-_NO_PLACE: Final = re.compile(r"\s*(?:这里|那里|这儿|那儿|一起|隔壁|哪|一个|梦|[，,。]|\Z)(?!.*[市区县省镇村路街号])")
+_NO_PLACE: Final = re.compile(
+    r"\s*(?:这里|那里|这儿|那儿|一起|隔壁|哪|一个|梦|酒店|旅馆|宾馆|[^，。]{0,4}家(?:里)?这|[，,。]|\Z)(?!.*[市区县省镇村路街号])"
+)
 _NO_WORK: Final = re.compile(
     r"(?:努力|认真|加班|拼命|专心|外面|这里|那里|这儿|周末|晚上|早上|白天|夜里|忙|正常|不停|辛苦|一边|找|全力|那边|哪|什么|做|上|好好)"
 )
 _NO_ALLERGY: Final = re.compile(r"(?:你|他|她|它|这|那|工作|周一|早起|上班|开会|学习|数学|加班|什么|哪|爱情|恋爱)")
 _FLEETING: Final = re.compile(
     r"(?:问题|意思|想法|建议|看法|理解|代码|程序|电脑|目的|意见|感觉|猜测|错|观点|疑问|要求|请求|需求|任务|作业|论文|文章|答案|回答|回复|心情|头|肚子|脑子|眼睛|时间|运气|屏幕|网络|网|文件"
-    r"|报错|结论|重点|印象|经验|体会|天|妈呀|态度|做法|打算|初衷|原则|底线|英语|中文|选择|判断|愿望|梦想是如|声音|荣幸|责任|世界|生活|人生)\Z"
+    r"|报错|结论|重点|印象|经验|体会|天|妈呀|态度|做法|打算|初衷|原则|底线|英语|中文|会议|会|不|订单号?|单号|快递号?|银行卡号?|信用卡号?|卡号|选择|判断|愿望|梦想是如|声音|荣幸|责任|世界|生活|人生)\Z"
 )
 _NO_VALUE: Final = re.compile(
-    r"\s*(?:不|没|否|什么|怎么|对的|错的|好的|坏的|因为|为了|想|要|说|指|把|让|如何|这样|那样|这个|那个|关于|很|非常|太|最好|谁|哪|多少|一样|新的|旧的|空的|的|，|,|你|我)"
+    r"\s*(?:不|没|否|什么|怎么|对的|错的|好的|坏的|因为|为了|想|要|说|指|把|让|如何|这样|那样|这个|那个|关于|很|非常|太|在(?!\w*(?:月|年))|今天|明天|后天|昨天|个?(?:混蛋|傻|笨|坏|王八|秘密|好)|一?个(?:混蛋|傻\w|笨蛋|坏蛋|小坏蛋|好\w)|秘密|坏|最好|谁|哪(?!吒)|多少|一样|新的|旧的|空的|的|，|,|你|我)"
 )
 _WORD: Final = re.compile(r"\w")
 
 
 def chinese_starts(plain: str) -> list[int]:
-    """Return where a form may begin: at the beginning, behind what leads in, and at each clause."""
-    places = [0, *(found.end() for found in _CLAUSE.finditer(plain))]
-    return list(dict.fromkeys(_behind_leads(plain, place) for place in places))
+    """Return where a form may begin: at the beginning, behind what leads in, and behind clauses of the author."""
+    return own_starts(plain, _CLAUSE, _behind_leads)
 
 
 def _behind_leads(plain: str, place: int) -> int:
@@ -61,9 +64,9 @@ def _behind_leads(plain: str, place: int) -> int:
     return found.end() if found else place
 
 
-def _is_name(_head: re.Match[str], rest: str) -> bool:
+def _is_name(head: re.Match[str], rest: str) -> bool:
     found = _CALLED.match(rest)
-    return found is not None and not _NO_NAME.match(found["name"])
+    return is_clean(head.string, head.end()) and found is not None and not _NO_NAME.match(found["name"])
 
 
 def _is_nickname(_head: re.Match[str], rest: str) -> bool:
@@ -84,7 +87,7 @@ def _is_fact(head: re.Match[str], rest: str) -> bool:
 
 
 def _is_liked(_head: re.Match[str], rest: str) -> bool:
-    return not _BARE.match(rest)
+    return not _BARE.match(rest) and not is_of_answer(rest)
 
 
 def _is_allergy(head: re.Match[str], _rest: str) -> bool:
@@ -94,7 +97,8 @@ def _is_allergy(head: re.Match[str], _rest: str) -> bool:
 def _is_remembered(_head: re.Match[str], rest: str) -> bool:
     said = rest.strip(" ，,：:。！!了")
     return len(said) > 2 and not re.match(
-        r"(?:没|了吗|这(?:个|一)?(?:点|件事)?[。，!！]|刚才|你(?!可以)|我说的话?\Z|教训)", said
+        r"(?:没|了吗|这(?:个|一)?(?:点|件事)?[。，!！]|刚才|你(?!可以)|这一?[刻天次]|变量|函数|参数|代码|我[！!。，]?\Z|我说的话?\Z|教训)",
+        said,
     )
 
 
@@ -138,7 +142,7 @@ REMEMBER: Final = StatementForm(
     "记住",
     Kind.NOTE,
     re.compile(
-        r"(?:请|麻烦|帮我|请帮我|你|你要|一定要|务必|要|请你|好好|给我|那|还有|另外|对了|顺便|也|先|好的?|以后|[，,\s]){0,6}记住(?:一下|哦|啊|[，,：:\s])*"
+        r"(?:请|麻烦|帮我|请帮我|你|你要|一定要|务必|要|请你|好好|给我|那|还有|另外|对了|顺便|也|先|好的?|以后|[，,\s]){0,6}(?:记住|(?:别|不要|千万别)忘(?:了|记))(?:一下|哦|啊|[，,：:\s])*"
     ),
     _is_remembered,
 )

@@ -4,8 +4,10 @@ I don't like, I am allergic to, remember that."""
 import re
 from typing import Final
 
+from memoryd.domain.memories.capture.first_person import own_starts
 from memoryd.domain.memories.capture.lasting_nouns import is_lasting
 from memoryd.domain.memories.capture.statement_forms import StatementForm
+from memoryd.domain.memories.capture.tails import is_clean, is_of_answer
 from memoryd.domain.memories.kinds import Kind
 
 _OFTEN: Final = (
@@ -25,7 +27,7 @@ _LEADS: Final = re.compile(
     r"|(?:please |pls |and |also )*remember(?: this| that)?"
     r"|great|thanks|thank you|good (?:morning|evening|afternoon)|sorry|about me|update|correction|important|now"
     r"|these days|nowadays"
-    r"|currently|there|everyone|all|please|since|because|as|though|although|while|that|wait|then|i should (?:mention"
+    r"|currently|there|everyone|all|please|then|i should (?:mention"
     r"|say)(?: that)?|let me introduce myself"
     r"|nice to meet you|you should know(?: that)?|as you know|in fact|of course|unfortunately|sadly|luckily|today"
     r"|reminder|just|it['’]s true that|that['’]s wrong|wrong|hmm+|um|uh)"
@@ -33,7 +35,7 @@ _LEADS: Final = re.compile(
     re.IGNORECASE,
 )
 _CLAUSE: Final = re.compile(
-    r"[,;:—–(]\s*|\s-+\s|\b(?:and|but|so|because|since|that|plus|while|though|although|as)\s+", re.IGNORECASE
+    r"[,;]\s*(?:(?:and|but|so|because|since|plus)\s+)?|\s+(?:and|but|so|because|since|plus)\s+", re.IGNORECASE
 )
 _NAME: Final = re.compile(
     r"[:\s]*(?:dr\.? |mr\.? |ms\.? |mrs\.? )?(?P<name>[^\W\d_][\w'’.-]*(?: (?:van|von|de|del|der|da|di|la|le|bin|al"
@@ -49,7 +51,8 @@ _NO_NAME: Final = re.compile(
     r"|today|crazy|paranoid|old|stupid|an?|when|if|at|on|in|before|after|asap|anytime|whenever|maybe|lazy|names?"
     r"|that|this|it|sir|again|whatever|what|by|for|with|out"
     r"|over|names|naive|cynical|curious|sceptical|skeptical|picky|spoiled|impressed|surprised|biased|dumb|silly"
-    r"|cheap|irresponsible|any|every|some|one|only|old-fashioned|please)\b",
+    r"|cheap|irresponsible|any|every|some|one|only|old-fashioned|please|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|june|july"
+    r"|august|september|october|november|december)\b",
     re.IGNORECASE,
 )
 _FOR_NAME: Final = re.compile(r"\b(?:from now on|for short|instead|please|in future|in the future)\b", re.IGNORECASE)
@@ -91,9 +94,8 @@ _WORD: Final = re.compile(r"\w")
 
 
 def english_starts(plain: str) -> list[int]:
-    """Return where a form may begin: at the beginning, behind what leads in, and at each clause."""
-    places = [0, *(found.end() for found in _CLAUSE.finditer(plain))]
-    return list(dict.fromkeys(_behind_leads(plain, place) for place in places))
+    """Return where a form may begin: at the beginning, behind what leads in, and behind clauses of the author."""
+    return own_starts(plain, _CLAUSE, _behind_leads)
 
 
 def _behind_leads(plain: str, place: int) -> int:
@@ -103,7 +105,9 @@ def _behind_leads(plain: str, place: int) -> int:
     return found.end() if found else place
 
 
-def _is_name(_head: re.Match[str], rest: str) -> bool:
+def _is_name(head: re.Match[str], rest: str) -> bool:
+    if not is_clean(head.string, head.end()):
+        return False
     told = rest.strip(" \"'“”‘’")
     found = _NAME.match(told)
     return found is not None and not _NO_NAME.match(found["name"]) and len(found["name"]) > 1
@@ -130,7 +134,7 @@ def _works(_head: re.Match[str], rest: str) -> bool:
 
 
 def _is_liked(_head: re.Match[str], rest: str) -> bool:
-    return bool(_WORD.search(rest)) and not _BARE.match(rest)
+    return bool(_WORD.search(rest)) and not _BARE.match(rest) and not is_of_answer(rest)
 
 
 def _is_allergy(_head: re.Match[str], rest: str) -> bool:
@@ -187,7 +191,7 @@ REMEMBER_THAT: Final = StatementForm(
     _head(
         r"(?:(?:please|pls|kindly|always|just|also|and|you (?:should|must|need to)|i (?:want|need) you to"
         r"|i['’]d like you to|try to|ok|okay|so|but|hey|oh|yes)[,:]? )*"
-        r"remember(?: that| this|(?=[:,-]))[:,—–-]*\b"
+        r"(?:remember(?: that| this|(?=[:,-]))|(?:don['’]?t|do not|never) forget that)[:,—–-]*\b"
     ),
     _is_remembered,
 )

@@ -4,7 +4,7 @@ A number is one only where its form, its check digit or a word beside it says so
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Final
@@ -57,7 +57,8 @@ _MINE: Final = (
     r"|identity card)(?: (?:number|no\.?|address|id|card))*"
 )
 _FIRST_PERSON: Final = re.compile(
-    rf"\bmy {_MINE}(?: (?:is|are|was changed to|has changed to|changed to)\b|['’]s\b|[ ]?[:=])"
+    rf"(?:(?:here is|here['’]s|this is) )?\bmy {_MINE}"
+    rf"(?: (?:is|are|was changed to|has changed to|changed to)\b|['’]s\b|[ ]?[:=])"
     r"|\b(?:you can |please |just |or )*(?:reach|call|text|ring|phone|e-?mail|mail|message|contact|write(?: to)?"
     r"|find|whatsapp) me (?:directly )?(?:at|on|under|via|by|:)"
     r"|\bi(?:['’]m| am) (?:reachable|available) (?:at|on|under)|\b(?:send|forward) it to me at|\bmy (?:contact"
@@ -73,6 +74,41 @@ _NOT_MINE: Final = re.compile(
     r"|不再用",
     re.IGNORECASE,
 )
+NOBODYS: Final = "it does not say whose number or address it is"
+NOT_TO_PASS_ON: Final = "it is not to be passed on, as it says"
+_THING: Final = (
+    r"(?:phone|mobile|cell(?:phone)?|telephone|tel|landline|number|whatsapp|signal|e-?mail|mail|address|hotline|contact"
+    r"|phone number)"
+)
+_SOMEONE: Final = r"(?!(?:that|my|if|so|uses?|write|tell)\b)[\w.'’-]+"
+_WHOSE: Final = re.compile(
+    rf"(?:please |can you |you can |also )*(?:save|keep|note(?: down)?|remember|store)\b"
+    rf"|(?:my |our |the |his |her |their )?(?:{_SOMEONE} ){{0,5}}?(?:can be|is|are) (?:reach|contact|call)(?:ed|able)\b"
+    rf"|(?:you can )?(?:reach|contact|call|text|e-?mail) (?!me\b)"
+    rf"(?:my |our |the )?[\w.'’-]+(?: [\w.'’-]+){{0,3}}? (?:at|on|under|via)\b"
+    rf"|(?:my |our |the |his |her |their )?(?:{_SOMEONE} ){{0,5}}?{_THING}(?: (?:number|address))?"
+    rf"(?: (?:of|for) [\w .'’-]{{1,40}})?"
+    rf"(?: (?:is|was|changed to)\b|['’]s\b|\s?:)"
+    r"|(?:请|帮我)?(?:记住|记下|保存|存一下|记一下)|[^，,。\d@]{1,16}(?:电话|手机|号码|邮箱|邮件|电邮|座机|微信|热线)(?:号码?|地址)?(?:是|为|[:：])",
+    re.IGNORECASE,
+)
+"""How a main clause begins that says whose an identifier is, or that it is to be kept."""
+_NEGATED: Final = re.compile(
+    r"\b(?:is|are|was)(?: not|n['’]t)\b|不是|并非|诈骗|骗子"
+    r"|骚扰|这个人|测试|\b(?:scam|spam|fraud|fake|dummy|test|bounced)\b",
+    re.IGNORECASE,
+)
+_IN_CODE: Final = re.compile(
+    r"\A\W*(?:ssh|scp|git|curl|wget|ping|mailto|error|warning|info|debug)\b"
+    r"|[{}<>;=|$\\]|\w\(|://|\b(?:regex|constant|variable"
+    r"|fixture|placeholder|field|column|log ?in|commit|config|string)\b",
+    re.IGNORECASE,
+)
+_SECRET: Final = re.compile(
+    r"别外传|不要外传|保密|别告诉|不要告诉|\bdo(?:n['’]t| not) (?:share|pass|tell|give|spread)\b"
+    r"|\bconfidential\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +119,25 @@ class FoundIdentifier:
     is_own: bool
 
 
-def found_identifier(plain: str) -> FoundIdentifier | None:
-    """Return the first identifier of a sentence; None if it holds none."""
+def found_identifier(plain: str, starts: Sequence[int]) -> FoundIdentifier | None:
+    """Return the first identifier of a sentence; None if it holds none. `starts`: where its main clauses begin."""
     what = next(_identifiers(plain), "")
     if not what:
         return None
-    is_own = bool(_FIRST_PERSON.search(plain) or _OWN_DOCUMENT.search(plain)) and not _NOT_MINE.search(plain)
-    return FoundIdentifier(what, is_own)
+    is_said = any(_FIRST_PERSON.match(plain, at) or _OWN_DOCUMENT.match(plain, at) for at in starts)
+    return FoundIdentifier(what, is_said and not _NOT_MINE.search(plain))
+
+
+def why_not_said_of(plain: str, found: FoundIdentifier, starts: Sequence[int]) -> str:
+    """Say why an identifier is not kept: no main clause says whose it is; empty if one does."""
+    if _SECRET.search(plain):
+        return NOT_TO_PASS_ON
+    if _NEGATED.search(plain) or _IN_CODE.search(plain):
+        return NOBODYS
+    if found.is_own:
+        return ""
+    is_said = found.what != "ID number" and any(_WHOSE.match(plain, at) for at in starts)
+    return "" if is_said else NOBODYS
 
 
 def _identifiers(plain: str) -> Iterator[str]:

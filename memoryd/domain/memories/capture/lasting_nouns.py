@@ -47,6 +47,25 @@ _STATE: Final = re.compile(
     r"|little|disaster|nightmare|joke|lie|secret|problem|good|bad|pain))\b)",
     re.IGNORECASE,
 )
+_ELSEWHERE: Final = re.compile(
+    r"\s*(?:on|in|at|under|behind|inside|outside|next|near|by|with)\b"
+    r"|\s*(?:(?:such )?an? |the )?(?:(?:total|complete|real|better|absolute|utter|little|huge) )*(?:jerk|idiot|moron"
+    r"|asshole|bastard|bitch|joke|genius|angel|saint|devil|satan|god|hero|pig|monster|none|red hot"
+    r"|probably|programmer than)\b",
+    re.IGNORECASE,
+)
+_PLACED_WORDS: Final = """
+anniversary apartment bank birthday company department desk flat gym handle home house name office room school seat
+wedding workplace
+"""
+_PLACED: Final = frozenset(_PLACED_WORDS.split())
+"""What is told of these by a place or a time lasts."""
+_EVENTS: Final = frozenset(["appointment", "exam", "interview", "train", "flight", "deadline", "shift"])
+_DATED: Final = re.compile(
+    r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|\d[./-]\d|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b"
+    r"|\d(?:st|nd|rd|th)\b",
+    re.IGNORECASE,
+)
 _DOING: Final = re.compile(r"\s*\w+ing\b", re.IGNORECASE)
 _DOES: Final = frozenset(["hobby", "hobbies", "sport", "favourite", "favorite", "passion", "job", "profession", "goal"])
 _VALUE: Final = re.compile(r"[\s:=]*(?:[\"“'‘]?[A-Z]|[\"“]|[+(]?\d|[\u4e00-\u9fff])|[^.]*\d")
@@ -66,6 +85,10 @@ def is_lasting(noun: str, value: str) -> bool:
         return False
     if _OLD & set(words[:1]) and words[0] != "last":
         return bool(_VALUE.match(value))
+    if _ELSEWHERE.match(value) and _PLACED.isdisjoint(words):
+        return False
+    if not _EVENTS.isdisjoint(words) and not _DATED.search(value):
+        return False
     known = not _LASTING.isdisjoint(words)
     needs_value = not _BY_VALUE.isdisjoint(words) or not known
     return bool(_VALUE.match(value)) if needs_value else True

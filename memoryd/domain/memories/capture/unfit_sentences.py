@@ -22,7 +22,7 @@ _ASKS: Final = re.compile(
     re.IGNORECASE,
 )
 _ASKS_CHINESE: Final = re.compile(
-    r"[吗嘛呢么][^\u4e00-\u9fffA-Za-z0-9]*\Z|什么|怎么|怎样|为何|谁(?!都|也)|哪(?!怕)|几(?:个|点|岁|号|月|天|次|位)|多少|多大|多久"
+    r"[吗嘛呢么][^\u4e00-\u9fffA-Za-z0-9]*\Z|什么|怎么|怎样|为何|谁(?!都|也)|哪(?![怕吒])|几(?:个|点|岁|号|月|天|次|位)|多少|多大|多久"
     r"|是不是|有没有|能不能|可不可以|会不会|对不对|好不好|要不要|是否|还记得|记不记得|知不知道|知道我|猜(?:猜|一下|我)|对吧|没错吧|请问"
 )
 _SUPPOSES: Final = re.compile(
@@ -32,6 +32,10 @@ _SUPPOSES: Final = re.compile(
     r"|in theory|someday"
     r"|one day|as if|as though|pretend|not sure|for (?:example|instance)|e\.g|such as)\b"
     r"|如果|要是|假如|假设|假使|倘若|若是|若(?=我)|万一|除非|的话|也许|可能|或许|大概|好像|似乎|估计|希望|但愿|我猜|我想我|应该是|说不定|一旦|比如|例如|比方|不确定|不一定",
+    re.IGNORECASE,
+)
+_POLITE: Final = re.compile(
+    r"\bwould you believe it\b|\bas you (?:might|may|probably) know\b|\bbut i (?:could|would) (?:also )?live with\b",
     re.IGNORECASE,
 )
 _IN_CASE: Final = re.compile(r"\W*(?:just )?in case\b", re.IGNORECASE)
@@ -46,7 +50,7 @@ _REPORTS: Final = re.compile(
     r"|repl(?:ied|ies)"
     r"|heard|thinks|answered|texted|mentioned|shouted|sings?|sang|lyrics?|titled|reads|puts it|introduced (?:him"
     r"|her)self)\b"
-    r"|说|告诉|写道|写着|回答|转告|听(?:见|到)|问|唱|喊|念|表示|自称|自我介绍",
+    r"|(?:[他她它们人妈爸哥姐弟妹友户]|老师|老板|同事|先生|太太|经理|客服|总|小[\u4e00-\u9fff])[^，,。\s]{0,4}?[说问唱喊念]|告诉|写道|写着|转告|听(?:见|到|[他她谁人])|唱(?:道|着)|表示|自称|自我介绍",
     re.IGNORECASE,
 )
 _SPEAKER: Final = re.compile(r"\A[ \t]*(?P<who>[A-Za-z][\w .'’-]{0,30}|[\u4e00-\u9fff]{1,8})[ \t]*[:：](?!\d|//)")
@@ -65,7 +69,10 @@ _HIDDEN: Final = re.compile(r"\*{3}|\S{6}…\S{4}|…\d{4}")
 _PASSWORDS: Final = re.compile(
     r"\b(?:pass ?words?|pass ?phrases?|pass ?codes?|pins?|pin ?codes?|pin numbers?|api ?keys?|secret ?keys?"
     r"|private ?keys?"
-    r"|access ?tokens?|cvv|cvc|seed phrase)\b|密码|口令|密钥|私钥|助记词|验证码",
+    r"|access ?tokens?|cvv|cvc|seed phrase|passwds?|pwd|log-?ins?|credentials?|credit card|debit card|card number|iban"
+    r"|bank account|account (?:number|no)|security code)\b|\bkeys?(?: to \w+)?(?: (?:is|are|was)\b|\s?[:=])"
+    r"|\b(?:wi-?fi|wlan|account|router|network|bank|card|2fa|security|verification|unlock|phone|safe|alarm) code\b"
+    r"|密码|口令|密钥|私钥|助记词|验证码|银行卡|信用卡|卡号|银行账[号户]",
     re.IGNORECASE,
 )
 """What is said of these is not kept, whether or not the secret itself is known by its form."""
@@ -76,7 +83,7 @@ def why_not_plain(sentence: SpokenSentence) -> str:
     if why := why_not_told(sentence):
         return why
     plain = sentence.plain
-    if _SUPPOSES.search(plain) or _IN_CASE.match(plain):
+    if _SUPPOSES.search(_POLITE.sub("", plain)) or _IN_CASE.match(plain):
         return CONDITION
     if _REPORTS.search(_OWN_WORDS.sub("", plain)) or (_SPEAKER.match(plain) and not _OWN_LABEL.match(plain)):
         return REPORTED
