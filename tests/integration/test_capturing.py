@@ -281,6 +281,29 @@ async def test_failure_is_a_memory_of_the_tool(room: Captured) -> None:
     assert (line.kind, line.text, line.attributes.provenance) == ("failure", "browser: timed out", "tool")
 
 
+async def test_what_is_said_beside_a_failure_is_kept_too(room: Captured) -> None:
+    capturing = room.capturing()
+    assert capturing.submit(replace(ADDRESS, event=ReportedFailure("timed out", "browser")))
+
+    running = asyncio.ensure_future(capturing.run())
+    await eventually_async(lambda: capturing.is_idle)
+    running.cancel()
+    assert sorted(room.said()) == ["I live in Graz.", "browser: timed out"]
+
+
+async def test_what_waits_when_the_daemon_stops_is_kept(room: Captured) -> None:
+    capturing = room.capturing()
+    running = asyncio.ensure_future(capturing.run())
+    taken = [capturing.submit(replace(ADDRESS, text=f"I like town{n}.")) for n in range(5)]
+    # in the middle of the first one
+    await asyncio.sleep(0)
+    running.cancel()
+    await asyncio.wait([running])
+
+    assert all(taken)
+    assert sorted(room.said()) == [f"I like town{n}." for n in range(5)]
+
+
 async def test_flood_is_bounded_and_its_beginning_is_kept(room: Captured) -> None:
     capturing = room.capturing()
     taken = [capturing.submit(replace(ADDRESS, text=f"I like town{n}.")) for n in range(1000)]

@@ -68,4 +68,5 @@ def _hash_of(line: str) -> bytes:
 
 def _said(text: str) -> str:
     said = gist(text) or text
-    return " ".join(said.split()).casefold()
+    # who says it again may leave out the mark at its end
+    return " ".join(said.split()).casefold().rstrip(".!。！ ")

@@ -1,6 +1,7 @@
 """Capture: what a turn says becomes memories behind the answer, once, by the journal, and so that it can be undone."""
 
 import asyncio
+import contextlib
 from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
@@ -39,6 +40,8 @@ WAITING_SIGNS_MAX: Final = 1_000_000
 ECHO: Final = "it repeats what was recalled in this session"
 FORGOTTEN: Final = "its owner had this forgotten"
 WITHHELD: Final = "this session is not to be remembered"
+LAST_SECONDS: Final = 3.0
+"""For what waits when the daemon stops."""
 IN_FLIGHT: Final = 4
 """Messages that the text model has at once; of others the rules decide, for nobody waits for it."""
 OFF: Final = "memory.capture.enabled is false"
@@ -48,8 +51,8 @@ OFF: Final = "memory.capture.enabled is false"
 class CaptureTask:
     """One message of a session: by whom it was said, what stood before it, and for whom its memories are.
 
-    `event` is a failure that the caller's loop reports beside, or instead of, the text. `at` is when it was said;
-    None is now.
+    `event` is a failure that the caller's loop reports; `submit` parts it from a text beside it. `at` is when it
+    was said; None is now.
     """
 
     agent: str
@@ -110,7 +113,6 @@ class Capturing:
         self._has_news = asyncio.Event()
         self._for_model: asyncio.Queue[CaptureTask] = asyncio.Queue()
         self._in_flight = 0
-        self._is_working = False
         self.refused = 0
         """Messages for which there was no room."""
 
@@ -126,10 +128,16 @@ class Capturing:
     @property
     def pending(self) -> int:
         """How many messages were submitted and are not worked off."""
-        return len(self._waiting) + self._is_working + self._in_flight
+        return len(self._waiting) + self._in_flight
 
     def submit(self, task: CaptureTask) -> bool:
-        """Put a message in line; return whether it will be looked at. It never waits."""
+        """Put a message in line; return whether it will be looked at. It never waits.
+
+        What stands beside a failure is looked at by itself.
+        """
+        if task.event is not None and task.text.strip():
+            is_noted = self.submit(replace(task, text=""))
+            return self.submit(replace(task, event=None)) or is_noted
         if not self._settings.is_enabled or not self._may_say_something(task):
             return False
         if len(self._waiting) >= TASKS_MAX or self._signs + len(task.text) > WAITING_SIGNS_MAX:
@@ -141,22 +149,22 @@ class Capturing:
         return True
 
     async def run(self) -> None:
-        """Capture what was submitted, one message after the other, until cancelled."""
-        while True:
-            await self._has_news.wait()
-            self._has_news.clear()
-            while self._waiting:
-                self._is_working = True
-                task = self._waiting.popleft()
-                self._signs -= len(task.text)
-                try:
+        """Capture what was submitted, one message after the other, until cancelled; then what still waits, by rules."""
+        try:
+            while True:
+                await self._has_news.wait()
+                self._has_news.clear()
+                while self._waiting:
                     if self._parts.distiller is not None and self._in_flight < IN_FLIGHT:
                         self._in_flight += 1
-                        self._for_model.put_nowait(task)
+                        self._for_model.put_nowait(self._taken())
                     else:
-                        await self._captured(task, by_model=False)
-                finally:
-                    self._is_working = False
+                        await self._work_off_one()
+        finally:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(LAST_SECONDS):
+                    while self._waiting:
+                        await self._work_off_one()
 
     async def run_distilling(self) -> None:
         """Capture by the text model what is handed to it, until cancelled; `IN_FLIGHT` of these loops run."""
@@ -164,8 +172,30 @@ class Capturing:
             task = await self._for_model.get()
             try:
                 await self._captured(task, by_model=True)
+            except asyncio.CancelledError:
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(LAST_SECONDS):
+                        await self._captured(task, by_model=False)
+                raise
             finally:
                 self._in_flight -= 1
+
+    async def _work_off_one(self) -> None:
+        try:
+            await self._captured(self._waiting[0], by_model=False)
+        except asyncio.CancelledError:
+            # it stays in line: what a stop breaks off is done again, and what stands is not written twice
+            raise
+        except BaseException:
+            # a message that nobody can read must not be read for ever
+            self._taken()
+            raise
+        self._taken()
+
+    def _taken(self) -> CaptureTask:
+        task = self._waiting.popleft()
+        self._signs -= len(task.text)
+        return task
 
     async def dry_run(self, task: CaptureTask, *, by_model: bool = True) -> CaptureVerdict:
         """Return what would be kept of a message, by which form, or why not; nothing is written."""

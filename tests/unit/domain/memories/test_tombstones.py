@@ -19,6 +19,7 @@ def test_a_memory_is_known_by_its_id_and_by_what_it_says() -> None:
     assert stones.hold("id-1", "something else by now")
     assert stones.hold("id-2", "the  alarm *code* is 4711")
     assert stones.hold("id-3", "The alarm code is 4711")
+    assert stones.hold("id-4", "the alarm code is 4711!")
 
 
 def test_another_fact_is_not_taken_for_it() -> None:
