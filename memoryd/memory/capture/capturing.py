@@ -212,7 +212,10 @@ class Capturing:
         lines = [item.line(task.scope) for item in verdict.kept]
         if lines:
             book = await self._parts.book()
-            lines = with_succession(book, standing_lines(book, lines, day), day)
+            # in a thread: it looks at all memories
+            lines = await asyncio.to_thread(
+                lambda: with_succession(book, standing_lines(book, lines, day), day),
+            )
         if not lines:
             return CaptureOutcome(verdict)
         retention = await self._parts.retaining.retain(lines, agent=task.agent, by=WrittenBy.CAPTURE, day=day)

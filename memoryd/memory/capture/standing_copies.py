@@ -1,12 +1,16 @@
 """Copies of what is remembered already: they are the same memory, said on another day, and nothing on the same one."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
+from typing import Final
 
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.retained import RetainedLine
 from memoryd.domain.text.gist import gist
+
+_NO_SIGN: Final = re.compile(r"[\W_]+")
 
 
 def standing_lines(book: Book, lines: Sequence[RetainedLine], day: date) -> list[RetainedLine]:
@@ -15,7 +19,10 @@ def standing_lines(book: Book, lines: Sequence[RetainedLine], day: date) -> list
     What was said on that day already is left out.
     """
     wanted = {_said(line): line for line in lines}
-    standing = {said: memory for memory in book.memories.values() if (said := _said(memory.line)) in wanted}
+    # of thousands hardly one is worth laying out
+    signs = {_signs(line.text) for line in lines}
+    near = [memory for memory in book.memories.values() if _signs(memory.line.text) in signs]
+    standing = {said: memory for memory in near if (said := _said(memory.line)) in wanted}
     return [
         _in_its_words(line, standing.get(said)) for said, line in wanted.items() if not _is_of(standing.get(said), day)
     ]
@@ -30,6 +37,10 @@ def _in_its_words(line: RetainedLine, memory: Memory | None) -> RetainedLine:
         return line
     attributes = replace(memory.line.attributes, provenance=line.attributes.provenance)
     return replace(memory.line, attributes=attributes)
+
+
+def _signs(text: str) -> str:
+    return _NO_SIGN.sub("", text)
 
 
 def _said(line: RetainedLine) -> tuple[str, str]:

@@ -83,10 +83,15 @@ def _slot(form: StatementForm, head: re.Match[str], text: str) -> tuple[str, str
 
 
 def _standing(book: Book, day: date) -> Sequence[Memory]:
-    """Return what people said until a day, and nothing took the place of; the newest first."""
-    older = {one for each in book.superseded.values() for one in each}
+    """Return what people said until a day, and no line names as superseded; the newest first.
+
+    Versions that differ in a number alone need no look: of these the newest comes first.
+    """
+    older = {short for one in book.memories.values() for short in one.line.attributes.supersedes}
     said = [
-        one for one in book.memories.values() if one.recorded <= day and one.id not in older and _is_users(one.line)
+        one
+        for one in book.memories.values()
+        if one.recorded <= day and _is_users(one.line) and short_id(one.id) not in older
     ]
     return sorted(said, key=lambda one: (one.recorded, one.id), reverse=True)
 
