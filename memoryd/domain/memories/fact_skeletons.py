@@ -10,6 +10,7 @@ signs as they stand. In doubt a difference is one of facts.
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from typing import Final
 
@@ -18,6 +19,8 @@ MOST_VALUES: Final = 8
 _MOST_NUMBERS: Final = 32
 """Of a statement, names among them: what stands before each is looked at."""
 MOST_SIGNS: Final = 2_000
+_KEPT: Final = 32_768
+"""Statements whose parts are kept: a workspace changes a line at a time, and all of its versions are asked for anew."""
 _SLOT: Final = "\x00"
 
 _MONTH: Final = (
@@ -152,6 +155,7 @@ class FactSkeleton:
     values: tuple[str, ...]
 
 
+@lru_cache(maxsize=_KEPT)
 def fact_skeleton(text: str) -> FactSkeleton | None:
     """Take a statement apart; None if it says too much to have versions."""
     if len(text) > MOST_SIGNS or _SLOT in text:
@@ -174,6 +178,7 @@ def fact_skeleton(text: str) -> FactSkeleton | None:
     return FactSkeleton(words, (*values, str(negations)))
 
 
+@lru_cache(maxsize=_KEPT)
 def rough_words(text: str) -> str:
     """Return what two statements have in common if their skeletons do; much faster had, and true of others too."""
     if _CODED.search(text):

@@ -213,9 +213,7 @@ class Capturing:
         if lines:
             book = await self._parts.book()
             # in a thread: it looks at all memories
-            lines = await asyncio.to_thread(
-                lambda: with_succession(book, standing_lines(book, lines, day), day),
-            )
+            lines = await asyncio.to_thread(lambda: with_succession(book, standing_lines(book, lines, day), day))
         if not lines:
             return CaptureOutcome(verdict)
         retention = await self._parts.retaining.retain(lines, agent=task.agent, by=WrittenBy.CAPTURE, day=day)
