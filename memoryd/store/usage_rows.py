@@ -55,6 +55,9 @@ class UsageRows:
         """Mark the rows of memories that no line states, delete those that were so for long, and return these."""
         before = at - keep_seconds
         none: frozenset[MemoryId] = frozenset()
+        if not await self._ledger.read(lambda _db: True, False):
+            # a ledger is made when there is something to keep
+            return none
         return await self._ledger.write(lambda db: _note(db, self._workspace, standing, at, before), none)
 
     async def drop(self, memories: Collection[MemoryId]) -> int:

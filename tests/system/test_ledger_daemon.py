@@ -94,6 +94,7 @@ def test_ledger_that_cannot_be_used_is_told_and_costs_no_note(launch: Launch) ->
     first = launch()
     path = Path(ledger(first)["path"])
     first.stop()
+    path.unlink(missing_ok=True)
     with sqlite3.connect(path) as stranger:
         stranger.execute("CREATE TABLE theirs (a)")
     stranger.close()

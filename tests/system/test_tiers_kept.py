@@ -45,6 +45,10 @@ def counted(daemon: RunningDaemon) -> int:
         return 0
     (path,) = paths
     with apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY) as db:
+        # the daemon may be making it at this moment
+        db.set_busy_timeout(10_000)
+        if not db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'usage'").fetchall():
+            return 0
         found = db.execute("SELECT coalesce(max(access_count), 0) FROM usage").fetchall()
     return int(str(found[0][0]))
 

@@ -1,0 +1,51 @@
+"""What a text model made of a message is kept only if the message says it, and does not say the contrary."""
+
+import pytest
+
+from memoryd.domain.memories.capture.grounding import (
+    FIRST_PERSON,
+    INVENTED,
+    INVERTED,
+    OTHER_LANGUAGE,
+    why_ungrounded,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("The user likes coriander.", "I do not like coriander."),
+        ("The user does not like coriander.", "I like coriander."),
+        ("用户喜欢香菜。", "我不喜欢香菜。"),
+        ("The user is allergic to penicillin.", "I am not allergic to penicillin, my son is."),
+    ],
+)
+def test_the_contrary_of_a_message_is_not_kept(text: str, message: str) -> None:
+    assert why_ungrounded(text, message) == INVERTED
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("The user doesn't like coriander.", "I do not like coriander."),
+        ("The user prefers fish.", "I don't eat meat, I prefer fish."),
+        ("The user does not eat meat.", "I don't eat meat, I prefer fish."),
+        ("用户不喜欢香菜。", "我不喜欢香菜，但喜欢葱。"),
+        ("用户喜欢葱。", "我不喜欢香菜，但喜欢葱。"),
+    ],
+)
+def test_what_a_clause_says_is_kept(text: str, message: str) -> None:
+    assert why_ungrounded(text, message) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "why"),
+    [
+        ("用户喜欢狗。", "I like dogs.", OTHER_LANGUAGE),
+        ("I like dogs.", "I like dogs.", FIRST_PERSON),
+        ("The user likes cats.", "I like dogs.", INVENTED),
+        ("The user has 3 dogs.", "I have 2 dogs.", INVENTED),
+    ],
+)
+def test_what_a_message_does_not_say_is_not_kept(text: str, message: str, why: str) -> None:
+    assert why_ungrounded(text, message) == why
