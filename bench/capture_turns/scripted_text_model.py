@@ -15,8 +15,16 @@ from bench.capture_turns.scoring import LabelledTurn
 from tests.contract.chat_server import ChatServer
 from tests.contract.embedding_server import Asked, Reply
 
-Amiss = Literal["unsure", "translated", "invented", "first person", "too many", "broken", "failing"]
-AMISS: Final[tuple[Amiss, ...]] = ("unsure", "translated", "invented", "first person", "too many", "broken")
+Amiss = Literal["unsure", "translated", "invented", "inverted", "first person", "too many", "broken", "failing"]
+AMISS: Final[tuple[Amiss, ...]] = (
+    "unsure",
+    "translated",
+    "invented",
+    "inverted",
+    "first person",
+    "too many",
+    "broken",
+)
 FAILING_EVERY: Final = 30
 """Questions; an endpoint that fails five times in a minute is not asked for a while."""
 KINDS: Final = ("entity", "preference", "fact", "project_state", "relationship", "procedure")
@@ -24,16 +32,19 @@ KINDS: Final = ("entity", "preference", "fact", "project_state", "relationship",
 INVENTED: Final = ("The user keeps seven llamas in Peru.", "用户养了七只骆驼。")
 MOST: Final = 6
 _HAN: Final = re.compile(r"[\u4e00-\u9fff]")
+_CLAUSE: Final = re.compile(r"[,;:!?，；：。！？]\s*|\.(?:\s|$)")
+_NEGATES: Final = re.compile(r"\b(?:not|never|no longer)\b|n['’]t\b|[不没]")
 
 Item = dict[str, object]
 
 
 @dataclass
 class ScriptedTextModel:
-    """Answers about the turn that `hears` was told of; `said` counts what it did amiss."""
+    """Answers about the turn that `hears` was told of; `said` counts what it did amiss, `wrong` has its texts."""
 
     server: ChatServer = field(default_factory=ChatServer)
     said: dict[Amiss, int] = field(default_factory=lambda: dict.fromkeys((*AMISS, "failing"), 0))
+    wrong: set[object] = field(default_factory=set)
     _turn: LabelledTurn | None = None
     _amiss: Iterator[Amiss] = field(default_factory=lambda: cycle(AMISS))
     _is_again: bool = False
@@ -59,7 +70,9 @@ class ScriptedTextModel:
             return Reply(500, {"error": {"message": "try again"}})
         if amiss == "broken":
             return self.server.said('{"items": [{"kind": "fact", "text": ')
-        return self._reply([*right, *wrong_items(self._turn["user"], amiss, MOST + 1 - len(right))])
+        wrong = wrong_items(self._turn, amiss, MOST + 1 - len(right))
+        self.wrong.update(item["text"] for item in wrong)
+        return self._reply([*right, *wrong])
 
     def _reply(self, items: Sequence[Item]) -> Reply:
         return self.server.said(json.dumps({"items": list(items)}, ensure_ascii=False))
@@ -67,17 +80,17 @@ class ScriptedTextModel:
 
 def items_of(turn: LabelledTurn) -> list[Item]:
     """Return what a perfect model would say of a turn."""
-    is_chinese = bool(_HAN.search(turn["user"]))
     found = []
     for label in turn["keep"]:
         kind = next((kind for kind in KINDS if kind in label["kinds"]), "preference")
-        text = f"用户说{'、'.join(label['says'])}。" if is_chinese else f"The user said: {', '.join(label['says'])}."
+        text = _told(label["says"], turn["user"], is_inverted=False)
         found.append({"kind": kind, "text": text, "confidence": 0.9})
     return found
 
 
-def wrong_items(message: str, amiss: Amiss, room: int) -> list[Item]:
-    """Return what is not to be kept of a message, amiss in one way; of what is too many, `room` items."""
+def wrong_items(turn: LabelledTurn, amiss: Amiss, room: int) -> list[Item]:
+    """Return what is not to be kept of a turn, amiss in one way; of what is too many, `room` items."""
+    message = turn["user"]
     is_chinese = bool(_HAN.search(message))
     own, other = (INVENTED[1], INVENTED[0]) if is_chinese else INVENTED
     start = message[:100]
@@ -86,6 +99,8 @@ def wrong_items(message: str, amiss: Amiss, room: int) -> list[Item]:
             told = [(f"用户说{start}" if is_chinese else "The user said it.", 0.3)]
         case "translated":
             told = [(other, 0.9)]
+        case "inverted" if turn["keep"]:
+            told = [(_told(turn["keep"][0]["says"], message, is_inverted=True), 0.9)]
         case "first person":
             told = [(f"我说{start}" if is_chinese else f"I said {start}", 0.9)]
         case "too many":
@@ -93,3 +108,13 @@ def wrong_items(message: str, amiss: Amiss, room: int) -> list[Item]:
         case _:
             told = [(own, 0.9)]
     return [{"kind": "fact", "text": text, "confidence": confidence} for text, confidence in told]
+
+
+def _told(says: Sequence[str], message: str, *, is_inverted: bool) -> str:
+    """Return words of a message in the third person: denied where their clause denies, or the other way round."""
+    clauses = [one for one in _CLAUSE.split(message) if all(said in one for said in says)]
+    is_denied = bool(_NEGATES.search(min(clauses, key=len, default=message))) != is_inverted
+    adds = is_denied != any(_NEGATES.search(said) for said in says)
+    if _HAN.search(message):
+        return f"用户{'不' if adds else ''}说{'、'.join(says)}。"
+    return f"The user said{' not' if adds else ''}: {', '.join(says)}."
