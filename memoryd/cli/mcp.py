@@ -8,10 +8,8 @@ import click
 from memoryd.cli.invocation import HELP, Invocation, shared
 from memoryd.cli.terminal import is_terminal, note
 from memoryd.errors import MemorydError
+from memoryd.mcp.token_bound import TOKENS, TOKENS_MAX, TOKENS_MIN
 from memoryd.wire import Exit
-
-TOKENS = (300, 100_000)
-"""What an answer may have at least and at most."""
 
 
 @click.command("mcp", context_settings=HELP)
@@ -23,7 +21,10 @@ TOKENS = (300, 100_000)
     help="Offer tools that add (--write), or also those that replace and delete (--write=all); else they only read.",
 )
 @click.option(
-    "--max-tokens", type=click.IntRange(*TOKENS), default=1_200, help="Tokens of an answer at most (else 1,200)."
+    "--max-tokens",
+    type=click.IntRange(TOKENS_MIN, TOKENS_MAX),
+    default=TOKENS,
+    help=f"Tokens of an answer at most (else {TOKENS:,}).",
 )
 @click.option("--session-key", metavar="KEY", help="The session that asks, such as agent:main:main.")
 @shared

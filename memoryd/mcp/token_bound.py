@@ -10,6 +10,7 @@ TOKENS: Final = 1_200
 """Of an answer, estimated, if nobody says."""
 TOKENS_MIN: Final = 300
 TOKENS_MAX: Final = 100_000
+"""What a client may ask for."""
 _SHORTEST: Final = 24
 """Tokens of text below which a piece is left out instead of shortened."""
 _JOINTS: Final = 12

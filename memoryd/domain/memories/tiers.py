@@ -174,11 +174,6 @@ def first_tier(line: RetainedLine) -> Tier:
     return Tier.CORE if line.kind is Kind.LESSON else Tier.WORKING
 
 
-def next_tier(tier: Tier, facts: TierFacts, settings: TierSettings) -> Tier:
-    """Return the tier of a memory that was in one, as it stands now."""
-    return transition(tier, facts, settings)[0]
-
-
 def transition(tier: Tier, facts: TierFacts, settings: TierSettings) -> tuple[Tier, TierReason]:
     """Return the tier of a memory that was in one, and why. Neither age nor disuse takes it out of core."""
     if (reason := _core_reason(facts, settings.promotion)) is not None:
