@@ -3,6 +3,7 @@
 By https://modelcontextprotocol.io/specification/2025-11-25/basic/transports, nothing else is on standard output.
 """
 
+import json
 import os
 import threading
 from collections.abc import AsyncIterator
@@ -44,11 +45,15 @@ def message_of(line: bytes) -> JSONRPCMessage | ErrorData | None:
     if len(line) > MESSAGE_BYTES_MAX:
         return ErrorData(code=PARSE_ERROR, message=f"a message has more than {MESSAGE_BYTES_MAX:,} bytes")
     try:
-        return jsonrpc_message_adapter.validate_json(line, by_name=False)
+        message = jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValidationError as exc:
         if exc.errors(include_input=False, include_url=False)[0]["type"] == "json_invalid":
             return ErrorData(code=PARSE_ERROR, message="not JSON")
         return ErrorData(code=INVALID_REQUEST, message="not a message of JSON-RPC")
+    if isinstance(message, JSONRPCNotification) and "id" in json.loads(line):
+        # somebody waits for an answer, and would for ever if this passed for a notification
+        return ErrorData(code=INVALID_REQUEST, message="the id of a request is a string or a whole number")
+    return message
 
 
 class _Lines:

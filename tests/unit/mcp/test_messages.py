@@ -1,7 +1,7 @@
 """Lines of standard input become messages, or errors that say what is wrong."""
 
 import pytest
-from mcp_types import ErrorData, JSONRPCRequest
+from mcp_types import ErrorData, JSONRPCNotification, JSONRPCRequest
 
 from memoryd.errors import InvalidRequest
 from memoryd.mcp.stdio_wire import MESSAGE_BYTES_MAX, message_of
@@ -14,6 +14,11 @@ def test_request_is_read() -> None:
     assert (message.id, message.method) == (1, "ping")
 
 
+def test_notification_is_read() -> None:
+    message = message_of(b'{"jsonrpc": "2.0", "method": "notifications/x", "params": {"id": {"a": 1}}}')
+    assert isinstance(message, JSONRPCNotification)
+
+
 @pytest.mark.parametrize(
     ("line", "code"),
     [
@@ -21,6 +26,9 @@ def test_request_is_read() -> None:
         (b"[" * 10_000, -32700),
         (b"1", -32600),
         (b"{}", -32600),
+        (b'{"jsonrpc": "2.0", "id": {"a": 1}, "method": "tools/list"}', -32600),
+        (b'{"jsonrpc": "2.0", "id": null, "method": "tools/list"}', -32600),
+        (b'{"jsonrpc": "2.0", "id": true, "method": "tools/list"}', -32600),
         (b"x" * (MESSAGE_BYTES_MAX + 1), -32700),
     ],
 )
