@@ -135,8 +135,13 @@ class AgentQa:
     async def start(self, key: str) -> RecalledStart:
         """Return the last turns of the newest session with a key; nothing where there are none to be had."""
         try:
-            found = await enabled(self._shared).read(
-                lambda store: self._sequence(store, SequenceOptions(key=key)), seconds=START_SECONDS
+            shared = enabled(self._shared)
+            found, current = await shared.read(
+                lambda store: (
+                    self._sequence(store, SequenceOptions(key=key)),
+                    store.turns.current_session(key, self._id, shared.now()) if key else None,
+                ),
+                seconds=START_SECONDS,
             )
         except MemorydError:
             # a session begins whatever state these files are in; status tells of that
@@ -144,7 +149,8 @@ class AgentQa:
         session = found.choice.session
         if session is None or not found.turns:
             return RecalledStart()
-        return RecalledStart(recalled(session, found.turns, budget=BUDGET), session, found.turns)
+        text = recalled(session, found.turns, budget=BUDGET, is_current=session == current)
+        return RecalledStart(text, session, found.turns)
 
     async def mark(
         self, name: str, seq: int, *, keep: bool, answer: str | None = None, key: str = "", is_owners: bool = True

@@ -7,6 +7,7 @@ from datetime import date, datetime, timedelta
 from typing import Final
 
 from memoryd.agents.bundling import AgentBundles
+from memoryd.agents.group_telling import told_to_groups
 from memoryd.config.limits import LimitsSection
 from memoryd.config.resolved import Agent
 from memoryd.domain.access import Admitted
@@ -51,6 +52,8 @@ class RecallOptions:
     is_explained: bool = False
     touches: bool = True
     """Whether what is told counts as used."""
+    is_told_to_all: bool = False
+    """Whether all who listen read what is recalled; what is put into a prompt always counts as such."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +97,7 @@ class AgentRecall:
     ) -> RecallOutcome:
         """Return what answers, and a bundle of it where one is wanted; raises InvalidRequest."""
         query = await self._query(text, options, admitted)
-        recalled = await self.recaller.recall(query)
+        recalled = await self._recalled(query, admitted, is_prompt=wanted is not None or options.is_told_to_all)
         has_citations = self.agent.memory.citation_mode.cites(is_direct=admitted.is_direct)
         outcome = RecallOutcome(
             recalled=recalled,
@@ -120,6 +123,14 @@ class AgentRecall:
         if options.touches:
             self.touch(outcome, at=query.now.timestamp())
         return outcome
+
+    async def _recalled(self, query: RecallQuery, admitted: Admitted, *, is_prompt: bool) -> Recalled:
+        """Return what is recalled; for a group without what the core keeps from it."""
+        if not is_prompt or admitted.is_direct or self.agent.memory.core.in_groups:
+            return await self.recaller.recall(query)
+        # twice as many, for some may not be told
+        recalled = await self.recaller.recall(replace(query, limit=2 * query.limit))
+        return await told_to_groups(recalled, self.book, query.limit)
 
     async def beginning(self, admitted: Admitted) -> Bundle:
         """Return the bundle of a session that begins: its stable block, for nothing is asked yet."""

@@ -81,7 +81,8 @@ class TurnCommands:
     async def _recall(self, text: str, admitted: Admitted) -> tuple[CommandOutcome, Sequence[str]]:
         if not text:
             return CommandOutcome(CommandName.RECALL, NOTHING_TO_RECALL), ()
-        found = (await self.retained.recall.recall(text, RecallOptions(k=self.most), admitted)).recalled
+        options = RecallOptions(k=self.most, is_told_to_all=True)
+        found = (await self.retained.recall.recall(text, options, admitted)).recalled
         memories = tuple(item.memory.id for item in found.items if isinstance(item, RecalledMemory))
         told = "\n".join(_told(found)) or NOTHING_FOUND
         return CommandOutcome(CommandName.RECALL, told, memories), list(texts_of(found))

@@ -15,7 +15,7 @@ from memoryd.domain.sessions.harmless_text import harmless_text
 from memoryd.domain.sessions.making_turns import RawTurn
 from memoryd.domain.sessions.messages_kept import is_answered, repeated_turn
 from memoryd.domain.sessions.recalled import recalled
-from memoryd.domain.sessions.sequences import BUDGET
+from memoryd.domain.sessions.sequences import BUDGET, Chosen
 from memoryd.domain.sessions.turns import SessionId, Turn
 from memoryd.errors import MemorydError
 from memoryd.sessions.answering import AnsweredTurn
@@ -72,18 +72,23 @@ class TurnLog:
             return _failed(exc)
         return LoggedMessage(part=TurnPart(PartState.OFF, NO_QUESTION))
 
-    async def context(self, key: str, message: str | None) -> TurnContext:
-        """Return the turns to put before the agent for a message, without one the last of the session."""
+    async def context(self, key: str, message: str, *, is_shared: bool) -> TurnContext:
+        """Return the turns to put before the agent for a message.
+
+        `is_shared`: the chat may be told what was said in others; else they are the last ones under its own key.
+        """
         if self.shared is None:
             return TurnContext(part=TurnPart(PartState.OFF, QA_OFF))
         if not key:
             return TurnContext(part=TurnPart(PartState.OFF, NO_SESSION))
-        asked = None if message is None else message[:QUESTION_CHARS_MAX]
+        asked = SequenceOptions(message=message[:QUESTION_CHARS_MAX], key=key)
         try:
-            found = await self.qa.context(SequenceOptions(message=asked, key=key))
+            found = await self.qa.context(asked)
+            if found.choice.why is Chosen.OTHER_MATCHES and not is_shared:
+                found = await self.qa.context(replace(asked, message=None))
         except MemorydError as exc:
             return TurnContext(part=TurnPart(PartState.FAILED, str(exc)))
-        return _context(found.choice.session, found.turns)
+        return _context(found.choice.session, found.turns, is_current=found.choice.why is not Chosen.OTHER_MATCHES)
 
     async def is_withheld(self, key: str) -> bool:
         """Tell whether nothing of a session is to be kept; while nobody knows, nothing is."""
@@ -130,18 +135,23 @@ class TurnLog:
         return LoggedMessage(done.session, done.turn.seq, is_repeated=done.is_repeated, part=TurnPart(PartState.OK))
 
 
-def without(context: TurnContext, logged: LoggedMessage) -> TurnContext:
-    """Return a context without the message itself, which is there where it was sent once more."""
-    if logged.seq is None or context.session != logged.session:
+def beside(context: TurnContext, logged: LoggedMessage) -> TurnContext:
+    """Return a context as it is told beside its message, now that the session of that is known.
+
+    The message itself is left out, which is there where it was sent once more.
+    """
+    if logged.seq is None or context.part.state is not PartState.OK:
         return context
-    turns = [turn for turn in context.turns if turn.seq != logged.seq]
-    return context if len(turns) == len(context.turns) else replace(_context(context.session, turns), part=context.part)
+    if context.session != logged.session:
+        return _context(context.session, context.turns, is_current=False)
+    return _context(context.session, [turn for turn in context.turns if turn.seq != logged.seq], is_current=True)
 
 
-def _context(session: SessionId | None, turns: Sequence[Turn]) -> TurnContext:
+def _context(session: SessionId | None, turns: Sequence[Turn], *, is_current: bool) -> TurnContext:
     if session is None or not turns:
         return TurnContext(part=TurnPart(PartState.OK))
-    return TurnContext(recalled(session, turns, budget=BUDGET), session, tuple(turns), TurnPart(PartState.OK))
+    text = recalled(session, turns, budget=BUDGET, is_current=is_current)
+    return TurnContext(text, session, tuple(turns), TurnPart(PartState.OK))
 
 
 def _asked(added: AddedTurn | None) -> LoggedMessage:

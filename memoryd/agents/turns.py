@@ -15,7 +15,7 @@ from memoryd.agents.retained import Retained
 from memoryd.agents.session_memories import SessionMemories
 from memoryd.agents.turn_capture import TurnCapture
 from memoryd.agents.turn_commands import TurnCommands
-from memoryd.agents.turn_log import TurnLog, without
+from memoryd.agents.turn_log import TurnLog, beside
 from memoryd.agents.turn_values import (
     CaptureState,
     LoggedMessage,
@@ -92,7 +92,7 @@ class AgentTurns:
         self, message: NewMessage, admitted: Admitted, key: str, at: datetime, own_channel: str
     ) -> TurnOutcome:
         (logged, context), (recalled, part) = await asyncio.gather(
-            self._kept(message, key, at), self._recalled(message, admitted, own_channel)
+            self._kept(message, admitted, key, at), self._recalled(message, admitted, own_channel)
         )
         captured = _NOT_CAPTURED
         # by its key or by its name: the log knows of both
@@ -141,11 +141,15 @@ class AgentTurns:
         part = TurnPart(PartState.OFF, NOTHING_ENDS) if ended is None else TurnPart(PartState.OK)
         return replace(outcome, parts={**outcome.parts, "end": part})
 
-    async def _kept(self, message: NewMessage, key: str, at: datetime) -> tuple[LoggedMessage, TurnContext]:
+    async def _kept(
+        self, message: NewMessage, admitted: Admitted, key: str, at: datetime
+    ) -> tuple[LoggedMessage, TurnContext]:
+        # what was said to one person is not told to others unasked
+        is_shared = admitted.is_direct or self.agent.memory.core.in_groups
         # first what was said before: the message itself is no context of its own
-        context = await self.log.context(key, message.text)
+        context = await self.log.context(key, message.text, is_shared=is_shared)
         logged = await self.log.asked(key, message.text, at, is_timed=message.at is not None)
-        return logged, without(context, logged)
+        return logged, beside(context, logged)
 
     async def _recalled(
         self, message: NewMessage, admitted: Admitted, own_channel: str

@@ -17,5 +17,5 @@ class CoreSection(Section):
     in_groups: bool = Field(
         default=False,
         description="`true`: bundles hold the core file and pinned memories in groups and channels too, and not "
-        "`SOUL.md` alone.",
+        "`SOUL.md` alone, and what is recalled there unasked may be pinned, or said in other chats.",
     )

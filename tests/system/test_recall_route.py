@@ -318,6 +318,20 @@ def test_core_memory_is_told_to_groups_where_it_is_allowed(tmp_path: Path, in_gr
         running.client().sync()
         asked: dict[str, Any] = {"format": "bundle", "session_key": "agent:main:telegram:group:7"}
         told = running.client().recall("copper wire", **asked)["bundle"]
+        # nor does it come behind the core block, from a pin or from the core file
+        behind = [running.client().recall(text, **asked)["bundle"] for text in ("who is allergic", "gateway alder")]
+        client, group = running.client(), "agent:main:telegram:group:9"
+        spoken = str(client.turn("/recall allergic walnuts", session_key=group)["command"])
+        private = client.turn("Which varnish does the old harpsichord need?", session_key="agent:main:chat:direct:me")
+        taken_up = client.turn("The varnish of the old harpsichord, which one?", session_key=group)
+        again = client.turn("And the varnish of the harpsichord bench?", session_key=group)
+    leaks = ["walnuts" in str(behind), "on alder" in str(behind), "walnuts" in spoken]
+    assert leaks == [in_groups, in_groups, in_groups]
+    # what was said to one is told to others where that is allowed alone, and not as if it had been said to them
+    assert (str(private["session"]) in taken_up["context"]) is in_groups
+    assert ("Said in another conversation" in taken_up["context"]) is in_groups
+    assert "Said earlier in this conversation" not in taken_up["context"]
+    assert "Said earlier in this conversation" in again["context"]
     assert "Calm and short." in told
     assert [text in told for text in ("The gateway runs on alder.", "allergic to walnuts")] == [in_groups, in_groups]
 

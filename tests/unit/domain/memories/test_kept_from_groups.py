@@ -1,0 +1,50 @@
+"""What a core block keeps from groups is known wherever else it stands."""
+
+from datetime import date
+
+import pytest
+
+from memoryd.domain.memories.book import Memory, MemorySource
+from memoryd.domain.memories.kept_from_groups import kept_from_groups
+from memoryd.domain.memories.retained import RetainedLine, parse_line
+
+DAY = date(2026, 11, 22)
+
+
+def memory(text: str) -> Memory:
+    line = parse_line(text)
+    assert isinstance(line, RetainedLine)
+    return Memory(line.id, (MemorySource("memory/2026-11-22.md", 3, 3, line, DAY, None, 1),))
+
+
+PIN = memory("entity(pin): My phone number is +43 660 1234567.")
+NAME = memory("entity(pin): My name is Ann Berg.")
+PLAIN = memory("fact: The mill has a red roof.")
+KEPT = kept_from_groups([PIN, NAME, PLAIN])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "my phone number is +43 660 1234567",
+        "Session x: Asked: My name  is Ann Berg.",
+        "call 0660/1234567 or 0660 1234567",
+        "Her number: 0043 (660) 123-4567",
+    ],
+)
+def test_words_and_numbers_of_pins_are_kept_back(text: str) -> None:
+    assert KEPT.keeps(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["The mill has a red roof.", "The number is 0660 7654321.", "My name", "on 2026-11-22"]
+)
+def test_all_else_is_told(text: str) -> None:
+    assert not KEPT.keeps(text)
+    assert not KEPT.keeps(text, path="memory/2026-11-22.md", memory=PLAIN.id)
+
+
+def test_a_pin_and_the_core_file_are_kept_back_whatever_they_say() -> None:
+    assert KEPT.keeps("anything", memory=PIN.id)
+    assert KEPT.keeps("anything", path="MEMORY.md")
+    assert not kept_from_groups([PLAIN]).keeps(PIN.line.text)
