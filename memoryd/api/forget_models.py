@@ -48,7 +48,7 @@ class ForgetReply(Reply):
     changes: list[int]
     """Changes that `undo` takes back within 24 hours; empty unless `undoable`."""
     purged_changes: int
-    """Earlier changes whose text went from the ledger, so that they cannot be undone."""
+    """Earlier changes that told it, and cannot be undone any more; of others only its lines went from the ledger."""
     purged_proposals: int
     """Proposals that went, for their text had it."""
     purged_answers: int

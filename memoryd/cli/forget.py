@@ -64,7 +64,7 @@ def _print_receipt(receipt: ForgetReply) -> None:
     for turn in receipt["turns"]:
         click.echo(f"  words in {harmless_line(turn)}")
     for number, noun in (
-        (receipt["purgedChanges"], "earlier change that had the text"),
+        (receipt["purgedChanges"], "earlier change that cannot be undone any more"),
         (receipt["purgedProposals"], "proposal that had the text"),
         (receipt["purgedAnswers"], "held answer that had the text"),
     ):

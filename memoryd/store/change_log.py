@@ -4,7 +4,7 @@ A row is written before the file, as intended, so that what a kill left is known
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from enum import StrEnum
 from typing import Final
@@ -12,6 +12,7 @@ from typing import Final
 import apsw
 
 from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.forgotten_hunks import Forgotten, without_forgotten
 from memoryd.domain.memories.hunks import Hunk
 from memoryd.store.ledger import Ledger
 
@@ -99,7 +100,7 @@ UPDATE changes SET hunks = NULL WHERE hunks IS NOT NULL AND id IN (
     ) WHERE total > ?2)
 """
 _WITH_LINES = "SELECT id, hunks, why FROM changes WHERE workspace = ? AND (hunks IS NOT NULL OR why <> '')"
-_EMPTY = "UPDATE changes SET hunks = NULL, why = '' WHERE id = ?"
+_LEAVE = "UPDATE changes SET hunks = ?, why = ? WHERE id = ?"
 
 
 class ChangeLog:
@@ -135,12 +136,12 @@ class ChangeLog:
         given = (wanted.since, wanted.writer, wanted.agent, wanted.agents_only, wanted.path, wanted.run, wanted.limit)
         return await self._found(_SOME, *given)
 
-    async def purge(self, holds: Callable[[str], bool]) -> int:
-        """Take the lines, and the sentence why, out of the changes whose text holds what is forgotten; return how many.
+    async def purge(self, gone: Forgotten) -> int:
+        """Take what is forgotten out of the lines that changes keep, and out of the sentence why.
 
-        No byte of them is left. The changes stay listed and cannot be undone.
+        No byte of it is left. All changes stay listed; returns how many have nothing left that could be undone.
         """
-        return await self._ledger.erase(lambda db: _purge(db, self._workspace, holds), 0)
+        return await self._ledger.erase(lambda db: _purge(db, self._workspace, gone), 0)
 
     async def _found(self, statement: str, *given: SqlValue) -> list[ChangeRow]:
         none: list[ChangeRow] = []
@@ -166,20 +167,15 @@ def _settle(db: apsw.Connection, workspace: str, number: int, state: ChangeState
             _run(db, _STATE, (ChangeState.DONE, undone[0].undoes, ChangeState.DONE))
 
 
-def _purge(db: apsw.Connection, workspace: str, holds: Callable[[str], bool]) -> int:
-    found = [
-        number
-        for number, hunks, why in db.execute(_WITH_LINES, (workspace,))
-        if holds(why) or any(holds(text) for hunk in _hunks(hunks) or () for text in _texts(hunk))
-    ]
-    for number in found:
-        _run(db, _EMPTY, (number,))
-    return len(found)
-
-
-def _texts(hunk: Hunk) -> list[str]:
-    """Return the texts of a change as they stood in the file, so that a memory of several lines is found."""
-    return ["\n".join((*hunk.above, *lines, *hunk.below)) for lines in (hunk.removed, hunk.added)]
+def _purge(db: apsw.Connection, workspace: str, gone: Forgotten) -> int:
+    emptied = 0
+    for number, text, told in db.execute(_WITH_LINES, (workspace,)).fetchall():
+        hunks, why = _hunks(text), str(told)
+        left = None if hunks is None else without_forgotten(hunks, gone)
+        if left != hunks or gone.is_in(why):
+            _run(db, _LEAVE, (_text_of(left), "" if gone.is_in(why) else why, number))
+            emptied += hunks is not None and left is None
+    return emptied
 
 
 def _run(db: apsw.Connection, statement: str, given: tuple[SqlValue, ...]) -> None:
@@ -209,11 +205,15 @@ def _row(values: Sequence[SqlValue]) -> ChangeRow:
 
 
 def _values(workspace: str, row: ChangeRow) -> tuple[SqlValue, ...]:
-    text = None if row.hunks is None else json.dumps([astuple(hunk) for hunk in row.hunks], ensure_ascii=False)
+    text = _text_of(row.hunks)
     if text is not None and len(text) > KEPT_CHARS:
         text = None
     head = (workspace, row.run, row.agent, row.writer, row.why, row.path, row.at, row.state)
     return (*head, row.hash_before, row.hash_after, text, row.undoes)
+
+
+def _text_of(hunks: tuple[Hunk, ...] | None) -> str | None:
+    return None if hunks is None else json.dumps([astuple(hunk) for hunk in hunks], ensure_ascii=False)
 
 
 def _hunks(text: SqlValue) -> tuple[Hunk, ...] | None:

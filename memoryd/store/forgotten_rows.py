@@ -1,11 +1,12 @@
 """What the ledger has of a memory that is forgotten: deleted everywhere in one transaction, so that no byte is left."""
 
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from typing import Final
 
 import apsw
 
+from memoryd.domain.memories.forgotten_hunks import Forgotten
 from memoryd.domain.memories.identity import MemoryId
 from memoryd.store.change_log import ChangeLog
 from memoryd.store.ledger import Ledger
@@ -25,7 +26,7 @@ SELECT id FROM changes WHERE workspace = ? AND writer = 'forget' AND hunks IS NO
 
 @dataclass(frozen=True, slots=True)
 class PurgedRows:
-    """How many rows went, or lost their text."""
+    """How many rows went, or lost their text; `changes` are those that cannot be undone any more."""
 
     changes: int = 0
     proposals: int = 0
@@ -41,10 +42,13 @@ class ForgottenRows:
         self._workspace = workspace
         self._changes = ChangeLog(ledger, workspace)
 
-    async def purge(self, memories: Set[MemoryId], holds: Callable[[str], bool]) -> PurgedRows:
-        """Delete what names these memories, or has text that `holds`; no byte of it is left in file, log or copies."""
-        changes = await self._changes.purge(holds)
-        rows = await self._ledger.erase(lambda db: self._purge(db, memories, holds), PurgedRows())
+    async def purge(self, memories: Set[MemoryId], gone: Forgotten) -> PurgedRows:
+        """Delete what names these memories, or tells what is forgotten; no byte of it is left in file, log or copies.
+
+        Changes keep their other lines.
+        """
+        changes = await self._changes.purge(gone)
+        rows = await self._ledger.erase(lambda db: self._purge(db, memories, gone), PurgedRows())
         return PurgedRows(changes, rows.proposals, rows.held_answers, rows.steps)
 
     async def named(self) -> frozenset[MemoryId]:
@@ -63,7 +67,7 @@ class ForgottenRows:
         )
         return len(expired)
 
-    def _purge(self, db: apsw.Connection, memories: Set[MemoryId], holds: Callable[[str], bool]) -> PurgedRows:
+    def _purge(self, db: apsw.Connection, memories: Set[MemoryId], gone: Forgotten) -> PurgedRows:
         # what is left of an opinion's steps must still come out of each other
         steps = forget_steps(db, self._workspace, sorted(memories))
         steps += sum(self._drop(db, table, column, memories) for table, column in _OF_MEMORIES)
@@ -72,10 +76,10 @@ class ForgottenRows:
             for number, *texts in db.execute(
                 "SELECT id, why, diff FROM proposals WHERE workspace = ?", (self._workspace,)
             )
-            if any(map(holds, texts))
+            if any(map(gone.is_in, texts))
         ]
         db.executemany("DELETE FROM proposals WHERE id = ?", [(one,) for one in proposals])
-        answers = [number for number, text in db.execute("SELECT id, answer FROM held_answers") if holds(text)]
+        answers = [number for number, text in db.execute("SELECT id, answer FROM held_answers") if gone.is_in(text)]
         db.executemany("DELETE FROM held_answers WHERE id = ?", [(one,) for one in answers])
         return PurgedRows(proposals=len(proposals), held_answers=len(answers), steps=steps)
 

@@ -11,6 +11,7 @@ import pytest
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Book
+from memoryd.domain.memories.forgotten_hunks import Forgotten
 from memoryd.domain.memories.hunks import hunks_between
 from memoryd.domain.memories.written_by import WrittenBy
 from memoryd.errors import Denied, InvalidRequest, NotFound, StoreUnavailable
@@ -259,16 +260,21 @@ async def test_what_a_kill_left_is_told_by_the_hashes(
     assert await again.changes.unsettled() == []
 
 
-async def test_forgotten_text_leaves_no_byte_in_the_ledger(journal: Journal, tmp_path: Path) -> None:
+async def test_forgotten_text_leaves_no_byte_in_the_ledger(journal: Journal, workspace: Path, tmp_path: Path) -> None:
     await added(journal, "- the canary sings")
-    await added(journal, "- another")
-    assert await journal.changes.purge(lambda text: "canary" in text) == 2
+    other = await added(journal, "- another")
+    await added(journal, "- a third")
+    assert await journal.changes.purge(Forgotten(lambda text: "canary" in text)) == 1
     state = tmp_path / "state"
     assert not [one for one in state.iterdir() if b"canary" in one.read_bytes()]
     rows = await journal.changes.some(ChangeFilter())
-    assert [row.hunks for row in rows] == [None, None]
+    assert [row.hunks is None for row in rows] == [False, False, True]
     with pytest.raises(InvalidRequest, match="not kept"):
-        await Undoing(journal).undo(rows[0].id)
+        await Undoing(journal).undo(rows[-1].id)
+
+    (workspace / PATH).write_text("- another\n- a third\n")
+    await Undoing(journal).undo(other.id)
+    assert (workspace / PATH).read_text() == "- a third\n"
 
 
 async def test_old_changes_go(workspace: Path, ledger: Ledger, executor: ThreadPoolExecutor) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.forgotten_hunks import Forgotten
 from memoryd.domain.memories.hunks import hunks_between
 from memoryd.domain.memories.identity import MemoryId
 from memoryd.store.change_log import ChangeFilter, ChangeLog, ChangeRow, ChangeState
@@ -52,7 +53,7 @@ async def test_no_byte_of_the_text_is_left(ledger: Ledger, tmp_path: Path) -> No
     await ledger.hold("main", "s1", 1, f"I know: {CANARY}")
     assert holding(tmp_path)
 
-    purged = await ForgottenRows(ledger, WORKSPACE).purge(frozenset(), lambda text: CANARY in text)
+    purged = await ForgottenRows(ledger, WORKSPACE).purge(frozenset(), Forgotten(lambda text: CANARY in text))
 
     assert (purged.changes, purged.held_answers) == (1, 1)
     assert holding(tmp_path) == []
@@ -63,7 +64,7 @@ async def test_other_rows_stay(ledger: Ledger) -> None:
     await note_change(ledger, "retain", 1.0)
     await ledger.hold("main", "s1", 1, "another answer")
 
-    purged = await ForgottenRows(ledger, WORKSPACE).purge({MemoryId("id-1")}, lambda _text: False)
+    purged = await ForgottenRows(ledger, WORKSPACE).purge({MemoryId("id-1")}, Forgotten(lambda _text: False))
 
     assert purged.changes == purged.held_answers == purged.steps == 0
     assert await ledger.held("main", "s1", 1) == "another answer"

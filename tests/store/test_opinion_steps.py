@@ -8,6 +8,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from memoryd.domain.memories.forgotten_hunks import Forgotten
 from memoryd.domain.memories.identity import MemoryId
 from memoryd.domain.memories.opinion_rule import Label, LabelledEvidence, Step, replayed, run_of
 from memoryd.errors import StoreError
@@ -83,7 +84,7 @@ async def test_purged_memory_leaves_steps_that_come_out_of_each_other(ledger: Le
     said = (("a", Label.CONTRADICT, 1), ("secret", Label.CONTRADICT, 2), ("c", Label.CONTRADICT, 3))
     await rows.add(steps_of(TEA, *said), 1.0)
     assert [step.after for step in await rows.all()] == [0.6, 0.5, 0.4]
-    purged = await ForgottenRows(ledger, "/ws").purge({MemoryId("secret")}, lambda text: False)
+    purged = await ForgottenRows(ledger, "/ws").purge({MemoryId("secret")}, Forgotten(lambda text: False))
     assert purged.steps == 1
     left = await rows.all()
     assert list(left) == steps_of(TEA, said[0], said[2])

@@ -7,6 +7,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from memoryd.domain.memories.forgotten_hunks import Forgotten
 from memoryd.domain.memories.identity import MemoryId
 from memoryd.domain.memories.tiers import Judged, Tier, Usage
 from memoryd.errors import Denied
@@ -72,7 +73,7 @@ async def test_forgotten_memory_takes_its_usage_with_it(ledger: Ledger) -> None:
     rows, forgotten = UsageRows(ledger, "/ws"), ForgottenRows(ledger, "/ws")
     await rows.put({TEA: USED, COFFEE: PINNED})
     assert await forgotten.named() == {TEA, COFFEE}
-    await forgotten.purge(frozenset({TEA}), lambda _text: False)
+    await forgotten.purge(frozenset({TEA}), Forgotten(lambda _text: False))
     assert await rows.all() == {COFFEE: PINNED}
 
 

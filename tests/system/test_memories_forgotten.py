@@ -118,6 +118,37 @@ def test_lines_without_a_memory_are_forgotten_by_their_citation(launch: Launch) 
     assert "A long day" not in (daemon.workspace / LOG).read_text()
 
 
+def test_other_changes_of_the_same_log_can_still_be_undone(launch: Launch) -> None:
+    daemon = launch()
+    client, word = daemon.client(), "quetzalcanary"
+    stated = [client.retain(f"W @Peter: {text}") for text in ("The hens lay", f"{word} eggs", "Bees swarm", "Figs")]
+    each = client.retain(f"- W: one of two\n- W: a {word} is the other", each=True)
+    log = daemon.workspace / each["memories"][0]["citation"].split("#")[0]
+    client.pin_memory(stated[2]["id"])
+    client.delete_memory(stated[3]["id"])
+
+    for gone in (stated[1]["id"], each["memories"][1]["id"]):
+        client.forget(gone)
+
+    eventually(lambda: not holding(daemon, word=word), seconds=20)
+    assert log.read_text() == "## Retain\n- W @Peter: The hens lay\n- W(pin) @Peter: Bees swarm\n- W: one of two\n"
+    changes = [one for one in client.changes()["changes"] if one["by"] != "forget"]
+    assert [one["undoable"] for one in changes] == [True, True, True, True, True, False, True]
+    left = []
+    for one in changes:
+        if one["undoable"]:
+            client.undo(one["id"])
+            left.append(log.read_text() if log.exists() else "")
+    assert left == [
+        "## Retain\n- W @Peter: The hens lay\n- W(pin) @Peter: Bees swarm\n- W @Peter: Figs\n- W: one of two\n",
+        "## Retain\n- W @Peter: The hens lay\n- W @Peter: Bees swarm\n- W @Peter: Figs\n- W: one of two\n",
+        "## Retain\n- W @Peter: The hens lay\n- W @Peter: Bees swarm\n- W @Peter: Figs\n",
+        "## Retain\n- W @Peter: The hens lay\n- W @Peter: Bees swarm\n",
+        "## Retain\n- W @Peter: The hens lay\n",
+        "",
+    ]
+
+
 def test_it_is_undone_within_a_day_where_that_was_asked_for(launch: Launch) -> None:
     daemon = launch()
     client = daemon.client()

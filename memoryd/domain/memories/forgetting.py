@@ -18,6 +18,8 @@ from memoryd.domain.text.lines import padded
 ENTITY_PAGES: Final = "bank/entities/"
 OF_SESSION: Final = "session:"
 """What the tag begins with that memories made of a session have."""
+_ANY_LOG: Final = RelativePath("memory/2000-01-01.md")
+_ANY_HEAD: Final = "## Retain\n"
 ByteRange = tuple[int, int]
 """Bytes of a document, end exclusive."""
 
@@ -76,6 +78,16 @@ def without_words_of(text: str, path: RelativePath, ids: Set[MemoryId], said: Co
         at = end
     left = b"".join([*pieces, data[at:size]]).decode("utf-8", "surrogatepass")
     return left if left != text else None
+
+
+def told_without(said: Collection[SaidWords], line: str) -> str:
+    """Return the end or a summary of a session with `[forgotten]` where the words stood, any other line as it is."""
+    if not any(words.stand_in(line) for words in said):
+        return line
+    placed = memory_sections(padded(f"{_ANY_HEAD}{line}\n"), _ANY_LOG).lines
+    if not any(is_of_session(one.line) for one in placed):
+        return line
+    return without_words(line, said) or line
 
 
 def is_of_session(line: RetainedLine) -> bool:

@@ -23,6 +23,7 @@ from memoryd.domain.memories.forgetting import (
     without_page,
     without_words_of,
 )
+from memoryd.domain.memories.forgotten_hunks import Forgotten
 from memoryd.domain.memories.identity import MemoryId
 from memoryd.domain.memories.tombstones import Tombstones
 from memoryd.domain.memories.written_by import WrittenBy
@@ -42,6 +43,7 @@ UNDOABLE_SECONDS: Final = 24 * 3600.0
 RETRY_SECONDS: Final = 15.0
 UNFINISHED: Final = "the forgetting of a memory is not finished: {}"
 LATER: Final = "it is finished as soon as that can be done; memoryctl status tells until then"
+NOTHING: Final = Forgotten(lambda _text: False)
 WHY: Final = "a memory was forgotten"
 """Of the change; what it was is told nowhere."""
 
@@ -117,7 +119,7 @@ class MemoryForgetting:
             await self._gone(plan, keeps_lines=False)
             # also what no line states any more: rows may name it still
             named = frozenset(one for one in await self._parts.rows.named() if owed.hold_id(one))
-            await self._parts.rows.purge(named, lambda _text: False)
+            await self._parts.rows.purge(named, NOTHING)
             unfinished = await self._followed(plan)
             await self._parts.usage.drop(named)
             if unfinished:
@@ -140,7 +142,7 @@ class MemoryForgetting:
         """Take it out of turns, of the ledger, of pages and, last, of the notes."""
         ids = frozenset(memory.id for memory in plan.memories)
         turns = [turn for words in plan.said for turn in await self._parts.said.cut(words)]
-        purged = await self._parts.rows.purge(ids, plan.traces.are_in)
+        purged = await self._parts.rows.purge(ids, plan.gone)
         made = [
             await self._edited(path, partial(_without_made, path, plan))
             for path in (self._parts.indexes.generated_pages() if plan.memories else ())

@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from memoryd.domain.citations import Citation
 from memoryd.domain.memories.book import Memory
-from memoryd.domain.memories.forgetting import is_of_session
+from memoryd.domain.memories.forgetting import is_of_session, told_without
+from memoryd.domain.memories.forgotten_hunks import Forgotten
 from memoryd.domain.memories.identity import short_id
 from memoryd.domain.memories.said_words import SaidWords
 from memoryd.domain.memories.traces import Traces
@@ -37,7 +39,15 @@ class MemoryForgettingPlan:
     @property
     def traces(self) -> Traces:
         """What may be left of it where it was copied."""
-        return Traces(self.said, frozenset(short_id(memory.id) for memory in self.memories))
+        # other lines that state it may be broken elsewhere
+        stated = [SaidWords(source.line.text) for memory in self.memories for source in memory.sources]
+        ids = frozenset(short_id(memory.id) for memory in self.memories)
+        return Traces(tuple(dict.fromkeys((*self.said, *stated))), ids)
+
+    @property
+    def gone(self) -> Forgotten:
+        """The same for copies of lines, which are left as the lines in the notes are."""
+        return Forgotten(self.traces.are_in, partial(told_without, self.told_by_sessions))
 
     @property
     def told_by_sessions(self) -> tuple[SaidWords, ...]:
