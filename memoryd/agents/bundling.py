@@ -86,7 +86,8 @@ class AgentBundles:
         except StoreError:
             return []
         filters = RecallFilters(reach=reach)
-        telling = [memory for memory in book.memories.values() if _tells(memory) and filters.standing(memory)]
+        marked = (book.memories[one] for one in sorted(book.marked))
+        telling = [memory for memory in marked if _tells(memory) and filters.standing(memory)]
         older = {one for each in superseded(telling).values() for one in each}
         pinned = [one for one in telling if one.line.attributes.is_pinned and one.id not in older]
         return [_pin(memory) for memory in sorted(pinned, key=lambda memory: (memory.first_recorded, memory.id))]

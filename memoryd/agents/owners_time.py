@@ -30,7 +30,7 @@ class OwnersTime:
         """Return the Unix time at which a day is over; infinity for one that no clock shows."""
         try:
             midnight = datetime.combine(day, time.min, tzinfo=self.zone) + timedelta(days=1)
-            return (midnight if self.zone else midnight.astimezone()).timestamp()
+            return midnight.timestamp()
         except (OverflowError, ValueError, OSError):
             return math.inf
 

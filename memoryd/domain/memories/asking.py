@@ -45,6 +45,8 @@ _EASTERN_ASKING: Final = re.compile(
     r"|有没有|有過|有过|有|做|事|我们|你们|他们|她们|我|你|您|他|她|它|们|的|了|吗|呢|吧|啊|是|在|从|從|到|和|与|跟|对|對|过|都|还|把|被|呀|么|那|这"
 )
 _WORD: Final = re.compile(rf"[^\W_{UNSPACED}]+")
+_SPACED: Final = re.compile(rf"[^\W{UNSPACED}]")
+"""A sign of a word in a script with spaces."""
 _RUN: Final = re.compile(f"[{UNSPACED}]+")
 _APOSTROPHE: Final = re.compile("['\u2019]s?\\b")
 
@@ -80,8 +82,23 @@ def _words_left(question: str, names: Collection[str]) -> bool:
     """Tell whether a question has a word that is no name, no time, and no way to ask."""
     text = normalised(question).lower().replace("-", " ")
     for name in sorted((normalised(name).lower().replace("-", " ") for name in names), key=len, reverse=True):
-        if name.strip():
-            text = re.sub(rf"(?<![^\W{UNSPACED}]){re.escape(name)}(?![^\W{UNSPACED}])", " ", text)
+        text = _without(text, name) if name.strip() else text
     text = _EASTERN_ASKING.sub(" ", _APOSTROPHE.sub(" ", text))
     words = (word for word in _WORD.findall(text) if not word[0].isdigit())
     return any(word not in _ASKING for word in words) or _RUN.search(text) is not None
+
+
+def _without(text: str, name: str) -> str:
+    """Return a text with a blank where a name stands that is no part of a longer word.
+
+    By hand, since each name would be a pattern of its own, and that takes longer to make than all else of a question.
+    """
+    kept, behind, at = list[str](), 0, text.find(name)
+    while at >= 0:
+        end = at + len(name)
+        if _SPACED.match(text[max(0, at - 1) : at]) or _SPACED.match(text, end):
+            at = text.find(name, at + 1)
+            continue
+        kept += [text[behind:at], " "]
+        behind, at = end, text.find(name, end)
+    return "".join([*kept, text[behind:]])

@@ -1,6 +1,7 @@
 """All memories of a workspace, as its lines state them: by id, by chunk, by entity. Nothing here is stored."""
 
-from collections import defaultdict
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -9,7 +10,7 @@ from functools import cached_property
 from memoryd.domain.memories.day_spans import DaySpan
 from memoryd.domain.memories.entities import EntitySlug, slug_of
 from memoryd.domain.memories.entity_names import EntityNames, alias_table
-from memoryd.domain.memories.identity import MemoryId
+from memoryd.domain.memories.identity import MemoryId, ShortId
 from memoryd.domain.memories.kinds import Kind, is_belief
 from memoryd.domain.memories.retained import RetainedLine
 from memoryd.domain.memories.versions import superseded
@@ -84,6 +85,12 @@ class Book:
     aliases: Mapping[EntitySlug, EntitySlug] = field(default_factory=dict)
     """The slug of an alias, and the entity that it is another name of."""
     pages: Mapping[EntitySlug, EntityPage] = field(default_factory=dict)
+    scoped: Mapping[str, frozenset[MemoryId]] = field(default_factory=dict)
+    """Those that have a scope, by it."""
+    marked: frozenset[MemoryId] = frozenset()
+    """Those whose line is pinned, or names others: what it supersedes, supports or contradicts."""
+    written: Mapping[str, int] = field(default_factory=dict)
+    """How many memories name an entity so."""
 
     @cached_property
     def superseded(self) -> Mapping[MemoryId, tuple[MemoryId, ...]]:
@@ -92,12 +99,10 @@ class Book:
 
     @cached_property
     def stating(self) -> tuple[Memory, ...]:
-        """The memories that say that they speak for an opinion or against one."""
-        return tuple(
-            memory
-            for memory in self.memories.values()
-            if memory.line.attributes.supports or memory.line.attributes.contradicts
-        )
+        """The memories that say that they speak for an opinion or against one, the oldest first."""
+        marked = (self.memories[one] for one in self.marked)
+        found = (one for one in marked if one.line.attributes.supports or one.line.attributes.contradicts)
+        return tuple(sorted(found, key=lambda one: (one.first_recorded, one.id)))
 
     def found(self, name: str) -> Memory:
         """Return the memory of a full id, or of a beginning of one; raise ValueError if that is none, or several."""
@@ -105,7 +110,10 @@ class Book:
         exact = self.memories.get(MemoryId(asked))
         if exact is not None:
             return exact
-        near = [one for one in self._sorted_ids if one.startswith(asked)] if len(asked) >= _SHORTEST_ID else []
+        near: Sequence[MemoryId] = ()
+        if len(asked) >= _SHORTEST_ID:
+            ids = self._sorted_ids
+            near = ids[bisect_left(ids, asked) : bisect_right(ids, f"{asked}~")]
         if not near:
             raise ValueError(f"there is no memory {name!r}")
         if len(near) > 1:
@@ -115,6 +123,19 @@ class Book:
     def entities_in(self, question: str) -> tuple[EntitySlug, ...]:
         """Return the entities that a question names, by name, slug or alias, in order; never by similarity."""
         return self._names.within(question)
+
+    def of_short(self, short: ShortId) -> MemoryId | None:
+        """Return the memory whose id begins so, the last of several; None if there is none."""
+        ids = self._sorted_ids
+        at = bisect_right(ids, f"{short}~") - 1
+        return ids[at] if at >= 0 and ids[at].startswith(short) else None
+
+    def with_names_of(self, other: "Book") -> "Book":
+        """Return this book, with what was made of the names in another one if they are the same."""
+        are_same = (self.written.keys(), self.aliases, self.pages) == (other.written.keys(), other.aliases, other.pages)
+        if are_same and (names := other.__dict__.get("_names")) is not None:
+            self.__dict__["_names"] = names
+        return self
 
     def about(self, name: str) -> EntitySlug:
         """Return the entity that a name, slug or alias stands for, whether anything is known of it or not."""
@@ -128,9 +149,10 @@ class Book:
 
     @cached_property
     def _names(self) -> EntityNames:
-        written = {name for memory in self.memories.values() for name in memory.line.entities}
         titles = {name for page in self.pages.values() for name in (page.name, *page.aliases)}
-        return EntityNames((name, self.about(name)) for name in sorted(written | titles | self.pages.keys()))
+        return EntityNames(
+            (name, self.about(name)) for name in sorted(self.written.keys() | titles | self.pages.keys())
+        )
 
     @cached_property
     def _sorted_ids(self) -> Sequence[MemoryId]:
@@ -148,17 +170,41 @@ def book_of(sources: Iterable[MemorySource], pages: Iterable[EntityPage] = ()) -
     pages = tuple(pages)
     aliases = alias_table((page.name, page.aliases) for page in pages)
     memories = {one: Memory(one, tuple(sorted(found, key=_newest))) for one, found in stated.items()}
-    by_entity: defaultdict[EntitySlug, set[MemoryId]] = defaultdict(set)
+    scoped: defaultdict[str, set[MemoryId]] = defaultdict(set)
     for memory in memories.values():
-        for slug in memory.slugs:
-            by_entity[aliases.get(slug, slug)].add(memory.id)
+        if scope := memory.line.attributes.scope:
+            scoped[scope].add(memory.id)
     return Book(
         memories=memories,
         by_chunk={source.chunk: memory.id for memory in memories.values() for source in memory.sources},
-        by_entity={slug: frozenset(found) for slug, found in by_entity.items()},
+        by_entity=about_entities(memories.values(), aliases),
         aliases=aliases,
         pages={slug_of(page.name): page for page in pages},
+        scoped={scope: frozenset(found) for scope, found in scoped.items()},
+        marked=frozenset(memory.id for memory in memories.values() if _is_marked(memory)),
+        written=names_in(memories.values()),
     )
+
+
+def about_entities(
+    memories: Iterable[Memory], aliases: Mapping[EntitySlug, EntitySlug]
+) -> Mapping[EntitySlug, frozenset[MemoryId]]:
+    """Return which of some memories are about each entity, by whichever of its names."""
+    found: defaultdict[EntitySlug, set[MemoryId]] = defaultdict(set)
+    for memory in memories:
+        for slug in memory.slugs:
+            found[aliases.get(slug, slug)].add(memory.id)
+    return {slug: frozenset(about) for slug, about in found.items()}
+
+
+def names_in(memories: Iterable[Memory]) -> Counter[str]:
+    """Count how many of some memories name an entity so."""
+    return Counter(name for memory in memories for name in set(memory.line.entities))
+
+
+def _is_marked(memory: Memory) -> bool:
+    attributes = memory.line.attributes
+    return bool(attributes.is_pinned or attributes.supersedes or attributes.supports or attributes.contradicts)
 
 
 def _newest(source: MemorySource) -> tuple[int, str, int]:

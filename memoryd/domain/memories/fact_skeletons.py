@@ -10,7 +10,6 @@ signs as they stand. In doubt a difference is one of facts.
 import re
 import unicodedata
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import islice
 from typing import Final
 
@@ -19,8 +18,6 @@ MOST_VALUES: Final = 8
 _MOST_NUMBERS: Final = 32
 """Of a statement, names among them: what stands before each is looked at."""
 MOST_SIGNS: Final = 2_000
-_KEPT: Final = 32_768
-"""Statements whose parts are kept: a workspace changes a line at a time, and all of its versions are asked for anew."""
 _SLOT: Final = "\x00"
 
 _MONTH: Final = (
@@ -155,7 +152,6 @@ class FactSkeleton:
     values: tuple[str, ...]
 
 
-@lru_cache(maxsize=_KEPT)
 def fact_skeleton(text: str) -> FactSkeleton | None:
     """Take a statement apart; None if it says too much to have versions."""
     if len(text) > MOST_SIGNS or _SLOT in text:
@@ -178,12 +174,11 @@ def fact_skeleton(text: str) -> FactSkeleton | None:
     return FactSkeleton(words, (*values, str(negations)))
 
 
-@lru_cache(maxsize=_KEPT)
 def rough_words(text: str) -> str:
     """Return what two statements have in common if their skeletons do; much faster had, and true of others too."""
     if _CODED.search(text):
         return ""
-    plain = _affirmed(text)[0].lower()
+    plain = _affirmed(unicodedata.normalize("NFC", text))[0].lower()
     told = " ".join(word for word in _PLAIN_WORD.findall(plain) if word not in _OF_VALUES)
     return told if plain.isascii() else told + "".join(_HAN_PLAIN.findall(plain))
 

@@ -127,7 +127,9 @@ def kinds_named(name: str) -> frozenset[Kind] | None:
 
 def beyond_reach(book: Book, reach: MemoryReach) -> frozenset[MemoryId]:
     """Return the memories of which the asker may not know that there are any."""
-    return frozenset(key for key, memory in book.memories.items() if not reach.admits(memory.line.attributes.scope))
+    # no scope is for everybody
+    hidden = (keys for scope, keys in book.scoped.items() if not reach.admits(scope))
+    return frozenset[MemoryId]().union(*hidden)
 
 
 def is_known_to(book: Book, slugs: Iterable[EntitySlug], reach: MemoryReach) -> bool:

@@ -23,7 +23,7 @@ def stated_evidence(
     """Return what lines state for and against these opinions, the oldest first, as far as the asker may know."""
     named = {short_id(one): one for one in opinions}
     found: dict[MemoryId, tuple[StatedEvidence, ...]] = {}
-    for memory in sorted(book.stating, key=lambda one: (one.first_recorded, one.id)) if named else ():
+    for memory in book.stating if named else ():
         if not filters.standing(memory):
             continue
         attributes = memory.line.attributes

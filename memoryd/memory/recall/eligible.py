@@ -11,9 +11,9 @@ from memoryd.domain.memories.book import Book, Memory, MemorySource
 from memoryd.domain.memories.identity import MemoryId
 from memoryd.domain.memories.recall_filters import RecallFilters
 from memoryd.domain.memories.recall_order import newer_of
-from memoryd.domain.memories.versions import superseded
-from memoryd.domain.ranking.filters import Filters, date_in_name
+from memoryd.domain.ranking.filters import Filters
 from memoryd.memory.hidden_chunks import Hidden, HiddenChunks
+from memoryd.memory.recall.book_facts import BookFacts
 from memoryd.memory.recall.days_of_book import DaysOfBook
 from memoryd.memory.recall.recall_query import RecallQuery
 from memoryd.memory.recall.worked_out import WorkedOut
@@ -65,14 +65,24 @@ class Eligible:
 
 
 class _KnownOfBook:
-    """What was worked out for one book: its days, its versions, and the chunks that may answer."""
+    """What was worked out for one book: its days and versions, and the chunks that may answer.
 
-    def __init__(self, book: Book, executor: Executor) -> None:
+    `before` is what is known of an older one: kept until that of this one is, and never with what was before it.
+    """
+
+    def __init__(self, book: Book, before: BookFacts, executor: Executor) -> None:
         self.book = book
-        self.days: WorkedOut[DaysOfBook] = WorkedOut(executor)
+        self.newest = before
+        self._facts: WorkedOut[BookFacts] = WorkedOut(executor)
         self.versions: WorkedOut[Versions] = WorkedOut(executor)
         self.chunks: WorkedOut[tuple[int, ...]] = WorkedOut(executor)
         self.unions: WorkedOut[tuple[int, ...]] = WorkedOut(executor)
+
+    async def facts(self) -> BookFacts:
+        """Return what is worked out once for all questions of the book."""
+        before = self.newest
+        self.newest = await self._facts.of("", lambda: before.of(self.book))
+        return self.newest
 
 
 class EligibleMemories:
@@ -82,24 +92,24 @@ class EligibleMemories:
         self._database = database
         self._executor = executor
         self._hidden = HiddenChunks(database)
-        self._known = _KnownOfBook(Book(), executor)
+        self._known = _KnownOfBook(Book(), BookFacts(), executor)
         self._known_passages: dict[Hashable, _Passages] = {}
 
     async def of(self, book: Book, query: RecallQuery, *, only_memories: bool = False) -> Eligible:
         """Return who may answer; `only_memories` where another engine finds the passages. Raises StoreError."""
         if book is not self._known.book:
-            self._known = _KnownOfBook(book, self._executor)
+            self._known = _KnownOfBook(book, self._known.newest, self._executor)
         # a question of an older book that still waits has its own
         known = self._known
         filters, asked = query.filters, query.of_documents
         hidden = await self._hidden.of(book, filters.reach)
-        days = await known.days.of("", lambda: _read_through(book))
+        facts = await known.facts()
         draft = Eligible(
             book=book,
             filters=filters,
             paths=Filters(paths=asked.paths, within=asked.within),
-            versions=await _versions_for(known, query, hidden, days),
-            days=days,
+            versions=await _versions_for(known, query, hidden, facts),
+            days=facts.days,
             admitted=CandidateFilter(),
             hidden=hidden,
         )
@@ -138,40 +148,22 @@ class EligibleMemories:
         return known
 
 
-def _read_through(book: Book) -> DaysOfBook:
-    """Return the days of a book; in a thread, with what else is worked out once from all of its memories."""
-    book.entities_in("")
-    _ = book.stating
-    return DaysOfBook(book)
-
-
-async def _versions_for(known: _KnownOfBook, query: RecallQuery, hidden: Hidden, days: DaysOfBook) -> Versions:
+async def _versions_for(known: _KnownOfBook, query: RecallQuery, hidden: Hidden, facts: BookFacts) -> Versions:
     """Return what supersedes what among the memories that the asker may know of.
 
     What a log of a day to come states supersedes nothing yet: a clock may have been ahead.
     """
     filters, today = query.filters, query.now.date()
-    is_ahead = days.last_written > today
+    is_ahead = facts.days.last_written > today
     is_all = not (filters.turns_back or hidden.memories or is_ahead)
     key = (filters.reach, filters.as_of, filters.known_by, today if is_ahead else None)
     until = today if is_ahead else date.max
-    return await known.versions.of(key, lambda: _versions(known.book, None if is_all else filters, until))
+    return await known.versions.of(key, lambda: _versions(facts, None if is_all else filters, until))
 
 
-def _versions(book: Book, filters: RecallFilters | None, until: date) -> Versions:
-    if filters is None:
-        return Versions(book.superseded, newer_of(book.superseded))
-    standing = (
-        Memory(memory.id, tuple(source for source in filters.standing(memory) if is_written(source, until)))
-        for memory in book.memories.values()
-    )
-    found = superseded([memory for memory in standing if memory.sources])
+def _versions(facts: BookFacts, filters: RecallFilters | None, until: date) -> Versions:
+    found = facts.versions.older if filters is None else facts.superseded(filters, until)
     return Versions(found, newer_of(found))
-
-
-def is_written(source: MemorySource, until: date) -> bool:
-    """Tell whether a line is no log's of a later day; a page without a date has none to come."""
-    return source.day <= until or date_in_name(source.path) is None
 
 
 def _eligible_chunks(eligible: Eligible) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ from typing import Final
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Book, EntityPage
 from memoryd.domain.memories.entities import EntitySlug
-from memoryd.domain.memories.identity import MemoryId, ShortId, short_id
+from memoryd.domain.memories.identity import MemoryId, ShortId
 from memoryd.domain.memories.page_text import citations_in
 from memoryd.domain.memories.recall_filters import RecallFilters
 from memoryd.domain.text.headings import front_matter_bytes
@@ -63,10 +63,9 @@ class EntityPages:
 
 def _summed_up(slug: EntitySlug, page: EntityPage, text: str, book: Book, filters: RecallFilters) -> RecalledEntity:
     """Return the first lines of a page that the asker may see, and the memories that these rest on."""
-    known = {short_id(key): key for key in book.memories}
     told, memories, left = list[str](), dict[MemoryId, None](), SUMMARY_CHARS
     for line, cited in _lines(text):
-        rests_on = [known[one] for one in cited if one in known]
+        rests_on = [key for one in cited if (key := book.of_short(one)) is not None]
         # a line that rests on what is beyond the asker's reach tells of it
         if len(rests_on) < len(cited) or not all(filters.standing(book.memories[one]) for one in rests_on):
             continue

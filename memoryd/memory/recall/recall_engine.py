@@ -36,6 +36,8 @@ RESERVE: Final = 0.2
 """Share of the deadline kept for reading rows and files."""
 PASSAGES: Final = 3
 """How many times as many passages as places are read."""
+LOOKED_AT: Final = 3
+"""How many times as many candidates as places are held against their files: some will not stand, some fold."""
 BOOK: Final = "memories"
 """The arm that knows the retained lines: entity, time and opinion rest on it."""
 _NO_PLACE: Final[Arm] = Arm(ArmState.TIMEOUT, "it did not answer before the deadline")
@@ -43,7 +45,7 @@ _NO_PLACE: Final[Arm] = Arm(ArmState.TIMEOUT, "it did not answer before the dead
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallDraft:
-    """What one look at the index gives: all candidates, best first, not yet held against their files."""
+    """What one look at the index gives: the best candidates, best first, not yet held against their files."""
 
     book: Book
     asking: AskedFor = field(default_factory=AskedFor)
@@ -111,11 +113,12 @@ class RecallEngine:
         hits = await self._hits(query, eligible, ranking) if others is None else list(others.hits)
         telling = (hit for hit in hits if query.filters.admits_passages and says_something(hit))
         passages = [placed_passage(hit, asking) for hit in telling]
+        ordered = _ordered(memories, passages, eligible, asking)
         every = arms if others is None else {**arms, LEXICAL: others.arms[LEXICAL]}
         return RecallDraft(
             book=eligible.book,
             asking=asking,
-            items=[self._with_tier(item, query) for item in _ordered(memories, passages, eligible, asking)],
+            items=[self._with_tier(item, query) for item in ordered[: LOOKED_AT * query.limit]],
             arms={**every, BOOK: Arm(ArmState.OK)},
             floors=ranking.floors,
             engine=BUILTIN if others is None else others.engine,

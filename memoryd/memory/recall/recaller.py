@@ -34,8 +34,6 @@ from memoryd.search.untold import Untold
 
 MAX_LOOKS: Final = 3
 """How often a question is asked while its files, or its index, change."""
-SPARE: Final = 2
-"""How many times as many candidates as places are held against their files: some will not stand, some fold."""
 LEAST_SECONDS: Final = 0.05
 BEYOND_K: Final = "it is beyond k"
 FOLDED: Final = "it says the same as {0}"
@@ -109,12 +107,11 @@ class Recaller:
         return draft, held
 
     async def _held(self, draft: RecallDraft, query: RecallQuery, end: float) -> StandingItems:
-        nearest = list(draft.items)[: SPARE * query.limit + query.limit]
         try:
-            return await self._standing.of(nearest, max(LEAST_SECONDS, end - time.monotonic()))
+            return await self._standing.of(draft.items, max(LEAST_SECONDS, end - time.monotonic()))
         except StoreError:
             # what nobody can hold against its file is not told
-            return StandingItems((), tuple(nearest), CheckedRows())
+            return StandingItems((), tuple(draft.items), CheckedRows())
 
     def _owed(self, pending: int, checked: CheckedRows) -> Freshness:
         freshness = self._fresh.owed()

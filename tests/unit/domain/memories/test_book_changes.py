@@ -8,7 +8,10 @@ from memoryd.domain.memories.book import Book, EntityPage, MemorySource, book_of
 from memoryd.domain.memories.book_changes import changed_book
 from tests.unit.domain.memories.books import line_of
 
-LINES = ["- W @Peter: lives in Graz", "- W @Peter @Anna: moved", "- O(c=0.8) @Anna: prefers tea", "- B: swam"]
+LINES = [
+    *("- W @Peter: lives in Graz", "- W @Peter @Anna: moved", "- O(c=0.8) @Anna: prefers tea", "- B: swam"),
+    *("- W @Pete: rows", "- W(scope=agent:main) @anna: sails", "- B(supports=12345678, pin) @Anna: had tea"),
+]
 PAGES = [EntityPage("bank/entities/peter.md", "Peter", ("Pete",)), EntityPage("bank/entities/anna.md", "Anna")]
 FILES = st.lists(st.lists(st.sampled_from(LINES), max_size=4), max_size=4)
 

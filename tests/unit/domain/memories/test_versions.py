@@ -13,7 +13,7 @@ from memoryd.domain.memories.fact_skeletons import fact_skeleton, rough_words
 from memoryd.domain.memories.identity import MemoryId, short_id
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.retained import RetainedLine
-from memoryd.domain.memories.versions import superseded
+from memoryd.domain.memories.versions import KnownVersions, superseded
 from tests.package_trees import ROOT
 
 SIMILARITY = Path(ROOT).parent / "tests" / "data" / "similarity"
@@ -221,6 +221,34 @@ def test_there_are_no_circles(links: list[tuple[int, int, int]]) -> None:
         lines.setdefault(at, told(f"thing {'abcdef'[at]}"))
     found = dict(superseded(lines.values()))
     assert not any(one in older_than(found, one) for one in found)
+
+
+_SAID = ["The code is 1", "The code is 2", "The code is 3", "The gate is 1", "The gate is 2 and 3", "It rains"]
+_CHANGING = st.dictionaries(
+    st.sampled_from(_SAID),
+    st.tuples(st.integers(0, 4), st.sampled_from([Kind.WORLD, Kind.OPINION]), st.sampled_from([None, *_SAID])),
+)
+
+
+def stated(lines: dict[str, tuple[int, Kind, str | None]]) -> dict[MemoryId, Memory]:
+    made = (
+        told(text, day, kind=kind, supersedes=(short_id(told(names).id),) if names else ())
+        for text, (day, kind, names) in sorted(lines.items())
+    )
+    return {memory.id: memory for memory in made}
+
+
+@given(st.lists(_CHANGING, min_size=1, max_size=4))
+def test_versions_that_follow_their_memories_are_those_of_them(
+    books: list[dict[str, tuple[int, Kind, str | None]]],
+) -> None:
+    known, every = KnownVersions(), dict[MemoryId, Memory]()
+    for lines in books:
+        fresh = stated(lines)
+        # what did not change is the same object, as in a book
+        every = {one: every[one] if every.get(one) == memory else memory for one, memory in fresh.items()}
+        known = known.of(every)
+        assert list(known.older.items()) == list(superseded(fresh.values()).items())
 
 
 def test_restated_value_is_current_again() -> None:
