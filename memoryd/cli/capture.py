@@ -1,9 +1,11 @@
 """memoryctl capture: what of a message becomes a memory, and why or why not."""
 
+from collections.abc import Iterator
+
 import click
 
 from memoryd.cli.invocation import HELP, Argument, Invocation, shared
-from memoryd.cli.terminal import harmless_line, note
+from memoryd.cli.terminal import harmless_line
 from memoryd.cli.turn_arguments import given_text
 from memoryd.replies.capture import CaptureReply
 from memoryd.wire import Exit
@@ -19,23 +21,19 @@ def command(invocation: Invocation, text: str, dry_run: bool, answer: str | None
     """Keep what a message states, as a turn of its owner would; exit 3 if that is nothing."""
     with invocation.client() as memory:
         reply = memory.capture(given_text(text), answer=answer, dry_run=dry_run, agent=invocation.agent)
-    if invocation.is_json:
-        invocation.print_json(reply)
-    else:
-        _print(reply)
+    is_unmarked = not reply["gate"] and not reply["dropped"]
+    invocation.show(reply, _lines(reply), ["nothing in it marks what may be remembered"] * is_unmarked)
     return Exit.DONE if reply["kept"] else Exit.NOTHING_FOUND
 
 
-def _print(reply: CaptureReply) -> None:
+def _lines(reply: CaptureReply) -> Iterator[str]:
     word = "would keep" if reply["dryRun"] else "kept"
     for item in reply["kept"]:
         pinned = ", pinned" if item["pinned"] else ""
         told = f"{item['kind']}, form {item['form']!r}, importance {item['importance']:g}{pinned}"
-        click.echo(harmless_line(f"{word} ({told}): {item['text']}"))
+        yield harmless_line(f"{word} ({told}): {item['text']}")
     for citation in reply["citations"]:
-        click.echo(harmless_line(f"  {citation}"))
+        yield f"  {harmless_line(citation)}"
     for one in reply["dropped"]:
         form = f" (form {one['form']!r})" if one["form"] else ""
-        click.echo(harmless_line(f"not kept, {one['reason']}{form}: {one['text']}"))
-    if not reply["gate"] and not reply["dropped"]:
-        note("nothing in it marks what may be remembered")
+        yield harmless_line(f"not kept, {one['reason']}{form}: {one['text']}")

@@ -1,10 +1,13 @@
 """memoryctl changes: list what was written into the workspace, by whom."""
 
+from collections.abc import Iterator
+
 import click
 
 from memoryd.cli.change_rows import change_lines, is_foreign, session_line
 from memoryd.cli.invocation import HELP, Invocation, shared
 from memoryd.cli.terminal import harmless_line
+from memoryd.replies.changes import ChangesReply
 from memoryd.wire import CHANGES_MAX, Exit
 
 
@@ -32,18 +35,16 @@ def command(
     """
     with invocation.client() as memory:
         reply = memory.changes(since=since, by=by, path=path, run=run, limit=limit, lines=lines, agent=invocation.agent)
-    if invocation.is_json:
-        invocation.print_json(reply)
-    else:
-        for change in reply["changes"]:
-            click.echo("\n".join(change_lines(change)))
-            if not (by or run) and is_foreign(change, reply["changes"]):
-                click.echo(f"    {harmless_line(change['path'])} was written by somebody else since")
-        for session in reply["sessions"]:
-            click.echo(session_line(session))
-        for sentence in reply["trouble"]:
-            click.echo(f"note: {harmless_line(sentence)}", err=True)
-    if not (reply["changes"] or reply["sessions"]):
-        click.echo("nothing was written", err=True)
-        return Exit.NOTHING_FOUND
-    return Exit.DONE
+    is_found = bool(reply["changes"] or reply["sessions"])
+    # of one writer or one act, the newest change listed need not be the newest of its file
+    told = _lines(reply, is_whole=not (by or run))
+    invocation.show(reply, told, [*reply["trouble"], *["nothing was written"] * (not is_found)])
+    return Exit.DONE if is_found else Exit.NOTHING_FOUND
+
+
+def _lines(reply: ChangesReply, *, is_whole: bool) -> Iterator[str]:
+    for change in reply["changes"]:
+        yield from change_lines(change)
+        if is_whole and is_foreign(change, reply["changes"]):
+            yield f"    {harmless_line(change['path'])} was written by somebody else since"
+    yield from map(session_line, reply["sessions"])

@@ -1,12 +1,15 @@
 """memoryctl core: show and edit the small file that every session sees."""
 
+from collections.abc import Iterator
+
 import click
 
 from memoryd.cli.bullet_arguments import BulletCommand, BulletText
 from memoryd.cli.invocation import HELP, Argument, Invocation, shared
-from memoryd.cli.terminal import harmless, harmless_line, styled
+from memoryd.cli.listing import SHORT_ID, undo_notes
+from memoryd.cli.terminal import harmless, styled
 from memoryd.cli.turn_arguments import given_text
-from memoryd.replies.core import CoreEditReply
+from memoryd.replies.core import CoreEditReply, CoreReply
 from memoryd.wire import Exit
 
 expected_option = click.option(
@@ -27,17 +30,7 @@ def show(invocation: Invocation) -> Exit:
     """Show the core file, and SOUL.md beside it, which is never edited."""
     with invocation.client() as memory:
         reply = memory.core(agent=invocation.agent)
-    if invocation.is_json:
-        invocation.print_json(reply)
-        return Exit.DONE
-    head = (
-        f"{reply['path']}  {reply['chars']:,} of {reply['maxChars']:,} characters  {reply['sha256'][:8] or 'not there'}"
-    )
-    click.echo(styled(head, bold=True))
-    click.echo(harmless(reply["text"]).rstrip("\n"))
-    if reply["soul"]:
-        click.echo(styled("\nSOUL.md  (never edited by memoryd)", bold=True))
-        click.echo(harmless(reply["soul"]).rstrip("\n"))
+    invocation.show(reply, _lines(reply))
     return Exit.DONE
 
 
@@ -89,13 +82,16 @@ def insert(invocation: Invocation, text: str, after: str, expected: str | None) 
 
 
 def _told(invocation: Invocation, reply: CoreEditReply) -> Exit:
-    if invocation.is_json:
-        invocation.print_json(reply)
-        return Exit.DONE
     told = "written" if reply["changed"] else "nothing to write: it reads so already"
-    click.echo(f"{reply['path']}  {told}  {reply['chars']:,} of {reply['maxChars']:,} characters")
-    if reply["change"] is not None:
-        click.echo(f"to take it back: memoryctl undo {reply['change']}", err=True)
-    for note in reply["notes"]:
-        click.echo(f"note: {harmless_line(note)}", err=True)
+    line = f"{reply['path']}  {told}  {reply['chars']:,} of {reply['maxChars']:,} characters"
+    invocation.show(reply, [line], [*undo_notes([reply["change"]]), *reply["notes"]])
     return Exit.DONE
+
+
+def _lines(reply: CoreReply) -> Iterator[str]:
+    known = reply["sha256"][:SHORT_ID] or "not there"
+    yield styled(f"{reply['path']}  {reply['chars']:,} of {reply['maxChars']:,} characters  {known}", bold=True)
+    yield harmless(reply["text"]).rstrip("\n")
+    if reply["soul"]:
+        yield styled("\nSOUL.md  (never edited by memoryd)", bold=True)
+        yield harmless(reply["soul"]).rstrip("\n")

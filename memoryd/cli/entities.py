@@ -5,11 +5,12 @@ from collections.abc import Iterator
 import click
 
 from memoryd.cli.invocation import HELP, Argument, Invocation, shared
-from memoryd.cli.opinions import SHORT_ID, limit_option, opinion_line
-from memoryd.cli.terminal import harmless, harmless_line, note, styled
+from memoryd.cli.listing import SHORT_ID, limit_option, rest_notes, undo_notes
+from memoryd.cli.opinions import opinion_line
+from memoryd.cli.terminal import count, harmless, harmless_line, styled
 from memoryd.cli.turn_arguments import key_option
 from memoryd.replies.entities import EntityChangeReply, EntityReply, EntityShowReply
-from memoryd.wire import LISTED_MAX, Exit
+from memoryd.wire import Exit
 
 dry_option = click.option("--dry-run", "is_dry", is_flag=True, help="Only show what would be written.")
 
@@ -28,15 +29,8 @@ def listing(invocation: Invocation, limit: int | None, key: str | None) -> Exit:
     """List entities, those with most memories first: name, aliases, how much is known, since when and until when."""
     with invocation.client() as client:
         reply = client.entities(limit=limit, session_key=key, agent=invocation.agent)
-    if invocation.is_json:
-        invocation.print_json(reply)
-    else:
-        for one in reply["entities"]:
-            click.echo(_line(one))
-        if not reply["total"]:
-            note("there is no entity")
-        elif len(reply["entities"]) < reply["total"]:
-            note(f"{reply['total'] - len(reply['entities']):,} more: -k {min(reply['total'], LISTED_MAX)}")
+    rest = rest_notes(len(reply["entities"]), reply["total"], "entity")
+    invocation.show(reply, map(_line, reply["entities"]), rest)
     return Exit.DONE if reply["entities"] else Exit.NOTHING_FOUND
 
 
@@ -50,11 +44,7 @@ def show(invocation: Invocation, words: tuple[str, ...], limit: int | None, key:
     """Show what is known of an entity: memories, the newest first, opinions, page and aliases."""
     with invocation.client() as client:
         reply = client.entity(" ".join(words), limit=limit, session_key=key, agent=invocation.agent)
-    if invocation.is_json:
-        invocation.print_json(reply)
-    else:
-        for line in _entity_lines(reply):
-            click.echo(line)
+    invocation.show(reply, _entity_lines(reply))
     return Exit.DONE
 
 
@@ -90,29 +80,19 @@ def split(invocation: Invocation, words: tuple[str, ...], is_dry: bool) -> Exit:
 
 
 def _told(invocation: Invocation, reply: EntityChangeReply, done: str, *, nothing: str, is_dry: bool) -> Exit:
-    if invocation.is_json:
-        invocation.print_json(reply)
-        return Exit.DONE
     if is_dry and reply["diff"]:
-        click.echo(harmless(reply["diff"]), nl=False)
+        invocation.show(reply, [harmless(reply["diff"]).removesuffix("\n")])
         return Exit.DONE
-    click.echo(harmless_line(done if reply["diff"] else nothing))
-    if reply["change"] is not None:
-        note(f"undo it with: memoryctl undo {reply['change']}")
-    elif reply["note"]:
-        note(harmless_line(reply["note"]))
+    notes = undo_notes([reply["change"]]) if reply["change"] is not None else filter(None, [reply["note"]])
+    invocation.show(reply, [harmless_line(done if reply["diff"] else nothing)], notes)
     return Exit.DONE
 
 
 def _line(one: EntityReply) -> str:
-    told = [styled(harmless_line(one["name"]), bold=True), _memories(one["memoryCount"]), *_days(one)]
+    told = [styled(harmless_line(one["name"]), bold=True), count(one["memoryCount"], "memory", "memories"), *_days(one)]
     if one["aliases"]:
         told.append("also " + ", ".join(map(harmless_line, one["aliases"])))
     return "  ".join(told)
-
-
-def _memories(number: int) -> str:
-    return "1 memory" if number == 1 else f"{number:,} memories"
 
 
 def _days(one: EntityReply) -> list[str]:

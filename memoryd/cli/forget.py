@@ -5,6 +5,7 @@ import sys
 import click
 
 from memoryd.cli.invocation import HELP, Argument, Invocation, shared
+from memoryd.cli.listing import SHORT_ID
 from memoryd.cli.terminal import count, harmless, harmless_line, is_terminal
 from memoryd.replies.forgetting import ForgetReply
 from memoryd.wire import Exit
@@ -51,14 +52,14 @@ def _tell(invocation: Invocation, receipt: ForgetReply) -> Exit:
 def _print_receipt(receipt: ForgetReply) -> None:
     left = "forgotten, but for what follows" if receipt["unfinished"] else "would be forgotten"
     number = len(receipt["memories"])
-    what = ("1 memory" if number == 1 else f"{number:,} memories") if number else count(len(receipt["lines"]), "place")
+    what = count(number, "memory", "memories") if number else count(len(receipt["lines"]), "place")
     click.echo(f"{what} {'forgotten' if receipt['forgotten'] else left}")
     for sentence in receipt["unfinished"]:
         click.echo(f"  ! {harmless_line(sentence)}")
     for memory in receipt["memories"]:
         if memory["content"] is not None:
             scope = f" (for {harmless_line(memory['scope'])})" if memory["scope"] else ""
-            click.echo(f"  {memory['id'][:8]}{scope}  {harmless(memory['content'])}")
+            click.echo(f"  {memory['id'][:SHORT_ID]}{scope}  {harmless(memory['content'])}")
     for line in receipt["lines"]:
         click.echo(f"  line {harmless_line(line)}")
     for turn in receipt["turns"]:

@@ -1,7 +1,7 @@
 """Options that every command takes, before or after its name, and what commands share through them."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -58,6 +58,16 @@ class Invocation:
 
     def print_json(self, value: object) -> None:
         click.echo(terminal.encoded(value))
+
+    def show(self, reply: object, lines: Iterable[str], notes: Iterable[str] = ()) -> None:
+        """Print a reply: as JSON, or else its lines, with notes to stderr. What it holds of the owner is harmless."""
+        if self.is_json:
+            self.print_json(reply)
+            return
+        for line in lines:
+            click.echo(line)
+        for one in notes:
+            terminal.note(one)
 
     def chosen_agents(self, status: StatusReply) -> list[AgentStatus]:
         """Return the agent named by `--agent`, else all. Raises UnknownAgent."""

@@ -1,14 +1,17 @@
 """memoryctl memories: memories one by one, by their ids."""
 
+from collections.abc import Iterator
+
 import click
 
+from memoryd.cli.answer_health import AnswerWorth, lacking, strict_option, took_part
 from memoryd.cli.invocation import HELP, Argument, Invocation, Number, shared
-from memoryd.cli.memory_rows import decay_lines, document_lines, memory_line, status_lines, term_lines
-from memoryd.cli.opinions import limit_option
-from memoryd.cli.terminal import harmless_line, note, styled
+from memoryd.cli.listing import limit_option, rest_notes, undo_notes
+from memoryd.cli.memory_rows import decay_lines, document_lines, memory_line, status_lines, why_lines
+from memoryd.cli.terminal import harmless_line, styled
 from memoryd.cli.turn_arguments import key_option
 from memoryd.replies.memories import MemoryDeleteReply, MemoryEditReply
-from memoryd.wire import LISTED_MAX, POSITION_MAX, RESULTS_MAX, Exit
+from memoryd.wire import POSITION_MAX, RESULTS_MAX, Exit
 
 TIERS = ("core", "working", "peripheral")
 id_argument = click.argument("memory", cls=Argument, metavar="ID", help="Its id, or the first eight signs of it.")
@@ -31,11 +34,7 @@ def status(invocation: Invocation, key: str | None) -> Exit:
     """Count memories by tier, kind and scope."""
     with invocation.client() as client:
         reply = client.memory_stats(session_key=key, agent=invocation.agent)
-    if invocation.is_json:
-        invocation.print_json(reply)
-    else:
-        for line in status_lines(reply):
-            click.echo(line)
+    invocation.show(reply, status_lines(reply))
     return Exit.DONE
 
 
@@ -77,17 +76,10 @@ def listing(
             session_key=key,
             agent=invocation.agent,
         )
-    shown = reply["memories"]
-    if invocation.is_json:
-        invocation.print_json(reply)
-        return Exit.DONE if shown else Exit.NOTHING_FOUND
-    for one in shown:
-        click.echo(memory_line(one))
-    if not reply["total"]:
-        note("there is no such memory")
-    elif (left := reply["total"] - len(shown) - (offset or 0)) > 0:
-        note(f"{left:,} more: --offset {len(shown) + (offset or 0)}, or -k {min(reply['total'], LISTED_MAX)}")
-    return Exit.DONE if shown else Exit.NOTHING_FOUND
+    so_far = len(reply["memories"]) + (offset or 0)
+    rest = rest_notes(so_far, reply["total"], "such memory", option=f"--offset {so_far}, or -k")
+    invocation.show(reply, map(memory_line, reply["memories"]), rest)
+    return Exit.DONE if reply["memories"] else Exit.NOTHING_FOUND
 
 
 @command.command("search", context_settings=HELP)
@@ -95,6 +87,7 @@ def listing(
 @scope_option
 @kind_option
 @click.option("-k", "--k", "--limit", "top_k", type=click.IntRange(1, RESULTS_MAX), help="How many at most.")
+@strict_option
 @key_option
 @shared
 @click.pass_obj
@@ -104,6 +97,7 @@ def search(
     scope: str | None,
     kind: str | None,
     top_k: int | None,
+    strict: bool,
     key: str | None,
 ) -> Exit:
     """Find memories that answer QUERY, best first, and no passages of notes."""
@@ -111,14 +105,10 @@ def search(
         reply = client.search_memories(
             " ".join(words), scope=scope, kind=kind, top_k=top_k, session_key=key, agent=invocation.agent
         )
-    if invocation.is_json:
-        invocation.print_json(reply)
-    else:
-        for one in reply["memories"]:
-            click.echo(memory_line(one))
-        if reply["verdict"] == "none":
-            note("no memory answers" + (f": {harmless_line(reply['reason'])}" if reply["reason"] else ""))
-    return Exit.NOTHING_FOUND if reply["verdict"] == "none" else Exit.DONE
+    found, health = reply["memories"], reply["health"]
+    worth = AnswerWorth(reply["verdict"], reply["reason"], health, bool(found), took_part(health))
+    invocation.show(reply, map(memory_line, found), [*worth.notes("memory"), *lacking(health)])
+    return worth.exit_code(is_strict=strict)
 
 
 @command.command("show", context_settings=HELP)
@@ -130,11 +120,7 @@ def show(invocation: Invocation, memory: str, key: str | None) -> Exit:
     """Show all that is known of a memory: what it says, where, how often it was used."""
     with invocation.client() as client:
         reply = client.get_memory(memory, session_key=key, agent=invocation.agent)
-    if invocation.is_json:
-        invocation.print_json(reply)
-    else:
-        for line in document_lines(reply["memory"]):
-            click.echo(line)
+    invocation.show(reply, document_lines(reply["memory"]))
     return Exit.DONE
 
 
@@ -185,12 +171,9 @@ def delete(invocation: Invocation, memory: str, dry_run: bool, key: str | None) 
     """Take out all lines that state a memory. It can be undone; `memoryctl forget` is for good."""
     with invocation.client() as client:
         reply = client.delete_memory(memory, dry_run=dry_run, session_key=key, agent=invocation.agent)
-    if invocation.is_json:
-        invocation.print_json(reply)
-        return Exit.DONE
-    for one in reply["lines"]:
-        click.echo(f"{styled(harmless_line(one), bold=True)}  {'would go' if dry_run else 'taken out'}")
-    _tell_undo(reply)
+    told = "would go" if dry_run else "taken out"
+    lines = (f"{styled(harmless_line(one), bold=True)}  {told}" for one in reply["lines"])
+    invocation.show(reply, lines, _deleted_notes(reply))
     return Exit.DONE
 
 
@@ -203,12 +186,7 @@ def why(invocation: Invocation, memory: str, key: str | None) -> Exit:
     """Say why a memory stands where it does: its tier, and every term of its relevance."""
     with invocation.client() as client:
         reply = client.why_memory(memory, session_key=key, agent=invocation.agent)
-    if invocation.is_json:
-        invocation.print_json(reply)
-    else:
-        click.echo(memory_line(reply["memory"]))
-        for line in term_lines(reply["terms"]):
-            click.echo(line)
+    invocation.show(reply, why_lines(reply))
     return Exit.DONE
 
 
@@ -222,30 +200,22 @@ def decay(invocation: Invocation, within: str, limit: int | None, key: str | Non
     """Say how memories will stand in some time if nobody touches them. Nothing is changed, and nothing ever deleted."""
     with invocation.client() as client:
         reply = client.decay_memories(within, limit=limit, session_key=key, agent=invocation.agent)
-    if invocation.is_json:
-        invocation.print_json(reply)
-    else:
-        for line in decay_lines(reply):
-            click.echo(line)
+    invocation.show(reply, decay_lines(reply))
     return Exit.DONE
 
 
 def _edited(invocation: Invocation, reply: MemoryEditReply, *, done: str, already: str) -> Exit:
-    if invocation.is_json:
-        invocation.print_json(reply)
-        return Exit.DONE
-    click.echo(f"{memory_line(reply['memory'])}  {done if reply['changed'] else already}")
-    for number in reply["changes"]:
-        note(f"to take it back: memoryctl undo {number}")
+    line = f"{memory_line(reply['memory'])}  {done if reply['changed'] else already}"
+    invocation.show(reply, [line], undo_notes(reply["changes"]))
     return Exit.DONE
 
 
-def _tell_undo(reply: MemoryDeleteReply) -> None:
+def _deleted_notes(reply: MemoryDeleteReply) -> Iterator[str]:
     if reply["run"]:
-        note(f"to have it again: memoryctl undo --run {reply['run']}")
-    for number in () if reply["run"] else reply["changes"]:
-        note(f"to have it again: memoryctl undo {number}")
+        yield f"to take it back: memoryctl undo --run {reply['run']}"
+    else:
+        yield from undo_notes(reply["changes"])
     if not reply["deleted"]:
-        note("nothing was written")
+        yield "nothing was written"
     elif not reply["searchable"]:
-        note("it is taken out, and the index has not followed yet: memoryctl status says why")
+        yield "it is taken out, and the index has not followed yet: memoryctl status says why"

@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 from datetime import datetime
 
-from memoryd.cli.opinions import SHORT_ID
+from memoryd.cli.listing import SHORT_ID
 from memoryd.cli.terminal import behind_gutter, count, harmless_line, styled
 from memoryd.replies.memories import (
     MemoryDecayReply,
     MemoryDocumentReply,
     MemoryStatsReply,
+    MemoryWhyReply,
     RelevanceTermsReply,
 )
 
@@ -56,14 +57,14 @@ def _day(at: float) -> str:
 
 def status_lines(reply: MemoryStatsReply) -> Iterator[str]:
     """Yield how many memories there are."""
-    yield f"{_memories(reply['total'])}, {reply['pinned']:,} pinned"
+    yield f"{count(reply['total'], 'memory', 'memories')}, {reply['pinned']:,} pinned"
     parts = (("tier", reply["by_tier"]), ("kind", reply["by_kind"]), ("scope", reply["by_scope"]))
     for name, counted in parts:
         for key, number in sorted(counted.items(), key=lambda pair: -pair[1]):
             yield f"  {name:<6} {harmless_line(key):<24} {number:>6,}"
 
 
-def term_lines(terms: RelevanceTermsReply) -> Iterator[str]:
+def _term_lines(terms: RelevanceTermsReply) -> Iterator[str]:
     """Yield the terms of a relevance, as its formula has them."""
     yield f"  {terms['tier']}: {terms['reason']}"
     yield (
@@ -76,6 +77,12 @@ def term_lines(terms: RelevanceTermsReply) -> Iterator[str]:
     yield f"  relevance   {terms['relevance']:.3f}  at least {terms['floor']:g} in this tier"
 
 
+def why_lines(reply: MemoryWhyReply) -> Iterator[str]:
+    """Yield a memory, and every term of its relevance."""
+    yield memory_line(reply["memory"])
+    yield from _term_lines(reply["terms"])
+
+
 def decay_lines(reply: MemoryDecayReply) -> Iterator[str]:
     """Yield how memories will stand."""
     for one in reply["memories"]:
@@ -83,9 +90,5 @@ def decay_lines(reply: MemoryDecayReply) -> Iterator[str]:
         moved = f"{now['relevance']:.2f} -> {then['relevance']:.2f}"
         tier = f"  {now['tier']} -> {then['tier']}: {then['reason']}" if now["tier"] != then["tier"] else ""
         yield f"{moved}{tier}  {memory_line(now)}"
-    told = _memories(reply["total"])
+    told = count(reply["total"], "memory", "memories")
     yield f"in {reply['days']:g} days, if nobody touches them: {reply['moving']:,} of {told} in another tier"
-
-
-def _memories(number: int) -> str:
-    return "1 memory" if number == 1 else f"{number:,} memories"

@@ -5,15 +5,12 @@ from collections.abc import Iterator, Sequence
 import click
 
 from memoryd.cli.invocation import HELP, Argument, Invocation, shared
-from memoryd.cli.terminal import count, harmless_line, note, styled
+from memoryd.cli.listing import SHORT_ID, limit_option, rest_notes
+from memoryd.cli.terminal import count, harmless_line, styled
 from memoryd.cli.turn_arguments import key_option
-from memoryd.replies.opinions import OpinionReply, OpinionStepReply, OpinionWhyReply
-from memoryd.wire import LISTED_MAX, Exit
+from memoryd.replies.opinions import OpinionReplayReply, OpinionReply, OpinionStepReply, OpinionWhyReply
+from memoryd.wire import Exit
 
-SHORT_ID = 8
-limit_option = click.option(
-    "-k", "--k", "--limit", "limit", type=click.IntRange(1, LISTED_MAX), metavar="N", help="How many at most."
-)
 _RULES = {"supports": "its line says so", "contradicts": "its line says so", "restated": "says the same"}
 
 
@@ -24,9 +21,7 @@ def command() -> None:
 
 @command.command("list", context_settings=HELP)
 @click.option("--entity", metavar="NAME", help="Only opinions about this entity, or an alias of it.")
-@click.option(
-    "-k", "--k", "--limit", "limit", type=click.IntRange(1, LISTED_MAX), metavar="N", help="How many at most."
-)
+@limit_option
 @key_option
 @shared
 @click.pass_obj
@@ -34,15 +29,8 @@ def listing(invocation: Invocation, entity: str | None, limit: int | None, key: 
     """List opinions, the firmest first: confidence, what is thought, evidence for and against, id."""
     with invocation.client() as client:
         reply = client.opinions(entity=entity, limit=limit, session_key=key, agent=invocation.agent)
-    if invocation.is_json:
-        invocation.print_json(reply)
-    else:
-        for one in reply["opinions"]:
-            click.echo(opinion_line(one))
-        if not reply["total"]:
-            note("there is no opinion")
-        elif len(reply["opinions"]) < reply["total"]:
-            note(f"{reply['total'] - len(reply['opinions']):,} more: -k {min(reply['total'], LISTED_MAX)}")
+    rest = rest_notes(len(reply["opinions"]), reply["total"], "opinion")
+    invocation.show(reply, map(opinion_line, reply["opinions"]), rest)
     return Exit.DONE if reply["opinions"] else Exit.NOTHING_FOUND
 
 
@@ -55,11 +43,7 @@ def why(invocation: Invocation, opinion: str, key: str | None) -> Exit:
     """Say why an opinion is held: each step with its evidence, and the confidence before and after it."""
     with invocation.client() as client:
         reply = client.why_opinion(opinion, session_key=key, agent=invocation.agent)
-    if invocation.is_json:
-        invocation.print_json(reply)
-    else:
-        for line in _why_lines(reply):
-            click.echo(line)
+    invocation.show(reply, _why_lines(reply))
     return Exit.DONE
 
 
@@ -71,16 +55,7 @@ def replay(invocation: Invocation, key: str | None) -> Exit:
     """Compute every confidence anew from lines and ledger, and compare them, bit for bit; exit 1 if any differs."""
     with invocation.client() as client:
         reply = client.replay_opinions(session_key=key, agent=invocation.agent)
-    if invocation.is_json:
-        invocation.print_json(reply)
-    else:
-        for one in reply["differing"]:
-            recorded = f"{one['before']!r} -> {one['after']!r}"
-            computed = f"{one['computedBefore']!r} -> {one['computedAfter']!r}"
-            click.echo(f"{one['id']}  {harmless_line(one['statement'])}")
-            click.echo(f"  {one['evidence'][:SHORT_ID]}  recorded {recorded}, computed {computed}")
-        told = f"{count(reply['opinions'], 'opinion')}, {count(reply['steps'], 'step')}"
-        click.echo(f"{told}: {'all equal' if reply['equal'] else str(len(reply['differing'])) + ' differ'}")
+    invocation.show(reply, _replay_lines(reply))
     return Exit.DONE if reply["equal"] else Exit.ERROR
 
 
@@ -95,6 +70,16 @@ def _about(one: OpinionReply) -> str:
     names = " ".join(f"@{harmless_line(name)}" for name in one["entities"])
     statement = styled(harmless_line(one["statement"]), bold=True)
     return f"{names}: {statement}" if names else statement
+
+
+def _replay_lines(reply: OpinionReplayReply) -> Iterator[str]:
+    for one in reply["differing"]:
+        recorded = f"{one['before']!r} -> {one['after']!r}"
+        computed = f"{one['computedBefore']!r} -> {one['computedAfter']!r}"
+        yield f"{one['id']}  {harmless_line(one['statement'])}"
+        yield f"  {one['evidence'][:SHORT_ID]}  recorded {recorded}, computed {computed}"
+    told = f"{count(reply['opinions'], 'opinion')}, {count(reply['steps'], 'step')}"
+    yield f"{told}: {'all equal' if reply['equal'] else str(len(reply['differing'])) + ' differ'}"
 
 
 def _why_lines(reply: OpinionWhyReply) -> Iterator[str]:

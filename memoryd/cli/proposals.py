@@ -1,10 +1,13 @@
 """memoryctl proposals: changes that wait for a decision."""
 
+from collections.abc import Iterator
+
 import click
 
 from memoryd.cli.invocation import HELP, Argument, Invocation, shared
-from memoryd.cli.terminal import harmless, harmless_line, note
-from memoryd.replies.reflect import DecidedProposalReply, ProposalReply
+from memoryd.cli.listing import undo_notes
+from memoryd.cli.terminal import harmless, harmless_line
+from memoryd.replies.reflect import DecidedProposalReply, ProposalReply, ProposalsReply
 from memoryd.wire import Exit
 
 STATES = ("open", "accepted", "rejected", "outdated", "all")
@@ -25,16 +28,7 @@ def listing(invocation: Invocation, state: str) -> Exit:
     """List proposals, the oldest first."""
     with invocation.client() as client:
         reply = client.proposals(None if state == "all" else state, agent=invocation.agent)
-    if invocation.is_json:
-        invocation.print_json(reply)
-        return Exit.DONE
-    for one in reply["proposals"]:
-        mark = "" if one["state"] == "open" else f"{one['state']}  "
-        click.echo(f"{one['id']}  {mark}{harmless_line(one['path'])}  {harmless_line(one['why'])}")
-    if reply["total"] > len(reply["proposals"]):
-        note(f"{reply['total'] - len(reply['proposals'])} more are not shown")
-    if not reply["total"]:
-        note("no proposals" if state == "all" else f"no {state} proposals")
+    invocation.show(reply, map(_line, reply["proposals"]), _rest_notes(reply, state))
     return Exit.DONE
 
 
@@ -46,10 +40,7 @@ def show(invocation: Invocation, proposal: str) -> Exit:
     """Show what a proposal changes, and why."""
     with invocation.client() as client:
         reply = client.proposal(proposal, agent=invocation.agent)
-    if invocation.is_json:
-        invocation.print_json(reply)
-    else:
-        _print(reply)
+    invocation.show(reply, _lines(reply))
     return Exit.DONE
 
 
@@ -75,22 +66,35 @@ def reject(invocation: Invocation, proposals: tuple[str, ...]) -> Exit:
     return Exit.DONE
 
 
-def _print(reply: ProposalReply) -> None:
+def _line(one: ProposalReply) -> str:
+    mark = "" if one["state"] == "open" else f"{one['state']}  "
+    return f"{one['id']}  {mark}{harmless_line(one['path'])}  {harmless_line(one['why'])}"
+
+
+def _rest_notes(reply: ProposalsReply, state: str) -> Iterator[str]:
+    if reply["total"] > len(reply["proposals"]):
+        yield f"{reply['total'] - len(reply['proposals'])} more are not shown"
+    if not reply["total"]:
+        yield "no proposals" if state == "all" else f"no {state} proposals"
+
+
+def _lines(reply: ProposalReply) -> Iterator[str]:
     state = "" if reply["state"] == "open" else f" ({reply['state']})"
-    click.echo(f"{reply['id']}{state}: {harmless_line(reply['why'])}")
-    click.echo(harmless(reply["diff"]), nl=False)
+    yield f"{reply['id']}{state}: {harmless_line(reply['why'])}"
+    yield harmless(reply["diff"]).removesuffix("\n")
 
 
 def _report(invocation: Invocation, replies: list[DecidedProposalReply]) -> None:
-    if invocation.is_json:
-        invocation.print_json(replies[0] if len(replies) == 1 else replies)
-        return
-    for reply in replies:
-        click.echo(f"{reply['id']} {reply['state']}: {harmless_line(reply['path'])}")
-        if reply["change"]:
-            note(f"memoryctl undo {reply['change']} takes it back")
-        elif reply["note"]:
-            note(reply["note"])
+    lines = (f"{one['id']} {one['state']}: {harmless_line(one['path'])}" for one in replies)
+    notes = (note for one in replies for note in _decided_notes(one))
+    invocation.show(replies[0] if len(replies) == 1 else replies, lines, notes)
+
+
+def _decided_notes(reply: DecidedProposalReply) -> Iterator[str]:
+    if reply["change"]:
+        yield from undo_notes([reply["change"]])
+    elif reply["note"]:
+        yield reply["note"]
 
 
 for one in (listing, show, accept, reject):

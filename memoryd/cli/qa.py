@@ -1,12 +1,13 @@
 """memoryctl qa: the questions and answers of conversations."""
 
+from collections.abc import Iterator
+
 import click
 
 from memoryd.cli.invocation import HELP, Argument, Invocation, Number, shared
 from memoryd.cli.qa_reading import context, show, stats, topics
-from memoryd.cli.terminal import note
 from memoryd.cli.turn_arguments import given_address, given_text, key_option
-from memoryd.cli.turns import print_turns
+from memoryd.cli.turns import turn_lines
 from memoryd.replies.qa import QaAddReply
 from memoryd.wire import Exit
 
@@ -59,10 +60,8 @@ def add(
             topics=list(topics) or None,
             agent=invocation.agent,
         )
-    if invocation.is_json:
-        invocation.print_json(reply)
-    else:
-        _print_added(reply, is_answered=answer is not None)
+    lines = [] if reply["citation"] is None else [reply["citation"]]
+    invocation.show(reply, lines, _added_notes(reply, is_answered=answer is not None))
     return Exit.DONE
 
 
@@ -82,20 +81,15 @@ def mark(invocation: Invocation, address: str, drop: bool, answer: str | None, k
     given = None if answer is None else given_text(answer)
     with invocation.client() as client:
         turn = client.qa_mark(address, keep=not drop, answer=given, session_key=key, agent=invocation.agent)
-    if invocation.is_json:
-        invocation.print_json(turn)
-    else:
-        print_turns([turn])
+    invocation.show(turn, turn_lines([turn]))
     return Exit.DONE
 
 
-def _print_added(reply: QaAddReply, *, is_answered: bool) -> None:
+def _added_notes(reply: QaAddReply, *, is_answered: bool) -> Iterator[str]:
     if not reply["remembered"]:
-        note("nothing was stored: the session is marked not to be remembered")
-        return
-    click.echo(reply["citation"])
-    if is_answered and not reply["kept"]:
-        note(
+        yield "nothing was stored: the session is marked not to be remembered"
+    elif is_answered and not reply["kept"]:
+        yield (
             f"the answer is not kept (significance {reply['significance']}); for seven days this brings it back: "
             f"memoryctl qa mark {reply['citation']}"
         )

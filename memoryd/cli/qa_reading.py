@@ -1,11 +1,14 @@
 """memoryctl qa show, context, topics, stats: what is kept of turns."""
 
+from collections.abc import Iterator
+
 import click
 
 from memoryd.cli.invocation import HELP, Argument, Invocation, shared
-from memoryd.cli.terminal import note
+from memoryd.cli.listing import rest_notes
 from memoryd.cli.turn_arguments import given_address, given_seqs, given_text, key_option, limit_option
-from memoryd.cli.turns import print_turns, session_line, stats_lines, topic_line
+from memoryd.cli.turns import session_line, stats_lines, topic_line, turn_lines
+from memoryd.replies.qa import QaSessionTurnsReply
 from memoryd.wire import SEQUENCE_MAX, SEQUENCE_TOKENS_MAX, SESSIONS_MAX, Exit
 
 
@@ -37,14 +40,7 @@ def show(
     seqs = given_seqs(found, seq)
     with invocation.client() as client:
         reply = client.qa_session(found.session, seq=seqs, grep=word, session_key=key, agent=invocation.agent)
-    if invocation.is_json:
-        invocation.print_json(reply)
-    else:
-        print_turns(reply["sequence"])
-        if not reply["sequence"]:
-            note(f"no such turn: the session has {reply['turns']}")
-        if reply["nextSeq"] is not None:
-            note(f"it goes on: --seq {reply['nextSeq']}-")
+    invocation.show(reply, turn_lines(reply["sequence"]), _shown_notes(reply))
     return Exit.DONE if reply["sequence"] else Exit.NOTHING_FOUND
 
 
@@ -82,11 +78,7 @@ def context(
             session_key=key,
             agent=invocation.agent,
         )
-    if invocation.is_json:
-        invocation.print_json(reply)
-    else:
-        print_turns(reply["sequence"])
-        note(reply["why"])
+    invocation.show(reply, turn_lines(reply["sequence"]), [reply["why"]])
     return Exit.DONE if reply["sequence"] else Exit.NOTHING_FOUND
 
 
@@ -99,12 +91,8 @@ def topics(invocation: Invocation, limit: int | None, key: str | None) -> Exit:
     """List what was talked about, the most frequent first, and where last."""
     with invocation.client() as client:
         reply = client.qa_topics(limit=limit, session_key=key, agent=invocation.agent)
-    if invocation.is_json:
-        invocation.print_json(reply)
-    else:
-        for topic in reply["topics"]:
-            click.echo(topic_line(topic))
-        _note_more(len(reply["topics"]), reply["total"], "topic")
+    rest = rest_notes(len(reply["topics"]), reply["total"], "topic", option="--limit", most=SESSIONS_MAX)
+    invocation.show(reply, map(topic_line, reply["topics"]), rest)
     return Exit.DONE if reply["topics"] else Exit.NOTHING_FOUND
 
 
@@ -116,30 +104,20 @@ def stats(invocation: Invocation, key: str | None) -> Exit:
     """Count sessions, turns and kept answers, and name files that cannot be read."""
     with invocation.client() as client:
         reply = client.qa_stats(session_key=key, agent=invocation.agent)
-    if invocation.is_json:
-        invocation.print_json(reply)
-    else:
-        for line in stats_lines(reply):
-            click.echo(line)
-        for problem in reply["problems"]:
-            note(problem)
+    invocation.show(reply, stats_lines(reply), reply["problems"])
     return Exit.DONE
 
 
 def _list_sessions(invocation: Invocation, limit: int | None, key: str | None) -> Exit:
     with invocation.client() as client:
         reply = client.qa_sessions(limit=limit, session_key=key, agent=invocation.agent)
-    if invocation.is_json:
-        invocation.print_json(reply)
-    else:
-        for session in reply["sessions"]:
-            click.echo(session_line(session))
-        _note_more(len(reply["sessions"]), reply["total"], "session")
+    rest = rest_notes(len(reply["sessions"]), reply["total"], "session", option="--limit", most=SESSIONS_MAX)
+    invocation.show(reply, map(session_line, reply["sessions"]), rest)
     return Exit.DONE if reply["sessions"] else Exit.NOTHING_FOUND
 
 
-def _note_more(shown: int, total: int, noun: str) -> None:
-    if not total:
-        note(f"there is no {noun}")
-    elif shown < total:
-        note(f"{total - shown:,} more: --limit {min(total, SESSIONS_MAX)}")
+def _shown_notes(reply: QaSessionTurnsReply) -> Iterator[str]:
+    if not reply["sequence"]:
+        yield f"no such turn: the session has {reply['turns']}"
+    if reply["nextSeq"] is not None:
+        yield f"it goes on: --seq {reply['nextSeq']}-"

@@ -6,8 +6,9 @@ from typing import get_args
 
 import click
 
-from memoryd.cli.answer_health import lacking
+from memoryd.cli.answer_health import AnswerWorth, lacking, strict_option, took_part
 from memoryd.cli.invocation import HELP, Argument, Invocation, shared
+from memoryd.cli.listing import SHORT_ID
 from memoryd.cli.terminal import behind_gutter, encoded, harmless, harmless_line, note, styled
 from memoryd.replies.recall import Encode, RecallItemReply, RecallReply
 from memoryd.wire import DEADLINE_MS_MAX, RESULTS_MAX, Exit
@@ -54,7 +55,7 @@ from memoryd.wire import DEADLINE_MS_MAX, RESULTS_MAX, Exit
 )
 @click.option("--no-touch", is_flag=True, help="Only look: what is told does not count as used.")
 @click.option("--explain", is_flag=True, help="Show why each one was chosen, and what was cut and why.")
-@click.option("--strict", is_flag=True, help="Exit with 4 if a configured part did not take part in the answer.")
+@strict_option
 @shared
 @click.pass_obj
 def command(
@@ -103,7 +104,7 @@ def command(
         invocation.print_json(reply)
     else:
         _print(reply, is_bundle=is_bundle)
-    return _exit_code(reply, strict)
+    return _worth(reply).exit_code(is_strict=strict)
 
 
 def _question(words: tuple[str, ...]) -> str:
@@ -113,18 +114,9 @@ def _question(words: tuple[str, ...]) -> str:
     return text.strip()
 
 
-def _exit_code(reply: RecallReply, strict: bool) -> Exit:
-    if _is_unanswered(reply):
-        return Exit.ERROR
-    if strict and not reply["health"]["complete"]:
-        return Exit.INCOMPLETE
-    return Exit.NOTHING_FOUND if reply["verdict"] == "none" else Exit.DONE
-
-
-def _is_unanswered(reply: RecallReply) -> bool:
-    """Tell whether no arm took part, so that nothing is known of what the memory holds."""
-    took_part = any(arm["state"] in ("ok", "partial") for arm in reply["health"]["arms"].values())
-    return not took_part and not reply["results"]
+def _worth(reply: RecallReply) -> AnswerWorth:
+    is_found, health = bool(reply["results"]), reply["health"]
+    return AnswerWorth(reply["verdict"], reply["reason"], health, is_found, took_part(health))
 
 
 def _print(reply: RecallReply, *, is_bundle: bool) -> None:
@@ -152,14 +144,7 @@ def _is_by_score(reply: RecallReply) -> bool:
 
 
 def _notes(reply: RecallReply) -> Iterator[str]:
-    if _is_unanswered(reply):
-        yield f"no answer: {reply['reason'] or 'no arm of recall took part'}"
-    elif not reply["results"]:
-        yield f"nothing found: {reply['reason'] or 'no memory matches'}"
-    elif reply["verdict"] == "none":
-        yield f"nothing answers: {reply['reason'] or 'these are only the nearest'}"
-    elif reply["verdict"] == "weak":
-        yield f"only weak matches: {reply['reason'] or 'the answer may not be among them'}"
+    yield from _worth(reply).notes("memory")
     if fallback := reply["fallback"]:
         yield f"answered by {reply['backend']}: {fallback['reason']}"
     yield from lacking(reply["health"])
@@ -181,7 +166,7 @@ def _about(item: RecallItemReply) -> str:
     told += [item["name"]] if "name" in item else []
     if "confidence" in item:
         told.append(f"c={item['confidence']:.2f}")
-    told += [item["id"][:8]] if "id" in item else []
+    told += [item["id"][:SHORT_ID]] if "id" in item else []
     told += ["superseded"] if item.get("supersededBy") else []
     told += [item["state"]] if item.get("state", "verified") != "verified" else []
     told += ["(no answer)"] if item.get("verdict") == "none" else []
@@ -190,7 +175,7 @@ def _about(item: RecallItemReply) -> str:
 
 def _more(item: RecallItemReply) -> Iterator[str]:
     if older := item.get("supersedes"):
-        yield "   " + styled(f"supersedes {', '.join(key[:8] for key in older)}", dim=True)
+        yield "   " + styled(f"supersedes {', '.join(key[:SHORT_ID] for key in older)}", dim=True)
     if evidence := item.get("evidence"):
         for word in ("for", "against"):
             cited = [source for one in evidence[word] for source in one["sources"]]

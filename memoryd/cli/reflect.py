@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import click
 
 from memoryd.cli.invocation import HELP, Invocation, shared
+from memoryd.cli.listing import SHORT_ID
 from memoryd.cli.terminal import count, harmless_line, is_terminal, note
 from memoryd.client import Client
 from memoryd.errors import MemorydError
@@ -56,7 +57,7 @@ def command(invocation: Invocation, since: str | None, dry_run: bool, allow_loss
 
 def _print(reply: ReflectReply) -> None:
     would = "would write" if reply["dryRun"] else "wrote"
-    memories = "1 memory" if reply["memories"] == 1 else f"{reply['memories']:,} memories"
+    memories = count(reply["memories"], "memory", "memories")
     click.echo(f"{would} {count(len(reply['pages']), 'page')} of {memories}")
     for page in reply["pages"][:SHOWN]:
         click.echo(f"  {harmless_line(page)}")
@@ -80,7 +81,7 @@ def _print_pairs(pairs: Sequence[NearCopiesReply], what: str) -> None:
     if pairs:
         click.echo(f"{count(len(pairs), 'pair')} of memories {what}")
     for pair in pairs[:SHOWN]:
-        click.echo(f"  {pair['newer'][:8]}  {pair['older'][:8]}")
+        click.echo(f"  {pair['newer'][:SHORT_ID]}  {pair['older'][:SHORT_ID]}")
     _print_rest(len(pairs))
 
 

@@ -6,8 +6,9 @@ from typing import TypeVar
 import click
 
 from memoryd.cli.invocation import Invocation, Number
+from memoryd.cli.listing import SHORT_ID, undo_notes
 from memoryd.cli.terminal import harmless_line, styled
-from memoryd.replies.retained import RetainReply
+from memoryd.replies.retained import RetainedReply, RetainReply
 from memoryd.wire import Exit
 
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., object])
@@ -31,16 +32,12 @@ def statement_options(command: AnyFunction) -> AnyFunction:
 
 def print_retained(invocation: Invocation, reply: RetainReply) -> Exit:
     """Print where memories stand, and to stderr what is to be known of them."""
-    if invocation.is_json:
-        invocation.print_json(reply)
-        return Exit.DONE
-    for one in reply["memories"]:
-        told = "retained" if one["created"] else "stands there already"
-        click.echo(f"{styled(harmless_line(one['citation']), bold=True)}  {one['id'][:8]}  {told}")
-    if reply["change"] is not None:
-        click.echo(f"to take it back: memoryctl undo {reply['change']}", err=True)
-    if not reply["searchable"]:
-        click.echo("it is written, and not indexed yet: memoryctl status says why", err=True)
-    for note in reply["notes"]:
-        click.echo(f"note: {harmless_line(note)}", err=True)
+    unsearchable = [] if reply["searchable"] else ["it is written, and not indexed yet: memoryctl status says why"]
+    notes = [*undo_notes([reply["change"]]), *unsearchable, *reply["notes"]]
+    invocation.show(reply, map(_line, reply["memories"]), notes)
     return Exit.DONE
+
+
+def _line(one: RetainedReply) -> str:
+    told = "retained" if one["created"] else "stands there already"
+    return f"{styled(harmless_line(one['citation']), bold=True)}  {one['id'][:SHORT_ID]}  {told}"

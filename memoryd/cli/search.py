@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import click
 
-from memoryd.cli.answer_health import lacking
+from memoryd.cli.answer_health import AnswerWorth, lacking, strict_option
 from memoryd.cli.hits import hit_lines
 from memoryd.cli.invocation import HELP, Argument, Invocation, Number, shared
 from memoryd.cli.terminal import note
@@ -65,7 +65,7 @@ NEAR_MISSES = "beyond --max-results or below --min-score:"
     help="Milliseconds for the answer, which comes by then with what is there (else query.deadlineMs).",
 )
 @click.option("--explain", is_flag=True, help="Show how each score came about, and the nearest misses.")
-@click.option("--strict", is_flag=True, help="Exit with 4 if a configured part did not take part in the answer.")
+@strict_option
 @shared
 @click.pass_obj
 def command(
@@ -103,7 +103,7 @@ def command(
         invocation.print_json(reply)
     else:
         _print(reply, explain)
-    return _exit_code(reply, strict)
+    return _worth(reply).exit_code(is_strict=strict)
 
 
 def _question(words: tuple[str, ...], query: str | None) -> str:
@@ -115,17 +115,9 @@ def _question(words: tuple[str, ...], query: str | None) -> str:
     return text.strip()
 
 
-def _exit_code(reply: SearchReply, strict: bool) -> Exit:
-    if _is_unanswered(reply):
-        return Exit.ERROR
-    if strict and not reply["health"]["complete"]:
-        return Exit.INCOMPLETE
-    return Exit.NOTHING_FOUND if reply["verdict"] == "none" else Exit.DONE
-
-
-def _is_unanswered(reply: SearchReply) -> bool:
-    """Tell whether no arm took part, so that nothing is known of what the notes say."""
-    return reply["mode"] == "none" and not reply["results"]
+def _worth(reply: SearchReply) -> AnswerWorth:
+    is_found, took_part = bool(reply["results"]), reply["mode"] != "none"
+    return AnswerWorth(reply["verdict"], reply.get("reason"), reply["health"], is_found, took_part)
 
 
 def _print(reply: SearchReply, is_explained: bool) -> None:
@@ -136,14 +128,8 @@ def _print(reply: SearchReply, is_explained: bool) -> None:
         click.echo(f"\n{NEAR_MISSES}" if reply["results"] else NEAR_MISSES)
     for miss in misses:
         click.echo("\n" + "\n".join(hit_lines("-", miss, is_explained)))
-    if _is_unanswered(reply):
-        note(f"no answer: {reply.get('reason') or 'no arm of the search took part'}")
-    elif not reply["results"]:
-        note(f"nothing found: {reply.get('reason') or 'no note matches'}")
-    elif reply["verdict"] == "none":
-        note(f"nothing answers: {reply.get('reason') or 'these are only the nearest notes'}")
-    elif reply["verdict"] == "weak":
-        note(f"only weak matches: {reply.get('reason') or 'the answer may not be among them'}")
+    for line in _worth(reply).notes("note"):
+        note(line)
     for line in _health_notes(reply, reply["health"]):
         note(line)
 

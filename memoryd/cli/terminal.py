@@ -70,9 +70,9 @@ def encoded(value: object, *, indent: int | None = 2) -> str:
     return _C1.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-def count(number: int, noun: str) -> str:
-    """Return a number with its noun: `1 file`, `1,203 files`."""
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+def count(number: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun: `1 file`, `1,203 files`, or `2 memories` by its own plural."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def size(octets: float) -> str:

@@ -1,9 +1,7 @@
 """How turns of conversations and what is known of their sessions are shown."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
-
-import click
 
 from memoryd.cli.terminal import count, harmless, harmless_line, percent, size, styled
 from memoryd.replies.qa import QaSessionReply, QaStatsReply, QaTopicReply, QaTurnReply
@@ -12,10 +10,10 @@ SHOWN_PLACES = 3
 """Addresses of a topic."""
 
 
-def print_turns(turns: list[QaTurnReply]) -> None:
-    """Print turns with an empty line between them."""
+def turn_lines(turns: Sequence[QaTurnReply]) -> Iterator[str]:
+    """Yield turns with an empty line between them."""
     for number, turn in enumerate(turns):
-        click.echo(("\n" if number else "") + "\n".join(_turn_lines(turn)))
+        yield ("\n" if number else "") + "\n".join(_turn_lines(turn))
 
 
 def _turn_lines(turn: QaTurnReply) -> Iterator[str]:

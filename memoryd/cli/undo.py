@@ -37,13 +37,7 @@ def command(invocation: Invocation, change: int | None, run: str | None, dry_run
         raise click.UsageError("give the number of a change, or --run")
     with invocation.client() as memory:
         reply = memory.undo(change, run=run, dry_run=dry_run, agent=invocation.agent)
-    if invocation.is_json:
-        invocation.print_json(reply)
-        return Exit.DONE
-    for one in reply["undone"]:
-        click.echo("\n".join(change_lines(one["change"], most=sys.maxsize)))
-        if one["undoneBy"] is not None:
-            click.echo(f"taken back; to have it again: memoryctl undo {one['undoneBy']}", err=True)
-    if dry_run:
-        click.echo("nothing was written: it would be taken back", err=True)
+    lines = (line for one in reply["undone"] for line in change_lines(one["change"], most=sys.maxsize))
+    again = [f"to have it again: memoryctl undo {one['undoneBy']}" for one in reply["undone"] if one["undoneBy"]]
+    invocation.show(reply, lines, [*again, *["nothing was written: it would be taken back"] * dry_run])
     return Exit.DONE

@@ -1,9 +1,12 @@
 """memoryctl verify: whether a citation still stands."""
 
+from collections.abc import Iterator
+
 import click
 
 from memoryd.cli.invocation import HELP, Argument, Invocation, shared
-from memoryd.cli.terminal import harmless, harmless_line, note
+from memoryd.cli.listing import SHORT_ID
+from memoryd.cli.terminal import harmless, harmless_line
 from memoryd.replies.forgetting import VerifyReply
 from memoryd.wire import Exit
 
@@ -23,19 +26,19 @@ def command(invocation: Invocation, citation: str, session_key: str | None) -> E
     """Tell whether cited lines still stand, moved, were edited or are gone; exit 3 unless they stand or moved."""
     with invocation.client() as client:
         reply = client.verify(citation, session_key=session_key, agent=invocation.agent)
-    if invocation.is_json:
-        invocation.print_json(reply)
-    else:
-        _print(reply)
+    invocation.show(reply, _lines(reply), _notes(reply))
     return Exit.DONE if reply["state"] in ("verified", "moved") else Exit.NOTHING_FOUND
 
 
-def _print(reply: VerifyReply) -> None:
+def _lines(reply: VerifyReply) -> Iterator[str]:
     now = f", now {reply['now']}" if reply["now"] and reply["now"] != reply["citation"] else ""
-    click.echo(harmless_line(f"{reply['citation']}: {reply['state']}{now}"))
+    yield harmless_line(f"{reply['citation']}: {reply['state']}{now}")
     if reply["content"]:
-        click.echo(f"  {harmless(reply['content'])}")
+        yield f"  {harmless(reply['content'])}"
+
+
+def _notes(reply: VerifyReply) -> Iterator[str]:
     for newer in reply["supersededBy"]:
-        note(f"there is a newer version: {newer[:8]}")
+        yield f"there is a newer version: {newer[:SHORT_ID]}"
     if reply["note"]:
-        note(reply["note"])
+        yield reply["note"]

@@ -184,6 +184,22 @@ def test_missing_part_is_a_note_and_with_strict_an_exit_code(contract: Contract,
     assert run(["search", "port", "--strict"]) == Exit.DONE
 
 
+def test_memories_that_no_arm_could_look_for_are_an_error_and_a_missing_part_is_told(
+    contract: Contract, capsys: Captured
+) -> None:
+    arms = {"lexical": {"state": "off", "reason": "off"}, "vector": {"state": "failed", "reason": "no model"}}
+    nothing = {"memories": [], "verdict": "none", "reason": "no arm of recall could answer: no model", "took_ms": 1.5}
+    contract.replies["memories"] = 200, nothing | {"health": health(complete=False, arms=arms)}
+    assert run(["memories", "search", "port"]) == Exit.ERROR
+    assert "no answer: no arm of recall could answer: no model" in capsys.readouterr().err
+    arms["lexical"] = {"state": "ok", "reason": ""}
+    contract.replies["memories"] = 200, nothing | {"reason": None, "health": health(complete=False, arms=arms)}
+    assert run(["memories", "search", "port"]) == Exit.NOTHING_FOUND
+    told = capsys.readouterr().err.splitlines()
+    assert told == ["note: nothing found: no memory matches", "note: the vector arm failed: no model"]
+    assert run(["memories", "search", "port", "--strict"]) == Exit.INCOMPLETE
+
+
 def test_json_is_the_reply_itself(contract: Contract, capsys: Captured) -> None:
     reply = answer(hit(snippet=HOSTILE + " 端口"))
     contract.replies["search"] = 200, reply
