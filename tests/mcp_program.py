@@ -18,6 +18,7 @@ from mcp_types import CallToolResult, TextContent, Tool
 
 from tests.daemon import RunningDaemon
 from tests.waiting import eventually
+from tests.warm.programs import started
 
 ROOT = Path(__file__).parents[1]
 PROGRAM = ("-c", "from memoryd.cli.main import main; main()", "mcp")
@@ -93,7 +94,7 @@ class McpProgram:
     ) -> None:
         self.errors = daemon.home / f"mcp-{os.urandom(4).hex()}.log"
         with self.errors.open("wb") as errors:
-            self.process = subprocess.Popen(
+            self.process = started(
                 [sys.executable, *program, *options],
                 env={**environment(daemon), **(env or {})},
                 stdin=subprocess.PIPE,

@@ -13,7 +13,6 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import psutil
 import pytest
 
 import memoryd
@@ -25,6 +24,7 @@ from tests.fault.faults import fired, injected, spawn_behind, spawn_program, str
 from tests.fault.stage import EVENTS_ONLY, QUICK, Stage
 from tests.sweeps import some
 from tests.waiting import eventually
+from tests.warm.programs import NURSERY
 
 
 def test_f122_killed_again_and_again_the_first_scan_gets_on(stage: Stage) -> None:
@@ -396,7 +396,7 @@ def test_f123_requests_during_the_stop_are_answered_or_refused(stage: Stage) -> 
             with contextlib.suppress(NotNow, DaemonNotRunning):
                 client.search("alder")
     assert stage.daemon.reap() == 0
-    assert not psutil.Process().children(recursive=True)
+    assert not NURSERY.children()
 
 
 @pytest.mark.parametrize("text", ["{agents: ", "{agents: {defaults: {memorySerch: {}}}}", "[]"])

@@ -15,6 +15,7 @@ from memoryd.domain.claude_settings import EVENTS, our_commands
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config, write_workspace
 from tests.waiting import eventually
+from tests.warm.programs import ran
 
 HOOK = (sys.executable, "-P", "-m", "memoryd.hooks")
 UNHURRIED = ("--seconds", "60")
@@ -49,7 +50,7 @@ def sent(event: str, session: str = "5f0c9a", **fields: object) -> dict[str, Any
 def hook(daemon: RunningDaemon, event: str, given: dict[str, Any] | str, *options: str) -> Run:
     text = given if isinstance(given, str) else json.dumps(given)
     command = [*HOOK, event, *(options or UNHURRIED)]
-    return subprocess.run(command, input=text, env=environment(daemon), capture_output=True, text=True, check=False)
+    return ran(command, input=text, env=environment(daemon), capture_output=True, text=True, check=False)
 
 
 def environment(daemon: RunningDaemon) -> dict[str, str]:
@@ -72,9 +73,7 @@ def turns(daemon: RunningDaemon, session: str) -> list[tuple[str, str | None, fl
 
 def memoryctl(daemon: RunningDaemon, *arguments: str) -> Run:
     command = [sys.executable, "-c", "from memoryd.cli.main import main; main()", "hooks", *arguments]
-    return subprocess.run(
-        command, env=environment(daemon), capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
-    )
+    return ran(command, env=environment(daemon), capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
 
 
 def test_session_begins_with_the_stable_block_as_data(hooked: RunningDaemon) -> None:
@@ -139,9 +138,7 @@ def test_command_in_a_prompt_is_carried_out(hooked: RunningDaemon) -> None:
 def test_command_line_runs_the_same_hook(hooked: RunningDaemon) -> None:
     command = [sys.executable, "-c", "from memoryd.cli.main import main; main()", "hooks", "run", "SessionStart"]
     text = json.dumps(sent("SessionStart", source="startup"))
-    done = subprocess.run(
-        [*command, *UNHURRIED], input=text, env=environment(hooked), capture_output=True, text=True, check=False
-    )
+    done = ran([*command, *UNHURRIED], input=text, env=environment(hooked), capture_output=True, text=True, check=False)
     assert "alder" in context(done, "SessionStart")
 
 
@@ -180,7 +177,7 @@ def test_daemon_that_is_down_or_hangs_gets_in_nobodys_way(hooked: RunningDaemon,
 
 def test_arguments_and_a_closed_input_get_in_nobodys_way(hooked: RunningDaemon) -> None:
     for arguments in ([], ["Nope"], ["Stop", "--seconds", "soon"], ["Stop", "--agent"]):
-        done = subprocess.run(
+        done = ran(
             [*HOOK, *arguments], env=environment(hooked), capture_output=True, text=True, check=False,
             stdin=subprocess.DEVNULL,
         )  # fmt: skip
@@ -190,7 +187,7 @@ def test_arguments_and_a_closed_input_get_in_nobodys_way(hooked: RunningDaemon) 
 
 def test_hook_imports_nothing_from_the_folder_it_runs_in(hooked: RunningDaemon, tmp_path: Path) -> None:
     (tmp_path / "json.py").write_text("raise SystemExit(9)")
-    done = subprocess.run(
+    done = ran(
         [*HOOK, "SessionStart", *UNHURRIED],
         input=json.dumps(sent("SessionStart")), env=environment(hooked), cwd=tmp_path, capture_output=True, text=True,
         check=False,
@@ -225,7 +222,7 @@ def test_installed_hooks_run_and_go_as_they_came(hooked: RunningDaemon, settings
     assert (settings.stat().st_mode & 0o777, json.loads(text)["model"]) == (0o640, "opus")
     status = json.loads(memoryctl(hooked, "status", "claude-code", "--json").stdout)
     assert (status["installed"], status["commands"]) == ("installed", our_commands(text))
-    shell = subprocess.run(
+    shell = ran(
         ["sh", "-c", f"{status['commands']['SessionStart']} --seconds 60"],
         input=json.dumps(sent("SessionStart")), env=environment(hooked), capture_output=True, text=True, check=False,
     )  # fmt: skip

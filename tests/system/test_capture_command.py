@@ -10,6 +10,7 @@ import pytest
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
 from tests.waiting import eventually
+from tests.warm.programs import ran
 
 MEMORYCTL = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
 KEY = "agent:main:telegram:direct:lena"
@@ -26,7 +27,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
 
 
 def memoryctl(daemon: RunningDaemon, *arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    return ran(
         [*MEMORYCTL, *arguments], capture_output=True, text=True, env=daemon.env, input=given, check=False, timeout=120
     )
 

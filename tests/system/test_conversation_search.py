@@ -14,6 +14,7 @@ from memoryd.replies.search import SearchReply
 from tests.daemon import RunningDaemon, write_config, write_workspace
 from tests.system.qmd_daemon import wait_for_qmd, with_qmd
 from tests.waiting import eventually
+from tests.warm.programs import ran
 
 MEMORYCTL = Path(sys.executable).with_name("memoryctl")
 KEY = "agent:main:telegram:direct:anna"
@@ -45,7 +46,7 @@ def client(daemon: RunningDaemon) -> Iterator[Client]:
 
 
 def memoryctl(daemon: RunningDaemon, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([MEMORYCTL, *arguments], capture_output=True, text=True, env=daemon.env, timeout=60)
+    return ran([MEMORYCTL, *arguments], capture_output=True, text=True, env=daemon.env, timeout=60)
 
 
 def asked(client: Client, question: str, *sources: str, explain: bool = False) -> SearchReply:

@@ -10,6 +10,7 @@ import pytest
 from memoryd.store.withheld import MOST_AGENTS_KEYS
 from tests.daemon import RunningDaemon, write_workspace
 from tests.system.over_socket import Answer, send
+from tests.warm.programs import ran
 
 ALICE, BOB = "agent:main:discord:direct:alice", "agent:main:discord:direct:bob"
 SESSIONS = {ALICE: "of-alice", BOB: "of-bob", "": "of-nobody"}
@@ -46,7 +47,7 @@ def ask(daemon: RunningDaemon, socket: str | None, method: str, path: str, body:
 
 def memoryctl(daemon: RunningDaemon, *words: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-c", "from memoryd.cli.main import main; main()", *words]
-    return subprocess.run(command, env=daemon.env, capture_output=True, text=True, timeout=60, check=False)
+    return ran(command, env=daemon.env, capture_output=True, text=True, timeout=60, check=False)
 
 
 def say(daemon: RunningDaemon, session: str, key: str) -> int:

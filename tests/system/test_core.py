@@ -11,6 +11,7 @@ from memoryd.errors import InvalidRequest, TooLarge
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
 from tests.system.over_socket import send
+from tests.warm.programs import ran
 
 MEMORYCTL = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
 TEXT = "# Memory\r\n\r\n## People\r\n- Peter lives in Graz.\r\n"
@@ -29,7 +30,7 @@ def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
 
 
 def memoryctl(daemon: RunningDaemon, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*MEMORYCTL, *arguments], capture_output=True, text=True, env=daemon.env, timeout=60)
+    return ran([*MEMORYCTL, *arguments], capture_output=True, text=True, env=daemon.env, timeout=60)
 
 
 def test_the_core_file_is_edited_and_taken_back(daemon: RunningDaemon) -> None:

@@ -13,6 +13,7 @@ from memoryd.errors import Denied, InvalidRequest, NotFound
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon
 from tests.system.test_opinions_command import MEMORYCTL, write_logs
+from tests.warm.programs import ran
 
 PAGE = "\ufeff---\r\n# whose\r\ntitle: Peter # he\r\naliases: [ P ]\r\n---\r\n# Peter\r\n\r\nA friend.".encode()
 LINES = [
@@ -45,7 +46,7 @@ def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
 
 
 def ctl(daemon: RunningDaemon, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*MEMORYCTL, *arguments], capture_output=True, text=True, env=daemon.env, timeout=60)
+    return ran([*MEMORYCTL, *arguments], capture_output=True, text=True, env=daemon.env, timeout=60)
 
 
 def told(daemon: RunningDaemon, *arguments: str, expected: Exit = Exit.DONE) -> Any:

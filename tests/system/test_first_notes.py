@@ -13,6 +13,7 @@ from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
 from tests.system.over_socket import send
 from tests.waiting import eventually
+from tests.warm.programs import ran
 
 MEMORYCTL = Path(sys.executable).parent / "memoryctl"
 NOTES = {
@@ -54,7 +55,7 @@ def ask(daemon: RunningDaemon, query: str, **more: object) -> Any:
 
 
 def memoryctl(daemon: RunningDaemon, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    return ran(
         [MEMORYCTL, "search", *arguments],
         capture_output=True,
         text=True,

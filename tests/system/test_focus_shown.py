@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
 from tests.integration.pseudo_terminal import on_terminal
 from tests.system.test_memoryctl import MEMORYCTL
+from tests.warm.programs import ran
 
 FILLING = [f"- Chore {number}: water the plants on the sill, then sweep the hall." for number in range(18)]
 ANSWER = "- The heating man, Quentin Aldebaran, comes on Thursday to mend the furnace and bleed the hot pipes."
@@ -39,7 +39,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory, starter_model: Path) -> Ite
 
 
 def run(daemon: RunningDaemon, *arguments: str) -> str:
-    done = subprocess.run([MEMORYCTL, *arguments], capture_output=True, env=daemon.env, timeout=60)
+    done = ran([MEMORYCTL, *arguments], capture_output=True, env=daemon.env, timeout=60)
     # one that tells nothing is a hit too
     assert done.returncode in (Exit.DONE, Exit.NOTHING_FOUND), done.stderr
     return done.stdout.decode()

@@ -15,6 +15,7 @@ from memoryd.domain.text.tokens import estimate
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
 from tests.embedding_endpoint import Endpoint
+from tests.warm.programs import ran
 
 MEMORYCTL = Path(sys.executable).parent / "memoryctl"
 SOURCE = Path(memoryd.__file__).parents[1]
@@ -34,7 +35,7 @@ def stopped(tmp_path: Path, workspace: Path, endpoint: Endpoint) -> RunningDaemo
 
 
 def memoryctl(daemon: RunningDaemon, *arguments: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
+    done = ran(
         [MEMORYCTL, *arguments],
         capture_output=True,
         text=True,

@@ -3,7 +3,6 @@
 import json
 import os
 import socket
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
@@ -14,6 +13,7 @@ import pytest
 
 from tests.loopback import PATIENCE, OpenPort, free_port, open_port
 from tests.waiting import eventually
+from tests.warm.programs import ran
 
 DOCUMENT = {
     *("id", "scope", "kind", "network", "text", "tier", "importance", "pinned", "tags", "entities", "access_count"),
@@ -33,14 +33,14 @@ def memoryctl(opened: OpenPort, *arguments: str) -> str:
     """Return what a command prints."""
     program = [sys.executable, "-c", "from memoryd.cli.main import main; main()", *arguments]
     environment = {**opened.daemon.env, "PYTHONPATH": os.environ.get("PYTHONPATH", "")}
-    return subprocess.run(program, env=environment, capture_output=True, text=True, timeout=60).stdout
+    return ran(program, env=environment, capture_output=True, text=True, timeout=60).stdout
 
 
 def curl(opened: OpenPort, path: str, *arguments: str) -> str:
     """Return what curl prints of a reply, asked with the token."""
     header = f"Authorization: Bearer {opened.token}"
     command = ["curl", "-sS", "--max-time", "20", "-H", header, *arguments, f"{opened.url}{path}"]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+    return ran(command, capture_output=True, text=True, timeout=60, check=True).stdout
 
 
 def _bearer(token: str) -> dict[str, str]:

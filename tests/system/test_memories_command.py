@@ -1,7 +1,6 @@
 """`memoryctl memories` under the real daemon, as a person types it: find, pin, weigh, take out, and have it again."""
 
 import json
-import subprocess
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -10,6 +9,7 @@ import pytest
 
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
+from tests.warm.programs import ran
 
 MEMORYCTL = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
 LOG, WORLD = "memory/2026-11-18.md", "bank/world.md"
@@ -40,9 +40,7 @@ def daemon(remembering: RunningDaemon) -> RunningDaemon:
 
 
 def typed(daemon: RunningDaemon, *arguments: str, expected: Exit = Exit.DONE) -> str:
-    done = subprocess.run(
-        [*MEMORYCTL, "memories", *arguments], capture_output=True, text=True, env=daemon.env, timeout=60
-    )
+    done = ran([*MEMORYCTL, "memories", *arguments], capture_output=True, text=True, env=daemon.env, timeout=60)
     assert done.returncode == expected, done.stderr
     return done.stdout + done.stderr
 

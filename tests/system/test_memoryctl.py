@@ -15,13 +15,14 @@ from memoryd.client import Client
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config, write_workspace
 from tests.waiting import eventually
+from tests.warm.programs import ran
 
 MEMORYCTL = Path(sys.executable).parent / "memoryctl"
 NOTE = "# Boiler\n\nThe boiler was serviced by Quentin Aldebaran.\nHe left the invoice in the blue folder.\n"
 
 
 def memoryctl(daemon: RunningDaemon, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    return ran(
         [MEMORYCTL, *arguments],
         capture_output=True,
         text=True,

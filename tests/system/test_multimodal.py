@@ -21,6 +21,7 @@ from tests.hasty import HASTY
 from tests.media_files import jpeg, mp3, png, wav
 from tests.system.over_socket import send
 from tests.waiting import eventually
+from tests.warm.programs import ran
 
 MEMORYCTL = Path(sys.executable).parent / "memoryctl"
 SOURCE = Path(memoryd.__file__).parents[1]
@@ -85,7 +86,7 @@ def seen(endpoint: Endpoint) -> list[str]:
 
 
 def memoryctl(daemon: RunningDaemon, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    return ran(
         [MEMORYCTL, *arguments],
         capture_output=True,
         text=True,

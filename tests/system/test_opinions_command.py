@@ -22,6 +22,7 @@ from memoryd.store.opinion_steps import OpinionSteps
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon
 from tests.unit.domain.memories.opinion_lines import book, line_of
+from tests.warm.programs import ran
 
 MEMORYCTL = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
 TEA = "O(c=0.7) @Peter: prefers tea in the morning"
@@ -80,7 +81,7 @@ def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
 
 
 def ctl(daemon: RunningDaemon, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*MEMORYCTL, *arguments], capture_output=True, text=True, env=daemon.env, timeout=60)
+    return ran([*MEMORYCTL, *arguments], capture_output=True, text=True, env=daemon.env, timeout=60)
 
 
 def told(daemon: RunningDaemon, *arguments: str, expected: Exit = Exit.DONE) -> Any:

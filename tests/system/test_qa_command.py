@@ -11,6 +11,7 @@ import pytest
 
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config, write_workspace
+from tests.warm.programs import ran
 
 MEMORYCTL = Path(sys.executable).parent / "memoryctl"
 ADVICE = "You should first open `gateway.json` and set the port, because the default depends on the proxy."
@@ -26,9 +27,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
 
 
 def qa(daemon: RunningDaemon, *arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [MEMORYCTL, "qa", *arguments], capture_output=True, text=True, env=daemon.env, input=given, timeout=60
-    )
+    return ran([MEMORYCTL, "qa", *arguments], capture_output=True, text=True, env=daemon.env, input=given, timeout=60)
 
 
 def told(daemon: RunningDaemon, *arguments: str, expected: Exit = Exit.DONE) -> Any:

@@ -10,6 +10,7 @@ import pytest
 
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
+from tests.warm.programs import ran
 
 MEMORYCTL = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
 
@@ -43,7 +44,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
 
 
 def memoryctl(daemon: RunningDaemon, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*MEMORYCTL, *arguments], capture_output=True, text=True, env=daemon.env, timeout=60)
+    return ran([*MEMORYCTL, *arguments], capture_output=True, text=True, env=daemon.env, timeout=60)
 
 
 def test_a_reader_is_told_when_scores_do_not_give_the_order(daemon: RunningDaemon) -> None:

@@ -17,6 +17,7 @@ from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
 from tests.sweeps import whole_or
 from tests.waiting import eventually
+from tests.warm.programs import ran
 
 MEMORYCTL = Path(sys.executable).parent / "memoryctl"
 SINCE = "2026-10-01"
@@ -80,7 +81,7 @@ def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
 
 
 def memoryctl(daemon: RunningDaemon, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([MEMORYCTL, *arguments], capture_output=True, text=True, env=daemon.env, timeout=60)
+    return ran([MEMORYCTL, *arguments], capture_output=True, text=True, env=daemon.env, timeout=60)
 
 
 def of_kind(daemon: RunningDaemon, kind: str) -> dict[str, Any]:

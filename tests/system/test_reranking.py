@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -21,6 +20,7 @@ from memoryd.replies.status import AgentStatus
 from tests.daemon import RunningDaemon, write_config
 from tests.tiny_rankers import write_bert_ranker, write_qwen_ranker
 from tests.waiting import eventually
+from tests.warm.programs import ran
 
 pytest.importorskip("llama_cpp")
 
@@ -231,7 +231,7 @@ def test_two_agents_share_one_reranker(tmp_path: Path, notes: Path, fast: Path) 
 def doctor(running: RunningDaemon) -> dict[str, str]:
     """What `memoryctl doctor` says of the reranker."""
     command = [str(Path(sys.executable).parent / "memoryctl"), "doctor", "--json"]
-    told = subprocess.run(command, env=running.env, capture_output=True, text=True, check=False).stdout
+    told = ran(command, env=running.env, capture_output=True, text=True, check=False).stdout
     (found,) = [check for check in json.loads(told)["checks"] if check["part"] == "reranker"]
     return dict(found)
 

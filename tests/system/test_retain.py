@@ -14,6 +14,7 @@ from memoryd.errors import Denied, InvalidRequest, TooLarge
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
 from tests.system.over_socket import send
+from tests.warm.programs import ran
 
 MEMORYCTL = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
 ZONE = "Pacific/Kiritimati"
@@ -35,7 +36,7 @@ def log_of(daemon: RunningDaemon) -> Path:
 
 
 def memoryctl(daemon: RunningDaemon, *arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    return ran(
         [*MEMORYCTL, *arguments], capture_output=True, text=True, env=daemon.env, input=given, check=False, timeout=60
     )
 

@@ -3,7 +3,6 @@
 import json
 import shutil
 import sqlite3
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,6 +15,7 @@ from memoryd.errors import Denied, InvalidRequest, NotFound
 from tests.daemon import RunningDaemon, write_config
 from tests.integration.pseudo_terminal import on_terminal
 from tests.waiting import eventually
+from tests.warm.programs import ran
 
 CANARY = "zanzibarcanary"
 KEY = "agent:main:main"
@@ -70,7 +70,7 @@ def found(daemon: RunningDaemon, word: str = CANARY) -> list[str]:
 
 def run_cli(daemon: RunningDaemon, *words: str, code: int = 0) -> str:
     command = [sys.executable, "-c", "from memoryd.cli.main import main; main()", *words]
-    done = subprocess.run(command, env=daemon.env, capture_output=True, text=True, check=False)
+    done = ran(command, env=daemon.env, capture_output=True, text=True, check=False)
     assert done.returncode == code, done.stderr
     return done.stdout + done.stderr
 

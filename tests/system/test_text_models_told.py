@@ -16,6 +16,7 @@ from memoryd.replies.status import AgentStatus
 from tests.daemon import RunningDaemon, write_config
 from tests.tiny_chat import write_chat_model
 from tests.waiting import eventually
+from tests.warm.programs import ran
 
 KEY = "sk-verysecret0123456789"
 
@@ -53,7 +54,7 @@ def degraded(running: RunningDaemon) -> dict[str, str]:
 
 def said(running: RunningDaemon, *arguments: str) -> str:
     command = [str(Path(sys.executable).parent / "memoryctl"), *arguments]
-    return subprocess.run(command, env=running.env, capture_output=True, text=True, check=False).stdout
+    return ran(command, env=running.env, capture_output=True, text=True, check=False).stdout
 
 
 def doctor(running: RunningDaemon) -> dict[str, str]:

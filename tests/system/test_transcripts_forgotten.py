@@ -4,7 +4,6 @@ import contextlib
 import json
 import os
 import sqlite3
-import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -18,6 +17,7 @@ from memoryd.store.ledger_file import aside as set_aside
 from tests.daemon import RunningDaemon, write_config
 from tests.embedding_endpoint import Endpoint
 from tests.waiting import eventually
+from tests.warm.programs import ran
 
 CANARY = "zanzibarcanary"
 Launch = Callable[..., RunningDaemon]
@@ -347,7 +347,7 @@ def test_cited_lines_are_told_while_the_file_says_them(launch: Launch, folder: P
 
 def memoryctl(daemon: RunningDaemon, *words: str) -> str:
     command = [sys.executable, "-c", "from memoryd.cli.main import main; main()", *words]
-    done = subprocess.run(command, env=daemon.env, capture_output=True, text=True, check=False)
+    done = ran(command, env=daemon.env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout + done.stderr
 

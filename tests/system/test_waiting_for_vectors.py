@@ -19,6 +19,7 @@ from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
 from tests.embedding_endpoint import Endpoint
 from tests.waiting import eventually
+from tests.warm.programs import ran
 
 MEMORYCTL = Path(sys.executable).parent / "memoryctl"
 NOTES = 50
@@ -54,7 +55,7 @@ def agent_of(daemon: RunningDaemon) -> AgentStatus:
 def memoryctl(daemon: RunningDaemon, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a command that may wait for ten minutes, and insist that it does not."""
     began = time.monotonic()
-    done = subprocess.run(
+    done = ran(
         [MEMORYCTL, *arguments], capture_output=True, text=True, env=daemon.env, stdin=subprocess.DEVNULL, timeout=120
     )
     assert time.monotonic() - began < AT_ONCE_SECONDS

@@ -1,0 +1,99 @@
+"""The process that has read our modules, and forks whatever program of ours a test asks for.
+
+It is asked over a socket, an object of JSON each. `argv` begins with what Python would be given (`-m`, `-c` or a
+script) and comes with three descriptors; what it forks is a child of its own, so that it also tells how one ended.
+"""
+
+import contextlib
+import gc
+import importlib
+import json
+import os
+import runpy
+import socket
+import sys
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from memoryd.cli.main import COMMANDS
+
+OFTEN = ("memoryd.daemon.main", "memoryd.hooks", *(f"memoryd.cli.{name}" for name in COMMANDS))
+"""What programs of ours import."""
+SIZE = 1 << 17
+"""Of a message at most, in bytes."""
+
+
+def serve(asked: socket.socket) -> dict[str, Any]:
+    """Answer until nobody asks any more; returns in a child alone, with what it is to be."""
+    while True:
+        data, descriptors, _, _ = socket.recv_fds(asked, SIZE, 3)
+        if not data:
+            # not by way of `exit`: this is nobody's program, and what runs when one ends is not for it
+            os._exit(0)
+        request = json.loads(data)
+        if "ended" in request:
+            asked.send(json.dumps(_ended(request["ended"])).encode())
+            continue
+        if (pid := os.fork()) == 0:
+            asked.close()
+            _become(request, descriptors)
+            return request  # type: ignore[no-any-return]
+        asked.send(json.dumps(pid).encode())
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
+def _ended(pid: int) -> int | None:
+    """Return how a child ended, as `waitpid` says it; None while it runs, and for one that is not known."""
+    with contextlib.suppress(ChildProcessError):
+        found, status = os.waitpid(pid, os.WNOHANG)
+        return status if found else None
+    return None
+
+
+def _become(request: dict[str, Any], descriptors: Sequence[int]) -> None:
+    """Give this process what an executed one would have got: streams, session, folder and environment."""
+    for number, descriptor in enumerate(descriptors):
+        os.dup2(descriptor, number)
+    os.closerange(3, max(descriptors) + 1)
+    _open_streams()
+    if request["session"]:
+        os.setsid()
+    os.chdir(request["folder"])
+    os.environ.clear()
+    os.environ.update(request["environment"])
+    time.tzset()
+
+
+def _open_streams() -> None:
+    """Open the standard streams anew: an object knows from its making what it may do with its descriptor."""
+    utf8: dict[str, Any] = {"encoding": "utf-8", "closefd": False}
+    sys.stdin = open(0, errors="surrogateescape", **utf8)  # noqa: SIM115
+    sys.stdout = open(1, "w", errors="surrogateescape", buffering=1 if os.isatty(1) else -1, **utf8)  # noqa: SIM115
+    sys.stderr = open(2, "w", errors="backslashreplace", buffering=1, **utf8)  # noqa: SIM115
+
+
+def run(argv: Sequence[str]) -> None:
+    """Run what Python was given, as Python would."""
+    kind, rest = argv[0], list(argv[1:])
+    if kind == "-m":
+        sys.argv = rest
+        # as the main module it runs once more
+        sys.modules.pop(rest[0], None)
+        runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
+    elif kind == "-c":
+        sys.argv = ["-c", *rest[1:]]
+        exec(compile(rest[0], "<string>", "exec"), {"__name__": "__main__"})
+    else:
+        sys.argv = list(argv)
+        runpy.run_path(kind, run_name="__main__")
+
+
+if __name__ == "__main__":
+    for often in OFTEN:
+        importlib.import_module(often)
+    gc.collect()
+    gc.freeze()
+    # the last that this process does, at the end of its stack: a program ends by leaving it
+    run(serve(socket.socket(fileno=int(sys.argv[1])))["argv"])
