@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from memoryd.memory.capture.capturing import CaptureOutcome, CaptureTask, Capturing
+from memoryd.memory.capture.capture_values import CaptureOutcome, CaptureTask
+from memoryd.memory.capture.capturing import Capturing
 from memoryd.memory.capture.delivered_spans import DeliveredSpans
 
 

@@ -5,15 +5,20 @@ from dataclasses import dataclass
 from functools import partial
 
 from memoryd.agents.conversations import AgentConversations
+from memoryd.agents.left_behind import LeftBehind
 from memoryd.agents.loops import NamedLoop
 from memoryd.agents.owners_time import owners_time
 from memoryd.agents.workspace_memories import WorkspaceMemories
+from memoryd.agents.workspace_qa import WorkspaceQa
 from memoryd.config.resolved import Agent
 from memoryd.domain.memories.capture.capture import CaptureRules
-from memoryd.memory.capture.capturing import IN_FLIGHT, CaptureParts, CaptureSettings, Capturing
+from memoryd.memory.capture.awaited_messages import AwaitedMessages
+from memoryd.memory.capture.capturing import IN_FLIGHT, Capturing
 from memoryd.memory.capture.delivered_spans import DeliveredSpans
+from memoryd.memory.capture.message_capture import CaptureParts, CaptureSettings
 from memoryd.memory.llm_distilling import Distiller
 from memoryd.memory.retaining import Retaining
+from memoryd.store.awaited_rows import AwaitedRows
 from memoryd.store.delivered_rows import DeliveredRows
 
 
@@ -23,6 +28,8 @@ class WorkspaceCapture:
 
     capturing: Capturing
     delivered: DeliveredSpans
+    left_behind: LeftBehind | None
+    """What a stop left in line; None where nothing is written."""
     has_model: bool = False
 
     def loops(self, name: str) -> list[NamedLoop]:
@@ -31,13 +38,18 @@ class WorkspaceCapture:
             (f"capture {name}", self.capturing.run),
             (f"delivered spans {name}", self.delivered.run),
         ]
+        if self.left_behind is not None:
+            loops.append((f"captures left behind {name}", self.left_behind.run))
         if self.has_model:
             loops += [(f"distilling {name} {seat}", self.capturing.run_distilling) for seat in range(1, IN_FLIGHT + 1)]
         return loops
 
 
 def workspace_capture(
-    agents: Sequence[Agent], shared: WorkspaceMemories, conversations: Mapping[str, AgentConversations]
+    agents: Sequence[Agent],
+    shared: WorkspaceMemories,
+    conversations: Mapping[str, AgentConversations],
+    qa: WorkspaceQa | None,
 ) -> WorkspaceCapture:
     """Make what captures for these agents; the first one's settings hold."""
     section = agents[0].memory.capture
@@ -54,11 +66,17 @@ def workspace_capture(
         delivered=delivered,
         book=shared.book.now,
         is_withheld=partial(_is_withheld, conversations),
+        awaited=AwaitedMessages(AwaitedRows(shared.ledger, str(shared.name))),
         day=lambda at: time.day(at.timestamp()),
         distiller=None if shared.text is None else Distiller(shared.text),
     )
+    capturing = Capturing(settings, parts)
+    is_written = qa is not None and section.enabled and not agents[0].memory.read_only
     return WorkspaceCapture(
-        capturing=Capturing(settings, parts), delivered=delivered, has_model=shared.text is not None
+        capturing=capturing,
+        delivered=delivered,
+        left_behind=LeftBehind(capturing, qa, shared.ledger) if qa is not None and is_written else None,
+        has_model=shared.text is not None,
     )
 
 

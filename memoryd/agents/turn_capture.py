@@ -7,12 +7,13 @@ from typing import Final
 
 from memoryd.agents.capture import AgentCapture
 from memoryd.agents.recall import RecallOutcome
-from memoryd.agents.turn_values import CaptureState, NewMessage
+from memoryd.agents.turn_values import CaptureState, LoggedMessage, NewMessage
 from memoryd.domain.access import Admitted
 from memoryd.domain.memories.capture.capture import ReportedFailure
 from memoryd.domain.sessions.messages import MessageEventType
-from memoryd.memory.capture.capturing import CaptureTask
+from memoryd.memory.capture.capture_values import CaptureTask
 from memoryd.memory.recall.recalled import Recalled, RecalledMemory
+from memoryd.store.awaited_rows import MessagePlace
 
 _SESSIONS: Final = 256
 """Sessions whose last answer is known without asking anybody."""
@@ -45,7 +46,7 @@ class TurnCapture:
             while len(self._answers) > _SESSIONS:
                 self._answers.popitem(last=False)
 
-    def submit(
+    async def submit(
         self,
         message: NewMessage,
         admitted: Admitted,
@@ -54,8 +55,12 @@ class TurnCapture:
         at: datetime,
         own_channel: str,
         answer_before: str = "",
+        logged: LoggedMessage | None = None,
     ) -> CaptureState:
-        """Put a message in line, or the failure that it reports; it is looked at behind the answer."""
+        """Put a message in line, or the failure that it reports; it is looked at behind the answer.
+
+        One that is `logged` is captured in the end though the daemon is killed.
+        """
         if self._is_read_only or not self._capture.capturing.is_enabled:
             return "off"
         event = message.event if message.event and message.event.type is MessageEventType.FAILURE else None
@@ -71,8 +76,9 @@ class TurnCapture:
             role=message.role.value,
             is_owners=message.is_owners,
             event=None if event is None else ReportedFailure(event.text or message.text, event.tool),
+            place=self._place(logged),
         )
-        return "queued" if self._capture.capturing.submit(task) else "no"
+        return "queued" if await self._capture.capturing.accept(task) else "no"
 
     def note_told(self, key: str, outcome: RecallOutcome) -> None:
         """Note what of the memory a session was told, so that it is not learned from its echo."""
@@ -84,6 +90,11 @@ class TurnCapture:
         """Note texts that a session was told."""
         if key:
             self._capture.note_delivered(key, texts)
+
+    def _place(self, logged: LoggedMessage | None) -> MessagePlace | None:
+        if logged is None or logged.session is None or logged.seq is None:
+            return None
+        return MessagePlace(self._agent, logged.session, logged.seq)
 
 
 def texts_of(recalled: Recalled) -> Iterator[str]:

@@ -96,11 +96,17 @@ class AgentTurns:
         )
         captured = _NOT_CAPTURED
         # by its key or by its name: the log knows of both
-        if not (logged.is_repeated or logged.is_withheld or await self.log.is_unremembered(key)):
-            captured = self.capture.submit(
-                message, admitted, key, at=at, own_channel=own_channel, answer_before=_answer_before(context)
+        if not (logged.is_withheld or await self.log.is_unremembered(key)):
+            captured = await self.capture.submit(
+                message,
+                admitted,
+                key,
+                at=at,
+                own_channel=own_channel,
+                answer_before=_answer_before(context),
+                logged=logged,
             )
-            if recalled is not None:
+            if recalled is not None and not logged.is_repeated:
                 self.retained.recall.touch(recalled, at=self.clock().timestamp())
                 self.capture.note_told(key, recalled)
         return TurnOutcome(
@@ -123,7 +129,7 @@ class AgentTurns:
                 self.capture.note_answer(key, message.text)
         is_failure = message.event is not None and message.event.type is MessageEventType.FAILURE
         if is_failure and not await self.log.is_unremembered(key):
-            captured = self.capture.submit(message, admitted, key, at=at, own_channel=own_channel)
+            captured = await self.capture.submit(message, admitted, key, at=at, own_channel=own_channel)
         off = TurnPart(PartState.OFF, NOT_ASKED)
         return TurnOutcome(logged=logged, capture=captured, parts={"log": logged.part, "context": off, "recall": off})
 

@@ -77,7 +77,7 @@ def workspace_parts(agents: Sequence[Agent], engines: WorkspaceEngines, around: 
         forgetting_indexes=indexes,
         forgetting=memory_forgetting(memories, indexes, qa, list(conversations.values()), engines.embedding),
         reflect=workspace_reflect(agents, memories, around),
-        capture=workspace_capture(agents, memories, conversations),
+        capture=workspace_capture(agents, memories, conversations, qa),
     )
 
 

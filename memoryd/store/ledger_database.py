@@ -34,6 +34,7 @@ from memoryd.store.withheld import Withheld, WithheldKind, all_withheld, hash_ke
 
 WORDING: Final = Wording("the ledger", "it is set aside, and a new one is begun")
 
+_DROP_AWAITED: Final = "DELETE FROM awaited_messages WHERE agent = ? AND session = ?"
 SHORT_BUSY_MS: Final = 200
 """How long the lock of another process is waited for where somebody's turn waits, or may wait behind it."""
 
@@ -91,8 +92,16 @@ class LedgerDatabase(DatabaseFile):
         return await self._pool.write(lambda db: drop(db, key))
 
     async def forget_session(self, agent: str, session: str) -> int:
-        """Delete all answers of a session and return how many; no byte of them is left in file, log or copies."""
-        return await self.erase(lambda db: forget(db, agent, session))
+        """Delete all answers of a session and return how many; no byte of them is left in file, log or copies.
+
+        Nor is anything of it captured that still waits for that.
+        """
+
+        def step(db: apsw.Connection) -> int:
+            db.execute(_DROP_AWAITED, (agent, session))
+            return forget(db, agent, session)
+
+        return await self.erase(step)
 
     async def count_of_session(self, agent: str, session: str) -> int:
         """Count the answers that are held of a session."""

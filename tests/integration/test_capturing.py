@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -19,13 +20,17 @@ from memoryd.domain.text.lines import padded
 from memoryd.errors import Denied, TextAnswerRefused
 from memoryd.files.scan_rules import ScanRules
 from memoryd.llm.text_model import Answer, Prompt
-from memoryd.memory.capture.capturing import TASKS_MAX, CaptureParts, CaptureSettings, CaptureTask, Capturing
+from memoryd.memory.capture.awaited_messages import AwaitedMessages
+from memoryd.memory.capture.capture_values import CaptureTask
+from memoryd.memory.capture.capturing import IN_FLIGHT, TASKS_MAX, Capturing
 from memoryd.memory.capture.delivered_spans import DeliveredSpans
+from memoryd.memory.capture.message_capture import CaptureParts, CaptureSettings
 from memoryd.memory.forgetting.tombstone_store import TombstoneStore
 from memoryd.memory.journal import Journal
 from memoryd.memory.llm_distilling import DistilledAnswer, Distiller
 from memoryd.memory.note_files import NoteFiles
 from memoryd.memory.retaining import Retaining
+from memoryd.store.awaited_rows import TRIES_MAX, AwaitedRows, MessagePlace
 from memoryd.store.change_log import ChangeLog
 from memoryd.store.delivered_rows import DeliveredRows
 from memoryd.store.ledger import Ledger
@@ -35,6 +40,7 @@ from tests.waiting import eventually_async
 DAY = date(2026, 11, 18)
 NOON = datetime(2026, 11, 18, 12, tzinfo=UTC)
 KEY = "agent:main:telegram:direct:lena"
+STATED = ["I live in Graz.", "I like pears.", "How are you?"]
 ADDRESS = CaptureTask(agent="main", session_key=KEY, text="I live in Graz.", at=NOON)
 
 
@@ -46,9 +52,12 @@ class ScriptedText:
     def __init__(self, answer: str) -> None:
         self.answer = answer
         self.seen: list[str] = []
+        self.is_free = asyncio.Event()
+        self.is_free.set()
 
     async def complete(self, prompt: Prompt, *, shape: type[Answer], max_tokens: int, deadline: float) -> Answer:
         self.seen.append(prompt.data)
+        await self.is_free.wait()
         try:
             return cast("Answer", DistilledAnswer.model_validate_json(self.answer))
         except ValueError as exc:
@@ -90,6 +99,7 @@ class Captured:
             book=self.book,
             is_withheld=self.is_withheld,
             day=lambda at: at.date(),
+            awaited=AwaitedMessages(AwaitedRows(self.ledger, str(self.folder))),
             distiller=None if self.model is None else Distiller(self.model),
         )
         return Capturing(settings or CaptureSettings(), parts)
@@ -304,6 +314,65 @@ async def test_what_waits_when_the_daemon_stops_is_kept(room: Captured) -> None:
     assert sorted(room.said()) == [f"I like town{n}." for n in range(5)]
 
 
+@asynccontextmanager
+async def at_work(capturing: Capturing) -> AsyncIterator[None]:
+    loops = [asyncio.ensure_future(one()) for one in (capturing.run, *[capturing.run_distilling] * IN_FLIGHT)]
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.cancel()
+        await asyncio.wait(loops)
+
+
+async def test_message_whose_words_stand_is_owed_after_a_kill_and_until_it_is_captured(room: Captured) -> None:
+    places = [MessagePlace("main", "s", seq) for seq in range(1, 4)]
+    killed = room.capturing()
+    tasks = [replace(ADDRESS, text=text, place=place) for text, place in zip(STATED, places, strict=True)]
+    assert [await killed.accept(task) for task in tasks] == [True] * 3
+    assert [await killed.accept(task) for task in tasks] == [True] * 3, "sent once more, it is in line still"
+    assert killed.pending == 3
+
+    capturing = room.capturing()
+    assert [one.place for one in await capturing.awaited.owed()] == places[:2], "the third states nothing"
+    async with at_work(capturing):
+        assert await capturing.accept(tasks[0])
+        await eventually_async(lambda: capturing.is_idle)
+        assert not await capturing.accept(tasks[0]), "it is worked off"
+        assert [one.place for one in await capturing.awaited.owed()] == [places[1]]
+    await room.ledger.forget_session("main", "s")
+    assert await room.capturing().awaited.owed() == []
+    assert room.said() == [STATED[0]]
+
+
+async def test_message_that_could_not_be_captured_is_owed_still(room: Captured) -> None:
+    log = room.folder / "memory" / "2026-11-18.md"
+    log.mkdir()
+    task = replace(ADDRESS, place=MessagePlace("main", "s", 1))
+    capturing = room.capturing()
+    async with at_work(capturing):
+        assert await capturing.accept(task)
+        await eventually_async(lambda: capturing.is_idle)
+        assert [one.place for one in await capturing.awaited.owed()] == [task.place]
+        log.rmdir()
+        assert await capturing.accept(task)
+        await eventually_async(lambda: capturing.is_idle)
+    assert await capturing.awaited.owed() == []
+    assert room.said() == ["I live in Graz."]
+
+
+async def test_message_that_ends_every_daemon_is_given_up(room: Captured) -> None:
+    place = MessagePlace("main", "s", 1)
+    await room.capturing().accept(replace(ADDRESS, place=place))
+    for _ in range(TRIES_MAX):
+        started = room.capturing().awaited
+        assert [one.place for one in await started.owed()] == [place]
+        await started.take_up(place)
+        await started.take_up(place)
+
+    assert await room.capturing().awaited.owed() == []
+
+
 async def test_flood_is_bounded_and_its_beginning_is_kept(room: Captured) -> None:
     capturing = room.capturing()
     taken = [capturing.submit(replace(ADDRESS, text=f"I like town{n}.")) for n in range(1000)]
@@ -343,6 +412,35 @@ async def test_item_that_does_not_follow_is_dropped(room: Captured, answer: str)
 
     assert verdict.kept == ()
     assert [item.form for item in verdict.dropped] == ["text model"]
+
+
+async def test_echo_is_not_shown_to_the_model(room: Captured) -> None:
+    room.model = ScriptedText(GOOD)
+    room.delivered.note("main", KEY, ["I like hiking near Graz."])
+    await room.capturing().capture(replace(ADDRESS, text="I like hiking near Graz. I like the opera in Vienna."))
+
+    assert room.model.seen
+    assert "hiking" not in "".join(room.model.seen)
+    assert room.said() == [], "it follows from nothing that the model saw"
+
+
+async def test_model_has_so_many_messages_at_once_and_of_the_others_the_rules_decide(room: Captured) -> None:
+    model = room.model = ScriptedText(GOOD)
+    model.is_free.clear()
+    capturing = room.capturing()
+    for number in range(IN_FLIGHT + 3):
+        assert capturing.submit(replace(ADDRESS, text=f"I like hiking near Graz and town{number}."))
+    async with at_work(capturing):
+        await eventually_async(lambda: capturing.pending == len(model.seen) == IN_FLIGHT)
+        assert len(room.said()) == 3
+        model.is_free.set()
+        await eventually_async(lambda: capturing.is_idle)
+
+    assert len(model.seen) == IN_FLIGHT
+    assert sorted(room.said()) == [
+        *(f"I like hiking near Graz and town{number}." for number in range(IN_FLIGHT, IN_FLIGHT + 3)),
+        "The user likes hiking near Graz.",
+    ]
 
 
 async def test_rules_decide_where_the_answer_is_broken(room: Captured) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -286,6 +287,27 @@ def test_kill_between_question_and_answer_and_at_the_end(tmp_path: Path) -> None
         file = workspace / "memory" / "sessions" / f"{name}.json"
         eventually(lambda: '"end": "told"' in file.read_text(), seconds=PATIENCE)
         assert len(made(running, name, "session")) == 1
+        assert_nothing_queued_is_lost(running)
+
+
+def assert_nothing_queued_is_lost(running: RunningDaemon) -> None:
+    """Thirty messages at once, and a kill: each is captured in the end, once, though one is sent again."""
+    said = [f"I like the music of band{number}." for number in range(30)]
+    with ThreadPoolExecutor(len(said)) as threads:
+        tell = lambda text: running.client().turn(text, session_key=key("queued"))["capture"]  # noqa: E731
+        assert set(threads.map(tell, said)) == {"queued"}
+    running.kill()
+    running.start()
+    running.client().turn(said[-1], session_key=key("queued"))
+
+    def captured() -> list[str]:
+        logs = (running.workspace / "memory").glob("2*.md")
+        return sorted(
+            line.rsplit(": ", 1)[-1] for log in logs for line in log.read_text().splitlines() if "band" in line
+        )
+
+    eventually(lambda: set(said) <= set(captured()), seconds=PATIENCE)
+    assert [one for one in captured() if one in said] == sorted(said)
 
 
 def test_session_that_rests_is_over_and_stands_in_the_log_of_its_day(tmp_path: Path) -> None:

@@ -1,35 +1,21 @@
-"""Capture: what a turn says becomes memories behind the answer, once, by the journal, and so that it can be undone."""
+"""Capture: what a turn says becomes memories behind the answer, once, by the journal, and so that it can be undone.
+
+What is in line when the daemon is killed is captured by the next one, where a session keeps its words.
+"""
 
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime
+from dataclasses import replace
 from typing import Final
 
 import structlog
 
-from memoryd.domain.memories.book import Book
-from memoryd.domain.memories.capture.capture import (
-    CaptureRules,
-    ReportedFailure,
-    captured,
-    captured_failure,
-    distillable,
-)
-from memoryd.domain.memories.capture.origins import USER, why_untrusted
-from memoryd.domain.memories.capture.succession import with_succession
-from memoryd.domain.memories.capture.verdict import CaptureVerdict, DroppedItem, with_model
-from memoryd.domain.memories.written_by import WrittenBy
-from memoryd.domain.sessions.harmless_text import harmless_text
+from memoryd.domain.memories.capture.verdict import CaptureVerdict
 from memoryd.errors import MemorydError
-from memoryd.memory.capture.delivered_spans import DeliveredSpans
-from memoryd.memory.capture.standing_copies import standing_lines
-from memoryd.memory.forgetting.tombstone_store import TombstoneStore
-from memoryd.memory.journal import Journal
-from memoryd.memory.llm_distilling import Distiller
-from memoryd.memory.retaining import Retaining, Retention
+from memoryd.memory.capture.awaited_messages import DONE_MAX
+from memoryd.memory.capture.capture_values import CaptureOutcome, CaptureTask
+from memoryd.memory.capture.message_capture import CaptureParts, CaptureSettings, MessageCapture
 
 log = structlog.get_logger(__name__)
 
@@ -37,69 +23,10 @@ TASKS_MAX: Final = 256
 """Messages that wait; more are not looked at."""
 WAITING_SIGNS_MAX: Final = 1_000_000
 """Of all that wait together."""
-ECHO: Final = "it repeats what was recalled in this session"
-FORGOTTEN: Final = "its owner had this forgotten"
-WITHHELD: Final = "this session is not to be remembered"
 LAST_SECONDS: Final = 3.0
 """For what waits when the daemon stops."""
 IN_FLIGHT: Final = 4
 """Messages that the text model has at once; of others the rules decide, for nobody waits for it."""
-OFF: Final = "memory.capture.enabled is false"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaptureTask:
-    """One message of a session: by whom it was said, what stood before it, and for whom its memories are.
-
-    `event` is a failure that the caller's loop reports; `submit` parts it from a text beside it. `at` is when it
-    was said; None is now.
-    """
-
-    agent: str
-    text: str = ""
-    session_key: str = ""
-    scope: str = ""
-    answer_before: str = ""
-    at: datetime | None = None
-    channel: str | None = None
-    is_direct: bool = True
-    role: str = USER
-    event: ReportedFailure | None = None
-    told_until: int | None = None
-    """What `DeliveredSpans.noted` was when it was put in line: what it recalled itself makes it no echo."""
-    is_owners: bool = True
-    """Whether it came by the owner's own socket: what an agent's socket says pins nothing, and is from the agent."""
-
-
-@dataclass(frozen=True, slots=True)
-class CaptureOutcome:
-    """What came of a message; `retention` tells where its memories stand, None where nothing was kept."""
-
-    verdict: CaptureVerdict
-    retention: Retention | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaptureParts:
-    """What capture works with. `is_withheld` takes agent and session key; `day` gives the owner's day of a time."""
-
-    journal: Journal
-    retaining: Retaining
-    tombstones: TombstoneStore
-    delivered: DeliveredSpans
-    book: Callable[[], Awaitable[Book]]
-    is_withheld: Callable[[str, str], Awaitable[bool]]
-    day: Callable[[datetime], date]
-    distiller: Distiller | None = None
-    """Who decides instead of the forms of statements; None: these do."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaptureSettings:
-    """What `memory.capture` says."""
-
-    is_enabled: bool = True
-    rules: CaptureRules = field(default=CaptureRules())
 
 
 class Capturing:
@@ -107,7 +34,9 @@ class Capturing:
 
     def __init__(self, settings: CaptureSettings, parts: CaptureParts) -> None:
         self._settings = settings
-        self._parts = parts
+        self._message = MessageCapture(settings, parts)
+        self._delivered = parts.delivered
+        self.awaited = parts.awaited
         self._waiting: deque[CaptureTask] = deque()
         self._signs = 0
         self._has_news = asyncio.Event()
@@ -130,23 +59,43 @@ class Capturing:
         """How many messages were submitted and are not worked off."""
         return len(self._waiting) + self._in_flight
 
-    def submit(self, task: CaptureTask) -> bool:
+    def submit(self, task: CaptureTask, *, told_until: int | None = None) -> bool:
         """Put a message in line; return whether it will be looked at. It never waits.
 
         What stands beside a failure is looked at by itself.
         """
         if task.event is not None and task.text.strip():
-            is_noted = self.submit(replace(task, text=""))
-            return self.submit(replace(task, event=None)) or is_noted
+            is_noted = self.submit(replace(task, text="", place=None))
+            return self.submit(replace(task, event=None), told_until=told_until) or is_noted
         if not self._settings.is_enabled or not self._may_say_something(task):
             return False
         if len(self._waiting) >= TASKS_MAX or self._signs + len(task.text) > WAITING_SIGNS_MAX:
             self.refused += 1
             return False
-        self._waiting.append(replace(task, told_until=self._parts.delivered.noted))
+        told_until = self._delivered.noted if told_until is None else told_until
+        self._waiting.append(replace(task, told_until=told_until))
+        self.awaited.begin(task.place)
         self._signs += len(task.text)
         self._has_news.set()
         return True
+
+    async def accept(self, task: CaptureTask) -> bool:
+        """Put a message in line as `submit` does, once, and where it has a `place` so that no kill loses it.
+
+        It waits for the ledger alone. Of such messages those for which there is no room are looked at later.
+        """
+        if self.awaited.knows(task.place):
+            return self.awaited.is_in_line(task.place)
+        if not self._settings.is_enabled or self._message.why_untrusted(task):
+            return self.submit(task)
+        told_until = self._delivered.noted
+        # before it is noted: nobody is to find it there and take it for left behind
+        self.awaited.begin(task.place)
+        is_noted = await self.awaited.note(task)
+        is_in_line = self.submit(task, told_until=told_until)
+        if not is_in_line:
+            self.awaited.end(task.place, is_done=False)
+        return is_in_line or is_noted
 
     async def run(self) -> None:
         """Capture what was submitted, one message after the other, until cancelled; then what still waits, by rules."""
@@ -155,16 +104,19 @@ class Capturing:
                 await self._has_news.wait()
                 self._has_news.clear()
                 while self._waiting:
-                    if self._parts.distiller is not None and self._in_flight < IN_FLIGHT:
+                    if self._message.has_model and self._in_flight < IN_FLIGHT:
                         self._in_flight += 1
                         self._for_model.put_nowait(self._taken())
                     else:
                         await self._work_off_one()
+                        await self.awaited.settle(at_least=DONE_MAX)
+                await self.awaited.settle()
         finally:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(LAST_SECONDS):
                     while self._waiting:
                         await self._work_off_one()
+                    await self.awaited.settle()
 
     async def run_distilling(self) -> None:
         """Capture by the text model what is handed to it, until cancelled; `IN_FLIGHT` of these loops run."""
@@ -179,6 +131,7 @@ class Capturing:
                 raise
             finally:
                 self._in_flight -= 1
+            await self.awaited.settle()
 
     async def _work_off_one(self) -> None:
         try:
@@ -199,89 +152,20 @@ class Capturing:
 
     async def dry_run(self, task: CaptureTask, *, by_model: bool = True) -> CaptureVerdict:
         """Return what would be kept of a message, by which form, or why not; nothing is written."""
-        if why := await self._why_not(task):
-            return CaptureVerdict(dropped=(DroppedItem(task.text, why),))
-        verdict = await self._decided(task, by_model=by_model)
-        return (await self._checked(task, verdict if task.is_owners else verdict.from_agent())).bounded()
+        return await self._message.dry_run(task, by_model=by_model)
 
     async def capture(self, task: CaptureTask, *, by_model: bool = True) -> CaptureOutcome:
-        """Keep what a message states, all in one write; raises what `Journal.change` does, and StoreError."""
-        self._parts.journal.check_writable()
-        verdict = await self.dry_run(task, by_model=by_model)
-        day = self._parts.day(datetime.now(UTC) if task.at is None else task.at)
-        lines = [item.line(task.scope) for item in verdict.kept]
-        if lines:
-            book = await self._parts.book()
-            # in a thread: it looks at all memories
-            lines = await asyncio.to_thread(lambda: with_succession(book, standing_lines(book, lines, day), day))
-        if not lines:
-            return CaptureOutcome(verdict)
-        retention = await self._parts.retaining.retain(lines, agent=task.agent, by=WrittenBy.CAPTURE, day=day)
-        return CaptureOutcome(verdict, retention)
+        """Keep what a message states, now; raises as `MessageCapture.capture` does."""
+        return await self._message.capture(task, by_model=by_model)
 
     def _may_say_something(self, task: CaptureTask) -> bool:
         return task.event is not None or bool(task.text.strip())
-
-    async def _why_not(self, task: CaptureTask) -> str:
-        """Say why nothing of a message may be looked at; empty if it may."""
-        if not self._settings.is_enabled:
-            return OFF
-        if task.session_key and await self._parts.is_withheld(task.agent, task.session_key):
-            return WITHHELD
-        if task.event is not None:
-            return ""
-        return why_untrusted(
-            role=task.role,
-            channel=task.channel,
-            session_key=task.session_key,
-            is_direct=task.is_direct,
-            in_groups=self._settings.rules.in_groups,
-        )
 
     async def _captured(self, task: CaptureTask, *, by_model: bool) -> None:
         try:
             await self.capture(task, by_model=by_model)
         except (MemorydError, OSError) as exc:
             log.warning("a turn was not captured", agent=task.agent, reason=str(exc))
-
-    async def _decided(self, task: CaptureTask, *, by_model: bool) -> CaptureVerdict:
-        if task.event is not None:
-            failure = ReportedFailure(harmless_text(task.event.text), harmless_text(task.event.tool))
-            return captured_failure(failure)
-        text, before = harmless_text(task.text), harmless_text(task.answer_before)
-        rules = self._settings.rules
-        by_rules = captured(text, answer_before=before, is_direct=task.is_direct, rules=rules)
-        if not by_model or self._parts.distiller is None or not by_rules.gate:
-            return by_rules
-        beside = captured(text, answer_before=before, is_direct=task.is_direct, rules=replace(rules, statements=False))
-        # what the rules keep whoever decides stands there verbatim: of a model it would come a second time
-        kept = {item.text for item in beside.kept}
-        told = await self._without_echoes(task, [one for one in distillable(text) if one not in kept])
-        found = await self._parts.distiller.distil(" ".join(told)) if told else ()
-        if found is None:
-            return by_rules
-        return with_model(beside, found, by_rules.gate, self._parts.distiller.identity)
-
-    async def _without_echoes(self, task: CaptureTask, sentences: list[str]) -> list[str]:
-        echoes = await self._echoes(task, sentences)
-        return [one for one in sentences if one not in echoes]
-
-    async def _echoes(self, task: CaptureTask, sentences: list[str]) -> frozenset[str]:
-        delivered = self._parts.delivered
-        return await delivered.echoes(task.agent, task.session_key, sentences, until=task.told_until)
-
-    async def _checked(self, task: CaptureTask, verdict: CaptureVerdict) -> CaptureVerdict:
-        """Return a verdict without echoes, and without what is forgotten."""
-        if not verdict.kept:
-            return verdict
-        echoes: frozenset[str] = frozenset()
-        if task.event is None:
-            echoes = await self._echoes(task, [item.text for item in verdict.kept])
-        stones = await self._parts.tombstones.all()
-        dropped = []
-        for item in verdict.kept:
-            if item.text in echoes:
-                dropped.append(DroppedItem(item.text, ECHO, item.form))
-            elif stones.hold(item.line(task.scope).id, item.text):
-                dropped.append(DroppedItem(item.text, FORGOTTEN, item.form))
-        return verdict.without(dropped)
+            self.awaited.end(task.place, is_done=False)
+        else:
+            self.awaited.end(task.place, is_done=True)

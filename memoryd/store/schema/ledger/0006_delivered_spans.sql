@@ -17,3 +17,18 @@ CREATE TABLE delivered_key (
     workspace TEXT NOT NULL PRIMARY KEY,
     key BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+-- Messages of which memories are still to be made: where each stands in the files of its session, and no word of it.
+CREATE TABLE awaited_messages (
+    workspace TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    session TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    scope TEXT NOT NULL,                -- whom its memories are for
+    channel TEXT,
+    is_direct INTEGER NOT NULL,
+    is_owners INTEGER NOT NULL,         -- 1: it came by the owner's own socket
+    tries INTEGER NOT NULL,             -- how often it was put in line again
+    at REAL NOT NULL,                   -- seconds since 1970, UTC
+    PRIMARY KEY (workspace, agent, session, seq)
+) STRICT, WITHOUT ROWID;

@@ -1,0 +1,158 @@
+"""What is kept of one message: the rules or a text model decide, and the firewall around them; then it is written."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
+from functools import partial
+from typing import Final
+
+from memoryd.domain.memories.book import Book
+from memoryd.domain.memories.capture.capture import (
+    CaptureRules,
+    ReportedFailure,
+    captured,
+    captured_failure,
+    distillable,
+)
+from memoryd.domain.memories.capture.origins import why_untrusted
+from memoryd.domain.memories.capture.succession import with_succession
+from memoryd.domain.memories.capture.verdict import CaptureVerdict, DroppedItem, with_model
+from memoryd.domain.memories.written_by import WrittenBy
+from memoryd.domain.sessions.harmless_text import harmless_text
+from memoryd.memory.capture.awaited_messages import AwaitedMessages
+from memoryd.memory.capture.capture_values import CaptureOutcome, CaptureTask
+from memoryd.memory.capture.delivered_spans import DeliveredSpans
+from memoryd.memory.capture.standing_copies import standing_lines
+from memoryd.memory.forgetting.tombstone_store import TombstoneStore
+from memoryd.memory.journal import Journal
+from memoryd.memory.llm_distilling import Distiller
+from memoryd.memory.retaining import Retaining
+
+ECHO: Final = "it repeats what was recalled in this session"
+FORGOTTEN: Final = "its owner had this forgotten"
+WITHHELD: Final = "this session is not to be remembered"
+OFF: Final = "memory.capture.enabled is false"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaptureParts:
+    """What capture works with. `is_withheld` takes agent and session key; `day` gives the owner's day of a time."""
+
+    journal: Journal
+    retaining: Retaining
+    tombstones: TombstoneStore
+    delivered: DeliveredSpans
+    book: Callable[[], Awaitable[Book]]
+    is_withheld: Callable[[str, str], Awaitable[bool]]
+    day: Callable[[datetime], date]
+    awaited: AwaitedMessages
+    distiller: Distiller | None = None
+    """Who decides instead of the forms of statements; None: these do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaptureSettings:
+    """What `memory.capture` says."""
+
+    is_enabled: bool = True
+    rules: CaptureRules = field(default=CaptureRules())
+
+
+class MessageCapture:
+    """Captures messages of one workspace, one by one."""
+
+    def __init__(self, settings: CaptureSettings, parts: CaptureParts) -> None:
+        self._settings = settings
+        self._parts = parts
+
+    @property
+    def has_model(self) -> bool:
+        """Whether a text model decides instead of the forms of statements."""
+        return self._parts.distiller is not None
+
+    async def dry_run(self, task: CaptureTask, *, by_model: bool = True) -> CaptureVerdict:
+        """Return what would be kept of a message, by which form, or why not; nothing is written."""
+        if why := await self._why_not(task):
+            return CaptureVerdict(dropped=(DroppedItem(task.text, why),))
+        verdict = await self._decided(task, by_model=by_model)
+        return (await self._checked(task, verdict if task.is_owners else verdict.from_agent())).bounded()
+
+    async def capture(self, task: CaptureTask, *, by_model: bool = True) -> CaptureOutcome:
+        """Keep what a message states, all in one write; raises what `Journal.change` does, and StoreError."""
+        self._parts.journal.check_writable()
+        verdict = await self.dry_run(task, by_model=by_model)
+        day = self._parts.day(datetime.now(UTC) if task.at is None else task.at)
+        lines = [item.line(task.scope) for item in verdict.kept]
+        if lines:
+            book = await self._parts.book()
+            # in a thread: it looks at all memories
+            lines = await asyncio.to_thread(lambda: with_succession(book, standing_lines(book, lines, day), day))
+        if not lines:
+            return CaptureOutcome(verdict)
+        retention = await self._parts.retaining.retain(lines, agent=task.agent, by=WrittenBy.CAPTURE, day=day)
+        return CaptureOutcome(verdict, retention)
+
+    async def _why_not(self, task: CaptureTask) -> str:
+        """Say why nothing of a message may be looked at; empty if it may."""
+        if not self._settings.is_enabled:
+            return OFF
+        if task.session_key and await self._parts.is_withheld(task.agent, task.session_key):
+            return WITHHELD
+        return self.why_untrusted(task)
+
+    def why_untrusted(self, task: CaptureTask) -> str:
+        """Say why nothing is learned from a message by where it came from; empty if something may be."""
+        if task.event is not None:
+            return ""
+        return why_untrusted(
+            role=task.role,
+            channel=task.channel,
+            session_key=task.session_key,
+            is_direct=task.is_direct,
+            in_groups=self._settings.rules.in_groups,
+        )
+
+    async def _decided(self, task: CaptureTask, *, by_model: bool) -> CaptureVerdict:
+        if task.event is not None:
+            failure = ReportedFailure(harmless_text(task.event.text), harmless_text(task.event.tool))
+            return captured_failure(failure)
+        text, before = harmless_text(task.text), harmless_text(task.answer_before)
+        rules = self._settings.rules
+        by_rules = partial(captured, text, answer_before=before, is_direct=task.is_direct)
+        if not by_model or self._parts.distiller is None:
+            return by_rules(rules=rules)
+        beside = by_rules(rules=replace(rules, statements=False))
+        if not beside.gate:
+            return beside
+        # what the rules keep whoever decides stands there verbatim: of a model it would come a second time
+        kept = {item.text for item in beside.kept}
+        told = await self._without_echoes(task, [one for one in distillable(text) if one not in kept])
+        found = await self._parts.distiller.distil(" ".join(told)) if told else ()
+        if found is None:
+            return by_rules(rules=rules)
+        return with_model(beside, found, beside.gate, self._parts.distiller.identity)
+
+    async def _without_echoes(self, task: CaptureTask, sentences: list[str]) -> list[str]:
+        echoes = await self._echoes(task, sentences)
+        return [one for one in sentences if one not in echoes]
+
+    async def _echoes(self, task: CaptureTask, sentences: list[str]) -> frozenset[str]:
+        delivered = self._parts.delivered
+        return await delivered.echoes(task.agent, task.session_key, sentences, until=task.told_until)
+
+    async def _checked(self, task: CaptureTask, verdict: CaptureVerdict) -> CaptureVerdict:
+        """Return a verdict without echoes, and without what is forgotten."""
+        if not verdict.kept:
+            return verdict
+        echoes: frozenset[str] = frozenset()
+        if task.event is None:
+            echoes = await self._echoes(task, [item.text for item in verdict.kept])
+        stones = await self._parts.tombstones.all()
+        dropped = []
+        for item in verdict.kept:
+            if item.text in echoes:
+                dropped.append(DroppedItem(item.text, ECHO, item.form))
+            elif stones.hold(item.line(task.scope).id, item.text):
+                dropped.append(DroppedItem(item.text, FORGOTTEN, item.form))
+        return verdict.without(dropped)
