@@ -11,7 +11,7 @@ import pytest
 
 from memoryd.domain.text.entries import ChunkEntry
 from memoryd.index.committing import Committer
-from memoryd.index.interruption import InterruptibleCommit
+from memoryd.index.interruption import MAX_YIELDS, InterruptibleCommit, Stoppable
 from memoryd.index.reading import Reading
 from memoryd.index.spool import Spool
 from memoryd.store.chunks import counts
@@ -117,13 +117,15 @@ async def test_commit_of_a_large_note_is_put_off_for_small_ones_and_never_halved
     loop = asyncio.get_running_loop()
     put_off: list[bool] = []
 
-    class WatchedSpool(Spool):
-        def __iter__(self) -> Iterator[object]:  # type: ignore[override]
+    class LongCommit(Stoppable):
+        """Takes as long as that of a far larger note: until it is broken off, as often as it may be."""
+
+        def __iter__(self) -> Iterator[ChunkEntry]:
             for number, entry in enumerate(super().__iter__()):
                 if number == 200:
                     loop.call_soon_threadsafe(begun.set)
-                    # as long as the commit of a far larger one takes
-                    asyncio.run_coroutine_threadsafe(asyncio.sleep(1.5), loop).result()
+                    if len(put_off) < MAX_YIELDS:
+                        self.stop.wait(60)
                 yield entry
 
     real = InterruptibleCommit.run
@@ -133,7 +135,7 @@ async def test_commit_of_a_large_note_is_put_off_for_small_ones_and_never_halved
         put_off.append(not is_done)
         return is_done
 
-    monkeypatch.setattr("memoryd.index.reading.Spool", WatchedSpool)
+    monkeypatch.setattr("memoryd.index.interruption.Stoppable", LongCommit)
     monkeypatch.setattr(InterruptibleCommit, "run", counted)
     settings = replace(QUICK, debounce=0.02)
     async with staged(workspace, tmp_path / "state", settings=settings) as stage:

@@ -1,6 +1,5 @@
 """An index that can be read and not written: it answers by words and by meaning, and nothing is embedded in vain."""
 
-import asyncio
 from pathlib import Path
 
 import pytest
@@ -85,9 +84,14 @@ async def test_forced_look_that_could_not_be_written_is_taken_when_it_can(tmp_pa
 async def _settled(stage: Stage) -> dict[str, int]:
     """Return when each file was read once a look reads none of them."""
     read_at: dict[str, int] = {}
-    while read_at != (read_at := await _read_at(stage)):
-        await asyncio.sleep(1)
+
+    async def is_left_alone() -> bool:
+        nonlocal read_at
         await stage.sync()
+        before, read_at = read_at, await _read_at(stage)
+        return before == read_at
+
+    await eventually_async(is_left_alone, step=0.2)
     return read_at
 
 
