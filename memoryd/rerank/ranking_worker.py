@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from memoryd.embed.local.frames import RANK_POOLING, TEXT_CHARACTERS, Load, Message, NoResult, Ready, Score, Scored
-from memoryd.embed.local.kept_worker import KeptWorker, WorkerState
+from memoryd.embed.local.model_worker import ModelWorker
 from memoryd.embed.local.worker_life import Command, WorkerRun, module_command
 from memoryd.errors import RerankerUnavailable
 from memoryd.models.rerankers import YES_OR_NO, Reranker
@@ -76,31 +76,14 @@ class RankingJob:
         raise ValueError(f"unexpected {type(message).__name__}")
 
 
-class RankingWorker:
+class RankingWorker(ModelWorker[float | NoResult]):
     """Scores pairs with one GGUF. Works while its `run` runs."""
 
     def __init__(self, spec: RankerSpec, *, retry: Retry | None = None) -> None:
+        super().__init__(spec.run, retry=retry)
         self.reranker = spec.reranker
-        self._worker = KeptWorker(spec.run, retry=retry)
         self._turn = asyncio.Lock()
         self._last = _LastQuestion("", {})
-
-    @property
-    def is_given_up(self) -> bool:
-        """Tell whether it failed so often that only a probe now and then is tried."""
-        return self._worker.is_given_up
-
-    def state(self) -> WorkerState:
-        """Return what status shows; cheap."""
-        return self._worker.state()
-
-    async def warm(self) -> None:
-        """Start the worker and wait for it; raises ModelError if the file is at fault, else RerankerUnavailable."""
-        await self._worker.warm()
-
-    async def run(self) -> None:
-        """Start the child when somebody asks, and again after failures; cancel it to stop the child."""
-        await self._worker.run()
 
     async def scores(self, question: str, texts: Sequence[str]) -> list[float]:
         """Return what the model's head says to each text, in order: more answers better. Raises RerankerUnavailable.

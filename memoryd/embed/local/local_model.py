@@ -6,11 +6,11 @@ import time
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 import structlog
 
-from memoryd.embed.local.kept_worker import WorkerState
+from memoryd.embed.local.model_worker import ModelWorker
 from memoryd.errors import DownloadError, MemorydError, ModelError
 from memoryd.models.fetch_progress import Progress
 from memoryd.models.gguf_header import EMBEDDING_KEY
@@ -24,21 +24,9 @@ LOOK_SECONDS: Final = 5.0
 NO_LLAMA: Final = "llama-cpp-python is not installed: pip install 'memoryd[local]' (it needs a C compiler)"
 
 
-class ModelWorker(Protocol):
-    """A worker over one model file."""
-
-    @property
-    def is_given_up(self) -> bool: ...
-
-    def state(self) -> WorkerState: ...
-
-    async def warm(self) -> None: ...
-
-    async def run(self) -> None: ...
-
-
-Worker = TypeVar("Worker", bound=ModelWorker)
-HeardWorker = TypeVar("HeardWorker", bound=ModelWorker, contravariant=True)
+# whatever it is asked, which is nothing to who keeps it at work
+Worker = TypeVar("Worker", bound=ModelWorker[Any])
+HeardWorker = TypeVar("HeardWorker", bound=ModelWorker[Any], contravariant=True)
 
 
 class ModelNews(Protocol[HeardWorker]):
@@ -159,7 +147,7 @@ def model_file(spec: str, *, key: str = EMBEDDING_KEY) -> str:
     raise ModelError(f"the model folder {folder} holds {what}", hint=f"name the file in {key}")
 
 
-async def _revived(worker: ModelWorker) -> None:
+async def _revived(worker: ModelWorker[Any]) -> None:
     """Try a worker that was given up whenever its back-off allows, even if nobody asks."""
     while True:
         await asyncio.sleep(LOOK_SECONDS)

@@ -16,7 +16,7 @@ import numpy as np
 from memoryd.domain.vector import Vector
 from memoryd.embed.local.frames import TEXT_CHARACTERS, Embed, Embedded, Load, Message, NoResult, Ready
 from memoryd.embed.local.identity import identity_of
-from memoryd.embed.local.kept_worker import KeptWorker, WorkerState
+from memoryd.embed.local.model_worker import ModelWorker
 from memoryd.embed.local.worker_life import Command, WorkerRun, module_command
 from memoryd.embed.local.worker_phase import WorkerPhase
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Purpose, Unembeddable
@@ -119,34 +119,17 @@ class EmbeddingJob:
         return Unembeddable("the worker gave a vector that is not finite and of length 1")
 
 
-class LlamaWorker:
+class LlamaWorker(ModelWorker[Vector | Unembeddable]):
     """Embedder over one GGUF. Works while its `run` runs."""
 
     def __init__(self, spec: WorkerSpec, *, retry: Retry | None = None) -> None:
+        super().__init__(spec.run, retry=retry)
         self._spec = spec
-        self._worker = KeptWorker(spec.run, retry=retry)
 
     @property
     def identity(self) -> EmbedderIdentity:
         """Names the vector space."""
         return self._spec.identity
-
-    @property
-    def is_given_up(self) -> bool:
-        """Tell whether it failed so often that only a probe now and then is tried."""
-        return self._worker.is_given_up
-
-    def state(self) -> WorkerState:
-        """Return what status shows; cheap."""
-        return self._worker.state()
-
-    async def warm(self) -> None:
-        """Start the worker and wait for it; raises ModelError if the file is at fault, else EmbedderUnavailable."""
-        await self._worker.warm()
-
-    async def run(self) -> None:
-        """Start the child when somebody asks, and again after failures; cancel it to stop the child."""
-        await self._worker.run()
 
     async def embed_query(self, text: str) -> Vector:
         """Return the vector of a question; raises EmbedderUnavailable if there is none within `query_timeout`, and

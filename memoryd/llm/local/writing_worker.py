@@ -17,7 +17,7 @@ from memoryd.embed.local.frames import (
     Write,
     Written,
 )
-from memoryd.embed.local.kept_worker import KeptWorker, WorkerState
+from memoryd.embed.local.model_worker import ModelWorker
 from memoryd.embed.local.worker_life import Command, WorkerRun, module_command
 from memoryd.errors import TextAnswerRefused, TextModelUnavailable
 from memoryd.llm.answers import read_answer, schema_of
@@ -83,13 +83,13 @@ class WritingJob:
         raise ValueError(f"unexpected {type(message).__name__}")
 
 
-class WritingWorker:
+class WritingWorker(ModelWorker[str | NoResult]):
     """Answers with one GGUF. Works while its `run` runs."""
 
     def __init__(self, spec: WriterSpec, *, retry: Retry | None = None) -> None:
+        super().__init__(spec.run, retry=retry)
         self.chat = spec.chat
         self._spec = spec
-        self._worker = KeptWorker(spec.run, retry=retry)
         self._turn = asyncio.Lock()
         self._waiting = 0
 
@@ -97,23 +97,6 @@ class WritingWorker:
     def identity(self) -> str:
         """Name the model and its content."""
         return recorded_name("local", self.chat.name, self._spec.revision)
-
-    @property
-    def is_given_up(self) -> bool:
-        """Tell whether it failed so often that only a probe now and then is tried."""
-        return self._worker.is_given_up
-
-    def state(self) -> WorkerState:
-        """Return what status shows; cheap."""
-        return self._worker.state()
-
-    async def warm(self) -> None:
-        """Start the worker and wait for it; raises ModelError if the file is at fault, else TextModelUnavailable."""
-        await self._worker.warm()
-
-    async def run(self) -> None:
-        """Start the child when somebody asks, and again after failures; cancel it to stop the child."""
-        await self._worker.run()
 
     async def complete(self, prompt: Prompt, *, shape: type[Answer], max_tokens: int, deadline: float) -> Answer:
         """Return an answer of that shape by `deadline`, waiting and loading included; raises TextModelUnavailable.
