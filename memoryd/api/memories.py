@@ -6,27 +6,28 @@ from fastapi import Path, Query
 
 from memoryd.agents.documents import EditedDocument
 from memoryd.api.dependencies import AdmittedByQuery, Asking, Memories
-from memoryd.api.memory_models import (
-    DecayedMemoryReply,
+from memoryd.api.memory_edit_models import (
     MemoryAddReply,
     MemoryAddRequest,
-    MemoryDecayReply,
     MemoryDeleteReply,
-    MemoryDocumentReply,
     MemoryEditReply,
     MemoryEditRequest,
     MemoryImportanceRequest,
+)
+from memoryd.api.memory_models import (
+    MemoryDocumentReply,
     MemoryListReply,
     MemoryReply,
     MemorySearchReply,
     MemorySearchRequest,
     MemoryStatsReply,
-    MemoryWhyReply,
-    RelevanceTermsReply,
 )
 from memoryd.api.recall import health_reply
+from memoryd.api.relevance_models import DecayedMemoryReply, MemoryDecayReply, MemoryWhyReply, RelevanceTermsReply
 from memoryd.api.retain import kind_of
-from memoryd.domain.memories.documents import DocumentFilters, MemoryDocument, days_of
+from memoryd.domain.memories.document_decay import days_of
+from memoryd.domain.memories.document_lists import DocumentFilters
+from memoryd.domain.memories.documents import MemoryDocument
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.recall_filters import kinds_named
 from memoryd.domain.memories.tiers import RelevanceTerms, Tier

@@ -8,9 +8,9 @@ from memoryd.agents.documents import AgentDocuments, EditedDocument
 from memoryd.api.dependencies import AdmittedByQuery, Asking, Memories
 from memoryd.api.memories import KindFilter, MemoryName, ScopeFilter, document_reply, kinds_of
 from memoryd.api.memory_docs_models import DocDeleteReply, DocEditReply, DocReply, DocsReply
-from memoryd.api.memory_models import MemoryEditRequest, MemoryImportanceRequest
+from memoryd.api.memory_edit_models import MemoryEditRequest, MemoryImportanceRequest
 from memoryd.domain.access import Admitted
-from memoryd.domain.memories.documents import DocumentFilters
+from memoryd.domain.memories.document_lists import DocumentFilters
 from memoryd.wire import RESULTS_MAX
 
 AskedWords = Annotated[str, Query(max_length=4096, description="a question; without one all are listed")]

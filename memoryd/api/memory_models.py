@@ -6,7 +6,7 @@ from pydantic import ConfigDict, Field
 
 from memoryd.api.models import AgentId, Reply, Request, Whole
 from memoryd.api.search_models import SearchHealth
-from memoryd.wire import MEMORY_CHARS_MAX, RESULTS_MAX, TAGS_MAX
+from memoryd.wire import RESULTS_MAX
 
 SNAKE = ConfigDict(alias_generator=None)
 SessionKeyOfMemory = Annotated[
@@ -98,106 +98,6 @@ class MemoryStatsReply(Reply):
     """How many are pinned."""
 
 
-class RelevanceTermsReply(Reply):
-    """Every term of the relevance of a memory: recency and frequency, each 0 to 1, importance, what its tier grants."""
-
-    model_config = SNAKE
-
-    tier: str
-    """Its tier."""
-    reason: str
-    """Why it is there, in words."""
-    pinned: bool
-    """Whether it is pinned."""
-    importance: float
-    """0 to 1."""
-    access_count: int
-    """How often it was delivered."""
-    age_days: float
-    """Days since it was delivered, else since it was written."""
-    half_life_days: float
-    """After how many days half of the recency is left, where `beta` is 1."""
-    beta: float
-    """How the tier bends the curve: less than 1 is slower later on, more is faster."""
-    recency: float
-    """`exp(-ln 2 / half_life_days * age_days ** beta)`, 0 to 1."""
-    frequency: float
-    """`1 - exp(-access_count / 5)`, 0 to 1."""
-    composite: float
-    """`0.4 * recency + 0.3 * frequency + 0.3 * importance`, 0 to 1."""
-    floor: float
-    """The least that the tier grants."""
-    relevance: float
-    """The composite, but at least `floor`."""
-
-
-class MemoryWhyReply(MemoryReply):
-    """Why a memory stands where it does."""
-
-    terms: RelevanceTermsReply
-    """What its relevance is made of."""
-
-
-class DecayedMemoryReply(MemoryReply):
-    """A memory and how it will stand."""
-
-    terms: RelevanceTermsReply
-    """What its relevance will be made of."""
-
-
-class MemoryDecayReply(Reply):
-    """How memories will stand if nobody touches them."""
-
-    model_config = SNAKE
-
-    days: float
-    """In how many days."""
-    memories: list[DecayedMemoryReply]
-    """Those that go to another tier first, then those that lose most; what stays as it is is left out."""
-    moving: int
-    """How many go to another tier."""
-    total: int
-    """How many there are."""
-
-
-class MemoryAddRequest(Request):
-    """A memory that is to be stated."""
-
-    model_config = SNAKE
-
-    text: Annotated[str, Field(min_length=1, max_length=MEMORY_CHARS_MAX, pattern=r"\S")]
-    """What it says: plain text, or a bullet such as `W @Peter: …`."""
-    kind: Annotated[str, Field(max_length=20)] | None = None
-    """The kind of plain text, a letter or a word; null: `note`."""
-    importance: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
-    """How important it is, 0 to 1; null: as the kind has it."""
-    scope: Annotated[str, Field(max_length=200)] | None = None
-    """Whom it is for: `workspace`, `agent:ID`, `agent:ID:CHANNEL`, `global`; null: every agent here, of a session that
-    shares the workspace its own agent."""
-    tags: Annotated[list[Annotated[str, Field(min_length=1, max_length=100)]] | None, Field(max_length=TAGS_MAX)] = None
-    """Labels, one word each."""
-    pinned: bool = False
-    """Whether it is to be pinned."""
-    by_agent: bool = Field(default=False, alias="byAgent")
-    """Whether a model states it and not the owner, whoever's socket it asks by: it is noted as from the agent, for
-    that agent at most."""
-    agent: AgentId = None
-    session_key: SessionKeyOfMemory = Field(default=None, alias="sessionKey")
-
-
-class MemoryAddReply(MemoryReply):
-    """A memory that was stated."""
-
-    created: bool
-    """Whether it was written; false: today's log stated it already."""
-    change: int | None
-    """The change by which it can be undone; null: nothing was written, or it cannot be."""
-    searchable: bool
-    """Whether it is found by its words already."""
-    notes: list[str]
-    """What is to be known of it, such as that a secret was masked."""
-
-
 class MemorySearchRequest(Request):
     """A question to memories alone."""
 
@@ -230,49 +130,3 @@ class MemorySearchReply(Reply):
     """Which parts took part."""
     took_ms: float
     """How long it took, in milliseconds."""
-
-
-class MemoryEditRequest(Request):
-    """Who asks for an edit."""
-
-    model_config = SNAKE
-
-    agent: AgentId = None
-    session_key: SessionKeyOfMemory = Field(default=None, alias="sessionKey")
-
-
-class MemoryImportanceRequest(MemoryEditRequest):
-    """Another importance."""
-
-    importance: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-    """How important the memory is, 0 to 1."""
-
-
-class MemoryEditReply(MemoryReply):
-    """A memory after an edit."""
-
-    changed: bool
-    """Whether a line was written; false: it was so already."""
-    changes: list[int]
-    """The changes by which it can be undone, one for each note."""
-    searchable: bool
-    """Whether the index has it already."""
-
-
-class MemoryDeleteReply(Reply):
-    """A memory whose lines were taken out."""
-
-    model_config = SNAKE
-
-    id: str
-    """Its id."""
-    deleted: bool
-    """Whether it was; false with `dryRun`."""
-    lines: list[str]
-    """The lines that stated it, as citations."""
-    changes: list[int]
-    """The changes by which it can be undone, one for each note."""
-    run: str | None
-    """What takes back several changes at once; null where there is one."""
-    searchable: bool
-    """Whether the index has followed already."""
