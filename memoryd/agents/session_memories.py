@@ -13,6 +13,7 @@ from typing import Final
 
 import structlog
 
+from memoryd.agents.summing_up import SummingUp
 from memoryd.agents.workspace_qa import WorkspaceQa
 from memoryd.domain.access import read_key
 from memoryd.domain.documents import RelativePath
@@ -25,20 +26,18 @@ from memoryd.domain.memories.retained import RetainedLine
 from memoryd.domain.memories.sections import memory_sections
 from memoryd.domain.memories.statements import OWN_CHANNELS
 from memoryd.domain.memories.written_by import WrittenBy
-from memoryd.domain.sessions.session_summary import session_summary
 from memoryd.domain.sessions.turns import Session, SessionEnd, SessionId
 from memoryd.domain.text.lines import padded
-from memoryd.errors import MemorydError, StoreError, TextModelUnavailable
-from memoryd.memory.forgetting.tombstone_store import TombstoneStore
+from memoryd.errors import MemorydError
 from memoryd.memory.journal import Journal
-from memoryd.memory.llm_prose import CitedFact, Prose
 from memoryd.memory.retaining import Retaining, Retention
 
 log = structlog.get_logger(__name__)
 
 LOOK_SECONDS: Final = 300.0
 """How long a session may be over before somebody notices."""
-_MOST_FACTS: Final = 30
+NOTHING_TO_SUM_UP: Final = "There is nothing to sum up: nothing of this conversation is kept that no memory says."
+SUMMED_UP_ALREADY: Final = "It is summed up already: nothing was said since."
 
 
 def tag_of(session: SessionId) -> str:
@@ -56,6 +55,15 @@ def made_of(book: Book, session: SessionId) -> list[MemoryId]:
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class CompactedSession:
+    """The summary of a session, where it stands and what it says; without `retention` there is none, by `remark`."""
+
+    retention: Retention | None = None
+    text: str = ""
+    remark: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionMemories:
     """The memories of the sessions of one agent; without `shared` there are no sessions. `scope` is of its channels."""
@@ -64,8 +72,7 @@ class SessionMemories:
     shared: WorkspaceQa | None
     journal: Journal
     retaining: Retaining
-    tombstones: TombstoneStore
-    prose: Prose
+    summing: SummingUp
     is_withheld: Callable[[str], Awaitable[bool]]
     scope: Callable[[str], str]
     day: Callable[[float], date]
@@ -86,20 +93,26 @@ class SessionMemories:
         self._has_news.set()
         return current.id
 
-    async def compact(self, key: str) -> tuple[Retention, str] | None:
-        """Write a summary of the session of a key, and return where it stands and what it says.
+    async def compact(self, key: str) -> CompactedSession:
+        """Write a summary of what was said under a key since the last one, and return where it stands.
 
-        None if there is nothing to sum up. Raises Denied where nothing may be written, StoreError, NotNow.
+        Raises Denied where nothing may be written, StoreError, NotNow.
         """
         self.journal.check_writable()
         if self.shared is None or not key or await self.is_withheld(key):
-            return None
+            return CompactedSession(remark=NOTHING_TO_SUM_UP)
         current = await self.shared.read(lambda store: store.ends.current(key, self.agent))
-        text = "" if current is None else await self._summed_up(current)
-        if current is None or not text:
-            return None
-        line = self._line(Kind.SUMMARY, current, text)
-        return await self.retaining.retain([line], agent=self.agent, by=WrittenBy.CAPTURE), line.text
+        if current is None:
+            return CompactedSession(remark=NOTHING_TO_SUM_UP)
+        if 0 < current.last_seq == current.summed_up:
+            return CompactedSession(remark=SUMMED_UP_ALREADY)
+        summary = await self.summing.text(current)
+        if not summary.text:
+            return CompactedSession(remark=NOTHING_TO_SUM_UP)
+        line = self._line(Kind.SUMMARY, current, summary.text, *summary.tags)
+        retention = await self.retaining.retain([line], agent=self.agent, by=WrittenBy.CAPTURE)
+        await self.shared.write(lambda store: store.ends.note_summed_up(current.id, current.last_seq))
+        return CompactedSession(retention, line.text, summary.remark)
 
     async def run(self, seconds: float = LOOK_SECONDS) -> None:
         """Make the memories of sessions that are over, until cancelled."""
@@ -139,14 +152,13 @@ class SessionMemories:
     async def _tell(self, session: Session) -> None:
         if not session.is_remembered or (session.key and await self.is_withheld(session.key)):
             return
-        text = session_summary(session).titled(session.id)
-        if not text:
+        summary = await self.summing.extract(session)
+        if not summary.is_significant:
             return
-        line, day = (
-            self._line(Kind.SESSION, session, text),
-            self.day(min(session.last_activity, self.now()).timestamp()),
-        )
-        if (await self.tombstones.all()).hold(line.id, line.text) or await self._stands(session.id, day):
+        line = self._line(Kind.SESSION, session, summary.titled(session.id))
+        day = self.day(min(session.last_activity, self.now()).timestamp())
+        tombstones = await self.summing.tombstones.all()
+        if tombstones.hold(line.id, line.text) or await self._stands(session.id, day):
             return
         await self.retaining.retain([line], agent=self.agent, by=WrittenBy.CAPTURE, day=day)
 
@@ -157,21 +169,8 @@ class SessionMemories:
         lines = (one.line for one in memory_sections(padded(text), path).lines)
         return any(line.kind is Kind.SESSION and tag_of(session) in line.attributes.tags for line in lines)
 
-    async def _summed_up(self, session: Session) -> str:
-        """Return a summary in prose where a model writes one, else of its own sentences."""
-        facts = [
-            CitedFact(f"{turn.seq:08x}", f"{turn.question} — {turn.answer}" if turn.answer else turn.question)
-            for turn in session.turns[-_MOST_FACTS:]
-        ]
-        try:
-            prose = await self.prose.summary(facts)
-        except (TextModelUnavailable, StoreError) as exc:
-            log.info("a summary is made without the text model", reason=str(exc))
-            prose = None
-        return session_summary(session).text if prose is None else " ".join(one.text for one in prose.sentences)
-
-    def _line(self, kind: Kind, session: Session, text: str) -> RetainedLine:
+    def _line(self, kind: Kind, session: Session, text: str, *tags: str) -> RetainedLine:
         channel = read_key(session.key).memory_channel if session.key else None
         scope = self.scope(channel if channel in OWN_CHANNELS else "")
-        attributes = Attributes(scope=scope, provenance=Provenance.AGENT, tags=(tag_of(session.id),))
+        attributes = Attributes(scope=scope, provenance=Provenance.AGENT, tags=(tag_of(session.id), *tags))
         return RetainedLine(kind, text, (), attributes)

@@ -23,7 +23,6 @@ _SHOWN: Final = 400
 """Characters of a hit."""
 NOTHING_TO_REMEMBER: Final = "Nothing was remembered: say what, as in /remember I take my coffee black."
 NOTHING_TO_RECALL: Final = "Nothing was looked for: say what, as in /recall which coffee do I take?"
-NOTHING_TO_SUM_UP: Final = "There is nothing to sum up: nothing of this conversation is kept."
 NOTHING_FOUND: Final = "Nothing was found."
 
 
@@ -53,12 +52,12 @@ class TurnCommands:
     async def compact(self, key: str) -> CommandOutcome:
         """Sum up the session of a key; raises Denied where nothing may be written, StoreError, NotNow."""
         done = await self.sessions.compact(key)
-        if done is None:
-            return CommandOutcome(CommandName.COMPACT, NOTHING_TO_SUM_UP)
-        retention, text = done
-        placed = retention.placed[0]
-        told = "Summed up" if any(retention.added) else "Summed up already"
-        text = f"{told}: {retention.path}#L{placed.start_line}\n{text}"
+        if done.retention is None:
+            return CommandOutcome(CommandName.COMPACT, done.remark)
+        placed = done.retention.placed[0]
+        told = "Summed up" if any(done.retention.added) else "Summed up already"
+        where = f"{told}: {done.retention.path}#L{placed.start_line}"
+        text = "\n".join(filter(None, [where, done.text, done.remark]))
         return CommandOutcome(CommandName.COMPACT, text, (placed.line.id,))
 
     async def _remember(self, text: str, admitted: Admitted, scope: str) -> CommandOutcome:

@@ -4,6 +4,7 @@ from memoryd.agents.own_parts import OwnParts
 from memoryd.agents.owners_time import owners_time
 from memoryd.agents.retained import Retained
 from memoryd.agents.session_memories import SessionMemories
+from memoryd.agents.summing_up import SummingUp
 from memoryd.agents.turn_capture import TurnCapture
 from memoryd.agents.turn_commands import TurnCommands
 from memoryd.agents.turn_log import TurnLog
@@ -38,8 +39,7 @@ def _sessions(agent: Agent, shared: WorkspaceParts, log: TurnLog, capture: TurnC
         shared=log.shared,
         journal=memories.journal,
         retaining=Retaining(memories.journal, time.today),
-        tombstones=memories.tombstones,
-        prose=Prose(memories.text),
+        summing=SummingUp(Prose(memories.text), memories.book, memories.tombstones),
         is_withheld=log.is_withheld,
         scope=capture.scope,
         day=time.day,

@@ -95,6 +95,11 @@ class Prose:
         self._model = model
         self._seconds = seconds
 
+    @property
+    def has_model(self) -> bool:
+        """Whether a model is configured."""
+        return self._model is not None
+
     async def summary(self, facts: Sequence[CitedFact]) -> ProseSummary | None:
         """Return a few sentences that rest on the facts alone; None where there is no model, or they were refused.
 

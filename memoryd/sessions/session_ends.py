@@ -58,3 +58,11 @@ class SessionEnds:
             return None if stored.end is SessionEnd.TOLD else replace(stored, end=SessionEnd.TOLD)
 
         self._sessions.change(session, told)
+
+    def note_summed_up(self, session: SessionId, seq: int) -> None:
+        """Note that a summary tells a session up to a turn; raises as `end` does."""
+
+        def summed_up(stored: Session) -> Session | None:
+            return None if stored.summed_up >= seq else replace(stored, summed_up=seq)
+
+        self._sessions.change(session, summed_up)

@@ -176,23 +176,40 @@ def test_what_is_told_counts_as_used_once_a_turn(client: Client) -> None:
     assert used() == before + 1, "the same message, sent again"
 
 
-def test_end_makes_one_memory_which_goes_with_its_session(client: Client, daemon: RunningDaemon) -> None:
+def test_end_tells_what_no_summary_told_and_goes_with_its_session(client: Client, daemon: RunningDaemon) -> None:
     asked = key("ends")
+    client.turn("/remember The hull of the boat is varnished with linseed oil.", session_key=asked)
     name = client.turn("Which varnish does the boat need?", session_key=asked)["session"]
     client.turn("We decided to use linseed oil.", session_key=asked)
-    summary = client.turn("/compact", session_key=asked)["command"]
+    summary, again = (client.turn("/compact", session_key=asked)["command"] for _ in range(2))
     assert summary is not None
-    assert "linseed" in summary["text"]
+    assert again is not None
+    assert "Decided: We decided to use linseed oil." in summary["text"]
+    assert "nothing was said since" in again["text"]
+    for text in ("Which colour do the oars get?", "We decided to paint the oars green.", "Who sells such paint?"):
+        client.turn(text, session_key=asked)
     for _ in range(2):
         client.turn(role="system", event="end", session_key=asked)
     assert name is not None
     eventually(lambda: made(daemon, name, "session"), seconds=PATIENCE)
     (line,) = made(daemon, name, "session")
-    assert "Which varnish does the boat need?" in line
+    assert "Asked: Which colour do the oars get?" in line
+    assert "linseed" not in line, "that was summed up"
+    kinds = [one["type"] for one in client.recall("linseed oil")["results"] if one["is"] == "memory"]
+    assert kinds.index("note") < kinds.index("summary"), "the fact comes before what retells it"
     fresh = client.turn("A new conversation, is it not?", session_key=asked)
     assert (fresh["session"] != name, fresh["seq"]) == (True, 1)
     assert "2 memories that were made of it went with it" in client.forget_session(f"session:{name}")["remarks"]
     assert (made(daemon, name, "session"), made(daemon, name, "summary")) == ([], [])
+
+
+def test_session_of_few_words_leaves_no_memory(client: Client, daemon: RunningDaemon) -> None:
+    asked = key("brief")
+    name = client.turn("We decided to use walnut oil.", session_key=asked)["session"]
+    client.turn(role="system", event="end", session_key=asked)
+    file = daemon.workspace / "memory" / "sessions" / f"{name}.json"
+    eventually(lambda: '"end": "told"' in file.read_text(), seconds=PATIENCE)
+    assert made(daemon, str(name), "session") == []
 
 
 def test_older_messages_after_an_end_share_a_session(client: Client) -> None:
@@ -279,6 +296,8 @@ def test_kill_between_question_and_answer_and_at_the_end(tmp_path: Path) -> None
         running.start()
         answered = running.client().turn("Linseed oil.", role="assistant", session_key=key("kill"))
         assert (answered["session"], answered["seq"]) == (name, 1)
+        for text in ("We decided to use linseed oil.", "Who sells it here?"):
+            running.client().turn(text, session_key=key("kill"))
         for _ in range(3):
             running.client().turn(role="system", event="end", session_key=key("kill"))
             running.kill()
@@ -315,7 +334,9 @@ def test_session_that_rests_is_over_and_stands_in_the_log_of_its_day(tmp_path: P
     running = RunningDaemon(tmp_path, write_config(tmp_path, workspace, None, memory={"timezone": "UTC"}), workspace)
     with running:
         client = running.client()
-        name = client.turn("哪个端口是网关的？", session_key=key("rests"), at="2026-10-19T12:00:00Z")["session"]
+        for minute, text in enumerate(("哪个端口是网关的？", "我们决定用第二个端口。", "谁来改配置文件？")):
+            at = f"2026-10-19T12:0{minute}:00Z"
+            name = client.turn(text, session_key=key("rests"), at=at)["session"]
         young = client.turn("Which port is it?", session_key=key("young"))["session"]
         running.stop()
         running.start()
@@ -323,5 +344,5 @@ def test_session_that_rests_is_over_and_stands_in_the_log_of_its_day(tmp_path: P
         assert young is not None
         eventually(lambda: made(running, name, "session"), seconds=PATIENCE)
         log = (workspace / "memory" / "2026-10-19.md").read_text()
-        assert "问过：哪个端口是网关的？" in log
+        assert "问：哪个端口是网关的？决定：我们决定用第二个端口。" in log
         assert made(running, young, "session") == []

@@ -7,11 +7,11 @@ The weights were set by hand and held against the questions of `python -m bench.
 docs/explanation/memory.md has; they were not chosen on some of the questions and measured on others.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import IntEnum
-from typing import Final
+from typing import Final, TypeVar
 
 from memoryd.domain.memories.asking import AskedFor
 from memoryd.domain.memories.book import Memory, MemorySource
@@ -23,6 +23,8 @@ from memoryd.domain.memories.timespans import DaySpan
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.ranking.floors import Verdict
 
+Item = TypeVar("Item")
+
 ENTITY_LIFT: Final = 0.25
 """For a memory of all entities that the question names; of some it is a share."""
 SPAN_LIFT: Final = 0.2
@@ -31,6 +33,8 @@ OPINION_LIFT: Final = 0.2
 """For an opinion or preference, where the question asks for one."""
 
 
+RETELLING_WEIGHT: Final = 0.9
+"""Of what memoryd wrote of a session: beside the fact itself, in other words, it is the second best."""
 INSIDE_SHARE: Final = 0.5
 """Of its own days, what speaks of the days that are asked about has so many in them."""
 
@@ -146,6 +150,19 @@ def current_first(order: Sequence[MemoryId], newer: Mapping[MemoryId, Sequence[M
         for one in (*reversed(_line_above(memory, newer)), memory):
             placed.setdefault(one)
     return list(placed)
+
+
+def facts_first(order: Sequence[Item], retells: Callable[[Item, Item], bool]) -> list[Item]:
+    """Return the order with everything that retells others right behind the first that it retells.
+
+    `retells` says it of the first of two; what retells is not retold itself.
+    """
+    behind: dict[int, int] = {}
+    for at, item in enumerate(order):
+        told = next((place for place, other in enumerate(order) if place != at and retells(item, other)), at)
+        if told > at:
+            behind[at] = told
+    return [order[at] for at in sorted(range(len(order)), key=lambda at: (behind.get(at, at), at in behind))]
 
 
 def newer_of(superseded: Mapping[MemoryId, Sequence[MemoryId]]) -> dict[MemoryId, tuple[MemoryId, ...]]:

@@ -7,7 +7,7 @@ there, names its file, and its turns stand in the indexes all the same.
 
 from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
@@ -78,9 +78,7 @@ def entry_of(session: Session) -> Session | SessionStub:
     """Return how a session stands in the main file."""
     if len(session.turns) <= MAX_TURNS:
         return session
-    bare = Session(
-        session.id, session.created, (), session.agent, session.key, session.is_remembered, session.end, session.extra
-    )
+    bare = replace(session, turns=())
     last = session.last_activity
     return SessionStub(
         bare, f"sessions/{session.id}.json", len(session.turns), session.answers, last, marks_of(session)

@@ -1,7 +1,8 @@
 """The file of a session: the object that stands for it in `sessions[]` of the reference's document, a turn on a line.
 
 Keys of ours beside the reference's: `agent`, `key` (the session key), and `remember: false` where it is marked,
-and `end` where a memory is made of it when it is over; in a turn `marked: true`, where its answer is.
+`end` where a memory is made of it when it is over, and `summed_up`, the last turn that a summary tells; in a turn
+`marked: true`, where its answer is.
 """
 
 from collections.abc import Mapping
@@ -25,7 +26,7 @@ from memoryd.domain.sessions.json_values import (
 )
 from memoryd.domain.sessions.turns import Session, SessionEnd, SessionId, Turn
 
-_SESSION: Final = frozenset({"session_id", "created", "agent", "key", "remember", "end", "qa_sequence"})
+_SESSION: Final = frozenset({"session_id", "created", "agent", "key", "remember", "end", "summed_up", "qa_sequence"})
 _TURN: Final = frozenset({"seq", "q", "q_tokens", "q_hash", "a", "a_significance", "timestamp", "topic_tags", "marked"})
 
 _END: Final = "\n]}"
@@ -60,6 +61,7 @@ def session_head(session: Session) -> Mapping[str, object]:
         **{name: value for name, value in ours.items() if value},
         **({} if session.is_remembered else {"remember": False}),
         **({"end": session.end.value} if session.end else {}),
+        **({"summed_up": session.summed_up} if session.summed_up else {}),
     }
 
 
@@ -77,6 +79,7 @@ def session_of(value: Mapping[str, object], where: str) -> Session:
         key=as_text(value.get("key", ""), f"{where}key"),
         is_remembered=_flag(value.get("remember", True), f"{where}remember"),
         end=_end(value.get("end", ""), f"{where}end"),
+        summed_up=as_seq(value["summed_up"], f"{where}summed_up") if "summed_up" in value else 0,
         extra=others(value, _SESSION),
     )
 

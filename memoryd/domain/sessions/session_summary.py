@@ -1,27 +1,38 @@
-"""What a conversation was about, in its own words: what was asked, decided, and left open. No model is asked.
+"""What a conversation was about, in its own words: the sentences of it that matter most. No model is asked.
 
-Sentences are taken as they were said, in the language that most was asked in, and never more than a few of them. The
-same session gives the same text.
+Questions and kept answers give sentences as they were said, in the language of the session, in their order, within
+`CHARS`; what matters is told by the rules of significance. The same session gives the same text.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
+from itertools import groupby
 from typing import Final
 
 from memoryd.domain.sessions.harmless_text import harmless_text
 from memoryd.domain.sessions.messages_kept import is_answered
+from memoryd.domain.sessions.significance import (
+    context_density,
+    emotional_weight,
+    user_action,
+    without_formulas,
+)
 from memoryd.domain.sessions.turns import Session, SessionId, Turn
 
-_ASKED, _DECIDED, _OPEN = 5, 4, 3
-"""Sentences of each kind."""
+CHARS: Final = 400
+"""Of all sentences with their labels, the name of the session not counted."""
+LEAST_TURNS: Final = 3
+"""A shorter session is found by its own turns, word for word: a memory of it would only say it twice."""
 _SENTENCE_CHARS: Final = 160
 _END: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])\s*|\n+")
 _CHINESE: Final = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
 _LETTER: Final = re.compile(r"[^\W\d_]")
+_SIGN: Final = re.compile(r"\w")
 _AGREED: Final = re.compile(
     r"\b(?:we(?:'ll| will| decided| agreed)|i(?:'ll| will| decided| chose)|let'?s|decided|agreed|settled on"
-    r"|go(?:ing)? with|from now on|the plan is|it is)\b"
+    r"|go(?:ing)? with|from now on|the plan is)\b"
     r"|决定|定了|说好|就用|就这么|选(?:了|择)|改用|以后都|方案是|我们(?:会|要|就)",
     re.IGNORECASE,
 )
@@ -34,14 +45,46 @@ _LATER: Final = re.compile(
 _ASKS: Final = re.compile(r"[?？]\s*\Z|[吗呢]\s*[。！]?\Z")
 
 
+class Said(IntEnum):
+    """What a sentence does."""
+
+    TOLD = 0
+    ASKED = 1
+    ANSWERED = 2
+    DECIDED = 3
+    OPEN = 4
+
+
+_LABELS: Final = ("Said: ", "Asked: ", "Answered: ", "Decided: ", "Open: ")
+_CHINESE_LABELS: Final = ("说：", "问：", "答：", "决定：", "未决：")
+_WEIGHTS: Final = (0.0, 0.1, 0.1, 0.4, 0.3)
+"""What a sentence is worth by what it does, beside 0 to 1 for what it says and for its turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class SummarySentence:
+    """A sentence of a session, in the order in which it was said, with what it is worth."""
+
+    seq: int
+    place: int
+    said: Said
+    text: str
+    worth: float = 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class SessionSummary:
     """The sentences of a summary, in the order in which they were said."""
 
-    asked: tuple[str, ...]
-    decided: tuple[str, ...] = ()
-    open: tuple[str, ...] = ()
+    sentences: tuple[SummarySentence, ...] = ()
+    turns: int = 0
+    """How many turns it was chosen from."""
     is_chinese: bool = False
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether something was answered so that it was kept, decided or left open in more than a few turns."""
+        return self.turns >= LEAST_TURNS and any(one.said > Said.ASKED for one in self.sentences)
 
     def titled(self, session: SessionId) -> str:
         """Return the text with the name of its session, so that two sessions never say the same; empty likewise."""
@@ -50,55 +93,92 @@ class SessionSummary:
 
     @property
     def text(self) -> str:
-        """A line for each kind that there is; empty if there is none."""
-        labels = ("问过：", "决定：", "未决：") if self.is_chinese else ("Asked: ", "Decided: ", "Open: ")
-        between = "；" if self.is_chinese else " · "
-        parts = zip(labels, (self.asked, self.decided, self.open), strict=True)
-        return "\n".join(f"{label}{between.join(said)}" for label, said in parts if said)
+        """The sentences, each kind with its label; empty if there is none."""
+        labels, between = (_CHINESE_LABELS, "") if self.is_chinese else (_LABELS, " ")
+        runs = groupby(self.sentences, key=lambda one: one.said)
+        return between.join(f"{labels[said]}{between.join(one.text for one in run)}" for said, run in runs)
 
 
-def session_summary(session: Session) -> SessionSummary:
-    """Return what a session was about."""
-    turns = [turn for turn in session.turns if turn.tokens]
-    asked = _first_of(turns)
-    own = [sentence for turn in turns for sentence in _sentences(turn.question) if not _ASKS.search(sentence)]
-    answered = [sentence for turn in turns for sentence in _sentences(turn.answer or "")]
-    decided = _matching([*own, *answered], _AGREED, _DECIDED, but=asked)
-    waiting = [_clipped(turn.question) for turn in turns[-1:] if not is_answered(turn) and _ASKS.search(turn.question)]
-    left = _matching(own, _LATER, _OPEN, but=[*asked, *decided])
-    return SessionSummary(
-        tuple(asked), tuple(decided), tuple(dict.fromkeys([*left, *waiting]))[-_OPEN:], _is_chinese(turns)
-    )
+def session_summary(
+    session: Session, *, after: int = 0, is_left_out: Callable[[str], bool] = lambda _sentence: False
+) -> SessionSummary:
+    """Return what a session was about behind the turn `after`.
+
+    Sentences for which `is_left_out` holds, which is asked of them as they were said, are not taken.
+    """
+    turns = [turn for turn in session.turns if turn.tokens and turn.seq > after]
+    found = [one for turn in turns for one in _sentences_of(turn, turn is turns[-1], is_left_out)]
+    is_chinese = _is_chinese(turns)
+    return SessionSummary(tuple(_chosen(found, is_chinese)), len(turns), is_chinese)
 
 
-def _first_of(turns: Sequence[Turn]) -> list[str]:
-    """Return what was asked in the turns that mattered most, in order, nothing twice."""
-    said = {sentence: turn for turn in reversed(turns) if (sentence := _asked_in(turn.question))}
-    ranked = sorted(said.items(), key=lambda item: (-item[1].significance, item[1].seq))[:_ASKED]
-    return [sentence for sentence, _ in sorted(ranked, key=lambda item: item[1].seq)]
-
-
-def _asked_in(text: str) -> str:
-    """Return the sentence that asks, else the first that neither decides anything nor puts it off; empty if none."""
-    told = list(_sentences(text))
-    others = (one for one in told if not (_AGREED.search(one) or _LATER.search(one)))
-    return _clipped(next((one for one in told if _ASKS.search(one)), next(others, "")))
-
-
-def _matching(sentences: Iterable[str], pattern: re.Pattern[str], most: int, *, but: Sequence[str]) -> list[str]:
-    known = set(but)
-    found = (_clipped(sentence) for sentence in sentences if pattern.search(sentence))
-    return list(dict.fromkeys(sentence for sentence in found if sentence not in known))[-most:]
-
-
-def _sentences(text: str) -> Iterator[str]:
+def sentences_of(text: str) -> Iterator[str]:
+    """Yield the sentences of a text, each on one line."""
     yield from filter(None, (" ".join(piece.split()) for piece in _END.split(text)))
 
 
-def _clipped(text: str) -> str:
-    """Return the first sentence that says something, cut where it is long."""
-    first = harmless_text(next((one for one in _sentences(text) if _LETTER.search(one)), ""))
-    return first if len(first) <= _SENTENCE_CHARS else f"{first[: _SENTENCE_CHARS - 1].rstrip()}…"
+def _sentences_of(turn: Turn, is_last: bool, is_left_out: Callable[[str], bool]) -> Iterator[SummarySentence]:
+    """Yield the sentences of a turn that may be told."""
+    is_open = is_last and not is_answered(turn)
+    asked = [(sentence, _done_by(sentence, is_open=is_open)) for sentence in sentences_of(turn.question)]
+    answered = [(sentence, Said.ANSWERED) for sentence in sentences_of(turn.answer or "")]
+    for place, (sentence, said) in enumerate((*asked, *answered)):
+        text = _clipped(sentence)
+        if text and not is_left_out(sentence) and _says_something(sentence):
+            yield SummarySentence(turn.seq, place, said, text, _worth(turn, sentence, said))
+
+
+def _done_by(sentence: str, *, is_open: bool) -> Said:
+    if _ASKS.search(sentence):
+        return Said.OPEN if is_open else Said.ASKED
+    if _AGREED.search(sentence):
+        return Said.DECIDED
+    return Said.OPEN if _LATER.search(sentence) else Said.TOLD
+
+
+def _worth(turn: Turn, sentence: str, said: Said) -> float:
+    told = sentence.lower()
+    parts = (user_action(told), context_density(told, (), ()), emotional_weight(told, ""))
+    return turn.significance / 2 + max(parts) / 2 + _WEIGHTS[said]
+
+
+def _says_something(sentence: str) -> bool:
+    """Tell whether more stands in a sentence than a greeting or the politeness of every assistant."""
+    return len(_SIGN.findall(without_formulas(sentence))) >= (4 if _CHINESE.search(sentence) else 12)
+
+
+def _chosen(found: Sequence[SummarySentence], is_chinese: bool) -> list[SummarySentence]:
+    """Return the sentences that are worth most and fit, in order; an answer comes with what it answers."""
+    chosen: list[SummarySentence] = []
+    for one in sorted(found, key=lambda one: (-one.worth, one.seq, one.place)):
+        if _repeats(one, chosen):
+            continue
+        wanted = sorted([*chosen, *_asked_by(one, found, chosen), one], key=lambda other: (other.seq, other.place))
+        if len(SessionSummary(tuple(wanted), is_chinese=is_chinese).text) <= CHARS:
+            chosen = wanted
+    return chosen
+
+
+def _asked_by(
+    one: SummarySentence, found: Iterable[SummarySentence], chosen: Sequence[SummarySentence]
+) -> list[SummarySentence]:
+    """Return the question that a sentence answers, where it is there and not chosen yet."""
+    if one.said is not Said.ANSWERED or any(other.seq == one.seq and other.said is Said.ASKED for other in chosen):
+        return []
+    asked = (other for other in found if other.seq == one.seq and other.said is Said.ASKED)
+    return [other for other in list(asked)[:1] if not _repeats(other, chosen)]
+
+
+def _repeats(one: SummarySentence, chosen: Iterable[SummarySentence]) -> bool:
+    return any(one.text.casefold() == other.text.casefold() for other in chosen)
+
+
+def _clipped(sentence: str) -> str:
+    """Return a sentence that says something, cut where it is long; empty for any other."""
+    if not _LETTER.search(sentence):
+        return ""
+    told = harmless_text(sentence)
+    return told if len(told) <= _SENTENCE_CHARS else f"{told[: _SENTENCE_CHARS - 1].rstrip()}…"
 
 
 def _is_chinese(turns: Sequence[Turn]) -> bool:

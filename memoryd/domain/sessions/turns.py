@@ -63,6 +63,8 @@ class Session:
     is_remembered: bool = True
     """False: marked "do not remember"; nothing of it is captured or logged."""
     end: SessionEnd = SessionEnd.NONE
+    summed_up: int = 0
+    """The last turn that a summary tells; what is told of the session later begins behind it."""
     extra: Extra = field(default_factory=dict)
 
     def may_be_written(self, key: str, *, is_owners: bool) -> bool:

@@ -8,8 +8,9 @@ from typing import Final
 
 from memoryd.domain.memories.asking import AskedFor
 from memoryd.domain.memories.book import Memory, MemorySource
+from memoryd.domain.memories.forgetting import is_of_session
 from memoryd.domain.memories.identity import MemoryId
-from memoryd.domain.memories.recall_order import Placed, lifts_of, nearness_of, verdict_of
+from memoryd.domain.memories.recall_order import RETELLING_WEIGHT, Placed, lifts_of, nearness_of, verdict_of
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.ranking.floors import Verdict
 from memoryd.memory.recall.eligible import Eligible
@@ -79,7 +80,7 @@ class CandidateMemories:
             verdict=verdict_of(evidence.verdict, lifts, self._asking),
             is_noise=evidence.is_noise,
             day=newest_day(sources),
-            relevance=self._relevance(memory),
+            relevance=self._relevance(memory) * (RETELLING_WEIGHT if is_of_session(memory.line) else 1.0),
         )
         return MemoryCandidate(memory, (lead, *(one for one in sources if one is not lead)), evidence, placed)
 

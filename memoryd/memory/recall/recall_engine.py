@@ -14,7 +14,7 @@ from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.identity import MemoryId
 from memoryd.domain.memories.reach import MemoryReach
 from memoryd.domain.memories.recall_filters import is_known_to
-from memoryd.domain.memories.recall_order import Lifts, current_first, place_key
+from memoryd.domain.memories.recall_order import Lifts, current_first, facts_first, place_key
 from memoryd.domain.memories.timespans import DaySpan, asked_span
 from memoryd.domain.ranking.floors import Floors
 from memoryd.errors import SidecarError, StoreError
@@ -25,6 +25,7 @@ from memoryd.memory.recall.evidence_search import EvidenceSearch
 from memoryd.memory.recall.passages import placed_passage, says_something
 from memoryd.memory.recall.recall_query import RecallQuery
 from memoryd.memory.recall.recalled import CheckedSource, RecalledItem, RecalledMemory, RecalledPassage, SourceState
+from memoryd.memory.recall.retelling import retells
 from memoryd.search.backend import BUILTIN, LEXICAL, VECTOR, Arm, ArmState, Engine, Fallback, Found, SearchBackend
 from memoryd.search.folding import folded
 from memoryd.search.hit import Hit
@@ -209,7 +210,7 @@ def _ordered(
     told = {key: _dropped(one, told, asking) for key, one in told.items()}
     outdated = [one for one in told.values() if one.superseded_by]
     every: list[RecalledItem] = [*told.values(), *passages]
-    items = sorted(every, key=lambda item: place_key(item.placed, asking))
+    items = facts_first(sorted(every, key=lambda item: place_key(item.placed, asking)), retells)
     order: dict[MemoryId | int, RecalledItem] = {}
     for at, item in enumerate(items):
         key = item.memory.id if isinstance(item, RecalledMemory) else at

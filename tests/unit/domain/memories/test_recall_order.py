@@ -8,7 +8,15 @@ from hypothesis import strategies as st
 from memoryd.domain.memories.asking import AskedFor
 from memoryd.domain.memories.entities import slug_of
 from memoryd.domain.memories.identity import MemoryId
-from memoryd.domain.memories.recall_order import Lifts, Placed, current_first, newer_of, place_key, verdict_of
+from memoryd.domain.memories.recall_order import (
+    Lifts,
+    Placed,
+    current_first,
+    facts_first,
+    newer_of,
+    place_key,
+    verdict_of,
+)
 from memoryd.domain.memories.timespans import DaySpan
 from memoryd.domain.ranking.floors import Verdict
 from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, VectorMatches, reciprocal
@@ -90,3 +98,13 @@ def test_reciprocal_ranks_know_nothing_but_ranks() -> None:
     scores = reciprocal(evidence)
     assert sorted(scores, key=lambda chunk: -scores[chunk]) == [2, 1, 3]
     assert reciprocal(Evidence(LexicalMatches({1: 3.0}), VectorMatches({1: 0.5})))[1] == 1.0
+
+
+def test_what_retells_stands_behind_the_first_that_it_retells() -> None:
+    def retells(item: str, other: str) -> bool:
+        return item.isupper() and not other.isupper() and item.lower() in other
+
+    assert facts_first(["A", "x", "ab", "a"], retells) == ["x", "ab", "A", "a"]
+    assert facts_first(["ab", "x", "A"], retells) == ["ab", "x", "A"]
+    assert facts_first(["A", "B", "AB"], retells) == ["A", "B", "AB"]
+    assert facts_first(["B", "A", "ab"], retells) == ["ab", "B", "A"]

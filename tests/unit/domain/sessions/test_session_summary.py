@@ -2,17 +2,16 @@
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.domain.sessions.keeping import Keeping
 from memoryd.domain.sessions.making_turns import RawTurn, made_turn
-from memoryd.domain.sessions.session_summary import session_summary
+from memoryd.domain.sessions.session_summary import CHARS, session_summary
 from memoryd.domain.sessions.turns import Session, SessionId
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
-MOST = 12 * 170 + 40
-"""Twelve sentences with what stands between them."""
 
 
 def session_of(*said: tuple[str, str | None]) -> Session:
@@ -24,29 +23,79 @@ def session_of(*said: tuple[str, str | None]) -> Session:
     return session
 
 
-def test_says_what_was_asked_decided_and_left_open() -> None:
-    session = session_of(
-        ("Hello there. Which router should I buy for the cottage?", "The second one, because it is quieter."),
-        ("We decided to go with the second router.", "Good."),
-        ("I still need to call Peter about the roof.", None),
-        ("Who repairs the gutter?", None),
+ROUTER = (
+    (
+        "Hello there. Which router should I buy for the cottage?",
+        "Good question. You should buy the second one before Friday, because it is quieter and needs 5 watts.",
+    ),
+    ("We decided to go with the second router.", "Good."),
+    ("My aunt is a judge.", "Nice."),
+    ("I still need to call Peter about the roof.", None),
+    ("Who repairs the gutter?", None),
+)
+
+
+def test_says_what_was_asked_answered_decided_and_left_open() -> None:
+    found = session_summary(session_of(*ROUTER))
+    assert found.text == (
+        "Asked: Which router should I buy for the cottage? "
+        "Answered: You should buy the second one before Friday, because it is quieter and needs 5 watts. "
+        "Decided: We decided to go with the second router. Said: My aunt is a judge. "
+        "Open: I still need to call Peter about the roof. Who repairs the gutter?"
     )
-    found = session_summary(session)
-    assert found.text.split("\n") == [
-        "Asked: Which router should I buy for the cottage? · Who repairs the gutter?",
-        "Decided: We decided to go with the second router.",
-        "Open: I still need to call Peter about the roof. · Who repairs the gutter?",
-    ]
-    assert found.titled(session.id).startswith("Session s: Asked: ")
+    assert found.titled(SessionId("s")).startswith("Session s: Asked: ")
+    assert found.is_significant
+
+
+def test_leaves_out_what_it_is_told_to_and_what_was_summed_up() -> None:
+    session = session_of(*ROUTER)
+    assert "judge" not in session_summary(session, is_left_out=lambda one: one == "My aunt is a judge.").text
+    rest = session_summary(session, after=2)
+    assert rest.text.startswith("Said: My aunt is a judge. Open: ")
+    assert rest.turns == 3
+    assert session_summary(session, after=5).text == ""
+
+
+def test_answer_is_told_with_its_question() -> None:
+    long = [(f"Which of the {word} keys opens the door of the barn?", None) for word in ("red", "blue")]
+    text = session_summary(session_of(*ROUTER[:1], *long)).text
+    assert text.index("Asked: Which router") < text.index("Answered: You should buy")
+
+
+def test_what_matters_most_is_told_where_not_all_fits() -> None:
+    chat = [(f"The weather over field number {number} was grey and calm all day.", None) for number in range(20)]
+    text = session_summary(session_of(*chat[:10], ROUTER[1], *chat[10:])).text
+    assert "Decided: We decided to go with the second router." in text
+    assert len(text) <= CHARS
+
+
+@pytest.mark.parametrize(
+    ("said", "is_significant"),
+    [
+        (ROUTER[:2], False),
+        (ROUTER[:3], True),
+        ((("Is it noon?", None), ("Is it late?", "Yes."), ("Is it warm?", "No.")), False),
+        ((("My aunt is a judge.", None),) * 3, False),
+    ],
+)
+def test_few_turns_and_small_talk_are_not_significant(
+    said: tuple[tuple[str, str | None], ...], is_significant: bool
+) -> None:
+    assert session_summary(session_of(*said)).is_significant is is_significant
 
 
 def test_stays_in_the_language_of_the_questions() -> None:
     found = session_summary(
         session_of(
-            ("网关用哪个端口？", "18790。"), ("我们决定用第二个路由器。", None), ("明天提醒我给王芳打电话。", None)
+            ("网关用哪个端口？", "18790。你应该先停掉第二个进程，因为它占着租约，然后重新启动网关。"),
+            ("我们决定用第二个路由器。", None),
+            ("明天提醒我给王芳打电话。", None),
         )
     )
-    assert found.text == "问过：网关用哪个端口？\n决定：我们决定用第二个路由器。\n未决：明天提醒我给王芳打电话。"
+    assert found.text == (
+        "问：网关用哪个端口？答：你应该先停掉第二个进程，因为它占着租约，然后重新启动网关。"
+        "决定：我们决定用第二个路由器。未决：明天提醒我给王芳打电话。"
+    )
 
 
 def test_tells_no_secret() -> None:
@@ -68,5 +117,5 @@ def test_is_bounded_and_the_same_for_the_same_session(said: list[tuple[str, str 
     session = session_of(*said)
     text = session_summary(session).text
     assert text == session_summary(session).text
-    assert len(text) <= MOST
-    assert text.count("\n") <= 2
+    assert len(text) <= CHARS
+    assert "\n" not in text

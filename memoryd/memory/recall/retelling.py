@@ -1,0 +1,19 @@
+"""What memoryd wrote of sessions, held against what they were about: the fact itself is the better answer."""
+
+from collections.abc import Collection
+
+from memoryd.domain.memories.forgetting import is_of_session
+from memoryd.memory.recall.recalled import RecalledItem, RecalledMemory
+
+
+def retells(item: RecalledItem, other: RecalledItem) -> bool:
+    """Tell whether one is of a session and holds no more of the question than the other, which somebody stated."""
+    if not isinstance(item, RecalledMemory) or not is_of_session(item.memory.line) or other.placed.is_noise:
+        return False
+    if isinstance(other, RecalledMemory):
+        return not is_of_session(other.memory.line) and _has_all(item.evidence.terms, other.evidence.terms)
+    return _has_all(item.evidence.terms, other.hit.terms)
+
+
+def _has_all(terms: Collection[str], other: Collection[str]) -> bool:
+    return bool(terms) and set(terms).issubset(other)
