@@ -8,8 +8,8 @@ from typing import Literal
 from memoryd.domain.documents import Source
 from memoryd.domain.ranking.floors import Floors, Verdict
 from memoryd.domain.ranking.questions import Question
-from memoryd.search.backend import LEXICAL, VECTOR, Arm, ArmState, Engine, Fallback, Found, Query, SearchBackend
-from memoryd.search.emptiness import Freshness, why_empty, why_untold
+from memoryd.search.backend import LEXICAL, VECTOR, Arm, Engine, Fallback, Found, Query, SearchBackend
+from memoryd.search.emptiness import Freshness, why_empty, why_untold, with_pending
 from memoryd.search.hit import Hit, best_verdict
 from memoryd.search.telling import told, told_within
 from memoryd.search.verdicts import LEADING, judged, why_no_better
@@ -97,7 +97,7 @@ class SearchService:
             mode=_mode(found),
             verdict=verdict,
             reason=why if hits else why_empty(found, freshness, query),
-            arms=_with_pending(found.arms, freshness),
+            arms=with_pending(found.arms, freshness),
             freshness=freshness,
             engine=found.engine,
             fallback=found.fallback,
@@ -138,13 +138,3 @@ def _mode(found: Found) -> AnswerMode:
     if lexical and vector:
         return "hybrid"
     return "lexical" if lexical else "vector" if vector else "none"
-
-
-def _with_pending(arms: Mapping[str, Arm], freshness: Freshness) -> dict[str, Arm]:
-    """Mark the vector arm as partial while passages wait for their vectors."""
-    vector = arms[VECTOR]
-    if vector.took_part and freshness.pending_embeddings:
-        count = freshness.pending_embeddings
-        reason = f"{count} {'passage has' if count == 1 else 'passages have'} no vector yet"
-        vector = replace(vector, state=ArmState.PARTIAL, reason=reason)
-    return {**arms, VECTOR: vector}

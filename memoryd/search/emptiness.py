@@ -1,11 +1,11 @@
 """Why an answer is empty, or lacks something: in words for whoever asked, without names that may be private."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from memoryd.domain.documents import INDEX_ALL, OutsideCount, Source
-from memoryd.search.backend import CONVERSATIONS, LEXICAL, VECTOR, ArmState, Found, Query
+from memoryd.search.backend import CONVERSATIONS, LEXICAL, VECTOR, Arm, ArmState, Found, Query
 from memoryd.search.hit import Hit
 
 NO_SOURCE: Final = "the request and the question name different sources, so that nothing may answer"
@@ -22,6 +22,16 @@ class Freshness:
     hold: str = ""
     """Why pending files are not read, since nobody can say what is private."""
     outside: OutsideCount = field(default_factory=OutsideCount)
+
+
+def with_pending(arms: Mapping[str, Arm], freshness: Freshness) -> dict[str, Arm]:
+    """Mark the vector arm as partial while passages wait for their vectors."""
+    vector = arms[VECTOR]
+    if vector.took_part and freshness.pending_embeddings:
+        count = freshness.pending_embeddings
+        reason = f"{count} {'passage has' if count == 1 else 'passages have'} no vector yet"
+        vector = replace(vector, state=ArmState.PARTIAL, reason=reason)
+    return {**arms, VECTOR: vector}
 
 
 def why_empty(found: Found, freshness: Freshness, query: Query) -> str:

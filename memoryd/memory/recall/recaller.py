@@ -1,7 +1,7 @@
 """Recall: a question → memories and passages that stand in their files, current first, and what to think of them."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -25,9 +25,9 @@ from memoryd.memory.recall.recalled import (
 from memoryd.memory.recall.standing_items import StandingCheck, StandingItems, chunks_lost
 from memoryd.memory.recall.why import because_of, why_nothing
 from memoryd.search.answer import CatchUp
-from memoryd.search.backend import VECTOR, Arm, ArmState, Found
+from memoryd.search.backend import Found
 from memoryd.search.checked_search import LookAgain
-from memoryd.search.emptiness import Freshness
+from memoryd.search.emptiness import Freshness, with_pending
 from memoryd.search.file_check import CheckedRows
 from memoryd.search.telling import told
 from memoryd.search.untold import Untold
@@ -81,7 +81,7 @@ class Recaller:
             entities=pages,
             items=tuple(items),
             left_out=(*left_out, *(CutItem(one, NOT_STANDING) for one in _within(held.lost, reach))),
-            arms=_with_pending(draft.arms, freshness),
+            arms=with_pending(draft.arms, freshness),
             freshness=freshness,
             verdict=_best(items),
             floors=draft.floors,
@@ -202,13 +202,3 @@ def _led(leader: RecalledMemory, copy: RecalledMemory) -> RecalledMemory:
 def _best(items: Sequence[RecalledItem]) -> Verdict:
     given = {item.placed.verdict for item in items}
     return next((verdict for verdict in Verdict if verdict in given), Verdict.NONE)
-
-
-def _with_pending(arms: Mapping[str, Arm], freshness: Freshness) -> dict[str, Arm]:
-    """Mark the vector arm as partial while passages wait for their vectors."""
-    vector = arms[VECTOR]
-    if vector.took_part and freshness.pending_embeddings:
-        count = freshness.pending_embeddings
-        reason = f"{count} {'passage has' if count == 1 else 'passages have'} no vector yet"
-        vector = replace(vector, state=ArmState.PARTIAL, reason=reason)
-    return {**arms, VECTOR: vector}
