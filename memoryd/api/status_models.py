@@ -131,7 +131,7 @@ class AgentStatus(Reply):
     reranker: RerankerReply | None
     """How the reranker does; null unless `query.rerank.modelPath` names one."""
     llm: TextModelReply | None
-    """Who labels memories and writes prose about them; null unless `memory.llm` names one."""
+    """Who labels memories, writes prose about them and finds them in messages; null unless `memory.llm` names one."""
     database: DatabaseReply
     """The file of the index."""
     ledger: LedgerReply

@@ -53,4 +53,4 @@ def _endpoint(llm: LlmSection, config: Config) -> Finding:
     except ConfigError as exc:
         return Finding(PART, "wrong", "; ".join(exc.problems), "correct memory.llm.apiKey")
     key = "with a key" if has_key else "without a key"
-    return Finding(PART, "ok", f"{llm.model} at {access.destination}, {key}: memory text is sent there")
+    return Finding(PART, "ok", f"{llm.model} at {access.destination}, {key}: memories and messages are sent there")

@@ -56,7 +56,7 @@ def reranker_rows(reranker: RerankerReply | None, now: datetime) -> Iterator[Sta
 
 
 def text_model_rows(llm: TextModelReply | None, now: datetime) -> Iterator[StatusRow]:
-    """Yield who labels memories and writes prose, what leaves the machine for it, and its process."""
+    """Yield who writes text, what leaves the machine for it, and its process."""
     if llm is None:
         return
     state = llm["state"] + (f" for {time_since(llm['since'], now)}" if llm["state"] != "ready" else "")

@@ -1,4 +1,4 @@
-"""`memory.llm`: a model that writes text, which may label memories and write prose about them."""
+"""`memory.llm`: a model that writes text: it may label memories, write prose about them, and find them in messages."""
 
 from typing import Annotated, Literal
 
@@ -10,12 +10,13 @@ from memoryd.config.section import Section, Text
 
 
 class LlmSection(Section):
-    """Who writes, and how much. Everything works without; what such a model says is on record, and decides nothing."""
+    """Who writes, and how much. Everything works without; what such a model says is held against what it was given."""
 
     provider: Literal["none", "local", "openai"] = Field(
         default="none",
-        description="Who labels memories and writes prose about them: nobody, a model that memoryd runs itself, or an "
-        "endpoint that speaks OpenAI's chat completions, to which memory text is then sent.",
+        description="Who labels memories, writes prose about them and finds them in messages: nobody, a model that "
+        "memoryd runs itself, or an endpoint that speaks OpenAI's chat completions, which memories and messages are "
+        "then sent to.",
     )
     model: Text | None = Field(
         default=None,

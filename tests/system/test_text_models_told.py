@@ -109,7 +109,7 @@ def test_endpoint_is_named_and_asked_nothing_by_itself(tmp_path: Path, notes: Pa
         assert told["worker"] is None
         shown = said(running, "status") + said(running, "status", "--json") + said(running, "doctor")
         assert "127.0.0.1:9" in shown
-        assert "memory text is sent there" in shown
+        assert "memories and messages are sent there" in shown
         assert KEY not in shown
         assert KEY not in running.log.read_text()
 
