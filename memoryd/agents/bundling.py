@@ -1,7 +1,7 @@
 """Bundles for the prompt of an agent: the core file and the persona as they stand, what is pinned and recalled."""
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Final
@@ -14,6 +14,7 @@ from memoryd.domain.memories.abstracts import shorter
 from memoryd.domain.memories.attributes import Provenance
 from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.bundle import Bundle, BundlePart, bundle, stable_block
+from memoryd.domain.memories.capture.pins import newness, pins_beyond
 from memoryd.domain.memories.identity import MemoryId, short_id
 from memoryd.domain.memories.reach import MemoryReach
 from memoryd.domain.memories.recall_filters import RecallFilters
@@ -56,8 +57,8 @@ class AgentBundles:
         """Return the bundle of what was recalled."""
         is_whole = admitted.is_direct or self.agent.memory.core.in_groups
         documents = await self._documents([*CORE_FILES, PERSONA] if is_whole else [PERSONA])
-        pinned = await self._pinned(reach) if is_whole else []
-        stable = stable_block(documents, pinned, budget=budget)
+        pinned = await self._pinned(reach) if is_whole else _Pins()
+        stable = stable_block(documents, pinned.parts, budget=budget, beyond=pinned.beyond)
         parts = list(_parts(recalled, opinions))
         return bundle(stable, parts, budget=budget, if_none_match=if_none_match, has_citations=has_citations)
 
@@ -79,18 +80,36 @@ class AgentBundles:
             return ""
         return seen.data[: len(seen.data) - len(PADDING)][:_DOCUMENT_BYTES].decode("utf-8", "replace")
 
-    async def _pinned(self, reach: MemoryReach) -> list[BundlePart]:
-        """Return what is pinned and within reach, the oldest first: what is pinned later moves nothing before it."""
+    async def _pinned(self, reach: MemoryReach) -> "_Pins":
+        """Return what is pinned and within reach, the oldest first: what is pinned later moves nothing before it.
+
+        Where room is short, what weighs most comes in first, and of these the newest.
+        """
         try:
             book = await self.book.now()
         except StoreError:
-            return []
+            return _Pins()
         filters = RecallFilters(reach=reach)
         marked = (book.memories[one] for one in sorted(book.marked))
         telling = [memory for memory in marked if _tells(memory) and filters.standing(memory)]
         older = {one for each in superseded(telling).values() for one in each}
         pinned = [one for one in telling if one.line.attributes.is_pinned and one.id not in older]
-        return [_pin(memory) for memory in sorted(pinned, key=lambda memory: (memory.first_recorded, memory.id))]
+        beyond = pins_beyond(pinned)
+        weighed = sorted(pinned, key=lambda one: (one.line.importance, *newness(one)), reverse=True)
+        ranks = {memory.id: rank for rank, memory in enumerate(weighed, start=1)}
+        oldest_first = sorted(pinned, key=lambda memory: (memory.first_recorded, memory.id))
+        return _Pins(
+            [_pin(one, ranks[one.id]) for one in oldest_first if one.id not in beyond],
+            [_pin(one, ranks[one.id]) for one in oldest_first if one.id in beyond],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Pins:
+    """What is pinned, and what is beyond the bound of its kind."""
+
+    parts: Sequence[BundlePart] = ()
+    beyond: Sequence[BundlePart] = ()
 
 
 def _tells(memory: Memory) -> bool:
@@ -99,10 +118,10 @@ def _tells(memory: Memory) -> bool:
     return attributes.is_pinned or (bool(attributes.supersedes) and attributes.provenance in _BY_PEOPLE)
 
 
-def _pin(memory: Memory) -> BundlePart:
+def _pin(memory: Memory, rank: int) -> BundlePart:
     # no lines: an edit elsewhere would move them, and with them the bytes that a prompt cache holds
     text = memory.line.text
-    return BundlePart(short_id(memory.id), text, note=", ".join(memory.line.entities), shorter=shorter(text))
+    return BundlePart(short_id(memory.id), text, note=", ".join(memory.line.entities), shorter=shorter(text), rank=rank)
 
 
 def _parts(recalled: Recalled, opinions: Mapping[MemoryId, HeldOpinion]) -> Iterator[BundlePart]:

@@ -152,7 +152,7 @@ async def test_statement_is_written_with_who_said_it_on_the_day_it_was_said(room
 
 
 async def test_what_an_agents_socket_says_pins_nothing_and_is_from_the_agent(room: Captured) -> None:
-    own = replace(ADDRESS, text="Call me Hal.")
+    own = replace(ADDRESS, text="Please call me Hal.")
     assert [one.is_pinned for one in (await room.capturing().dry_run(own)).kept] == [True]
 
     await room.capturing().capture(replace(own, is_owners=False))

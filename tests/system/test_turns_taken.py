@@ -154,9 +154,9 @@ def test_later_name_takes_the_place_of_the_older_one(client: Client) -> None:
     def core() -> str:
         return str(client.recall("How am I called?", format="bundle")["bundle"]).partition("</core-memory>")[0]
 
-    client.turn("Call me Rudolfo.", session_key=key("older"), at="2026-11-02T12:00:00Z")
+    client.turn("Please call me Rudolfo.", session_key=key("older"), at="2026-11-02T12:00:00Z")
     eventually(lambda: "Rudolfo" in core(), seconds=PATIENCE)
-    client.turn("Call me Rodrigo.", session_key=key("newer"), at="2026-11-04T12:00:00Z")
+    client.turn("Please call me Rodrigo.", session_key=key("newer"), at="2026-11-04T12:00:00Z")
     eventually(lambda: "Rodrigo" in core(), seconds=PATIENCE)
     assert "Rudolfo" not in core()
 

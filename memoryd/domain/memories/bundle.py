@@ -35,6 +35,7 @@ _LEFT_OUT: Final = "…"
 BEYOND_BUDGET: Final = "it is beyond the budget"
 REPEATED: Final = "it stands in the stable block"
 UNCHANGED: Final = "it is as ifNoneMatch has it"
+NEWER_PINNED: Final = "newer pins of its kind were captured"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,8 @@ class BundlePart:
     """Of what is outdated it is told that it is, though its text stands elsewhere, too."""
     shorter: tuple[tuple[str, str], ...] = ()
     """What tells it in less room, longest first, each with how it is called in the receipt."""
+    rank: int = 0
+    """Where room is short, lower ones come in first; all are told in the order in which they are given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +102,18 @@ class Bundle:
         return estimate(self.stable.text + self.tail)
 
 
-def stable_block(documents: Sequence[BundlePart], pinned: Sequence[BundlePart], *, budget: int) -> StableBlock:
+def stable_block(
+    documents: Sequence[BundlePart], pinned: Sequence[BundlePart], *, budget: int, beyond: Sequence[BundlePart] = ()
+) -> StableBlock:
     """Return the core file and the persona, then what is pinned, within the share of the budget that is theirs.
 
-    The callers' order is kept; of what does not fit, documents lose their last lines.
+    The callers' order is kept; of what does not fit, documents lose their last lines. `beyond` is pinned, and has no
+    place beside newer pins of its kind: the receipt says so.
     """
     limit = int(budget * STABLE_SHARE)
     lines, receipt = _filled([*documents, *pinned], limit, "core-memory", _LABEL)
-    return StableBlock(lines, receipt)
+    left_out = tuple(ReceiptLine(one.name, estimate(_told(one)), False, NEWER_PINNED) for one in beyond)
+    return StableBlock(lines, (*receipt, *left_out))
 
 
 def bundle(
@@ -161,8 +168,9 @@ def _apart(recalled: Sequence[BundlePart], stable: StableBlock) -> tuple[list[Bu
 def _filled(parts: Sequence[BundlePart], limit: int, tag: str, label: str) -> tuple[str, tuple[ReceiptLine, ...]]:
     """Return the parts that fit between two tags, and what each costs; nothing where none fits."""
     head, foot = f"<{tag}>\n{label}\n", f"</{tag}>\n"
-    left, told, receipt = limit - estimate(head + foot), list[str](), list[ReceiptLine]()
-    for part in parts:
+    left = limit - estimate(head + foot)
+    told, receipt = [""] * len(parts), [ReceiptLine("", 0, False)] * len(parts)
+    for at, part in sorted(enumerate(parts), key=lambda one: one[1].rank):
         whole = _told(part)
         cost = estimate(whole)
         if cost <= left:
@@ -170,9 +178,8 @@ def _filled(parts: Sequence[BundlePart], limit: int, tag: str, label: str) -> tu
         else:
             text, line = _cut(part, whole, cost, left)
         left -= estimate(text)
-        told += [text] if text else []
-        receipt.append(line)
-    return (head + "".join(told) + foot if told else ""), tuple(receipt)
+        told[at], receipt[at] = text, line
+    return (head + "".join(told) + foot if any(told) else ""), tuple(receipt)
 
 
 def _cut(part: BundlePart, whole: str, cost: int, left: int) -> tuple[str, ReceiptLine]:

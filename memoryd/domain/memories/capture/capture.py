@@ -6,11 +6,12 @@ from typing import Final
 
 from memoryd.domain.memories.attributes import Provenance
 from memoryd.domain.memories.capture.chinese_forms import CHINESE_FORMS, REMEMBER, chinese_starts
-from memoryd.domain.memories.capture.company import company_of, is_alone, why_not_in_company
+from memoryd.domain.memories.capture.company import Company, company_of, is_alone, why_not_in_company
 from memoryd.domain.memories.capture.corrections import found_correction, is_lead
 from memoryd.domain.memories.capture.english_forms import ENGLISH_FORMS, REMEMBER_THAT, english_starts
 from memoryd.domain.memories.capture.gate import gate
 from memoryd.domain.memories.capture.identifiers import found_identifier, why_not_said_of
+from memoryd.domain.memories.capture.pins import NAME_FORMS, NOT_ADDRESSED, is_told_to_agent
 from memoryd.domain.memories.capture.sentences import BLANK, SpokenSentence, sentences_of
 from memoryd.domain.memories.capture.statement_forms import FoundForm, found_form
 from memoryd.domain.memories.capture.tails import is_clean, why_unreal
@@ -115,9 +116,20 @@ def _each(text: str, answer_before: str, rules: CaptureRules) -> Iterator[Captur
             if not why and _is_stated(item) and not (at == 0 and item.form in _TOLD_TO_KEEP):
                 why = why_not_in_company(text, kinds, at)
             kept = replace(item, is_pinned=item.is_pinned and is_alone(kinds, at) and is_clean(sentence.plain, 0))
-            yield DroppedItem(item.text, why, item.form) if why else kept
+            has_courtesy = Company.COURTESY in (*kinds[:at], *kinds[at + 1 :])
+            yield (
+                DroppedItem(item.text, why, item.form) if why else _trusted(kept, sentence, answer_before, has_courtesy)
+            )
         elif item is not None:
             yield item
+
+
+def _trusted(item: CapturedItem, sentence: SpokenSentence, answer_before: str, has_courtesy: bool) -> CapturedItem:
+    """Return an item without a pin where it is a name, and nothing says that it is told to the agent."""
+    is_name = item.is_pinned and item.form in NAME_FORMS
+    if not is_name or is_told_to_agent(sentence.plain, answer_before, has_courtesy=has_courtesy):
+        return item
+    return replace(item, is_pinned=False, note=NOT_ADDRESSED)
 
 
 def _is_stated(item: CapturedItem | DroppedItem | None) -> bool:

@@ -55,6 +55,15 @@ _NO_NAME: Final = re.compile(
     r"|august|september|october|november|december)\b",
     re.IGNORECASE,
 )
+_SHORT_NAME: Final = re.compile(
+    r"(?P<name>[^\W\d_][\w'’-]+)(?= (?:from now|for short|instead|please|in (?:the )?future)\b)", re.IGNORECASE
+)
+_ONE_WORD: Final = re.compile(
+    r"(?!(?:sad|mad|bad|mean|weird|odd|sick|ill|cold|selfish|rude|blind|dense|slow|fat|ugly|brave|lucky|guilty|lame"
+    r"|vain|wild|greedy|nuts|home|daddy|mommy|master|babe|baby|stat|often|daily|anyhow|anyway|first|back)\b)"
+    r"(?![a-z]*(?:ed|ing|al|ful|ous|ish|able|ible|ive|ic|less|ent|ant)\b)[a-z]{2,12}[.!]?\Z"
+)
+"""A name in small letters, which is all that a message says."""
 _FOR_NAME: Final = re.compile(r"\b(?:from now on|for short|instead|please|in future|in the future)\b", re.IGNORECASE)
 _BARE: Final = re.compile(
     r"\s*(?:it|that|this|these|those|them|you|your|yours|him|her|hers|his|theirs|how|what|where|when|both|neither"
@@ -115,11 +124,11 @@ def _is_name(head: re.Match[str], rest: str) -> bool:
 
 def _is_nickname(head: re.Match[str], rest: str) -> bool:
     told = rest.strip(" \"'“”‘’")
-    found = _NAME.match(told) or re.match(
-        r"(?P<name>[A-Z][\w'’-]+)(?= (?:from now|for short|instead|please|in future))", told
-    )
+    found = _SHORT_NAME.match(told) or _NAME.match(told)
     if found is None or _NO_NAME.match(found["name"]) or len(found["name"].split()) > 2:
         return False
+    if _ONE_WORD.match(told) and not head.string[: head.start()].strip():
+        return True
     asked = head.string[: head.end()].lower()
     is_asked = any(word in asked for word in ("please", "just", "can", "may"))
     return found["name"][0].isupper() or not found["name"].isascii() or is_asked or bool(_FOR_NAME.search(told))

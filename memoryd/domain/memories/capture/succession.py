@@ -13,6 +13,7 @@ from memoryd.domain.memories.attributes import Provenance
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.capture.chinese_forms import CHINESE_FORMS, chinese_starts
 from memoryd.domain.memories.capture.english_forms import ENGLISH_FORMS, english_starts
+from memoryd.domain.memories.capture.pins import NAME_FORMS, newness
 from memoryd.domain.memories.capture.statement_forms import StatementForm
 from memoryd.domain.memories.identity import short_id
 from memoryd.domain.memories.retained import RetainedLine
@@ -42,13 +43,13 @@ _DESCRIBES: Final = re.compile(r"的[。.!！\s]*\Z")
 
 
 def with_succession(book: Book, lines: Iterable[RetainedLine], day: date) -> list[RetainedLine]:
-    """Return lines said on a day, each naming the newest standing memory that it is a newer version of."""
+    """Return lines said on a day, each naming the standing memories that it is a newer version of."""
     lines = list(lines)
     wanted = {line.id: slots for line in lines if _is_users(line) and (slots := slots_of(line.text))}
     if not wanted:
         return lines
     standing = _standing(book, day)
-    return [_over(line, _predecessor(line, wanted.get(line.id), standing)) for line in lines]
+    return [_over(line, _predecessors(line, wanted.get(line.id), standing)) for line in lines]
 
 
 def slots_of(text: str) -> frozenset[tuple[str, str]]:
@@ -93,26 +94,34 @@ def _standing(book: Book, day: date) -> Sequence[Memory]:
         for one in book.memories.values()
         if one.recorded <= day and _is_users(one.line) and short_id(one.id) not in older
     ]
-    return sorted(said, key=lambda one: (one.recorded, one.id), reverse=True)
+    return sorted(said, key=newness, reverse=True)
 
 
-def _predecessor(
+def _predecessors(
     line: RetainedLine, slots: frozenset[tuple[str, str]] | None, standing: Sequence[Memory]
-) -> Memory | None:
+) -> list[Memory]:
+    """Return the newest memory that a line takes the place of, and the newest pinned one.
+
+    A name that is not pinned takes the place of none that is: it may be a quotation.
+    """
     if not slots:
-        return None
-    scope = line.attributes.scope
-    return next(
-        (
-            one
-            for one in standing
-            if one.line.attributes.scope == scope
-            and one.id != line.id
-            and one.line.kind is line.kind
-            and (told := slots_of(one.line.text))
-            and told <= slots
-        ),
-        None,
+        return []
+    is_pinned = line.attributes.is_pinned
+    is_bare_name = not is_pinned and any(form in NAME_FORMS for form, _ in slots)
+    may_be = [one for one in standing if not (is_bare_name and one.line.attributes.is_pinned)]
+    newest = next((one for one in may_be if _is_older(one, line, slots)), None)
+    pins = [one for one in may_be if one.line.attributes.is_pinned] if is_pinned else []
+    pin = next((one for one in pins if _is_older(one, line, slots)), None)
+    return list({one.id: one for one in (newest, pin) if one is not None}.values())
+
+
+def _is_older(one: Memory, line: RetainedLine, slots: frozenset[tuple[str, str]]) -> bool:
+    return (
+        one.line.attributes.scope == line.attributes.scope
+        and one.id != line.id
+        and one.line.kind is line.kind
+        and bool(told := slots_of(one.line.text))
+        and told <= slots
     )
 
 
@@ -120,7 +129,7 @@ def _is_users(line: RetainedLine) -> bool:
     return line.attributes.provenance in _BY_USER
 
 
-def _over(line: RetainedLine, older: Memory | None) -> RetainedLine:
-    if older is None:
+def _over(line: RetainedLine, older: Sequence[Memory]) -> RetainedLine:
+    if not older:
         return line
-    return replace(line, attributes=replace(line.attributes, supersedes=(short_id(older.id),)))
+    return replace(line, attributes=replace(line.attributes, supersedes=tuple(short_id(one.id) for one in older)))

@@ -1,12 +1,13 @@
 """Bundles: a stable block whose bytes stay, and text that cannot close what it stands in."""
 
 import re
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.domain.memories.abstracts import shorter
-from memoryd.domain.memories.bundle import BundlePart, StableBlock, bundle, harmless, stable_block
+from memoryd.domain.memories.bundle import NEWER_PINNED, BundlePart, StableBlock, bundle, harmless, stable_block
 from memoryd.domain.text.tokens import estimate
 
 CORE = BundlePart("MEMORY.md", "# Memory\n\n- The gateway runs on alder.", "MEMORY.md", is_whole=False)
@@ -152,3 +153,15 @@ def test_what_was_cut_out_of_the_core_file_may_be_recalled() -> None:
     made = bundle(stable, [first, last], budget=1200)
     assert "line 199 of" in made.tail
     assert "line 1 of" not in made.tail
+
+
+def test_short_block_keeps_what_ranks_first_in_the_order_given() -> None:
+    pins = [BundlePart(f"0000000{at}", f"Pinned note number {at} on alder and oak.", rank=9 - at) for at in range(9)]
+    whole = estimate(stable_block([], pins, budget=4000).text)
+    stable = stable_block([], pins, budget=whole, beyond=[replace(PINNED, rank=10)])
+
+    told = re.findall(r"number (\d)", stable.text)
+    assert told == sorted(told)
+    assert told[-1] == "8"
+    assert "0" not in told
+    assert [(one.name, one.is_told, one.cut) for one in stable.receipt[-1:]] == [("1a2b3c4d", False, NEWER_PINNED)]

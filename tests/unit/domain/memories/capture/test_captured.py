@@ -15,7 +15,7 @@ from memoryd.domain.memories.retained import RetainedLine, parse_line, render
 
 STATED = [
     ("Hi, my name is Bob Stone and I work at Acme.", "entity", "my name is", True),
-    ("my name is anna", "entity", "my name is", True),
+    ("my name is anna", "entity", "my name is", False),
     ("Please call me Liz.", "entity", "call me", True),
     ("you can call me sam", "entity", "call me", True),
     ("I live in a small flat in Graz with two cats.", "fact", "I live in", False),
@@ -61,6 +61,9 @@ NOT_STATED = [
     "Call me back later.",
     "Call me crazy, but it works.",
     "Call me tomorrow.",
+    "call me skeptical",
+    "call me old-fashioned but I prefer it so",
+    "If you call me bob",
     "I like it.",
     "I like that idea.",
     "I prefer the second option.",

@@ -1,0 +1,102 @@
+"""Which names are pinned, whose place a later one takes, and how many captured pins stand in the core."""
+
+from datetime import date
+
+import pytest
+
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.book import Book, Memory, MemorySource
+from memoryd.domain.memories.capture.capture import captured
+from memoryd.domain.memories.capture.pins import NOT_ADDRESSED, PINS_OF_A_KIND, pin_kind, pins_beyond
+from memoryd.domain.memories.capture.succession import with_succession
+from memoryd.domain.memories.identity import short_id
+from memoryd.domain.memories.retained import RetainedLine, parse_line
+
+PINNED = [
+    ("Please call me Liz.", ""),
+    ("Hello! Call me Liz.", ""),
+    ("Call me Liz from now on.", ""),
+    ("Call me liz for short.", ""),
+    ("My name is Liz Taylor.", "Hi, what is your name?"),
+    ("Call me Liz.", "What shall I call you?"),
+    ("你好，我叫王小明。", ""),
+    ("叫我小王就好。", ""),
+    ("我叫王小明。", "请问怎么称呼？"),
+    ("My phone number is +43 660 1234567.", ""),
+]
+NOT_PINNED = [
+    ("Call me Ishmael.", ""),
+    ("My name is Susan.", ""),
+    ("call me bob", ""),
+    ("我叫雷锋", ""),
+    ("叫我小王。", "好的。"),
+    ("My name is Susan.", "Here is the summary."),
+]
+
+
+def said(text: str, day: int, line: int = 1) -> Memory:
+    stated = parse_line(text)
+    assert isinstance(stated, RetainedLine)
+    source = MemorySource(RelativePath(f"memory/2026-01-{day:02}.md"), line, line, stated, date(2026, 1, day), None, 0)
+    return Memory(stated.id, (source,))
+
+
+def over(line: str, *standing: Memory) -> tuple[str, ...]:
+    book = Book({one.id: one for one in standing})
+    stated = parse_line(line)
+    assert isinstance(stated, RetainedLine)
+    (found,) = with_succession(book, [stated], date(2026, 1, 31))
+    return tuple(found.attributes.supersedes)
+
+
+@pytest.mark.parametrize(("text", "answer_before"), PINNED)
+def test_what_is_told_to_the_agent_is_pinned(text: str, answer_before: str) -> None:
+    assert [one.is_pinned for one in captured(text, answer_before=answer_before).kept] == [True]
+
+
+@pytest.mark.parametrize(("text", "answer_before"), NOT_PINNED)
+def test_bare_name_is_kept_without_a_pin(text: str, answer_before: str) -> None:
+    kept = captured(text, answer_before=answer_before).kept
+
+    assert [(one.is_pinned, one.note) for one in kept] == [(False, NOT_ADDRESSED)]
+
+
+def test_bare_name_takes_no_pins_place_and_a_pinned_one_takes_all() -> None:
+    pinned = said("- entity(from=user, pin): Please call me Bob.", 1)
+    bare = said("- entity(from=user): Call me Ishmael.", 2)
+
+    assert over("- entity(from=user): Call me Ishmael.", pinned) == ()
+    assert over("- entity(from=user): Call me Ahab.", pinned, bare) == (short_id(bare.id),)
+    assert over("- entity(from=user, pin): Please call me Rob.", pinned, bare) == (
+        short_id(bare.id),
+        short_id(pinned.id),
+    )
+    number = said("- entity(from=user, pin): My phone number is 0660 1234567.", 1)
+    assert over("- entity(from=user): My phone number is 0660 7654321.", number) == (short_id(number.id),)
+
+
+def test_later_line_of_a_day_is_the_newer_one() -> None:
+    first, second = (said(f"- fact(from=user): I live in {place}.", 5, at) for at, place in ((3, "Graz"), (9, "Linz")))
+
+    assert over("- fact(from=user): I live in Wels.", first, second) == (short_id(second.id),)
+
+
+def test_newest_captured_pins_of_a_kind_stay() -> None:
+    phones = [said(f"- entity(i=0.95, from=user, pin): Call me at +43 660 123456{n}.", 5, 10 + n) for n in range(6)]
+    mails = [said("- entity(i=0.95, from=user, pin): My email is ann@example.org.", 1)]
+    own = [said(f"- entity(pin): The number of aunt {n} is 0316 77777{n}.", 2) for n in range(6)]
+
+    assert pins_beyond([*phones, *mails, *own]) == {one.id for one in phones[: 6 - PINS_OF_A_KIND]}
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Please call me Bob.", "name"),
+        ("My phone number is +43 660 1234567.", "phone number"),
+        ("我的邮箱是 xiaoyu@example.cn。", "e-mail address"),
+        ("My passport number is P1234567.", "ID number"),
+    ],
+)
+def test_kind_of_a_pin_is_what_it_tells(text: str, kind: str) -> None:
+    assert pin_kind(text) == kind
