@@ -21,6 +21,7 @@ from memoryd.agents.receipts import Receipt, Removed, together
 from memoryd.domain.conversation_paths import holds_turns, session_of
 from memoryd.domain.documents import RelativePath
 from memoryd.errors import Denied, MemorydError, NotFound, StoreUnavailable
+from memoryd.memory.forgetting.remembered_texts import drop_remembered_texts
 from memoryd.sessions.withheld_conversations import WithheldConversations
 from memoryd.store.ledger import Ledger
 
@@ -67,6 +68,7 @@ class Forgetting:
                 receipt = receipt.naming(late.conversations)
             for one in receipt.conversations:
                 receipt = await self._forgotten(receipt, one)
+            drop_remembered_texts()
         log.info("a conversation was forgotten", agent=self._agent, finished=not receipt.unfinished)
         return receipt.with_stays(await self._reach.stays(plan))
 

@@ -32,6 +32,7 @@ from memoryd.memory.book import MemoryBook
 from memoryd.memory.forgetting.places import IndexPlaces, SaidPlaces
 from memoryd.memory.forgetting.planning import ForgettingPlanner, of_memories
 from memoryd.memory.forgetting.receipt import ForgottenReceipt, MemoryForgettingPlan
+from memoryd.memory.forgetting.remembered_texts import drop_remembered_texts
 from memoryd.memory.forgetting.tombstone_store import TombstoneStore
 from memoryd.memory.journal import Journal, NoteChange
 from memoryd.memory.lifecycle.usage_book import UsageBook
@@ -188,6 +189,8 @@ class MemoryForgetting:
         """Have the indexes follow and rewrite themselves; return what is left to be done."""
         late = await self._parts.indexes.follow()
         book = await self._parts.book.now()
+        # whoever looks at the memories now does not find it there any more
+        drop_remembered_texts()
         left = sum(memory.id in book.memories for memory in plan.memories)
         again = f"{left} of the memories were written again meanwhile" if left else ""
         return tuple(filter(None, (late, await self._parts.indexes.drop_remains(), again)))

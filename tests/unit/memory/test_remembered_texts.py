@@ -1,0 +1,54 @@
+"""What functions remember between calls: no text of a memory outlives its forgetting in them."""
+
+import ast
+
+from memoryd.domain.sessions.making_turns import answer_words
+from memoryd.memory.forgetting.remembered_texts import drop_remembered_texts
+from memoryd.search.word_background import commonness
+from tests.package_trees import TREES
+
+HOLD_TEXT = {
+    "domain/sessions/making_turns.py": {"answer_words"},
+    "search/word_background.py": {"commonness"},
+}
+HOLD_NONE = {
+    "embed/remote/http.py": {"tls"},
+    "files/beneath.py": {"_syscall", "has_openat2"},
+    "files/exchange.py": {"_call"},
+    "models/hub_cache.py": {"_is_fit"},
+    "qmd/collections.py": {"_compiled", "_alternatives"},
+    "search/word_background.py": {"_background"},
+    "sessions/beginnings.py": {"_hashed"},
+    "sessions/transcripts/transcript_folder.py": {"_listed_as_generated"},
+    "store/checksums.py": {"checksum_vfs"},
+    "store/index_schema.py": {"_tables_we_make"},
+    "store/migrations.py": {"_tables_of"},
+    "store/word_rows.py": {"_as_set", "_as_json"},
+}
+"""They hold paths, patterns, numbers and tables."""
+REMEMBERING = {"cache", "lru_cache", "functools.cache", "functools.lru_cache"}
+
+
+def test_every_function_that_remembers_is_known_to_hold_text_or_none() -> None:
+    """Add a new one to what forgetting drops, or here to those that hold no text."""
+    found = {
+        (module, node.name)
+        for module, tree in TREES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        if REMEMBERING & {ast.unparse(one.func if isinstance(one, ast.Call) else one) for one in node.decorator_list}
+    }
+    known = {(module, name) for those in (HOLD_TEXT, HOLD_NONE) for module, names in those.items() for name in names}
+    assert found == known
+
+
+def test_none_holds_a_text_when_something_was_forgotten() -> None:
+    answer_words("The quetzalcanary eats 3 figs on Monday")
+    commonness("quetzalcanary")
+    caches = (answer_words, commonness)
+    assert len({cache.__name__ for cache in caches} & set().union(*HOLD_TEXT.values())) == len(caches)
+    assert all(cache.cache_info().currsize for cache in caches)
+
+    drop_remembered_texts()
+
+    assert [cache.cache_info().currsize for cache in caches] == [0, 0]
