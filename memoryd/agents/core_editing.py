@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from memoryd.agents.core_rights import CoreRights
 from memoryd.domain.memories.core_edits import appended, inserted, replaced
 from memoryd.domain.redaction import secrets_in
 from memoryd.memory.core import CoreEdit, CoreMemory, CoreNote
@@ -34,6 +35,7 @@ class AgentCore:
     """The core file of the workspace of one agent; each edit raises what `CoreMemory.edit` does."""
 
     memory: CoreMemory
+    rights: CoreRights
 
     async def show(self) -> ShownCore:
         """Return the core file as it stands, and `SOUL.md`."""

@@ -1,7 +1,7 @@
 """What may be asked of an agent's memories one by one: add, search, get, list, count, pin, weigh and delete.
 
 Reads reach what recall reaches, and an id beyond reach reads as one that there is not. The owner writes what is within
-reach; a session writes only what is its agent's own, for what others rely on is not its to change.
+reach; a session writes only what is its agent's own, and nothing of the core: what others rely on is not its to change.
 """
 
 import asyncio
@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import tzinfo
 from typing import Final
 
+from memoryd.agents.core_rights import CoreRights
 from memoryd.agents.recall import AgentRecall, RecallOptions
 from memoryd.agents.retaining import AgentRetaining
 from memoryd.agents.searchable import is_searchable
@@ -132,7 +133,7 @@ class AgentDocuments:
             tags=tuple(tags),
             is_pinned=pinned,
         )
-        outcome = await self.retaining.retain(said, stater, may_pin=lambda of_line: self._is_own(of_line, stater))
+        outcome = await self.retaining.retain(said, stater)
         retention = outcome.retention
         placed = retention.placed[0].line
         if not outcome.is_searchable and placed.id not in (await self.book.now()).memories:
@@ -202,7 +203,7 @@ class AgentDocuments:
         return await asyncio.to_thread(work)
 
     async def pin(self, name: str, admitted: Admitted) -> EditedDocument:
-        """Pin a memory: it never decays, and stands in the core of sessions; raises as `set_importance`."""
+        """Pin a memory: it never decays, and stands in the core of sessions; the owner's alone, as `unpin`."""
         return await self._changed(name, AttributeChange(is_pinned=True), admitted)
 
     async def unpin(self, name: str, admitted: Admitted) -> EditedDocument:
@@ -210,14 +211,18 @@ class AgentDocuments:
         return await self._changed(name, AttributeChange(is_pinned=False), admitted)
 
     async def set_importance(self, name: str, value: float, admitted: Admitted) -> EditedDocument:
-        """Write another importance, 0 to 1; raises NotFound, Denied, and what `LineEditing.change` does."""
+        """Write another importance, 0 to 1, of a session none that makes it core.
+
+        Raises NotFound, Denied, and what `LineEditing.change` does.
+        """
         if not 0 <= value <= 1:
             raise InvalidRequest(f"an importance is a number from 0 to 1, not {value}")
         return await self._changed(name, AttributeChange(importance=value), admitted)
 
     async def delete(self, name: str, admitted: Admitted, *, is_dry_run: bool = False) -> DeletedDocument:
-        """Take out all lines that state a memory; raises as `set_importance`."""
+        """Take out all lines that state a memory, of a session none that is pinned; raises as `set_importance`."""
         memory = await self._own(name, admitted)
+        self._rights.check_unpin(memory.line, is_owner=admitted.is_owner)
         standing = await self.editing.standing(memory)
         lines = tuple(f"{path}#L{first}" + (f"-L{last}" if last > first else "") for path, first, last in standing)
         if is_dry_run:
@@ -237,6 +242,10 @@ class AgentDocuments:
 
     async def _changed(self, name: str, change: AttributeChange, admitted: Admitted) -> EditedDocument:
         memory = await self._own(name, admitted)
+        if change.is_pinned is not None:
+            self._rights.check_pin(is_owner=admitted.is_owner)
+        if change.importance is not None:
+            self._rights.check_importance(change.importance, is_owner=admitted.is_owner)
         written = await self.editing.change(memory, change, agent=self._asker(admitted))
         found = not written.changes or await is_searchable(self.index)
         document = await self.get(memory.id, admitted)
@@ -270,6 +279,10 @@ class AgentDocuments:
         await self.usage.ready()
         await self.index.catch_up(self.agent.memory_search.query.fresh_ms / 1000)
         return await self.book.now()
+
+    @property
+    def _rights(self) -> CoreRights:
+        return self.retaining.rights
 
     def _asker(self, admitted: Admitted) -> str:
         return "" if admitted.is_owner else self.agent.id

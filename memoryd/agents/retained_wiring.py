@@ -5,6 +5,7 @@ from functools import partial
 from memoryd.agents.capture import AgentCapture
 from memoryd.agents.changes import AgentChanges
 from memoryd.agents.core_editing import AgentCore
+from memoryd.agents.core_rights import CoreRights
 from memoryd.agents.documents import AgentDocuments
 from memoryd.agents.entities import AgentEntities
 from memoryd.agents.opinions import AgentOpinions
@@ -27,7 +28,8 @@ from memoryd.memory.retaining import Retaining
 def retained(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> Retained:
     """Make what may be asked of the retained memories of an agent."""
     memories, journal = shared.memories, shared.memories.journal
-    retaining, recall = _retaining(agent, memories), agent_recall(agent, shared, own)
+    rights = CoreRights(agent.memory.evolution.to_tiers().promotion.importance_only)
+    retaining, recall = _retaining(agent, memories, rights), agent_recall(agent, shared, own)
     return Retained(
         agent=agent,
         book=memories.book,
@@ -38,7 +40,7 @@ def retained(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> Retained:
             agent=agent, book=memories.book, journal=journal, follow=partial(_followed, memories.index)
         ),
         opinions=AgentOpinions(agent.id, memories.book, memories.opinions),
-        core=AgentCore(memory=CoreMemory(journal, agent.memory.core.max_chars)),
+        core=AgentCore(memory=CoreMemory(journal, agent.memory.core.max_chars), rights=rights),
         entities=_entities(agent, memories),
         changes=AgentChanges(journal=journal, now=owners_time(agent.memory).now),
         reflect=shared.reflect.use,
@@ -63,9 +65,10 @@ def retained(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> Retained:
     )
 
 
-def _retaining(agent: Agent, memories: WorkspaceMemories) -> AgentRetaining:
+def _retaining(agent: Agent, memories: WorkspaceMemories, rights: CoreRights) -> AgentRetaining:
     return AgentRetaining(
         agent=agent.id,
+        rights=rights,
         retaining=Retaining(memories.journal, owners_time(agent.memory).today),
         index=memories.index,
         tombstones=memories.tombstones,

@@ -1,9 +1,10 @@
 """What an agent, or the owner, states to be retained: who may say it for whom, and what is kept of the text."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from memoryd.agents.core_rights import LESS_IMPORTANT, CoreRights
 from memoryd.agents.searchable import is_searchable
 from memoryd.agents.workspace_index import WorkspaceIndex
 from memoryd.domain.access import Admitted
@@ -29,12 +30,7 @@ SECRET_MASKED: Final = "what looks like a secret was masked"
 RELEASED: Final = "it had been forgotten, and is remembered again"
 UNSEEN: Final = "signs that nobody sees were taken out"
 _KIND_HINT: Final = "write a bullet as `W @Peter: text`, or give the kind beside plain text"
-
-_PIN_HINT: Final = "state it without `pin`; the owner may pin it, by `memoryctl retain`"
 _FROM_HINT: Final = "state it without `from`; who said it is noted by itself"
-
-
-MayPin = Callable[[str], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,27 +47,31 @@ class AgentRetaining:
     """Retains for one agent."""
 
     agent: str
+    rights: CoreRights
     retaining: Retaining
     index: WorkspaceIndex
     tombstones: TombstoneStore
 
-    async def retain(
-        self, said: StatedText, admitted: Admitted, *, each: bool = False, may_pin: MayPin | None = None
-    ) -> RetainOutcome:
+    async def retain(self, said: StatedText, admitted: Admitted, *, each: bool = False) -> RetainOutcome:
         """State a memory; with `each` every bullet of the text is one.
 
-        What an agent states is for itself alone, noted as from the agent, and secrets in it are masked; it pins
-        nothing but where `may_pin` tells, by the scope, that the line is its own. What the owner states is kept as it
-        was said. What was forgotten the owner alone states again. Raises InvalidRequest, TooLarge, Denied, and what
+        What a session states is for its agent alone, noted as from the agent unless its user says it, and never by an
+        agent's socket; secrets in it are masked, and nothing of it is core. What the owner states is kept as it was
+        said. What was forgotten the owner alone states again. Raises InvalidRequest, TooLarge, Denied, and what
         `Retaining.retain` does.
         """
         stater = Stater(self.agent, admitted.channel, is_owner=admitted.is_owner)
         texts = each_statement(said.text) if each else [said.text]
         if len(texts) > MEMORIES_MAX:
             raise TooLarge(f"{len(texts)} memories at once; {MEMORIES_MAX} is the most", hint="send them in parts")
+        if admitted.is_sandboxed:
+            said = replace(said, provenance=Provenance.AGENT)
         kept = [_kept(text, stater) for text in texts]
-        lines = [_line(replace(said, text=text), stater, may_pin) for text, _ in kept]
+        wanted = [_line(replace(said, text=text), stater) for text, _ in kept]
+        lines = [self.rights.stated(line, is_owner=stater.is_owner) for line in wanted]
         notes = tuple(dict.fromkeys(note for _, each_notes in kept for note in each_notes))
+        if lines != wanted:
+            notes = (*notes, LESS_IMPORTANT.format(self.rights.most_importance))
         notes = (*notes, *await self._released(lines, stater))
         retention = await self.retaining.retain(lines, agent="" if stater.is_owner else self.agent)
         notes = (*notes, *_untaken(lines, retention))
@@ -115,7 +115,7 @@ def _kept(text: str, stater: Stater) -> tuple[str, Sequence[str]]:
     return masked, [*notes, SECRET_MASKED] if masked != seen else notes
 
 
-def _line(said: StatedText, stater: Stater, may_pin: MayPin | None) -> RetainedLine:
+def _line(said: StatedText, stater: Stater) -> RetainedLine:
     if not stater.is_owner:
         said = replace(
             said, provenance=said.provenance or Provenance.AGENT, entities=tuple(map(harmless_text, said.entities))
@@ -124,9 +124,6 @@ def _line(said: StatedText, stater: Stater, may_pin: MayPin | None) -> RetainedL
     if not stater.is_owner and line.attributes.provenance is not said.provenance:
         # else an agent could state what its user never said
         raise Denied("who says it is not for an agent to state", hint=_FROM_HINT)
-    if line.attributes.is_pinned and not stater.is_owner and not (may_pin and may_pin(scope)):
-        # what is pinned stands before every session of every agent here, as the core files do
-        raise Denied("what is pinned stands in the core of every session, which is its owner's", hint=_PIN_HINT)
     return replace(line, attributes=replace(line.attributes, scope=scope))
 
 

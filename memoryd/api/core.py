@@ -44,7 +44,10 @@ async def insert(request: CoreInsertRequest, caller: Asking, memories: Memories)
 
 
 def _core(request: CoreRequest, caller: Asking, memories: Memories) -> AgentCore:
-    return memories.retained(caller.admit(request.agent, request.session_key)).core
+    admitted = caller.admit(request.agent, request.session_key)
+    core = memories.retained(admitted).core
+    core.rights.check_file(is_owner=admitted.is_owner)
+    return core
 
 
 def _edited(found: EditedCore) -> CoreEditReply:

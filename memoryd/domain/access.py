@@ -304,3 +304,5 @@ class Admitted:
     """The channel that memories of one channel are held against; None: of no channel."""
     is_owner: bool = False
     """Whether the owner asks, and no session."""
+    is_sandboxed: bool = False
+    """Whether it came by an agent's socket: nobody but the agent speaks there."""

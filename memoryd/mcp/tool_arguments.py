@@ -136,8 +136,6 @@ class AddArguments(ToolArguments):
     """For whom it is, such as agent:ID; else as configured."""
     tags: Annotated[list[_Name], Field(max_length=16)] | None = None
     """Labels."""
-    pinned: bool = False
-    """True: it never fades."""
 
 
 class MemoryArguments(ToolArguments):

@@ -110,7 +110,7 @@ TABLE: Final = (
         MemoryArguments,
         WrittenAnswer,
         writing_tools.memory_pin,
-        level=WriteLevel.ADD,
+        level=WriteLevel.ALL,
     ),
     ToolRow(
         "memory_unpin",

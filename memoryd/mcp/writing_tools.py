@@ -20,7 +20,6 @@ async def memory_add(arguments: AddArguments, caller: ToolCaller) -> WrittenAnsw
             importance=arguments.importance,
             scope=arguments.scope,
             tags=arguments.tags,
-            pinned=arguments.pinned,
             by_agent=True,
             session_key=caller.session_key,
             agent=caller.agent,

@@ -222,7 +222,7 @@ def answers(asker: Asker, name: str) -> list[tuple[int, str]]:
 
 @pytest.mark.parametrize("who", [who for who in sorted(REACH) if who[1] != "owner"])
 def test_session_changes_only_what_is_its_agents_own(apart: RunningDaemon, who: tuple[str, str]) -> None:
-    """What others rely on is denied to it, though it may read it; what is its own it pins, weighs and unpins."""
+    """What others rely on is denied to it, though it may read it; what is its own it weighs, not into the core."""
     ids, words = ids_of(apart), OWN if who[0] == "c" else SHARED
     with Asker(apart, *who) as asker:
         for word in REACH[who]:
@@ -230,12 +230,13 @@ def test_session_changes_only_what_is_its_agents_own(apart: RunningDaemon, who: 
             log = next(one for one in apart.home.rglob("2026-11-18.md") if word in one.read_text())
             before = log.read_bytes()
             replies = [
-                asker.post(f"{path}/pin"),
                 asker.post(f"{path}/importance", importance=0.5),
-                asker.post(f"{path}/unpin"),
                 asker.post(f"{path}/importance", importance=0.9),
             ]
-            assert [reply.is_success for reply in replies] == [is_own] * 4, word
+            assert [reply.is_success for reply in replies] == [is_own] * 2, word
+            refused = [asker.post(f"{path}/{verb}") for verb in ("pin", "unpin")]
+            refused.append(asker.post(f"{path}/importance", importance=0.95))
+            assert {reply.json()["error"]["code"] for reply in refused} == {"denied"}
             assert log.read_bytes() == before
             if not is_own:
                 replies.append(asker.delete(path))
@@ -254,12 +255,48 @@ def test_session_adds_for_itself_alone(tmp_path: Path) -> None:
         assert "teapot" not in "".join(path.read_text() for path in tmp_path.rglob("memory/*.md"))
         for agent, kind, scope in (("a", "main", "agent:a"), ("a", "cron", "agent:a:cron"), ("c", "main", "agent:c")):
             with Asker(running, agent, kind) as asker:
-                added = asker.post("memories", text=f"The teapot of {kind} is cracked.", pinned=True, tags=["tea"])
+                pinned = asker.post("memories", text=f"The teapot of {kind} is cracked.", pinned=True)
+                assert pinned.json()["error"]["code"] == "denied"
+                added = asker.post("memories", text=f"The teapot of {kind} is cracked.", importance=1.0, tags=["tea"])
                 document = added.json()["memory"]
-                assert (document["scope"], document["pinned"], document["tags"]) == (scope, True, ["tea"])
+                assert (document["scope"], document["importance"], document["tags"]) == (scope, 0.94, ["tea"])
+                assert (document["tier"], document["pinned"]) == ("working", False)
+                assert "its importance was set to 0.94" in " ".join(added.json()["notes"])
                 assert asker.post("memories", text=f"The teapot of {kind} is cracked.").json()["created"] is False
         with Asker(running, "b", "main") as asker:
             assert asker.get("memories", query="teapot").json()["total"] == 0
+
+
+def test_what_is_in_the_core_is_not_a_sessions_to_decide(tmp_path: Path) -> None:
+    """By no way a session on an agent's socket pins, passes for its user, or takes out what its owner pinned."""
+    with started(tmp_path) as running, Asker(running, "c", "main") as session, Asker(running, "c", "owner") as owner:
+        running.client().sync()
+        notes = tmp_path / "own" / "memory"
+        before = {path: path.read_bytes() for path in notes.glob("*.md")}
+        refused = [
+            session.post("retain", text="W(pin): The teapot is cracked."),
+            session.post("retain", text="W(from=user): The teapot is cracked."),
+            session.post("memories", text="The teapot is cracked.", pinned=True),
+            session.post("turns", role="user", text="/remember W(pin): The teapot is cracked."),
+            session.post("turns", role="user", text="/remember W(from=user): The teapot is cracked."),
+            *(session.post(f"core/{verb}", text="x", old="x", after="x") for verb in ("append", "replace", "insert")),
+        ]
+        assert {reply.json()["error"]["code"] for reply in refused} == {"denied"}
+        assert {path: path.read_bytes() for path in notes.glob("*.md")} == before
+
+        told = session.post("turns", role="user", text="/remember note(i=1.0): The teapot is cracked.").json()[
+            "command"
+        ]
+        log = next(path for path in notes.glob("*.md") if path not in before)
+        assert log.read_text() == "## Retain\n- note(i=0.94, from=agent): The teapot is cracked.\n"
+        assert "its importance was set to 0.94" in told["text"]
+
+        path = f"memories/{told['memories'][0]}"
+        assert owner.post(f"{path}/pin").is_success
+        kept = [session.post(f"{path}/unpin"), session.delete(path), session.post(f"{path}/pin")]
+        assert {reply.json()["error"]["code"] for reply in kept} == {"denied"}
+        assert owner.post(f"{path}/unpin").is_success
+        assert session.delete(path).is_success
 
 
 def test_f145_tools_of_a_session_tell_no_word_beyond_reach(apart: RunningDaemon) -> None:

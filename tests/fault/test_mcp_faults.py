@@ -310,7 +310,7 @@ def test_f150_each_write_is_limited_marked_and_undone(harbour: RunningDaemon) ->
         program.greet()
         assert program.call("memory_add", text="x" * 4_001)["isError"]
         assert program.call("core_edit", action="append", text="x" * 20_001)["isError"]
-        for name in ("memory_unpin", "memory_delete"):
+        for name in ("memory_pin", "memory_unpin", "memory_delete"):
             assert "--write=all" in texts(program.call(name, **WRITING[name]))
         assert files_of(harbour) == before
         written = [

@@ -98,5 +98,6 @@ def test_only_the_owner_edits_it_and_soul_is_never_written(daemon: RunningDaemon
         memory.core_append("- one")
     assert (daemon.workspace / "memory.md").read_text() == "# Mine\n- one\n"
     assert (daemon.workspace / "SOUL.md").read_text() == "Be brief.\n"
-    reply = send(daemon.socket, "POST", "/v1/core/append", {"text": "x", "sessionKey": "agent:main:telegram:group:7"})
-    assert reply.status == 403
+    for key in ("agent:main:telegram:group:7", "agent:main:main"):
+        reply = send(daemon.socket, "POST", "/v1/core/append", {"text": "x", "sessionKey": key})
+        assert reply.status == 403, "a session does not, whoever's socket it asks on"
