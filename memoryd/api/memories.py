@@ -1,5 +1,6 @@
 """`/v1/memories`: memories one by one, by their ids."""
 
+from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import Path, Query
@@ -23,6 +24,7 @@ from memoryd.api.memory_models import (
     MemoryStatsReply,
 )
 from memoryd.api.recall import health_reply
+from memoryd.api.reflect_models import NearCopiesReply
 from memoryd.api.relevance_models import DecayedMemoryReply, MemoryDecayReply, MemoryWhyReply, RelevanceTermsReply
 from memoryd.api.retain import kind_of
 from memoryd.domain.memories.document_decay import days_of
@@ -116,6 +118,8 @@ async def stats(admitted: AdmittedByQuery, memories: Memories) -> MemoryStatsRep
         by_kind=dict(found.by_kind),
         by_scope=dict(found.by_scope),
         pinned=found.pinned,
+        near_copies=[NearCopiesReply(**asdict(one)) for one in found.near_copies],
+        across_scopes=[NearCopiesReply(**asdict(one)) for one in found.across_scopes],
     )
 
 

@@ -7,7 +7,8 @@ from fastapi import Query
 from memoryd.agents.documents import AgentDocuments, EditedDocument
 from memoryd.api.dependencies import AdmittedByQuery, Asking, Memories
 from memoryd.api.memories import KindFilter, MemoryName, ScopeFilter, document_reply, kinds_of
-from memoryd.api.memory_docs_models import DocDeleteReply, DocEditReply, DocReply, DocsReply
+from memoryd.api.memories import stats as memories_stats
+from memoryd.api.memory_docs_models import DocDeleteReply, DocEditReply, DocReply, DocsReply, DocStatsReply
 from memoryd.api.memory_edit_models import MemoryEditRequest, MemoryImportanceRequest
 from memoryd.domain.access import Admitted
 from memoryd.domain.memories.document_lists import DocumentFilters
@@ -15,6 +16,12 @@ from memoryd.wire import RESULTS_MAX
 
 AskedWords = Annotated[str, Query(max_length=4096, description="a question; without one all are listed")]
 DocsLimit = Annotated[int, Query(ge=1, le=RESULTS_MAX, description="how many at most")]
+
+
+async def stats(admitted: AdmittedByQuery, memories: Memories) -> DocStatsReply:
+    """Count memories."""
+    found = await memories_stats(admitted, memories)
+    return DocStatsReply(**found.model_dump(include=set(DocStatsReply.model_fields)))
 
 
 async def listing(

@@ -4,6 +4,23 @@ from memoryd.api.memory_models import SNAKE, MemoryDocumentReply
 from memoryd.api.models import Reply
 
 
+class DocStatsReply(Reply):
+    """How many memories there are."""
+
+    model_config = SNAKE
+
+    total: int
+    """All of them."""
+    by_tier: dict[str, int]
+    """By tier."""
+    by_kind: dict[str, int]
+    """By kind."""
+    by_scope: dict[str, int]
+    """By scope."""
+    pinned: int
+    """How many are pinned."""
+
+
 class DocsReply(Reply):
     """Memories: those that answer, best first, or all, the newest first."""
 

@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 
 from memoryd.api.models import AgentId, Reply, Request, Whole
+from memoryd.api.reflect_models import NearCopiesReply
 from memoryd.api.search_models import SearchHealth
 from memoryd.wire import RESULTS_MAX
 
@@ -96,6 +97,10 @@ class MemoryStatsReply(Reply):
     """By scope, as memories tell theirs."""
     pinned: int
     """How many are pinned."""
+    near_copies: list[NearCopiesReply]
+    """Pairs that say nearly the same, at most 50: nothing is folded."""
+    across_scopes: list[NearCopiesReply]
+    """Pairs that say the same in several scopes, at most 50."""
 
 
 class MemorySearchRequest(Request):

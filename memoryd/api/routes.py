@@ -166,7 +166,7 @@ TABLE: Final = (
     *(
         Row(method, f"/api/v1/memory/{path}", Who.OWNER, handler, summary, served=Served.PORT)
         for method, path, handler, summary in (
-            ("GET", "stats", memories.stats, "Count memories, for clients of rsclaw"),
+            ("GET", "stats", memory_docs.stats, "Count memories, for clients of rsclaw"),
             ("GET", "docs", memory_docs.listing, "List or find memories, for clients of rsclaw"),
             ("GET", "docs/{memory}", memory_docs.get, "Tell a memory, for clients of rsclaw"),
             ("POST", "{memory}/pin", memory_docs.pin, "Pin a memory, for clients of rsclaw"),

@@ -1,6 +1,6 @@
 """How memories are shown one by one."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from memoryd.cli.listing import SHORT_ID
@@ -12,9 +12,11 @@ from memoryd.replies.memories import (
     MemoryWhyReply,
     RelevanceTermsReply,
 )
+from memoryd.replies.reflect import NearCopiesReply
 
 SHOWN = 120
 """Characters of a memory on one line."""
+SHOWN_PAIRS = 10
 
 
 def memory_line(one: MemoryDocumentReply) -> str:
@@ -62,6 +64,17 @@ def status_lines(reply: MemoryStatsReply) -> Iterator[str]:
     for name, counted in parts:
         for key, number in sorted(counted.items(), key=lambda pair: -pair[1]):
             yield f"  {name:<6} {harmless_line(key):<24} {number:>6,}"
+    yield from pair_lines(reply["near_copies"], "say nearly the same")
+    yield from pair_lines(reply["across_scopes"], "say the same in several scopes")
+
+
+def pair_lines(pairs: Sequence[NearCopiesReply], what: str) -> Iterator[str]:
+    """Yield how many pairs of memories there are of which one may be needless, and the first of them by their ids."""
+    if pairs:
+        yield f"{count(len(pairs), 'pair')} of memories {what}"
+    yield from (f"  {pair['newer'][:8]}  {pair['older'][:8]}" for pair in pairs[:SHOWN_PAIRS])
+    if len(pairs) > SHOWN_PAIRS:
+        yield f"  … and {len(pairs) - SHOWN_PAIRS} more"
 
 
 def _term_lines(terms: RelevanceTermsReply) -> Iterator[str]:

@@ -3,20 +3,19 @@
 import contextlib
 import sys
 import threading
-from collections.abc import Sequence
 
 import click
 
 from memoryd.cli.invocation import HELP, Invocation, shared
-from memoryd.cli.listing import SHORT_ID
+from memoryd.cli.memory_rows import pair_lines
 from memoryd.cli.terminal import count, harmless_line, is_terminal, note
 from memoryd.client import Client
 from memoryd.errors import MemorydError
-from memoryd.replies.reflect import NearCopiesReply, ReflectReply
+from memoryd.replies.reflect import ReflectReply
 from memoryd.wire import Event, Exit
 
 SHOWN = 10
-"""Pages, and pairs of near copies, that are named."""
+"""Pages that are named."""
 _STEPS = {"planning": "reading {} memories", "pages": "looking at {} pages", "proposals": "looking at {} notes"}
 
 
@@ -69,20 +68,13 @@ def _print(reply: ReflectReply) -> None:
         click.echo(f"{would} {count(len(reply['proposals']), 'change')}; memoryctl proposals list")
         for one in reply["proposals"]:
             click.echo(f"  {one['id']}  {harmless_line(one['path'])}  {harmless_line(one['why'])}")
-    _print_pairs(reply["copies"], "say nearly the same")
-    _print_pairs(reply["acrossScopes"], "say the same in several scopes")
+    near = pair_lines(reply["copies"], "say nearly the same")
+    for line in (*near, *pair_lines(reply["acrossScopes"], "say the same in several scopes")):
+        click.echo(line)
     if reply["coreLeftOut"]:
         note(f"{count(reply['coreLeftOut'], 'fact')} did not fit into the core file: memory.core.maxChars")
     for refusal in reply["refusals"]:
         note(f"{refusal['path']} was left as it is: {refusal['why']}")
-
-
-def _print_pairs(pairs: Sequence[NearCopiesReply], what: str) -> None:
-    if pairs:
-        click.echo(f"{count(len(pairs), 'pair')} of memories {what}")
-    for pair in pairs[:SHOWN]:
-        click.echo(f"  {pair['newer'][:SHORT_ID]}  {pair['older'][:SHORT_ID]}")
-    _print_rest(len(pairs))
 
 
 def _print_rest(total: int) -> None:

@@ -2,6 +2,7 @@
 
 from typing import TypedDict
 
+from memoryd.replies.reflect import NearCopiesReply
 from memoryd.replies.search import SearchHealth
 
 
@@ -51,6 +52,8 @@ class MemoryStatsReply(TypedDict):
     by_kind: dict[str, int]
     by_scope: dict[str, int]
     pinned: int
+    near_copies: list[NearCopiesReply]
+    across_scopes: list[NearCopiesReply]
 
 
 class RelevanceTermsReply(TypedDict):

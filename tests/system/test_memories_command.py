@@ -58,9 +58,26 @@ def note(daemon: RunningDaemon, path: str) -> str:
     return (daemon.workspace / path).read_bytes().decode()
 
 
+def test_copies_that_are_not_folded_are_told_by_the_status(daemon: RunningDaemon) -> None:
+    often = [f"The key was lent to the plumber in the cellar {times} times this year." for times in (3, 4)]
+    more = ["W(scope=agent:main) @Bram: The spare key hangs behind the boiler.", *(f"W @Bram: {one}" for one in often)]
+    (daemon.workspace / WORLD).write_text(WORLD_TEXT + "".join(f"- {line}\n" for line in more))
+    daemon.client().sync()
+    told = decoded(daemon, "status")
+    [near], [across] = told["near_copies"], told["across_scopes"]
+    assert set(near.values()) == {one["id"] for one in decoded(daemon, "list", "plumber")["memories"]}
+    assert set(across.values()) == {one["id"] for one in decoded(daemon, "list", "boiler")["memories"]}
+    shown = typed(daemon, "status")
+    assert f"1 pair of memories say nearly the same\n  {near['newer'][:8]}  {near['older'][:8]}\n" in shown
+    assert (
+        f"1 pair of memories say the same in several scopes\n  {across['newer'][:8]}  {across['older'][:8]}\n" in shown
+    )
+
+
 def test_memories_are_counted_listed_found_and_shown(daemon: RunningDaemon) -> None:
     assert "4 memories, 0 pinned" in typed(daemon, "status")
     assert decoded(daemon, "status")["by_scope"] == {"agent:main": 4}
+    assert (decoded(daemon, "status")["near_copies"], "pair" in typed(daemon, "status")) == ([], False)
     first = decoded(daemon, "list", "--limit", "3")
     second = decoded(daemon, "list", "--limit", "3", "--offset", "3")
     assert (len(first["memories"]), len(second["memories"]), first["total"]) == (3, 1, 4)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.documents import MemoryDocument
 from memoryd.domain.memories.kinds import Kind
+from memoryd.domain.memories.near_copies import NearCopies, copies_across_scopes, near_copies
 from memoryd.domain.memories.recall_filters import WORKSPACE
 from memoryd.domain.memories.tiers import Tier
 from memoryd.domain.text.words import normalised
@@ -72,16 +73,24 @@ class DocumentStats:
     by_kind: Mapping[str, int] = field(default_factory=dict)
     by_scope: Mapping[str, int] = field(default_factory=dict)
     pinned: int = 0
+    near_copies: tuple[NearCopies, ...] = ()
+    """Pairs that say nearly the same, the first of them."""
+    across_scopes: tuple[NearCopies, ...] = ()
+    """Pairs that say the same in several scopes, the first of them."""
 
 
 def stats_of(documents: Sequence[MemoryDocument]) -> DocumentStats:
-    """Count documents."""
+    """Count documents, and name those of which one may be needless."""
+    memories = [one.memory for one in documents]
+    across = copies_across_scopes(memories)
     return DocumentStats(
         total=len(documents),
         by_tier=_counted(documents, lambda one: one.tier),
         by_kind=_counted(documents, lambda one: one.kind.value),
         by_scope=_counted(documents, lambda one: one.scope),
         pinned=sum(one.pinned for one in documents),
+        near_copies=tuple(one for one in near_copies(memories) if one not in across),
+        across_scopes=across,
     )
 
 

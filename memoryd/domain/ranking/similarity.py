@@ -43,11 +43,9 @@ def jaccard(first: Set[str], second: Set[str]) -> float:
 
 def is_alike(first: Tokens, second: Tokens) -> bool:
     """Tell whether two texts differ in a few words alone, or in a number or two: they may tell two facts, and crowd."""
-    if (
-        not first
-        or not second
-        or min(len(first), len(second)) < ALIKE * max(len(first), len(second)) - MAX_OTHER_NUMBERS
-    ):
+    least = ALIKE * max(len(first), len(second)) - MAX_OTHER_NUMBERS
+    if not first or not second or min(len(first), len(second)) < least or len(first & second) < least:
+        # most pairs of many are told apart here
         return False
     if jaccard(first, second) >= ALIKE:
         return True
