@@ -87,7 +87,7 @@ def status(invocation: Invocation, program: str, is_users: bool, project: Path |
 
 @command.command("run", context_settings=HELP)
 @click.argument("event", cls=Argument, type=click.Choice(EVENTS), help="The event, as Claude Code names it.")
-@click.option("--seconds", type=click.FloatRange(0.01, 60), help="Until a prompt goes on without memory (else 0.2).")
+@click.option("--seconds", type=click.FloatRange(0.01, 60), help="Until a prompt goes on without memory (else 0.28).")
 @shared
 @click.pass_obj
 def run(invocation: Invocation, event: str, seconds: float | None) -> NoReturn:
@@ -109,7 +109,8 @@ def _commands(invocation: Invocation) -> dict[str, str]:
     """Return what runs at each event: Python itself, for memoryctl takes longer to load than an answer to come."""
     options = {"--agent": _agent(invocation), "--socket": invocation.socket and invocation.socket.absolute()}
     given = [str(one) for pair in options.items() if pair[1] for one in pair]
-    # -P: the folder that the agent works in is no place to import from
+    # -P: the folder that the agent works in is no place to import from. -E, -S and -s would save milliseconds, and lose
+    # a PYTHONPATH, the packages of a venv, or those of the user, where memoryd itself may lie
     return {event: shlex.join([sys.executable, "-P", "-m", "memoryd.hooks", event, *given]) for event in EVENTS}
 
 

@@ -15,6 +15,8 @@ TELLS = ("SessionStart", "UserPromptSubmit")
 """Events whose answer the agent waits for and reads."""
 KEEPS = ("Stop", "PreCompact", "SessionEnd")
 """Events that only tell the daemon something."""
+COMMANDS = ("remember", "recall", "compact")
+_UNSEEN = "\ufeff\u200b\u2060"
 CONTEXT_CHARS = 10_000
 _SESSION_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
 
@@ -64,9 +66,33 @@ def message(role: str, text: str) -> dict[str, Any]:
     return {"role": role, "text": text[:100_000].encode("utf-8", "replace").decode()}
 
 
+def command_in(prompt: str) -> str:
+    """Return the name of the command that a prompt may be, empty if it is none.
+
+    It is told from its first word alone, in doubt as one: `memoryd.domain.sessions.commands` takes longer to load.
+    """
+    begin = next((at for at, sign in enumerate(prompt) if not (sign.isspace() or sign in _UNSEEN)), len(prompt))
+    first = prompt[begin : begin + 20]
+    if first[:1] not in ("/", "／"):
+        return ""
+    # full-width letters stand as far behind the plain ones as the slash does
+    plain = "".join(chr(ord(sign) - 0xFEE0) if "！" <= sign <= "～" else sign for sign in first[1:]).lower()
+    return next((name for name in COMMANDS if plain.startswith(name)), "")
+
+
+def not_done(name: str) -> str:
+    """Return what the agent is told of a command that was not answered in time."""
+    text = (
+        f"memoryd gave no answer in time. /{name} may not have been carried out: tell the user, who may give it again."
+    )
+    return f"<memory-command>\n{text}\n</memory-command>\n"
+
+
 def _keep_both(asked: dict[str, Any], answer: str, ask: Ask, exchange: Callable[[], tuple[str, str]]) -> None:
     """Keep a question whose own event did not reach the daemon, and its answer."""
     question, found = exchange()
+    if command_in(question):
+        return  # the agent was told that it is not carried out
     if question and found in ("", answer):
         ask("/turns", {**asked, **message("user", question), "k": 1})
         ask("/turns", {**asked, **message("assistant", answer)})

@@ -1,8 +1,8 @@
 """Run one hook: JSON on standard input, what the agent is to be told on standard output, and always exit code 0.
 
 Whatever is wrong, the agent goes on as if there were no memory: one line on standard error says why. A prompt waits for
-`SECONDS` at most. What only tells the daemon something is left to a child that nobody waits for: the daemon gives a
-call up when its caller leaves.
+`SECONDS` at most, from the start of the process on. What only tells the daemon something is left to a child that nobody
+waits for: the daemon gives a call up when its caller leaves.
 """
 
 import json
@@ -13,12 +13,15 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from memoryd.config.paths import socket_path
 from memoryd.hooks.calling import call
-from memoryd.hooks.claude_events import KEEPS, TELLS, Ask, keep, message, session_key, told
+from memoryd.hooks.claude_events import KEEPS, TELLS, Ask, command_in, keep, message, not_done, session_key, told
+from memoryd.hooks.plain_socket import usual_socket
+from memoryd.hooks.time_left import seconds_since_start
 
-SECONDS = 0.2
-"""Until a prompt goes on without memory, the time that Python takes to start not counted."""
+SECONDS = 0.28
+"""From the start of the process until a prompt goes on without memory; what is left of 0.3 s is for leaving."""
+_LEAST_SECONDS = 0.02
+"""So long a hook that started late may still read what it is asked."""
 KEEPING_SECONDS = 30.0
 _INPUT_BYTES = 16 * 1024 * 1024
 _REPLYING_SECONDS = 0.05
@@ -34,8 +37,9 @@ def main(arguments: Sequence[str]) -> NoReturn:
     try:
         event, agent, path, seconds = _read(arguments)
         signal.signal(signal.SIGALRM, _late)
-        signal.setitimer(signal.ITIMER_REAL, seconds)
-        run(event, agent, path, time.monotonic() + seconds)
+        left = max(_LEAST_SECONDS, seconds - seconds_since_start())
+        signal.setitimer(signal.ITIMER_REAL, left)
+        run(event, agent, path, time.monotonic() + left)
     except _LateError:
         _complain("no answer in time")
     except Exception as exc:  # the agent must go on, whatever it is
@@ -65,12 +69,30 @@ def _tell(event: str, hook: dict[str, Any], key: str, agent: str, path: str, unt
     try:
         text = told(event, hook, key, agent, limit, _asking(path, left))
     except (_LateError, TimeoutError):
-        if event == "UserPromptSubmit":
-            # what was said is kept, if the daemon is only slow; sent twice, it is kept once
-            again = {"sessionKey": key, "agent": agent, **message("user", str(hook.get("prompt", ""))), "k": 1}
-            _left_to_child(path, lambda ask: ask("/turns", again))
+        _late_prompt(event, hook, key, agent, path)
         raise
     signal.setitimer(signal.ITIMER_REAL, 0)
+    _add(event, text)
+
+
+def _late_prompt(event: str, hook: dict[str, Any], key: str, agent: str, path: str) -> None:
+    """Leave a prompt that was not answered in time to a child; a command is carried out while somebody hears of it.
+
+    What was said is kept so, if the daemon is only slow; sent twice, it is kept once.
+    """
+    prompt = hook.get("prompt")
+    if event != "UserPromptSubmit" or not isinstance(prompt, str):
+        return
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    if name := command_in(prompt):
+        _add(event, not_done(name))
+        return
+    again = {"sessionKey": key, "agent": agent, **message("user", prompt), "k": 1}
+    _left_to_child(path, lambda ask: ask("/turns", again))
+
+
+def _add(event: str, text: str) -> None:
+    """Tell the agent something beside its prompt; nothing where there is nothing."""
     if text:
         output = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
         sys.stdout.write(json.dumps(output) + "\n")
@@ -111,7 +133,7 @@ def _read(arguments: Sequence[str]) -> tuple[str, str, str, float]:
     event, *options = arguments or [""]
     given = dict(zip(options[::2], options[1::2], strict=False))
     agent = given.get("--agent") or os.environ.get("MEMORYD_AGENT_ID") or ""
-    return event, agent.lower(), given.get("--socket") or str(socket_path()), float(given.get("--seconds", SECONDS))
+    return event, agent.lower(), given.get("--socket") or usual_socket(), float(given.get("--seconds", SECONDS))
 
 
 def _late(_signal: int, _frame: object) -> NoReturn:

@@ -175,6 +175,20 @@ def test_daemon_that_is_down_or_hangs_gets_in_nobodys_way(hooked: RunningDaemon,
     assert (hung.returncode, hung.stdout) == (0, "")
 
 
+def test_command_that_nobody_answers_in_time_is_told_and_left_alone(hooked: RunningDaemon, tmp_path: Path) -> None:
+    asked = sent("UserPromptSubmit", "late", prompt="/remember the late ferry")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(tmp_path / "hangs.sock"))
+        server.listen()
+        done = hook(hooked, "UserPromptSubmit", asked, "--socket", str(tmp_path / "hangs.sock"), "--seconds", "2")
+        told = context(done, "UserPromptSubmit")
+        assert "/remember may not have been carried out" in told
+        server.accept()[0].close()
+        server.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            server.accept()
+
+
 def test_arguments_and_a_closed_input_get_in_nobodys_way(hooked: RunningDaemon) -> None:
     for arguments in ([], ["Nope"], ["Stop", "--seconds", "soon"], ["Stop", "--agent"]):
         done = ran(

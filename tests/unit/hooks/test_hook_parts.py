@@ -1,0 +1,72 @@
+"""Parts of hooks: what a prompt commands, where the daemon listens, and how old the process is."""
+
+import os
+import time
+
+import psutil
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.config.paths import socket_path
+from memoryd.domain.sessions.commands import command_of
+from memoryd.hooks.claude_events import command_in, keep
+from memoryd.hooks.plain_socket import usual_socket
+from memoryd.hooks.time_left import seconds_since_start
+from tests.waiting import eventually
+
+
+@given(
+    st.text(" \t\n\u3000\ufeff\u200b", max_size=3),
+    st.sampled_from(["/remember", "／ｒｅｍｅｍｂｅｒ", "/RECALL", "/compact", "/foo", "remember", "/remembering"]),
+    st.text(max_size=20),
+)
+def test_no_command_is_taken_for_a_prompt(blanks: str, name: str, rest: str) -> None:
+    text = blanks + name + rest
+    command = command_of(text)
+    assert command is None or command_in(text) == command.name.value
+
+
+@pytest.mark.parametrize("text", ["", "what does /remember do?", "/foo bar", "remember tea", "/"])
+def test_plain_prompt_is_no_command(text: str) -> None:
+    assert command_in(text) == ""
+
+
+def test_late_command_is_not_carried_out_at_the_end_of_the_answer() -> None:
+    asked: list[object] = []
+
+    def ask(_target: str, body: dict[str, object]) -> dict[str, object]:
+        asked.append(body.get("text"))
+        return {"remembered": False}
+
+    for question in ("/remember tea", "which tea?"):
+        keep("Stop", {}, "key", "", ask, lambda said=question: (said, "Done."))  # type: ignore[misc]
+    assert asked == ["Done.", "Done.", "which tea?", "Done."]
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"MEMORYD_SOCKET": "/run/here.sock"},
+        {"MEMORYD_SOCKET": "relative.sock"},
+        {"MEMORYD_SOCKET": "~/here.sock"},
+        {"XDG_RUNTIME_DIR": "/run/user/7"},
+        {"XDG_RUNTIME_DIR": "/run/user/7/"},
+        {"XDG_RUNTIME_DIR": "relative"},
+        {"XDG_RUNTIME_DIR": "/run/" + "long/" * 30},
+        {},
+    ],
+)
+def test_socket_is_where_the_daemon_listens(named: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("MEMORYD_SOCKET", "XDG_RUNTIME_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in named.items():
+        monkeypatch.setenv(name, value)
+    assert usual_socket() == str(socket_path())
+
+
+def test_age_of_the_process_counts_from_its_start() -> None:
+    since = time.time() - psutil.Process(os.getpid()).create_time()
+    first = seconds_since_start()
+    assert first == pytest.approx(since, abs=5)
+    eventually(lambda: seconds_since_start() > first, seconds=10)
