@@ -35,7 +35,7 @@ def main() -> int:
             console.print(f"{measurement.name}: {measurement.about}", highlight=False)
             own = Path(folder) / measurement.name
             own.mkdir()
-            _take(measurement, Bench(own, is_quick=options.quick, is_slow=options.slow), report)
+            _take(measurement, Bench(own, is_quick=options.quick, is_slow=options.slow, lines=options.lines), report)
             report.write(options.json)
     report.print(Console() if sys.stdout.isatty() else Console(width=WIDTH))
     print(f"written to {options.json}")
@@ -74,6 +74,7 @@ def _options() -> argparse.Namespace:
     effort = parser.add_mutually_exclusive_group()
     effort.add_argument("--quick", action="store_true", help="smaller sizes, under a minute")
     effort.add_argument("--slow", action="store_true", help="larger sizes too, many minutes")
+    parser.add_argument("--lines", type=int, default=0, help="of `memories`: so many of them, words alone")
     options = parser.parse_args()
     if unknown := set(options.names) - set(known):
         parser.error(f"no measurement {', '.join(sorted(unknown))}; there are {', '.join(known)}")

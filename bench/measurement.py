@@ -45,6 +45,8 @@ class Bench:
     folder: Path
     is_quick: bool = False
     is_slow: bool = False
+    lines: int = 0
+    """How many memories are to be measured with, words alone; 0: as many as usual, and with vectors too."""
 
     @cached_property
     def model(self) -> Path:

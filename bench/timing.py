@@ -8,6 +8,21 @@ from threading import Event, Thread
 import numpy as np
 
 
+class ProcessorWatch:
+    """Seconds of processor time since it was made: of this process, or of another one, of which `used` tells.
+
+    Unlike the clock, it hardly depends on what else the machine does.
+    """
+
+    def __init__(self, used: Callable[[], float] = time.process_time) -> None:
+        self._used = used
+        self._start = used()
+
+    @property
+    def seconds(self) -> float:
+        return self._used() - self._start
+
+
 class Stopwatch:
     """Seconds since it was made, or until it was stopped."""
 

@@ -5,25 +5,27 @@ import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from bench.measurement import Aim, Bench, Row
 from bench.memories.corpus import MemoryCorpus, questions, write_memories
-from bench.stage import agent, prepared, settle
+from bench.stage import agent, cpu_seconds, prepared, settle
 from bench.standin import make_model
-from bench.timing import Stopwatch, timed
-from memoryd.client import Client
+from bench.timing import ProcessorWatch, Stopwatch, timed
 from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.memory.book import MemoryBook
 from memoryd.memory.record_days import RecordDays
 from memoryd.store.database import Database
 from memoryd.store.first_seen import FirstSeen
 from memoryd.store.ledger import Ledger
+from tests.daemon import RunningDaemon
 
 FIRST_BOOK, NEXT_BOOK, RECALL = Aim(1.0), Aim(50), Aim(20)
 ASKED = 200
 """Questions."""
+WRITES = 20
 DIMENSIONS = 384
 FILTERED: Mapping[str, Mapping[str, str]] = {
     "since": {"since": "2026-01-01"},
@@ -37,7 +39,7 @@ SAME = 1000
 
 def rows(bench: Bench) -> Iterator[Row]:
     """Index the corpus by a daemon; then make the book beside it, as the daemon does."""
-    lines = bench.pick(10_000, 2_000)
+    lines = bench.lines or bench.pick(10_000, 2_000)
     with prepared(bench, "memories") as daemon:
         client = daemon.client()
         settle(client)
@@ -48,8 +50,10 @@ def rows(bench: Bench) -> Iterator[Row]:
         note = f"{corpus.lines:,} retained lines in {len(corpus.logs)} logs, {status['chunks']:,} chunks"
         yield Row("the first index, words only", watch.seconds, "s", note=note)
         database = Path(status["database"]["path"])
-        yield from _recalls(client, "recall")
-    yield from _with_vectors(bench, lines)
+        yield from _recalls(daemon, "recall")
+        yield from _written(daemon)
+    if not bench.lines:
+        yield from _with_vectors(bench, lines)
     yield from asyncio.run(_books(database, daemon.workspace, corpus))
 
 
@@ -59,17 +63,31 @@ def _with_vectors(bench: Bench, lines: int) -> Iterator[Row]:
         write_memories(daemon.workspace, lines=lines, chunks=lines)
         client = daemon.client()
         settle(client, embedded=True)
-        yield from _recalls(client, "recall with vectors")
+        yield from _recalls(daemon, "recall with vectors")
         for given, filters in FILTERED.items():
-            yield from _recalls(client, f"recall with vectors and {given}", **filters)
+            yield from _recalls(daemon, f"recall with vectors and {given}", **filters)
 
 
-def _recalls(client: Client, name: str, **filters: Any) -> Iterator[Row]:
+def _recalls(daemon: RunningDaemon, name: str, **filters: Any) -> Iterator[Row]:
     """Recall; the first question with these filters is not counted, which works out who may answer."""
+    client = daemon.client()
     client.recall("warm up", **filters)
+    used = ProcessorWatch(partial(cpu_seconds, daemon.pid))
     took = sorted(client.recall(question, **filters)["tookMs"] for question in questions(ASKED))
+    yield Row(f"{name}, processor time", used.seconds / ASKED * 1000, "ms", note="the mean, call and reply included")
     yield Row(f"{name}, median", took[ASKED // 2], "ms")
     yield Row(f"{name}, p95", took[ASKED * 95 // 100], "ms", RECALL)
+
+
+def _written(daemon: RunningDaemon) -> Iterator[Row]:
+    """Retain a line and recall, again and again: what a write costs the next question."""
+    client = daemon.client()
+    used, took = ProcessorWatch(partial(cpu_seconds, daemon.pid)), list[float]()
+    for at in range(WRITES):
+        client.retain(f"W @Peter: the code of shed {at} is {at}{at}")
+        took.append(client.recall("what is the code of Peter")["tookMs"])
+    yield Row("recall right after a write, median", sorted(took)[WRITES // 2], "ms", note="reading the note included")
+    yield Row("a write and a recall, processor time", used.seconds / WRITES * 1000, "ms", note="the mean")
 
 
 async def _books(path: Path, workspace: Path, corpus: MemoryCorpus) -> list[Row]:

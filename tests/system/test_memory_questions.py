@@ -17,9 +17,9 @@ from bench.recall_questions.question_set import HELD_OUT, STRANGER, recall_quest
 
 PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "memory.md"
 MODES = ("words", "hybrid")
-FIRST = {"exact": 17, "entity": 16, "temporal": 14, "opinion": 14}
+FIRST = {"exact": 17, "entity": 16, "temporal": 20, "opinion": 14}
 """By type, in how many questions the first item is cited right; at least."""
-THREE = {"exact": 17, "entity": 16, "temporal": 17, "opinion": 14}
+THREE = {"exact": 17, "entity": 16, "temporal": 23, "opinion": 14}
 """In how many one of the first three is."""
 ANSWERABLE_STRANGERS = 0
 """At most."""

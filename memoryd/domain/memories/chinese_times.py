@@ -17,6 +17,7 @@ from memoryd.domain.memories.day_spans import (
     weekend_of,
     year_of,
 )
+from memoryd.domain.memories.seasons import CHINESE_SEASON, chinese_season
 from memoryd.domain.memories.time_mentions import Calendar, Lean, TimeMention, mentioned, mentioned_date
 from memoryd.domain.text.dates import eastern_number
 
@@ -64,6 +65,13 @@ _DAYS_OF_MONTH: Final = re.compile(
     r"(?:(?<![0-9])(?P<year>(?:19|20)[0-9]{2})\s?年\s?)?(?<![0-9])(?P<month>[0-9]{1,2}|十[一二]?|[一二三四五六七八九])\s?月\s?"
     rf"(?P<first>[0-9]{{1,2}}|{_SMALL})\s?[日号號]?\s?(?:-|–|—|~|〜|到|至)\s?(?P<last>[0-9]{{1,2}}|{_SMALL})\s?(?:[日号號]|(?![0-9\s月年]))"
 )
+_BARE_DAY: Final = re.compile(
+    rf"(?<![0-9月个個第一二三四五六七八九十廿])(?P<day>[0-9]{{1,2}}|{_SMALL})[号號日]"
+    "(?P<shown>(?=的?(?:左右|前[后後]|那[一几]?天|[之以][前后後]|以来|以來|起|早上|上午|中午|下午|晚上|凌晨|[-–—~〜到至])))?"
+    "(?P<asked>(?=发生|發生|有什么|有什麼|有没有|是什么|做|干|去|来|我|你|他|她|大家|要|会|會))?(?![楼樓线線院门門房店馆館室])"
+)
+"""`27号`, which names no month, and may be the number of a house: what stands around it must say that it is a day."""
+_OPENS_DAY: Final = re.compile("(?:\\A|[，。？！；、,.?!;\\s从從自到至约約概])\\Z")
 _FUTURE: Final = re.compile("会|會|要|将|將|打算|计划|准备|明天|下周|下个")
 _PAST: Final = re.compile("了|过|過|昨|去了|来过")
 _HAN: Final = re.compile("[\u4e00-\u9fff]")
@@ -147,6 +155,16 @@ def _bare_month(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMentio
         yield from mentioned_date(match.span(), calendar, month, None)
 
 
+def _bare_day(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
+    before = match.string[max(0, match.start() - 1) : match.start()]
+    is_asked = match["asked"] is not None and _OPENS_DAY.match(before)
+    if match["shown"] is None and before not in ("到", "至") and not is_asked:
+        return
+    is_past = chinese_lean(match.string) is Lean.PAST
+    if (found := calendar.day_of_month(eastern_number(match["day"]), is_past=is_past)) is not None:
+        yield TimeMention(*match.span(), found)
+
+
 def _bare_year(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
     yield from mentioned(match.span(), year_of(int(match["year"])))
 
@@ -181,4 +199,6 @@ _RULES: Final = (
     (_DAYS_OF_MONTH, _days_of_month),
     (_BARE_MONTH, _bare_month),
     (_BARE_YEAR, _bare_year),
+    (_BARE_DAY, _bare_day),
+    (CHINESE_SEASON, chinese_season),
 )

@@ -5,7 +5,6 @@ Texts are in plain spelling. No pattern repeats what could be read in two ways, 
 
 import re
 from collections.abc import Iterator
-from datetime import date
 from typing import Final
 
 from memoryd.domain.memories.day_spans import (
@@ -20,6 +19,7 @@ from memoryd.domain.memories.day_spans import (
     weekend_of,
     year_of,
 )
+from memoryd.domain.memories.seasons import ENGLISH_SEASON, english_season
 from memoryd.domain.memories.time_mentions import Calendar, Lean, TimeMention, mentioned, mentioned_date
 from memoryd.domain.text.dates import month_named
 
@@ -48,8 +48,17 @@ _UNIT_NEXT_TO: Final = re.compile(
     rf"(?!\s(?:of|in)\s{_MONTH}\b)",
     _FLAGS,
 )
-_NEAR_WEEKEND: Final = re.compile(r"\b(?:over|on|at|during|for)\sthe\sweekend\b", _FLAGS)
-_BEFORE_LAST: Final = re.compile(r"\bthe\s(?P<unit>week|month|year)\sbefore\slast\b", _FLAGS)
+_NEAR_WEEKEND: Final = re.compile(
+    r"\b(?:(?:over|on|at|during|for|since|until|till|by|before|after|around)\s)?the\sweekend\b"
+    r"(?!\s(?:before|after|of|edition|paper|house|home|shift|trip|course|ticket|market|rate)\b|-)",
+    _FLAGS,
+)
+"""Without a word before it, it is a time only where it stands at an end or before what somebody does: `_GOES_ON`."""
+_GOES_ON: Final = re.compile(
+    r"\s*(?:[^\w\s]|\Z)|\s(?:was|is|were|will|did|had|we|i|you|he|she|they|it|with|and|or|when|at|in|to|go|went)\b",
+    _FLAGS,
+)
+_BEFORE_LAST: Final = re.compile(r"\bthe\s(?P<unit>week|month|year|weekend)\sbefore\slast\b", _FLAGS)
 _UNITS_AGO: Final = re.compile(rf"\b{_COUNT}\s{_UNIT}\s(?P<sense>ago|from\snow|earlier|later)\b", _FLAGS)
 _IN_UNITS: Final = re.compile(rf"\bin\s{_COUNT}\s{_UNIT}(?:'?\stime)?\b(?!\s(?:ago|of)\b)", _FLAGS)
 _PAST_UNITS: Final = re.compile(
@@ -88,10 +97,20 @@ _YEARS: Final = re.compile(
     _FLAGS,
 )
 _ISO_MONTH: Final = re.compile(rf"(?<![\w./-])(?P<year>{_YEAR})-(?P<month>0[1-9]|1[0-2])(?!\w|[-./][0-9])", _FLAGS)
+_ENDS_DAY: Final = (
+    r"(?=\s*(?:[^\w\s-]|\Z)|\s(?:with|at|for|did|was|were|is|will|when|we|i|you|he|she|they|and|or|but)\b)"
+)
 _DAY_OF_IT: Final = re.compile(
-    r"\bon\sthe\s(?P<day>[0-9]{1,2})(?:st|nd|rd|th)(?:\sof\s(?P<which>last|this|next)\smonth\b|(?=\s*(?:[^\w\s-]|\Z)))",
+    r"\b(?:(?P<word>on|around|about|near|circa|since|until|till|by|before|after|from|week\sof|weekend\sof)\s)?"
+    rf"(?P<it>the\s(?P<day>[0-9]{{1,2}})(?:st|nd|rd|th)(?:\sof\s(?P<which>last|this|next)\smonth\b|{_ENDS_DAY}))",
     _FLAGS,
 )
+_DAYS_OF_IT: Final = re.compile(
+    r"\b(?:between|from)\s(?P<it>the\s(?P<one>[0-9]{1,2})(?:st|nd|rd|th)\s(?:and|to|until|till|through)\s(?:the\s)?"
+    rf"(?P<two>[0-9]{{1,2}})(?:st|nd|rd|th){_ENDS_DAY})",
+    _FLAGS,
+)
+"""`the 27th`, which names no month: of it the nearest one is meant, of what was the last one."""
 _SENSE: Final = {"last": -1, "past": -1, "previous": -1, "this": 0, "current": 0, "next": 1, "coming": 1}
 
 _FUTURE: Final = re.compile(
@@ -99,7 +118,7 @@ _FUTURE: Final = re.compile(
     _FLAGS,
 )
 _PAST: Final = re.compile(
-    r"\b(?:was|were|had|did|didn't|went|came|saw|met|got|said|made|took|told|gave|bought|found|left|ate|ran|wrote|\w{2,20}ed)\b",
+    r"\b(?:was|were|had|did|didn't|went|came|saw|met|got|said|made|took|told|gave|bought|brought|found|left|ate|ran|wrote|paid|spent|drove|flew|\w{2,20}ed)\b",
     _FLAGS,
 )
 
@@ -134,10 +153,15 @@ def _unit_next_to(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMent
 
 
 def _near_weekend(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
-    yield TimeMention(*match.span(), calendar.weekend())
+    start = match.end() - len("the weekend")
+    if start > match.start() or _GOES_ON.match(match.string, match.end()):
+        yield TimeMention(start, match.end(), calendar.weekend())
 
 
 def _before_last(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
+    if match["unit"].lower() == "weekend":
+        yield TimeMention(*match.span(), weekend_of(shifted(calendar.day, -14)))
+        return
     yield from mentioned(match.span(), unit_away(calendar.day, -2, Unit(match["unit"].lower())))
 
 
@@ -231,12 +255,24 @@ def _iso_month(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention
 
 def _day_of_it(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
     number, which = int(match["day"]), (match["which"] or "").lower()
-    around = [_SENSE[which]] if which else [-1, 0, 1]
-    months = [month_of(calendar.day.year, calendar.day.month + away) for away in around]
-    found = [in_year(month.first.year, month.first.month, number) for month in months if month is not None]
-    days: list[date] = [one.first for one in found if one is not None]
-    if days:
-        yield TimeMention(*match.span(), one_day(min(days, key=lambda one: (abs((one - calendar.day).days), one))))
+    if not (which or match["word"]):
+        return
+    if which:
+        month = month_of(calendar.day.year, calendar.day.month + _SENSE[which])
+        found = month and in_year(month.first.year, month.first.month, number)
+    else:
+        found = calendar.day_of_month(number, is_past=english_lean(match.string) is Lean.PAST)
+    if found is not None:
+        # what stands before it says more of a question than that it is a day
+        start = match.start() if match["word"] and match["word"].lower() == "on" else match.start("it")
+        yield TimeMention(start, match.end(), found)
+
+
+def _days_of_it(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
+    begins = calendar.day_of_month(int(match["one"]), is_past=english_lean(match.string) is Lean.PAST)
+    ends = begins and in_year(begins.first.year, begins.first.month, int(match["two"]))
+    if begins and ends and begins.first <= ends.first:
+        yield TimeMention(*match.span("it"), DaySpan(begins.first, ends.last))
 
 
 def _count(match: re.Match[str]) -> int:
@@ -253,7 +289,8 @@ _OF_UNITS: Final = ("day", "week", "month", "year")
 _RULES: Final = (
     (_NAMED_DAY, _named_day, ("day", "tomorrow", "night", "this")),
     (_UNIT_NEXT_TO, _unit_next_to, ("week", "month", "year")),
-    (_NEAR_WEEKEND, _near_weekend, ("weekend",)),
+    (_NEAR_WEEKEND, _near_weekend, ("the weekend",)),
+    (ENGLISH_SEASON, english_season, ("spring", "summer", "autumn", "fall", "winter")),
     (_BEFORE_LAST, _before_last, ("before last",)),
     (_UNITS_AGO, _units_ago, ("ago", "from now")),
     (_IN_UNITS, _in_units, _OF_UNITS),
@@ -262,7 +299,8 @@ _RULES: Final = (
     (_MONTHS, _months, _NAMES),
     (_WEEKDAYS, _weekdays, _WEEKDAYS_BY_NAME),
     (_BARE_MONTH, _bare_month, _NAMES),
-    (_DAY_OF_IT, _day_of_it, ("on the ",)),
+    (_DAY_OF_IT, _day_of_it, ("the ",)),
+    (_DAYS_OF_IT, _days_of_it, ("the ",)),
     (_YEARS, _years, ("19", "20")),
     (_ISO_MONTH, _iso_month, ("-0", "-1")),
 )

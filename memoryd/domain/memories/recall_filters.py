@@ -71,10 +71,15 @@ class RecallFilters:
 
     def standing(self, memory: Memory) -> tuple[MemorySource, ...]:
         """Return the sources of a memory that the asker may know of, as of the days given, newest first."""
+        if not self.turns_back:
+            # the scope is a part of what names a memory: all of its lines have the same
+            return memory.sources if self.reach.admits(memory.sources[0].line.attributes.scope) else ()
         return tuple(source for source in memory.sources if self._stands(source))
 
     def eligible(self, memory: Memory) -> tuple[MemorySource, ...]:
         """Return the sources of a memory that may answer, newest first; none: it may not."""
+        if not self.picks_memories:
+            return self.standing(memory)
         if self.kinds is not None and memory.kind not in self.kinds:
             return ()
         if self.entities is not None and self.entities.isdisjoint(memory.slugs):

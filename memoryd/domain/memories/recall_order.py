@@ -104,8 +104,7 @@ def nearness_of(source: MemorySource, span: DaySpan | None) -> Nearness:
     What speaks of many more days is only near them, and so is a line of a page without a date: that it was first seen
     then does not say when it was so.
     """
-    own = span_of(source)
-    if span is None or not own.meets(span):
+    if span is None or not (own := span_of(source)).meets(span):
         return Nearness.OUTSIDE
     shared = (min(own.last, span.last) - max(own.first, span.first)).days + 1
     is_dated = source.event is not None or date_in_name(source.path) is not None

@@ -60,6 +60,8 @@ class RetainedLine:
     entities: tuple[str, ...] = ()
     """As written, in order."""
     attributes: Attributes = field(default=Attributes())
+    slugs: tuple[EntitySlug, ...] = field(init=False, compare=False, repr=False)
+    """Those of its entities, each once, sorted."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "text", _told(self.text))
@@ -73,15 +75,12 @@ class RetainedLine:
         for name in self.entities:
             if not name or len(name) > MAX_NAME or _NO_NAME.search(name):
                 raise ValueError(f"an entity has a name of at most {MAX_NAME} signs without square brackets")
+        # asked for of each memory that a question looks at
+        object.__setattr__(self, "slugs", tuple(sorted({slug_of(name) for name in self.entities})))
 
     @property
     def network(self) -> Network:
         return network_of(self.kind)
-
-    @property
-    def slugs(self) -> tuple[EntitySlug, ...]:
-        """Those of its entities, each once, sorted."""
-        return tuple(sorted({slug_of(name) for name in self.entities}))
 
     @property
     def importance(self) -> float:

@@ -47,20 +47,20 @@ def facts_of(usage: Usage, aged: Aged) -> TierFacts:
 
 def tier_now(usage: Usage, aged: Aged, settings: TierSettings) -> tuple[Tier, TierReason]:
     """Return the tier of a memory at a moment, and why."""
-    start, why = _start(usage, aged)
-    tier, reason = transition(start, facts_of(usage, aged), settings)
-    return tier, why if reason is TierReason.STAYS else reason
+    return _tier_of(usage, aged, facts_of(usage, aged), settings)
 
 
 def relevance_now(usage: Usage, aged: Aged, settings: TierSettings) -> float:
     """Return the relevance of a memory at a moment, 0.1 to 1."""
-    return relevance(facts_of(usage, aged), tier_now(usage, aged, settings)[0], settings)
+    facts = facts_of(usage, aged)
+    return relevance(facts, _tier_of(usage, aged, facts, settings)[0], settings)
 
 
 def terms_now(usage: Usage, aged: Aged, settings: TierSettings) -> RelevanceTerms:
     """Return every term of the relevance of a memory at a moment."""
-    tier, reason = tier_now(usage, aged, settings)
-    return terms_of(tier, reason, facts_of(usage, aged), settings)
+    facts = facts_of(usage, aged)
+    tier, reason = _tier_of(usage, aged, facts, settings)
+    return terms_of(tier, reason, facts, settings)
 
 
 def touched(usage: Usage, aged: Aged, settings: TierSettings) -> Usage:
@@ -83,6 +83,12 @@ def settled(usage: Usage, aged: Aged, settings: TierSettings) -> Usage:
         return replace(usage, tier=tier, judged=judged) if tier is Tier.CORE else usage
     is_same = tier is usage.tier and (was.importance, was.is_pinned) == (judged.importance, judged.is_pinned)
     return usage if is_same and not _is_ahead(was, aged) else replace(usage, tier=tier, judged=judged)
+
+
+def _tier_of(usage: Usage, aged: Aged, facts: TierFacts, settings: TierSettings) -> tuple[Tier, TierReason]:
+    start, why = _start(usage, aged)
+    tier, reason = transition(start, facts, settings)
+    return tier, why if reason is TierReason.STAYS else reason
 
 
 def _start(usage: Usage, aged: Aged) -> tuple[Tier, TierReason]:

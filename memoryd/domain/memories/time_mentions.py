@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 from enum import IntEnum
 
-from memoryd.domain.memories.day_spans import DaySpan, in_year, nearest_year, shifted, weekend_of
+from memoryd.domain.memories.day_spans import DaySpan, in_year, month_of, nearest_year, shifted, weekend_of
 
 
 class Lean(IntEnum):
@@ -33,6 +33,16 @@ class Calendar:
         if lean is Lean.FUTURE:
             return shifted(self.day, ahead or 7)
         return shifted(self.day, ahead if ahead <= 3 else ahead - 7)
+
+    def day_of_month(self, number: int, *, is_past: bool) -> DaySpan | None:
+        """Return the nearest day of that number in a month, or the last one; None if no month near has it.
+
+        Two months have no 31st one after the other, so that one of three has.
+        """
+        months = (month_of(self.day.year, self.day.month + away) for away in (-2, -1, 0, 1))
+        found = (in_year(month.first.year, month.first.month, number) for month in months if month is not None)
+        days = [one for one in found if one is not None and not (is_past and one.first > self.day)]
+        return min(days, key=lambda one: (one.distance(self.day), one.first)) if days else None
 
     def weekend(self) -> DaySpan:
         """Return the weekend of this week, or the last one that has begun if what was is meant."""

@@ -14,7 +14,7 @@ from typing import Final
 from memoryd.domain.memories.attributes import written_span
 from memoryd.domain.memories.chinese_times import chinese_lean, chinese_times, holds_chinese
 from memoryd.domain.memories.day_spans import DaySpan as DaySpan
-from memoryd.domain.memories.day_spans import in_year, shifted, week_of
+from memoryd.domain.memories.day_spans import in_year, shifted, week_of, weekend_of
 from memoryd.domain.memories.english_times import english_lean, english_times
 from memoryd.domain.memories.no_times import without_places, without_repeated
 from memoryd.domain.memories.parts_of_months import part_of_month
@@ -59,6 +59,7 @@ _SHIFT: Final = re.compile(
 )
 _COUNTS: Final = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7}
 _WEEK_OF: Final = re.compile(r"\bweek\s(?:of|around)\s(?:the\s)?\Z", re.IGNORECASE)
+_WEEKEND_OF: Final = re.compile(r"\bweekend\s(?:of|around)\s(?:the\s)?\Z", re.IGNORECASE)
 _WEEK_OF_IT: Final = re.compile("的?[那这這][一个]?(?:周|週|星期|礼拜)")
 _LOOK_BACK, _LOOK_AHEAD = 40, 12
 _MAY_HOLD_WEEKDAYS: Final = re.compile("day|weekend|[MTWFS](?:on|ue|ed|hu|ri|at|un)|[周週期拜]", re.IGNORECASE)
@@ -222,6 +223,8 @@ def _asked(plain: str, one: TimeMention) -> DaySpan:
         return span
     if _WEEK_OF.search(before) or _WEEK_OF_IT.match(behind):
         return week_of(span.first)
+    if _WEEKEND_OF.search(before):
+        return weekend_of(span.first)
     if _AROUND.search(before) or _AROUND_IT.match(behind):
         return DaySpan(shifted(span.first, -AROUND), shifted(span.last, AROUND))
     if _SINCE.search(before) or _SINCE_IT.match(behind):

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import Final
 
 from memoryd.domain.documents import Source
 
@@ -68,6 +70,10 @@ def parse_instant(text: str, now: datetime, *, is_end: bool = False) -> datetime
     return instant if instant.tzinfo else instant.replace(tzinfo=now.tzinfo)
 
 
+_NAMES: Final = 4096
+"""Names of documents whose dates are kept: each line of a book has one, and few documents have many lines."""
+
+
 def document_span(path: str, mtime_ns: int, zone: tzinfo) -> tuple[datetime, datetime]:
     """Return the first and last instant a document speaks of: its day if its name has a date, else its change time."""
     day = date_in_name(path)
@@ -77,6 +83,7 @@ def document_span(path: str, mtime_ns: int, zone: tzinfo) -> tuple[datetime, dat
     return datetime.combine(day, time.min, tzinfo=zone), datetime.combine(day, time.max, tzinfo=zone)
 
 
+@lru_cache(maxsize=_NAMES)
 def date_in_name(path: str) -> date | None:
     """Return the date that a document's name starts with (`memory/2026-10-18-trip.md`), None if there is none."""
     match = _DATE_IN_NAME.search(path)
