@@ -80,18 +80,31 @@ def remembering(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDae
         yield running
 
 
-def program(package: str) -> str:
-    [found] = [block for block in BLOCK.findall(PAGE.read_text(encoding="utf-8")) if f"from {package} import" in block]
+def program(encoding: str) -> str:
+    [found] = [block for block in BLOCK.findall(PAGE.read_text(encoding="utf-8")) if f'encode="{encoding}"' in block]
     return str(found)
 
 
-def recalled(package: str, body: dict[str, Any]) -> list[str]:
+def in_two(text: str) -> list[str]:
+    """Return the stable block of a text, and what was recalled behind it."""
+    stable, end, tail = text.partition("</core-memory>\n")
+    return [stable + end, tail]
+
+
+def recalled(encoding: str, body: dict[str, Any]) -> list[str]:
     """Return the texts put before the conversation, held against the types of the client; the first are the rules."""
-    if package == "openai":
+    if encoding == "text":
+        rules, _, bundle = str(body["prompt"]).partition("\n\n")
+        assert bundle.endswith("\nUser: what does GW-4172 mean?\nCompanion:")
+        return [rules, *in_two(bundle)]
+    if encoding == "rsclaw":
+        rules, _ = body["messages"]
+        return [rules["content"], *in_two(body["rsclaw_hidden"]["recall_context"])]
+    if encoding == "openai":
         rules, bundle, _ = body["messages"]
         parts = TypeAdapter(list[ChatCompletionContentPartTextParam]).validate_python(bundle["content"])
         return [rules["content"], *(part["text"] for part in parts)]
-    if package == "anthropic":
+    if encoding == "anthropic":
         blocks = TypeAdapter(list[TextBlockParam]).validate_python(body["system"])
         assert [("cache_control" in block) for block in blocks] == [False, True, False]
         return [block["text"] for block in blocks]
@@ -99,12 +112,21 @@ def recalled(package: str, body: dict[str, Any]) -> list[str]:
     return [part.text or "" for part in content.parts or []]
 
 
-@pytest.mark.parametrize("package", ["openai", "anthropic", "google"])
+TELLING_MODEL = """\
+import json, sys, urllib.request
+data = json.dumps({"prompt": sys.stdin.read()}).encode()
+reply = urllib.request.urlopen(urllib.request.Request(sys.argv[1] + "/chat/completions", data))
+print(json.load(reply)["choices"][0]["message"]["content"])
+"""
+"""A program that reads a prompt and writes an answer."""
+
+
+@pytest.mark.parametrize("encoding", ["openai", "anthropic", "gemini", "rsclaw", "text"])
 def test_agent_of_the_page_asks_with_what_is_recalled_and_keeps_the_answer(
-    package: str, remembering: RunningDaemon, model: tuple[ScriptedModel, str], tmp_path: Path
+    encoding: str, remembering: RunningDaemon, model: tuple[ScriptedModel, str], tmp_path: Path
 ) -> None:
     scripted, address = model
-    text = program(package).replace("agent:main:main", f"agent:main:{package}:direct:me")
+    text = program(encoding).replace("agent:main:main", f"agent:main:{encoding}:direct:me")
     assert len(text.splitlines()) <= 30
     (tmp_path / "agent.py").write_text(text)
     environment = {
@@ -112,22 +134,23 @@ def test_agent_of_the_page_asks_with_what_is_recalled_and_keeps_the_answer(
         "PYTHONPATH": str(ROOT),
         "OPENAI_API_KEY": "k", "OPENAI_BASE_URL": f"{address}/v1",
         "ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": address,
+        "RSCLAW_TOKEN": "k", "RSCLAW_URL": f"{address}/v1/chat/completions",
         "GEMINI_API_KEY": "k", "GOOGLE_GEMINI_BASE_URL": address,
     }  # fmt: skip
     done = subprocess.run(
-        [sys.executable, str(tmp_path / "agent.py")],
-        input=f"what does GW-4172 mean?\n/remember the {package} ferry leaves at seven\n",
+        [sys.executable, str(tmp_path / "agent.py"), sys.executable, "-c", TELLING_MODEL, address],
+        input=f"what does GW-4172 mean?\n/remember the {encoding} ferry leaves at seven\n",
         env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[0] == ANSWER
     assert done.stdout.splitlines()[1].startswith("Remembered")
     [(_, body)] = scripted.asked
-    rules, stable, tail = recalled(package, body)
+    rules, stable, tail = recalled(encoding, body)
     assert rules == "You are a helpful companion."
     assert "called alder" in stable
     assert "a second process holds the lease" in tail
-    kept = [one for one in remembering.client().qa_sessions()["sessions"] if package in str(one["key"])]
+    kept = [one for one in remembering.client().qa_sessions()["sessions"] if f":{encoding}:" in str(one["key"])]
     [turn] = remembering.client().qa_session(kept[0]["session"])["sequence"]
     assert turn["q"] == "what does GW-4172 mean?"
     assert turn["significance"] > 0, "its answer was weighed, and is kept or held"

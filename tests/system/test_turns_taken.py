@@ -9,13 +9,21 @@ from typing import Any
 import pytest
 
 from memoryd.client import Client
+from memoryd.domain.text.tokens import estimate
 from memoryd.errors import Denied, Disabled, InvalidRequest
 from tests.daemon import RunningDaemon, write_config, write_workspace
 from tests.waiting import eventually
 
 QUIET = {"id": "quiet", "workspace": "", "memory": {"auto_recall": False}}
+SPARING = {"id": "sparing", "workspace": "", "memory": {"recall_final_k": 2, "retrieval": {"maxTokens": 150}}}
+GENEROUS = {"id": "generous", "workspace": "", "memory": {"recall_final_k": 9, "retrieval": {"maxTokens": 4000}}}
 OFF = {"id": "off", "workspace": "", "memorySearch": {"enabled": False}}
 PATIENCE = 30.0
+PLUMS = "# Plums\n\n## Retain\n\n" + "".join(
+    f"- W: The plum tree number {number} bears {word} plums.\n"
+    for number, word in enumerate(("red", "blue", "late", "early", "sour", "sweet", "round", "long", "small", "great"))
+)
+"""Ten memories that answer one question."""
 
 
 @pytest.fixture(scope="module")
@@ -24,13 +32,15 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
     workspace = write_workspace(home / "workspace")
     config = write_config(home, workspace, None)
     given = json.loads(config.read_text())
-    for one in (QUIET, OFF):
+    for one in (QUIET, SPARING, GENEROUS, OFF):
         (home / str(one["id"]) / "memory").mkdir(parents=True)
     given["agents"]["list"] = [
         {"id": "main"},
-        *({**one, "workspace": str(home / str(one["id"]))} for one in (QUIET, OFF)),
+        *({**one, "workspace": str(home / str(one["id"]))} for one in (QUIET, SPARING, GENEROUS, OFF)),
     ]
     config.write_text(json.dumps(given))
+    for one in (SPARING, GENEROUS):
+        (home / str(one["id"]) / "memory" / "2026-10-07.md").write_text(PLUMS)
     with RunningDaemon(home, config, workspace) as running:
         running.client().sync()
         yield running
@@ -133,6 +143,26 @@ def test_bundle_is_recalled_unless_it_is_off_or_the_channel_is_nobodys(client: C
     assert "auto_recall" in str(quiet["health"]["recall"]["reason"])
     with pytest.raises(Disabled):
         client.turn(asked, session_key=key("off", "off"))
+
+
+@pytest.mark.parametrize(("agent", "most"), [("sparing", 2), ("generous", 9)])
+def test_each_agent_recalls_as_many_as_it_is_set_to(client: Client, agent: str, most: int) -> None:
+    def told(**given: Any) -> int:
+        asked = client.turn("Which plum tree bears plums?", session_key=key("plums", agent), budget=4000, **given)
+        return str(asked["bundle"]).count("The plum tree number")
+
+    assert (told(), told(k=1)) == (most, 1)
+    command = client.turn("/recall plum tree", session_key=key("plums", agent))["command"]
+    assert str(command).count("The plum tree number") == most
+
+
+def test_each_agent_spends_no_more_tokens_than_it_is_set_to(client: Client) -> None:
+    def told(agent: str, **given: Any) -> str:
+        return str(client.turn("Which plum tree is it?", session_key=key("size", agent), k=9, **given)["bundle"])
+
+    assert estimate(told("sparing")) <= 150
+    assert estimate(told("generous")) > 150
+    assert told("sparing", budget=4000).count("The plum tree") > told("sparing").count("The plum tree") > 0
 
 
 def test_message_of_any_length_is_answered(client: Client) -> None:
