@@ -93,3 +93,24 @@ def test_model_that_fails_costs_its_prose_alone(compacting: Compacting) -> None:
     told = compacting.compact("fails")
     assert EXTRACT in told
     assert "the text model gave no summary that can be used" in told
+
+
+def test_what_a_memory_says_or_what_was_forgotten_is_not_told_again(compacting: Compacting) -> None:
+    compacting.server.behaviour = fails
+    client, key = compacting.daemon.client(), "agent:main:chat:direct:known"
+    client.turn("/remember We decided to paint the oars green.", session_key=key)
+    gone = client.turn("/remember We agreed to sell the anchor.", session_key=key)["command"]
+    assert gone is not None
+    client.sync()
+    client.forget(gone["memories"][0])
+    for text in (
+        "Which colour do the oars get?",
+        "We decided to paint the oars green.",
+        "We agreed to sell the anchor!",
+    ):
+        client.turn(text, session_key=key)
+    done = client.turn("/compact", session_key=key)["command"]
+    assert done is not None
+    assert "Asked: Which colour do the oars get?" in done["text"]
+    assert "green" not in done["text"]
+    assert "anchor" not in done["text"]
