@@ -11,6 +11,7 @@ from typing import Any
 import psutil
 import pytest
 
+from memoryd.mcp.tool_table import WriteLevel, rows_of
 from tests.contract.two_agents import DIRECT, MARKERS, prepare, socket_of
 from tests.daemon import RunningDaemon, write_config, write_workspace
 from tests.fault.faults import FaultyDaemon
@@ -329,6 +330,7 @@ def test_f150_each_write_is_limited_marked_and_undone(harbour: RunningDaemon) ->
 
 def test_f150_with_read_only_no_tool_changes_a_byte(tmp_path: Path) -> None:
     """Where memory.readOnly is set each tool that writes is denied, and the workspace keeps its bytes."""
+    assert WRITING.keys() == rows_of(WriteLevel.ALL).keys() - rows_of(WriteLevel.READ).keys(), "none is left out"
     workspace = write_workspace(tmp_path / "workspace")
     day = workspace / "memory" / "2026-10-18.md"
     day.write_text(f"{day.read_text()}\n## Retain\n\n- W @Peter: lives in Vienna.\n")

@@ -1,0 +1,171 @@
+"""Every call that writes into a workspace is denied where nothing may be written, and to a stranger.
+
+A new row of the table must be named here: as one that writes, with how it is asked, or as one that does not.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import httpx
+import pytest
+
+from memoryd.api import routes
+from memoryd.api.routes import Served
+from memoryd.wire import API
+from tests.contract.test_memories_apart import started
+from tests.daemon import RunningDaemon
+
+PATIENCE = 20.0
+Call = tuple[str, str]
+WRITES: Mapping[Call, list[dict[str, object]]] = {
+    ("POST", "/sessions/forget"): [{"session": "s1"}],
+    ("POST", "/sessions/remember"): [{"session": "s1", "remember": False}],
+    ("POST", "/qa/turns"): [{"q": "Which lamp?", "a": "The red one.", "sessionId": "s1"}],
+    ("POST", "/qa/mark"): [{"citation": "session:s1#Q1", "keep": False}],
+    ("POST", "/turns"): [{"role": "user", "text": text} for text in ("/remember tea", "/compact")],
+    ("POST", "/capture"): [{"text": "I live in Graz."}],
+    ("POST", "/retain"): [{"text": "W: tea"}],
+    ("POST", "/memories"): [{"text": "tea"}],
+    ("DELETE", "/memories/{memory}"): [{}],
+    ("POST", "/memories/{memory}/pin"): [{}],
+    ("POST", "/memories/{memory}/unpin"): [{}],
+    ("POST", "/memories/{memory}/importance"): [{"importance": 0.5}],
+    ("POST", "/forget"): [{"target": "lantern"}],
+    ("POST", "/core/append"): [{"text": "- tea"}],
+    ("POST", "/core/replace"): [{"old": "lantern", "new": "tea"}],
+    ("POST", "/core/insert"): [{"text": "- tea", "after": "# Core"}],
+    ("POST", "/entities/merge"): [{"name": "Zinnober", "into": "Ultramarin"}],
+    ("POST", "/entities/split"): [{"alias": "Zinnober"}],
+    ("POST", "/undo"): [{"id": 1}],
+    ("POST", "/reflect"): [{}],
+    ("POST", "/proposals/{proposal}/accept"): [{}],
+    ("POST", "/proposals/{proposal}/reject"): [{}],
+}
+"""Below the version of the API, with the bodies by which each writes; the rows of the port are read off the table."""
+ON_PORT = [row for row in routes.TABLE if row.served is Served.PORT and row.method != "GET"]
+BOTH = (Served.EVERYWHERE, Served.PORT)
+READS: Mapping[str, dict[str, object]] = {
+    "/search": {"query": "lantern"},
+    "/sessions/start": {"sessionKey": "agent:c:main"},
+    "/sessions/sync": {"wait": True},
+    "/qa/context": {"message": "lantern"},
+    "/recall": {"query": "lantern"},
+    "/memories/search": {"query": "lantern"},
+    "/opinions/replay": {},
+    "/sync": {"wait": "indexed"},
+    "/reindex": {},
+}
+"""Asked by POST, and no byte of a workspace comes of it."""
+
+
+@pytest.fixture(scope="module")
+def read_only(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
+    """A daemon that may write nothing any more; there is a conversation, and a change that could be undone."""
+    home = tmp_path_factory.mktemp("read-only")
+    with started(home) as running:
+        (home / "own" / "MEMORY.md").write_text("# Core\n\nThe lantern hangs beside a door.\n")
+        running.client().sync()
+        running.client().retain("W @Karmesin: The teapot is cracked.", agent="c")
+        running.client().add_turn("Which lamp?", "The red one.", session="s1", agent="c", significance=1.0)
+        running.stop()
+        given = json.loads(running.config.read_text())
+        running.config.write_text(json.dumps({**given, "memory": {"readOnly": True}}))
+        running.start()
+        running.client().sync()
+        yield running
+
+
+@pytest.fixture(scope="module")
+def memory(read_only: RunningDaemon) -> str:
+    return next(str(one["id"]) for one in read_only.client().memories(agent="c")["memories"])
+
+
+def bytes_of(home: Path) -> dict[str, bytes]:
+    """Return what stands in both workspaces."""
+    files = [path for name in ("shared", "own") for path in (home / name).rglob("*") if path.is_file()]
+    return {str(path.relative_to(home)): path.read_bytes() for path in files}
+
+
+def asked(client: httpx.Client, call: Call, memory: str, body: Mapping[str, object]) -> httpx.Response:
+    """Ask a call; where it has no body, who asks is told in its address."""
+    method, path = call
+    url = path.format(memory=memory, proposal="0123456789ab")
+    return client.delete(url, params=body) if method == "DELETE" else client.request(method, url, json=body)  # type: ignore[arg-type]  # a table of values
+
+
+def on_socket(daemon: RunningDaemon, name: str) -> httpx.Client:
+    transport = httpx.HTTPTransport(uds=str(daemon.home / "run" / f"{name}.sock"))
+    return httpx.Client(transport=transport, base_url=f"http://memoryd{API}", timeout=PATIENCE)
+
+
+def on_port(daemon: RunningDaemon) -> httpx.Client:
+    token = (daemon.state / "http-token").read_text().strip()
+    port = daemon.client().status()["http"]
+    assert port is not None
+    return httpx.Client(
+        base_url=f"http://{port['address']}", headers={"Authorization": f"Bearer {token}"}, timeout=PATIENCE
+    )
+
+
+def test_every_row_of_the_table_is_known_to_write_or_not() -> None:
+    changing = {(row.method, row.path.removeprefix(API)) for row in routes.TABLE if row.method != "GET"}
+    assert changing - {(row.method, row.path) for row in ON_PORT} == {*WRITES, *(("POST", path) for path in READS)}
+
+
+@pytest.mark.parametrize("call", sorted(WRITES), ids=" ".join)
+def test_owner_writes_nothing_where_memory_is_read_only(read_only: RunningDaemon, memory: str, call: Call) -> None:
+    before = bytes_of(read_only.home)
+    with on_socket(read_only, "memoryd") as owner:
+        for body in WRITES[call]:
+            reply = asked(owner, call, memory, {"agent": "c", **body})
+            assert (reply.status_code, reply.json()["error"]["code"]) == (httpx.codes.FORBIDDEN, "denied"), reply.text
+            assert "readOnly" in reply.text
+    assert bytes_of(read_only.home) == before
+
+
+def test_port_writes_nothing_where_memory_is_read_only(read_only: RunningDaemon, memory: str) -> None:
+    """Neither by the paths that it has for itself, nor by those of the sockets."""
+    before, everywhere = (
+        bytes_of(read_only.home),
+        {(row.method, row.path) for row in routes.TABLE if row.served in BOTH},
+    )
+    calls = {(method, f"{API}{path}"): bodies for (method, path), bodies in WRITES.items()}
+    calls |= {(row.method, row.path): [{"importance": 0.5} if "importance" in row.path else {}] for row in ON_PORT}
+    with on_port(read_only) as client:
+        for call, bodies in calls.items():
+            for body in bodies:
+                reply = asked(client, call, memory, {"agent": "c", **body})
+                assert (call, reply.json()["error"]["code"]) == (call, "denied")
+                assert "readOnly" in reply.text or call not in everywhere
+    assert bytes_of(read_only.home) == before
+
+
+@pytest.mark.parametrize("call", sorted(WRITES), ids=" ".join)
+def test_another_agent_writes_nothing(read_only: RunningDaemon, memory: str, call: Call) -> None:
+    """On its own socket, by its own key and by one of the other agent; what it is told is no word of that one."""
+    before = bytes_of(read_only.home)
+    with on_socket(read_only, "a") as stranger:
+        for body in WRITES[call]:
+            for who in ({"sessionKey": "agent:c:main"}, {"agent": "c", "sessionKey": "agent:a:main"}, {"agent": "c"}):
+                reply = asked(stranger, call, memory, {**body, **who})
+                assert (reply.status_code, reply.json()["error"]["code"]) == (httpx.codes.FORBIDDEN, "denied")
+                assert not any(word in reply.text for word in ("karmesin", "teapot", "lamp", "readOnly"))
+    assert bytes_of(read_only.home) == before
+
+
+@pytest.mark.parametrize("path", sorted(READS))
+def test_what_is_said_to_read_changes_no_byte(read_only: RunningDaemon, path: str) -> None:
+    before = bytes_of(read_only.home)
+    with on_socket(read_only, "memoryd") as owner:
+        reply = owner.post(path, json={"agent": "c", **READS[path]})
+    assert reply.is_success, reply.text
+    assert bytes_of(read_only.home) == before
+
+
+def test_message_is_answered_and_kept_nowhere(read_only: RunningDaemon) -> None:
+    before = bytes_of(read_only.home)
+    with on_socket(read_only, "memoryd") as owner:
+        told = owner.post("/turns", json={"role": "user", "text": "My name is Ann.", "sessionKey": "agent:c:main"})
+    assert (told.json()["remembered"], told.json()["capture"]) == (False, "off")
+    assert bytes_of(read_only.home) == before
