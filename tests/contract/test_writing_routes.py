@@ -142,7 +142,7 @@ def test_port_writes_nothing_where_memory_is_read_only(read_only: RunningDaemon,
 
 
 @pytest.mark.parametrize("call", sorted(WRITES), ids=" ".join)
-def test_another_agent_writes_nothing(read_only: RunningDaemon, memory: str, call: Call) -> None:
+def test_f145_another_agent_writes_nothing(read_only: RunningDaemon, memory: str, call: Call) -> None:
     """On its own socket, by its own key and by one of the other agent; what it is told is no word of that one."""
     before = bytes_of(read_only.home)
     with on_socket(read_only, "a") as stranger:

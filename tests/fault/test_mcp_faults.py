@@ -328,6 +328,29 @@ def test_f150_each_write_is_limited_marked_and_undone(harbour: RunningDaemon) ->
     assert files_of(harbour) == before
 
 
+def test_f150_what_a_model_adds_is_stamped_masked_and_never_what_its_owner_forgot(harbour: RunningDaemon) -> None:
+    """Without a session key too, a model is no owner: from=agent, no pin, no secret, nothing that was forgotten."""
+    client, token = harbour.client(), "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
+    forgotten = client.retain("W @Harbour: The quay gate opens with the rusty key.")
+    client.forget(forgotten["id"])
+    before = files_of(harbour)
+    with McpProgram(harbour, "--write") as program:
+        program.greet()
+        again = program.call("memory_add", text="W @Harbour: The quay gate opens with  the rusty key.")
+        assert again["isError"]
+        assert "forgotten" in texts(again)
+        assert program.call("memory_add", text="W(pin): The quay is mine.")["isError"]
+        assert files_of(harbour) == before
+        added = program.call("memory_add", text=f"The token of the quay is {token}.", importance=1.0)
+    day = harbour.workspace / added["structuredContent"]["citation"].partition("#")[0]
+    line = next(line for line in day.read_text().splitlines() if "token of the quay" in line)
+    assert line.startswith("- note(i=0.94, from=agent): ")
+    assert not any(token.encode() in data for data in files_of(harbour).values())
+    assert "masked" in texts(added)
+    client.undo(added["structuredContent"]["changes"][0])
+    assert files_of(harbour) == before
+
+
 def test_f150_with_read_only_no_tool_changes_a_byte(tmp_path: Path) -> None:
     """Where memory.readOnly is set each tool that writes is denied, and the workspace keeps its bytes."""
     assert WRITING.keys() == rows_of(WriteLevel.ALL).keys() - rows_of(WriteLevel.READ).keys(), "none is left out"
