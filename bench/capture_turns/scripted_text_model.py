@@ -25,7 +25,7 @@ AMISS: Final[tuple[Amiss, ...]] = (
     "too many",
     "broken",
 )
-FAILING_EVERY: Final = 30
+FAILING_EVERY: Final = 10
 """Questions; an endpoint that fails five times in a minute is not asked for a while."""
 KINDS: Final = ("entity", "preference", "fact", "project_state", "relationship", "procedure")
 """What a model may say that it is."""

@@ -395,20 +395,36 @@ BAD = [
 ]
 
 
-async def test_model_decides_instead_of_the_forms(room: Captured) -> None:
+OURS = "My friends and I like hiking near Graz."
+"""Of no form that is kept without a model."""
+ALSO_OURS = "We like hiking near Graz."
+"""The same, and harmless beside a statement."""
+
+
+async def test_model_reads_what_the_forms_leave(room: Captured) -> None:
     room.model = ScriptedText(GOOD)
     await room.capturing().capture(
-        replace(ADDRESS, text="I like hiking near Graz. My key is sk-proj-a1B2c3D4e5F6g7H8i9J0k1L2.")
+        replace(ADDRESS, text=f"I live in Linz. {ALSO_OURS} My key is sk-proj-a1B2c3D4e5F6g7H8i9J0k1L2.")
     )
 
-    assert room.said() == ["The user likes hiking near Graz."]
+    assert room.said() == ["I live in Linz.", "The user likes hiking near Graz."]
+    assert ALSO_OURS in room.model.seen[0]
     assert "a1B2c3" not in room.model.seen[0]
+    assert "Linz" not in room.model.seen[0]
+
+
+async def test_what_the_forms_keep_needs_no_model(room: Captured) -> None:
+    room.model = ScriptedText('{"items": []}')
+    await room.capturing().capture(ADDRESS)
+
+    assert room.said() == ["I live in Graz."]
+    assert room.model.seen == []
 
 
 @pytest.mark.parametrize("answer", BAD)
 async def test_item_that_does_not_follow_is_dropped(room: Captured, answer: str) -> None:
     room.model = ScriptedText(answer)
-    verdict = await room.capturing().dry_run(replace(ADDRESS, text="I like hiking near Graz."))
+    verdict = await room.capturing().dry_run(replace(ADDRESS, text=OURS))
 
     assert verdict.kept == ()
     assert [item.form for item in verdict.dropped] == ["text model"]
@@ -416,12 +432,13 @@ async def test_item_that_does_not_follow_is_dropped(room: Captured, answer: str)
 
 async def test_echo_is_not_shown_to_the_model(room: Captured) -> None:
     room.model = ScriptedText(GOOD)
-    room.delivered.note("main", KEY, ["I like hiking near Graz."])
-    await room.capturing().capture(replace(ADDRESS, text="I like hiking near Graz. I like the opera in Vienna."))
+    room.delivered.note("main", KEY, [ALSO_OURS])
+    said = f"I live in Linz. {ALSO_OURS} We like the opera in Vienna."
+    await room.capturing().capture(replace(ADDRESS, text=said))
 
     assert room.model.seen
     assert "hiking" not in "".join(room.model.seen)
-    assert room.said() == [], "it follows from nothing that the model saw"
+    assert room.said() == ["I live in Linz."], "the other follows from nothing that the model saw"
 
 
 async def test_model_has_so_many_messages_at_once_and_of_the_others_the_rules_decide(room: Captured) -> None:
@@ -429,7 +446,7 @@ async def test_model_has_so_many_messages_at_once_and_of_the_others_the_rules_de
     model.is_free.clear()
     capturing = room.capturing()
     for number in range(IN_FLIGHT + 3):
-        assert capturing.submit(replace(ADDRESS, text=f"I like hiking near Graz and town{number}."))
+        assert capturing.submit(replace(ADDRESS, text=f"I like town{number}. {ALSO_OURS}"))
     async with at_work(capturing):
         await eventually_async(lambda: capturing.pending == len(model.seen) == IN_FLIGHT)
         assert len(room.said()) == 3
@@ -438,14 +455,14 @@ async def test_model_has_so_many_messages_at_once_and_of_the_others_the_rules_de
 
     assert len(model.seen) == IN_FLIGHT
     assert sorted(room.said()) == [
-        *(f"I like hiking near Graz and town{number}." for number in range(IN_FLIGHT, IN_FLIGHT + 3)),
+        *(f"I like town{number}." for number in range(IN_FLIGHT + 3)),
         "The user likes hiking near Graz.",
     ]
 
 
 async def test_rules_decide_where_the_answer_is_broken(room: Captured) -> None:
     room.model = ScriptedText('{"items": [')
-    await room.capturing().capture(ADDRESS)
+    await room.capturing().capture(replace(ADDRESS, text=f"I live in Graz. {ALSO_OURS}"))
 
     assert room.said() == ["I live in Graz."]
 
@@ -454,6 +471,6 @@ async def test_seventh_item_is_dropped(room: Captured) -> None:
     words = ["hiking", "rowing", "skiing", "chess", "tea", "jazz", "opera"]
     items = ", ".join(f'{{"kind": "preference", "text": "The user likes {w}.", "confidence": 0.9}}' for w in words)
     room.model = ScriptedText(f'{{"items": [{items}]}}')
-    verdict = await room.capturing().dry_run(replace(ADDRESS, text=f"I like {', '.join(words)}."))
+    verdict = await room.capturing().dry_run(replace(ADDRESS, text=f"My friends and I like {', '.join(words)}."))
 
     assert len(verdict.kept) == 6

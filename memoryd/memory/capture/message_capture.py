@@ -2,9 +2,8 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
-from functools import partial
 from typing import Final
 
 from memoryd.domain.memories.book import Book
@@ -48,7 +47,7 @@ class CaptureParts:
     day: Callable[[datetime], date]
     awaited: AwaitedMessages
     distiller: Distiller | None = None
-    """Who decides instead of the forms of statements; None: these do."""
+    """Who finds what has none of the forms of statements; None: nobody does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +67,7 @@ class MessageCapture:
 
     @property
     def has_model(self) -> bool:
-        """Whether a text model decides instead of the forms of statements."""
+        """Whether a text model reads what the forms of statements leave."""
         return self._parts.distiller is not None
 
     async def dry_run(self, task: CaptureTask, *, by_model: bool = True) -> CaptureVerdict:
@@ -119,19 +118,16 @@ class MessageCapture:
             return captured_failure(failure)
         text, before = harmless_text(task.text), harmless_text(task.answer_before)
         rules = self._settings.rules
-        by_rules = partial(captured, text, answer_before=before, is_direct=task.is_direct)
-        if not by_model or self._parts.distiller is None:
-            return by_rules(rules=rules)
-        beside = by_rules(rules=replace(rules, statements=False))
-        if not beside.gate:
-            return beside
-        # what the rules keep whoever decides stands there verbatim: of a model it would come a second time
-        kept = {item.text for item in beside.kept}
+        by_rules = captured(text, answer_before=before, is_direct=task.is_direct, rules=rules)
+        if not by_model or self._parts.distiller is None or not by_rules.gate:
+            return by_rules
+        # what the rules keep stands there verbatim: of a model it would come a second time
+        kept = {item.text for item in by_rules.kept}
         told = await self._without_echoes(task, [one for one in distillable(text) if one not in kept])
-        found = await self._parts.distiller.distil(" ".join(told)) if told else ()
+        found = await self._parts.distiller.distil(" ".join(told)) if told else None
         if found is None:
-            return by_rules(rules=rules)
-        return with_model(beside, found, beside.gate, self._parts.distiller.identity)
+            return by_rules
+        return with_model(by_rules, found, by_rules.gate, self._parts.distiller.identity)
 
     async def _without_echoes(self, task: CaptureTask, sentences: list[str]) -> list[str]:
         echoes = await self._echoes(task, sentences)

@@ -1,6 +1,6 @@
 """What of a message is kept as memories, without any model: the one entrance to the rules beside it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -10,7 +10,7 @@ from memoryd.domain.memories.capture.company import Company, company_of, is_alon
 from memoryd.domain.memories.capture.corrections import found_correction, is_lead
 from memoryd.domain.memories.capture.english_forms import ENGLISH_FORMS, REMEMBER_THAT, english_starts
 from memoryd.domain.memories.capture.gate import gate
-from memoryd.domain.memories.capture.identifiers import found_identifier, why_not_said_of
+from memoryd.domain.memories.capture.identifiers import NOT_TO_PASS_ON, found_identifier, why_not_said_of
 from memoryd.domain.memories.capture.pins import NAME_FORMS, NOT_ADDRESSED, is_told_to_agent
 from memoryd.domain.memories.capture.sentences import BLANK, SpokenSentence, sentences_of
 from memoryd.domain.memories.capture.statement_forms import FoundForm, found_form
@@ -48,11 +48,10 @@ class ReportedFailure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaptureRules:
-    """Which rules are on, as `memory.capture` says. `statements`: off where a model decides instead."""
+    """Which rules are on, as `memory.capture` says."""
 
     identifiers: bool = True
     in_groups: bool = False
-    statements: bool = True
 
 
 USUAL_RULES: Final = CaptureRules()
@@ -81,14 +80,21 @@ def captured(
 
 
 def distillable(text: str) -> list[str]:
-    """Return the sentences of a message that a text model may see: no secret, nothing that is not its author's."""
+    """Return the sentences of a message that a text model may see: no secret, nothing that is not its author's.
+
+    They stand in the company that a form of a statement needs, too.
+    """
     if why_unfit(text):
         return []
     sentences = sentences_of(text)
+    items = [_item(one, is_led=False, has_answer=False, rules=USUAL_RULES) for one in sentences]
+    kinds = _company(sentences, items)
     told = [
         one.plain.replace(BLANK, "").strip()
-        for one, unfit in zip(sentences, why_each_unfit(sentences), strict=True)
-        if not (unfit or why_not_told(one))
+        for at, (one, unfit) in enumerate(zip(sentences, why_each_unfit(sentences), strict=True))
+        if not (unfit or why_not_plain(one) or why_unreal(one.plain) or why_not_in_company(text, kinds, at))
+        and kinds[at] not in (Company.COURTESY, Company.REQUEST)
+        and not (isinstance(dropped := items[at], DroppedItem) and dropped.reason == NOT_TO_PASS_ON)
     ]
     return [one for one in told if one]
 
@@ -109,7 +115,7 @@ def _each(text: str, answer_before: str, rules: CaptureRules) -> Iterator[Captur
     for sentence in sentences:
         items.append(_item(sentence, is_led=is_led, has_answer=bool(repeated), rules=rules))
         is_led = bool(repeated) and is_lead(sentence.plain)
-    kinds = [company_of(one, is_told=_is_stated(item)) for one, item in zip(sentences, items, strict=True)]
+    kinds = _company(sentences, items)
     for at, (sentence, item, unfit) in enumerate(zip(sentences, items, why_each_unfit(sentences), strict=True)):
         if isinstance(item, CapturedItem):
             why = unfit or _why_not(sentence, item) or _why_repeated(sentence, repeated)
@@ -122,6 +128,10 @@ def _each(text: str, answer_before: str, rules: CaptureRules) -> Iterator[Captur
             )
         elif item is not None:
             yield item
+
+
+def _company(sentences: Sequence[SpokenSentence], items: Sequence[CapturedItem | DroppedItem | None]) -> list[Company]:
+    return [company_of(one, is_told=_is_stated(item)) for one, item in zip(sentences, items, strict=True)]
 
 
 def _trusted(item: CapturedItem, sentence: SpokenSentence, answer_before: str, has_courtesy: bool) -> CapturedItem:
@@ -157,7 +167,7 @@ def _item(
             return DroppedItem(sentence.text, OFF, identifier.what)
         weight = OWN_IDENTIFIER_IMPORTANCE if identifier.is_own else IDENTIFIER_IMPORTANCE
         return CapturedItem(Kind.ENTITY, sentence.text, identifier.what, identifier.is_own, weight)
-    found = _statement(sentence) if rules.statements else None
+    found = _statement(sentence)
     if found is not None and not found.reason:
         return CapturedItem(found.form.kind, sentence.text, found.form.name, found.form.is_pinned and found.is_first)
     correction = found_correction(sentence.plain, is_led=is_led)

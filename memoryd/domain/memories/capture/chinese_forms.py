@@ -1,4 +1,5 @@
-"""The Chinese forms of statements: 我叫, 叫我, 我住在, 我在…工作, 我的…是, 我喜欢, 我不喜欢, 我对…过敏, 记住."""
+"""The Chinese forms of statements: 我叫, 我姓, 叫我, 我住在, 我在…工作, 我的…是, 我的…叫, 我喜欢, 我不喜欢,
+我对…过敏, 记住."""
 
 import re
 from typing import Final
@@ -25,6 +26,9 @@ _CALLED: Final = re.compile(
     rf"|[A-Za-z][A-Za-z'’.-]*(?: [A-Za-z][A-Za-z'’.-]*){{0,3}}){_NAME_END}"
 )
 _NO_NAME: Final = re.compile(r"[了你他她它您不车外卖个大声什啥谁人家爸妈哥姐老板做]|小名$|这个|那个|名字")
+_NO_KINS_NAME: Final = re.compile(
+    r"[我你您他她它们去来吃喝做干回起别不了车个什啥谁帮把给快过写看买拿打等出进睡洗得着到苦累疼痛救停喊错]|外卖|加班|开会|上班|上学|下班"
+)
 _NICKNAME: Final = re.compile(
     r"[：:]?\s*(?P<name>[\u4e00-\u9fff·]{1,5}?|[A-Za-z][A-Za-z'’.-]*(?: [A-Za-z][A-Za-z'’.-]*){0,2})"
     r"\s*(?:就(?:好|行|可以|成|OK|ok)[了啦吧]?|吧|即可|好了|呀|哦|啊)?(?=\s*(?:\Z|[，,。.！!；;~～]))"
@@ -69,6 +73,15 @@ def _is_name(head: re.Match[str], rest: str) -> bool:
     return is_clean(head.string, head.end()) and found is not None and not _NO_NAME.match(found["name"])
 
 
+def _is_family_name(head: re.Match[str], _rest: str) -> bool:
+    return is_clean(head.string, head.end()) and not _NO_NAME.match(head["name"])
+
+
+def _is_kins_name(_head: re.Match[str], rest: str) -> bool:
+    found = _CALLED.match(rest)
+    return found is not None and not _NO_KINS_NAME.search(found["name"])
+
+
 def _is_nickname(_head: re.Match[str], rest: str) -> bool:
     found = _NICKNAME.match(rest)
     return found is not None and not _NO_NICKNAME.match(found["name"])
@@ -102,6 +115,10 @@ def _is_remembered(_head: re.Match[str], rest: str) -> bool:
     )
 
 
+_ALLERGENS: Final = (
+    "(?:花生|海鲜|虾|蟹|螃蟹|贝类|鱼|牛奶|乳糖|鸡蛋|坚果|核桃|腰果|杏仁|芒果|菠萝|桃子|猕猴桃|草莓|大豆|小麦|麸质|花粉|柳絮|尘螨|猫毛|狗毛|酒精|青霉素|头孢"
+    "|阿司匹林|乳胶|芝麻)"
+)
 _KIN: Final = (
     "(?:妻子|太太|老婆|丈夫|先生|老公|爱人|爸爸?|妈妈?|父亲|母亲|女儿|儿子|孩子|哥哥?|弟弟|姐姐?|妹妹|爷爷|奶奶|外公|外婆|男朋友|女朋友"
     "|女友|男友|室友|老板|同事|导师|老师|上司|生日|老家|家乡|专业|职业|国籍|母语)"
@@ -110,6 +127,13 @@ _KIN: Final = (
 
 CHINESE_FORMS: Final = (
     StatementForm("我叫", Kind.ENTITY, re.compile(r"我(?:的?名字)?叫"), _is_name, is_pinned=True),
+    StatementForm(
+        "我姓",
+        Kind.ENTITY,
+        re.compile(r"我姓(?P<name>[\u4e00-\u9fff]{1,2})(?=\s*[，,。.！!~～]|\s*\Z)"),
+        _is_family_name,
+        is_pinned=True,
+    ),
     StatementForm(
         "叫我",
         Kind.ENTITY,
@@ -129,6 +153,12 @@ CHINESE_FORMS: Final = (
     StatementForm(
         "我的…是", Kind.FACT, re.compile(rf"我(?:的(?P<noun>[^，,。.!！？\s是]{{1,16}})|(?P<kin>{_KIN}))是"), _is_fact
     ),
+    StatementForm(
+        "我的…叫",
+        Kind.FACT,
+        re.compile(rf"我(?:的|家的?)?(?P<kin>{_KIN}|狗|猫|狗狗|猫咪)(?:的?名字)?叫"),
+        _is_kins_name,
+    ),
     StatementForm("我不喜欢", Kind.PREFERENCE, re.compile(rf"我{_OFTEN}不(?:太|怎么|是很|大|那么)?喜欢"), _is_liked),
     StatementForm("我喜欢", Kind.PREFERENCE, re.compile(rf"我{_OFTEN}喜欢"), _is_liked),
     StatementForm(
@@ -137,6 +167,7 @@ CHINESE_FORMS: Final = (
         re.compile(rf"我{_OFTEN}对(?P<what>[^，,。.!！？\s]{{1,24}}?)(?:严重|有点|轻微|会|都|也|很|有){{0,3}}过敏"),
         _is_allergy,
     ),
+    StatementForm("我对…过敏", Kind.FACT, re.compile(rf"我(?:从小)?(?P<what>{_ALLERGENS})过敏(?=\W|\Z)"), _is_allergy),
 )
 REMEMBER: Final = StatementForm(
     "记住",

@@ -20,7 +20,9 @@ SIGNS_MAX: Final = 2000
 RUN: Final = 3
 LEAST_WORDS: Final = 3
 """Fewer are an echo of what says just that alone."""
-_EMPTY: Final = frozenset({"a", "an", "the", "and", "so", "that", "just", "also", "well", *"的了呢吧啊呀"})
+_EMPTY: Final = frozenset(
+    {"a", "an", "the", "and", "so", "that", "just", "also", "well", "still", "please", "indeed", *"还仍的了呢吧啊呀"}
+)
 """Words that tell nothing; they do not part a run."""
 _UNIT: Final = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
 _TELLING: Final = (
@@ -28,7 +30,10 @@ _TELLING: Final = (
     r"(?:told|said|say|know|knew|mentioned|recalled|remembered|remember|noted|wrote|reminded)"
     r"(?: (?:to )?(?:me|you|us))?(?: (?:before|earlier|already|yesterday|last time))?(?: that)?"
     r"|(?:as|like) (?:you|i) (?:told|said)|like (?:you|i) (?:told|said)|exactly|right|yes|yeah|ok|okay|correct|indeed"
-    r"|again|once again|once more|so|well|and|good|great|thanks|thank you|(?:正?如|像|就像|跟)?(?:你|您|我)"
+    r"|again|once again|once more|so|well|and|good|great"
+    r"|(?:thanks|thank you)(?: for (?:remembering|reminding me|knowing))?"
+    r"|(?:that['’]?s|it['’]?s) (?:right|correct|true)|of course|true|sure|(?:you )?remembered (?:it|that|well)"
+    r"|谢谢你?(?:还)?(?:记得|提醒)?|多谢|(?:你)?(?:还)?记得(?:没错|很?清楚|对)|当然|确实|(?:正?如|像|就像|跟)?(?:你|您|我)"
     r"(?:刚才|之前|已经|也)?(?:告诉过?(?:我|你|您)?|说过?|提到过?|知道|记得|提过)(?:的(?:那样)?|了)?|对|是的|好的?|没错"
 )
 """How one says that something was told: it brings nothing of its own."""

@@ -1,5 +1,5 @@
-"""The English forms of statements: my name is, call me, I live in, I work at, my … is, I prefer, I like,
-I don't like, I am allergic to, remember that."""
+"""The English forms of statements: my name is, call me, I live in, I work at (for), my … is, I prefer, I like,
+I don't like, I am allergic to, I am vegetarian and its like, remember that."""
 
 import re
 from typing import Final
@@ -83,8 +83,10 @@ _FLEETING_PLACE: Final = re.compile(
 )
 _FLEETING_WORK: Final = re.compile(
     r"\s*(?:it|that|this|these|my (?:best|own|desk|pace)|full|night|nights|the (?:moment|same|weekend|office today)"
-    r"|weekends|least|most|all|any|a (?:slow|fast|steady)|odd|once|times|present|first|last|\d{1,2}(?::\d\d)?\b|noon"
-    r"|dawn|home today)\b",
+    r"|weekends|least|most|fun|free|food|money|peanuts|love|pleasure|pay|hours|days|weeks|months|years|now|me|you|us"
+    r"|them|him|her|myself|nothing|peace|(?:\d+|two|three|four|five|ten|some|many) (?:hours|days|weeks|months|years)"
+    r"|a (?:living|while|bit|few)|all|any|a (?:slow|fast|steady)|odd|once|times|present|first|last|\d{1,2}(?::\d\d)?\b"
+    r"|noon|dawn|home today)\b",
     re.IGNORECASE,
 )
 _NO_ALLERGY: Final = re.compile(
@@ -150,6 +152,10 @@ def _is_allergy(_head: re.Match[str], rest: str) -> bool:
     return bool(_WORD.search(rest)) and not _NO_ALLERGY.match(rest)
 
 
+def _is_alone(_head: re.Match[str], rest: str) -> bool:
+    return bool(re.match(r"\W*\Z|[,.;!]|\s+(?:and|but|since|so|because|by the way|as well|too)\b", rest))
+
+
 def _is_fact(head: re.Match[str], rest: str) -> bool:
     return is_lasting(head["noun"], rest)
 
@@ -174,7 +180,16 @@ ENGLISH_FORMS: Final = (
         is_pinned=True,
     ),
     StatementForm("I live in", Kind.FACT, _head(rf"i {_OFTEN}live in\b"), _lives),
-    StatementForm("I work at", Kind.FACT, _head(rf"i {_OFTEN}work at\b"), _works),
+    StatementForm("I work at", Kind.FACT, _head(rf"i {_OFTEN}work (?:at|for)\b"), _works),
+    StatementForm(
+        "I am vegetarian",
+        Kind.FACT,
+        _head(
+            rf"i(?:['’]?m| am) {_OFTEN}(?:an? )?(?:strict )?(?:vegetarian|vegan|pescatarian|teetotal(?:l?er)?"
+            r"|(?:lactose|gluten)[- ]intolerant|coeliac|celiac|diabetic|left-handed|colou?r[- ]?blind)\b"
+        ),
+        _is_alone,
+    ),
     StatementForm("I prefer", Kind.PREFERENCE, _head(rf"i {_OFTEN}prefer\b"), _is_liked),
     StatementForm("I don't like", Kind.PREFERENCE, _head(rf"i {_OFTEN}(?:don['’]?t|do not) {_OFTEN}like\b"), _is_liked),
     StatementForm("I like", Kind.PREFERENCE, _head(rf"i {_OFTEN}like\b"), _is_liked),

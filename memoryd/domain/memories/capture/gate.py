@@ -5,8 +5,10 @@ from typing import Final
 
 _MARKERS: Final = re.compile(
     r"\b(?:my|call me|i (?:\w+ ){0,2}(?:live|work|prefer|like)|i (?:don['’]?t|do not)(?: \w+)? like"
-    r"|i(?:['’]m| am)(?: \w+){0,2} allergic|remember|(?:don['’]?t|do not) forget|here(?: is|['’]s) my)\b"
-    r"|我叫|叫我|我是|我的|我家|我妻子|我[爸妈女儿先老丈太爱哥弟姐妹男室]|别忘|不要忘|我[\u4e00-\u9fff]{0,4}(?:喜欢|住在)|我[\u4e00-\u9fff]{0,2}[在对]|记住|我手机|我电话",
+    r"|i(?:['’]m| am)(?: \w+){0,2} allergic|remember|(?:don['’]?t|do not) forget|here(?: is|['’]s) my"
+    r"|vegetarian|vegan|pescatarian|teetotal(?:l?er)?|intolerant|coeliac|celiac|diabetic|left-handed"
+    r"|colou?r[- ]?blind)\b"
+    r"|我叫|叫我|我是|我的|我家|我妻子|我[爸妈女儿先老丈太爱哥弟姐妹男室父母孩爷奶外同导上专职国生姓]|过敏|别忘|不要忘|我[\u4e00-\u9fff]{0,4}(?:喜欢|住在)|我[\u4e00-\u9fff]{0,2}[在对]|记住|我手机|我电话",
     re.IGNORECASE,
 )
 _IDENTIFIERS: Final = re.compile(r"\d[\d\s().-]{5,}[\dXx]|[^\s@]@[^\s@]+\.\w")

@@ -20,8 +20,10 @@ from memoryd.domain.memories.retained import RetainedLine
 
 SIGNS_MAX: Final = 500
 """Longer texts are no plain statements."""
-_SINGLE: Final = frozenset({"my name is", "call me", "I live in", "I work at", "我叫", "叫我", "我住在", "我在…工作"})
-_OWN: Final = frozenset({"my … is", "我的…是"})
+_SINGLE: Final = frozenset(
+    {"my name is", "call me", "I live in", "I work at", "我叫", "我姓", "叫我", "我住在", "我在…工作"}
+)
+_OWN: Final = frozenset({"my … is", "我的…是", "我的…叫"})
 _BY_USER: Final = frozenset({None, Provenance.USER})
 _ATTRIBUTE: Final = re.compile(
     r"(?:favou?rite|preferred|native|main|primary|home|current|first|last|middle|maiden)\b"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memoryd.domain.memories.capture.capture import captured
+from memoryd.domain.memories.capture.capture import captured, distillable
 
 OTHERS_WORDS = [
     "This is the mail I got this morning.\n\nHello,\nmy name is Susan and I live in Leeds. Could you call me back?",
@@ -139,6 +139,20 @@ PINNED = [
 @pytest.mark.parametrize("text", [*OTHERS_WORDS, *NOT_ITS_MAIN_CLAUSE, *OF_THE_MOMENT, *NOBODYS_NUMBERS])
 def test_what_is_not_plainly_its_authors_is_not_kept(text: str) -> None:
     assert captured(text, answer_before="Something was answered.").kept == ()
+
+
+@pytest.mark.parametrize("text", OTHERS_WORDS)
+def test_no_model_reads_what_may_be_another_ones(text: str) -> None:
+    told = " ".join(distillable(text))
+
+    assert not [sign for sign in ("name is", "I live", "I work", "allergic", "叫", "住", "喜欢") if sign in told]
+
+
+def test_model_reads_plain_statements_without_the_greetings_and_requests_beside_them() -> None:
+    text = "Hi! We moved to Graz in May. My sister is Ann. Please recommend a shop."
+
+    assert distillable(text) == ["We moved to Graz in May.", "My sister is Ann."]
+    assert distillable("The number is 0660 1234567, do not pass it on.") == []
 
 
 @pytest.mark.parametrize(("text", "kind"), KEPT_UNPINNED)
