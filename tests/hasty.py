@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from memoryd.agents import schedule
+from memoryd.agents import schedule, workspace_qa
 from memoryd.api.http.server import Server
 from memoryd.daemon.lock import keep_held
 from memoryd.daemon.main import main
@@ -20,6 +20,7 @@ from memoryd.embed.remote.remote_embedding import RemoteEmbedding
 from memoryd.embed.remote.remote_settings import CallTimeouts
 from memoryd.models.download_request import DownloadTimeouts
 from memoryd.models.store import ModelStore
+from memoryd.sessions.upkeep import QaUpkeep
 
 HASTY = ("-P", str(Path(__file__)))
 """What Python is given to run; without the folder of this file, which holds names that nobody is to import."""
@@ -56,6 +57,9 @@ def hurry() -> None:
     shorten(RemoteEmbedding.__init__, look_seconds=0.2)
     lower(local_model, LOOK_SECONDS=0.2)
     lower(schedule, ON_SEARCH_SECONDS=0.5)
+    shorten(workspace_qa.WorkspaceQa.__init__, look_seconds=0.3)
+    lower(workspace_qa, RETRY_SECONDS=0.3)
+    shorten(QaUpkeep.__init__, retry_seconds=0.3)
     shorten(keep_held, look_seconds=0.2)
 
 

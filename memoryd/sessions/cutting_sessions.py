@@ -61,6 +61,8 @@ class CuttingSessions:
         with self._sessions.writing:
             if self._sessions.changes.change_archived(name, without):
                 self._sessions.archived.see(name)
+                # it is smaller
+                self._sessions.note_change()
 
     def _all(self) -> Iterator[Session]:
         for files in (self._sessions.files, self._sessions.archive):

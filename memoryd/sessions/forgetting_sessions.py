@@ -81,4 +81,7 @@ class ForgettingSessions:
         self._sessions.flush()
         with self._sessions.alone(), unavailable():
             # the writing may just have set aside a main file that was damaged meanwhile
-            return self._sessions.main.forget(session)
+            gone = self._sessions.main.forget(session)
+        # nobody who looks sees a difference, but there is more room
+        self._sessions.note_change()
+        return gone

@@ -20,9 +20,12 @@ from memoryd.replies.search import SearchReply
 from tests.fault import check
 from tests.fault.faults import change
 from tests.fault.stage import QUICK, SCAN_ONLY, Stage
+from tests.sweeps import some
 from tests.waiting import eventually
 
 NOTES = 24
+UNFIT = [None, b"", b"GGUF", b"<!DOCTYPE html><html>Not found</html>" * 100, bytes(5000)]
+"""What is no model."""
 
 
 @pytest.fixture
@@ -145,7 +148,8 @@ def test_f070_stopped_worker_delays_no_answer(embedded: Stage) -> None:
     eventually(lambda: ask(embedded, "fruit trees")["mode"] == "hybrid", step=0.2)
 
 
-@pytest.mark.parametrize("content", [None, b"", b"GGUF", b"<!DOCTYPE html><html>Not found</html>" * 100, bytes(5000)])
+@pytest.mark.sweep
+@pytest.mark.parametrize("content", some(UNFIT, 2))
 def test_f072_unfit_model_means_words_only_until_it_is_replaced(
     stage: Stage, own_model: Path, content: bytes | None
 ) -> None:

@@ -293,3 +293,13 @@ def test_nothing_is_pruned_where_nothing_may_be_written(tmp_path: Path) -> None:
     read_only.archive.make_room()
     assert read_only.archive.usage.is_full
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_room_that_a_forgotten_session_leaves_is_heard_of(tmp_path: Path) -> None:
+    heard = list[str]()
+    store = QaStore(tmp_path, on_change=lambda: heard.append("changed"))
+    store.sessions.open()
+    say(store, SECRET, "What is the code?", answer=CANARY)
+    heard.clear()
+    store.forgetting.forget(SECRET, agent="main")
+    assert heard

@@ -6,6 +6,7 @@ import pytest
 
 from memoryd.errors import NotNow
 from tests.daemon import RunningDaemon, write_config
+from tests.hasty import HASTY
 from tests.waiting import eventually
 
 KEY = "agent:main:main"
@@ -51,7 +52,7 @@ def test_nothing_is_written_through_a_link(
         return files_of(elsewhere)
 
     before = link() if is_at_start else {}
-    daemon = RunningDaemon(tmp_path, write_config(tmp_path, workspace, None), workspace)
+    daemon = RunningDaemon(tmp_path, write_config(tmp_path, workspace, None), workspace, program=HASTY)
     with daemon, daemon.client() as client:
         if not is_at_start:
             client.add_turn("Where is the quetzal?", session_key=KEY)

@@ -4,7 +4,7 @@ import hashlib
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -13,7 +13,8 @@ import pytest
 from memoryd.errors import Denied, Disabled, InvalidRequest, MemorydError, NotFound, NotNow
 from memoryd.sessions.qa_store import QaStore
 from memoryd.wire import ANSWER_CHARS_MAX, QUESTION_CHARS_MAX, TURNS_MAX
-from tests.daemon import RunningDaemon, write_config
+from tests.daemon import PROGRAM, RunningDaemon, write_config
+from tests.hasty import HASTY
 from tests.system.over_socket import Answer, send
 from tests.unit.domain.sessions.seven_turns import SEVEN
 from tests.waiting import eventually
@@ -31,9 +32,9 @@ Launch = Callable[..., RunningDaemon]
 def launch(tmp_path: Path, workspace: Path) -> Iterator[Launch]:
     with ExitStack() as running:
 
-        def run(memory: dict[str, object] | None = None) -> RunningDaemon:
+        def run(memory: dict[str, object] | None = None, program: Sequence[str] = PROGRAM) -> RunningDaemon:
             config = write_config(tmp_path, workspace, None, memory=memory or {})
-            return running.enter_context(RunningDaemon(tmp_path, config, workspace))
+            return running.enter_context(RunningDaemon(tmp_path, config, workspace, program=program))
 
         yield run
 
@@ -245,7 +246,7 @@ def test_damaged_files_are_told_and_kept(launch: Launch, workspace: Path) -> Non
 
 def test_place_that_cannot_be_used_costs_conversations_alone(launch: Launch, workspace: Path) -> None:
     (workspace / "memory/sessions").write_text("not a folder")
-    daemon = launch()
+    daemon = launch(program=HASTY)
     eventually(lambda: qa_trouble(daemon))
     assert daemon.client().start_session(KEY)["context"] == ""
     for ask in (lambda: daemon.client().add_turn("Which port?", session="ports"), daemon.client().qa_sessions):

@@ -115,19 +115,19 @@ KNOWN: dict[str, str | int] = {
     "after": "# Memory",
 }
 """Names that chance does not find, and without which there are no good answers."""
-CASES = whole_or(15, 100)
+CASES = whole_or(8, 100)
 """Fewest cases of a call with parameters."""
 LONG = 4096
 """Characters; longer limits are tried in the whole sweep alone: a text above one is made character by character."""
 SETTINGS = settings(
-    max_examples=whole_or(60, 150),
+    max_examples=whole_or(30, 150),
     deadline=None,
     database=None,
     derandomize=True,
     phases=[Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
-SHORT = settings(SETTINGS, max_examples=whole_or(25, 150))
+SHORT = settings(SETTINGS, max_examples=whole_or(12, 150))
 """To refuse takes no luck."""
 KEPT = [
     "not_a_server_error",

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -43,8 +44,7 @@ def drafts(workspace: Path) -> list[Path]:
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("what", ACTS)
-@pytest.mark.parametrize("delay", some(DELAYS, 2))
+@pytest.mark.parametrize(("delay", "what"), some(list(product(DELAYS, ACTS)), 3))
 def test_what_was_written_is_listed_and_taken_back_after_a_kill(
     tmp_path: Path, finished: dict[str, dict[str, str]], what: str, delay: float
 ) -> None:

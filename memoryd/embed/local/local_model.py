@@ -69,12 +69,14 @@ class LocalModel(Generic[Worker]):
     async def run(self) -> None:
         """Bring the model up, tell of it, and run its worker."""
         while True:
+            # before the file is read: one that is replaced meanwhile must be seen to be another one
+            before = await asyncio.to_thread(self._stamp)
             try:
                 self.worker = await self._ready_worker()
             except DownloadError as exc:
                 await self._download_failed(exc)
             except (ModelError, OSError) as exc:
-                await self._model_failed(exc)
+                await self._model_failed(exc, before)
             else:
                 self._refusal = None
                 await self._news.ready(self.worker)
@@ -109,13 +111,14 @@ class LocalModel(Generic[Worker]):
             if await asyncio.to_thread(self._store.locate, self._source):
                 return
 
-    async def _model_failed(self, exc: Exception) -> None:
-        """Say why, then wait until the file is another one."""
+    async def _model_failed(self, exc: Exception, before: tuple[int, ...] | None) -> None:
+        """Say why, then wait until the file is another one than `before`, which was tried."""
         self._refusal = str(exc)
         await self._news.failed(str(exc), exc.hint if isinstance(exc, MemorydError) else "")
-        before = await asyncio.to_thread(self._stamp)
-        while await asyncio.to_thread(self._stamp) == before:  # noqa: ASYNC110  a file sends no event
+        while True:  # a file sends no event
             await asyncio.sleep(LOOK_SECONDS)
+            if await asyncio.to_thread(self._stamp) != before:
+                return
 
     def _stamp(self) -> tuple[int, ...] | None:
         try:
