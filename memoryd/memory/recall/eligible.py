@@ -80,8 +80,11 @@ class _KnownOfBook:
 
     async def facts(self) -> BookFacts:
         """Return what is worked out once for all questions of the book."""
-        before = self.newest
-        self.newest = await self._facts.of("", lambda: before.of(self.book))
+        return await self._facts.of("", self._made)
+
+    def _made(self) -> BookFacts:
+        # noted here, for nobody may wait for it any more
+        self.newest = self.newest.of(self.book)
         return self.newest
 
 
