@@ -202,14 +202,19 @@ class AgentRecall:
 
     async def _opinions(self, recalled: Recalled) -> Mapping[MemoryId, HeldOpinion]:
         """Return how the opinions stand; without the ledger the confidence that is written has to do."""
+        # where the time was too short for a book, nobody waits for one any longer
+        if not (beliefs := _beliefs(recalled)):
+            return {}
         try:
-            return await self.opinions.held(await self.book.now(), _beliefs(recalled))
+            return await self.opinions.held(await self.book.now(), beliefs)
         except StoreError:
             return {}
 
     async def _stated(self, recalled: Recalled, query: RecallQuery) -> Mapping[MemoryId, Sequence[StatedEvidence]]:
+        if not (beliefs := _beliefs(recalled)):
+            return {}
         try:
-            return stated_evidence(await self.book.now(), _beliefs(recalled), query.filters)
+            return stated_evidence(await self.book.now(), beliefs, query.filters)
         except StoreError:
             return {}
 
