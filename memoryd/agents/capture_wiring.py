@@ -61,11 +61,12 @@ def workspace_capture(
     time = owners_time(agents[0].memory)
     parts = CaptureParts(
         journal=shared.journal,
-        retaining=Retaining(shared.journal, time.today),
+        retaining=Retaining(shared.journal, time.today, shared.stated),
         tombstones=shared.tombstones,
         delivered=delivered,
         book=shared.book.now,
         is_withheld=partial(_is_withheld, conversations),
+        stated=shared.stated,
         awaited=AwaitedMessages(AwaitedRows(shared.ledger, str(shared.name))),
         day=lambda at: time.day(at.timestamp()),
         distiller=None if shared.text is None else Distiller(shared.text),

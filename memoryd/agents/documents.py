@@ -35,6 +35,7 @@ from memoryd.memory.journal import NoteChange
 from memoryd.memory.lifecycle.usage_book import UsageBook
 from memoryd.memory.line_editing import LineEditing
 from memoryd.memory.recall.recalled import Recalled, RecalledMemory
+from memoryd.memory.stated_lines import StatedLines
 
 _LIST_HINT: Final = "memoryctl memories list shows all within reach, each with its id"
 _NOT_OWN: Final = "a session changes only memories of its own agent"
@@ -103,6 +104,7 @@ class AgentDocuments:
     editing: LineEditing
     index: WorkspaceIndex
     usage: UsageBook
+    stated: StatedLines
     zone: tzinfo | None
     """The owner's, None: that of the machine."""
 
@@ -228,6 +230,8 @@ class AgentDocuments:
         if is_dry_run:
             return DeletedDocument(memory.id, lines, (), is_deleted=False)
         written = await self.editing.delete(memory, agent=self._asker(admitted))
+        # also one that was written by hand is not captured again
+        await self.stated.note([memory.line.text])
         with contextlib.suppress(StoreError, Denied):
             # what cannot be dropped now is with what no line states, in a month
             await self.usage.drop([memory.id])

@@ -38,6 +38,7 @@ def memory_forgetting(
         indexes=indexes,
         said=said,
         usage=shared.usage,
+        stated=shared.stated,
     )
     return MemoryForgetting(parts, planner)
 

@@ -54,6 +54,7 @@ def retained(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> Retained:
             editing=LineEditing(journal),
             index=memories.index,
             usage=memories.usage,
+            stated=memories.stated,
             zone=owners_time(agent.memory).zone,
         ),
         capture=AgentCapture(
@@ -69,7 +70,7 @@ def _retaining(agent: Agent, memories: WorkspaceMemories, rights: CoreRights) ->
     return AgentRetaining(
         agent=agent.id,
         rights=rights,
-        retaining=Retaining(memories.journal, owners_time(agent.memory).today),
+        retaining=Retaining(memories.journal, owners_time(agent.memory).today, memories.stated),
         index=memories.index,
         tombstones=memories.tombstones,
     )

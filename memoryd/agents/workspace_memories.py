@@ -17,9 +17,12 @@ from memoryd.memory.lifecycle.usage_book import UsageBook
 from memoryd.memory.lifecycle.usages import LifecycleSettings, LifecycleTime
 from memoryd.memory.opinions.opinion_book import OpinionBook
 from memoryd.memory.record_days import RecordDays
+from memoryd.memory.stated_lines import StatedLines
+from memoryd.store.delivered_rows import DeliveredRows
 from memoryd.store.first_seen import FirstSeen
 from memoryd.store.ledger import Ledger
 from memoryd.store.opinion_steps import OpinionSteps
+from memoryd.store.stated_rows import StatedRows
 from memoryd.store.tombstone_rows import TombstoneRows
 from memoryd.store.usage_rows import UsageRows
 
@@ -38,6 +41,8 @@ class WorkspaceMemories:
     tombstones: TombstoneStore
     """What is forgotten."""
     opinions: OpinionBook
+    stated: StatedLines
+    """What was stated once, and may have been taken back."""
     usage: UsageBook
     """How often what is remembered was used, and how near at hand it is kept."""
 
@@ -55,6 +60,7 @@ def workspace_memories(agents: Sequence[Agent], index: WorkspaceIndex, around: S
         text=around.text_models.of(agents[0]),
         tombstones=_tombstones(ledger, name),
         opinions=OpinionBook(OpinionSteps(ledger, str(name))),
+        stated=StatedLines(StatedRows(ledger, str(name)), DeliveredRows(ledger, str(name)).key),
         usage=_usage(agents[0], index, book, UsageRows(ledger, str(name))),
     )
 

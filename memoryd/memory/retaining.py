@@ -12,6 +12,7 @@ from memoryd.domain.memories.sections import PlacedLine
 from memoryd.domain.memories.written_by import WrittenBy
 from memoryd.errors import InvalidRequest
 from memoryd.memory.journal import Journal, NoteChange
+from memoryd.memory.stated_lines import StatedLines
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +26,12 @@ class Retention:
 
 
 class Retaining:
-    """Writes memories into the daily logs of one workspace. `today` is the owner's day."""
+    """Writes memories into the daily logs of one workspace. `today` is the owner's day; `stated` knows them later."""
 
-    def __init__(self, journal: Journal, today: Callable[[], date]) -> None:
+    def __init__(self, journal: Journal, today: Callable[[], date], stated: StatedLines | None = None) -> None:
         self._journal = journal
         self._today = today
+        self._stated = stated
 
     async def retain(
         self,
@@ -50,6 +52,8 @@ class Retaining:
             change = await self._journal.change(path, edit, by=by, why=_why(lines), agent=agent)
         except NoPlaceError as exc:
             raise InvalidRequest(str(exc), hint="close it, then retain again") from exc
+        if self._stated is not None:
+            await self._stated.note(one.line.text for one in found[-1].placed)
         return Retention(
             path, found[-1].placed, tuple(one.line.id in found[-1].added for one in found[-1].placed), change
         )

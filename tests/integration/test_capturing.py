@@ -24,16 +24,18 @@ from memoryd.memory.capture.awaited_messages import AwaitedMessages
 from memoryd.memory.capture.capture_values import CaptureTask
 from memoryd.memory.capture.capturing import IN_FLIGHT, TASKS_MAX, Capturing
 from memoryd.memory.capture.delivered_spans import DeliveredSpans
-from memoryd.memory.capture.message_capture import CaptureParts, CaptureSettings
+from memoryd.memory.capture.message_capture import TAKEN_BACK, CaptureParts, CaptureSettings
 from memoryd.memory.forgetting.tombstone_store import TombstoneStore
 from memoryd.memory.journal import Journal
 from memoryd.memory.llm_distilling import DistilledAnswer, Distiller
 from memoryd.memory.note_files import NoteFiles
 from memoryd.memory.retaining import Retaining
+from memoryd.memory.stated_lines import StatedLines
 from memoryd.store.awaited_rows import TRIES_MAX, AwaitedRows, MessagePlace
 from memoryd.store.change_log import ChangeLog
 from memoryd.store.delivered_rows import DeliveredRows
 from memoryd.store.ledger import Ledger
+from memoryd.store.stated_rows import StatedRows
 from memoryd.store.tombstone_rows import TombstoneRows
 from tests.waiting import eventually_async
 
@@ -77,6 +79,8 @@ class Captured:
 
     def __post_init__(self) -> None:
         self.delivered = DeliveredSpans(DeliveredRows(self.ledger, str(self.folder)))
+        workspace = str(self.folder)
+        self.stated = StatedLines(StatedRows(self.ledger, workspace), DeliveredRows(self.ledger, workspace).key)
         self.stones = TombstoneStore(
             rows=TombstoneRows(self.ledger, str(self.folder)),
             workspace=self.folder,
@@ -93,12 +97,13 @@ class Captured:
         )
         parts = CaptureParts(
             journal=journal,
-            retaining=Retaining(journal, lambda: date(2027, 1, 1)),
+            retaining=Retaining(journal, lambda: date(2027, 1, 1), self.stated),
             tombstones=self.stones,
             delivered=self.delivered,
             book=self.book,
             is_withheld=self.is_withheld,
             day=lambda at: at.date(),
+            stated=self.stated,
             awaited=AwaitedMessages(AwaitedRows(self.ledger, str(self.folder))),
             distiller=None if self.model is None else Distiller(self.model),
         )
@@ -371,6 +376,24 @@ async def test_message_that_ends_every_daemon_is_given_up(room: Captured) -> Non
         await started.take_up(place)
 
     assert await room.capturing().awaited.owed() == []
+
+
+async def test_what_its_owner_took_back_is_not_captured_again(room: Captured) -> None:
+    log = room.folder / "memory" / "2026-11-18.md"
+    outcome = await room.capturing().capture(ADDRESS)
+    assert outcome.retention is not None
+    before, later = log.read_text(), NOON.replace(day=20)
+    log.write_text(before.replace("I live in Graz.", "I lived in Graz."))
+    again = replace(ADDRESS, text="i live in graz! I like pears.", at=later)
+    assert {one.text: one.reason for one in (await room.capturing().dry_run(again)).dropped} == {
+        "i live in graz!": TAKEN_BACK
+    }
+    await room.capturing().capture(again)
+    assert sorted(room.said()) == ["I like pears.", "I lived in Graz."]
+
+    log.write_text(before)
+    await room.capturing().capture(again)
+    assert [path[7:17] for path, line in room.lines() if "live" in line.text] == ["2026-11-18", "2026-11-20"]
 
 
 async def test_flood_is_bounded_and_its_beginning_is_kept(room: Captured) -> None:

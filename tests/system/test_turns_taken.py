@@ -11,6 +11,7 @@ import pytest
 from memoryd.client import Client
 from memoryd.domain.text.tokens import estimate
 from memoryd.errors import Denied, Disabled, InvalidRequest
+from memoryd.memory.capture.message_capture import TAKEN_BACK
 from tests.daemon import RunningDaemon, write_config, write_workspace
 from tests.waiting import eventually
 
@@ -279,6 +280,21 @@ def test_failure_becomes_a_memory(client: Client, daemon: RunningDaemon) -> None
 
     eventually(lines, seconds=PATIENCE)
     assert "the crawler hung on the third page" in lines()[0]
+
+
+def test_what_its_owner_undid_or_deleted_is_not_captured_again_but_remembered(client: Client) -> None:
+    def why(text: str) -> list[str]:
+        return [one["reason"] for one in client.capture(text, dry_run=True)["dropped"]]
+
+    undone = client.capture("I like marzipan with figs.")["change"]
+    client.undo(undone)
+    eventually(lambda: why("I like marzipan with figs.") == [TAKEN_BACK], seconds=PATIENCE)
+    assert client.capture("i like marzipan with figs!")["change"] is None
+    done = client.turn("/remember I like marzipan with figs.", session_key=key("again"))["command"]
+    assert done is not None
+    eventually(lambda: why("I like marzipan with figs.") == [], seconds=PATIENCE)
+    client.delete_memory(done["memories"][0])
+    eventually(lambda: why("I like marzipan with figs.") == [TAKEN_BACK], seconds=PATIENCE)
 
 
 def written_files(root: Path) -> dict[str, Any]:

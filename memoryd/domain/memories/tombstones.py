@@ -25,7 +25,7 @@ class Tombstones:
 
     def of(self, memory: str, text: str) -> tuple[bytes, bytes]:
         """Return the hashes of a memory, by its id and by its text."""
-        return self._hash("id", memory), self._hash("text", _said(text))
+        return self._hash("id", memory), self._hash("text", as_said(text))
 
     def hold(self, memory: str, text: str) -> bool:
         """Tell whether this memory, or one that says the same, is forgotten."""
@@ -66,7 +66,8 @@ def _hash_of(line: str) -> bytes:
     return found if len(found) == HASH_BYTES else b""
 
 
-def _said(text: str) -> str:
+def as_said(text: str) -> str:
+    """Return what texts that say the same have in common: without layout, case and the mark at the end."""
     said = gist(text) or text
     # who says it again may leave out the mark at its end
     return " ".join(said.split()).casefold().rstrip(".!。！ ")

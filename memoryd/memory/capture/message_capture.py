@@ -22,14 +22,16 @@ from memoryd.domain.sessions.harmless_text import harmless_text
 from memoryd.memory.capture.awaited_messages import AwaitedMessages
 from memoryd.memory.capture.capture_values import CaptureOutcome, CaptureTask
 from memoryd.memory.capture.delivered_spans import DeliveredSpans
-from memoryd.memory.capture.standing_copies import standing_lines
+from memoryd.memory.capture.standing_copies import not_standing, standing_lines
 from memoryd.memory.forgetting.tombstone_store import TombstoneStore
 from memoryd.memory.journal import Journal
 from memoryd.memory.llm_distilling import Distiller
 from memoryd.memory.retaining import Retaining
+from memoryd.memory.stated_lines import StatedLines
 
 ECHO: Final = "it repeats what was recalled in this session"
 FORGOTTEN: Final = "its owner had this forgotten"
+TAKEN_BACK: Final = "its owner took it back"
 WITHHELD: Final = "this session is not to be remembered"
 OFF: Final = "memory.capture.enabled is false"
 
@@ -46,6 +48,7 @@ class CaptureParts:
     is_withheld: Callable[[str, str], Awaitable[bool]]
     day: Callable[[datetime], date]
     awaited: AwaitedMessages
+    stated: StatedLines
     distiller: Distiller | None = None
     """Who finds what has none of the forms of statements; None: nobody does."""
 
@@ -138,17 +141,27 @@ class MessageCapture:
         return await delivered.echoes(task.agent, task.session_key, sentences, until=task.told_until)
 
     async def _checked(self, task: CaptureTask, verdict: CaptureVerdict) -> CaptureVerdict:
-        """Return a verdict without echoes, and without what is forgotten."""
+        """Return a verdict without echoes, and without what is forgotten or was taken back."""
         if not verdict.kept:
             return verdict
         echoes: frozenset[str] = frozenset()
         if task.event is None:
             echoes = await self._echoes(task, [item.text for item in verdict.kept])
-        stones = await self._parts.tombstones.all()
+        stones, taken_back = await self._parts.tombstones.all(), await self._taken_back(verdict)
         dropped = []
         for item in verdict.kept:
             if item.text in echoes:
                 dropped.append(DroppedItem(item.text, ECHO, item.form))
             elif stones.hold(item.line(task.scope).id, item.text):
                 dropped.append(DroppedItem(item.text, FORGOTTEN, item.form))
+            elif item.text in taken_back:
+                dropped.append(DroppedItem(item.text, TAKEN_BACK, item.form))
         return verdict.without(dropped)
+
+    async def _taken_back(self, verdict: CaptureVerdict) -> frozenset[str]:
+        """Return what was stated before and stands no more: its owner undid it, or took it out."""
+        before = await self._parts.stated.among(item.text for item in verdict.kept)
+        if not before:
+            return frozenset()
+        book = await self._parts.book()
+        return await asyncio.to_thread(not_standing, book, before)

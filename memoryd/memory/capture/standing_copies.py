@@ -1,13 +1,14 @@
 """Copies of what is remembered already: they are the same memory, said on another day, and nothing on the same one."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import Final
 
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.retained import RetainedLine
+from memoryd.domain.memories.tombstones import as_said
 from memoryd.domain.text.gist import gist
 
 _NO_SIGN: Final = re.compile(r"[\W_]+")
@@ -26,6 +27,15 @@ def standing_lines(book: Book, lines: Sequence[RetainedLine], day: date) -> list
     return [
         _in_its_words(line, standing.get(said)) for said, line in wanted.items() if not _is_of(standing.get(said), day)
     ]
+
+
+def not_standing(book: Book, texts: Iterable[str]) -> frozenset[str]:
+    """Return those of the texts that no memory states, in whatever scope."""
+    wanted = {text: as_said(text) for text in texts}
+    signs = {_signs(text).casefold() for text in wanted}
+    near = (memory.line.text for memory in book.memories.values())
+    standing = {as_said(text) for text in near if _signs(text).casefold() in signs}
+    return frozenset(text for text, said in wanted.items() if said not in standing)
 
 
 def _is_of(memory: Memory | None, day: date) -> bool:

@@ -36,6 +36,7 @@ from memoryd.memory.forgetting.remembered_texts import drop_remembered_texts
 from memoryd.memory.forgetting.tombstone_store import TombstoneStore
 from memoryd.memory.journal import Journal, NoteChange
 from memoryd.memory.lifecycle.usage_book import UsageBook
+from memoryd.memory.stated_lines import StatedLines
 from memoryd.store.forgotten_rows import ForgottenRows
 
 log = structlog.get_logger(__name__)
@@ -60,6 +61,7 @@ class ForgettingParts:
     indexes: IndexPlaces
     said: SaidPlaces
     usage: UsageBook
+    stated: StatedLines
 
 
 class MemoryForgetting:
@@ -94,6 +96,8 @@ class MemoryForgetting:
             plan = await self._planner.plan(name)
             hashes = await self._parts.tombstones.begin((one.id, one.line.text) for one in plan.memories)
             try:
+                # from here on the tombstones know of it
+                await self._parts.stated.drop(one.line.text for one in plan.memories)
                 receipt = await self._gone(plan, keeps_lines=is_undoable)
                 unfinished = await self._followed(plan)
                 # it may have been recalled until now

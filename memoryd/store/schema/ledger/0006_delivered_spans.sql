@@ -32,3 +32,12 @@ CREATE TABLE awaited_messages (
     at REAL NOT NULL,                   -- seconds since 1970, UTC
     PRIMARY KEY (workspace, agent, session, seq)
 ) STRICT, WITHOUT ROWID;
+
+-- What was stated in a workspace, as keyed hashes: what does not stand any more was taken back.
+CREATE TABLE stated_lines (
+    workspace TEXT NOT NULL,
+    hash BLOB NOT NULL,
+    at REAL NOT NULL,                   -- seconds since 1970, UTC
+    PRIMARY KEY (workspace, hash)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX stated_lines_by_time ON stated_lines (workspace, at);
