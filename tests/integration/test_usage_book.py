@@ -13,6 +13,7 @@ import pytest
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.book_changes import changed_book
 from memoryd.domain.memories.tiers import Tier
+from memoryd.errors import StoreError
 from memoryd.memory.lifecycle.usage_book import UsageBook
 from memoryd.memory.lifecycle.usage_upkeep import LOOK_SECONDS, UsageUpkeep
 from memoryd.memory.lifecycle.usages import LifecycleSettings, LifecycleTime
@@ -128,6 +129,23 @@ async def test_ledger_that_cannot_be_used_costs_touches_and_no_answer(tmp_path: 
             room.usage.touch([room.memory(0).id])
             assert relevance(room.memory(1)) > relevance(room.memory(0)) > 0
             assert room.usage.tier(room.memory(2)) is Tier.CORE
+        await ledger.close()
+
+
+async def test_touches_that_could_not_be_written_are_written_with_the_next(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    with ThreadPoolExecutor(1) as executor:
+        ledger = Ledger(folder / "ledger.sqlite", executor, retry_seconds=0)
+        room = Room(ledger)
+        await room.usage.load()
+        room.usage.touch([room.memory(0).id])
+        folder.write_text("a file where the folder should be")
+        with pytest.raises(StoreError):
+            await room.usage.flush()
+        folder.unlink()
+        room.usage.touch([room.memory(1).id])
+        await room.usage.flush()
+        assert await kept(room) == {room.memory(0).id: 1, room.memory(1).id: 1}
         await ledger.close()
 
 
