@@ -1,7 +1,7 @@
 """Newer versions of a fact: which memory says today what another one said before."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
@@ -57,11 +57,13 @@ class KnownVersions:
     """Of those that have others beside them."""
     _groups: Mapping[_Group, frozenset[MemoryId]] = field(default_factory=dict)
     _edges: Mapping[_Group, tuple[_Edge, ...]] = field(default_factory=dict)
+    _naming: frozenset[MemoryId] = frozenset()
+    """Those whose line names what it supersedes."""
 
     @cached_property
     def older(self) -> Older:
         """What each memory supersedes directly, as `superseded` tells it."""
-        edges = [*_explicit(self._memories), *(edge for found in self._edges.values() for edge in found)]
+        edges = [*_explicit(self._memories, self._naming), *(edge for found in self._edges.values() for edge in found)]
         found: defaultdict[MemoryId, list[MemoryId]] = defaultdict(list)
         for newer, older in _without_circles(dict.fromkeys(edges), self._memories):
             found[newer].append(older)
@@ -94,6 +96,8 @@ class KnownVersions:
             skeletons,
             {group: held for group, held in groups.items() if held},
             {group: found for group, found in edges.items() if found},
+            frozenset(one for one in self._naming if one in memories and one not in changed)
+            | {one for one in changed if memories[one].line.attributes.supersedes},
         )
 
 
@@ -109,8 +113,8 @@ def _group(memory: Dated, part: _Part) -> _Group | None:
     return (memory.line.kind, part) if part is not None and memory.line.network in _HAVE_VERSIONS else None
 
 
-def _explicit(every: Mapping[MemoryId, Dated]) -> Iterator[_Edge]:
-    telling = [memory for memory in every.values() if memory.line.attributes.supersedes]
+def _explicit(every: Mapping[MemoryId, Dated], naming: Collection[MemoryId]) -> Iterator[_Edge]:
+    telling = [every[one] for one in naming]
     if not telling:
         return
     told = {short for memory in telling for short in memory.line.attributes.supersedes}

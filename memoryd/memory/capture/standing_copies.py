@@ -1,7 +1,7 @@
 """Copies of what is remembered already: they are the same memory, said on another day, and nothing on the same one."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import Final
@@ -10,8 +10,11 @@ from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.retained import RetainedLine
 from memoryd.domain.memories.tombstones import as_said
 from memoryd.domain.text.gist import gist
+from memoryd.index.yielding import with_pauses
 
 _NO_SIGN: Final = re.compile(r"[\W_]+")
+_HEAD: Final = 16
+"""Signs of a text by whose words most others are told apart."""
 
 
 def standing_lines(book: Book, lines: Sequence[RetainedLine], day: date) -> list[RetainedLine]:
@@ -20,9 +23,7 @@ def standing_lines(book: Book, lines: Sequence[RetainedLine], day: date) -> list
     What was said on that day already is left out.
     """
     wanted = {_said(line): line for line in lines}
-    # of thousands hardly one is worth laying out
-    signs = {_signs(line.text) for line in lines}
-    near = [memory for memory in book.memories.values() if _signs(memory.line.text) in signs]
+    near = _near(book, {_signs(line.text).casefold() for line in lines})
     standing = {said: memory for memory in near if (said := _said(memory.line)) in wanted}
     return [
         _in_its_words(line, standing.get(said)) for said, line in wanted.items() if not _is_of(standing.get(said), day)
@@ -32,10 +33,24 @@ def standing_lines(book: Book, lines: Sequence[RetainedLine], day: date) -> list
 def not_standing(book: Book, texts: Iterable[str]) -> frozenset[str]:
     """Return those of the texts that no memory states, in whatever scope."""
     wanted = {text: as_said(text) for text in texts}
-    signs = {_signs(text).casefold() for text in wanted}
-    near = (memory.line.text for memory in book.memories.values())
-    standing = {as_said(text) for text in near if _signs(text).casefold() in signs}
+    near = _near(book, {_signs(text).casefold() for text in wanted})
+    standing = {as_said(memory.line.text) for memory in near}
     return frozenset(text for text, said in wanted.items() if said not in standing)
+
+
+def _near(book: Book, signs: Collection[str]) -> list[Memory]:
+    """Return the memories whose words are among these, in whatever layout and case."""
+    # of thousands hardly one begins alike, and is worth looking at as a whole
+    begun = (one for one in with_pauses(book.memories.values()) if _begins_alike(one.line.text, signs))
+    return [memory for memory in begun if _signs(memory.line.text).casefold() in signs]
+
+
+def _begins_alike(text: str, signs: Collection[str]) -> bool:
+    first = text[:1].casefold()
+    if first.isalnum() and not any(one.startswith(first) for one in signs):
+        return False
+    head = _signs(text[:_HEAD]).casefold()
+    return any(one.startswith(head) for one in signs)
 
 
 def _is_of(memory: Memory | None, day: date) -> bool:

@@ -13,6 +13,8 @@ from memoryd.domain.memories.tiers import RelevanceTerms, Tier, TierSettings, Us
 from memoryd.index.yielding import with_pauses
 from memoryd.store.usage_rows import MOST_KEPT
 
+DAYS_MAX: Final = 4096
+"""Days whose end is known without asking the zone."""
 FLUSH_SECONDS: Final = 2.0
 
 
@@ -43,6 +45,7 @@ class Usages:
         self.book = Book()
         self.dirty: set[MemoryId] = set()
         self._held: dict[MemoryId, Usage] = {}
+        self._ends: dict[date, float] = {}
 
     def of(self, memory: MemoryId) -> Usage:
         """Return how a memory was used, as it was noted last."""
@@ -105,4 +108,10 @@ class Usages:
             self.dirty.discard(one)
 
     def _aged(self, memory: Memory, now: float) -> Aged:
-        return Aged(memory.line, self.when.end_of_day(memory.recorded), now)
+        day = memory.recorded
+        until = self._ends.get(day)
+        if until is None:
+            if len(self._ends) >= DAYS_MAX:
+                self._ends.clear()
+            until = self._ends[day] = self.when.end_of_day(day)
+        return Aged(memory.line, until, now)

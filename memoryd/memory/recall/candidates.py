@@ -71,8 +71,11 @@ class CandidateMemories:
         scores = self._ranking.base_scores
         span = self._asking.span
         # of lines that say the same the newest is cited, or that of the days asked about
-        lead = max(sources, key=lambda source: nearness_of(source, span))
-        evidence = self.evidence(max(sources, key=lambda source: scores.get(source.chunk, -1.0)).chunk)
+        lead = best = sources[0]
+        if len(sources) > 1:
+            lead = max(sources, key=lambda source: nearness_of(source, span))
+            best = max(sources, key=lambda source: scores.get(source.chunk, -1.0))
+        evidence = self.evidence(best.chunk)
         lifts = lifts_of(memory, sources, self._asking, self._eligible.book.aliases)
         placed = Placed(
             base_score=evidence.base_score,

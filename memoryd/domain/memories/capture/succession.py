@@ -41,6 +41,8 @@ _SHAPES: Final = (
     ("name", re.compile(r"\s*(?:[A-Z][\w'’.-]*|[\u4e00-\u9fff])")),
 )
 """What is said of another: a sister has one name and one place, and is allergic to many things."""
+_OF_AUTHOR: Final = re.compile(r"\b(?:my|i|call me)\b|我", re.IGNORECASE)
+"""Stands in all that has one of the forms."""
 _DESCRIBES: Final = re.compile(r"的[。.!！\s]*\Z")
 
 
@@ -122,6 +124,8 @@ def _is_older(one: Memory, line: RetainedLine, slots: frozenset[tuple[str, str]]
         one.line.attributes.scope == line.attributes.scope
         and one.id != line.id
         and one.line.kind is line.kind
+        # of thousands few speak of their author, and each has all forms tried on it
+        and _OF_AUTHOR.search(one.line.text) is not None
         and bool(told := slots_of(one.line.text))
         and told <= slots
     )
