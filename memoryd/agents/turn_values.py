@@ -62,12 +62,14 @@ class CommandOutcome:
 @dataclass(frozen=True, slots=True)
 class LoggedMessage:
     """Where a message went in its session; without `seq` nothing of it was stored. `answer_before` is what the
-    assistant said last, as far as it is known; `is_repeated`: it stood there already."""
+    assistant said last, as far as it is known; `is_repeated`: it stood there already; `is_late`: it is stored behind
+    the reply."""
 
     session: SessionId | None = None
     seq: int | None = None
     is_withheld: bool = False
     is_repeated: bool = False
+    is_late: bool = False
     answer_before: str = ""
     part: TurnPart = field(default=TurnPart())
 

@@ -8,8 +8,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Final
 
+import structlog
+
+from memoryd.agents.late_messages import LateMessages
 from memoryd.agents.recall import BundleOptions, RecallOptions, RecallOutcome
 from memoryd.agents.retained import Retained
 from memoryd.agents.session_memories import SessionMemories
@@ -34,6 +38,8 @@ from memoryd.domain.sessions.messages import MessageEventType, MessageRole
 from memoryd.domain.sessions.turn_times import said_at
 from memoryd.errors import InvalidRequest, MemorydError
 
+log = structlog.get_logger(__name__)
+
 NOT_ASKED: Final = "nothing was asked"
 RECALL_OFF: Final = "automatic recall is off: agents.defaults.memory.auto_recall is false"
 NO_RECALL_HERE: Final = "nothing is recalled for what cron jobs, heartbeats and the system say"
@@ -54,6 +60,7 @@ class AgentTurns:
     retained: Retained
     max_query_bytes: int
     clock: Callable[[], datetime]
+    late: LateMessages
 
     async def take(self, message: NewMessage, admitted: Admitted, key: str) -> TurnOutcome:
         """Take one message of the session of a key (empty: of none), and answer it.
@@ -65,7 +72,7 @@ class AgentTurns:
         own_channel = _own_channel(message, admitted)
         command = command_of(message.text) if message.role is MessageRole.USER else None
         if command is not None:
-            outcome = await self._commanded(command, admitted, key, own_channel)
+            outcome = await self._commanded(message, command, admitted, key, own_channel)
         elif message.role is MessageRole.USER and message.text.strip():
             outcome = await self._asked(message, admitted, key, at, own_channel)
         else:
@@ -81,9 +88,16 @@ class AgentTurns:
         except ValueError as exc:
             raise InvalidRequest(f"at: {exc}") from exc
 
-    async def _commanded(self, command: SpokenCommand, admitted: Admitted, key: str, own_channel: str) -> TurnOutcome:
+    async def _may_ask_log(self, message: NewMessage) -> bool:
+        """Wait until the log can be asked, no longer than the message's deadline; return whether it can."""
+        usual = self.agent.memory_search.query.deadline_ms / 1000
+        return await self.late.are_kept(usual if message.deadline is None else message.deadline.total_seconds())
+
+    async def _commanded(
+        self, message: NewMessage, command: SpokenCommand, admitted: Admitted, key: str, own_channel: str
+    ) -> TurnOutcome:
         done, texts = await self.commands.run(command, admitted, key, scope=self.capture.scope(own_channel))
-        if texts and not await self.log.is_unremembered(key):
+        if texts and await self._may_ask_log(message) and not await self.log.is_unremembered(key):
             self.capture.note_texts(key, texts)
         off = TurnPart(PartState.OFF, NO_TURN)
         return TurnOutcome(command=done, parts={"log": off, "context": off, "recall": off})
@@ -92,20 +106,11 @@ class AgentTurns:
         self, message: NewMessage, admitted: Admitted, key: str, at: datetime, own_channel: str
     ) -> TurnOutcome:
         (logged, context), (recalled, part) = await asyncio.gather(
-            self._kept(message, admitted, key, at), self._recalled(message, admitted, own_channel)
+            self._kept_in_time(message, admitted, key, at, own_channel), self._recalled(message, admitted, own_channel)
         )
         captured = _NOT_CAPTURED
-        # by its key or by its name: the log knows of both
-        if not (logged.is_withheld or await self.log.is_unremembered(key)):
-            captured = await self.capture.submit(
-                message,
-                admitted,
-                key,
-                at=at,
-                own_channel=own_channel,
-                answer_before=_answer_before(context),
-                logged=logged,
-            )
+        if await self._is_remembered(logged, key):
+            captured = await self._captured(message, admitted, key, at, own_channel, logged, context)
             if recalled is not None and not logged.is_repeated:
                 self.retained.recall.touch(recalled, at=self.clock().timestamp())
                 self.capture.note_told(key, recalled)
@@ -118,17 +123,45 @@ class AgentTurns:
             parts={"log": logged.part, "context": context.part, "recall": part},
         )
 
+    async def _is_remembered(self, logged: LoggedMessage, key: str) -> bool:
+        # by its key or by its name: the log knows of both
+        return not (logged.is_late or logged.is_withheld or await self.log.is_unremembered(key))
+
+    async def _captured(
+        self,
+        message: NewMessage,
+        admitted: Admitted,
+        key: str,
+        at: datetime,
+        own_channel: str,
+        logged: LoggedMessage,
+        context: TurnContext,
+    ) -> CaptureState:
+        before = _answer_before(context)
+        return await self.capture.submit(
+            message, admitted, key, at=at, own_channel=own_channel, answer_before=before, logged=logged
+        )
+
     async def _told(
         self, message: NewMessage, admitted: Admitted, key: str, at: datetime, own_channel: str
     ) -> TurnOutcome:
         """Take what is no question: an answer is kept with its question, and anything else is not kept."""
+        told = partial(self._told_now, message, admitted, key, at, own_channel)
+        if not key or not (_answers(message) or _fails(message)) or await self._may_ask_log(message):
+            return await told()
+        late = TurnPart(PartState.FAILED, self.late.put(told))
+        off = TurnPart(PartState.OFF, NOT_ASKED)
+        return TurnOutcome(logged=LoggedMessage(part=late), parts={"log": late, "context": off, "recall": off})
+
+    async def _told_now(
+        self, message: NewMessage, admitted: Admitted, key: str, at: datetime, own_channel: str
+    ) -> TurnOutcome:
         logged, captured = LoggedMessage(part=TurnPart(PartState.OFF, NOT_ASKED)), _NOT_CAPTURED
-        if message.role is MessageRole.ASSISTANT and message.text.strip():
+        if _answers(message):
             logged = await self.log.answered(key, message.text, at)
             if not logged.is_withheld:
                 self.capture.note_answer(key, message.text)
-        is_failure = message.event is not None and message.event.type is MessageEventType.FAILURE
-        if is_failure and not await self.log.is_unremembered(key):
+        if _fails(message) and not await self.log.is_unremembered(key):
             captured = await self.capture.submit(message, admitted, key, at=at, own_channel=own_channel)
         off = TurnPart(PartState.OFF, NOT_ASKED)
         return TurnOutcome(logged=logged, capture=captured, parts={"log": logged.part, "context": off, "recall": off})
@@ -140,12 +173,35 @@ class AgentTurns:
             return replace(outcome, command=await self.commands.compact(key))
         if kind is not MessageEventType.END:
             return outcome
+        if not await self._may_ask_log(message):
+            late = TurnPart(PartState.FAILED, self.late.put(partial(self.sessions.end, key)))
+            return replace(outcome, parts={**outcome.parts, "end": late})
         try:
             ended = await self.sessions.end(key)
         except MemorydError as exc:
             return replace(outcome, parts={**outcome.parts, "end": TurnPart(PartState.FAILED, str(exc))})
         part = TurnPart(PartState.OFF, NOTHING_ENDS) if ended is None else TurnPart(PartState.OK)
         return replace(outcome, parts={**outcome.parts, "end": part})
+
+    async def _kept_in_time(
+        self, message: NewMessage, admitted: Admitted, key: str, at: datetime, own_channel: str
+    ) -> tuple[LoggedMessage, TurnContext]:
+        """Keep a question, behind the reply where the log cannot be asked in time."""
+        if not key or await self._may_ask_log(message):
+            return await self._kept(message, admitted, key, at)
+        late = TurnPart(
+            PartState.FAILED, self.late.put(partial(self._kept_late, message, admitted, key, at, own_channel))
+        )
+        return LoggedMessage(is_late=True, part=late), TurnContext(part=late)
+
+    async def _kept_late(
+        self, message: NewMessage, admitted: Admitted, key: str, at: datetime, own_channel: str
+    ) -> None:
+        logged, context = await self._kept(message, admitted, key, at)
+        if logged.part.state is PartState.FAILED:
+            log.warning("a message that came early is not kept", agent=self.agent.id, reason=logged.part.reason)
+        if await self._is_remembered(logged, key):
+            await self._captured(message, admitted, key, at, own_channel, logged, context)
 
     async def _kept(
         self, message: NewMessage, admitted: Admitted, key: str, at: datetime
@@ -180,6 +236,14 @@ class AgentTurns:
     def _query(self, text: str) -> str:
         """Return the message as a question: of one that is too long its beginning."""
         return text.encode("utf-8", "replace")[: self.max_query_bytes].decode("utf-8", "ignore")
+
+
+def _answers(message: NewMessage) -> bool:
+    return message.role is MessageRole.ASSISTANT and bool(message.text.strip())
+
+
+def _fails(message: NewMessage) -> bool:
+    return message.event is not None and message.event.type is MessageEventType.FAILURE
 
 
 def _recall_part(found: RecallOutcome) -> TurnPart:

@@ -1,5 +1,6 @@
 """From an agent and what it keeps to what may be done with the messages of its conversations."""
 
+from memoryd.agents.late_messages import LateMessages
 from memoryd.agents.own_parts import OwnParts
 from memoryd.agents.owners_time import owners_time
 from memoryd.agents.retained import Retained
@@ -29,6 +30,7 @@ def agent_turns(agent: Agent, shared: WorkspaceParts, own: OwnParts, retained: R
         retained=retained,
         max_query_bytes=shared.around.limits.max_query_bytes,
         clock=owners_time(agent.memory).now,
+        late=LateMessages(log.shared),
     )
 
 

@@ -69,6 +69,11 @@ class WorkspaceQa:
         watching: NamedLoop = (f"qa {self.name}", self._watch)
         return [watching] if self.is_read_only else [watching, (f"qa upkeep {self.name}", self._keep)]
 
+    @property
+    def is_opening(self) -> bool:
+        """Whether the files are still being read, and nothing is known that stands in the way."""
+        return not self._opened.is_set() and not self._trouble
+
     async def until_open(self) -> None:
         """Wait until it is known which sessions there are."""
         await self._opened.wait()

@@ -1,0 +1,60 @@
+"""Messages that come before their store is open: their senders do not wait, and they are kept in their order."""
+
+import asyncio
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from memoryd.agents import late_messages
+from memoryd.agents.late_messages import KEPT_LATER, NOT_KEPT, LateMessages
+from memoryd.agents.workspace_qa import WorkspaceQa
+from memoryd.config.loading.load import load
+from memoryd.errors import InvalidRequest
+from tests.daemon import write_config
+
+
+def store_of(folder: Path) -> WorkspaceQa:
+    (folder / "notes").mkdir()
+    (agent,) = load(write_config(folder, folder / "notes", None)).config.resolved_agents()
+    return WorkspaceQa([agent])
+
+
+async def opened(store: WorkspaceQa) -> list[asyncio.Task[object]]:
+    return [asyncio.ensure_future(run()) for _, run in store.loops()]
+
+
+async def test_message_waits_for_its_store_and_its_sender_does_not(tmp_path: Path) -> None:
+    store, kept = store_of(tmp_path), list[str]()
+    late = LateMessages(store)
+    assert not await late.are_kept(0.01)
+
+    async def keep(text: str) -> None:
+        await store.write(lambda _store: kept.append(text))
+        if text == "second":
+            raise InvalidRequest("it cannot be kept")
+
+    assert [late.put(partial(keep, text)) for text in ("first", "second", "third")] == [KEPT_LATER] * 3
+    assert not await late.are_kept(0.01)
+    assert kept == []
+
+    loops = [*await opened(store), asyncio.ensure_future(late.run())]
+    assert await late.are_kept(60)
+    assert kept == ["first", "second", "third"]
+    for loop in loops:
+        loop.cancel()
+    await asyncio.wait(loops)
+
+
+async def test_only_so_many_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(late_messages, "LATE_MAX", 1)
+    late = LateMessages(store_of(tmp_path))
+
+    async def keep() -> None:
+        raise AssertionError("the store is never opened")
+
+    assert [late.put(keep), late.put(keep)] == [KEPT_LATER, NOT_KEPT]
+
+
+async def test_nothing_is_late_without_questions_and_answers() -> None:
+    assert await LateMessages(None).are_kept(0.01)
