@@ -152,7 +152,14 @@ def test_model_reads_plain_statements_without_the_greetings_and_requests_beside_
     text = "Hi! We moved to Graz in May. My sister is Ann. Please recommend a shop."
 
     assert distillable(text) == ["We moved to Graz in May.", "My sister is Ann."]
-    assert distillable("The number is 0660 1234567, do not pass it on.") == []
+    for other in (
+        "The number is 0660 1234567, do not pass it on.",
+        "My brother said we moved to Rome.",
+        "If we moved to Rome my dog would like it.",
+        "We moved to Rome in my dreams.",
+        "Do we like my hat?",
+    ):
+        assert distillable(other) == []
 
 
 @pytest.mark.parametrize(("text", "kind"), KEPT_UNPINNED)

@@ -22,6 +22,8 @@ NEWS = [
         "My locker is number 8832 in hall B of the old station.",
     ),
     ("I like the long walks by the river.", "I don't like the long walks by the river."),
+    ("My brother likes tea and my sister likes jazz.", "My brother likes jazz."),
+    ("It is not so that I live in Graz.", "I live in Graz."),
     ("我喜欢喝茶。", "我喜欢喝酒。"),
     ("我最喜欢的颜色是蓝色。", "我最喜欢的颜色是绿色。"),
     ("我妻子叫李娜。", "我妻子叫李丽。"),
