@@ -151,13 +151,18 @@ def current_first(order: Sequence[MemoryId], newer: Mapping[MemoryId, Sequence[M
     return list(placed)
 
 
-def facts_first(order: Sequence[Item], retells: Callable[[Item, Item], bool]) -> list[Item]:
+def facts_first(
+    order: Sequence[Item], retells: Callable[[Item, Item], bool], *, may_retell: Callable[[Item], bool]
+) -> list[Item]:
     """Return the order with everything that retells others right behind the first that it retells.
 
-    `retells` says it of the first of two; what retells is not retold itself.
+    `retells` says it of the first of two; what retells is not retold itself. Only what `may_retell` is held against
+    the others: few do, and each costs a look at all of them.
     """
     behind: dict[int, int] = {}
     for at, item in enumerate(order):
+        if not may_retell(item):
+            continue
         told = next((place for place, other in enumerate(order) if place != at and retells(item, other)), at)
         if told > at:
             behind[at] = told

@@ -25,7 +25,7 @@ from memoryd.memory.recall.evidence_search import EvidenceSearch
 from memoryd.memory.recall.passages import placed_passage, says_something
 from memoryd.memory.recall.recall_query import RecallQuery
 from memoryd.memory.recall.recalled import CheckedSource, RecalledItem, RecalledMemory, RecalledPassage, SourceState
-from memoryd.memory.recall.retelling import retells
+from memoryd.memory.recall.retelling import is_retelling, retells
 from memoryd.search.backend import BUILTIN, LEXICAL, VECTOR, Arm, ArmState, Engine, Fallback, Found, SearchBackend
 from memoryd.search.folding import folded
 from memoryd.search.hit import Hit
@@ -210,7 +210,9 @@ def _ordered(
     told = {key: _dropped(one, told, asking) for key, one in told.items()}
     outdated = [one for one in told.values() if one.superseded_by]
     every: list[RecalledItem] = [*told.values(), *passages]
-    items = facts_first(sorted(every, key=lambda item: place_key(item.placed, asking)), retells)
+    items = facts_first(
+        sorted(every, key=lambda item: place_key(item.placed, asking)), retells, may_retell=is_retelling
+    )
     order: dict[MemoryId | int, RecalledItem] = {}
     for at, item in enumerate(items):
         key = item.memory.id if isinstance(item, RecalledMemory) else at

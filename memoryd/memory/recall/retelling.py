@@ -6,12 +6,17 @@ from memoryd.domain.memories.forgetting import is_of_session
 from memoryd.memory.recall.recalled import RecalledItem, RecalledMemory
 
 
+def is_retelling(item: RecalledItem) -> bool:
+    """Tell whether an item is what memoryd wrote of a session."""
+    return isinstance(item, RecalledMemory) and is_of_session(item.memory.line)
+
+
 def retells(item: RecalledItem, other: RecalledItem) -> bool:
     """Tell whether one is of a session and holds no more of the question than the other, which somebody stated."""
-    if not isinstance(item, RecalledMemory) or not is_of_session(item.memory.line) or other.placed.is_noise:
+    if not isinstance(item, RecalledMemory) or not is_retelling(item) or other.placed.is_noise:
         return False
     if isinstance(other, RecalledMemory):
-        return not is_of_session(other.memory.line) and _has_all(item.evidence.terms, other.evidence.terms)
+        return not is_retelling(other) and _has_all(item.evidence.terms, other.evidence.terms)
     return _has_all(item.evidence.terms, other.hit.terms)
 
 

@@ -104,7 +104,18 @@ def test_what_retells_stands_behind_the_first_that_it_retells() -> None:
     def retells(item: str, other: str) -> bool:
         return item.isupper() and not other.isupper() and item.lower() in other
 
-    assert facts_first(["A", "x", "ab", "a"], retells) == ["x", "ab", "A", "a"]
-    assert facts_first(["ab", "x", "A"], retells) == ["ab", "x", "A"]
-    assert facts_first(["A", "B", "AB"], retells) == ["A", "B", "AB"]
-    assert facts_first(["B", "A", "ab"], retells) == ["ab", "B", "A"]
+    assert facts_first(["A", "x", "ab", "a"], retells, may_retell=str.isupper) == ["x", "ab", "A", "a"]
+    assert facts_first(["ab", "x", "A"], retells, may_retell=str.isupper) == ["ab", "x", "A"]
+    assert facts_first(["A", "B", "AB"], retells, may_retell=str.isupper) == ["A", "B", "AB"]
+    assert facts_first(["B", "A", "ab"], retells, may_retell=str.isupper) == ["ab", "B", "A"]
+
+
+def test_only_what_may_retell_is_held_against_the_others() -> None:
+    asked: list[tuple[int, int]] = []
+
+    def retells(item: int, other: int) -> bool:
+        asked.append((item, other))
+        return False
+
+    assert facts_first(range(1000), retells, may_retell=lambda item: item == 500) == list(range(1000))
+    assert {item for item, _ in asked} == {500}
