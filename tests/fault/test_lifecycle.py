@@ -317,7 +317,7 @@ def test_f128_full_or_closed_output_stops_nobody(stage: Stage) -> None:
     for redirection in (">/dev/full 2>/dev/full", ">&- 2>&- <&-"):
         script = f'exec "$@" {redirection}'
         stage.daemon.process = spawn_behind(stage.daemon, ("sh", "-c", script, "sh"))
-        eventually(stage.daemon.socket.exists)
+        eventually(stage.daemon.answers)
         stage.sync()
         stage.write("memory/new.md", "unheard: willow")
         stage.eventually_finds("willow")
