@@ -12,6 +12,7 @@ HOLD_TEXT = {
     "search/word_background.py": {"commonness"},
 }
 HOLD_NONE = {
+    "domain/ranking/filters.py": {"date_in_name"},
     "embed/remote/http.py": {"tls"},
     "files/beneath.py": {"_syscall", "has_openat2"},
     "files/exchange.py": {"_call"},
@@ -25,7 +26,7 @@ HOLD_NONE = {
     "store/migrations.py": {"_tables_of"},
     "store/word_rows.py": {"_as_set", "_as_json"},
 }
-"""They hold paths, patterns, numbers and tables."""
+"""They hold paths, patterns, numbers, days and tables."""
 REMEMBERING = {"cache", "lru_cache", "functools.cache", "functools.lru_cache"}
 
 
