@@ -1,20 +1,16 @@
-"""What may be asked of an agent's memories one by one: add, search, get, list, count, pin, weigh and delete.
+"""What may be asked of an agent's memories one by one: search, get, list, count, and how they will stand.
 
-Reads reach what recall reaches, and an id beyond reach reads as one that there is not. The owner writes what is within
-reach; a session writes only what is its agent's own, and nothing of the core: what others rely on is not its to change.
+Reads reach what recall reaches, and an id beyond reach reads as one that there is not.
 """
 
 import asyncio
-import contextlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 from typing import Final
 
-from memoryd.agents.core_rights import CoreRights
+from memoryd.agents.asked_filters import check_scope
 from memoryd.agents.recall import AgentRecall, RecallOptions
-from memoryd.agents.retaining import AgentRetaining
-from memoryd.agents.searchable import is_searchable
 from memoryd.agents.workspace_index import WorkspaceIndex
 from memoryd.config.resolved import Agent
 from memoryd.domain.access import Admitted
@@ -22,36 +18,13 @@ from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.document_decay import DecayedDocument, DecayPreview, decay_of
 from memoryd.domain.memories.document_lists import DocumentFilters, DocumentPage, DocumentStats, page_of, stats_of
 from memoryd.domain.memories.documents import MemoryDocument, beginning_of, named, newer_versions, told_scope, within
-from memoryd.domain.memories.identity import MemoryId
-from memoryd.domain.memories.kinds import Kind
-from memoryd.domain.memories.line_edits import AttributeChange
-from memoryd.domain.memories.recall_filters import WORKSPACE
-from memoryd.domain.memories.scopes import GLOBAL, is_scope
-from memoryd.domain.memories.statements import OWN_CHANNELS, StatedText
-from memoryd.errors import Denied, InvalidRequest, NotFound, NotNow, StoreError
+from memoryd.errors import NotFound
 from memoryd.index.yielding import with_pauses
 from memoryd.memory.book import MemoryBook
-from memoryd.memory.journal import NoteChange
 from memoryd.memory.lifecycle.usage_book import UsageBook
-from memoryd.memory.line_editing import LineEditing
 from memoryd.memory.recall.recalled import Recalled, RecalledMemory
-from memoryd.memory.stated_lines import StatedLines
 
 _LIST_HINT: Final = "memoryctl memories list shows all within reach, each with its id"
-_NOT_OWN: Final = "a session changes only memories of its own agent"
-_NOT_OWN_HINT: Final = "the owner may, by `memoryctl memories`"
-
-
-@dataclass(frozen=True, slots=True)
-class AddedDocument:
-    """A memory that was stated. `created`: it was new; `is_searchable`: it is found by words already."""
-
-    document: MemoryDocument
-    notes: tuple[str, ...]
-    created: bool
-    change: int = 0
-    """The change by which it can be undone; 0: nothing was written, or it cannot be."""
-    is_searchable: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,28 +43,6 @@ class FoundDocuments:
         return self.recalled.reason
 
 
-@dataclass(frozen=True, slots=True)
-class EditedDocument:
-    """A memory after an edit; `changes` are those by which it can be undone, none where it was so already."""
-
-    document: MemoryDocument
-    changes: tuple[int, ...]
-    is_changed: bool
-    is_searchable: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class DeletedDocument:
-    """A memory whose lines were taken out, or would be; `run` takes back changes of several notes at once."""
-
-    id: MemoryId
-    lines: tuple[str, ...]
-    changes: tuple[int, ...]
-    is_deleted: bool
-    run: str = ""
-    is_searchable: bool = True
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentDocuments:
     """The memories of one agent as documents. `is_alone`: no other one shares its workspace."""
@@ -100,50 +51,10 @@ class AgentDocuments:
     is_alone: bool
     book: MemoryBook
     recall: AgentRecall
-    retaining: AgentRetaining
-    editing: LineEditing
     index: WorkspaceIndex
     usage: UsageBook
-    stated: StatedLines
     zone: tzinfo | None
     """The owner's, None: that of the machine."""
-
-    async def add(
-        self,
-        text: str,
-        *,
-        admitted: Admitted,
-        kind: Kind | None = None,
-        importance: float | None = None,
-        scope: str = "",
-        tags: Sequence[str] = (),
-        pinned: bool = False,
-        by_agent: bool = False,
-    ) -> AddedDocument:
-        """State a memory in today's log; what a session states without a scope is its agent's own.
-
-        With `by_agent` a model states it through its owner's socket: it may then no more than a session.
-        Raises what `AgentRetaining.retain` does.
-        """
-        stater = replace(admitted, is_owner=admitted.is_owner and not by_agent)
-        said = StatedText(
-            text=text,
-            kind=kind,
-            usual_kind=Kind.NOTE,
-            importance=importance,
-            scope=self._stated_scope(scope, stater),
-            tags=tuple(tags),
-            is_pinned=pinned,
-        )
-        outcome = await self.retaining.retain(said, stater)
-        retention = outcome.retention
-        placed = retention.placed[0].line
-        if not outcome.is_searchable and placed.id not in (await self.book.now()).memories:
-            raise NotNow(
-                "it is written, and not indexed yet", hint="memoryctl status says why; it is found as soon as it is"
-            )
-        document = await self.get(placed.id, admitted)
-        return AddedDocument(document, outcome.notes, retention.added[0], retention.change.id, outcome.is_searchable)
 
     async def search(
         self,
@@ -174,7 +85,7 @@ class AgentDocuments:
 
     async def listing(self, filters: DocumentFilters, admitted: Admitted) -> DocumentPage:
         """Return the memories that filters admit, the newest first; raises InvalidRequest for what is no scope."""
-        _check_scope(filters.scope)
+        check_scope(filters.scope)
         book, reach = await self._now(), self.recall.reach(admitted)
 
         def work() -> DocumentPage:
@@ -204,92 +115,15 @@ class AgentDocuments:
 
         return await asyncio.to_thread(work)
 
-    async def pin(self, name: str, admitted: Admitted) -> EditedDocument:
-        """Pin a memory: it never decays, and stands in the core of sessions; the owner's alone, as `unpin`."""
-        return await self._changed(name, AttributeChange(is_pinned=True), admitted)
-
-    async def unpin(self, name: str, admitted: Admitted) -> EditedDocument:
-        """Take the pin away; raises as `set_importance`."""
-        return await self._changed(name, AttributeChange(is_pinned=False), admitted)
-
-    async def set_importance(self, name: str, value: float, admitted: Admitted) -> EditedDocument:
-        """Write another importance, 0 to 1, of a session none that makes it core.
-
-        Raises NotFound, Denied, and what `LineEditing.change` does.
-        """
-        if not 0 <= value <= 1:
-            raise InvalidRequest(f"an importance is a number from 0 to 1, not {value}")
-        return await self._changed(name, AttributeChange(importance=value), admitted)
-
-    async def delete(self, name: str, admitted: Admitted, *, is_dry_run: bool = False) -> DeletedDocument:
-        """Take out all lines that state a memory, of a session none that is pinned; raises as `set_importance`."""
-        memory = await self._own(name, admitted)
-        self._rights.check_unpin(memory.line, is_owner=admitted.is_owner)
-        standing = await self.editing.standing(memory)
-        lines = tuple(f"{path}#L{first}" + (f"-L{last}" if last > first else "") for path, first, last in standing)
-        if is_dry_run:
-            return DeletedDocument(memory.id, lines, (), is_deleted=False)
-        written = await self.editing.delete(memory, agent=self._asker(admitted))
-        # also one that was written by hand is not captured again
-        await self.stated.note([memory.line.text])
-        with contextlib.suppress(StoreError, Denied):
-            # what cannot be dropped now is with what no line states, in a month
-            await self.usage.drop([memory.id])
-        return DeletedDocument(
-            memory.id,
-            lines,
-            _numbers(written.changes),
-            is_deleted=True,
-            run=written.run,
-            is_searchable=await is_searchable(self.index),
-        )
-
-    async def _changed(self, name: str, change: AttributeChange, admitted: Admitted) -> EditedDocument:
-        memory = await self._own(name, admitted)
-        if change.is_pinned is not None:
-            self._rights.check_pin(is_owner=admitted.is_owner)
-        if change.importance is not None:
-            self._rights.check_importance(change.importance, is_owner=admitted.is_owner)
-        written = await self.editing.change(memory, change, agent=self._asker(admitted))
-        found = not written.changes or await is_searchable(self.index)
-        document = await self.get(memory.id, admitted)
-        return EditedDocument(document, _numbers(written.changes), bool(written.changes), found)
-
-    async def _own(self, name: str, admitted: Admitted) -> Memory:
-        """Return a memory that the asker may change, as the disk has it now; raises NotFound, Denied."""
-        self.editing.check_writable()
-        memory = _named(within(await self._now(), self.recall.reach(admitted)), name)
-        if not self._is_own(memory.line.attributes.scope, admitted):
-            raise Denied(_NOT_OWN, hint=_NOT_OWN_HINT)
-        return memory
-
-    def _is_own(self, scope: str, admitted: Admitted) -> bool:
-        """Tell whether the asker may change what is of this scope, which reaches it."""
-        own = f"agent:{self.agent.id}"
-        return admitted.is_owner or scope == own or scope.startswith(f"{own}:") or (not scope and self.is_alone)
-
-    def _stated_scope(self, scope: str, admitted: Admitted) -> str:
-        """Return the scope that a memory is stated with; raises Denied for one that is not a session's own."""
-        _check_scope(scope)
-        plain = "" if scope == WORKSPACE else scope
-        if scope or admitted.is_owner or self.is_alone or admitted.channel in OWN_CHANNELS:
-            if scope == WORKSPACE and not self._is_own("", admitted):
-                raise Denied(_NOT_OWN, hint=_NOT_OWN_HINT)
-            return plain
-        return f"agent:{self.agent.id}"
+    async def memory(self, name: str, admitted: Admitted) -> Memory:
+        """Return the memory of an id within reach, or of its beginning, as the disk has it now; raises NotFound."""
+        return _named(within(await self._now(), self.recall.reach(admitted)), name)
 
     async def _now(self) -> Book:
         """Return the book as the disk has it, as far as a question waits for that."""
         await self.usage.ready()
         await self.index.catch_up(self.agent.memory_search.query.fresh_ms / 1000)
         return await self.book.now()
-
-    @property
-    def _rights(self) -> CoreRights:
-        return self.retaining.rights
-
-    def _asker(self, admitted: Admitted) -> str:
-        return "" if admitted.is_owner else self.agent.id
 
     def _documents(self, memories: Iterable[Memory]) -> Iterable[MemoryDocument]:
         return map(self._document, with_pauses(memories))
@@ -313,13 +147,3 @@ def _named(known: Iterable[Memory], name: str) -> Memory:
         return named(known, name)
     except ValueError as exc:
         raise NotFound(str(exc), hint=_LIST_HINT) from exc
-
-
-def _check_scope(scope: str) -> None:
-    if scope not in ("", WORKSPACE) and not is_scope(scope):
-        hint = f"{WORKSPACE}, {GLOBAL}, agent:ID or agent:ID:CHANNEL"
-        raise InvalidRequest(f"{scope!r} is no scope", hint=hint)
-
-
-def _numbers(written: Sequence[NoteChange]) -> tuple[int, ...]:
-    return tuple(one.id for one in written if one.id)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from typing import Final
 
+from memoryd.agents.asked_filters import asked_kinds, check_scope
 from memoryd.agents.bundling import AgentBundles
 from memoryd.agents.group_telling import told_to_groups
 from memoryd.config.limits import LimitsSection
@@ -15,8 +16,7 @@ from memoryd.domain.memories.bundle import Bundle
 from memoryd.domain.memories.identity import MemoryId, short_id
 from memoryd.domain.memories.kinds import Kind, is_belief
 from memoryd.domain.memories.reach import MemoryReach
-from memoryd.domain.memories.recall_filters import WORKSPACE, RecallFilters, kinds_named, named_entity
-from memoryd.domain.memories.scopes import GLOBAL, is_scope
+from memoryd.domain.memories.recall_filters import RecallFilters, named_entity
 from memoryd.domain.memories.stated_evidence import StatedEvidence, stated_evidence
 from memoryd.domain.ranking.filters import Filters, parse_instant
 from memoryd.domain.ranking.questions import Question, parse_question
@@ -98,28 +98,15 @@ class AgentRecall:
         """Return what answers, and a bundle of it where one is wanted; raises InvalidRequest."""
         query = await self._query(text, options, admitted)
         recalled = await self._recalled(query, admitted, is_prompt=wanted is not None or options.is_told_to_all)
-        has_citations = self.agent.memory.citation_mode.cites(is_direct=admitted.is_direct)
+        opinions = await self._opinions(recalled)
         outcome = RecallOutcome(
             recalled=recalled,
-            opinions=await self._opinions(recalled),
+            opinions=opinions,
             stated=await self._stated(recalled, query),
-            has_citations=has_citations,
+            bundle=None if wanted is None else await self._bundle(recalled, opinions, admitted, wanted),
+            has_citations=self._has_citations(admitted),
             is_explained=options.is_explained,
         )
-        if wanted is None:
-            if options.touches:
-                self.touch(outcome, at=query.now.timestamp())
-            return outcome
-        made = await self.bundles.of(
-            recalled,
-            outcome.opinions,
-            admitted,
-            self.reach(admitted),
-            budget=self.agent.memory.recall.budget if wanted.budget is None else wanted.budget,
-            if_none_match=wanted.if_none_match,
-            has_citations=has_citations,
-        )
-        outcome = replace(outcome, bundle=made)
         if options.touches:
             self.touch(outcome, at=query.now.timestamp())
         return outcome
@@ -134,14 +121,7 @@ class AgentRecall:
 
     async def beginning(self, admitted: Admitted) -> Bundle:
         """Return the bundle of a session that begins: its stable block, for nothing is asked yet."""
-        return await self.bundles.of(
-            Recalled(),
-            {},
-            admitted,
-            self.reach(admitted),
-            budget=self.agent.memory.recall.budget,
-            has_citations=self.agent.memory.citation_mode.cites(is_direct=admitted.is_direct),
-        )
+        return await self._bundle(Recalled(), {}, admitted, BundleOptions())
 
     def reach(self, admitted: Admitted) -> MemoryReach:
         """Return whose memories a request may see."""
@@ -154,6 +134,22 @@ class AgentRecall:
             told = {line.name for line in outcome.bundle.receipt if line.is_told}
             memories = [one for one in memories if short_id(one) in told]
         self.usage.touch(memories, at)
+
+    async def _bundle(
+        self, recalled: Recalled, opinions: Mapping[MemoryId, HeldOpinion], admitted: Admitted, wanted: BundleOptions
+    ) -> Bundle:
+        return await self.bundles.of(
+            recalled,
+            opinions,
+            admitted,
+            self.reach(admitted),
+            budget=self.agent.memory.recall.budget if wanted.budget is None else wanted.budget,
+            if_none_match=wanted.if_none_match,
+            has_citations=self._has_citations(admitted),
+        )
+
+    def _has_citations(self, admitted: Admitted) -> bool:
+        return self.agent.memory.citation_mode.cites(is_direct=admitted.is_direct)
 
     async def _query(self, text: str, options: RecallOptions, admitted: Admitted) -> RecallQuery:
         limits, settings = self.limits, self.agent.memory_search.query
@@ -179,14 +175,8 @@ class AgentRecall:
         asked = question.filters
         since = [day for day in (_day(options.since, now), asked.since and asked.since.date()) if day]
         until = [day for day in (_day(options.until, now, is_end=True), asked.until and asked.until.date()) if day]
-        kinds = kinds_named(options.kind) if options.kind else None
-        if options.kind and kinds is None:
-            raise InvalidRequest(
-                f"there is no kind {options.kind!r}", hint="world, experience, opinion, observation, …"
-            )
-        if options.scope not in ("", WORKSPACE) and not is_scope(options.scope):
-            hint = f"{WORKSPACE}, {GLOBAL}, agent:ID or agent:ID:CHANNEL"
-            raise InvalidRequest(f"{options.scope!r} is no scope", hint=hint)
+        kinds = asked_kinds(options.kind)
+        check_scope(options.scope)
         return RecallFilters(
             reach=self.reach(admitted),
             since=max(since, default=None),

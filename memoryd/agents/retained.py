@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from memoryd.agents.capture import AgentCapture
 from memoryd.agents.changes import AgentChanges
 from memoryd.agents.core_editing import AgentCore
+from memoryd.agents.document_edits import AgentDocumentEdits
 from memoryd.agents.documents import AgentDocuments
 from memoryd.agents.entities import AgentEntities
 from memoryd.agents.opinions import AgentOpinions
@@ -35,6 +36,7 @@ class Retained:
     """Of the workspace."""
     verifying: AgentVerifying
     opinions: AgentOpinions
+    core: AgentCore
     entities: AgentEntities
     changes: AgentChanges
     reflect: ReflectUse
@@ -43,6 +45,7 @@ class Retained:
     capture: AgentCapture
     """What is learned of what is said to it."""
     documents: AgentDocuments
+    document_edits: AgentDocumentEdits
 
     @property
     def trouble(self) -> str:
@@ -50,5 +53,3 @@ class Retained:
         return "; ".join(
             filter(None, [*self.journal.trouble, self.forgetting.trouble, self.reflect.reflecting.trouble])
         )
-
-    core: AgentCore

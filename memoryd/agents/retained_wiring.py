@@ -6,11 +6,13 @@ from memoryd.agents.capture import AgentCapture
 from memoryd.agents.changes import AgentChanges
 from memoryd.agents.core_editing import AgentCore
 from memoryd.agents.core_rights import CoreRights
+from memoryd.agents.document_edits import AgentDocumentEdits
 from memoryd.agents.documents import AgentDocuments
 from memoryd.agents.entities import AgentEntities
 from memoryd.agents.opinions import AgentOpinions
 from memoryd.agents.own_parts import OwnParts
 from memoryd.agents.owners_time import owners_time
+from memoryd.agents.recall import AgentRecall
 from memoryd.agents.recall_wiring import agent_recall
 from memoryd.agents.retained import Retained
 from memoryd.agents.retaining import AgentRetaining
@@ -30,6 +32,7 @@ def retained(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> Retained:
     memories, journal = shared.memories, shared.memories.journal
     rights = CoreRights(agent.memory.evolution.to_tiers().promotion.importance_only)
     retaining, recall = _retaining(agent, memories, rights), agent_recall(agent, shared, own)
+    documents = _documents(agent, shared, recall)
     return Retained(
         agent=agent,
         book=memories.book,
@@ -45,17 +48,9 @@ def retained(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> Retained:
         changes=AgentChanges(journal=journal, now=owners_time(agent.memory).now),
         reflect=shared.reflect.use,
         recall=recall,
-        documents=AgentDocuments(
-            agent=agent,
-            is_alone=shared.is_alone,
-            book=memories.book,
-            recall=recall,
-            retaining=retaining,
-            editing=LineEditing(journal),
-            index=memories.index,
-            usage=memories.usage,
-            stated=memories.stated,
-            zone=owners_time(agent.memory).zone,
+        documents=documents,
+        document_edits=AgentDocumentEdits(
+            documents=documents, retaining=retaining, editing=LineEditing(journal), stated=memories.stated
         ),
         capture=AgentCapture(
             agent=agent.id,
@@ -63,6 +58,19 @@ def retained(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> Retained:
             capturing=shared.capture.capturing,
             delivered=shared.capture.delivered,
         ),
+    )
+
+
+def _documents(agent: Agent, shared: WorkspaceParts, recall: AgentRecall) -> AgentDocuments:
+    memories = shared.memories
+    return AgentDocuments(
+        agent=agent,
+        is_alone=shared.is_alone,
+        book=memories.book,
+        recall=recall,
+        index=memories.index,
+        usage=memories.usage,
+        zone=owners_time(agent.memory).zone,
     )
 
 

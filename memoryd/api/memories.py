@@ -5,7 +5,8 @@ from typing import Annotated
 
 from fastapi import Path, Query
 
-from memoryd.agents.documents import EditedDocument
+from memoryd.agents.asked_filters import asked_kinds
+from memoryd.agents.document_edits import EditedDocument
 from memoryd.api.dependencies import AdmittedByQuery, Asking, Memories
 from memoryd.api.memory_edit_models import (
     MemoryAddReply,
@@ -30,8 +31,6 @@ from memoryd.api.retain import kind_of
 from memoryd.domain.memories.document_decay import days_of
 from memoryd.domain.memories.document_lists import DocumentFilters
 from memoryd.domain.memories.documents import MemoryDocument
-from memoryd.domain.memories.kinds import Kind
-from memoryd.domain.memories.recall_filters import kinds_named
 from memoryd.domain.memories.tiers import RelevanceTerms, Tier
 from memoryd.errors import InvalidRequest
 from memoryd.wire import LISTED_MAX, POSITION_MAX
@@ -66,7 +65,7 @@ async def listing(
 ) -> MemoryListReply:
     """List memories within reach, the newest first."""
     filters = DocumentFilters(
-        scope=scope, kinds=kinds_of(kind), tier=tier, pinned=pinned, tag=tag, query=query, limit=limit, offset=offset
+        scope=scope, kinds=asked_kinds(kind), tier=tier, pinned=pinned, tag=tag, query=query, limit=limit, offset=offset
     )
     page = await memories.retained(admitted).documents.listing(filters, admitted)
     return MemoryListReply(memories=[document_reply(one) for one in page.documents], total=page.total)
@@ -75,7 +74,7 @@ async def listing(
 async def add(request: MemoryAddRequest, caller: Asking, memories: Memories) -> MemoryAddReply:
     """State a memory in today's log; the same again is not written twice."""
     admitted = caller.admit(request.agent, request.session_key)
-    done = await memories.retained(admitted).documents.add(
+    done = await memories.retained(admitted).document_edits.add(
         request.text,
         kind=kind_of(request.kind),
         importance=request.importance,
@@ -157,7 +156,7 @@ async def delete(
     memory: MemoryName, admitted: AdmittedByQuery, memories: Memories, dry_run: DryRun = False
 ) -> MemoryDeleteReply:
     """Take out all lines that state a memory; that can be undone."""
-    done = await memories.retained(admitted).documents.delete(memory, admitted, is_dry_run=dry_run)
+    done = await memories.retained(admitted).document_edits.delete(memory, admitted, is_dry_run=dry_run)
     return MemoryDeleteReply(
         id=done.id,
         deleted=done.is_deleted,
@@ -171,13 +170,13 @@ async def delete(
 async def pin(memory: MemoryName, request: MemoryEditRequest, caller: Asking, memories: Memories) -> MemoryEditReply:
     """Pin a memory: it never decays, and stands at the beginning of sessions."""
     admitted = caller.admit(request.agent, request.session_key)
-    return _edited(await memories.retained(admitted).documents.pin(memory, admitted))
+    return _edited(await memories.retained(admitted).document_edits.pin(memory, admitted))
 
 
 async def unpin(memory: MemoryName, request: MemoryEditRequest, caller: Asking, memories: Memories) -> MemoryEditReply:
     """Take the pin of a memory away."""
     admitted = caller.admit(request.agent, request.session_key)
-    return _edited(await memories.retained(admitted).documents.unpin(memory, admitted))
+    return _edited(await memories.retained(admitted).document_edits.unpin(memory, admitted))
 
 
 async def importance(
@@ -185,15 +184,9 @@ async def importance(
 ) -> MemoryEditReply:
     """Write how important a memory is."""
     admitted = caller.admit(request.agent, request.session_key)
-    return _edited(await memories.retained(admitted).documents.set_importance(memory, request.importance, admitted))
-
-
-def kinds_of(name: str) -> frozenset[Kind] | None:
-    """Return the kinds that a network or kind names, None for no name; raises InvalidRequest for one that is none."""
-    kinds = kinds_named(name) if name else None
-    if name and kinds is None:
-        raise InvalidRequest(f"there is no kind {name!r}", hint="world, experience, opinion, observation, fact, …")
-    return kinds
+    return _edited(
+        await memories.retained(admitted).document_edits.set_importance(memory, request.importance, admitted)
+    )
 
 
 def document_reply(one: MemoryDocument) -> MemoryDocumentReply:

@@ -4,13 +4,13 @@ from typing import Annotated
 
 from fastapi import Query
 
-from memoryd.agents.documents import AgentDocuments, EditedDocument
+from memoryd.agents.asked_filters import asked_kinds
+from memoryd.agents.document_edits import EditedDocument
 from memoryd.api.dependencies import AdmittedByQuery, Asking, Memories
-from memoryd.api.memories import KindFilter, MemoryName, ScopeFilter, document_reply, kinds_of
+from memoryd.api.memories import KindFilter, MemoryName, ScopeFilter, document_reply
 from memoryd.api.memories import stats as memories_stats
 from memoryd.api.memory_docs_models import DocDeleteReply, DocEditReply, DocReply, DocsReply, DocStatsReply
 from memoryd.api.memory_edit_models import MemoryEditRequest, MemoryImportanceRequest
-from memoryd.domain.access import Admitted
 from memoryd.domain.memories.document_lists import DocumentFilters
 from memoryd.wire import RESULTS_MAX
 
@@ -33,7 +33,7 @@ async def listing(
     limit: DocsLimit = 20,
 ) -> DocsReply:
     """Find memories that answer, best first; without a question list them, the newest first."""
-    documents, kinds = _documents(memories, admitted), kinds_of(kind)
+    documents, kinds = memories.retained(admitted).documents, asked_kinds(kind)
     if q.strip():
         found = await documents.search(q, scope=scope, kind=kind, top_k=limit, admitted=admitted)
         return DocsReply(docs=[document_reply(one) for one in found.documents])
@@ -43,19 +43,19 @@ async def listing(
 
 async def get(memory: MemoryName, admitted: AdmittedByQuery, memories: Memories) -> DocReply:
     """Tell a memory by its id."""
-    return DocReply(doc=document_reply(await _documents(memories, admitted).get(memory, admitted)))
+    return DocReply(doc=document_reply(await memories.retained(admitted).documents.get(memory, admitted)))
 
 
 async def pin(memory: MemoryName, request: MemoryEditRequest, caller: Asking, memories: Memories) -> DocEditReply:
     """Pin a memory: it never decays."""
     admitted = caller.admit(request.agent, request.session_key)
-    return _edited(await _documents(memories, admitted).pin(memory, admitted))
+    return _edited(await memories.retained(admitted).document_edits.pin(memory, admitted))
 
 
 async def unpin(memory: MemoryName, request: MemoryEditRequest, caller: Asking, memories: Memories) -> DocEditReply:
     """Take the pin of a memory away."""
     admitted = caller.admit(request.agent, request.session_key)
-    return _edited(await _documents(memories, admitted).unpin(memory, admitted))
+    return _edited(await memories.retained(admitted).document_edits.unpin(memory, admitted))
 
 
 async def importance(
@@ -63,17 +63,15 @@ async def importance(
 ) -> DocEditReply:
     """Write how important a memory is."""
     admitted = caller.admit(request.agent, request.session_key)
-    return _edited(await _documents(memories, admitted).set_importance(memory, request.importance, admitted))
+    return _edited(
+        await memories.retained(admitted).document_edits.set_importance(memory, request.importance, admitted)
+    )
 
 
 async def delete(memory: MemoryName, admitted: AdmittedByQuery, memories: Memories) -> DocDeleteReply:
     """Take out all lines that state a memory; that can be undone."""
-    done = await _documents(memories, admitted).delete(memory, admitted)
+    done = await memories.retained(admitted).document_edits.delete(memory, admitted)
     return DocDeleteReply(id=done.id, deleted=done.is_deleted)
-
-
-def _documents(memories: Memories, admitted: Admitted) -> AgentDocuments:
-    return memories.retained(admitted).documents
 
 
 def _edited(done: EditedDocument) -> DocEditReply:

@@ -1,0 +1,194 @@
+"""What may be changed of an agent's memories one by one: add, pin, weigh and delete.
+
+The owner writes what is within reach; a session writes only what is its agent's own, and nothing of the
+core: what others rely on is not its to change.
+"""
+
+import contextlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from memoryd.agents.asked_filters import check_scope
+from memoryd.agents.documents import AgentDocuments
+from memoryd.agents.retaining import AgentRetaining
+from memoryd.agents.searchable import is_searchable
+from memoryd.domain.access import Admitted
+from memoryd.domain.memories.book import Memory
+from memoryd.domain.memories.documents import MemoryDocument
+from memoryd.domain.memories.identity import MemoryId
+from memoryd.domain.memories.kinds import Kind
+from memoryd.domain.memories.line_edits import AttributeChange
+from memoryd.domain.memories.recall_filters import WORKSPACE
+from memoryd.domain.memories.statements import OWN_CHANNELS, StatedText
+from memoryd.errors import Denied, InvalidRequest, NotNow, StoreError
+from memoryd.memory.journal import NoteChange
+from memoryd.memory.line_editing import LineEditing
+from memoryd.memory.stated_lines import StatedLines
+
+_NOT_OWN: Final = "a session changes only memories of its own agent"
+_NOT_OWN_HINT: Final = "the owner may, by `memoryctl memories`"
+
+
+@dataclass(frozen=True, slots=True)
+class AddedDocument:
+    """A memory that was stated. `created`: it was new; `is_searchable`: it is found by words already."""
+
+    document: MemoryDocument
+    notes: tuple[str, ...]
+    created: bool
+    change: int = 0
+    """The change by which it can be undone; 0: nothing was written, or it cannot be."""
+    is_searchable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class EditedDocument:
+    """A memory after an edit; `changes` are those by which it can be undone, none where it was so already."""
+
+    document: MemoryDocument
+    changes: tuple[int, ...]
+    is_changed: bool
+    is_searchable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class DeletedDocument:
+    """A memory whose lines were taken out, or would be; `run` takes back changes of several notes at once."""
+
+    id: MemoryId
+    lines: tuple[str, ...]
+    changes: tuple[int, ...]
+    is_deleted: bool
+    run: str = ""
+    is_searchable: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentDocumentEdits:
+    """Writes the memories of one agent, as its documents have them."""
+
+    documents: AgentDocuments
+    retaining: AgentRetaining
+    editing: LineEditing
+    stated: StatedLines
+
+    async def add(
+        self,
+        text: str,
+        *,
+        admitted: Admitted,
+        kind: Kind | None = None,
+        importance: float | None = None,
+        scope: str = "",
+        tags: Sequence[str] = (),
+        pinned: bool = False,
+        by_agent: bool = False,
+    ) -> AddedDocument:
+        """State a memory in today's log; what a session states without a scope is its agent's own.
+
+        With `by_agent` a model states it through its owner's socket: it may then no more than a session.
+        Raises what `AgentRetaining.retain` does.
+        """
+        stater = replace(admitted, is_owner=admitted.is_owner and not by_agent)
+        said = StatedText(
+            text=text,
+            kind=kind,
+            usual_kind=Kind.NOTE,
+            importance=importance,
+            scope=self._stated_scope(scope, stater),
+            tags=tuple(tags),
+            is_pinned=pinned,
+        )
+        outcome = await self.retaining.retain(said, stater)
+        retention = outcome.retention
+        placed = retention.placed[0].line
+        if not outcome.is_searchable and placed.id not in (await self.documents.book.now()).memories:
+            raise NotNow(
+                "it is written, and not indexed yet", hint="memoryctl status says why; it is found as soon as it is"
+            )
+        document = await self.documents.get(placed.id, admitted)
+        return AddedDocument(document, outcome.notes, retention.added[0], retention.change.id, outcome.is_searchable)
+
+    async def pin(self, name: str, admitted: Admitted) -> EditedDocument:
+        """Pin a memory: it never decays, and stands in the core of sessions; the owner's alone, as `unpin`."""
+        return await self._changed(name, AttributeChange(is_pinned=True), admitted)
+
+    async def unpin(self, name: str, admitted: Admitted) -> EditedDocument:
+        """Take the pin away; raises as `set_importance`."""
+        return await self._changed(name, AttributeChange(is_pinned=False), admitted)
+
+    async def set_importance(self, name: str, value: float, admitted: Admitted) -> EditedDocument:
+        """Write another importance, 0 to 1, of a session none that makes it core.
+
+        Raises NotFound, Denied, and what `LineEditing.change` does.
+        """
+        if not 0 <= value <= 1:
+            raise InvalidRequest(f"an importance is a number from 0 to 1, not {value}")
+        return await self._changed(name, AttributeChange(importance=value), admitted)
+
+    async def delete(self, name: str, admitted: Admitted, *, is_dry_run: bool = False) -> DeletedDocument:
+        """Take out all lines that state a memory, of a session none that is pinned; raises as `set_importance`."""
+        memory = await self._own(name, admitted)
+        self.retaining.rights.check_unpin(memory.line, is_owner=admitted.is_owner)
+        standing = await self.editing.standing(memory)
+        lines = tuple(f"{path}#L{first}" + (f"-L{last}" if last > first else "") for path, first, last in standing)
+        if is_dry_run:
+            return DeletedDocument(memory.id, lines, (), is_deleted=False)
+        written = await self.editing.delete(memory, agent=self._asker(admitted))
+        # also one that was written by hand is not captured again
+        await self.stated.note([memory.line.text])
+        with contextlib.suppress(StoreError, Denied):
+            # what cannot be dropped now is with what no line states, in a month
+            await self.documents.usage.drop([memory.id])
+        return DeletedDocument(
+            memory.id,
+            lines,
+            _numbers(written.changes),
+            is_deleted=True,
+            run=written.run,
+            is_searchable=await is_searchable(self.documents.index),
+        )
+
+    async def _changed(self, name: str, change: AttributeChange, admitted: Admitted) -> EditedDocument:
+        memory, rights = await self._own(name, admitted), self.retaining.rights
+        if change.is_pinned is not None:
+            rights.check_pin(is_owner=admitted.is_owner)
+        if change.importance is not None:
+            rights.check_importance(change.importance, is_owner=admitted.is_owner)
+        written = await self.editing.change(memory, change, agent=self._asker(admitted))
+        found = not written.changes or await is_searchable(self.documents.index)
+        document = await self.documents.get(memory.id, admitted)
+        return EditedDocument(document, _numbers(written.changes), bool(written.changes), found)
+
+    async def _own(self, name: str, admitted: Admitted) -> Memory:
+        """Return a memory that the asker may change, as the disk has it now; raises NotFound, Denied."""
+        self.editing.check_writable()
+        memory = await self.documents.memory(name, admitted)
+        if not self._is_own(memory.line.attributes.scope, admitted):
+            raise Denied(_NOT_OWN, hint=_NOT_OWN_HINT)
+        return memory
+
+    def _is_own(self, scope: str, admitted: Admitted) -> bool:
+        """Tell whether the asker may change what is of this scope, which reaches it."""
+        own = f"agent:{self.documents.agent.id}"
+        return (
+            admitted.is_owner or scope == own or scope.startswith(f"{own}:") or (not scope and self.documents.is_alone)
+        )
+
+    def _stated_scope(self, scope: str, admitted: Admitted) -> str:
+        """Return the scope that a memory is stated with; raises Denied for one that is not a session's own."""
+        check_scope(scope)
+        plain = "" if scope == WORKSPACE else scope
+        if scope or admitted.is_owner or self.documents.is_alone or admitted.channel in OWN_CHANNELS:
+            if scope == WORKSPACE and not self._is_own("", admitted):
+                raise Denied(_NOT_OWN, hint=_NOT_OWN_HINT)
+            return plain
+        return f"agent:{self.documents.agent.id}"
+
+    def _asker(self, admitted: Admitted) -> str:
+        return "" if admitted.is_owner else self.documents.agent.id
+
+
+def _numbers(written: Sequence[NoteChange]) -> tuple[int, ...]:
+    return tuple(one.id for one in written if one.id)
