@@ -20,6 +20,7 @@ from memoryd.domain.memories.identity import MemoryId
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line_edits import AttributeChange
 from memoryd.domain.memories.recall_filters import WORKSPACE
+from memoryd.domain.memories.scopes import unnamed_scope
 from memoryd.domain.memories.statements import OWN_CHANNELS, StatedText
 from memoryd.errors import Denied, InvalidRequest, NotNow, StoreError
 from memoryd.memory.journal import NoteChange
@@ -179,12 +180,11 @@ class AgentDocumentEdits:
     def _stated_scope(self, scope: str, admitted: Admitted) -> str:
         """Return the scope that a memory is stated with; raises Denied for one that is not a session's own."""
         check_scope(scope)
-        plain = "" if scope == WORKSPACE else scope
-        if scope or admitted.is_owner or self.documents.is_alone or admitted.channel in OWN_CHANNELS:
-            if scope == WORKSPACE and not self._is_own("", admitted):
-                raise Denied(_NOT_OWN, hint=_NOT_OWN_HINT)
-            return plain
-        return f"agent:{self.documents.agent.id}"
+        if scope == WORKSPACE and not self._is_own("", admitted):
+            raise Denied(_NOT_OWN, hint=_NOT_OWN_HINT)
+        if scope or admitted.is_owner or admitted.channel in OWN_CHANNELS:
+            return "" if scope == WORKSPACE else scope
+        return unnamed_scope(self.documents.agent.id, is_alone=self.documents.is_alone)
 
     def _asker(self, admitted: Admitted) -> str:
         return "" if admitted.is_owner else self.documents.agent.id

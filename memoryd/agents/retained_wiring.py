@@ -21,6 +21,7 @@ from memoryd.agents.workspace_index import WorkspaceIndex
 from memoryd.agents.workspace_memories import WorkspaceMemories
 from memoryd.agents.workspace_parts import WorkspaceParts
 from memoryd.config.resolved import Agent
+from memoryd.domain.memories.scopes import unnamed_scope
 from memoryd.memory.core import CoreMemory
 from memoryd.memory.entities import MergingEntities
 from memoryd.memory.line_editing import LineEditing
@@ -54,7 +55,7 @@ def retained(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> Retained:
         ),
         capture=AgentCapture(
             agent=agent.id,
-            scope="" if shared.is_alone else f"agent:{agent.id}",
+            scope=unnamed_scope(agent.id, is_alone=shared.is_alone),
             capturing=shared.capture.capturing,
             delivered=shared.capture.delivered,
         ),

@@ -10,6 +10,7 @@ from memoryd.agents.recall import RecallOutcome
 from memoryd.agents.turn_values import CaptureState, LoggedMessage, NewMessage
 from memoryd.domain.access import Admitted
 from memoryd.domain.memories.capture.capture import ReportedFailure
+from memoryd.domain.memories.scopes import unnamed_scope
 from memoryd.domain.sessions.messages import MessageEventType
 from memoryd.memory.capture.capture_values import CaptureTask
 from memoryd.memory.recall.recalled import Recalled, RecalledMemory
@@ -33,10 +34,7 @@ class TurnCapture:
 
     def scope(self, own_channel: str) -> str:
         """Return whom a memory is for that nobody says it of: the channel's, else the agent's own."""
-        if own_channel:
-            return f"agent:{self._agent}:{own_channel}"
-        # what is said to one agent is not for another on the same workspace
-        return "" if self._is_alone else f"agent:{self._agent}"
+        return unnamed_scope(self._agent, own_channel, is_alone=self._is_alone)
 
     def note_answer(self, key: str, text: str) -> None:
         """Know what the assistant said last, which the user may correct."""

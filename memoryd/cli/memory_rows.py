@@ -5,6 +5,7 @@ from datetime import datetime
 
 from memoryd.cli.listing import SHORT_ID
 from memoryd.cli.terminal import behind_gutter, count, harmless_line, styled
+from memoryd.domain.memories.tiers import FREQUENCY_SHARE, IMPORTANCE_SHARE, OFTEN, RECENCY_SHARE
 from memoryd.replies.memories import (
     MemoryDecayReply,
     MemoryDocumentReply,
@@ -84,9 +85,12 @@ def _term_lines(terms: RelevanceTermsReply) -> Iterator[str]:
         f"  recency     {terms['recency']:.3f}  exp(-ln 2 / {terms['half_life_days']:.1f} days"
         f" * {terms['age_days']:.1f} days ^ {terms['beta']:g})"
     )
-    yield f"  frequency   {terms['frequency']:.3f}  1 - exp(-{terms['access_count']} / 5)"
+    yield f"  frequency   {terms['frequency']:.3f}  1 - exp(-{terms['access_count']} / {OFTEN})"
     yield f"  importance  {terms['importance']:.3f}"
-    yield f"  composite   {terms['composite']:.3f}  0.4 * recency + 0.3 * frequency + 0.3 * importance"
+    yield (
+        f"  composite   {terms['composite']:.3f}  {RECENCY_SHARE:g} * recency + {FREQUENCY_SHARE:g} * frequency"
+        f" + {IMPORTANCE_SHARE:g} * importance"
+    )
     yield f"  relevance   {terms['relevance']:.3f}  at least {terms['floor']:g} in this tier"
 
 

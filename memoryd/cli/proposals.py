@@ -25,11 +25,11 @@ def command() -> None:
 @shared
 @click.pass_obj
 def listing(invocation: Invocation, state: str) -> Exit:
-    """List proposals, the oldest first."""
+    """List proposals, the oldest first; exit 3 if there are none."""
     with invocation.client() as client:
         reply = client.proposals(None if state == "all" else state, agent=invocation.agent)
     invocation.show(reply, map(_line, reply["proposals"]), _rest_notes(reply, state))
-    return Exit.DONE
+    return Exit.DONE if reply["proposals"] else Exit.NOTHING_FOUND
 
 
 @click.command("show", context_settings=HELP)

@@ -1,6 +1,7 @@
 """Rows 45 to 68 of the fault catalogue: the index file. The number stands in each name."""
 
 import contextlib
+import json
 import os
 import random
 import re
@@ -725,13 +726,13 @@ def test_f062_locks_on_the_index_outlast_all_work(stage: Stage) -> None:
         client.reindex(force=True)
         client.search("alder", explain=True)
         client.status()
-    subprocess.run(
-        [sys.executable, "-m", "memoryd.cli.main", "doctor"],
+    looked = subprocess.run(
+        [sys.executable, "-c", "from memoryd.cli.main import main; main()", "doctor", "--json"],
         env=stage.daemon.env,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        capture_output=True,
         check=False,
     )
+    assert json.loads(looked.stdout)["checks"], looked.stderr
     stage.sync()
     assert _locks(stage, index) == held
 

@@ -336,8 +336,11 @@ def test_commands(daemon: RunningDaemon) -> None:
     assert dry.returncode == Exit.DONE, dry.stderr
     assert dry.stdout.startswith("would write 5 pages")
     assert memoryctl(daemon, "reflect", "--since", "soon").returncode == Exit.ERROR
+    none = memoryctl(daemon, "proposals", "list")
+    assert (none.returncode, none.stdout) == (Exit.NOTHING_FOUND, "")
     done = json.loads(memoryctl(daemon, "reflect", "--since", SINCE, "--json").stdout)
     listed = memoryctl(daemon, "proposals", "list")
+    assert listed.returncode == Exit.DONE
     assert {line.split()[0] for line in listed.stdout.splitlines()} == {one["id"] for one in done["proposals"]}
     stale = of_kind(daemon, "core-out")
     shown = memoryctl(daemon, "proposals", "show", stale["id"])

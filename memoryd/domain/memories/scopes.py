@@ -22,6 +22,17 @@ def reaches(scope: str, agent: str, channel: str | None) -> bool:
     return rest == whose or (bool(where) and where == channel)
 
 
+def unnamed_scope(agent: str, channel: str = "", *, is_alone: bool) -> str:
+    """Return whose a memory is that names no scope and was said to an agent, or in a channel that is a person's own.
+
+    `is_alone`: no other agent shares the workspace, so that it is the workspace's.
+    """
+    if channel:
+        return f"{_AGENT}:{agent}:{channel}"
+    # what is said to one agent is not for another on the same workspace
+    return "" if is_alone else f"{_AGENT}:{agent}"
+
+
 def is_scope(text: str) -> bool:
     """Tell whether a text reads as a scope: `global`, `agent:ID` or `agent:ID:CHANNEL`."""
     named, _, rest = text.partition(":")

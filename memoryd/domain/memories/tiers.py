@@ -22,7 +22,7 @@ DAY_SECONDS: Final = 86400.0
 RECENCY_SHARE: Final = 0.4
 FREQUENCY_SHARE: Final = 0.3
 IMPORTANCE_SHARE: Final = 0.3
-_OFTEN: Final = 5
+OFTEN: Final = 5
 """Touches after which a memory has two thirds of what use can give it."""
 _SLOWER: Final = 1.5
 _MOST_SLOWER: Final = 10.0
@@ -154,7 +154,7 @@ def recency(age: float, importance: float, tier: Tier, settings: TierSettings) -
 
 def frequency(access_count: int) -> float:
     """Return how often a memory is used, 0 to 1."""
-    return 1 - math.exp(-access_count / _OFTEN)
+    return 1 - math.exp(-access_count / OFTEN)
 
 
 def composite(facts: TierFacts, tier: Tier, settings: TierSettings) -> float:

@@ -1,0 +1,21 @@
+"""Whose scope a memory has that names none."""
+
+import pytest
+
+from memoryd.domain.memories.scopes import is_scope, reaches, unnamed_scope
+
+
+@pytest.mark.parametrize(
+    ("channel", "is_alone", "scope"),
+    [
+        ("", True, ""),
+        ("", False, "agent:one"),
+        ("discord:7", True, "agent:one:discord:7"),
+        ("discord:7", False, "agent:one:discord:7"),
+    ],
+)
+def test_it_is_for_whom_it_was_said_to(channel: str, is_alone: bool, scope: str) -> None:
+    assert unnamed_scope("one", channel, is_alone=is_alone) == scope
+    assert reaches(scope, "one", channel or None)
+    assert reaches(scope, "two", channel or None) is (scope == "")
+    assert not scope or is_scope(scope)
