@@ -1,9 +1,7 @@
 """Messages that may become memories, handed to capture; and what a session was told, which it does not learn again."""
 
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import Final
 
 from memoryd.agents.capture import AgentCapture
 from memoryd.agents.recall import RecallOutcome
@@ -13,13 +11,9 @@ from memoryd.domain.memories.capture.capture import ReportedFailure
 from memoryd.domain.memories.scopes import unnamed_scope
 from memoryd.domain.sessions.messages import MessageEventType
 from memoryd.memory.capture.capture_values import CaptureTask
+from memoryd.memory.capture.last_answers import LastAnswers
 from memoryd.memory.recall.recalled import Recalled, RecalledMemory
 from memoryd.store.awaited_rows import MessagePlace
-
-_SESSIONS: Final = 256
-"""Sessions whose last answer is known without asking anybody."""
-_ANSWER_CHARS: Final = 8_000
-"""Of an answer that may be corrected."""
 
 
 class TurnCapture:
@@ -30,7 +24,7 @@ class TurnCapture:
         self._capture = capture
         self._is_alone = is_alone
         self._is_read_only = is_read_only
-        self._answers: OrderedDict[str, str] = OrderedDict()
+        self._answers = LastAnswers()
 
     def scope(self, own_channel: str) -> str:
         """Return whom a memory is for that nobody says it of: the channel's, else the agent's own."""
@@ -38,11 +32,7 @@ class TurnCapture:
 
     def note_answer(self, key: str, text: str) -> None:
         """Know what the assistant said last, which the user may correct."""
-        if key:
-            self._answers.pop(key, None)
-            self._answers[key] = text[-_ANSWER_CHARS:]
-            while len(self._answers) > _SESSIONS:
-                self._answers.popitem(last=False)
+        self._answers.note(key, text)
 
     async def submit(
         self,
@@ -67,7 +57,7 @@ class TurnCapture:
             text=message.text,
             session_key=key,
             scope=self.scope(own_channel),
-            answer_before=self._answers.get(key, "") or answer_before,
+            answer_before=self._answers.of(key) or answer_before,
             at=at if message.at is not None else None,
             channel=own_channel or admitted.channel,
             is_direct=admitted.is_direct,

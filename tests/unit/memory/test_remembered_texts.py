@@ -3,6 +3,7 @@
 import ast
 
 from memoryd.domain.sessions.making_turns import answer_words
+from memoryd.memory.capture.last_answers import ANSWER_CHARS, SESSIONS_MAX, LastAnswers
 from memoryd.memory.forgetting.remembered_texts import drop_remembered_texts
 from memoryd.search.word_background import commonness
 from tests.package_trees import TREES
@@ -53,3 +54,28 @@ def test_none_holds_a_text_when_something_was_forgotten() -> None:
     drop_remembered_texts()
 
     assert [cache.cache_info().currsize for cache in caches] == [0, 0]
+
+
+def test_no_last_answer_of_any_session_is_held_when_something_was_forgotten() -> None:
+    first, second = LastAnswers(), LastAnswers()
+    for answers in (first, second):
+        answers.note("one", "The quetzalcanary eats figs")
+        answers.note("two", "It does")
+    assert first.of("one") == second.of("one") == "The quetzalcanary eats figs"
+
+    drop_remembered_texts()
+
+    assert [answers.of(key) for answers in (first, second) for key in ("one", "two")] == [""] * 4
+    first.note("one", "Figs are out of season")
+    assert first.of("one") == "Figs are out of season"
+
+
+def test_of_last_answers_the_latest_are_known_and_of_each_its_end() -> None:
+    answers = LastAnswers()
+    answers.note("", "without a session")
+    for number in range(SESSIONS_MAX + 1):
+        answers.note(str(number), f"answer {number}")
+    answers.note("1", "x" + "y" * ANSWER_CHARS)
+
+    assert answers.of("") == answers.of("0") == ""
+    assert answers.of("1") == "y" * ANSWER_CHARS
