@@ -12,7 +12,7 @@ from memoryd.domain.ranking.filters import parse_instant
 from memoryd.errors import InvalidRequest, MemorydError
 from memoryd.memory.journal import Journal
 from memoryd.memory.undoing import Undoing, Undone
-from memoryd.store.change_log import ChangeFilter, ChangeRow
+from memoryd.store.change_log import NOT_KEPT, ChangeFilter, ChangeRow
 
 AGENT: Final = "agent"
 """In the stead of a writer: what agents asked for, of whatever writer."""
@@ -51,7 +51,8 @@ class AgentChanges:
             with contextlib.suppress(MemorydError):
                 note = await self.journal.read(path)
                 now[path] = b"" if note.stat is None else note.sha256
-        return {row.id: now[row.path] == row.hash_after for row in rows if row.path in now}
+        known = (row for row in rows if row.path in now and row.hash_after != NOT_KEPT)
+        return {row.id: now[row.path] == row.hash_after for row in known}
 
     def moment(self, since: str, otherwise: float = float("-inf")) -> float:
         """Return when a date began that somebody wrote, in seconds since 1970; raises InvalidRequest."""

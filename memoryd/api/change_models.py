@@ -44,9 +44,9 @@ class ChangeReply(Reply):
     undoable: bool
     """Whether its lines are kept, so that it can be taken back where they still stand."""
     hash_before: str | None
-    """The SHA-256 of the file before; null: there was none."""
+    """The SHA-256 of the file before; null: there was none, empty: something of it is forgotten."""
     hash_after: str | None
-    """The SHA-256 of the file after; null: there is none."""
+    """The SHA-256 of the file after; null: there is none, empty: something of it is forgotten."""
     standing: bool | None
     """Whether the file has these bytes now: if not, and no later change is listed, somebody else wrote it; null:
     nobody looked."""

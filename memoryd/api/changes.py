@@ -19,7 +19,7 @@ from memoryd.api.change_models import (
 from memoryd.api.dependencies import AdmittedByQuery, Asking, Memories
 from memoryd.domain.conversation_paths import holds_turns
 from memoryd.domain.memories.written_by import WrittenBy
-from memoryd.store.change_log import ChangeFilter, ChangeRow
+from memoryd.store.change_log import NOT_KEPT, ChangeFilter, ChangeRow
 from memoryd.wire import CHANGES_MAX
 
 QA = "qa"
@@ -93,8 +93,12 @@ def _encoded(row: ChangeRow, *, has_lines: bool = True, standing: Mapping[int, b
         state=row.state,
         undoes=row.undoes or None,
         undoable=row.hunks is not None,
-        hash_before=row.hash_before.hex() or None,
-        hash_after=row.hash_after.hex() or None,
+        hash_before=_told_hash(row.hash_before),
+        hash_after=_told_hash(row.hash_after),
         standing=None if standing is None else standing.get(row.id),
         lines=lines,
     )
+
+
+def _told_hash(kept: bytes) -> str | None:
+    return "" if kept == NOT_KEPT else kept.hex() or None

@@ -20,7 +20,7 @@ def change_lines(change: ChangeReply, *, most: int = SHOWN_LINES) -> Iterator[st
         told.append(change["state"])
     if not change["undoable"]:
         told.append("cannot be undone")
-    told.append((change["hashAfter"] or "gone")[:SHOWN_HASH])
+    told.append("gone" if change["hashAfter"] is None else change["hashAfter"][:SHOWN_HASH] or "no hash kept")
     yield "  ".join([*told, harmless_line(change["why"])])
     signed = [
         f"{sign} {harmless_line(line)}"

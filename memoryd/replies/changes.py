@@ -12,7 +12,10 @@ class ChangedLinesReply(TypedDict):
 
 
 class ChangeReply(TypedDict):
-    """A change of one file; `agent`, `run` and `undoes` are null where there is none, hashes where there is no file."""
+    """A change of one file; `agent`, `run` and `undoes` are null where there is none, hashes where there is no file.
+
+    A hash is empty where something that the file said is forgotten.
+    """
 
     id: int
     at: str

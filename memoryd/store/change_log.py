@@ -4,7 +4,7 @@ A row is written before the file, as intended, so that what a kill left is known
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass
 from enum import StrEnum
 from typing import Final
@@ -22,6 +22,8 @@ KEPT_CHARS: Final = 1_000_000
 """Of the lines of one change: with more of them it is listed and cannot be undone."""
 KEPT_TOTAL_BYTES: Final = 64 * 2**20
 """Of the lines of all changes of a workspace."""
+NOT_KEPT: Final = b"\0"
+"""In the stead of the hash of a file in which something stood that is forgotten: short texts could be tried by it."""
 
 
 class ChangeState(StrEnum):
@@ -37,7 +39,8 @@ class ChangeState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeRow:
-    """One change of one file; `at` is in seconds since 1970, hashes are SHA-256, empty where there is no file.
+    """One change of one file; `at` is in seconds since 1970, hashes are SHA-256, empty where there is no file, else
+    perhaps `NOT_KEPT`.
 
     `hunks` is None where the lines are not kept, `undoes` the change that this one took back, 0 for none.
     """
@@ -99,8 +102,28 @@ UPDATE changes SET hunks = NULL WHERE hunks IS NOT NULL AND id IN (
         SELECT id, sum(octet_length(hunks)) OVER (ORDER BY id DESC) AS total FROM changes WHERE workspace = ?1
     ) WHERE total > ?2)
 """
-_WITH_LINES = "SELECT id, hunks, why FROM changes WHERE workspace = ? AND (hunks IS NOT NULL OR why <> '')"
+_WITH_LINES = "SELECT id, hunks, why, path FROM changes WHERE workspace = ? AND (hunks IS NOT NULL OR why <> '')"
 _LEAVE = "UPDATE changes SET hunks = ?, why = ? WHERE id = ?"
+# how far an intended change came is told by its hashes
+_BLANK_AFTER = """
+UPDATE changes SET hash_after = x'00'
+WHERE workspace = ?1 AND path = ?2 AND id < ?3 AND length(hash_after) > 1 AND state <> 'intended'
+"""
+_BLANK_BEFORE = """
+UPDATE changes SET hash_before = x'00'
+WHERE workspace = ?1 AND path = ?2 AND id <= ?3 AND length(hash_before) > 1 AND state <> 'intended'
+"""
+_FORGOT = """
+SELECT forgot.path, forgot.last FROM (
+    SELECT path, max(id) AS last FROM changes
+    WHERE workspace = ?1 AND writer = 'forget' AND hunks IS NULL AND state <> 'intended' GROUP BY path) AS forgot
+WHERE EXISTS (
+    SELECT 1 FROM changes WHERE workspace = ?1 AND path = forgot.path AND state <> 'intended'
+    AND (id <= forgot.last AND length(hash_before) > 1 OR id < forgot.last AND length(hash_after) > 1))
+"""
+
+
+_BEYOND_ALL: Final = 2**62
 
 
 class ChangeLog:
@@ -143,6 +166,17 @@ class ChangeLog:
         """
         return await self._ledger.erase(lambda db: _purge(db, self._workspace, gone), 0)
 
+    async def blank(self) -> int:
+        """Blank the hashes of files from before something was forgotten in them; return of how many files.
+
+        Those of a forgetting that could still be undone stay until then, for it holds the lines themselves.
+        """
+        none: list[tuple[SqlValue, ...]] = []
+        owed = await self._ledger.read(lambda db: db.execute(_FORGOT, (self._workspace,)).fetchall(), none)
+        if owed:
+            await self._ledger.erase(lambda db: _blank(db, self._workspace, owed), None)
+        return len(owed)
+
     async def _found(self, statement: str, *given: SqlValue) -> list[ChangeRow]:
         none: list[ChangeRow] = []
         return await self._ledger.read(lambda db: _rows(db, statement, (self._workspace, *given)), none)
@@ -168,14 +202,23 @@ def _settle(db: apsw.Connection, workspace: str, number: int, state: ChangeState
 
 
 def _purge(db: apsw.Connection, workspace: str, gone: Forgotten) -> int:
-    emptied = 0
-    for number, text, told in db.execute(_WITH_LINES, (workspace,)).fetchall():
+    emptied, paths = 0, set[str]()
+    for number, text, told, path in db.execute(_WITH_LINES, (workspace,)).fetchall():
         hunks, why = _hunks(text), str(told)
         left = None if hunks is None else without_forgotten(hunks, gone)
         if left != hunks or gone.is_in(why):
             _run(db, _LEAVE, (_text_of(left), "" if gone.is_in(why) else why, number))
             emptied += hunks is not None and left is None
+            paths.add(str(path))
+    # it stood in the file until somebody took it out, nobody knows when
+    _blank(db, workspace, [(path, _BEYOND_ALL) for path in paths])
     return emptied
+
+
+def _blank(db: apsw.Connection, workspace: str, ends: Iterable[tuple[SqlValue, ...]]) -> None:
+    for path, last in ends:
+        _run(db, _BLANK_AFTER, (workspace, path, last))
+        _run(db, _BLANK_BEFORE, (workspace, path, last))
 
 
 def _run(db: apsw.Connection, statement: str, given: tuple[SqlValue, ...]) -> None:

@@ -60,12 +60,16 @@ class ForgottenRows:
         """Take the lines out of forgettings that could be undone until then, in seconds since 1970; return how many."""
         none: list[tuple[int]] = []
         expired = await self._ledger.read(lambda db: _numbers(db, self._workspace, before), none)
-        if not expired:
-            return 0
-        await self._ledger.erase(
-            lambda db: db.executemany("UPDATE changes SET hunks = NULL WHERE id = ?", expired) and None, None
-        )
+        if expired:
+            await self._ledger.erase(
+                lambda db: db.executemany("UPDATE changes SET hunks = NULL WHERE id = ?", expired) and None, None
+            )
+        await self.blank()
         return len(expired)
+
+    async def blank(self) -> None:
+        """Blank the hashes of files from before something was forgotten in them, as far as it is settled."""
+        await self._changes.blank()
 
     def _purge(self, db: apsw.Connection, memories: Set[MemoryId], gone: Forgotten) -> PurgedRows:
         # what is left of an opinion's steps must still come out of each other

@@ -8,15 +8,19 @@ import pytest
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.forgotten_hunks import Forgotten
-from memoryd.domain.memories.hunks import hunks_between
+from memoryd.domain.memories.hunks import Hunk, hunks_between
 from memoryd.domain.memories.identity import MemoryId
-from memoryd.store.change_log import ChangeFilter, ChangeLog, ChangeRow, ChangeState
+from memoryd.store.change_log import NOT_KEPT, ChangeFilter, ChangeLog, ChangeRow, ChangeState
 from memoryd.store.forgotten_rows import ForgottenRows
 from memoryd.store.ledger import Ledger
 
 WORKSPACE = "/ws"
 CANARY = "zanzibar-canary"
 NOTE = RelativePath("memory/2025-11-27.md")
+ANOTHER = RelativePath("memory/2025-11-28.md")
+LINES = hunks_between(f"{CANARY}\n", "\n")
+HARMLESS = hunks_between("alder\n", "birch\n")
+OLD, WITH, WITHOUT, NEW = (sign * 32 for sign in (b"o", b"w", b"x", b"n"))
 
 
 @pytest.fixture
@@ -26,22 +30,39 @@ async def ledger(tmp_path: Path, executor: ThreadPoolExecutor) -> AsyncIterator[
     await made.close()
 
 
-async def note_change(ledger: Ledger, writer: str, at: float) -> int:
+async def note_change(
+    ledger: Ledger,
+    writer: str,
+    at: float,
+    *,
+    before: bytes = b"a" * 32,
+    after: bytes = b"b" * 32,
+    hunks: tuple[Hunk, ...] | None = LINES,
+    path: RelativePath = NOTE,
+    is_settled: bool = True,
+) -> int:
     log = ChangeLog(ledger, WORKSPACE)
     row = ChangeRow(
         run="",
         agent="",
         writer=writer,
         why="",
-        path=NOTE,
+        path=path,
         at=at,
-        hash_before=b"a",
-        hash_after=b"b",
-        hunks=hunks_between(f"{CANARY}\n", "\n"),
+        hash_before=before,
+        hash_after=after,
+        hunks=hunks,
     )
     number = await log.intend(row)
-    await log.settle(number, ChangeState.DONE)
+    if is_settled:
+        await log.settle(number, ChangeState.DONE)
     return number
+
+
+async def hashes(ledger: Ledger) -> dict[int, tuple[bytes, bytes]]:
+    log = ChangeLog(ledger, WORKSPACE)
+    rows = [*await log.some(ChangeFilter()), *await log.unsettled()]
+    return {row.id: (row.hash_before, row.hash_after) for row in rows}
 
 
 def holding(folder: Path) -> list[str]:
@@ -86,3 +107,65 @@ async def test_nothing_is_made_where_nothing_was(ledger: Ledger) -> None:
     assert await rows.expire(1e12) == 0
     assert await rows.named() == frozenset()
     assert not ledger.path.exists()
+
+
+async def test_no_hash_of_a_file_from_before_a_forgetting_is_left(ledger: Ledger, tmp_path: Path) -> None:
+    made = await note_change(ledger, "retain", 1.0, before=b"", after=OLD, hunks=HARMLESS)
+    told = await note_change(ledger, "retain", 2.0, before=OLD, after=WITH, hunks=HARMLESS)
+    other = await note_change(ledger, "retain", 3.0, before=OLD, after=WITH, hunks=HARMLESS, path=ANOTHER)
+    forgot = await note_change(ledger, "forget", 4.0, before=WITH, after=WITHOUT, hunks=None)
+    later = await note_change(ledger, "retain", 5.0, before=WITHOUT, after=NEW, hunks=HARMLESS)
+    rows = ForgottenRows(ledger, WORKSPACE)
+
+    await rows.blank()
+
+    # that there was no file before tells nothing, and by it an undo knows that it made the file
+    expected = {
+        made: (b"", NOT_KEPT),
+        told: (NOT_KEPT, NOT_KEPT),
+        other: (OLD, WITH),
+        forgot: (NOT_KEPT, WITHOUT),
+        later: (WITHOUT, NEW),
+    }
+    assert await hashes(ledger) == expected
+    left = [row.id for row in await ChangeLog(ledger, WORKSPACE).some(ChangeFilter()) if row.hunks == HARMLESS]
+    assert sorted(left) == [made, told, other, later]
+    await ChangeLog(ledger, WORKSPACE).drop(other)
+    await rows.purge(frozenset(), Forgotten(lambda _text: False))
+    assert not any(WITH in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+
+
+async def test_hashes_stay_until_it_is_known_how_far_the_forgetting_came(ledger: Ledger) -> None:
+    told = await note_change(ledger, "retain", 1.0, before=OLD, after=WITH, hunks=HARMLESS)
+    forgot = await note_change(ledger, "forget", 2.0, before=WITH, after=WITHOUT, hunks=None, is_settled=False)
+    rows, log = ForgottenRows(ledger, WORKSPACE), ChangeLog(ledger, WORKSPACE)
+
+    await rows.blank()
+    assert await hashes(ledger) == {told: (OLD, WITH), forgot: (WITH, WITHOUT)}
+
+    await log.settle(forgot, ChangeState.UNKNOWN)
+    assert await rows.expire(0.0) == 0
+    assert await hashes(ledger) == {told: (NOT_KEPT, NOT_KEPT), forgot: (NOT_KEPT, WITHOUT)}
+
+
+async def test_hashes_go_with_the_lines_of_a_forgetting_that_could_be_undone(ledger: Ledger) -> None:
+    told = await note_change(ledger, "retain", 1.0, before=OLD, after=WITH, hunks=HARMLESS)
+    forgot = await note_change(ledger, "forget", 100.0, before=WITH, after=WITHOUT)
+    rows = ForgottenRows(ledger, WORKSPACE)
+
+    await rows.expire(50.0)
+    assert await hashes(ledger) == {told: (OLD, WITH), forgot: (WITH, WITHOUT)}
+
+    await rows.expire(101.0)
+    assert await hashes(ledger) == {told: (NOT_KEPT, NOT_KEPT), forgot: (NOT_KEPT, WITHOUT)}
+
+
+async def test_hashes_of_a_file_that_lost_it_by_hand_go_with_the_lines(ledger: Ledger) -> None:
+    told = await note_change(ledger, "retain", 1.0, before=OLD, after=WITH)
+    later = await note_change(ledger, "retain", 2.0, before=WITH, after=NEW, hunks=HARMLESS)
+    other = await note_change(ledger, "retain", 3.0, before=OLD, after=NEW, hunks=HARMLESS, path=ANOTHER)
+
+    await ForgottenRows(ledger, WORKSPACE).purge(frozenset(), Forgotten(lambda text: CANARY in text))
+
+    gone = (NOT_KEPT, NOT_KEPT)
+    assert await hashes(ledger) == {told: gone, later: gone, other: (OLD, NEW)}

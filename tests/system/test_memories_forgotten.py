@@ -137,6 +137,9 @@ def test_other_changes_of_the_same_log_can_still_be_undone(launch: Launch) -> No
     assert log.read_text() == "## Retain\n- W @Peter: The hens lay\n- W(pin) @Peter: Bees swarm\n- W: one of two\n"
     changes = [one for one in client.changes()["changes"] if one["by"] != "forget"]
     assert [one["undoable"] for one in changes] == [True, True, True, True, True, False, True]
+    # by a hash of the whole file who has the rest of it could try what was forgotten
+    assert {one["hashAfter"] for one in changes} == {""}
+    assert [one["standing"] for one in client.changes(by="forget")["changes"]] == [True, False]
     left = []
     for one in changes:
         if one["undoable"]:

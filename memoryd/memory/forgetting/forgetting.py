@@ -158,6 +158,8 @@ class MemoryForgetting:
             await self._edited(RelativePath(path), partial(_without_stated, RelativePath(path), plan), keeps_lines)
             for path in sorted({citation.path for citation in plan.citations})
         ]
+        # only now: by them it is known how far an edit came
+        await self._parts.rows.blank()
         written = [one for one in (*made, *stated) if one.is_written]
         return ForgottenReceipt(
             plan=plan,
