@@ -11,7 +11,7 @@ from memoryd.domain.access import Admitted
 from memoryd.domain.citations import cited
 from memoryd.domain.documents import CORE_FILES, RelativePath
 from memoryd.domain.memories.abstracts import shorter
-from memoryd.domain.memories.attributes import Provenance
+from memoryd.domain.memories.attributes import BY_PEOPLE
 from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.bundle import Bundle, BundlePart, bundle, stable_block
 from memoryd.domain.memories.capture.pins import newness, pins_beyond
@@ -27,7 +27,6 @@ from memoryd.memory.book import MemoryBook
 from memoryd.memory.opinions.opinion_book import HeldOpinion
 from memoryd.memory.recall.recalled import Recalled, RecalledEntity, RecalledItem, RecalledMemory
 
-_BY_PEOPLE: Final = frozenset({None, Provenance.USER})
 PERSONA: Final = "SOUL.md"
 _READ_SECONDS: Final = 2.0
 _DOCUMENT_BYTES: Final = 256 * 1024
@@ -115,7 +114,7 @@ class _Pins:
 def _tells(memory: Memory) -> bool:
     """Tell whether a memory is pinned, or may take the place of one that is: an agent's own takes none."""
     attributes = memory.line.attributes
-    return attributes.is_pinned or (bool(attributes.supersedes) and attributes.provenance in _BY_PEOPLE)
+    return attributes.is_pinned or (bool(attributes.supersedes) and attributes.provenance in BY_PEOPLE)
 
 
 def _pin(memory: Memory, rank: int) -> BundlePart:

@@ -21,6 +21,9 @@ class Provenance(StrEnum):
     IMPORT = "import"
 
 
+BY_PEOPLE: Final = frozenset({None, Provenance.USER})
+"""Of what a person says, or wrote by hand."""
+
 MAX_VALUES: Final = 64
 """Of one key."""
 MAX_TAGS: Final = 1_000

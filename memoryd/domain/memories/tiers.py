@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
+from memoryd.domain.memories.attributes import BY_PEOPLE
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.retained import RetainedLine
 
@@ -170,8 +171,9 @@ def relevance(facts: TierFacts, tier: Tier, settings: TierSettings) -> float:
 
 
 def first_tier(line: RetainedLine) -> Tier:
-    """Return the tier in which a memory starts."""
-    return Tier.CORE if line.kind is Kind.LESSON else Tier.WORKING
+    """Return the tier in which a memory starts: a lesson is core, unless an agent or a program says it."""
+    is_by_people = line.attributes.provenance in BY_PEOPLE
+    return Tier.CORE if line.kind is Kind.LESSON and is_by_people else Tier.WORKING
 
 
 def transition(tier: Tier, facts: TierFacts, settings: TierSettings) -> tuple[Tier, TierReason]:

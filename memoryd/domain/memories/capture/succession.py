@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import date
 from typing import Final
 
-from memoryd.domain.memories.attributes import Provenance
+from memoryd.domain.memories.attributes import BY_PEOPLE
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.capture.chinese_forms import CHINESE_FORMS, chinese_starts
 from memoryd.domain.memories.capture.english_forms import ENGLISH_FORMS, english_starts
@@ -24,7 +24,6 @@ _SINGLE: Final = frozenset(
     {"my name is", "call me", "I live in", "I work at", "我叫", "我姓", "叫我", "我住在", "我在…工作"}
 )
 _OWN: Final = frozenset({"my … is", "我的…是", "我的…叫"})
-_BY_USER: Final = frozenset({None, Provenance.USER})
 _ATTRIBUTE: Final = re.compile(
     r"(?:favou?rite|preferred|native|main|primary|home|current|first|last|middle|maiden)\b"
     r"|.*\b(?:names?|nickname|surname|number|colou?r|birthday|birthdate|birthplace|address|e-?mail|job|profession"
@@ -132,7 +131,7 @@ def _is_older(one: Memory, line: RetainedLine, slots: frozenset[tuple[str, str]]
 
 
 def _is_users(line: RetainedLine) -> bool:
-    return line.attributes.provenance in _BY_USER
+    return line.attributes.provenance in BY_PEOPLE
 
 
 def _over(line: RetainedLine, older: Sequence[Memory]) -> RetainedLine:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memoryd.domain.memories.attributes import Attributes, Provenance
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.retained import RetainedLine
 from memoryd.domain.memories.tiers import (
@@ -123,6 +124,19 @@ def test_every_transition(tier: Tier, facts: TierFacts, wanted: Tier, reason: Ti
 def test_memory_starts_working_and_a_lesson_core() -> None:
     for kind in Kind:
         assert first_tier(RetainedLine(kind, "text")) is (CORE if kind is Kind.LESSON else WORKING)
+
+
+@pytest.mark.parametrize(
+    ("provenance", "tier"),
+    [
+        (Provenance.USER, CORE),
+        (Provenance.AGENT, WORKING),
+        (Provenance.TOOL, WORKING),
+        (Provenance.IMPORT, WORKING),
+    ],
+)
+def test_a_lesson_is_core_from_the_first_only_where_a_person_says_it(provenance: Provenance, tier: Tier) -> None:
+    assert first_tier(RetainedLine(Kind.LESSON, "text", attributes=Attributes(provenance=provenance))) is tier
 
 
 def test_thresholds_are_those_that_are_set() -> None:
