@@ -1,15 +1,21 @@
 """A memory is forgotten by the real daemon: no byte of it is left that is ours, a kill in between or not."""
 
+import asyncio
 import contextlib
 import json
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import apsw
 import httpx
 import pytest
 
 from memoryd.client import Client
 from memoryd.errors import Denied, InvalidRequest, NotFound
+from memoryd.memory.forgetting.tombstone_store import KEY_SUFFIX, TombstoneStore
+from memoryd.store.ledger import Ledger
+from memoryd.store.tombstone_rows import TombstoneRows
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
 from tests.sweeps import some
@@ -204,6 +210,39 @@ def test_a_kill_in_between_is_finished_by_the_next_start(launch: Launch, pause: 
         with contextlib.suppress(NotFound):
             client.forget(CANARY)
     eventually(lambda: not holding(daemon), seconds=30)
+
+
+def test_a_kill_right_behind_the_note_leaves_no_hash_of_what_was_stated(launch: Launch) -> None:
+    daemon = launch()
+    said = daemon.client().retain(f"W @Peter: The {CANARY} is in the cellar")
+    ledger = Path(daemon.client().status()["agents"][0]["ledger"]["path"])
+    daemon.stop()
+    assert _stated(ledger) == 1
+    asyncio.run(_begin(ledger, daemon.workspace, said["memories"][0]["id"]))
+
+    restarted(daemon)
+    eventually(lambda: not holding(daemon), seconds=30)
+    daemon.stop()
+    assert _stated(ledger) == 0
+
+
+def _stated(ledger: Path) -> int:
+    connection = apsw.Connection(str(ledger), flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        return int(connection.execute("SELECT count(*) FROM stated_lines").get)
+    finally:
+        connection.close()
+
+
+async def _begin(path: Path, workspace: Path, memory: str) -> None:
+    """Note that a memory is being forgotten, and do no more, as one that is killed does."""
+    with ThreadPoolExecutor(1) as executor:
+        ledger = Ledger(path, executor)
+        rows = TombstoneRows(ledger, str(workspace.resolve()))
+        key = path.with_name(f"{path.name}{KEY_SUFFIX}")
+        store = TombstoneStore(rows=rows, workspace=workspace, key_file=key)
+        await store.begin([(memory, LINE.partition(": ")[2])])
+        await ledger.close()
 
 
 def _is_untouched(daemon: RunningDaemon) -> bool:

@@ -297,6 +297,24 @@ def test_what_its_owner_undid_or_deleted_is_not_captured_again_but_remembered(cl
     eventually(lambda: why("I like marzipan with figs.") == [TAKEN_BACK], seconds=PATIENCE)
 
 
+def test_what_stands_in_a_log_that_was_moved_is_not_taken_for_taken_back(client: Client, daemon: RunningDaemon) -> None:
+    def why() -> list[str]:
+        return [one["reason"] for one in client.capture("I like quince jelly.", dry_run=True)["dropped"]]
+
+    log = daemon.workspace / "memory" / "2026-01-05.md"
+    client.turn("I like quince jelly.", session_key=key("quinces"), at="2026-01-05T12:00:00Z")
+    eventually(log.exists, seconds=PATIENCE)
+    for folder in ("memory/archive", "memory/2026/winter"):
+        moved = daemon.workspace / folder / log.name
+        moved.parent.mkdir(parents=True, exist_ok=True)
+        log = log.rename(moved)
+        client.sync()
+        eventually(lambda: why() == [], seconds=PATIENCE)
+    log.unlink()
+    client.sync()
+    eventually(lambda: why() == [TAKEN_BACK], seconds=PATIENCE)
+
+
 def written_files(root: Path) -> dict[str, Any]:
     return {str(path): path.read_bytes() for path in root.rglob("*") if path.is_file()}
 

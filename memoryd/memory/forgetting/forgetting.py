@@ -121,6 +121,8 @@ class MemoryForgetting:
             owed = Tombstones((await self._parts.tombstones.all()).key, pending)
             book = await self._parts.book.now()
             plan = of_memories([one for one in book.memories.values() if owed.hold_id(one.id)])
+            # the lines go last: what is not dropped yet, they tell
+            await self._parts.stated.drop(one.line.text for one in plan.memories)
             await self._gone(plan, keeps_lines=False)
             # also what no line states any more: rows may name it still
             named = frozenset(one for one in await self._parts.rows.named() if owed.hold_id(one))
