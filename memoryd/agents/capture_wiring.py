@@ -8,6 +8,7 @@ from memoryd.agents.conversations import AgentConversations
 from memoryd.agents.left_behind import LeftBehind
 from memoryd.agents.loops import NamedLoop
 from memoryd.agents.owners_time import owners_time
+from memoryd.agents.searchable import caught_up_book
 from memoryd.agents.workspace_memories import WorkspaceMemories
 from memoryd.agents.workspace_qa import WorkspaceQa
 from memoryd.config.resolved import Agent
@@ -64,7 +65,7 @@ def workspace_capture(
         retaining=Retaining(shared.journal, time.today, shared.stated),
         tombstones=shared.tombstones,
         delivered=delivered,
-        book=shared.book.now,
+        book=partial(caught_up_book, shared.index, shared.book),
         is_withheld=partial(_is_withheld, conversations),
         stated=shared.stated,
         awaited=AwaitedMessages(AwaitedRows(shared.ledger, str(shared.name))),

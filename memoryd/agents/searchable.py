@@ -1,9 +1,13 @@
-"""Waiting until what was written is found by its words."""
+"""Waiting until what was written is found by its words, or stands in the book."""
 
 import asyncio
+import contextlib
+import time
 from typing import Final
 
 from memoryd.agents.workspace_index import WorkspaceIndex
+from memoryd.domain.memories.book import Book
+from memoryd.memory.book import MemoryBook
 
 INDEXED_SECONDS: Final = 5.0
 """How long a reply waits until what was written is found by its words."""
@@ -19,3 +23,14 @@ async def is_searchable(index: WorkspaceIndex) -> bool:
         except TimeoutError:
             return False
     return not index.why_held and index.trouble is None
+
+
+async def caught_up_book(index: WorkspaceIndex, book: MemoryBook, seconds: float) -> Book:
+    """Return all memories once the index has what is on disk now, or after these seconds; raises StoreError."""
+    until = time.monotonic() + seconds
+    if await index.catch_up(seconds) and (left := until - time.monotonic()) > 0:
+        # a note that no question waits for may be the one that was written
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(left):
+                await index.settled(index.demand())
+    return await book.now()

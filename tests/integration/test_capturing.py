@@ -112,7 +112,7 @@ class Captured:
     async def is_withheld(self, _agent: str, session_key: str) -> bool:
         return session_key in self.withheld
 
-    async def book(self) -> Book:
+    async def book(self, _seconds: float = 0) -> Book:
         sources: dict[str, list[MemorySource]] = {}
         for path, line in self.lines():
             source = MemorySource(path, 1, 1, line, date.fromisoformat(path[7:17]), None, 0)

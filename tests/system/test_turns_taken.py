@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from memoryd.client import Client
+from memoryd.domain.memories.identity import short_id
+from memoryd.domain.memories.retained import RetainedLine, parse_line
 from memoryd.domain.text.tokens import estimate
 from memoryd.errors import Denied, Disabled, InvalidRequest
 from memoryd.memory.capture.message_capture import TAKEN_BACK
@@ -18,6 +20,7 @@ from tests.waiting import eventually
 QUIET = {"id": "quiet", "workspace": "", "memory": {"auto_recall": False}}
 SPARING = {"id": "sparing", "workspace": "", "memory": {"recall_final_k": 2, "retrieval": {"maxTokens": 150}}}
 GENEROUS = {"id": "generous", "workspace": "", "memory": {"recall_final_k": 9, "retrieval": {"maxTokens": 4000}}}
+NAMED = {"id": "named", "workspace": ""}
 OFF = {"id": "off", "workspace": "", "memorySearch": {"enabled": False}}
 PATIENCE = 30.0
 PLUMS = "# Plums\n\n## Retain\n\n" + "".join(
@@ -33,11 +36,11 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
     workspace = write_workspace(home / "workspace")
     config = write_config(home, workspace, None)
     given = json.loads(config.read_text())
-    for one in (QUIET, SPARING, GENEROUS, OFF):
+    for one in (QUIET, SPARING, GENEROUS, NAMED, OFF):
         (home / str(one["id"]) / "memory").mkdir(parents=True)
     given["agents"]["list"] = [
         {"id": "main"},
-        *({**one, "workspace": str(home / str(one["id"]))} for one in (QUIET, SPARING, GENEROUS, OFF)),
+        *({**one, "workspace": str(home / str(one["id"]))} for one in (QUIET, SPARING, GENEROUS, NAMED, OFF)),
     ]
     config.write_text(json.dumps(given))
     for one in (SPARING, GENEROUS):
@@ -288,7 +291,7 @@ def test_what_its_owner_undid_or_deleted_is_not_captured_again_but_remembered(cl
 
     undone = client.capture("I like marzipan with figs.")["change"]
     client.undo(undone)
-    eventually(lambda: why("I like marzipan with figs.") == [TAKEN_BACK], seconds=PATIENCE)
+    assert why("I like marzipan with figs.") == [TAKEN_BACK], "at once"
     assert client.capture("i like marzipan with figs!")["change"] is None
     done = client.turn("/remember I like marzipan with figs.", session_key=key("again"))["command"]
     assert done is not None
@@ -313,6 +316,28 @@ def test_what_stands_in_a_log_that_was_moved_is_not_taken_for_taken_back(client:
     log.unlink()
     client.sync()
     eventually(lambda: why() == [TAKEN_BACK], seconds=PATIENCE)
+
+
+def test_names_that_follow_each_other_at_once_supersede_their_predecessors(
+    client: Client, daemon: RunningDaemon
+) -> None:
+    names = ["Ann Berger", "Zoe Clark", "Bob Lee", "Kim Poe", "Al Roe"]
+    for day, name in enumerate(names):
+        said, at = f"Hello, my name is {name}.", f"2026-11-1{day}T11:00:00Z"
+        assert client.turn(said, session_key=key(f"name{day}", "named"), at=at)["capture"] == "queued"
+    folder = daemon.home / "named" / "memory"
+    eventually(lambda: len(list(folder.glob("2026-11-1*.md"))) == len(names), seconds=PATIENCE)
+
+    texts = [(folder / f"2026-11-1{day}.md").read_text() for day in range(len(names))]
+    lines = [line for text in texts if isinstance(line := parse_line(text.splitlines()[-1]), RetainedLine)]
+    ids = [(short_id(line.id),) for line in lines]
+    assert [line.attributes.supersedes for line in lines] == [(), *ids[:-1]]
+
+    def told() -> list[str]:
+        bundle = str(client.turn("What is up today?", session_key=key("asks", "named"))["bundle"])
+        return [name for name in names if name in bundle]
+
+    eventually(lambda: told() == names[-1:], seconds=PATIENCE)
 
 
 def written_files(root: Path) -> dict[str, Any]:

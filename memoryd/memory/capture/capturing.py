@@ -15,7 +15,7 @@ from memoryd.domain.memories.capture.verdict import CaptureVerdict
 from memoryd.errors import MemorydError
 from memoryd.memory.capture.awaited_messages import DONE_MAX
 from memoryd.memory.capture.capture_values import CaptureOutcome, CaptureTask
-from memoryd.memory.capture.message_capture import CaptureParts, CaptureSettings, MessageCapture
+from memoryd.memory.capture.message_capture import FRESH_SECONDS, CaptureParts, CaptureSettings, MessageCapture
 
 log = structlog.get_logger(__name__)
 
@@ -115,7 +115,7 @@ class Capturing:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(LAST_SECONDS):
                     while self._waiting:
-                        await self._work_off_one()
+                        await self._work_off_one(seconds=0)
                     await self.awaited.settle()
 
     async def run_distilling(self) -> None:
@@ -127,15 +127,15 @@ class Capturing:
             except asyncio.CancelledError:
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(LAST_SECONDS):
-                        await self._captured(task, by_model=False)
+                        await self._captured(task, by_model=False, seconds=0)
                 raise
             finally:
                 self._in_flight -= 1
             await self.awaited.settle()
 
-    async def _work_off_one(self) -> None:
+    async def _work_off_one(self, seconds: float = FRESH_SECONDS) -> None:
         try:
-            await self._captured(self._waiting[0], by_model=False)
+            await self._captured(self._waiting[0], by_model=False, seconds=seconds)
         except asyncio.CancelledError:
             # it stays in line: what a stop breaks off is done again, and what stands is not written twice
             raise
@@ -161,9 +161,10 @@ class Capturing:
     def _may_say_something(self, task: CaptureTask) -> bool:
         return task.event is not None or bool(task.text.strip())
 
-    async def _captured(self, task: CaptureTask, *, by_model: bool) -> None:
+    async def _captured(self, task: CaptureTask, *, by_model: bool, seconds: float = FRESH_SECONDS) -> None:
+        # at the end of the daemon nobody follows the notes any more: without seconds, the book is taken as it is
         try:
-            await self.capture(task, by_model=by_model)
+            await self._message.capture(task, by_model=by_model, seconds=seconds)
         except (MemorydError, OSError) as exc:
             log.warning("a turn was not captured", agent=task.agent, reason=str(exc))
             self.awaited.end(task.place, is_done=False)

@@ -34,17 +34,22 @@ FORGOTTEN: Final = "its owner had this forgotten"
 TAKEN_BACK: Final = "its owner took it back"
 WITHHELD: Final = "this session is not to be remembered"
 OFF: Final = "memory.capture.enabled is false"
+FRESH_SECONDS: Final = 5.0
+"""How long it waits, behind the answer, until the book has what was written or taken back just now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaptureParts:
-    """What capture works with. `is_withheld` takes agent and session key; `day` gives the owner's day of a time."""
+    """What capture works with. `is_withheld` takes agent and session key; `day` gives the owner's day of a time.
+
+    `book` returns all memories as the notes state them now, as far as it learns of it within so many seconds.
+    """
 
     journal: Journal
     retaining: Retaining
     tombstones: TombstoneStore
     delivered: DeliveredSpans
-    book: Callable[[], Awaitable[Book]]
+    book: Callable[[float], Awaitable[Book]]
     is_withheld: Callable[[str, str], Awaitable[bool]]
     day: Callable[[datetime], date]
     awaited: AwaitedMessages
@@ -67,29 +72,43 @@ class MessageCapture:
     def __init__(self, settings: CaptureSettings, parts: CaptureParts) -> None:
         self._settings = settings
         self._parts = parts
+        self._writing = asyncio.Lock()
 
     @property
     def has_model(self) -> bool:
         """Whether a text model reads what the forms of statements leave."""
         return self._parts.distiller is not None
 
-    async def dry_run(self, task: CaptureTask, *, by_model: bool = True) -> CaptureVerdict:
+    async def dry_run(
+        self, task: CaptureTask, *, by_model: bool = True, seconds: float = FRESH_SECONDS
+    ) -> CaptureVerdict:
         """Return what would be kept of a message, by which form, or why not; nothing is written."""
         if why := await self._why_not(task):
             return CaptureVerdict(dropped=(DroppedItem(task.text, why),))
         verdict = await self._decided(task, by_model=by_model)
-        return (await self._checked(task, verdict if task.is_owners else verdict.from_agent())).bounded()
+        verdict = verdict if task.is_owners else verdict.from_agent()
+        return (await self._checked(task, verdict, seconds)).bounded()
 
-    async def capture(self, task: CaptureTask, *, by_model: bool = True) -> CaptureOutcome:
-        """Keep what a message states, all in one write; raises what `Journal.change` does, and StoreError."""
+    async def capture(
+        self, task: CaptureTask, *, by_model: bool = True, seconds: float = FRESH_SECONDS
+    ) -> CaptureOutcome:
+        """Keep what a message states, all in one write; raises what `Journal.change` does, and StoreError.
+
+        It waits up to `seconds` for a book that has what was written just now: what it supersedes may be that.
+        """
         self._parts.journal.check_writable()
-        verdict = await self.dry_run(task, by_model=by_model)
+        verdict = await self.dry_run(task, by_model=by_model, seconds=seconds)
+        if not verdict.kept:
+            return CaptureOutcome(verdict)
+        # one after the other: of two that decide on the same book, neither would know of the other
+        async with self._writing:
+            return await self._written(task, verdict, seconds)
+
+    async def _written(self, task: CaptureTask, verdict: CaptureVerdict, seconds: float) -> CaptureOutcome:
         day = self._parts.day(datetime.now(UTC) if task.at is None else task.at)
-        lines = [item.line(task.scope) for item in verdict.kept]
-        if lines:
-            book = await self._parts.book()
-            # in a thread: it looks at all memories
-            lines = await asyncio.to_thread(lambda: with_succession(book, standing_lines(book, lines, day), day))
+        book, said = await self._parts.book(seconds), [item.line(task.scope) for item in verdict.kept]
+        # in a thread: it looks at all memories
+        lines = await asyncio.to_thread(lambda: with_succession(book, standing_lines(book, said, day), day))
         if not lines:
             return CaptureOutcome(verdict)
         retention = await self._parts.retaining.retain(lines, agent=task.agent, by=WrittenBy.CAPTURE, day=day)
@@ -140,14 +159,14 @@ class MessageCapture:
         delivered = self._parts.delivered
         return await delivered.echoes(task.agent, task.session_key, sentences, until=task.told_until)
 
-    async def _checked(self, task: CaptureTask, verdict: CaptureVerdict) -> CaptureVerdict:
+    async def _checked(self, task: CaptureTask, verdict: CaptureVerdict, seconds: float) -> CaptureVerdict:
         """Return a verdict without echoes, and without what is forgotten or was taken back."""
         if not verdict.kept:
             return verdict
         echoes: frozenset[str] = frozenset()
         if task.event is None:
             echoes = await self._echoes(task, [item.text for item in verdict.kept])
-        stones, taken_back = await self._parts.tombstones.all(), await self._taken_back(verdict)
+        stones, taken_back = await self._parts.tombstones.all(), await self._taken_back(verdict, seconds)
         dropped = []
         for item in verdict.kept:
             if item.text in echoes:
@@ -158,10 +177,10 @@ class MessageCapture:
                 dropped.append(DroppedItem(item.text, TAKEN_BACK, item.form))
         return verdict.without(dropped)
 
-    async def _taken_back(self, verdict: CaptureVerdict) -> frozenset[str]:
+    async def _taken_back(self, verdict: CaptureVerdict, seconds: float) -> frozenset[str]:
         """Return what was stated before and stands no more: its owner undid it, or took it out."""
         before = await self._parts.stated.among(item.text for item in verdict.kept)
         if not before:
             return frozenset()
-        book = await self._parts.book()
+        book = await self._parts.book(seconds)
         return await asyncio.to_thread(not_standing, book, before)
