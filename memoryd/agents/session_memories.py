@@ -26,6 +26,7 @@ from memoryd.domain.memories.retained import RetainedLine
 from memoryd.domain.memories.sections import memory_sections
 from memoryd.domain.memories.statements import OWN_CHANNELS
 from memoryd.domain.memories.written_by import WrittenBy
+from memoryd.domain.sessions.session_summary import LEAST_TURNS
 from memoryd.domain.sessions.turns import Session, SessionEnd, SessionId
 from memoryd.domain.text.lines import padded
 from memoryd.errors import MemorydError
@@ -152,8 +153,10 @@ class SessionMemories:
     async def _tell(self, session: Session) -> None:
         if not session.is_remembered or (session.key and await self.is_withheld(session.key)):
             return
+        if len(session.turns) < LEAST_TURNS:
+            return
         summary = await self.summing.extract(session)
-        if not summary.is_significant:
+        if not summary.text:
             return
         line = self._line(Kind.SESSION, session, summary.titled(session.id))
         day = self.day(min(session.last_activity, self.now()).timestamp())

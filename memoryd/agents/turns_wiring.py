@@ -41,7 +41,7 @@ def _sessions(agent: Agent, shared: WorkspaceParts, log: TurnLog, capture: TurnC
         shared=log.shared,
         journal=memories.journal,
         retaining=Retaining(memories.journal, time.today),
-        summing=SummingUp(Prose(memories.text), memories.book, memories.tombstones),
+        summing=SummingUp(Prose(memories.text), memories.book, memories.tombstones, memories.stated),
         is_withheld=log.is_withheld,
         scope=capture.scope,
         day=time.day,

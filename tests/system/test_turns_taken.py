@@ -246,6 +246,63 @@ def test_session_of_few_words_leaves_no_memory(client: Client, daemon: RunningDa
     assert made(daemon, str(name), "session") == []
 
 
+SECRETS = (
+    "Remember that my PIN is 4711.",
+    "My IBAN is AT611904300234573201.",
+    "My door code is 8842.",
+    "My passphrase is correct horse battery.",
+    "My safe opens with 7391.",
+    "My login is bob / blafasel99.",
+)
+
+
+def test_summaries_tell_no_secret(client: Client, daemon: RunningDaemon) -> None:
+    asked = key("vault")
+    for text in (*SECRETS, "We decided to paint the vault grey."):
+        name = client.turn(text, session_key=asked)["session"]
+    assert "paint the vault" in str(client.turn("/compact", session_key=asked)["command"])
+    for text in (*SECRETS, "Who sells grey paint?"):
+        client.turn(text, session_key=asked)
+    client.turn(role="system", event="end", session_key=asked)
+    eventually(lambda: made(daemon, str(name), "session"), seconds=PATIENCE)
+    lines = "\n".join(made(daemon, str(name), "session") + made(daemon, str(name), "summary"))
+    assert "Who sells grey paint?" in lines
+    assert not [said for said in ("4711", "AT61", "8842", "horse", "7391", "blafasel") if said in lines]
+
+
+def test_summaries_leave_out_what_its_owner_took_back(client: Client, daemon: RunningDaemon) -> None:
+    asked, said = key("undone"), "My sister's name is Clarabella."
+    name = client.turn(said, session_key=asked)["session"]
+
+    def captured() -> list[str]:
+        return [one["id"] for one in client.memories(limit=100)["memories"] if one["text"] == said]
+
+    eventually(captured, seconds=PATIENCE)
+    client.delete_memory(captured()[0])
+    client.turn("Who paints the boat?", session_key=asked)
+    client.turn(role="system", event="end", session_key=asked)
+    eventually(lambda: made(daemon, str(name), "session"), seconds=PATIENCE)
+    (line,) = made(daemon, str(name), "session")
+    assert "Who paints the boat?" in line
+    assert "Clarabella" not in line
+
+
+def test_small_talk_leaves_what_was_asked(client: Client, daemon: RunningDaemon) -> None:
+    asked = key("eggs")
+    for question, answer in (("How do I boil an egg?", "Six minutes."), ("And hard?", "Ten minutes.")):
+        name = client.turn(question, session_key=asked)["session"]
+        client.turn(answer, role="assistant", session_key=asked)
+    told = str(client.turn("/compact", session_key=asked)["command"])
+    assert "Asked: How do I boil an egg? · And hard?" in told
+    assert "Nothing of it is significant" in told
+    client.turn("What about altitude?", session_key=asked)
+    client.turn("Longer.", role="assistant", session_key=asked)
+    client.turn(role="system", event="end", session_key=asked)
+    eventually(lambda: made(daemon, str(name), "session"), seconds=PATIENCE)
+    (line,) = made(daemon, str(name), "session")
+    assert line.endswith("Asked: What about altitude?")
+
+
 def test_older_messages_after_an_end_share_a_session(client: Client) -> None:
     asked = key("older")
     first = client.turn("Is it noon?", session_key=asked, at="2026-11-20T12:00:00Z")["session"]

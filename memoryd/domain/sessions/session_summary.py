@@ -6,11 +6,12 @@ Questions and kept answers give sentences as they were said, in the language of 
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from itertools import groupby
 from typing import Final
 
+from memoryd.domain.memories.capture.sentences import sentences_of as spoken_sentences
 from memoryd.domain.sessions.harmless_text import harmless_text
 from memoryd.domain.sessions.messages_kept import is_answered
 from memoryd.domain.sessions.significance import (
@@ -23,10 +24,11 @@ from memoryd.domain.sessions.turns import Session, SessionId, Turn
 
 CHARS: Final = 400
 """Of all sentences with their labels, the name of the session not counted."""
-LEAST_TURNS: Final = 3
-"""A shorter session is found by its own turns, word for word: a memory of it would only say it twice."""
+SHORT_CHARS: Final = 200
+"""Of what was asked, where nothing of it is significant."""
+LEAST_TURNS: Final = 2
+"""A shorter session is found by its own turn, word for word: a memory of it would only say it twice."""
 _SENTENCE_CHARS: Final = 160
-_END: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])\s*|\n+")
 _CHINESE: Final = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
 _LETTER: Final = re.compile(r"[^\W\d_]")
 _SIGN: Final = re.compile(r"\w")
@@ -42,7 +44,11 @@ _LATER: Final = re.compile(
     r"|待办|还没|尚未|以后再|明天|下周|下次|记得|提醒我|需要|等.{1,8}回复|没解决|未决",
     re.IGNORECASE,
 )
-_ASKS: Final = re.compile(r"[?？]\s*\Z|[吗呢]\s*[。！]?\Z")
+_ASKS: Final = re.compile(
+    r"[?？]\s*\Z|[吗呢]\s*[。！]?\Z|\A(?:what|who|whose|where|why|how|which)(?:['’]s)?\b(?!ever)", re.IGNORECASE
+)
+_ANNOUNCES: Final = (":", "：", "=", "?", "？")
+_BETWEEN_SHORT: Final = " · "
 
 
 class Said(IntEnum):
@@ -80,11 +86,8 @@ class SessionSummary:
     turns: int = 0
     """How many turns it was chosen from."""
     is_chinese: bool = False
-
-    @property
-    def is_significant(self) -> bool:
-        """Whether something was answered so that it was kept, decided or left open in more than a few turns."""
-        return self.turns >= LEAST_TURNS and any(one.said > Said.ASKED for one in self.sentences)
+    is_short: bool = False
+    """Whether nothing of it is significant, so that it tells shortly what was asked."""
 
     def titled(self, session: SessionId) -> str:
         """Return the text with the name of its session, so that two sessions never say the same; empty likewise."""
@@ -95,6 +98,7 @@ class SessionSummary:
     def text(self) -> str:
         """The sentences, each kind with its label; empty if there is none."""
         labels, between = (_CHINESE_LABELS, "") if self.is_chinese else (_LABELS, " ")
+        between = _BETWEEN_SHORT if self.is_short else between
         runs = groupby(self.sentences, key=lambda one: one.said)
         return between.join(f"{labels[said]}{between.join(one.text for one in run)}" for said, run in runs)
 
@@ -106,25 +110,62 @@ def session_summary(
 
     Sentences for which `is_left_out` holds, which is asked of them as they were said, are not taken.
     """
-    turns = [turn for turn in session.turns if turn.tokens and turn.seq > after]
+    turns = [turn for turn in session.turns if turn.seq > after]
     found = [one for turn in turns for one in _sentences_of(turn, turn is turns[-1], is_left_out)]
     is_chinese = _is_chinese(turns)
+    if not any(one.said > Said.ASKED for one in found):
+        return _short(turns, is_left_out, is_chinese=is_chinese)
     return SessionSummary(tuple(_chosen(found, is_chinese)), len(turns), is_chinese)
 
 
-def sentences_of(text: str) -> Iterator[str]:
-    """Yield the sentences of a text, each on one line."""
-    yield from filter(None, (" ".join(piece.split()) for piece in _END.split(text)))
+def _short(turns: Sequence[Turn], is_left_out: Callable[[str], bool], *, is_chinese: bool) -> SessionSummary:
+    """Return what was asked in turns that hold nothing significant, else what was said, in its order."""
+    found = [one for turn in turns for one in _sentences_of(turn, False, is_left_out, is_short=True)]
+    said = Said.ASKED if any(one.said is Said.ASKED for one in found) else Said.TOLD
+    short = SessionSummary((), len(turns), is_chinese, is_short=True)
+    for one in found:
+        longer = replace(short, sentences=(*short.sentences, one))
+        if one.said is said and not _repeats(one, short.sentences) and len(longer.text) <= SHORT_CHARS:
+            short = longer
+    return short
 
 
-def _sentences_of(turn: Turn, is_last: bool, is_left_out: Callable[[str], bool]) -> Iterator[SummarySentence]:
-    """Yield the sentences of a turn that may be told."""
+def told_of(turn: Turn, is_left_out: Callable[[str], bool]) -> tuple[list[str], list[str]]:
+    """Return the sentences of question and answer that may be told, each on one line, split as capture splits them.
+
+    What a sentence that is left out announces, as "My passphrase is:" and "What is my PIN?", is left out with it.
+    """
+    asked, is_announced = _told(turn.question, is_left_out, is_announced=False)
+    return asked, _told(turn.answer or "", is_left_out, is_announced=is_announced)[0]
+
+
+def sentences_of_turn(turn: Turn) -> list[str]:
+    """Return all sentences of question and answer, as they are asked about."""
+    asked, answered = told_of(turn, lambda _sentence: False)
+    return [*asked, *answered]
+
+
+def _told(text: str, is_left_out: Callable[[str], bool], *, is_announced: bool) -> tuple[list[str], bool]:
+    """Return the sentences that may be told, and whether the last one announces what may not."""
+    told = []
+    for sentence in (" ".join(one.text.split()) for one in spoken_sentences(text)):
+        is_out = is_announced or is_left_out(sentence)
+        is_announced = is_out and sentence.endswith(_ANNOUNCES)
+        if not is_out:
+            told.append(sentence)
+    return told, is_announced
+
+
+def _sentences_of(
+    turn: Turn, is_last: bool, is_left_out: Callable[[str], bool], *, is_short: bool = False
+) -> Iterator[SummarySentence]:
+    """Yield the sentences of a turn that may be told, questions of few words only where it is to be short."""
     is_open = is_last and not is_answered(turn)
-    asked = [(sentence, _done_by(sentence, is_open=is_open)) for sentence in sentences_of(turn.question)]
-    answered = [(sentence, Said.ANSWERED) for sentence in sentences_of(turn.answer or "")]
-    for place, (sentence, said) in enumerate((*asked, *answered)):
+    questions, answers = told_of(turn, is_left_out)
+    asked = [(sentence, _done_by(sentence, is_open=is_open)) for sentence in questions]
+    for place, (sentence, said) in enumerate((*asked, *((one, Said.ANSWERED) for one in answers))):
         text = _clipped(sentence)
-        if text and not is_left_out(sentence) and _says_something(sentence):
+        if text and _says_something(sentence, is_short=is_short and said is Said.ASKED):
             yield SummarySentence(turn.seq, place, said, text, _worth(turn, sentence, said))
 
 
@@ -142,9 +183,10 @@ def _worth(turn: Turn, sentence: str, said: Said) -> float:
     return turn.significance / 2 + max(parts) / 2 + _WEIGHTS[said]
 
 
-def _says_something(sentence: str) -> bool:
+def _says_something(sentence: str, *, is_short: bool) -> bool:
     """Tell whether more stands in a sentence than a greeting or the politeness of every assistant."""
-    return len(_SIGN.findall(without_formulas(sentence))) >= (4 if _CHINESE.search(sentence) else 12)
+    least = 1 if is_short else 4 if _CHINESE.search(sentence) else 12
+    return len(_SIGN.findall(without_formulas(sentence))) >= least
 
 
 def _chosen(found: Sequence[SummarySentence], is_chinese: bool) -> list[SummarySentence]:

@@ -71,11 +71,21 @@ _PASSWORDS: Final = re.compile(
     r"|private ?keys?"
     r"|access ?tokens?|cvv|cvc|seed phrase|passwds?|pwd|log-?ins?|credentials?|credit card|debit card|card number|iban"
     r"|bank account|account (?:number|no)|security code)\b|\bkeys?(?: to \w+)?(?: (?:is|are|was)\b|\s?[:=])"
-    r"|\b(?:wi-?fi|wlan|account|router|network|bank|card|2fa|security|verification|unlock|phone|safe|alarm) code\b"
-    r"|密码|口令|密钥|私钥|助记词|验证码|银行卡|信用卡|卡号|银行账[号户]",
+    r"|\b(?:wi-?fi|wlan|account|router|network|bank|card|2fa|security|verification|unlock|phone|safe|alarm|door|gate"
+    r"|garage|entry|entrance|access|lock(?:er)?|vault|backup|recovery|one-time|login) codes?\b"
+    r"|\b(?:seed|recovery|backup|secret) (?:words?|phrases?|keys?)\b|\bmaiden name\b|\bsecurity (?:question|answer)s?\b"
+    r"|\b(?:lock(?:er)?|padlock|bike lock|safe|vault|suitcase)(?:['’]s)? combination\b"
+    r"|\bcombination (?:to|of|for) (?:my|our|the) (?:lock(?:er)?|padlock|bike lock|safe|vault|suitcase)\b"
+    r"|\b(?:safe|vault|locker|padlock|lock|door|gate|garage|alarm) (?:is )?(?:open|unlock|disarm)(?:s|ed)? with\b"
+    r"|密码|口令|密钥|私钥|助记词|验证码|门禁码|开门码|备用码|恢复码|动态码|银行卡|信用卡|卡号|银行账[号户]",
     re.IGNORECASE,
 )
 """What is said of these is not kept, whether or not the secret itself is known by its form."""
+
+
+def says_secret(text: str) -> bool:
+    """Tell whether a sentence may say a secret: it names one, or holds one that is masked."""
+    return bool(_HIDDEN.search(text) or _PASSWORDS.search(text))
 
 
 def why_not_plain(sentence: SpokenSentence) -> str:
@@ -97,4 +107,4 @@ def why_not_told(sentence: SpokenSentence) -> str:
         return TOO_LONG
     if sentence.is_question or _ASKS.search(plain) or _ASKS_CHINESE.search(plain):
         return QUESTION
-    return SECRET if _HIDDEN.search(sentence.text) or _PASSWORDS.search(sentence.text) else ""
+    return SECRET if says_secret(sentence.text) else ""

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memoryd.domain.sessions.keeping import Keeping
 from memoryd.domain.sessions.making_turns import RawTurn, made_turn
-from memoryd.domain.sessions.session_summary import CHARS, session_summary
+from memoryd.domain.sessions.session_summary import CHARS, SHORT_CHARS, session_summary
 from memoryd.domain.sessions.turns import Session, SessionId
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -44,7 +44,7 @@ def test_says_what_was_asked_answered_decided_and_left_open() -> None:
         "Open: I still need to call Peter about the roof. Who repairs the gutter?"
     )
     assert found.titled(SessionId("s")).startswith("Session s: Asked: ")
-    assert found.is_significant
+    assert not found.is_short
 
 
 def test_leaves_out_what_it_is_told_to_and_what_was_summed_up() -> None:
@@ -72,16 +72,45 @@ def test_what_matters_most_is_told_where_not_all_fits() -> None:
 @pytest.mark.parametrize(
     ("said", "is_significant"),
     [
-        (ROUTER[:2], False),
+        (ROUTER[:1], True),
         (ROUTER[:3], True),
         ((("Is it noon?", None), ("Is it late?", "Yes."), ("Is it warm?", "No.")), False),
         ((("My aunt is a judge.", None),) * 3, False),
     ],
 )
-def test_few_turns_and_small_talk_are_not_significant(
-    said: tuple[tuple[str, str | None], ...], is_significant: bool
-) -> None:
-    assert session_summary(session_of(*said)).is_significant is is_significant
+def test_small_talk_is_told_shortly(said: tuple[tuple[str, str | None], ...], is_significant: bool) -> None:
+    assert session_summary(session_of(*said)).is_short is not is_significant
+
+
+EGGS = (
+    ("How do I boil an egg?", "Six minutes for soft."),
+    ("And hard?", "Ten minutes."),
+    ("what about altitude", "A bit longer."),
+    ("Thanks!", "You are welcome."),
+    ("How do I boil an egg?", "As I said."),
+    ("My aunt is a judge.", "Nice."),
+)
+
+
+def test_what_was_asked_is_told_where_nothing_is_significant() -> None:
+    found = session_summary(session_of(*EGGS))
+    assert found.text == "Asked: How do I boil an egg? · And hard? · what about altitude"
+    assert session_summary(session_of(*EGGS[3:4], EGGS[5])).text == "Said: My aunt is a judge."
+    assert session_summary(session_of(*EGGS), is_left_out=lambda _sentence: True).text == ""
+    boxes = [(f"How many eggs are there in box number {number}?", "Some.") for number in range(30)]
+    many = session_of(*boxes, EGGS[3])
+    assert 100 < len(session_summary(many).text) <= SHORT_CHARS
+    assert session_summary(session_of(("为什么？", "不知道。"), ("你好", "你好"))).text == "问：为什么？"
+
+
+def test_what_is_announced_is_left_out_with_its_announcement() -> None:
+    session = session_of(
+        ("My passphrase is:\ncorrect horse battery. We decided to buy a boat.", "Good."),
+        ("What is my passphrase?", "You should say correct horse battery, because you decided to. It is Friday."),
+    )
+    text = session_summary(session, is_left_out=lambda one: "passphrase" in one).text
+    assert "horse" not in text
+    assert "Decided: We decided to buy a boat." in text
 
 
 def test_stays_in_the_language_of_the_questions() -> None:

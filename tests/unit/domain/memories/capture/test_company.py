@@ -175,6 +175,6 @@ def test_statement_beside_courtesies_alone_is_pinned(text: str) -> None:
 
 
 def test_what_is_to_be_remembered_stands_by_itself_at_the_beginning() -> None:
-    kept = captured("Remember that the gate code is 4411. Peter told me so. My name is Hal.").kept
+    kept = captured("Remember that the gate is locked at 8. Peter told me so. My name is Hal.").kept
 
-    assert [item.text for item in kept] == ["Remember that the gate code is 4411."]
+    assert [item.text for item in kept] == ["Remember that the gate is locked at 8."]
