@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from memoryd.domain.memories.identity import ShortId
-from memoryd.domain.memories.said_words import LEAST_CHARS, SaidWords
+from memoryd.domain.memories.said_words import END_MARKS, LEAST_CHARS, SaidWords
 
 _BEFORE = r"(?:^[ \t+*>-]*|[:：][ \t]*|\")"
 """What stands before a short text: nothing but signs of a list or a diff, or the head of a bullet."""
-_AFTER = r"(?:[ \t]*$|\")"
+_AFTER = rf"[{re.escape(END_MARKS)}]*(?:[ \t]*$|\")"
 
 
 @dataclass(frozen=True)
@@ -49,13 +49,18 @@ class Traces:
     @cached_property
     def _short(self) -> re.Pattern[str] | None:
         """What finds lines too short to be looked for within others: they are all that a line says."""
-        short = [unicodedata.normalize("NFC", piece).split() for piece in self._pieces if _is_short(piece)]
+        short = [_bare(piece).split() for piece in self._pieces if _is_short(piece)]
         inner = "|".join(r"[ \t]+".join(map(re.escape, words)) for words in short)
         return re.compile(f"{_BEFORE}(?:{inner}){_AFTER}", re.IGNORECASE | re.MULTILINE) if short else None
 
     @cached_property
     def _titles(self) -> re.Pattern[str] | None:
         return re.compile(f'"(?:{"|".join(map(re.escape, sorted(self.ids)))})"') if self.ids else None
+
+
+def _bare(text: str) -> str:
+    composed = unicodedata.normalize("NFC", text)
+    return composed.rstrip(END_MARKS) or composed
 
 
 def _is_short(text: str) -> bool:

@@ -80,3 +80,27 @@ def test_hostile_words_cost_time_that_grows_with_them(unit: str) -> None:
 def test_a_number_is_whole(words: str, other: str) -> None:
     assert SaidWords(words).stand_in(f"He said: {words}.")
     assert not SaidWords(words).stand_in(other)
+
+
+@pytest.mark.parametrize(
+    ("said", "other", "left"),
+    [
+        ("My cat is called Tom Lee.", "And my cat is called Tom Lee, remember?", f"And {FORGOTTEN}, remember?"),
+        ("My cat is called Tom Lee!", "Open: my cat is called Tom Lee", f"Open: {FORGOTTEN}"),
+        ("My cat is called Tom Lee.", 'So my cat is called "Tom Lee".', f'So {FORGOTTEN}".'),
+        ('My cat is "Tom" not a dog.', "Well, my cat is Tom not a dog.", f"Well, {FORGOTTEN}"),
+        ("我家的门锁密码是四七。", "他知道我家的门锁密码是四七，对吗", f"他知道{FORGOTTEN}，对吗"),
+    ],
+)
+def test_marks_at_the_end_and_quotes_say_nothing(said: str, other: str, left: str) -> None:
+    words = SaidWords(said)
+
+    assert words.stand_in(other)
+    assert words.cut_from(other) == left
+
+
+def test_a_word_that_goes_on_behind_the_mark_is_another() -> None:
+    assert not SaidWords("My cat is called Tom.").stand_in("My cat is called Tomatina.")
+    assert not SaidWords("The door code is 47.").stand_in("The door code is 4711.")
+    assert not SaidWords("Tea!").stand_in("Anna drinks tea")
+    assert SaidWords("Tea!").stand_in('"tea".')
