@@ -96,7 +96,10 @@ class AgentTurns:
     async def _commanded(
         self, message: NewMessage, command: SpokenCommand, admitted: Admitted, key: str, own_channel: str
     ) -> TurnOutcome:
-        done, texts = await self.commands.run(command, admitted, key, scope=self.capture.scope(own_channel))
+        scope = self.capture.scope(own_channel)
+        # whoever holds only an agent's socket is in the channel of its key, whatever the message says
+        stater = replace(admitted, channel=own_channel) if own_channel and not admitted.is_sandboxed else admitted
+        done, texts = await self.commands.run(command, stater, key, scope=scope)
         if texts and await self._may_ask_log(message) and not await self.log.is_unremembered(key):
             self.capture.note_texts(key, texts)
         off = TurnPart(PartState.OFF, NO_TURN)

@@ -248,10 +248,11 @@ def test_session_adds_for_itself_alone(tmp_path: Path) -> None:
     """Without a scope a memory is the agent's own where others share the workspace; it is for nobody else."""
     with started(tmp_path) as running:
         running.client().sync()
-        for scope in ("workspace", "global", "agent:b", "agent:b:cron"):
+        for scope in ("workspace", "global", "agent:b", "agent:b:cron", "agent:a:cron", "agent:a:telegram:direct:8"):
             with Asker(running, "a", "main") as asker:
-                reply = asker.post("memories", text="The teapot is cracked.", scope=scope)
-                assert reply.json()["error"]["code"] in ("denied", "invalid_request"), scope
+                for path in ("memories", "retain"):
+                    reply = asker.post(path, text="W: The teapot is cracked.", scope=scope)
+                    assert reply.json()["error"]["code"] in ("denied", "invalid_request"), (path, scope)
         assert "teapot" not in "".join(path.read_text() for path in tmp_path.rglob("memory/*.md"))
         for agent, kind, scope in (("a", "main", "agent:a"), ("a", "cron", "agent:a:cron"), ("c", "main", "agent:c")):
             with Asker(running, agent, kind) as asker:

@@ -49,6 +49,12 @@ class Stater:
     channel: str | None = None
     is_owner: bool = True
 
+    @property
+    def own_scopes(self) -> tuple[str, ...]:
+        """The scopes that a session may name: its agent's, and that of its own channel."""
+        whole = f"agent:{self.agent}"
+        return (whole, f"{whole}:{self.channel}") if self.channel else (whole,)
+
 
 def stated_line(said: StatedText) -> RetainedLine:
     """Return the line of a statement; raise ValueError, which says what is wrong and what may be meant."""
@@ -110,8 +116,8 @@ def admitted_scope(scope: str, stater: Stater) -> str:
     named = _SCOPE.match(scope)
     if scope != GLOBAL and named is None:
         raise ValueError(f"{scope[:80]!r} is no scope: give agent:ID, agent:ID:CHANNEL or global")
-    if not stater.is_owner and (named is None or named["agent"] != stater.agent):
-        raise ValueError(f"an agent retains for itself alone: no scope, agent:{stater.agent} or one channel of it")
+    if not stater.is_owner and scope not in stater.own_scopes:
+        raise ValueError(f"a session retains for itself alone: no scope, {' or '.join(stater.own_scopes)}")
     return scope
 
 
