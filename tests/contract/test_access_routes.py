@@ -82,7 +82,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory, starter_model: Path) -> Ite
 
 
 def client_of(daemon: RunningDaemon, socket: str) -> httpx.Client:
-    transport = httpx.HTTPTransport(uds=str(socket_of(daemon.home, socket)))
+    transport = httpx.HTTPTransport(uds=str(socket_of(daemon.home, socket)), verify=False)
     return httpx.Client(transport=transport, base_url="http://memoryd", timeout=PATIENCE)
 
 
@@ -198,7 +198,7 @@ def test_events_for_a_key_without_an_agent_are_those_of_the_default_agent(tmp_pa
 
 
 def test_socket_of_an_agent_shows_that_agent_alone(daemon: RunningDaemon) -> None:
-    transport = httpx.HTTPTransport(uds=str(socket_of(daemon.home, "beta")))
+    transport = httpx.HTTPTransport(uds=str(socket_of(daemon.home, "beta")), verify=False)
     with httpx.Client(transport=transport, base_url="http://memoryd", timeout=PATIENCE) as client:
         seen = client.get("/v1/status")
         assert [agent["id"] for agent in seen.json()["agents"]] == ["beta"]
@@ -258,7 +258,7 @@ def test_f145_no_word_of_one_agent_surfaces_in_another(
     """Random questions, agents, keys and paths never tell a marker of another agent."""
     asked = {name: value for name, value in (("agent", named), ("sessionKey", key)) if value is not None}
     query = " ".join(words)
-    transport = httpx.HTTPTransport(uds=str(socket_of(daemon.home, socket)))
+    transport = httpx.HTTPTransport(uds=str(socket_of(daemon.home, socket)), verify=False)
     with httpx.Client(transport=transport, base_url="http://memoryd", timeout=PATIENCE) as client:
         found = client.post("/v1/search", json={"query": query, "maxResults": 50, "explain": True, **asked})
         read = client.get(f"/v1/files/{path.replace('/', '%2f')}", params=asked)

@@ -98,7 +98,7 @@ class Asker:
         is_owner = kind == "owner"
         path = daemon.socket if is_owner else daemon.home / "run" / f"{agent}.sock"
         self._http = httpx.Client(
-            transport=httpx.HTTPTransport(uds=str(path)), base_url="http://memoryd", timeout=PATIENCE
+            transport=httpx.HTTPTransport(uds=str(path), verify=False), base_url="http://memoryd", timeout=PATIENCE
         )
         self._who = {"agent": agent} if is_owner else {"sessionKey": KEYS[kind].format(agent)}
 

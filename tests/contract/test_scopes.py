@@ -35,13 +35,13 @@ ESCAPES = [
 
 
 def post(daemon: RunningDaemon, socket: str, **asked: object) -> httpx.Response:
-    transport = httpx.HTTPTransport(uds=str(socket_of(daemon.home, socket)))
+    transport = httpx.HTTPTransport(uds=str(socket_of(daemon.home, socket)), verify=False)
     with httpx.Client(transport=transport, base_url="http://memoryd", timeout=20) as client:
         return client.post("/v1/search", json={"maxResults": 50, "explain": True, **asked})
 
 
 def read(daemon: RunningDaemon, socket: str, path: str) -> httpx.Response:
-    transport = httpx.HTTPTransport(uds=str(socket_of(daemon.home, socket)))
+    transport = httpx.HTTPTransport(uds=str(socket_of(daemon.home, socket)), verify=False)
     with httpx.Client(transport=transport, base_url="http://memoryd", timeout=20) as client:
         return client.get(f"/v1/files/{path.replace('/', '%2f')}", params={"sessionKey": DIRECT.format(socket)})
 
@@ -152,7 +152,7 @@ def test_f145_events_and_status_say_nothing_of_another_agent(tmp_path: Path) -> 
 
 
 def _follow(running: RunningDaemon, seen: list[str], listening: threading.Event) -> None:
-    transport = httpx.HTTPTransport(uds=str(socket_of(running.home, "beta-fixed")))
+    transport = httpx.HTTPTransport(uds=str(socket_of(running.home, "beta-fixed")), verify=False)
     with (
         httpx.Client(transport=transport, base_url="http://memoryd", timeout=60) as client,
         client.stream("GET", "/v1/events") as reply,

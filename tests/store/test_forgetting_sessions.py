@@ -20,6 +20,7 @@ from memoryd.files.drafts import draft_beside
 from memoryd.sessions.qa_store import QaStore
 from tests.sweeps import some
 from tests.unit.domain.sessions.seven_turns import BEGUN
+from tests.warm.programs import started
 
 ROOT = Path(__file__).parents[2]
 CANARY = "zanzibar-canary"
@@ -135,7 +136,7 @@ def forget_and_die(workspace: str, fatal: str) -> None:
 
 def child(call: str, *arguments: object) -> "subprocess.Popen[bytes]":
     code = f"import sys, tests.store.test_forgetting_sessions as it; it.{call}(*sys.argv[1:])"
-    return subprocess.Popen([sys.executable, "-c", code, *map(str, arguments)], cwd=ROOT, stdout=subprocess.PIPE)
+    return started([sys.executable, "-c", code, *map(str, arguments)], cwd=ROOT, stdout=subprocess.PIPE)
 
 
 @pytest.mark.sweep

@@ -15,6 +15,7 @@ from memoryd.store.index_schema import prepare_index
 from tests.store.consistency import check_consistency, dump, open_index
 from tests.store.rows import SETTINGS, note, put, put_note
 from tests.sweeps import some
+from tests.warm.programs import started
 
 ROUNDS = 6
 TOPICS = ("rent", "boiler", "attic", "garden")
@@ -54,7 +55,7 @@ def test_killed_writer_leaves_whole_files(tmp_path: Path, seed: int) -> None:
     path, chance = tmp_path / "index.sqlite", random.Random(seed)
     code = "import pathlib, sys, tests.store.test_kill as it; it.write_for_ever(pathlib.Path(sys.argv[1]))"
     root = Path(__file__).parents[2]
-    with subprocess.Popen([sys.executable, "-c", code, path], stdout=subprocess.PIPE, cwd=root) as child:
+    with started([sys.executable, "-c", code, path], stdout=subprocess.PIPE, cwd=root) as child:
         assert child.stdout is not None
         committed = -1
         for _ in range(chance.randint(1, 40)):

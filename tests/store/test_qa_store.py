@@ -31,6 +31,7 @@ from memoryd.sessions.upkeep import QaUpkeep
 from tests.sweeps import some
 from tests.unit.domain.sessions.seven_turns import BEGUN, KEY, SEVEN
 from tests.waiting import eventually_async
+from tests.warm.programs import started
 
 ROOT = Path(__file__).parents[2]
 MAIN, TOPICS = "memory/qa-index.json", "memory/topics.txt"
@@ -115,7 +116,7 @@ def add_in_child(workspace: str, prefix: str, count: str) -> None:
 def child(call: str, *arguments: object) -> "subprocess.Popen[bytes]":
     code = f"import sys, tests.store.test_qa_store as it; it.{call}(*sys.argv[1:])"
     command = [sys.executable, "-c", code, *map(str, arguments)]
-    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE)
+    return started(command, cwd=ROOT, stdout=subprocess.PIPE)
 
 
 def test_writers_in_threads_and_processes_lose_no_turn(tmp_path: Path) -> None:

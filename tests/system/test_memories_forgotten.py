@@ -197,7 +197,7 @@ def test_a_kill_in_between_is_finished_by_the_next_start(launch: Launch, pause: 
     daemon = launch()
     body = {"target": CANARY}
     before = {name: (daemon.workspace / name).read_text() for name in (LOG, "memory/2025-11-28.md")}
-    with httpx.Client(transport=httpx.HTTPTransport(uds=str(daemon.socket))) as http:
+    with httpx.Client(transport=httpx.HTTPTransport(uds=str(daemon.socket), verify=False)) as http:
         request = http.build_request("POST", "http://memoryd/v1/forget", json=body)
         _leave(http, request, pause)
     daemon.kill()

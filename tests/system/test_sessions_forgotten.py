@@ -158,7 +158,7 @@ def test_forgetting_asks_tells_and_is_the_owners(launch: Launch) -> None:
     told = run_cli(daemon, "sessions", "forget", SESSION, "--dry-run")
     assert "would be forgotten" in told
     assert "backups" in told
-    with httpx.Client(transport=httpx.HTTPTransport(uds=str(daemon.home / "run/main.sock"))) as agent:
+    with httpx.Client(transport=httpx.HTTPTransport(uds=str(daemon.home / "run/main.sock"), verify=False)) as agent:
         for body in ({"session": SESSION, "sessionKey": KEY}, {"session": SESSION, "dryRun": True}):
             reply = agent.post("http://memoryd/v1/sessions/forget", json=body)
             assert reply.json()["error"]["code"] == "denied"
@@ -338,7 +338,7 @@ def test_session_that_is_not_to_be_remembered_is_not_taken_up_again(launch: Laun
 
 def test_key_is_marked_before_its_session_exists_and_outlasts_a_restart(launch: Launch) -> None:
     daemon = launch()
-    with httpx.Client(transport=httpx.HTTPTransport(uds=str(daemon.home / "run/main.sock"))) as agent:
+    with httpx.Client(transport=httpx.HTTPTransport(uds=str(daemon.home / "run/main.sock"), verify=False)) as agent:
         url, body = "http://memoryd/v1/sessions/remember", {"sessionKey": KEY, "remember": False}
         assert agent.post(url, json=body).json()["remembered"] is False
         assert agent.post(url, json={**body, "remember": True}).json()["error"]["code"] == "denied"
@@ -355,7 +355,7 @@ def test_key_is_marked_before_its_session_exists_and_outlasts_a_restart(launch: 
 
 def test_session_is_opened_not_to_be_remembered(launch: Launch) -> None:
     daemon = launch()
-    with httpx.Client(transport=httpx.HTTPTransport(uds=str(daemon.home / "run/main.sock"))) as agent:
+    with httpx.Client(transport=httpx.HTTPTransport(uds=str(daemon.home / "run/main.sock"), verify=False)) as agent:
         url, body = "http://memoryd/v1/sessions/start", {"sessionKey": KEY, "remember": False}
         assert agent.post(url, json=body).is_success
         assert agent.post(url, json={**body, "remember": True}).json()["error"]["code"] == "denied"
@@ -375,7 +375,7 @@ def test_agent_marks_its_own_session_alone(launch: Launch) -> None:
         next(one["id"] for one in daemon.client().sessions()["sessions"] if one["key"] == key)
         for key in (KEY, "agent:main:cron:7")
     )
-    with httpx.Client(transport=httpx.HTTPTransport(uds=str(daemon.home / "run/main.sock"))) as agent:
+    with httpx.Client(transport=httpx.HTTPTransport(uds=str(daemon.home / "run/main.sock"), verify=False)) as agent:
         for session, expected in ((mine, None), (other, "denied"), ("session:nowhere", "not_found")):
             body = {"sessionKey": KEY, "session": session, "remember": False}
             reply = agent.post("http://memoryd/v1/sessions/remember", json=body).json()
