@@ -25,6 +25,7 @@ from memoryd.memory.capture.capture_values import CaptureTask
 from memoryd.memory.capture.capturing import IN_FLIGHT, TASKS_MAX, Capturing
 from memoryd.memory.capture.delivered_spans import DeliveredSpans
 from memoryd.memory.capture.message_capture import TAKEN_BACK, CaptureParts, CaptureSettings
+from memoryd.memory.forgetting.remembered_texts import drop_remembered_texts
 from memoryd.memory.forgetting.tombstone_store import TombstoneStore
 from memoryd.memory.journal import Journal
 from memoryd.memory.llm_distilling import DistilledAnswer, Distiller
@@ -348,6 +349,37 @@ async def test_message_whose_words_stand_is_owed_after_a_kill_and_until_it_is_ca
     await room.ledger.forget_session("main", "s")
     assert await room.capturing().awaited.owed() == []
     assert room.said() == [STATED[0]]
+
+
+async def test_messages_of_a_session_that_begins_anew_are_not_taken_for_those_of_the_old_one(room: Captured) -> None:
+    first = replace(ADDRESS, place=MessagePlace("main", "s", 1))
+    capturing = room.capturing()
+    async with at_work(capturing):
+        assert await capturing.accept(first)
+        await eventually_async(lambda: capturing.is_idle)
+        assert not await capturing.accept(first)
+        assert await capturing.accept(replace(first, text="I like pears.")), "other words at the same place"
+        await eventually_async(lambda: capturing.is_idle)
+
+        drop_remembered_texts()
+
+        assert await capturing.accept(replace(first, text="I like pears.")), "what was said in a session that is gone"
+        await eventually_async(lambda: capturing.is_idle)
+    assert sorted(room.said()) == ["I like pears.", "I live in Graz."]
+
+
+async def test_message_of_a_forgotten_session_does_not_end_the_wait_for_another(room: Captured) -> None:
+    old = replace(ADDRESS, place=MessagePlace("main", "s", 1))
+    new = replace(old, text="I like pears.")
+    capturing = room.capturing()
+    assert await capturing.accept(old)
+    await room.ledger.forget_session("main", "s")
+    assert await capturing.accept(new)
+    capturing.awaited.end(old, is_done=True)
+    await capturing.awaited.settle()
+
+    assert capturing.awaited.is_in_line(new.place)
+    assert [one.place for one in await room.capturing().awaited.owed()] == [new.place]
 
 
 async def test_message_that_could_not_be_captured_is_owed_still(room: Captured) -> None:

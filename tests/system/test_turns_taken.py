@@ -397,6 +397,20 @@ def test_names_that_follow_each_other_at_once_supersede_their_predecessors(
     eventually(lambda: told() == names[-1:], seconds=PATIENCE)
 
 
+def test_session_that_begins_anew_after_it_was_forgotten_is_captured(client: Client, daemon: RunningDaemon) -> None:
+    def said() -> str:
+        return "".join(path.read_text() for path in (daemon.home / "named" / "memory").glob("2*.md"))
+
+    asked = key("anew", "named")
+    first = client.turn("My dog is called Rex.", session_key=asked)
+    eventually(lambda: "called Rex" in said(), seconds=PATIENCE)
+    client.forget_session(str(first["session"]), agent="named")
+    again = client.turn("My cat is called Tom.", session_key=asked)
+
+    assert (again["session"], again["seq"], again["capture"]) == (first["session"], first["seq"], "queued")
+    eventually(lambda: "called Tom" in said(), seconds=PATIENCE)
+
+
 def written_files(root: Path) -> dict[str, Any]:
     return {str(path): path.read_bytes() for path in root.rglob("*") if path.is_file()}
 

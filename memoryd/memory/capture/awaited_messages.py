@@ -7,6 +7,7 @@ import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
 import structlog
@@ -14,6 +15,7 @@ import structlog
 from memoryd.domain.memories.capture.gate import gate
 from memoryd.errors import MemorydError
 from memoryd.memory.capture.capture_values import CaptureTask
+from memoryd.memory.forgetting.remembered_texts import drop_with_the_others
 from memoryd.store.awaited_rows import AwaitedMessage, AwaitedRows, MessagePlace
 
 log = structlog.get_logger(__name__)
@@ -26,40 +28,59 @@ DONE_MAX: Final = 64
 """So many may stay noted though they are worked off: to look at one again does no harm."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A message that was put in line: a session that begins anew has others at the same places."""
+
+    words: int
+    """A hash of its words, of this process alone."""
+    is_in_line: bool
+
+
 class AwaitedMessages:
     """The messages of one workspace that are worked off or in line, and those that a stop left behind."""
 
     def __init__(self, rows: AwaitedRows, *, clock: Callable[[], float] = time.time) -> None:
         self._rows = rows
         self._clock = clock
-        self._known: OrderedDict[MessagePlace, bool] = OrderedDict()
+        self._known: OrderedDict[MessagePlace, _Known] = OrderedDict()
         self._noted: set[MessagePlace] = set()
         self._tried: set[MessagePlace] = set()
         self._done: list[MessagePlace] = []
+        drop_with_the_others(self)
 
-    def knows(self, place: MessagePlace | None) -> bool:
+    def knows(self, task: CaptureTask) -> bool:
         """Tell whether a message was put in line by this process."""
-        return place in self._known
+        known = None if task.place is None else self._known.get(task.place)
+        return known is not None and known.words == hash(task.text)
 
     def is_in_line(self, place: MessagePlace | None) -> bool:
         """Tell whether a message waits, or is being looked at."""
-        return place is not None and self._known.get(place, False)
+        known = None if place is None else self._known.get(place)
+        return known is not None and known.is_in_line
 
-    def begin(self, place: MessagePlace | None) -> None:
+    def begin(self, task: CaptureTask) -> None:
         """Take a message for one that is in line."""
-        if place is not None:
-            self._known[place] = True
+        if task.place is not None:
+            self._known[task.place] = _Known(hash(task.text), is_in_line=True)
             while len(self._known) > KNOWN_MAX:
                 self._known.popitem(last=False)
 
-    def end(self, place: MessagePlace | None, *, is_done: bool) -> None:
+    def drop_texts(self) -> None:
+        """Know none any more that is worked off: its session may be forgotten, and begin anew."""
+        for place in [place for place, one in self._known.items() if not one.is_in_line]:
+            del self._known[place]
+
+    def end(self, task: CaptureTask, *, is_done: bool) -> None:
         """Take a message for worked off; without `is_done` it is awaited still, as far as it is noted."""
-        if place is None:
+        place = task.place
+        # of a session that was forgotten meanwhile, the place may be that of another message
+        if place is None or (place in self._known and not self.knows(task)):
             return
         if not is_done:
             self._known.pop(place, None)
             return
-        self._known[place] = False
+        self._known[place] = _Known(hash(task.text), is_in_line=False)
         if place in self._noted:
             self._noted.discard(place)
             self._done.append(place)
@@ -81,6 +102,8 @@ class AwaitedMessages:
             if not is_noted:
                 return False
             self._noted.add(task.place)
+            # it may be that of a session that was forgotten
+            self._done = [place for place in self._done if place != task.place]
             return True
         except (MemorydError, OSError, TimeoutError) as exc:
             log.debug("a message that waits to be captured is not noted", reason=str(exc))

@@ -74,7 +74,7 @@ class Capturing:
             return False
         told_until = self._delivered.noted if told_until is None else told_until
         self._waiting.append(replace(task, told_until=told_until))
-        self.awaited.begin(task.place)
+        self.awaited.begin(task)
         self._signs += len(task.text)
         self._has_news.set()
         return True
@@ -84,17 +84,17 @@ class Capturing:
 
         It waits for the ledger alone. Of such messages those for which there is no room are looked at later.
         """
-        if self.awaited.knows(task.place):
+        if self.awaited.knows(task):
             return self.awaited.is_in_line(task.place)
         if not self._settings.is_enabled or self._message.why_untrusted(task):
             return self.submit(task)
         told_until = self._delivered.noted
         # before it is noted: nobody is to find it there and take it for left behind
-        self.awaited.begin(task.place)
+        self.awaited.begin(task)
         is_noted = await self.awaited.note(task)
         is_in_line = self.submit(task, told_until=told_until)
         if not is_in_line:
-            self.awaited.end(task.place, is_done=False)
+            self.awaited.end(task, is_done=False)
         return is_in_line or is_noted
 
     async def run(self) -> None:
@@ -167,6 +167,6 @@ class Capturing:
             await self._message.capture(task, by_model=by_model, seconds=seconds)
         except (MemorydError, OSError) as exc:
             log.warning("a turn was not captured", agent=task.agent, reason=str(exc))
-            self.awaited.end(task.place, is_done=False)
+            self.awaited.end(task, is_done=False)
         else:
-            self.awaited.end(task.place, is_done=True)
+            self.awaited.end(task, is_done=True)
