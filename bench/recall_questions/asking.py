@@ -38,15 +38,9 @@ def ask(
     evolution = {} if strength is None else {"strength": strength}
     answered = _searched if mode == "search" else _recalled
     found = []
-    is_reflected = mode == REFLECTED
-    # what reflect writes is of its day; without it one daemon is asked on all days
-    alike = _asked_of if is_reflected else _workspace_of
-    for _, group in groupby(sorted(questions, key=_asked_of), key=alike):
-        asked = list(group)
-        with _daemon(asked[0], model, is_reflected=is_reflected, evolution=evolution) as (client, day):
-            for one in asked:
-                day.write_text(one.now.isoformat(), encoding="ascii")
-                found.append(_judged(client, one, answered))
+    for (workspace, day), asked in groupby(sorted(questions, key=_asked_of), key=_asked_of):
+        with _daemon(workspace, day, model, is_reflected=mode == REFLECTED, evolution=evolution) as client:
+            found += [_judged(client, one, answered) for one in asked]
     return found
 
 
@@ -54,28 +48,21 @@ def _asked_of(question: RecallQuestion) -> tuple[Path, date]:
     return question.workspace, question.now
 
 
-def _workspace_of(question: RecallQuestion) -> tuple[Path]:
-    return (question.workspace,)
-
-
 @contextmanager
 def _daemon(
-    first: RecallQuestion, model: Path | None, *, is_reflected: bool, evolution: Mapping[str, float]
-) -> Iterator[tuple[Client, Path]]:
-    """Run a daemon for a question and those after it; yield a client, and the file with the day that it is there."""
+    workspace: Path, day: date, model: Path | None, *, is_reflected: bool, evolution: Mapping[str, float]
+) -> Iterator[Client]:
     # the socket lies below the folder of the daemon, and no path to a socket may be long
     with tempfile.TemporaryDirectory(prefix="memories-") as name:
         folder = Path(name)
-        day = folder / "day"
-        day.write_text(first.now.isoformat(), encoding="ascii")
-        environment = {"MEMORYD_LOG_LEVEL": "WARNING", DAY: str(day)}
-        config = _config(folder, first.workspace, model, is_reflected=is_reflected, evolution=evolution)
+        environment = {"MEMORYD_LOG_LEVEL": "WARNING", DAY: day.isoformat()}
+        config = _config(folder, workspace, model, is_reflected=is_reflected, evolution=evolution)
         with RunningDaemon(folder, config, folder, environment=environment, program=PROGRAM) as daemon:
             client = daemon.client(timeout=600)
             if is_reflected:
                 client.call("POST", "/reflect", {"since": FIRST_DAY})
             client.sync(wait="embedded" if model else "indexed", timeout_ms=600_000)
-            yield client, day
+            yield client
 
 
 def _config(folder: Path, own: Path, model: Path | None, *, is_reflected: bool, evolution: Mapping[str, float]) -> Path:

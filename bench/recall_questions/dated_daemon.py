@@ -5,20 +5,19 @@ Only what a question calls today is another day; clocks of files, waits and the 
 
 import os
 from datetime import datetime, tzinfo
-from pathlib import Path
 from typing import Self
 
 from memoryd.agents import owners_time
 from memoryd.daemon.main import main
 
 DAY = "MEMORYD_BENCH_DAY"
-"""The environment variable with the path of a file that holds the day, and may come to hold another."""
+"""The environment variable with the day."""
 
 
 class _ThatDay(datetime):
     @classmethod
     def now(cls, tz: tzinfo | None = None) -> Self:
-        day = datetime.fromisoformat(Path(os.environ[DAY]).read_text(encoding="ascii"))
+        day = datetime.fromisoformat(os.environ[DAY])
         return cls(day.year, day.month, day.day, 12, tzinfo=tz)
 
 

@@ -28,6 +28,10 @@ ROUND_MAX: Final = 32
 """Messages that are put in line at once: what is said now is not to wait behind all of them."""
 
 
+class _UnreadError(Exception):
+    """The session in which a message stands cannot be read now."""
+
+
 class LeftBehind:
     """What is awaited of one workspace and not in line."""
 
@@ -35,6 +39,8 @@ class LeftBehind:
         self._capturing = capturing
         self._qa = qa
         self._ledger = ledger
+        self._unread: set[tuple[str, str]] = set()
+        """Sessions, each with its agent, that could not be read when they were last looked at."""
 
     async def run(self, seconds: float = LOOK_SECONDS) -> None:
         """Put in line what a stop left, and now and then what failed, until cancelled."""
@@ -48,16 +54,39 @@ class LeftBehind:
             await asyncio.sleep(PAUSE_SECONDS if has_more else seconds)
 
     async def settle(self) -> bool:
-        """Put one round in line; return whether there is more. Raises StoreError, Denied, NotNow."""
+        """Put one round in line; return whether there is more. Raises StoreError, Denied, NotNow.
+
+        What is said in a session that cannot be read is left for later, and keeps none of the others waiting.
+        """
         if not self._capturing.is_idle:
             return True
-        owed = await self._capturing.awaited.owed()
-        for one in owed[:ROUND_MAX]:
-            await self._put_in_line(one)
-        return len(owed) > ROUND_MAX
+        unread, done = set[tuple[str, str]](), 0
+        for one in await self._capturing.awaited.owed():
+            if done == ROUND_MAX:
+                return True
+            name = (one.place.agent, one.place.session)
+            if name in unread:
+                continue
+            try:
+                task = await self._task(one)
+            except _UnreadError as exc:
+                unread.add(name)
+                self._tell(name, str(exc))
+                continue
+            self._unread.discard(name)
+            await self._put_in_line(one, task)
+            done += 1
+        self._unread &= unread
+        return False
 
-    async def _put_in_line(self, one: AwaitedMessage) -> None:
-        task = await self._task(one)
+    def _tell(self, name: tuple[str, str], reason: str) -> None:
+        if name not in self._unread:
+            self._unread.add(name)
+            log.warning("a session cannot be read, and what waits there is captured later", agent=name[0])
+            # what is wrong with a file may quote it
+            log.debug("a session cannot be read", session=name[1], reason=reason)
+
+    async def _put_in_line(self, one: AwaitedMessage, task: CaptureTask | None) -> None:
         if task is None:
             await self._capturing.awaited.drop(one.place)
             return
@@ -67,11 +96,16 @@ class LeftBehind:
             self._capturing.submit(task)
 
     async def _task(self, one: AwaitedMessage) -> CaptureTask | None:
-        """Return a message as it was put in line; None where nothing of it is to be captured any more."""
+        """Return a message as it was put in line; None where nothing of it is to be captured any more.
+
+        Raises _UnreadError, NotNow.
+        """
         try:
             session = await self._qa.read(lambda store: _session(store, one.place))
         except NotFound:
             return None
+        except (StoreError, OSError) as exc:
+            raise _UnreadError(str(exc)) from exc
         at = next((at for at, turn in enumerate(session.turns) if turn.seq == one.place.seq), None)
         if at is None or not session.is_remembered:
             return None

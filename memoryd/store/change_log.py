@@ -114,12 +114,12 @@ UPDATE changes SET hash_before = x'00'
 WHERE workspace = ?1 AND path = ?2 AND id <= ?3 AND length(hash_before) > 1 AND state <> 'intended'
 """
 _FORGOT = """
-SELECT DISTINCT forgot.path, forgot.last FROM changes JOIN (
+SELECT forgot.path, forgot.last FROM (
     SELECT path, max(id) AS last FROM changes
-    WHERE workspace = ?1 AND writer = 'forget' AND hunks IS NULL AND state <> 'intended' GROUP BY path
-) AS forgot ON forgot.path = changes.path
-WHERE workspace = ?1 AND state <> 'intended'
-AND (id <= forgot.last AND length(hash_before) > 1 OR id < forgot.last AND length(hash_after) > 1)
+    WHERE workspace = ?1 AND writer = 'forget' AND hunks IS NULL AND state <> 'intended' GROUP BY path) AS forgot
+WHERE EXISTS (
+    SELECT 1 FROM changes WHERE workspace = ?1 AND path = forgot.path AND state <> 'intended'
+    AND (id <= forgot.last AND length(hash_before) > 1 OR id < forgot.last AND length(hash_after) > 1))
 """
 
 

@@ -19,7 +19,6 @@ import psutil
 from memoryd.store.checksums import checksum_vfs
 from tests.daemon import RunningDaemon
 from tests.waiting import eventually
-from tests.warm.traced import traced
 
 INJECTED = re.compile(r"\(INJECTED\)")
 
@@ -77,21 +76,19 @@ def spawn_behind(
     env: Mapping[str, str] | None = None,
 ) -> subprocess.Popen[bytes]:
     """Start the daemon's program behind a command that ends in executing it."""
-    return _spawn(daemon, prefix, [sys.executable, *daemon.program, *arguments], env or daemon.env)
+    return _spawn(daemon, [*prefix, sys.executable, *daemon.program, *arguments], env or daemon.env)
 
 
 def spawn_program(daemon: RunningDaemon, *arguments: str) -> subprocess.Popen[bytes]:
     """Start Python with these arguments in the place of the daemon."""
-    return _spawn(daemon, (), [sys.executable, *arguments], daemon.env)
+    return _spawn(daemon, [sys.executable, *arguments], daemon.env)
 
 
-def _spawn(
-    daemon: RunningDaemon, prefix: Sequence[str], command: Sequence[str], env: Mapping[str, str]
-) -> subprocess.Popen[bytes]:
+def _spawn(daemon: RunningDaemon, command: Sequence[str], env: Mapping[str, str]) -> subprocess.Popen[bytes]:
     (daemon.home / "home").mkdir(exist_ok=True)
     with daemon.log.open("ab") as log:
-        return traced(
-            prefix, command, env=dict(env), stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+        return subprocess.Popen(
+            command, env=dict(env), stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
         )
 
 

@@ -24,7 +24,6 @@ from memoryd.store.write_ahead import log_of
 from tests.fakes import FakeClock
 from tests.fault.faults import has_strace, most_calls, mounted, remount, strace_prefix
 from tests.sweeps import some
-from tests.warm.traced import traced
 
 ROOT = Path(__file__).parents[2]
 DAY = 86_400.0
@@ -466,10 +465,9 @@ def hold_and_die(path: Path) -> None:
 
 def run_child(path: Path, prefix: tuple[str, ...]) -> tuple[int, bytes]:
     code = "import pathlib, sys; from tests.store.test_ledger_faults import hold_and_die as it;"
-    command = [sys.executable, "-c", f"{code} it(pathlib.Path(sys.argv[1]))", str(path)]
-    with traced(prefix, command, stdout=subprocess.PIPE, cwd=ROOT) as child:
-        printed, _ = child.communicate()
-    return child.returncode, printed
+    command = [*prefix, sys.executable, "-c", f"{code} it(pathlib.Path(sys.argv[1]))", str(path)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, cwd=ROOT, check=False)
+    return done.returncode, done.stdout
 
 
 def narrowed(path: Path) -> tuple[str, ...]:

@@ -21,7 +21,6 @@ from tests.store.consistency import check_consistency
 from tests.store.raw import raw
 from tests.store.rows import note, put_note
 from tests.sweeps import some
-from tests.warm.traced import traced
 
 FILES = 7
 ROUNDS = 40
@@ -58,9 +57,8 @@ def work(path: Path) -> None:
 def run(path: Path, prefix: tuple[str, ...]) -> tuple[int, int]:
     """Run the child behind a tracer; return its exit code and the last commit that it reported, -1 if none."""
     code = "import pathlib, sys, tests.store.test_lost_log as it; it.work(pathlib.Path(sys.argv[1]))"
-    with traced(prefix, [sys.executable, "-c", code, path], stdout=subprocess.PIPE, cwd=ROOT) as child:
-        printed, _ = child.communicate()
-    return child.returncode, max((int(line) for line in printed.split()), default=-1)
+    done = subprocess.run([*prefix, sys.executable, "-c", code, path], stdout=subprocess.PIPE, cwd=ROOT, check=False)
+    return done.returncode, max((int(line) for line in done.stdout.split()), default=-1)
 
 
 def log_of(path: Path) -> Path:

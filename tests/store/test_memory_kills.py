@@ -30,7 +30,6 @@ from memoryd.store.change_log import ChangeFilter, ChangeLog, ChangeState
 from memoryd.store.ledger import Ledger
 from tests.fault.faults import has_strace, most_calls, strace_prefix
 from tests.sweeps import some
-from tests.warm.traced import traced
 
 ROOT = Path(__file__).parents[2]
 DAY = date(2026, 11, 18)
@@ -105,10 +104,10 @@ async def _touched(folder: Path) -> None:
 def run_child(folder: Path, what: str, prefix: tuple[str, ...]) -> int:
     code = "import pathlib, sys; from tests.store.test_memory_kills import run_act as it;"
     code += "it(pathlib.Path(sys.argv[1]), sys.argv[2])"
-    command = [sys.executable, "-c", code, str(folder), what]
-    null = subprocess.DEVNULL
-    with traced(prefix, command, stdout=null, stderr=null, cwd=ROOT) as child:
-        return int(child.wait())
+    command = [*prefix, sys.executable, "-c", code, str(folder), what]
+    return subprocess.run(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT, check=False
+    ).returncode
 
 
 def points(total: int) -> Iterator[int]:

@@ -19,7 +19,6 @@ from memoryd.store.migrations import History, Migration, migrate, new_database, 
 from memoryd.store.write_ahead import log_of
 from tests.fault.faults import has_strace, most_calls, strace_prefix
 from tests.sweeps import some
-from tests.warm.traced import traced
 
 ROOT = Path(__file__).parents[2]
 FUTURE = (
@@ -193,10 +192,9 @@ def migrate_and_die(path: Path, at: int) -> None:
 def run_child(path: Path, at: int, prefix: tuple[str, ...] = ()) -> tuple[int, str]:
     code = "import pathlib, sys; from tests.store.test_migrations import migrate_and_die as it;"
     code += "it(pathlib.Path(sys.argv[1]), int(sys.argv[2]))"
-    command = [sys.executable, "-c", code, str(path), str(at)]
-    with traced(prefix, command, stdout=subprocess.PIPE, cwd=ROOT) as child:
-        printed, _ = child.communicate()
-    return child.returncode, printed.decode()
+    command = [*prefix, sys.executable, "-c", code, str(path), str(at)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, cwd=ROOT, check=False)
+    return done.returncode, done.stdout.decode()
 
 
 @pytest.fixture(scope="module")

@@ -10,18 +10,16 @@ import importlib
 import json
 import os
 import runpy
-import signal
 import socket
 import sys
 import time
 from collections.abc import Sequence
 from typing import Any
 
-from memoryd.api.routes import application
 from memoryd.cli.main import COMMANDS
 
-OFTEN = ("memoryd.daemon.main", "memoryd.hooks", *(f"memoryd.cli.{name}" for name in COMMANDS), "pytest")
-"""What programs of ours import, the last those in modules of tests."""
+OFTEN = ("memoryd.daemon.main", "memoryd.hooks", *(f"memoryd.cli.{name}" for name in COMMANDS))
+"""What programs of ours import."""
 SIZE = 1 << 17
 """Of a message at most, in bytes."""
 
@@ -66,8 +64,6 @@ def _become(request: dict[str, Any], descriptors: Sequence[int]) -> None:
     os.environ.clear()
     os.environ.update(request["environment"])
     time.tzset()
-    if request["held"]:
-        os.kill(os.getpid(), signal.SIGSTOP)
 
 
 def _open_streams() -> None:
@@ -97,8 +93,6 @@ def run(argv: Sequence[str]) -> None:
 if __name__ == "__main__":
     for often in OFTEN:
         importlib.import_module(often)
-    # what the first routes need is read and made ready then
-    application()
     gc.collect()
     gc.freeze()
     # the last that this process does, at the end of its stack: a program ends by leaving it

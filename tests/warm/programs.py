@@ -28,8 +28,6 @@ SCRIPTS = {
     "memoryd": "from memoryd.daemon.main import main; main()",
 }
 """What the scripts that an installation makes hold."""
-OURS = ("memoryd.", "bench.recall_questions.", "tests.store.")
-"""What a program of ours has in the name of its module or in its text."""
 OPTIONS = {"args", "stdin", "stdout", "stderr", "env", "cwd", "start_new_session", "text", "encoding", "errors"}
 """Of `subprocess.Popen`, those that a forked program can be given."""
 TELLING = ("PYTHON", "LD_", "LC_", "LANG", "MALLOC_", "OPENBLAS_", "OMP_", "COVERAGE_")
@@ -111,9 +109,6 @@ def wait_for(pid: int) -> None:
 class Forked(subprocess.Popen[Any]):
     """A child of the nursery, in all else like one of our own."""
 
-    is_held = False
-    """Whether it stops itself before it does anything."""
-
     def _execute_child(self, args: Any, executable: Any, *rest: Any) -> None:
         _preexec, _close, _pass, cwd, env, _info, _flags, _shell, *pipes = rest[:14]
         stdin, _, _, stdout, _, stderr = pipes
@@ -122,7 +117,6 @@ class Forked(subprocess.Popen[Any]):
             "environment": dict(os.environ if env is None else env),
             "folder": os.fspath(cwd or Path.cwd()),
             "session": rest[-2],
-            "held": self.is_held,
         }
         given = [own if end == -1 else end for own, end in enumerate((stdin, stdout, stderr))]
         self.pid = NURSERY.fork(request, given)
@@ -138,7 +132,7 @@ class Forked(subprocess.Popen[Any]):
 
 def started(args: Sequence[str | Path], **options: Any) -> subprocess.Popen[Any]:
     """Start a program as `subprocess.Popen` does, and fork it if it is one of ours."""
-    return (Forked if can_be_forked(args, options) else subprocess.Popen)(args, **options)
+    return (Forked if _can_be_forked(args, options) else subprocess.Popen)(args, **options)
 
 
 @overload
@@ -164,8 +158,7 @@ def ran(args: Sequence[str | Path], **options: Any) -> subprocess.CompletedProce
     return done
 
 
-def can_be_forked(args: Sequence[str | Path], options: Mapping[str, Any]) -> bool:
-    """Tell whether a program is one of ours, and nothing of it would differ from an executed one."""
+def _can_be_forked(args: Sequence[str | Path], options: Mapping[str, Any]) -> bool:
     if not NURSERY.is_open or not options.keys() <= OPTIONS or not _python_arguments(args):
         return False
     given = options.get("env")
@@ -187,4 +180,4 @@ def _python_arguments(args: Any) -> list[str]:
         return []
     rest = rest[1:] if rest[0] == "-P" else rest
     names = rest[1] if rest[0] in ("-m", "-c") else rest[0].replace("/tests/hasty.py", "memoryd.")
-    return rest if any(ours in names for ours in OURS) else []
+    return rest if "memoryd." in names else []

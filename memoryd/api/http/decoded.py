@@ -1,13 +1,10 @@
 """Routes whose handlers are given the body that the guard has decoded, so that nothing parses it a second time."""
 
 from collections.abc import Callable, Coroutine
-from functools import cache
 from typing import Any
 
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
-from fastapi.utils import create_model_field
-from pydantic import BaseModel
 
 from memoryd.api.http.body import DECODED
 
@@ -21,18 +18,7 @@ class DecodedRequest(Request):
 
 
 class DecodedRoute(APIRoute):
-    """For routers whose handlers take a body.
-
-    The replies that all routes have in common are made ready once: for each route anew, this takes most of a start.
-    """
-
-    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
-        common = options.pop("responses", None) or {}
-        super().__init__(path, endpoint, **options)
-        self.responses = common
-        self.response_fields = {
-            status: _field_of(status, reply["model"]) for status, reply in common.items() if "model" in reply
-        }
+    """For routers whose handlers take a body."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Return the framework's handler, which is given a DecodedRequest."""
@@ -42,8 +28,3 @@ class DecodedRoute(APIRoute):
             return await handle(DecodedRequest(request.scope, request.receive))
 
         return handle_decoded
-
-
-@cache
-def _field_of(status: int | str, model: type[BaseModel]) -> Any:
-    return create_model_field(f"Response_{status}", model, mode="serialization")

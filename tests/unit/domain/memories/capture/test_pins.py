@@ -86,7 +86,8 @@ def test_newest_captured_pins_of_a_kind_stay() -> None:
     mails = [said("- entity(i=0.95, from=user, pin): My email is ann@example.org.", 1)]
     own = [said(f"- entity(pin): The number of aunt {n} is 0316 77777{n}.", 2) for n in range(6)]
 
-    assert pins_beyond([*phones, *mails, *own]) == {one.id for one in phones[: 6 - PINS_OF_A_KIND]}
+    assert PINS_OF_A_KIND == 3
+    assert pins_beyond([*phones, *mails, *own]) == {one.id for one in phones[:3]}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,146 @@
+"""What a stop left to be captured: read again from real sessions and a real ledger, each session by itself."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from memoryd.agents.left_behind import ROUND_MAX, LeftBehind
+from memoryd.agents.workspace_qa import WorkspaceQa
+from memoryd.config.loading.load import load
+from memoryd.domain.sessions.making_turns import RawTurn
+from memoryd.domain.sessions.turns import SessionId
+from memoryd.memory.capture.capture_values import CaptureTask
+from memoryd.memory.capture.capturing import Capturing
+from memoryd.store.awaited_rows import MessagePlace
+from memoryd.store.ledger import Ledger
+from tests.daemon import write_config
+from tests.integration.test_capturing import Captured
+from tests.waiting import eventually_async
+
+NOON = datetime(2026, 11, 18, 12, tzinfo=UTC)
+
+
+@dataclass
+class Left:
+    """A workspace in which messages were said that a kill kept from being captured."""
+
+    room: Captured
+    qa: WorkspaceQa
+    killed: Capturing
+
+    async def say(self, session: str, text: str, answer: str | None = None) -> int:
+        """Say something, which waits to be captured; return its number. The answer is kept."""
+        raw = RawTurn(text, answer, NOON, significance=1.0)
+        added = await self.qa.write(lambda store: store.turns.append(session, raw, agent="main", key=f"key-{session}"))
+        assert added is not None
+        seq = added.turn.seq
+        place = MessagePlace("main", session, seq)
+        assert await self.killed.awaited.note(
+            CaptureTask(agent="main", text=text, answer_before="It leaves at ten.", place=place)
+        )
+        return seq
+
+    def started(self) -> tuple[Capturing, LeftBehind]:
+        """Start anew after the kill."""
+        capturing = self.room.capturing()
+        return capturing, LeftBehind(capturing, self.qa, self.room.ledger)
+
+    async def captured(self) -> list[str]:
+        """Put all in line that was left, and return what stands in the logs then."""
+        capturing, left = self.started()
+        async with at_work(capturing):
+            while await left.settle():
+                await eventually_async(lambda: capturing.is_idle)
+            await eventually_async(lambda: capturing.is_idle)
+        return sorted(self.room.said())
+
+    def file(self, session: str) -> Path:
+        (found,) = self.room.folder.rglob(f"{session}.json")
+        return found
+
+
+@asynccontextmanager
+async def at_work(capturing: Capturing) -> AsyncIterator[None]:
+    loop = asyncio.ensure_future(capturing.run())
+    try:
+        yield
+    finally:
+        loop.cancel()
+        await asyncio.wait([loop])
+
+
+@pytest.fixture
+async def left(tmp_path: Path) -> AsyncIterator[Left]:
+    folder = tmp_path / "notes"
+    (folder / "memory").mkdir(parents=True)
+    (agent,) = load(write_config(tmp_path, folder, None)).config.resolved_agents()
+    qa = WorkspaceQa([agent])
+    (_, watch), *_ = qa.loops()
+    watching = asyncio.ensure_future(watch())
+    with ThreadPoolExecutor(4) as executor:
+        ledger = Ledger(tmp_path / "state" / "ledger.sqlite", executor)
+        room = Captured(folder, ledger, executor)
+        await qa.until_open()
+        yield Left(room, qa, room.capturing())
+        watching.cancel()
+        await asyncio.wait([watching])
+        await ledger.close()
+
+
+async def test_session_that_cannot_be_read_keeps_no_other_waiting(left: Left) -> None:
+    # more than one round takes, and they are the oldest
+    for number in range(ROUND_MAX + 1):
+        await left.say("broken", f"I like cheese{number}.")
+    await left.say("whole", "I live in Graz.")
+    file = left.file("broken")
+    before = file.read_text()
+    file.write_text(before[: len(before) // 2])
+
+    with capture_logs() as logs:
+        assert await left.captured() == ["I live in Graz."]
+    assert [one["agent"] for one in logs if one["log_level"] == "warning"] == ["main"]
+    assert "cheese" not in str([one for one in logs if one["log_level"] != "debug"])
+
+    file.write_text(before)
+    assert len(await left.captured()) == ROUND_MAX + 2
+
+
+async def test_unreadable_session_is_told_once_until_it_can_be_read_again(left: Left) -> None:
+    await left.say("broken", "I like cheese.")
+    file = left.file("broken")
+    before = file.read_text()
+    capturing, behind = left.started()
+
+    file.write_text("{")
+    with capture_logs() as logs:
+        assert [await behind.settle() for _ in range(3)] == [False] * 3
+    assert ([one["log_level"] for one in logs].count("warning"), capturing.pending) == (1, 0)
+    file.write_text(before)
+    assert not await behind.settle()
+    assert capturing.pending == 1
+
+
+async def test_nothing_is_captured_of_a_session_that_is_not_to_be_remembered(left: Left) -> None:
+    await left.say("marked", "I like cheese.")
+    await left.say("whole", "I live in Graz.")
+    await left.qa.write(lambda store: store.turns.set_remembered(SessionId("marked"), False, agent="main"))
+
+    assert await left.captured() == ["I live in Graz."]
+    assert await left.started()[0].awaited.owed() == []
+
+
+@pytest.mark.parametrize("is_kept", [True, False])
+async def test_correction_that_was_left_has_its_answer_still(left: Left, *, is_kept: bool) -> None:
+    seq = await left.say("trains", "When do I like to leave?", "It leaves at ten." if is_kept else None)
+    if not is_kept:
+        assert await left.room.ledger.hold("main", "trains", seq, "It leaves at ten.")
+    await left.say("trains", "That's wrong. The train is at nine.")
+
+    assert await left.captured() == ["The train is at nine."]
