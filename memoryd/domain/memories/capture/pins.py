@@ -15,6 +15,7 @@ from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.capture.chinese_forms import CHINESE_FORMS, chinese_starts
 from memoryd.domain.memories.capture.english_forms import ENGLISH_FORMS, english_starts
 from memoryd.domain.memories.capture.identifiers import found_identifier
+from memoryd.domain.memories.capture.statement_forms import found_form
 from memoryd.domain.memories.identity import MemoryId
 from memoryd.domain.memories.kinds import Kind
 
@@ -22,7 +23,8 @@ PINS_OF_A_KIND: Final = 3
 """Captured pins of one kind, names or phone numbers, that stand in the core block; the newest."""
 NOT_ADDRESSED: Final = "not pinned: nothing says that this name is told to the agent"
 NAME: Final = "name"
-NAME_FORMS: Final = frozenset(form.name for form in (*ENGLISH_FORMS, *CHINESE_FORMS) if form.is_pinned)
+_NAMES: Final = tuple(form for form in (*ENGLISH_FORMS, *CHINESE_FORMS) if form.is_pinned)
+NAME_FORMS: Final = frozenset(form.name for form in _NAMES)
 _ADDRESSES: Final = re.compile(
     r"\b(?:hi|hello|hey|hiya|howdy|good (?:morning|afternoon|evening|day)|please|pls|thanks|thank you|nice to meet"
     r"|you (?:can|may|could|should)|from now on|for short|in (?:the )?future|by the way|btw|just call|fyi"
@@ -43,13 +45,19 @@ def is_told_to_agent(sentence: str, answer_before: str, *, has_courtesy: bool) -
 
 
 def pins_beyond(pinned: Iterable[Memory]) -> frozenset[MemoryId]:
-    """Return the captured pins that newer ones of their kind leave no room for; what a person pins has no bound."""
+    """Return the captured pins that newer ones of their kind leave no room for.
+
+    What a person pins has no bound, but where it says in the words of the same forms who or by what number one is.
+    """
     counts, beyond = Counter[tuple[str, str]](), set[MemoryId]()
     for memory in sorted(pinned, key=newness, reverse=True):
         attributes = memory.line.attributes
         if attributes.provenance is not Provenance.USER or memory.line.kind is not Kind.ENTITY:
             continue
-        kind = attributes.scope, pin_kind(memory.line.text)
+        what = pin_kind(memory.line.text)
+        if not what:
+            continue
+        kind = attributes.scope, what
         counts[kind] += 1
         if counts[kind] > PINS_OF_A_KIND:
             beyond.add(memory.id)
@@ -62,8 +70,9 @@ def newness(memory: Memory) -> tuple[date, int, MemoryId]:
 
 
 def pin_kind(text: str) -> str:
-    """Return what a captured pin tells: a name, a phone number, an e-mail address, an ID number."""
+    """Return what capture would pin of a text: a name, a phone number, an e-mail or ID number; empty: nothing."""
     starts = [*english_starts(text), *chinese_starts(text)]
     if (found := found_identifier(text, starts)) is not None:
         return found.what
-    return NAME
+    name = found_form(text, text, starts, _NAMES)
+    return NAME if name is not None and not name.reason else ""

@@ -48,3 +48,9 @@ def test_a_pin_and_the_core_file_are_kept_back_whatever_they_say() -> None:
     assert KEPT.keeps("anything", memory=PIN.id)
     assert KEPT.keeps("anything", path="MEMORY.md")
     assert not kept_from_groups([PLAIN]).keeps(PIN.line.text)
+
+
+def test_what_was_written_of_a_conversation_is_kept_back() -> None:
+    end = memory("session(from=agent, tags=session:chat-1): Session chat-1: Decided: We sell the harpsichord.")
+
+    assert kept_from_groups([end]).keeps(end.line.text, memory=end.id)

@@ -90,6 +90,18 @@ def test_newest_captured_pins_of_a_kind_stay() -> None:
     assert pins_beyond([*phones, *mails, *own]) == {one.id for one in phones[:3]}
 
 
+def test_what_a_person_pins_of_other_things_has_no_bound() -> None:
+    things = [
+        said(f"- entity(from=user, pin): Our {thing} is in the old mill.", 2) for thing in ("bank", "vet", "gym", "pub")
+    ]
+
+    assert pins_beyond(things) == frozenset()
+
+
+def test_three_of_a_kind_stay() -> None:
+    assert PINS_OF_A_KIND == 3
+
+
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
@@ -97,6 +109,8 @@ def test_newest_captured_pins_of_a_kind_stay() -> None:
         ("My phone number is +43 660 1234567.", "phone number"),
         ("我的邮箱是 xiaoyu@example.cn。", "e-mail address"),
         ("My passport number is P1234567.", "ID number"),
+        ("Our router stands in the cellar.", ""),
+        ("王芳住在上海。", ""),
     ],
 )
 def test_kind_of_a_pin_is_what_it_tells(text: str, kind: str) -> None:
