@@ -1,8 +1,9 @@
 """The echo firewall: what was told of the memory in a session is not learned from it anew.
 
 Of a span that was delivered hashes alone are kept, of its words and of each three in a row. A sentence is an echo of
-it if it says the same, or quotes a run of it: each word that tells something stands there, in the same order. A word,
-a number or a negation of its own makes it news: who corrects what was told, or tells a second fact like it, brings one.
+it if it says the same, or quotes a run of it: each word that tells something stands there, in the same order; so is one
+that joins several echoes. A word, a number or a negation of its own makes it news: who corrects what was told, or tells
+a second fact like it, brings one.
 """
 
 import re
@@ -32,6 +33,7 @@ _TELLING: Final = (
     r"|(?:as|like) (?:you|i) (?:told|said)|like (?:you|i) (?:told|said)|exactly|right|yes|yeah|ok|okay|correct|indeed"
     r"|again|once again|once more|so|well|and|good|great"
     r"|(?:thanks|thank you)(?: for (?:remembering|reminding me|knowing))?"
+    r"|(?:please )?(?:remember|note|keep in mind)(?: that)?|记住|请记住"
     r"|(?:that['’]?s|it['’]?s) (?:right|correct|true)|of course|true|sure|(?:you )?remembered (?:it|that|well)"
     r"|谢谢你?(?:还)?(?:记得|提醒)?|多谢|(?:你)?(?:还)?记得(?:没错|很?清楚|对)|当然|确实|(?:正?如|像|就像|跟)?(?:你|您|我)"
     r"(?:刚才|之前|已经|也)?(?:告诉过?(?:我|你|您)?|说过?|提到过?|知道|记得|提过)(?:的(?:那样)?|了)?|对|是的|好的?|没错"
@@ -41,6 +43,25 @@ _FRAME_BEFORE: Final = re.compile(
     rf"\s*(?:(?:{_TELLING})(?![^\W{UNSPACED}])[\s,.:;!，。：；！、\"“”—–-]*)+", re.IGNORECASE
 )
 _FRAME_BEHIND: Final = re.compile(rf"(?:[\s,;，；—–-]+(?:{_TELLING}))+[\s.!。！\"”]*\Z", re.IGNORECASE)
+
+_JOINED: Final = re.compile(
+    r"\s*(?:[,;，；、]\s*(?:and|but|so|because|also)\b|[,;，；、]|\s(?:and|but|so|because)\b|而且|并且|和)\s*",
+    re.IGNORECASE,
+)
+"""What parts one clause from the next."""
+_SHORTENED: Final = tuple(
+    (re.compile(rf"{short}\b"), long)
+    for short, long in (
+        ("can['’]t", "can not"),
+        ("won['’]t", "will not"),
+        ("n['’]t", " not"),
+        ("(?<=i)['’]m", " am"),
+        ("['’]re", " are"),
+        ("['’]ve", " have"),
+        ("['’]ll", " will"),
+    )
+)
+"""The same said shorter, in small letters."""
 
 SpanHash = Callable[[str], bytes]
 """From a word or a run of them to `HASH_BYTES` bytes; keyed, so that nobody can try what they are of."""
@@ -81,7 +102,14 @@ def span_print(text: str, hashed: SpanHash) -> SpanPrint | None:
 
 def is_echo(text: str, delivered: Iterable[SpanPrint], hashed: SpanHash) -> bool:
     """Tell whether a sentence says what was delivered, and nothing else."""
-    told = text[:SIGNS_MAX]
+    told, spans = text[:SIGNS_MAX], list(delivered)
+    if _is_of_one(told, spans, hashed):
+        return True
+    clauses = [one for one in _JOINED.split(_unframed(told)) if _units(_unframed(one))]
+    return len(clauses) > 1 and all(_is_of_one(clause, spans, hashed) for clause in clauses)
+
+
+def _is_of_one(told: str, delivered: Iterable[SpanPrint], hashed: SpanHash) -> bool:
     own = [one for one in (span_print(told, hashed), span_print(_unframed(told), hashed)) if one is not None]
     is_long = len(_telling(_units(_unframed(told)))) >= LEAST_WORDS
     return any(one.whole == span.whole or (is_long and _quotes(one, span)) for span in delivered for one in own)
@@ -102,7 +130,10 @@ def _telling(units: list[str]) -> list[str]:
 
 
 def _units(text: str) -> list[str]:
-    return _UNIT.findall(normalised(text).casefold())
+    said = normalised(text).casefold()
+    for short, long in _SHORTENED:
+        said = short.sub(long, said)
+    return _UNIT.findall(said)
 
 
 def _runs(units: list[str]) -> list[str]:

@@ -62,3 +62,37 @@ def test_words_of_two_spans_are_no_echo_of_either() -> None:
 
     assert not is_echo("My mother lives in Graz.", spans, HASHED)
     assert is_echo("I live in Graz.", spans, HASHED)
+
+
+TWO = ("I am allergic to peanuts.", "I work at Siemens as an engineer.", "我喜欢喝茶。", "我住在格拉茨。")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I'm allergic to peanuts.",
+        "Right, I work at Siemens as an engineer, and I am allergic to peanuts.",
+        "So I'm allergic to peanuts, and I work at Siemens as an engineer, thanks.",
+        "Remember that I am allergic to peanuts and work at Siemens.",
+        "对，我喜欢喝茶，而且我住在格拉茨。",
+    ],
+)
+def test_several_told_memories_in_one_sentence_are_an_echo(said: str) -> None:
+    spans = [one for text in TWO if (one := span_print(text, HASHED))]
+
+    assert is_echo(said, spans, HASHED)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I'm allergic to peanuts and shellfish.",
+        "I am allergic to peanuts, and I work at Bosch as an engineer.",
+        "I'm not allergic to peanuts, and I work at Siemens as an engineer.",
+        "我喜欢喝茶，而且我住在维也纳。",
+    ],
+)
+def test_one_clause_of_its_own_is_news(said: str) -> None:
+    spans = [one for text in TWO if (one := span_print(text, HASHED))]
+
+    assert not is_echo(said, spans, HASHED)
