@@ -73,6 +73,7 @@ _PASSWORDS: Final = re.compile(
     r"|bank account|account (?:number|no)|security code)\b|\bkeys?(?: to \w+)?(?: (?:is|are|was)\b|\s?[:=])"
     r"|\b(?:wi-?fi|wlan|account|router|network|bank|card|2fa|security|verification|unlock|phone|safe|alarm|door|gate"
     r"|garage|entry|entrance|access|lock(?:er)?|vault|backup|recovery|one-time|login) codes?\b"
+    r"(?! (?:is|are|was|gets?) (?:changed|renewed|different)\b)"
     r"|\b(?:seed|recovery|backup|secret) (?:words?|phrases?|keys?)\b|\bmaiden name\b|\bsecurity (?:question|answer)s?\b"
     r"|\b(?:lock(?:er)?|padlock|bike lock|safe|vault|suitcase)(?:['’]s)? combination\b"
     r"|\bcombination (?:to|of|for) (?:my|our|the) (?:lock(?:er)?|padlock|bike lock|safe|vault|suitcase)\b"

@@ -28,6 +28,7 @@ STATED = [
     ("I like hiking in the Alps.", "preference", "I like", False),
     ("I'm severely allergic to peanuts.", "fact", "I am allergic to", False),
     ("Remember that the gate is locked at 8.", "note", "remember that", False),
+    ("Remember that the garage code is changed every first Monday.", "note", "remember that", False),
     ("Please remember: the rent is due on the 5th.", "note", "remember that", False),
     ("By the way, I prefer tea over coffee.", "preference", "I prefer", False),
     ("My phone number is +43 660 1234567.", "entity", "phone number", True),

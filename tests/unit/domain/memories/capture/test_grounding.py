@@ -49,3 +49,36 @@ def test_what_a_clause_says_is_kept(text: str, message: str) -> None:
 )
 def test_what_a_message_does_not_say_is_not_kept(text: str, message: str, why: str) -> None:
     assert why_ungrounded(text, message) == why
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("The user moved to Graz.", "I moved from Graz to Linz."),
+        ("The user prefers coffee over tea.", "I prefer tea over coffee."),
+        ("The user lives in Graz.", "I used to live in Graz."),
+        ("The user lives in Graz.", "I hardly live in Graz any more."),
+        ("用户住在上海。", "我以前住在上海，现在住在广州。"),
+        ("The user is allergic to penicillin.", "My son is allergic to penicillin."),
+        ("用户对青霉素过敏。", "我儿子对青霉素过敏。"),
+    ],
+)
+def test_other_roles_times_and_people_are_not_kept(text: str, message: str) -> None:
+    assert why_ungrounded(text, message) in (INVENTED, INVERTED)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("The user moved to Linz.", "I moved from Graz to Linz."),
+        ("The user prefers tea over coffee.", "I prefer tea over coffee."),
+        ("The user used to live in Graz.", "I used to live in Graz."),
+        ("用户现在住在广州。", "我以前住在上海，现在住在广州。"),
+        ("The user's son is allergic to penicillin.", "My son is allergic to penicillin."),
+        ("The user lives in Linz.", "My wife and I live in Linz."),
+        ("The user is used to early mornings.", "I am used to early mornings."),
+        ("用户的儿子对青霉素过敏。", "我儿子对青霉素过敏。"),
+    ],
+)
+def test_roles_times_and_people_as_they_were_said_are_kept(text: str, message: str) -> None:
+    assert why_ungrounded(text, message) == ""
