@@ -91,7 +91,7 @@ class SummingUp:
         def is_left_out(sentence: str) -> bool:
             if says_secret(sentence) or found_identifier(sentence, [0]) is not None or as_said(sentence) in stated:
                 return True
-            return tombstones.hold("", sentence)
+            return tombstones.hold_part_of(sentence)
 
         return is_left_out
 

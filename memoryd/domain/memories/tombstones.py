@@ -1,19 +1,35 @@
 """What stays of a forgotten memory: keyed hashes, from which nobody reads what it said.
 
-HMAC-SHA-256 (RFC 2104), cut to 16 bytes. One hash is of the id; the other of what the text says, so that the same
-words under another scope or entity are known again.
+HMAC-SHA-256 (RFC 2104), cut to 16 bytes. One hash is of the id; one of what the text says, so that the same words
+under another scope or entity are known again; one of its words alone, so that they are known in quotation marks, behind
+a greeting, or as a part of a sentence.
 """
 
 import hmac
-from collections.abc import Iterable, Set
+import re
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import pairwise
 from typing import Final, Self
 
 from memoryd.domain.text.gist import gist
 
 HASH_BYTES: Final = 16
 KEY_BYTES: Final = 32
+_WORD: Final = re.compile(r"\w+(?:[.,:'’@+/-]\w+)*")
+_CLAUSE: Final = re.compile(
+    r"(?<!\d)[,;:.!?](?=\W|\Z)|(?<=\d)[,;:.!?](?=\s|\Z)|[…。！？，；：、\n()]|\s[-–—]\s|\b(?:and|but|so)\b", re.I
+)
+"""What may stand between clauses; `2.5` is none."""
+_CLAUSES: Final = 12
+"""More of them are not put together: each is looked at by itself."""
+_BEFORE: Final = re.compile(
+    r"\A(?:(?:hi|hiya|hello|hey|there|oh|ah|ok|okay|yes|yeah|well|so|and|but|also|btw|by the way|actually|anyway|please"
+    r"|thanks|remember that|remember|you know|good (?:morning|afternoon|evening|day)) )+(?=\w)"
+)
+"""What says nothing before a sentence."""
+_CHINESE_BEFORE: Final = re.compile(r"\A(?:你好|您好|大家好|嗨|哈喽|对了|顺便说一下|请记住|记住)+ ?(?=.)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,17 +39,25 @@ class Tombstones:
     key: bytes = b""
     hashes: Set[bytes] = frozenset()
 
-    def of(self, memory: str, text: str) -> tuple[bytes, bytes]:
-        """Return the hashes of a memory, by its id and by its text."""
-        return self._hash("id", memory), self._hash("text", as_said(text))
+    def of(self, memory: str, text: str) -> tuple[bytes, bytes, bytes]:
+        """Return the hashes of a memory, by its id, by its text, and by the words of that."""
+        return *self._exact(memory, text), self._hash("words", _run(words_said(text)))
 
     def hold(self, memory: str, text: str) -> bool:
         """Tell whether this memory, or one that says the same, is forgotten."""
-        return bool(self.hashes) and not self.hashes.isdisjoint(self.of(memory, text))
+        return bool(self.hashes) and not self.hashes.isdisjoint(self._exact(memory, text))
 
-    def hold_id(self, memory: str) -> bool:
-        """Tell whether this very memory is forgotten."""
-        return bool(self.hashes) and self._hash("id", memory) in self.hashes
+    def hold_part_of(self, text: str) -> bool:
+        """Tell whether something forgotten is all that a text says, or one or several clauses of it in a row."""
+        if not self.hashes:
+            return False
+        if self._hash("text", as_said(text)) in self.hashes:
+            return True
+        told = filter(None, map(words_said, parts_of(text)))
+        # of what was forgotten before there was one of the words, the other hash may be of the same
+        return any(
+            self._hash("words", _run(one)) in self.hashes or self._hash("text", one) in self.hashes for one in told
+        )
 
     def with_more(self, hashes: Iterable[bytes]) -> Self:
         """Return them with more."""
@@ -42,6 +66,9 @@ class Tombstones:
     def without(self, hashes: Iterable[bytes]) -> Self:
         """Return them with fewer."""
         return type(self)(self.key, self.hashes - frozenset(hashes))
+
+    def _exact(self, memory: str, text: str) -> tuple[bytes, bytes]:
+        return self._hash("id", memory), self._hash("text", as_said(text))
 
     def _hash(self, kind: str, value: str) -> bytes:
         message = f"{kind}\0{value}".encode("utf-8", "surrogatepass")
@@ -71,3 +98,25 @@ def as_said(text: str) -> str:
     said = gist(text) or text
     # who says it again may leave out the mark at its end
     return " ".join(said.split()).casefold().rstrip(".!。！ ")
+
+
+def words_said(text: str) -> str:
+    """Return the words of a text alone, without the marks, the quotation marks, and a greeting before them."""
+    words = " ".join(_WORD.findall(as_said(text)))
+    return _CHINESE_BEFORE.sub("", _BEFORE.sub("", words, count=1), count=1)
+
+
+def _run(words: str) -> str:
+    """Return words without what is between them: beside a Chinese sign a space says nothing."""
+    return words.replace(" ", "")
+
+
+def parts_of(text: str) -> Iterator[str]:
+    """Yield a text, and its clauses, also several of them in a row."""
+    yield text
+    edges = [(0, 0), *(match.span() for match in _CLAUSE.finditer(text)), (len(text), len(text))]
+    clauses = [(before[1], after[0]) for before, after in pairwise(edges)]
+    for at, (start, end) in enumerate(clauses):
+        yield text[start:end]
+        if len(clauses) <= _CLAUSES:
+            yield from (text[start:last] for _, last in clauses[at + 1 :])

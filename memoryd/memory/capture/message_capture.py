@@ -171,7 +171,7 @@ class MessageCapture:
         for item in verdict.kept:
             if item.text in echoes:
                 dropped.append(DroppedItem(item.text, ECHO, item.form))
-            elif stones.hold(item.line(task.scope).id, item.text):
+            elif stones.hold(item.line(task.scope).id, item.text) or stones.hold_part_of(item.text):
                 dropped.append(DroppedItem(item.text, FORGOTTEN, item.form))
             elif item.text in taken_back:
                 dropped.append(DroppedItem(item.text, TAKEN_BACK, item.form))

@@ -1,5 +1,6 @@
 """What stays of a forgotten memory knows it again, and tells nobody what it was."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,6 +28,48 @@ def test_another_fact_is_not_taken_for_it() -> None:
 
     assert not stones.hold("id-2", "The alarm code is 8832")
     assert not stones.hold("id-3", "The alarm code is not 4711")
+
+
+@pytest.mark.parametrize(
+    ("forgotten", "said"),
+    [
+        ("My brother is a pilot.", "Hi there, my brother is a pilot."),
+        ("My brother is a pilot.", "Hey my brother is a pilot"),
+        ("My cat is called Tomatina!", 'My cat is called "Tomatina".'),
+        ('My cat is called "Tomatina".', "my cat is called Tomatina"),
+        ("My cat is called Tomatina.", "My cat is called Tomatina, and I live in Rome."),
+        ("My cat is called Tomatina.", "I live in Rome and my cat is called Tomatina, by the way"),
+        ("Hello, my name is Ann, or Annie.", "well: my name is Ann, or Annie"),
+        ("I weigh 72.5 kg.", "I weigh 72.5 kg, so be it"),
+        ("我叫安娜。", "你好，我叫安娜，住在上海。"),
+        ("门锁密码是 4711。", "对了门锁密码是“4711”"),
+    ],
+)
+def test_what_is_forgotten_is_known_as_part_of_a_sentence(forgotten: str, said: str) -> None:
+    stones = with_one("id-1", forgotten)
+
+    assert stones.hold_part_of(said)
+    assert not Tombstones(bytes(32), stones.hashes).hold_part_of(said)
+
+
+def test_a_sentence_that_says_something_else_is_not_held() -> None:
+    stones = with_one("id-1", "My cat is called Tom.")
+
+    for said in (
+        "My cat is called Tomatina.",
+        "My cat is not called Tom.",
+        "My dog is called Tom, and I live in Rome.",
+    ):
+        assert not stones.hold_part_of(said)
+    assert not stones.hold("id-2", "My cat is called Tom, and I live in Rome."), "its owner states it"
+    assert not with_one("id-1", "I weigh 72.").hold_part_of("I weigh 72.5 kg")
+    assert not EMPTY.hold_part_of("")
+
+
+@given(st.text(), st.text(max_size=20))
+def test_any_text_has_its_parts(said: str, forgotten: str) -> None:
+    assert with_one("id-1", forgotten).hold_part_of(forgotten)
+    assert isinstance(with_one("id-1", forgotten).hold_part_of(said), bool)
 
 
 def test_what_is_dropped_is_known_no_more() -> None:
