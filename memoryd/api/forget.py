@@ -7,6 +7,7 @@ from fastapi import Query
 from memoryd.api.dependencies import AdmittedByQuery, Asking, Memories
 from memoryd.api.forget_models import ForgetReply, ForgetRequest, ForgottenMemoryReply, VerifyReply
 from memoryd.domain.memories.book import Memory
+from memoryd.memory.forgetting.copied_lines import NOWHERE
 from memoryd.memory.forgetting.receipt import ForgottenReceipt
 
 VerifiedCitation = Annotated[
@@ -56,7 +57,7 @@ def _receipt(receipt: ForgottenReceipt) -> ForgetReply:
 
 
 def _memory(memory: Memory, *, is_told: bool) -> ForgottenMemoryReply:
-    citations = [f"{one.path}#L{one.start_line}" for one in memory.sources]
+    citations = [f"{one.path}#L{one.start_line}" for one in memory.sources if one.start_line != NOWHERE]
     return ForgottenMemoryReply(
         id=memory.id,
         content=memory.line.text if is_told else None,

@@ -284,6 +284,26 @@ def test_what_cannot_be_noted_in_the_workspace_is_told_by_the_status(launch: Lau
     assert [one["part"] for one in degraded if ".memory" in one["reason"]] == ["memories"]
 
 
+def test_what_was_deleted_before_is_forgotten(launch: Launch) -> None:
+    daemon = launch()
+    client = daemon.client()
+    for name in ("Bob keeps betaword", "Eve keeps gammaword"):
+        added = client.retain(f"W @{name.split()[0]}: {name}.")
+        client.delete_memory(added["id"])
+
+        done = client.forget(added["id"] if "beta" in name else f"{name}.")
+
+        assert (done["forgotten"], done["lines"], [one["id"] for one in done["memories"]]) == (True, [], [added["id"]])
+        assert "deleted before" in " ".join(done["stays"])
+        with pytest.raises(NotFound):
+            client.forget(added["id"])
+    daemon.stop()
+    kept = b"".join(path.read_bytes() for path in daemon.home.rglob("*.sqlite*"))
+    assert CANARY.encode() in kept
+    assert b"betaword" not in kept
+    assert b"gammaword" not in kept
+
+
 def test_what_is_not_there_is_told(launch: Launch) -> None:
     client = launch().client()
 

@@ -120,7 +120,9 @@ class MemoryForgetting:
             await self._parts.indexes.follow()
             owed = Tombstones((await self._parts.tombstones.all()).key, pending)
             book = await self._parts.book.now()
-            plan = of_memories([one for one in book.memories.values() if owed.hold_id(one.id)])
+            # what was deleted before stands in copies alone
+            known = {**(await self._planner.copies()).memories, **book.memories}
+            plan = of_memories([one for one in known.values() if owed.hold_id(one.id)])
             # the lines go last: what is not dropped yet, they tell
             await self._parts.stated.drop(one.line.text for one in plan.memories)
             await self._gone(plan, keeps_lines=False)

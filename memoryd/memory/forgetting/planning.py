@@ -1,20 +1,26 @@
 """What forgetting means: which lines and words would go, and what is out of reach."""
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Final
 
 from memoryd.domain.citations import Citation
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.book import Memory
-from memoryd.domain.memories.forget_targets import target
+from memoryd.domain.memories.book import Book, Memory
+from memoryd.domain.memories.forget_targets import ForgetTarget, target
 from memoryd.domain.memories.forgetting import telling_sessions
 from memoryd.domain.memories.said_words import SaidWords
 from memoryd.errors import NotFound, StoreUnavailable
 from memoryd.memory.book import MemoryBook
+from memoryd.memory.forgetting.copied_lines import copied
 from memoryd.memory.forgetting.places import IndexPlaces, SaidPlaces, lines_with
 from memoryd.memory.forgetting.receipt import MemoryForgettingPlan, SaidElsewhere
 from memoryd.memory.journal import Journal
+from memoryd.store.change_log import KEPT_ROWS, ChangeFilter
+
+COPIED: Final = "no line of a note, for it was deleted before: what changes keep for undo is all that states it"
 
 
 class ForgettingPlanner:
@@ -48,15 +54,21 @@ class ForgettingPlanner:
             raise StoreUnavailable(f"nobody knows now where it stands: {why}", hint="try again in a moment")
         book = await self._book.now()
         try:
-            meant = target(book, name)
+            meant = await self._meant(book, name)
         except ValueError as exc:
             raise NotFound(str(exc), hint="`memoryctl recall` shows memories with their ids and citations") from exc
         plan = of_memories(meant.memories) if meant.lines is None else await self._of_lines(meant.lines)
         return MemoryForgettingPlan(plan.memories, await self._elsewhere(plan), plan.said, plan.place, plan.lines)
 
+    async def copies(self) -> Book:
+        """Return what the kept lines of changes state, whether or not a note does; raises StoreError."""
+        rows = await self._journal.changes.some(ChangeFilter(limit=KEPT_ROWS))
+        return await asyncio.to_thread(copied, rows)
+
     async def stays(self, plan: MemoryForgettingPlan) -> tuple[str, ...]:
         """Say in sentences what is out of reach."""
-        told = [f"{one}: a note of yours says it too; edit that line" for one in plan.elsewhere.prose]
+        told = [COPIED] if plan.memories and not plan.citations else []
+        told += [f"{one}: a note of yours says it too; edit that line" for one in plan.elsewhere.prose]
         told += [
             f"{one}, which another program wrote: `memoryctl sessions forget {one}` takes all of it"
             for one in plan.elsewhere.transcripts
@@ -67,6 +79,18 @@ class ForgettingPlanner:
         told += [f"a damaged ledger that was set aside: {one}; look at it, then delete it" for one in self._set_aside()]
         told.append("keyed hashes of what sessions were told, without a word of it, for at most 7 days")
         return (*told, "backups and snapshots of the disk, undo files of editors, another memoryd on this folder")
+
+    async def _meant(self, book: Book, name: str) -> ForgetTarget:
+        """Return what is meant of the notes, or else of what was deleted before; raises ValueError, StoreError."""
+        try:
+            return target(book, name)
+        except ValueError:
+            deleted = await self.copies()
+            if not deleted.memories:
+                raise
+            with contextlib.suppress(ValueError):
+                return target(deleted, name)
+            raise
 
     async def _of_lines(self, place: Citation) -> MemoryForgettingPlan:
         note = await self._journal.read(RelativePath(place.path))

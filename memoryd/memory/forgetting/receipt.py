@@ -11,6 +11,7 @@ from memoryd.domain.memories.forgotten_hunks import Forgotten
 from memoryd.domain.memories.identity import short_id
 from memoryd.domain.memories.said_words import SaidWords
 from memoryd.domain.memories.traces import Traces
+from memoryd.memory.forgetting.copied_lines import NOWHERE
 from memoryd.store.forgotten_rows import PurgedRows
 
 
@@ -62,6 +63,7 @@ class MemoryForgettingPlan:
             Citation(source.path, source.start_line, source.end_line)
             for memory in self.memories
             for source in memory.sources
+            if source.start_line != NOWHERE
         ]
         return [*stated, *([self.place] if self.place else [])]
 
