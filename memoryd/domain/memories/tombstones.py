@@ -59,6 +59,10 @@ class Tombstones:
             self._hash("words", _run(one)) in self.hashes or self._hash("text", one) in self.hashes for one in told
         )
 
+    def hold_id(self, memory: str) -> bool:
+        """Tell whether this very memory is forgotten."""
+        return bool(self.hashes) and self._hash("id", memory) in self.hashes
+
     def with_more(self, hashes: Iterable[bytes]) -> Self:
         """Return them with more."""
         return type(self)(self.key, self.hashes | frozenset(hashes))
