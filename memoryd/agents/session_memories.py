@@ -15,7 +15,7 @@ import structlog
 
 from memoryd.agents.summing_up import SummingUp
 from memoryd.agents.workspace_qa import WorkspaceQa
-from memoryd.domain.access import read_key
+from memoryd.domain.access import is_of_group, read_key
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.attributes import Attributes, Provenance
 from memoryd.domain.memories.book import Book
@@ -78,6 +78,8 @@ class SessionMemories:
     scope: Callable[[str], str]
     day: Callable[[float], date]
     now: Callable[[], datetime]
+    in_groups: bool
+    """Whether what others say in groups is kept, too."""
     _has_news: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def end(self, key: str) -> SessionId | None:
@@ -153,7 +155,7 @@ class SessionMemories:
     async def _tell(self, session: Session) -> None:
         if not session.is_remembered or (session.key and await self.is_withheld(session.key)):
             return
-        if len(session.turns) < LEAST_TURNS:
+        if len(session.turns) < LEAST_TURNS or (is_of_group(session.key) and not self.in_groups):
             return
         summary = await self.summing.extract(session)
         if not summary.text:

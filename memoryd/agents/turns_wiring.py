@@ -46,4 +46,5 @@ def _sessions(agent: Agent, shared: WorkspaceParts, log: TurnLog, capture: TurnC
         scope=capture.scope,
         day=time.day,
         now=time.now,
+        in_groups=agent.memory.capture.in_groups,
     )

@@ -19,5 +19,7 @@ class CaptureSection(Section):
         "as `my number is …`, they are pinned.",
     )
     in_groups: bool = Field(
-        default=False, description="`true`: also from what is said in groups and channels, where anybody may speak."
+        default=False,
+        description="`true`: also from what is said in groups and channels, where anybody may speak; of their "
+        "conversations a memory is made at the end, too.",
     )

@@ -159,6 +159,11 @@ class Decision:
         return self.key is None or self.key.chat_type is ChatType.DIRECT
 
 
+def is_of_group(key: str) -> bool:
+    """Tell whether a session is of a group or a channel; one without a key is of its owner."""
+    return bool(key) and read_key(key).chat_type in (ChatType.GROUP, ChatType.CHANNEL)
+
+
 def read_key(text: str) -> SessionKey:
     """Read a session key. The chat type is None for what is not understood: blank, damaged, of a sub-agent or foreign.
 

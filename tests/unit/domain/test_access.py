@@ -15,6 +15,7 @@ from memoryd.domain.access import (
     RuleList,
     Who,
     decide,
+    is_of_group,
     read_key,
     why_not_agent,
     why_not_call,
@@ -245,3 +246,18 @@ def test_default_rules_are_never_wider_than_those_for_everybody(text: str, bindi
 )
 def test_key_says_of_which_channel_memories_are_for_it(text: str, channel: str | None) -> None:
     assert read_key(text).memory_channel == channel
+
+
+@pytest.mark.parametrize(
+    ("key", "is_group"),
+    [
+        ("", False),
+        ("agent:main:main", False),
+        ("agent:main:telegram:direct:7", False),
+        ("agent:main:telegram:group:9", True),
+        ("agent:main:slack:channel:c1", True),
+        ("agent:main:cron", False),
+    ],
+)
+def test_session_of_a_group_is_told_by_its_key(key: str, is_group: bool) -> None:
+    assert is_of_group(key) is is_group
