@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+import structlog
 from hypothesis import settings
 
 from memoryd.config.paths import models_dir
@@ -40,7 +41,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(autouse=True)
 def clean_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test sees the files or settings of the person who runs it."""
+    """No test sees the files or settings of the person who runs it, nor what another one set of the log."""
+    structlog.reset_defaults()
     for name in list(os.environ):
         if name.startswith(("MEMORYD_", "XDG_", "HF_", "LISTEN_", "WATCHDOG_")) or name == "NOTIFY_SOCKET":
             monkeypatch.delenv(name)
