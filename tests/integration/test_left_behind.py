@@ -14,6 +14,7 @@ from structlog.testing import capture_logs
 from memoryd.agents.left_behind import ROUND_MAX, LeftBehind
 from memoryd.agents.workspace_qa import WorkspaceQa
 from memoryd.config.loading.load import load
+from memoryd.domain.memories.attributes import Provenance
 from memoryd.domain.sessions.making_turns import RawTurn
 from memoryd.domain.sessions.turns import SessionId
 from memoryd.memory.capture.capture_values import CaptureTask
@@ -35,7 +36,7 @@ class Left:
     qa: WorkspaceQa
     killed: Capturing
 
-    async def say(self, session: str, text: str, answer: str | None = None) -> int:
+    async def say(self, session: str, text: str, answer: str | None = None, *, is_owners: bool = True) -> int:
         """Say something, which waits to be captured; return its number. The answer is kept."""
         raw = RawTurn(text, answer, NOON, significance=1.0)
         added = await self.qa.write(lambda store: store.turns.append(session, raw, agent="main", key=f"key-{session}"))
@@ -43,7 +44,7 @@ class Left:
         seq = added.turn.seq
         place = MessagePlace("main", session, seq)
         assert await self.killed.awaited.note(
-            CaptureTask(agent="main", text=text, answer_before="It leaves at ten.", place=place)
+            CaptureTask(agent="main", text=text, answer_before="It leaves at ten.", place=place, is_owners=is_owners)
         )
         return seq
 
@@ -144,3 +145,13 @@ async def test_correction_that_was_left_has_its_answer_still(left: Left, *, is_k
     await left.say("trains", "That's wrong. The train is at nine.")
 
     assert await left.captured() == ["The train is at nine."]
+
+
+@pytest.mark.parametrize("is_owners", [True, False])
+async def test_what_came_by_an_agents_socket_pins_nothing_after_a_kill_either(left: Left, *, is_owners: bool) -> None:
+    await left.say("named", "Please call me Bob.", is_owners=is_owners)
+
+    assert await left.captured() == ["Please call me Bob."]
+    ((_, line),) = left.room.lines()
+    assert line.attributes.is_pinned is is_owners
+    assert line.attributes.provenance is (Provenance.USER if is_owners else Provenance.AGENT)

@@ -81,6 +81,10 @@ def test_ten_rounds_of_recall_and_answer_give_no_echo(by_rules: Told) -> None:
         client.turn(f"I know: {memory}", role="assistant", session_key=key, at=f"{day}1:00Z")
         for minute, way in enumerate(("{0}", *ways), start=2):
             client.turn(way.format(memory), session_key=key, at=f"{day}{minute}:00Z")
+    first, second = (QUOTED[question][0] for question in list(QUOTED)[:2])
+    joined = (f"{first.rstrip('.')}, and {second}", f"So {second.rstrip('.')}, and {first} Thanks.")
+    for minute, text in enumerate((*joined, f"Remember that {first}"), start=10):
+        client.turn(text, session_key=key, at=f"2026-01-11T12:{minute}:00Z")
     eventually(lambda: not pending_captures(client, agent))
 
     assert kept_memories(running.home / agent) == before

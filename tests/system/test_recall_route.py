@@ -31,6 +31,14 @@ OLDER = "# Monday\n\n## Retain\n\n- W @Door: The door code of the mill is 4172.\
 NEWER = "# Friday\n\n## Retain\n\n- W @Door: The door code of the mill is 9031.\n"
 
 
+OF_DIRECT_CHAT = """# 20 November
+
+## Retain
+
+- session(from=agent, tags=session:chat-1): Session chat-1: Decided: We sell the zeppelin to Ottokar.
+"""
+
+
 def write_notes(folder: Path) -> Path:
     (folder / "memory").mkdir(parents=True)
     (folder / "MEMORY.md").write_text("# Memory\n\n- The gateway runs on alder.\n")
@@ -313,7 +321,8 @@ def test_scope_that_is_none_is_refused(daemon: RunningDaemon) -> None:
 @pytest.mark.parametrize("in_groups", [True, False])
 def test_core_memory_is_told_to_groups_where_it_is_allowed(tmp_path: Path, in_groups: bool) -> None:
     workspace = write_notes(tmp_path / "ws")
-    memory = {"scope": {"default": "allow"}, "core": {"inGroups": in_groups}}
+    (workspace / "memory" / "2025-11-20.md").write_text(OF_DIRECT_CHAT)
+    memory = {"scope": {"default": "allow"}, "core": {"inGroups": in_groups}, "capture": {"inGroups": in_groups}}
     with RunningDaemon(tmp_path, write_config(tmp_path, workspace, None, memory=memory), workspace) as running:
         running.client().sync()
         asked: dict[str, Any] = {"format": "bundle", "session_key": "agent:main:telegram:group:7"}
@@ -325,8 +334,15 @@ def test_core_memory_is_told_to_groups_where_it_is_allowed(tmp_path: Path, in_gr
         private = client.turn("Which varnish does the old harpsichord need?", session_key="agent:main:chat:direct:me")
         taken_up = client.turn("The varnish of the old harpsichord, which one?", session_key=group)
         again = client.turn("And the varnish of the harpsichord bench?", session_key=group)
-    leaks = ["walnuts" in str(behind), "on alder" in str(behind), "walnuts" in spoken]
-    assert leaks == [in_groups, in_groups, in_groups]
+        behind.append(client.recall("zeppelin Ottokar", **asked)["bundle"])
+        client.turn(role="system", event="end", session_key=group)
+        (file,) = (workspace / "memory").rglob(f"{again['session']}.json")
+        eventually(lambda: '"end": "told"' in file.read_text())
+        # of what others said in a group nothing is kept for other chats
+        logs = "".join(log.read_text() for log in (workspace / "memory").glob("2*.md"))
+        assert (f"session:{again['session']}" in logs) is in_groups
+    leaks = ["walnuts" in str(behind), "on alder" in str(behind), "zeppelin" in str(behind), "walnuts" in spoken]
+    assert leaks == [in_groups] * 4
     # what was said to one is told to others where that is allowed alone, and not as if it had been said to them
     assert (str(private["session"]) in taken_up["context"]) is in_groups
     assert ("Said in another conversation" in taken_up["context"]) is in_groups

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from memoryd.config.paths import socket_path
 from memoryd.domain.sessions.commands import command_of
 from memoryd.hooks.claude_events import command_in, keep
+from memoryd.hooks.hook_run import SECONDS
 from memoryd.hooks.plain_socket import usual_socket
 from memoryd.hooks.time_left import seconds_since_start
 from tests.waiting import eventually
@@ -70,3 +71,7 @@ def test_age_of_the_process_counts_from_its_start() -> None:
     first = seconds_since_start()
     assert first == pytest.approx(since, abs=5)
     eventually(lambda: seconds_since_start() > first, seconds=10)
+
+
+def test_prompt_waits_less_than_the_bound_that_is_promised() -> None:
+    assert SECONDS < 0.3

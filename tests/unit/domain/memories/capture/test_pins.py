@@ -75,6 +75,13 @@ def test_bare_name_takes_no_pins_place_and_a_pinned_one_takes_all() -> None:
     assert over("- entity(from=user): My phone number is 0660 7654321.", number) == (short_id(number.id),)
 
 
+def test_what_a_line_names_as_superseded_is_not_taken_the_place_of() -> None:
+    dropped = said("- fact(from=user): I live in Linz.", 9)
+    current = said(f"- fact(from=user, supersedes={short_id(dropped.id)}): I live in Graz.", 5)
+
+    assert over("- fact(from=user): I live in Wels.", dropped, current) == (short_id(current.id),)
+
+
 def test_later_line_of_a_day_is_the_newer_one() -> None:
     first, second = (said(f"- fact(from=user): I live in {place}.", 5, at) for at, place in ((3, "Graz"), (9, "Linz")))
 
