@@ -1,0 +1,34 @@
+"""Which service manager runs memoryd for this user, and what can be asked of each."""
+
+import os
+import sys
+from collections.abc import Mapping
+from typing import Protocol
+
+from memoryd.service.launchd_manager import LaunchdManager
+from memoryd.service.no_manager import NoManager
+from memoryd.service.service_state import ManagerName, ServiceState
+from memoryd.service.systemd_manager import SystemdManager, why_no_systemd
+
+
+class ServiceManager(Protocol):
+    """A service manager of one user; asking changes nothing."""
+
+    @property
+    def name(self) -> ManagerName: ...
+
+    def state(self) -> ServiceState:
+        """Return how the service stands; never raises."""
+        ...
+
+    def log_command(self, *, follow: bool = False, lines: int = 100) -> tuple[str, ...]:
+        """Return the command that prints what the daemon told; empty where nobody keeps it."""
+        ...
+
+
+def manager_here(environment: Mapping[str, str] = os.environ, platform: str | None = None) -> ServiceManager:
+    """Return the manager that would run memoryd here; it blocks while programs of the system are asked."""
+    if (platform or sys.platform) == "darwin":
+        return LaunchdManager(environment)
+    reason = why_no_systemd(environment)
+    return NoManager(reason) if reason else SystemdManager(environment)
