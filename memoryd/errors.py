@@ -38,6 +38,7 @@ An empty place is inherited; `tests/unit/test_errors.py` compares the tree with 
 """
 
 from collections.abc import Sequence
+from itertools import zip_longest
 
 from memoryd.wire import ErrorCode, Exit
 
@@ -55,14 +56,26 @@ class MemorydError(Exception):
 
 
 class ConfigError(MemorydError):
-    """All problems of a configuration at once, each as `section.key: what is wrong`."""
+    """All problems of a configuration at once, each as `section.key: what is wrong`.
+
+    `lines` says of each in which line of the file, None for what stands in none; `notices` what else was seen in it.
+    """
 
     exit_code = Exit.CONFIG
 
-    def __init__(self, problems: Sequence[str], *, source: str = "") -> None:
+    def __init__(
+        self,
+        problems: Sequence[str],
+        *,
+        source: str = "",
+        lines: Sequence[int | None] = (),
+        notices: Sequence[str] = (),
+    ) -> None:
         self.problems = list(problems)
+        self.notices = list(notices)
         where = f" in {source}" if source else ""
-        super().__init__(f"configuration problems{where}:\n" + "\n".join(f"  {line}" for line in self.problems))
+        told = [f"line {line}: {one}" if line else one for one, line in zip_longest(self.problems, lines)]
+        super().__init__(f"configuration problems{where}:\n" + "\n".join(f"  {one}" for one in told))
 
 
 class AlreadyRunning(MemorydError):

@@ -4,11 +4,13 @@ import json
 import re
 import stat
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 import json5
 
+from memoryd.config.loading.places import places
 from memoryd.config.loading.raw import Raw
 from memoryd.errors import ConfigError
 
@@ -18,11 +20,16 @@ WRITABLE_BY_OTHERS: Final = stat.S_IWGRP | stat.S_IWOTH
 TYPOGRAPHIC_QUOTES: Final = "“”„‟‘’‚‛«»"
 
 
-def read(path: Path) -> tuple[Raw, list[str]]:
-    """Read the file; returns its values and notices.
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A file as it is written: its text, and what its owner should know about it as a file."""
 
-    Raises ConfigError if it is missing, no regular file, over 1 MiB, not UTF-8, empty, not JSON5 or no object.
-    """
+    text: str = ""
+    notices: list[str] = field(default_factory=list)
+
+
+def read(path: Path) -> Written:
+    """Read the file; raises ConfigError if it is missing, no regular file, over 1 MiB or not UTF-8."""
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
@@ -33,13 +40,13 @@ def read(path: Path) -> tuple[Raw, list[str]]:
         raise ConfigError([f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}"]) from error
     if len(content) > CONFIG_BYTES_MAX:
         raise ConfigError([f"{path}: is larger than 1 MiB, which no configuration of memoryd is"])
-    return parse(_decoded(content, path), path), _notices(path, status.st_mode)
+    return Written(_decoded(content, path), _notices(path, status.st_mode))
 
 
 def parse(text: str, path: Path) -> Raw:
     """Parse JSON5 text; `path` is only named in problems.
 
-    Raises ConfigError with `path:line:column: what`.
+    Raises ConfigError with `path:line:column: what` if it is empty, not JSON5 or no object.
     """
     if not text.strip():
         raise ConfigError([f"{path}: is empty; write {{}} to use the defaults, or remove the file"])
@@ -48,7 +55,7 @@ def parse(text: str, path: Path) -> Raw:
     except RecursionError as error:
         raise ConfigError([f"{path}: is nested too deeply"]) from error
     except ValueError as error:
-        raise ConfigError([_syntax_problem(str(error), path)]) from error
+        raise ConfigError(_syntax_problems(str(error), text, path)) from error
     if not isinstance(raw, dict):
         raise ConfigError([f"{path}: must hold one object {{ … }}"])
     return raw
@@ -71,6 +78,16 @@ def _without_repeats(pairs: Iterable[tuple[str, Any]]) -> Raw:
     return result
 
 
+def _repeated(text: str, path: Path) -> list[str]:
+    """Tell of every key that stands twice, with the places of both."""
+    found = places(text)
+    return [
+        f"{path}:{place.line}:{place.column}: the key `{location[-1]}` stands twice in one object, "
+        f"in line {found.of_keys[location].line} before"
+        for location, place in found.repeated
+    ]
+
+
 def _decoded(content: bytes, path: Path) -> str:
     try:
         return content.decode("utf-8-sig")
@@ -79,13 +96,13 @@ def _decoded(content: bytes, path: Path) -> str:
         raise ConfigError([f"{path}:{line}: is not UTF-8"]) from error
 
 
-def _syntax_problem(message: str, path: Path) -> str:
+def _syntax_problems(message: str, text: str, path: Path) -> list[str]:
     found = POSITION.search(message)
     if found is None:
-        return f"{path}: {message}"
+        return _repeated(text, path) or [f"{path}: {message}"]
     what = found["what"][:1].lower() + found["what"][1:]
     hint = "; use straight quotes" if any(quote in what for quote in TYPOGRAPHIC_QUOTES) else ""
-    return f"{path}:{found['line']}:{found['column']}: {what}{hint}"
+    return [f"{path}:{found['line']}:{found['column']}: {what}{hint}"]
 
 
 def _notices(path: Path, mode: int) -> list[str]:

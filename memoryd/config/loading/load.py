@@ -9,14 +9,15 @@ from pathlib import Path
 
 from memoryd.config.loading.anchor import anchor
 from memoryd.config.loading.consistency import adjusted, contradictions
-from memoryd.config.loading.decoding import read
+from memoryd.config.loading.decoding import Written, parse, read
 from memoryd.config.loading.exposure import exposures
 from memoryd.config.loading.included import includes
 from memoryd.config.loading.llm_given import text_model_notices
-from memoryd.config.loading.mending import mended
+from memoryd.config.loading.mending import Mended, mended
 from memoryd.config.loading.not_ours import set_foreign_aside
 from memoryd.config.loading.not_yet import differences, without_effect
 from memoryd.config.loading.overrides import Overrides, apply, from_environment
+from memoryd.config.loading.places import places
 from memoryd.config.loading.raw import Raw
 from memoryd.config.loading.transcripts_given import transcript_notices
 from memoryd.config.paths import config_file
@@ -42,17 +43,18 @@ def load(path: Path | None = None, overrides: Overrides = NO_OVERRIDES) -> Loade
     at once; a syntax error hides the rest, and so does what stands in another file.
     """
     source = _source(path)
-    raw, notices = read(source) if source is not None else ({}, [])
-    result = set_foreign_aside(raw)
+    written = read(source) if source is not None else Written()
+    result = set_foreign_aside(parse(written.text, source) if source is not None else {})
+    seen = [*written.notices, *result.notices]
     if unread := includes(result.ours):
-        raise ConfigError(unread, source=str(source or ""))
+        raise _refused(unread, source, written, seen)
     anchor(result.ours, source.absolute().parent if source is not None else Path.home())
     from_variables, problems = from_environment(os.environ)
     apply(overrides.over(from_variables), result.ours)
-    config, changed = _validated(result.ours, [*result.problems, *problems], source)
-    notices += [*result.notices, *changed, *without_effect(config), *differences(config)]
-    notices += [*transcript_notices(config.resolved_agents()), *text_model_notices(config)]
-    return Loaded(config, [*notices, *map(str, exposures(config, source))], source)
+    found = _validated(result.ours, [*result.problems, *problems])
+    if found.problems or found.config is None:
+        raise _refused(found.problems, source, written, [*seen, *found.notices])
+    return Loaded(found.config, [*seen, *found.notices, *_notices(found.config, source)], source)
 
 
 def _source(path: Path | None) -> Path | None:
@@ -64,12 +66,22 @@ def _source(path: Path | None) -> Path | None:
     return default if is_named or os.path.lexists(default) else None
 
 
-def _validated(raw: Raw, problems: list[str], source: Path | None) -> tuple[Config, list[str]]:
-    """Return the configuration with the notices of what was changed in it."""
+def _validated(raw: Raw, problems: list[str]) -> Mended:
+    """Return what could be read, with all that is wrong and the notices of what was changed."""
     found = mended(raw)
-    problems += found.problems
+    found.problems = [*problems, *found.problems]
     if found.config is not None:
-        problems += contradictions(found.config, found.broken)
-    if problems or found.config is None:
-        raise ConfigError(problems, source=str(source or ""))
-    return found.config, [*found.notices, *adjusted(found.config)]
+        found.problems += contradictions(found.config, found.broken)
+        found.notices += adjusted(found.config)
+    return found
+
+
+def _notices(config: Config, source: Path | None) -> list[str]:
+    notices = [*without_effect(config), *differences(config), *transcript_notices(config.resolved_agents())]
+    return [*notices, *text_model_notices(config), *map(str, exposures(config, source))]
+
+
+def _refused(problems: list[str], source: Path | None, written: Written, notices: list[str]) -> ConfigError:
+    found = places(written.text)
+    lines = [place.line if (place := found.of_sentence(problem)) else None for problem in problems]
+    return ConfigError(problems, source=str(source or ""), lines=lines, notices=notices)

@@ -308,10 +308,21 @@ def test_typographic_quotes_get_a_hint(write: Write) -> None:
     assert problems_of() == [f'{path}:1:22: unexpected "“"; use straight quotes']
 
 
-@pytest.mark.parametrize("text", ["{ log: {}, log: {} }", '{ "log": {}, "log": {} }'])
-def test_repeated_key_is_a_problem(write: Write, text: str) -> None:
+@pytest.mark.parametrize("text", ["{ log: {},\n log: {} }", '{ "log": {},\n "log": {} }'])
+def test_repeated_key_is_a_problem_with_both_places(write: Write, text: str) -> None:
     path = write(text)
-    assert problems_of() == [f"{path}: the key `log` stands twice in one object"]
+    assert problems_of() == [f"{path}:2:2: the key `log` stands twice in one object, in line 1 before"]
+
+
+def test_problems_are_told_with_their_lines(write: Write) -> None:
+    write("{\n  log: { levle: 1 },\n  agents: { list: [{ id: 'a' },\n    { id: 'a' }] },\n}")
+    with pytest.raises(ConfigError) as caught:
+        load()
+    told = str(caught.value).splitlines()[1:]
+    assert told == [
+        "  line 2: log.levle: unknown key (did you mean `level`?)",
+        "  line 4: agents.list[1].id: a is used before",
+    ]
 
 
 @pytest.mark.parametrize(
