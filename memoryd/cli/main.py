@@ -45,6 +45,7 @@ COMMANDS = (
     "models",
     "qmd",
     "http",
+    "config",
     "doctor",
     "version",
 )

@@ -21,14 +21,14 @@ TYPOGRAPHIC_QUOTES: Final = "“”„‟‘’‚‛«»"
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class ConfigText:
     """A file as it is written: its text, and what its owner should know about it as a file."""
 
     text: str = ""
     notices: list[str] = field(default_factory=list)
 
 
-def read(path: Path) -> Written:
+def read(path: Path) -> ConfigText:
     """Read the file; raises ConfigError if it is missing, no regular file, over 1 MiB or not UTF-8."""
     try:
         status = path.stat()
@@ -40,7 +40,7 @@ def read(path: Path) -> Written:
         raise ConfigError([f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}"]) from error
     if len(content) > CONFIG_BYTES_MAX:
         raise ConfigError([f"{path}: is larger than 1 MiB, which no configuration of memoryd is"])
-    return Written(_decoded(content, path), _notices(path, status.st_mode))
+    return ConfigText(_decoded(content, path), _notices(path, status.st_mode))
 
 
 def parse(text: str, path: Path) -> Raw:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from memoryd.config.loading.anchor import anchor
 from memoryd.config.loading.consistency import adjusted, contradictions
-from memoryd.config.loading.decoding import Written, parse, read
+from memoryd.config.loading.decoding import ConfigText, parse, read
 from memoryd.config.loading.exposure import exposures
 from memoryd.config.loading.included import includes
 from memoryd.config.loading.llm_given import text_model_notices
@@ -42,8 +42,8 @@ def load(path: Path | None = None, overrides: Overrides = NO_OVERRIDES) -> Loade
     Relative paths in the file start at its folder. Raises ConfigError with all problems of file and environment
     at once; a syntax error hides the rest, and so does what stands in another file.
     """
-    source = _source(path)
-    written = read(source) if source is not None else Written()
+    source = source_of(path)
+    written = read(source) if source is not None else ConfigText()
     result = set_foreign_aside(parse(written.text, source) if source is not None else {})
     seen = [*written.notices, *result.notices]
     if unread := includes(result.ours):
@@ -57,7 +57,7 @@ def load(path: Path | None = None, overrides: Overrides = NO_OVERRIDES) -> Loade
     return Loaded(found.config, [*seen, *found.notices, *_notices(found.config, source)], source)
 
 
-def _source(path: Path | None) -> Path | None:
+def source_of(path: Path | None) -> Path | None:
     """Return the file to read: one that somebody named must exist, the default one need not."""
     if path is not None:
         return path
@@ -81,7 +81,7 @@ def _notices(config: Config, source: Path | None) -> list[str]:
     return [*notices, *text_model_notices(config), *map(str, exposures(config, source))]
 
 
-def _refused(problems: list[str], source: Path | None, written: Written, notices: list[str]) -> ConfigError:
+def _refused(problems: list[str], source: Path | None, written: ConfigText, notices: list[str]) -> ConfigError:
     found = places(written.text)
     lines = [place.line if (place := found.of_sentence(problem)) else None for problem in problems]
     return ConfigError(problems, source=str(source or ""), lines=lines, notices=notices)

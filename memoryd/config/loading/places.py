@@ -1,5 +1,7 @@
 """Where in the text of the file each key stands, for people and their editors: parsing itself keeps no places."""
 
+import contextlib
+import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
@@ -22,7 +24,7 @@ TOKEN: Final = re.compile(
 KEY: Final = re.compile(r"[A-Za-z_$][\w$-]*(?:\.[\w$*-]+|\[\d+\])*")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class Place:
     """Line and column, both from 1."""
 
@@ -31,7 +33,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class KeyPlaces:
     """Where keys and items of lists stand, and those that one object has twice, each where it is repeated."""
 
     of_keys: Mapping[KeyPath, Place] = field(default_factory=dict)
@@ -59,7 +61,7 @@ class Places:
         return None
 
 
-def places(text: str) -> Places:
+def places(text: str) -> KeyPlaces:
     """Find the places in JSON5 text; of text that is none, those up to where it goes wrong, or nearly so."""
     found: dict[KeyPath, Place] = {}
     repeated: list[tuple[KeyPath, Place]] = []
@@ -70,7 +72,7 @@ def places(text: str) -> Places:
         if location in found:
             repeated.append((location, place))
         found.setdefault(location, place)
-    return Places(found, tuple(repeated))
+    return KeyPlaces(found, tuple(repeated))
 
 
 @dataclass(slots=True)
@@ -119,9 +121,7 @@ def _name(token: re.Match[str]) -> str:
     written = token[0]
     if token.lastgroup == "word":
         return written
-    if "\\" not in written:
-        return written[1:-1]
-    try:
-        return str(json5.loads(written))
-    except ValueError:
-        return written[1:-1]
+    for decode in (json.loads, json5.loads) if "\\" in written else ():
+        with contextlib.suppress(ValueError):
+            return str(decode(written))
+    return written[1:-1]

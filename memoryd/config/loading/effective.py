@@ -1,0 +1,161 @@
+"""The values that hold, key by key, and where each came from. No secret is among them: only that there is one."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from memoryd.config.loading.key_names import dotted
+from memoryd.config.loading.overrides import Overrides
+from memoryd.config.loading.places import KeyPlaces, Place
+from memoryd.config.loading.raw import KeyPath, Raw, of_agent, value_at
+from memoryd.config.loading.wording import SECRET_KEYS
+from memoryd.config.resolved import Agent
+from memoryd.config.root import Config
+from memoryd.config.section import Section
+
+USER_INFO: Final = re.compile(r"(?<=://)[^/@\s]*@")
+"""Name and password in an address."""
+DOWNLOAD: Final = ("memorySearch", "local", "download")
+SHARED: Final = ("agents", "defaults")
+EMBEDDER: Final[Mapping[KeyPath, tuple[KeyPath, ...]]] = {
+    ("provider",): (("remote", "url"), ("local", "model_dir")),
+    ("model",): (("remote", "model"),),
+    ("queryInstruction",): (("remote", "query_instruction"),),
+    ("remote", "baseUrl"): (("remote", "url"),),
+    ("local", "modelPath"): (("local", "model_dir"),),
+}
+"""Keys of `memorySearch` that `memory.embedder` may decide."""
+
+
+class Origin(StrEnum):
+    """Where a value came from; `derived` is what follows from others, such as where an index lies."""
+
+    FILE = "file"
+    ENVIRONMENT = "environment"
+    DEFAULT = "default"
+    DERIVED = "derived"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One key with the value that holds."""
+
+    location: KeyPath
+    value: object
+    origin: Origin = Origin.DEFAULT
+    place: Place | None = None
+    variable: str = ""
+    """Of the environment; empty unless it is one that decides."""
+    written: object = None
+    """What the file says where that is another thing: a relative path, a number out of its range."""
+
+    @property
+    def key(self) -> str:
+        """The key as people write it."""
+        return dotted(self.location)
+
+
+@dataclass(frozen=True, slots=True)
+class Origins:
+    """What each value is held against: the file as it is written, and what wins over it."""
+
+    raw: Raw
+    places: KeyPlaces
+    overrides: Overrides
+
+    def of(self, shown: KeyPath, value: object, *written_at: KeyPath) -> Setting:
+        """Return the setting of a value that may be written at these places, the first of which wins."""
+        for location in written_at:
+            if variable := self._variable(location, value):
+                return Setting(shown, value, Origin.ENVIRONMENT, variable=variable)
+            if location in self.places.of_keys:
+                place, written = self.places.of_keys[location], value_at(self.raw, location)
+                plain = _unnamed(written)
+                is_other = isinstance(plain, str | int | float) and plain != value and _may_be_shown(location)
+                return Setting(shown, value, Origin.FILE, place, written=plain if is_other else None)
+        return Setting(shown, value)
+
+    def _variable(self, location: KeyPath, value: object) -> str:
+        """Return the variable that decides about a key, which loading has written over what the file says."""
+        over = self.overrides
+        if over.workspace is not None and location == (*SHARED, "workspace"):
+            return "MEMORYD_WORKSPACE"
+        if over.log_level is not None and location == ("log", "level"):
+            return "MEMORYD_LOG_LEVEL"
+        is_download = of_agent(location) == DOWNLOAD
+        return "MEMORYD_OFFLINE" if over.offline and is_download and value is False else ""
+
+
+def settings(config: Config, origins: Origins) -> list[Setting]:
+    """Return all keys in the order of the reference; of agents in the list only what is said of them."""
+    given = _dumped(config, is_whole=False)
+    shown = [
+        (location, value)
+        for location, value in _leaves(_dumped(config, is_whole=True))
+        if location[:2] != ("agents", "list") or len(location) < 3 or value_at(given, location) is not None
+    ]
+    return [origins.of(location, value, location) for location, value in shown]
+
+
+def settings_of(agent: Agent, position: int | None, origins: Origins) -> list[Setting]:
+    """Return what holds for one agent, named as in its entry; `position` in the list, None if none is listed."""
+    own: KeyPath = ("agents", "list", position) if position is not None else ("agents", "list")
+    values: Raw = {
+        "id": agent.id,
+        "name": agent.name,
+        "workspace": str(agent.workspace),
+        "sockets": [_dumped(socket, is_whole=True) for socket in agent.sockets],
+        "memory": _dumped(agent.turns, is_whole=True),
+        "memorySearch": _dumped(agent.memory_search, is_whole=True),
+    }
+    found = [origins.of(at, value, *_written_at(agent, own, at, origins.overrides)) for at, value in _leaves(values)]
+    lies = {"index": agent.index_path, "ledger": agent.ledger_path, "conversations": agent.conversations_path}
+    return [*found, *(Setting((name,), str(path), Origin.DERIVED) for name, path in lies.items())]
+
+
+def below(key: str, found: Iterable[Setting]) -> list[Setting]:
+    """Return the settings of a key and of those in it."""
+    return [one for one in found if one.key == key or one.key.startswith((f"{key}.", f"{key}["))]
+
+
+def _written_at(agent: Agent, own: KeyPath, at: KeyPath, overrides: Overrides) -> list[KeyPath]:
+    """Return where a value of an agent may be written: in its entry, among the defaults, or as RsClaw has it."""
+    if at == ("workspace",) and agent.is_default and overrides.workspace is not None:
+        return [(*SHARED, *at)]
+    named = [(*own, *at), (*SHARED, *at)]
+    if at[:1] == ("memorySearch",):
+        named += [(*SHARED, "memory", "embedder", *rest) for rest in EMBEDDER.get(at[1:], ())]
+    return named
+
+
+def _dumped(section: Section, *, is_whole: bool) -> Raw:
+    dumped: Raw = section.model_dump(mode="json", exclude_unset=not is_whole)
+    return dumped
+
+
+def _leaves(value: object, location: KeyPath = ()) -> Iterator[tuple[KeyPath, object]]:
+    """Walk down to single values; a list of texts is one, and so is an object that names a secret."""
+    if isinstance(value, dict) and value and not _is_secret(location):
+        for key, held in value.items():
+            yield from _leaves(held, (*location, str(key)))
+    elif isinstance(value, list) and any(isinstance(one, dict) for one in value):
+        for number, held in enumerate(value):
+            yield from _leaves(held, (*location, number))
+    else:
+        yield location, _unnamed(value)
+
+
+def _is_secret(location: KeyPath) -> bool:
+    return location[-1:] == ("apiKey",) or location[-2:-1] == ("headers",)
+
+
+def _may_be_shown(location: KeyPath) -> bool:
+    """Tell whether what the file says itself may be shown, as it was not masked on the way."""
+    return not SECRET_KEYS.intersection(map(str, location)) and location[:1] != ("models",)
+
+
+def _unnamed(value: object) -> object:
+    """Hide who logs in at an address, and how."""
+    return USER_INFO.sub("***@", value) if isinstance(value, str) else value

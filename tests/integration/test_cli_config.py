@@ -1,0 +1,190 @@
+"""memoryctl config: what is wrong with a file, what holds, and the schema for editors."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from memoryd.cli.main import run
+from memoryd.config.schema import json_schema
+from memoryd.wire import Exit
+
+Captured = pytest.CaptureFixture[str]
+FILE = """{
+  $schema: "./memoryd.schema.json",
+  log: { level: "debug" },
+  agents: {
+    defaults: {
+      workspace: "../notes",
+      memorySearch: {
+        provider: "openai",
+        query: { maxResults: 5000 },
+        remote: { apiKey: "sk-secret", baseUrl: "https://me:pass@example.org/v1", headers: { "X-A": "sk-secret" } },
+      },
+    },
+    list: [{ id: "main" }, { id: "work", workspace: "~/work", memorySearch: { provider: "none" } }],
+  },
+  models: { providers: { openai: { apiKey: "sk-secret" } } },
+}
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "config" / "config.json5"
+    path.parent.mkdir()
+    path.write_text(FILE)
+    path.chmod(0o600)
+    monkeypatch.setenv("MEMORYD_CONFIG", str(path))
+    return path
+
+
+def checked(capsys: Captured, *arguments: str) -> tuple[int, dict[str, list[dict[str, object]]]]:
+    code = run(["config", "check", "--json", *arguments])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def shown(capsys: Captured, *arguments: str) -> dict[str, dict[str, object]]:
+    assert run(["config", "show", "--json", *arguments]) == Exit.DONE
+    return {one["key"]: one for one in json.loads(capsys.readouterr().out)["values"]}
+
+
+def test_file_that_is_well_is_told_with_its_agents_and_notices(file: Path, capsys: Captured) -> None:
+    assert run(["config", "check"]) == Exit.DONE
+    told = capsys.readouterr().out
+    assert f"{file}:9:18: notice: agents.defaults.memorySearch.query.maxResults: 5000 is out of range" in told
+    assert "agent work on " in told
+
+
+def test_all_problems_are_told_with_their_places(file: Path, capsys: Captured) -> None:
+    file.write_text("{\n  gateway: {},\n  log: { levle: 1 },\n  limits: {\n    maxFileBytes: 'x' },\n}")
+    code, told = checked(capsys)
+    assert code == Exit.ERROR
+    assert [(one["key"], one["line"], one["column"]) for one in told["problems"]] == [
+        ("log.levle", 3, 10),
+        ("limits.maxFileBytes", 5, 5),
+    ]
+    assert [one["message"] for one in told["notices"]] == ["ignored, not memoryd's: gateway"]
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "message"),
+    [
+        (b"{\n  agents: ", 2, "unexpected"),
+        (b"", None, "is empty"),
+        (b"\n[]", None, "must hold one object"),
+        (b"{\n a: '\xff' }", 2, "is not UTF-8"),
+        (b"{a: 1,\n a: 2}", 2, "stands twice"),
+        (b"{}" + b" " * 100_000_000, None, "larger than 1 MiB"),
+    ],
+    ids=["syntax", "empty", "list", "latin", "twice", "huge"],
+)
+def test_f131_file_that_no_daemon_takes(
+    file: Path, capsys: Captured, content: bytes, line: int | None, message: str
+) -> None:
+    """Whatever a file holds, the check says what is wrong, with the line if there is one, and ends with 1."""
+    file.write_bytes(content)
+    code, told = checked(capsys)
+    assert code == Exit.ERROR
+    assert [one["line"] for one in told["problems"]] == [line]
+    assert message in str(told["problems"][0]["message"])
+
+
+def test_f131_folder_pipe_and_missing_file_are_told(tmp_path: Path, capsys: Captured) -> None:
+    """What is no file is told as such, and nobody waits for it."""
+    pipe, missing = tmp_path / "pipe", tmp_path / "missing"
+    os.mkfifo(pipe)
+    for path, message in ((tmp_path, "is not a file"), (pipe, "is not a file"), (missing, "No such file")):
+        code, told = checked(capsys, str(path))
+        assert code == Exit.ERROR
+        assert message in str(told["problems"][0]["message"])
+
+
+def test_f131_link_mark_of_byte_order_and_open_mode(file: Path, tmp_path: Path, capsys: Captured) -> None:
+    """A link is followed, a byte order mark is skipped, and a file that others can change is told."""
+    file.write_bytes(b"\xef\xbb\xbf{ log: { level: 'INFO' } }")
+    file.chmod(0o664)
+    link = tmp_path / "link.json5"
+    link.symlink_to(file)
+    code, told = checked(capsys, str(link))
+    assert (code, told["problems"]) == (Exit.DONE, [])
+    assert any("chmod go-w" in str(one["message"]) for one in told["notices"])
+
+
+@pytest.mark.parametrize("workspace", ["/", "~", "~/", "/.", "~/notes/.."])
+def test_f132_root_and_home_are_refused(file: Path, capsys: Captured, workspace: str) -> None:
+    """Neither the root nor the whole home folder is a workspace, however it is spelt."""
+    (Path.home() / "notes").mkdir(parents=True)
+    file.write_text(json.dumps({"agents": {"defaults": {"workspace": workspace}}}))
+    code, told = checked(capsys)
+    assert code == Exit.ERROR
+    assert "must be a folder of its own" in str(told["problems"][0]["message"])
+
+
+def test_environment_is_checked_with_the_file(file: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORYD_OFFLINE", "perhaps")
+    code, told = checked(capsys)
+    assert code == Exit.ERROR
+    assert told["problems"] == [
+        {"message": "MEMORYD_OFFLINE: must be 1 or 0", "key": None, "line": None, "column": None}
+    ]
+
+
+def test_no_file_means_the_defaults(capsys: Captured) -> None:
+    assert run(["config", "check"]) == Exit.DONE
+    assert "the defaults hold" in capsys.readouterr().out
+    assert shown(capsys, "log")["log.level"]["origin"] == "default"
+
+
+def test_values_are_shown_with_where_they_came_from(
+    file: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORYD_LOG_LEVEL", "error")
+    monkeypatch.setenv("MEMORYD_OFFLINE", "1")
+    found = shown(capsys)
+    level, results = found["log.level"], found["agents.defaults.memorySearch.query.maxResults"]
+    assert (level["value"], level["variable"]) == ("ERROR", "MEMORYD_LOG_LEVEL")
+    assert (results["value"], results["line"], results["written"]) == (1000, 9, 5000)
+    assert found["agents.defaults.memorySearch.local.download"]["variable"] == "MEMORYD_OFFLINE"
+    workspace = found["agents.defaults.workspace"]
+    assert (workspace["value"], workspace["written"]) == (str(file.parent / "../notes"), "../notes")
+    assert "memory.qa.enabled" not in found
+    assert shown(capsys, "--all")["memory.qa.enabled"]["origin"] == "default"
+
+
+def test_no_secret_is_shown_anywhere(file: Path, capsys: Captured) -> None:
+    for arguments in (["show", "--all"], ["show", "--all", "--json"], ["show", "--agent", "main", "--all"], ["check"]):
+        run(["config", *arguments])
+        printed = "".join(capsys.readouterr())
+        assert "main" in printed
+        assert "sk-secret" not in printed
+        assert "pass@" not in printed
+
+
+def test_agent_is_shown_as_it_results(file: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    work = shown(capsys, "--agent", "work", "--all")
+    assert (work["memorySearch.provider"]["value"], work["memorySearch.provider"]["line"]) == ("none", 13)
+    assert (work["memorySearch.query.maxResults"]["value"], work["memorySearch.query.maxResults"]["line"]) == (1000, 9)
+    assert work["memorySearch.sync.watch"]["origin"] == "default"
+    assert work["index"]["origin"] == "derived"
+    monkeypatch.setenv("MEMORYD_WORKSPACE", "/elsewhere")
+    assert shown(capsys, "--agent", "main", "workspace")["workspace"]["variable"] == "MEMORYD_WORKSPACE"
+    assert shown(capsys, "--agent", "work", "workspace")["workspace"]["line"] == 13
+
+
+def test_unknown_key_and_agent_name_what_there_is(file: Path, capsys: Captured) -> None:
+    assert run(["config", "show", "level"]) == Exit.ERROR
+    assert "perhaps: log.level" in capsys.readouterr().err
+    assert run(["config", "show", "--agent", "nobody"]) == Exit.ERROR
+    assert "there is: main, work" in capsys.readouterr().err
+
+
+def test_schema_is_printed_or_written(tmp_path: Path, capsys: Captured) -> None:
+    assert run(["config", "schema"]) == Exit.DONE
+    assert json.loads(capsys.readouterr().out) == json_schema()
+    out = tmp_path / "memoryd.schema.json"
+    assert run(["config", "schema", "--out", str(out)]) == Exit.DONE
+    assert json.loads(out.read_text()) == json_schema()
+    assert run(["config", "schema", "--out", str(tmp_path / "no" / "x.json")]) == Exit.ERROR
+    assert "cannot be written" in capsys.readouterr().err
