@@ -47,6 +47,7 @@ COMMANDS = (
     "http",
     "config",
     "doctor",
+    "completion",
     "version",
 )
 INTERRUPTED = 130

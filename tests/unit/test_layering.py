@@ -27,6 +27,7 @@ REACHES_MODELS = {
     "cli/doctor_reranker.py": {"embed", "models"},
     "cli/doctor_llm.py": {"embed", "llm", "models"},
     "cli/claude_settings_file.py": {"files"},
+    "cli/written_file.py": {"files"},
     "cli/index_estimate.py": {"embed", "files", "index", "models", "sessions"},
 }
 """Commands that work without a daemon; nothing else of the command line loads these."""

@@ -1,0 +1,69 @@
+"""Files that commands write for their user: whole or not at all, and what was there before kept on request."""
+
+import os
+from datetime import datetime
+from pathlib import Path
+
+from memoryd.errors import MemorydError, NotNow
+from memoryd.files.octets import NotReadableError, TornReadError, read_octets
+from memoryd.files.writing import FileChangedError, replace_file
+
+_MAX_BYTES = 4 * 1024 * 1024
+_FOLDER_MODE = 0o700
+
+
+def put(path: Path, text: str) -> bool:
+    """Write a file in place of what is there; False if it held that already. A link stays one. Raises MemorydError."""
+    target = Path(os.path.realpath(path))
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        data = text.encode()
+        if target.is_file() and target.read_bytes() == data:
+            return False
+        replace_file(target, data, is_durable=True)
+    except OSError as exc:
+        raise _unwritten(path, exc) from exc
+    return True
+
+
+def make(path: Path, text: str) -> None:
+    """Write a file where there is none, for its owner alone. Raises NotNow if there is one, MemorydError."""
+    try:
+        path.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
+        replace_file(path, text.encode(), expected="absent", is_durable=True)
+    except FileChangedError as exc:
+        raise NotNow(f"{path} has been made meanwhile, and is left as it is", hint="try again") from exc
+    except OSError as exc:
+        raise _unwritten(path, exc) from exc
+
+
+def replace_kept(path: Path, text: str, now: datetime) -> Path:
+    """Write a file in place of another, which is copied beside it first; return the copy. Raises NotNow, MemorydError.
+
+    Of a link the copy holds what it leads to, and the link itself gives way: what it leads to is somebody else's.
+    """
+    try:
+        if path.is_symlink():
+            copy = _copied(path, path.read_bytes(), now)
+            path.unlink()
+            replace_file(path, text.encode(), expected="absent", is_durable=True)
+            return copy
+        before = read_octets(path.parent, path.name, max_bytes=_MAX_BYTES)
+        copy = _copied(path, before.data, now)
+        replace_file(path, text.encode(), expected=before.stat, is_durable=True)
+    except FileChangedError as exc:
+        raise NotNow(f"{path} was changed meanwhile, and is left as it is", hint="try again") from exc
+    except (OSError, NotReadableError, TornReadError) as exc:
+        raise _unwritten(path, exc) from exc
+    return copy
+
+
+def _copied(path: Path, data: bytes, now: datetime) -> Path:
+    copy = path.with_name(f"{path.name}.{now:%Y-%m-%d-%H%M%S}")
+    replace_file(copy, data, expected="absent", is_durable=True)
+    return copy
+
+
+def _unwritten(path: Path, error: Exception) -> MemorydError:
+    what = error.strerror if isinstance(error, OSError) and error.strerror else error
+    return MemorydError(f"{path} cannot be written: {what}")
