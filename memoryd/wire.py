@@ -86,6 +86,8 @@ class Exit(IntEnum):
     """With `--strict`: a configured part was missing from the answer."""
     NOT_RUNNING = 69
     """Memoryd is not running."""
+    STALLED = 70
+    """Memoryd ended itself, because a part of it was stuck and no service manager watched over it."""
     CANNOT_CREATE = 73
     """A file or folder cannot be created."""
     ALREADY_RUNNING = 75

@@ -9,6 +9,7 @@ from pathlib import Path
 from memoryd.agents.loops import NamedLoop
 from memoryd.config.paths import state_dir
 from memoryd.config.resolved import Agent
+from memoryd.domain.heartbeats import WRITER_SECONDS, LivingPart
 from memoryd.store.ledger import Ledger
 
 
@@ -38,6 +39,13 @@ class Ledgers:
     def loops(self) -> list[NamedLoop]:
         """Name the loops that delete what has expired, each after the first agent that has the ledger."""
         return [(f"ledger {name}", self._ledgers[place].run) for place, name in self._names.items()]
+
+    def living_parts(self) -> list[LivingPart]:
+        """Name the writers, each after the first agent that has the ledger."""
+        return [
+            LivingPart(f"writer of ledger {name}", self._ledgers[place].pulse, WRITER_SECONDS)
+            for place, name in self._names.items()
+        ]
 
     async def close(self) -> None:
         """Close all of them."""

@@ -12,6 +12,7 @@ from memoryd.agents.own_parts import own_parts
 from memoryd.agents.workspace_index import Surroundings
 from memoryd.agents.workspace_parts import WorkspaceEngines, workspace_parts
 from memoryd.config.resolved import Agent
+from memoryd.domain.heartbeats import SCANNER_SECONDS, WRITER_SECONDS, LivingPart
 from memoryd.embed.embedding import Embedding
 from memoryd.errors import StoreError
 from memoryd.memory.lifecycle.usage_upkeep import UsageUpkeep
@@ -40,6 +41,16 @@ class Workspace:
     def conversations(self) -> Mapping[str, AgentConversations]:
         """The conversations of each agent, by its id."""
         return self._shared.conversations
+
+    def living_parts(self) -> list[LivingPart]:
+        """Name whoever follows the notes, and whoever writes an index."""
+        follows = LivingPart(f"indexer {self.name}", self.index.indexer.pulse, SCANNER_SECONDS)
+        writes = LivingPart(f"writer of index {self.name}", self.index.database.pulse, WRITER_SECONDS)
+        kept = [
+            LivingPart(f"writer of conversations {agent}", each.database.pulse, WRITER_SECONDS)
+            for agent, each in self.conversations.items()
+        ]
+        return [follows, writes, *kept]
 
     def essential_loops(self) -> list[NamedLoop]:
         """Name the loops without which nothing that is told of the notes is true."""

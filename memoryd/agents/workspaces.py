@@ -22,6 +22,7 @@ from memoryd.config.paths import probe_dir
 from memoryd.config.resolved import Agent
 from memoryd.config.root import Config
 from memoryd.domain.clocks import Jump
+from memoryd.domain.heartbeats import WATCHER_SECONDS, LivingPart
 from memoryd.domain.vector import Vector
 from memoryd.errors import StoreError
 from memoryd.index.sync_state import Publish
@@ -94,6 +95,14 @@ class Workspaces:
         loops += self._journals.loops()
         loops += [loop for qa in dict.fromkeys(self._qas.values()) for loop in qa.loops()]
         return loops + [loop for workspace in self.all for loop in workspace.optional_loops()]
+
+    def living_parts(self) -> list[LivingPart]:
+        """Name whoever must never be stuck: the watcher, the writers, and who follows the notes."""
+        found = self._ledgers.living_parts()
+        if self._watcher is not None:
+            found.append(LivingPart("watcher", self._watcher.pulse, WATCHER_SECONDS))
+            found.append(LivingPart("probe of the watcher", self._watcher.probe_pulse, WATCHER_SECONDS))
+        return found + [part for workspace in self.all for part in workspace.living_parts()]
 
     @property
     def memories(self) -> list[AgentMemory]:

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from memoryd.domain.heartbeats import Heartbeat
+
 
 @dataclass(frozen=True, slots=True)
 class ConnectionCounts:
@@ -39,5 +41,6 @@ class DaemonState:
     connections: ConnectionCounts | None
     unreachable: Mapping[str, str]
     """Socket name → why its path does not lead to this daemon."""
+    heartbeats: Sequence[Heartbeat]
     port: PortState | None
     """None where it is off."""

@@ -40,7 +40,9 @@ from memoryd.api.status_models import (
     ConfigReply,
     ConnectionsReply,
     DegradedReply,
+    HeartbeatReply,
     PortReply,
+    ProcessReply,
     QmdCollectionReply,
     QmdReply,
     StatusReply,
@@ -81,8 +83,23 @@ def encoded(daemon: DaemonState, agents: list[MemoryStatus], caller: Caller) -> 
         config=ConfigReply(source=source, notices=list(daemon.config_notices) if is_owner else []),
         connections=ConnectionsReply(open=counts.open, refused=dict(counts.refused)) if counts and is_owner else None,
         unreachable=[UnreachableReply(socket=name, reason=why) for name, why in daemon.unreachable.items() if is_owner],
+        daemon=_process(daemon) if is_owner else None,
         http=_port(daemon.port) if daemon.port and is_owner else None,
         agents=[_agent(agent) for agent in agents],
+    )
+
+
+def _process(state: DaemonState) -> ProcessReply:
+    return ProcessReply(
+        heartbeats=[
+            HeartbeatReply(
+                name=one.name,
+                state=one.state,
+                age_seconds=round(one.silent_seconds, 1),
+                limit_seconds=one.limit_seconds,
+            )
+            for one in state.heartbeats
+        ]
     )
 
 

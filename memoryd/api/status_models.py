@@ -204,6 +204,26 @@ class PortReply(Reply):
     """How many requests were refused since the start of the daemon, by reason."""
 
 
+class HeartbeatReply(Reply):
+    """A part that must never be stuck, and its last sign of life."""
+
+    name: str
+    """The part: `event loop`, `watcher`, `indexer main`, `writer of index main` and others."""
+    state: str
+    """`idle` while it has nothing to do, `working`, or `stalled`: at work, and silent for longer than it may be."""
+    age_seconds: float
+    """How long it has been silent while at work, in seconds of running time; 0 while it has nothing to do."""
+    limit_seconds: float
+    """How long it may be silent while at work, in seconds; beyond that the daemon is restarted."""
+
+
+class ProcessReply(Reply):
+    """How the process of the daemon does."""
+
+    heartbeats: list[HeartbeatReply]
+    """The parts that must never be stuck; empty in the first second."""
+
+
 class StatusReply(Reply):
     """The daemon and its agents; what is told of connections and sockets is the owner's."""
 
@@ -223,6 +243,8 @@ class StatusReply(Reply):
     """The connections now; null on an agent's socket."""
     unreachable: list[UnreachableReply]
     """Sockets whose paths do not lead here; empty on an agent's socket."""
+    daemon: ProcessReply | None
+    """How the process does; null on an agent's socket."""
     http: PortReply | None
     """The loopback port; null where it is off, and on an agent's socket."""
     agents: list[AgentStatus]

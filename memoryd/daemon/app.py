@@ -29,6 +29,7 @@ from memoryd.config.paths import socket_path
 from memoryd.config.resolved import Agent
 from memoryd.daemon import collector
 from memoryd.daemon.clock import ClockWatch
+from memoryd.daemon.heartbeats import Heartbeats
 from memoryd.daemon.lock import DaemonLock, keep_held
 from memoryd.daemon.notify import Notifier
 from memoryd.daemon.port import loopback_port
@@ -57,7 +58,14 @@ class Daemon:
         self._bus = EventBus()
         self._executor = ThreadPoolExecutor(THREADS, thread_name_prefix="memoryd")
         self._workspaces = Workspaces(loaded.config, executor=self._executor, publish=self._bus.publish)
-        self._reporter = Reporter(loaded=loaded, socket=str(socket_path()), failing=self._supervisor.failing)
+        # under a manager that watches over us the pings stop, and it says what becomes of us
+        self._heartbeats = Heartbeats(self._workspaces.living_parts, ends_process=not notifier.has_watchdog)
+        self._reporter = Reporter(
+            loaded=loaded,
+            socket=str(socket_path()),
+            failing=self._supervisor.failing,
+            heartbeats=self._heartbeats,
+        )
         self._memories = AgentMemories(self._workspaces.memories, bus=self._bus, outside=self._reporter.shortfalls)
 
     def stop(self) -> None:
@@ -78,12 +86,14 @@ class Daemon:
             # the threads that all the rest works in
             started.callback(self._executor.shutdown, wait=False)
             # the index files, before whoever writes or reads them
-            await started.enter_async_context(self._workspaces.opened())
+            async with self._starting():
+                await started.enter_async_context(self._workspaces.opened())
             # the sockets, bound before any loop runs: a path that cannot be bound ends the start without a trace
             server = started.enter_context(self._listening(listen))
             # the loops; from here on an essential one that dies ends the daemon
             group = await started.enter_async_context(asyncio.TaskGroup())
             started.enter_context(self._looping(group))
+            started.enter_context(self._heartbeats.listening())
             # the server, last to start and first to stop: nobody is answered by half a daemon
             await started.enter_async_context(self._serving(group, server))
             # what lives by now lives long, so that the collector need not look at it again
@@ -92,6 +102,15 @@ class Daemon:
             await self._stop.wait()
         if self._successor is not None:
             raise self._successor
+
+    @asynccontextmanager
+    async def _starting(self) -> AsyncIterator[None]:
+        """Tell the service manager that a start goes on, however large what it opens is."""
+        telling = asyncio.create_task(self._notifier.run_start("opening the indexes"), name="start")
+        try:
+            yield
+        finally:
+            telling.cancel()
 
     @contextmanager
     def _listening(self, listen: Callable[[], Sequence[Listener]]) -> Iterator[Server]:
@@ -150,7 +169,8 @@ class Daemon:
     def _essential(self) -> list[NamedLoop]:
         """Name the loops that end the daemon when they fail."""
         return [
-            ("watchdog", lambda: self._notifier.run_watchdog(lambda: True)),
+            ("watchdog", lambda: self._notifier.run_watchdog(self._heartbeats.are_well)),
+            ("heartbeats", self._heartbeats.run),
             ("clock", ClockWatch(self._workspaces.note_jump).run),
             ("lock", self._keep_lock),
             ("collector", lambda: collector.collect_when_quiet(lambda: self._workspaces.is_indexing)),

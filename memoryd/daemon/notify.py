@@ -9,6 +9,7 @@ from collections.abc import Callable, MutableMapping
 from datetime import timedelta
 from typing import Self
 
+_START_STEP = timedelta(seconds=10)
 _PING_SHARE = 0.4  # a little under half, so that a late timer still pings within half the interval
 
 
@@ -27,6 +28,11 @@ class Notifier:
         is_for_us = not pid or pid == str(os.getpid())
         wanted = is_for_us and usec.isdecimal() and int(usec) > 0
         return cls(address=address, watchdog=timedelta(microseconds=int(usec)) if wanted else None)
+
+    @property
+    def has_watchdog(self) -> bool:
+        """Whether somebody restarts us when the pings stop."""
+        return self._watchdog is not None and self._address is not None
 
     def ready(self, status: str = "") -> None:
         """Say that requests are answered; ends the start and every reload."""
@@ -48,12 +54,18 @@ class Notifier:
         """Ask for more time to start or to stop."""
         self._send(f"EXTEND_TIMEOUT_USEC={int(by.total_seconds() * 1e6)}")
 
+    async def run_start(self, text: str) -> None:
+        """Say again and again what a long start is busy with, so that nobody ends it for its length."""
+        while True:
+            await asyncio.sleep(_START_STEP.total_seconds())
+            self._send(f"EXTEND_TIMEOUT_USEC={3 * _START_STEP // timedelta(microseconds=1)}", _status_line(text))
+
     async def run_watchdog(self, is_healthy: Callable[[], bool]) -> None:
         """Ping while `is_healthy()` holds, at 0.4 of the interval asked for; return at once if none was.
 
         It runs on the event loop, so a blocked loop stops the pings, and the service manager restarts the daemon.
         """
-        if self._watchdog is None or self._address is None:
+        if self._watchdog is None or not self.has_watchdog:
             return
         while True:
             if is_healthy():

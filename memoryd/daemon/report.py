@@ -13,15 +13,23 @@ from memoryd.api.daemon_state import ConnectionCounts, DaemonState
 from memoryd.api.http.loopback_port import LoopbackPort
 from memoryd.api.http.server import Server
 from memoryd.config.loading.load import Loaded
+from memoryd.daemon.heartbeats import Heartbeats
+from memoryd.domain.heartbeats import Heartbeat
+
+
+def stuck_since(one: Heartbeat) -> str:
+    """Say of a part that is stuck since when."""
+    return f"it has given no sign of life for {one.silent_seconds:.0f} s"
 
 
 class Reporter:
     """Gathers the facts of the process; `failing` are the loops that wait for another try, and why."""
 
-    def __init__(self, *, loaded: Loaded, socket: str, failing: Mapping[str, str]) -> None:
+    def __init__(self, *, loaded: Loaded, socket: str, failing: Mapping[str, str], heartbeats: Heartbeats) -> None:
         self._loaded = loaded
         self._socket = socket
         self._failing = failing
+        self._heartbeats = heartbeats
         self._started = time.monotonic()
         self.server: Server | None = None
         """Set once there is one."""
@@ -40,6 +48,7 @@ class Reporter:
             config_notices=self._loaded.notices,
             connections=self._connections(),
             unreachable=self._unreachable,
+            heartbeats=self._heartbeats.heard,
             port=None if self.port is None else self.port.state(),
         )
 
@@ -49,7 +58,8 @@ class Reporter:
         lost = [(name, reason) for name, reason in self._unreachable.items() if is_asked_on(agent, name)]
         trouble = "" if self.port is None else self.port.state().trouble
         port = [Shortfall("loopback port", trouble)] if trouble else []
-        return loops + port + [Shortfall(f"socket {name}", reason) for name, reason in lost]
+        stuck = [Shortfall(one.name, stuck_since(one)) for one in self._heartbeats.stalled]
+        return loops + stuck + port + [Shortfall(f"socket {name}", reason) for name, reason in lost]
 
     def _connections(self) -> ConnectionCounts | None:
         if self.server is None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from memoryd.domain.debounce import Debounce
 from memoryd.domain.documents import RelativePath
+from memoryd.domain.heartbeats import Pulse
 from memoryd.domain.syncplan import Grace, Outcome, SyncPlan, outcome
 from memoryd.domain.text.entries import ChunkSettings
 from memoryd.errors import StoreError
@@ -77,6 +78,8 @@ class Indexer:
         mounts: ReadMounts = read_mounts,
     ) -> None:
         self.withdrawn = Withdrawn()
+        self.pulse = Pulse()
+        """At work during a round; each batch of notes is a sign."""
         self._database = database
         self._executor = executor
         self._settings = settings
@@ -183,7 +186,8 @@ class Indexer:
         try:
             while True:
                 self._demands.begin()
-                done = await self._round_or_trouble()
+                with self.pulse.work():
+                    done = await self._round_or_trouble()
                 # also after a failure: what could not be done is counted, and nobody is kept for it
                 await self._demands.answer()
                 if done.is_settled:
@@ -216,6 +220,7 @@ class Indexer:
         self._reporter.note_look(look)
         self._demands.unseen.note_look(look)
         planned = await self._looking.plan(look, demand)
+        self.pulse.beat()
         rules, seen, todo = look.rules, look.seen, planned.todo
         reader = Reader(look.roots, rules, self._settings.chunks, seen.files, self._database.path.parent)
         was_withholding = self.is_withholding
@@ -301,6 +306,7 @@ class Indexer:
             ahead, _ = await asyncio.gather(self._read(work, following), self._committer.commit(readings, work))
             changing = [reading.path for reading in readings if reading.status is ReadStatus.AGAIN]
             again += changing
+            self.pulse.beat()
             self._reporter.note_read([reading.path for reading in readings if reading.status is not ReadStatus.AGAIN])
             readings = ahead
         return again

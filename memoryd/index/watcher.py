@@ -14,6 +14,7 @@ from pathlib import Path
 
 import structlog
 
+from memoryd.domain.heartbeats import Pulse
 from memoryd.files.scanner import FolderId
 from memoryd.index.event_source import event_source
 from memoryd.index.file_events import ANYTHING, EventSource, FileEvents
@@ -43,6 +44,10 @@ class FileWatcher:
     ) -> None:
         self.is_ok = False
         self.reason: str | None = None
+        self.pulse = Pulse()
+        """At work while folders are to be watched that are not yet."""
+        self.probe_pulse = Pulse()
+        """At work as long as the probe runs; each proof is a sign, whatever came of it."""
         self._probe = probe
         self._source = source or event_source()
         self._retry_seconds = retry_seconds
@@ -62,7 +67,7 @@ class FileWatcher:
             self._replaced.discard(owner)
             self._folders[owner] = (folders, hint)
             self._is_armed = False
-            self._rearm.set()
+            self._want_arming()
 
     def hear(self, owner: str) -> bool:
         """Give the hints of what happened until now; tell whether that is all that happened to the owner's folders."""
@@ -76,6 +81,7 @@ class FileWatcher:
             while True:
                 # before the folders are read: those that are named from here on are watched at once, or arm it anew
                 self._rearm.clear()
+                self._begin_arming()
                 if not self.is_ok:
                     # what failed, or went deaf, is not gone on with
                     self._source.close()
@@ -84,19 +90,37 @@ class FileWatcher:
                 except OSError as exc:
                     await self._fail(exc.strerror or str(exc))
         finally:
+            self._end_arming()
             self._source.close()
 
     async def run_probe(self, every_seconds: float = 30.0) -> None:
         """Prove from time to time that events flow; if they do not, arm anew and let everybody look."""
-        while True:
-            await asyncio.sleep(every_seconds)
-            if self.is_ok and not await self._is_alive():
-                log.warning("file events have stopped, arming anew")
-                # not ok from here on: scans are all there is until it is armed again
-                self.is_ok, self.reason = False, "events had stopped"
-                self._is_armed = False
-                self._rearm.set()
-                self._hint_all()
+        with self.probe_pulse.work():
+            while True:
+                await asyncio.sleep(every_seconds)
+                await self._prove()
+                self.probe_pulse.beat()
+
+    async def _prove(self) -> None:
+        if self.is_ok and not await self._is_alive():
+            log.warning("file events have stopped, arming anew")
+            # not ok from here on: scans are all there is until it is armed again
+            self.is_ok, self.reason = False, "events had stopped"
+            self._is_armed = False
+            self._want_arming()
+            self._hint_all()
+
+    def _want_arming(self) -> None:
+        self._begin_arming()
+        self._rearm.set()
+
+    def _begin_arming(self) -> None:
+        if not self.pulse.tasks:
+            self.pulse.begin()
+
+    def _end_arming(self) -> None:
+        if self.pulse.tasks:
+            self.pulse.end()
 
     async def _is_alive(self) -> bool:
         """Write a cookie and tell whether its event comes within the time allowed."""
@@ -124,6 +148,8 @@ class FileWatcher:
     def _on_armed(self, anew: Collection[str]) -> None:
         # others may be wanted since the arming began; then it begins again at once
         self._is_armed = not self._rearm.is_set()
+        if self._is_armed:
+            self._end_arming()
         self.is_ok, self.reason, self._failures = True, None, 0
         # what changed in them while they were not watched had no event: whoever wants one looks once more
         for wanted, hint in self._folders.values():
@@ -144,7 +170,7 @@ class FileWatcher:
             self._cookie_seen.set()
         if str(self._probe) in events.folders:
             # perhaps it is gone, and its watch with it
-            self._rearm.set()
+            self._want_arming()
         # a hint more costs a scan, one less a stale note until the next timed scan: whoever may be meant is told
         for wanted, hint in self._folders.values():
             if not wanted.keys().isdisjoint(places):
@@ -158,6 +184,8 @@ class FileWatcher:
         if self.is_ok or self.reason != reason:
             log.warning("file events are off, scanning instead", reason=reason)
         self.is_ok, self.reason = False, reason
+        # it is told, and waits for another try
+        self._end_arming()
         # what changed since the last event, or while the arming failed, nobody was told of
         self._hint_all()
         delay = min(self._retry_seconds, FIRST_RETRY_SECONDS * 2.0 ** min(self._failures, 32))

@@ -133,6 +133,21 @@ class PortReply(TypedDict):
     refused: dict[str, int]
 
 
+class HeartbeatReply(TypedDict):
+    """A part that must never be stuck; `state` is `idle`, `working` or `stalled`."""
+
+    name: str
+    state: str
+    ageSeconds: float
+    limitSeconds: float
+
+
+class ProcessReply(TypedDict):
+    """How the process of the daemon does."""
+
+    heartbeats: list[HeartbeatReply]
+
+
 class StatusReply(TypedDict):
     """The daemon and its agents; what is told of connections and sockets is the owner's."""
 
@@ -144,5 +159,6 @@ class StatusReply(TypedDict):
     config: ConfigReply
     connections: ConnectionsReply | None
     unreachable: list[UnreachableReply]
+    daemon: ProcessReply | None
     http: PortReply | None
     agents: list[AgentStatus]

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 
 import apsw
 
+from memoryd.domain.heartbeats import Pulse
 from memoryd.store.file_opening import OpenFile, close_all
 from memoryd.store.readers import Readers
 from memoryd.store.running import Returned, Runner
@@ -33,6 +34,11 @@ class ConnectionPool:
     def writes(self) -> int:
         """Counts the transactions."""
         return self._writer.count
+
+    @property
+    def pulse(self) -> Pulse:
+        """The signs of life of the writer."""
+        return self._writer.pulse
 
     async def read(self, work: Callable[[apsw.Connection], Returned]) -> Returned:
         """Run `work` on a read-only connection; when the caller is cancelled, the query is interrupted."""

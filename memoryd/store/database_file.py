@@ -9,6 +9,7 @@ from concurrent.futures import Executor
 from contextlib import asynccontextmanager
 from functools import partial
 
+from memoryd.domain.heartbeats import Pulse
 from memoryd.store.connecting import Connector
 from memoryd.store.connection_pool import ConnectionPool
 from memoryd.store.file_opening import Check, OpenFile, open_to_read, open_to_write
@@ -43,6 +44,11 @@ class DatabaseFile:
     def writes(self) -> int:
         """Counts the transactions: as long as it stands still, so does what the file holds."""
         return self._pool.writes
+
+    @property
+    def pulse(self) -> Pulse:
+        """The signs of life of whoever writes it."""
+        return self._pool.pulse
 
     @property
     def damage(self) -> str | None:

@@ -17,6 +17,7 @@ from typing import Final, TypeVar
 import apsw
 import structlog
 
+from memoryd.domain.heartbeats import Pulse
 from memoryd.errors import DamagedDatabase, Denied, StoreError, StoreUnavailable
 from memoryd.store.held_answers import HELD_FOR, HeldAnswer, HeldCount, HeldKey, HoldingLimits
 from memoryd.store.ledger_database import LedgerDatabase
@@ -84,6 +85,11 @@ class Ledger:
     def trouble(self) -> str | None:
         """Why it cannot be used, or what happened to it that somebody should look at."""
         return self._failure or self._aside.trouble
+
+    @property
+    def pulse(self) -> Pulse:
+        """The signs of life of whoever writes it."""
+        return self._file.pulse
 
     @property
     def set_aside(self) -> list[Path]:

@@ -6,10 +6,14 @@ from contextlib import asynccontextmanager
 
 import apsw
 
+from memoryd.domain.heartbeats import Pulse
 from memoryd.errors import StoreUnavailable
 from memoryd.store.connecting import BUSY_TIMEOUT_MS
 from memoryd.store.running import Returned, Runner
 from memoryd.store.write_ahead import WriteAheadLog
+
+PROGRESS_STEPS = 1_000_000
+"""How many steps of SQLite's machine lie between two signs of life of one statement: some tenth of a second."""
 
 
 class Writer:
@@ -18,6 +22,8 @@ class Writer:
     def __init__(self, runner: Runner, log: WriteAheadLog) -> None:
         self.count = 0
         """Counts the transactions, whatever came of them."""
+        self.pulse = Pulse()
+        """At work while anybody waits for a transaction; each one that ends, and a long statement, are signs."""
         self._runner = runner
         self._log = log
         self._connection: apsw.Connection | None = None
@@ -28,6 +34,9 @@ class Writer:
     def attach(self, connection: apsw.Connection | None) -> None:
         """Take a connection that is open, if there is one."""
         self._connection = connection
+        if connection is not None:
+            # a vacuum, or the deletion of a million rows, is one statement
+            connection.set_progress_handler(self._get_on, PROGRESS_STEPS)
 
     def note_absence(self, why: str) -> None:
         """Say why there is no connection."""
@@ -44,6 +53,11 @@ class Writer:
 
         `busy_ms`: how long the lock of another process is waited for, if not as long as always.
         """
+        # with the wait for the lock: it must come free, too
+        with self.pulse.work():
+            return await self._run_alone(work, busy_ms)
+
+    async def _run_alone(self, work: Callable[[apsw.Connection], Returned], busy_ms: int | None) -> Returned:
         async with self._lock:
             # only within the lock: who had it before may have closed the file
             writer = self.require()
@@ -55,9 +69,10 @@ class Writer:
 
     async def checkpoint(self) -> None:
         """Move the write-ahead log into the file and cut it to nothing."""
-        async with self._lock:
-            if self._connection is not None:
-                await self._runner.run(self._log.run, self._connection)
+        with self.pulse.work():
+            async with self._lock:
+                if self._connection is not None:
+                    await self._runner.run(self._log.run, self._connection)
 
     @asynccontextmanager
     async def stopped(self) -> AsyncIterator[apsw.Connection | None]:
@@ -66,6 +81,11 @@ class Writer:
             writer, self._connection = self._connection, None
             self._why_none = self._runner.wording.not_open
             yield writer
+
+    def _get_on(self) -> bool:
+        """Give a sign in the middle of a statement, which is not to be broken off."""
+        self.pulse.beat()
+        return False
 
     def _transact(
         self, writer: apsw.Connection, work: Callable[[apsw.Connection], Returned], busy_ms: int | None

@@ -1,0 +1,115 @@
+"""Signs of life: what each part gives, and how long it may be silent before it counts as stuck.
+
+A part that has nothing to do is well. One that is at work must give a sign from time to time, and only time in which
+this process ran counts: after a sleep of the machine, or a stop by a signal, nobody is blamed for the silence.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+LOOP_SECONDS: Final = 60.0
+"""Of the event loop: nobody is answered while it is blocked."""
+WRITER_SECONDS: Final = 300.0
+"""Of a writer: a slow disk takes many seconds for one commit."""
+WATCHER_SECONDS: Final = 180.0
+"""Of the watcher, which proves every half a minute that events flow."""
+SCANNER_SECONDS: Final = 900.0
+"""Of whoever follows the notes: one look at all of them on a slow disk, or the cutting of a huge one."""
+
+
+class Pulse:
+    """The signs of life of one part: counted only, so that to give one costs nothing, from whatever thread."""
+
+    __slots__ = ("signs", "tasks")
+
+    def __init__(self) -> None:
+        self.signs = 0
+        self.tasks = 0
+        """How much work is begun and not ended."""
+
+    def beat(self) -> None:
+        """Give a sign."""
+        self.signs += 1
+
+    def begin(self) -> None:
+        """Say that there is work from now on, until `end`."""
+        self.tasks += 1
+        self.beat()
+
+    def end(self) -> None:
+        """Say that one of the works begun is over, however it ended."""
+        self.tasks -= 1
+        self.beat()
+
+    @contextmanager
+    def work(self) -> Iterator[None]:
+        """Be at work in the block."""
+        self.begin()
+        try:
+            yield
+        finally:
+            self.end()
+
+
+@dataclass(frozen=True, slots=True)
+class LivingPart:
+    """A part that gives signs, and for how many seconds it may be silent while it is at work."""
+
+    name: str
+    pulse: Pulse
+    limit_seconds: float
+
+
+class HeartState(StrEnum):
+    """How a part does."""
+
+    IDLE = "idle"
+    """Nothing to do."""
+    WORKING = "working"
+    """At work, and getting on."""
+    STALLED = "stalled"
+    """At work, and silent for longer than it may be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heartbeat:
+    """One part at one moment; `silent_seconds` is 0 while it has nothing to do."""
+
+    name: str
+    state: HeartState
+    silent_seconds: float
+    limit_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    signs: int
+    silent_seconds: float
+
+
+class Stethoscope:
+    """Compares each look at the parts with the one before."""
+
+    def __init__(self) -> None:
+        self._heard: dict[Pulse, _Heard] = {}
+
+    def listen(self, parts: Sequence[LivingPart], seconds: float) -> list[Heartbeat]:
+        """Return how the parts do, `seconds` of running time after the last look."""
+        self._heard = {part.pulse: self._heard_of(part.pulse, seconds) for part in parts}
+        return [self._told(part) for part in parts]
+
+    def _heard_of(self, pulse: Pulse, seconds: float) -> _Heard:
+        before, signs = self._heard.get(pulse), pulse.signs
+        is_silent = pulse.tasks > 0 and before is not None and before.signs == signs
+        return _Heard(signs, before.silent_seconds + seconds if is_silent and before else 0.0)
+
+    def _told(self, part: LivingPart) -> Heartbeat:
+        silent, limit = self._heard[part.pulse].silent_seconds, part.limit_seconds
+        if silent > limit:
+            state = HeartState.STALLED
+        else:
+            state = HeartState.WORKING if part.pulse.tasks > 0 else HeartState.IDLE
+        return Heartbeat(part.name, state, silent, limit)
