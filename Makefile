@@ -15,7 +15,7 @@ CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN)
 export CMAKE_ARGS CMAKE_BUILD_PARALLEL_LEVEL
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test test-fast check bench docs eval eval-followups eval-memories eval-capture calibrate torture faults install clean distclean
+.PHONY: help demo test test-fast check bench docs eval eval-followups eval-memories eval-capture calibrate torture load soak faults install clean distclean
 .DELETE_ON_ERROR:
 
 help:
@@ -23,6 +23,8 @@ help:
 	@echo 'make test       the test suite (ARGS="-k name" passes options to pytest)'
 	@echo 'make test-fast  of these the quick ones, without the whole program (a minute or so)'
 	@echo 'make torture    all of every sweep, then kill the daemon 1700 times while it works: an hour (ARGS="--rounds 50")'
+	@echo 'make load       64 clients of all kinds and an editor for 30 s: wrong answers, times, what is left (ARGS="--strict")'
+	@echo 'make soak       an hour of light use: does memory, descriptors or disk grow (ARGS="--minutes 10")'
 	@echo 'make faults     the fault catalogue, what its tests assert, and what is open'
 	@echo 'make check      ruff (lint and format) and mypy'
 	@echo 'make bench      measure; prints a table and writes JSON (ARGS passes options)'
@@ -83,6 +85,12 @@ torture: .venv/.test .venv/.model
 	for seed in 1 2 3; do $(BIN)/python -m tests.fault.torture --rounds 500 --seed $$seed --embed --files 10 --rate 3 $(ARGS) || exit 1; done
 	$(BIN)/python -m tests.fault.torture --rounds 200 --seed 5 $(ARGS)
 	$(BIN)/python -m tests.fault.torture --rounds 200 --seed 4 --no-watch $(ARGS)
+
+load: .venv/.test
+	$(BIN)/python -m tests.load $(ARGS)
+
+soak: .venv/.test
+	$(BIN)/python -m tests.load.soak $(ARGS)
 
 docs: .venv/.test
 	@$(BIN)/python -m tests.docs.reference

@@ -105,6 +105,10 @@ class RunningDaemon:
         """Return a client that is closed when the daemon is stopped."""
         return self._clients.enter_context(Client(self.socket, timeout=timeout))
 
+    def close_clients(self) -> None:
+        """Close the connections of all clients that it gave away; these may go on and open new ones."""
+        self._clients.close()
+
     def spawn(self, *arguments: str) -> subprocess.Popen[bytes]:
         """Start the program without waiting for anything."""
         (self.home / "home").mkdir(exist_ok=True)

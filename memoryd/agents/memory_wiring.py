@@ -47,6 +47,7 @@ def _files(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> AgentFiles:
         database=index.database,
         withdrawn=index.indexer.withdrawn,
         roots=index.rules.roots,
+        rules=index.rules.rules,
         max_file_bytes=shared.around.limits.max_file_bytes,
         qmd=own.qmd,
         book=shared.memories.book.now,

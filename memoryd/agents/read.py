@@ -28,7 +28,8 @@ from memoryd.files.excerpts import (
     without,
 )
 from memoryd.files.octets import NotReadableError, TornReadError, read_octets, utf8_of
-from memoryd.files.scan_rules import ScanRoot
+from memoryd.files.present import Presence, hidden_by
+from memoryd.files.scan_rules import ScanRoot, ScanRules
 from memoryd.qmd.agent import AgentQmd
 from memoryd.store.database import Database
 
@@ -55,6 +56,8 @@ class AgentFiles:
     database: Database
     withdrawn: Container[str]
     roots: Callable[[], Sequence[ScanRoot]]
+    rules: Callable[[], ScanRules]
+    """Blocks: what `.memoryignore` hides at this moment."""
     max_file_bytes: int
     qmd: AgentQmd | None
     book: Callable[[], Awaitable[Book]]
@@ -92,6 +95,7 @@ class AgentFiles:
         size, follows = self.max_file_bytes, self.agent.memory_search.follow_symlinks
         for _ in range(_TRIES):
             excerpt = read_lines(location, asked, max_bytes=size, follow_symlinks=follows)
+            self._check_rules(name)
             if reach.is_owner or not is_of_memories(name):
                 return excerpt
             try:
@@ -103,6 +107,14 @@ class AgentFiles:
                 hidden = lines_beyond(data, name, reach) | generated_beyond(data, told.__contains__)
                 return without(excerpt, asked, hidden)
         raise NotNow(f"{name!r} is being written", hint="ask again in a moment")
+
+    def _check_rules(self, name: RelativePath) -> None:
+        """Hold a document against the rules, which may have been saved since it was indexed; qmd's were looked at."""
+        hidden = None if name.startswith(QMD_PREFIX) else hidden_by(self.rules(), name)
+        if hidden is not None and hidden.presence is Presence.OWED:
+            raise NotNow(f"{name!r} cannot be read now: {hidden.reason}", hint="ask again in a moment")
+        if hidden is not None:
+            raise NotFound(f"no document {name!r} is indexed", hint="paths are relative to the workspace")
 
     async def _find(self, path: str) -> tuple[str, FileLocation]:
         workspace = self.agent.workspace

@@ -98,11 +98,9 @@ class PresentFiles:
             # whoever knows where it lies has looked at the rules
             location = self._elsewhere(path)
             return ABSENT if location is None else self._held_against(path, known, location, rules)
-        if rules.is_ignored(path) or _is_behind_link(path, moment):
+        if _is_behind_link(path, moment):
             return ABSENT
-        if rules.may_hide(path):
-            return _owed(IS_IN_DOUBT)
-        return self._held_against(path, known, None, rules)
+        return hidden_by(rules, path) or self._held_against(path, known, None, rules)
 
     def _held_against(
         self, path: RelativePath, known: Known | None, location: FileLocation | None, rules: ScanRules
@@ -166,6 +164,13 @@ class PresentFiles:
         except OSError:
             return False
         return known is None or info.st_dev == known.stat.device
+
+
+def hidden_by(rules: ScanRules, path: RelativePath) -> PresentFile | None:
+    """Return that a document is not there, or may not be, as far as rules say so; None if they let it be told."""
+    if rules.is_ignored(path):
+        return ABSENT
+    return _owed(IS_IN_DOUBT) if rules.may_hide(path) else None
 
 
 def _is_behind_link(path: RelativePath, moment: Moment) -> bool:

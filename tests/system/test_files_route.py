@@ -11,10 +11,11 @@ from urllib.parse import quote
 import pytest
 
 from memoryd.client import Client
-from memoryd.errors import InvalidRequest, NotFound
+from memoryd.errors import InvalidRequest, NotFound, NotNow
 from memoryd.wire import ErrorCode
 from tests.daemon import RunningDaemon
 from tests.system.over_socket import send
+from tests.waiting import eventually
 
 LINES = [f"line {number}\n" for number in range(1, 301)]
 
@@ -175,6 +176,28 @@ def test_note_that_became_a_link_or_a_pipe_is_not_followed(daemon: RunningDaemon
     note.unlink()
     with pytest.raises(NotFound):
         client.get("memory/swapped.md")
+
+
+def test_rule_that_was_just_saved_hides_a_note_from_readers(daemon: RunningDaemon, client: Client) -> None:
+    """Without any look at the disk in between, a rule holds from the request after its save on."""
+    rules = daemon.workspace / ".memoryignore"
+    assert client.get("memory/crlf.md")["lines"] == 2
+    rules.write_text("memory/crlf*\n")
+    with pytest.raises((NotFound, NotNow)):
+        client.get("memory/crlf.md")
+    eventually(lambda: _is_absent(client, "memory/crlf.md"))
+    assert client.get("memory/lines.md")["lines"]
+    rules.write_text("")
+
+
+def _is_absent(client: Client, path: str) -> bool:
+    try:
+        client.get(path)
+    except NotFound:
+        return True
+    except NotNow:
+        return False
+    raise AssertionError("a note was told that a rule hides")
 
 
 def test_reading_leaves_no_descriptor_open(daemon: RunningDaemon, client: Client) -> None:
