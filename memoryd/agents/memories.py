@@ -11,6 +11,7 @@ from datetime import timedelta
 
 from memoryd.agents.events import EventBus, Subscription
 from memoryd.agents.kept_conversations import KeptConversations, ReadConversations, together
+from memoryd.agents.measures import Measures, measured
 from memoryd.agents.qa import AgentQa
 from memoryd.agents.read import AgentFiles, NoteExcerpt
 from memoryd.agents.retained import Retained
@@ -116,6 +117,15 @@ class AgentMemories:
         Beginning the block raises NotNow when too many follow already, ShuttingDown at the end of the daemon.
         """
         return self._bus.subscribe(admitted.agent)
+
+    def measures(self) -> Measures:
+        """Return what was counted over all memories since their parts were made."""
+        parts = [memory.parts for memory in self._memories]
+        return measured(
+            indexes=list(dict.fromkeys(one.index for one in parts)),
+            sidecars=[one.qmd.search.times for one in parts if one.qmd is not None],
+            books=list(dict.fromkeys(memory.retained.book for memory in self._memories)),
+        )
 
     @property
     def is_ready(self) -> bool:

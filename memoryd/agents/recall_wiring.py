@@ -42,6 +42,7 @@ def _recaller(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> Recaller:
         engine=_engine(agent, shared, own),
         standing=StandingCheck(database=shared.index.database, check=file_check(shared, files)),
         pages=EntityPages(files=files, executor=shared.around.executor),
+        times=shared.index.builtin.times,
         fresh=RecallFreshness(
             owed=own.path.freshness,
             on_search=shared.schedule.note_question,
@@ -76,4 +77,5 @@ def _evidence(agent: Agent, shared: WorkspaceParts) -> EvidenceSearch:
         vector_arm=index.builtin.vector_arm,
         settings=settings,
         withdrawn=index.indexer.withdrawn,
+        times=index.builtin.times,
     )

@@ -1,7 +1,7 @@
 """What the process says of itself, for status."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from memoryd.domain.heartbeats import Heartbeat
@@ -44,3 +44,5 @@ class DaemonState:
     heartbeats: Sequence[Heartbeat]
     port: PortState | None
     """None where it is off."""
+    restarts: Mapping[str, int] = field(default_factory=dict)
+    """Loop → how often it was started again after a failure."""

@@ -1,7 +1,7 @@
 """What handlers are handed: the services behind all calls, and who it is that asks."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Annotated
 
@@ -11,6 +11,7 @@ from memoryd.agents.memories import AgentMemories
 from memoryd.api.access import Caller, Gate
 from memoryd.api.daemon_state import DaemonState
 from memoryd.api.http.connection import peer_of
+from memoryd.api.http.measured import RequestCounts
 from memoryd.domain.access import Admitted
 
 
@@ -22,6 +23,8 @@ class Services:
     memories: AgentMemories
     daemon: Callable[[], DaemonState]
     keep_alive: timedelta = timedelta(seconds=15)
+    requests: RequestCounts = field(default_factory=RequestCounts)
+    """What was answered since the start."""
 
 
 AgentParameter = Annotated[str | None, Query(max_length=64, description="agent to ask; the default agent if absent")]

@@ -39,6 +39,7 @@ class Client(DaemonConnection):
 
     health = daemon_calls.health
     status = daemon_calls.status
+    metrics = daemon_calls.metrics
     sync = daemon_calls.sync
     reindex = daemon_calls.reindex
     events = daemon_calls.events

@@ -71,6 +71,13 @@ class DaemonConnection:
 
     def call(self, method: str, target: str, body: Mapping[str, object] | None = None, wait_ms: int = 0) -> Any:
         """Send one request and decode its reply, for which the daemon may take `wait_ms`."""
+        return decoded(self._content(method, API + target, body, wait_ms))
+
+    def text(self, path: str) -> str:
+        """Return what is answered to a GET of a path that stands beside those of the API."""
+        return self._content("GET", path).decode()
+
+    def _content(self, method: str, target: str, body: Mapping[str, object] | None = None, wait_ms: int = 0) -> bytes:
         payload = None if body is None else json.dumps(_without_none(body)).encode()
         timeout = max(self.timeout, wait_ms / 1000 + GRACE_SECONDS) if wait_ms else self.timeout
         try:
@@ -83,7 +90,7 @@ class DaemonConnection:
             raise
         if status >= http.HTTPStatus.BAD_REQUEST:
             raise refusal(status, content)
-        return decoded(content)
+        return content
 
     def stream(self, target: str, silence: float | None) -> Generator[ServerEvent, None, None]:
         """Yield the events of `target` on a connection of its own, which may be silent for so many seconds."""
@@ -92,7 +99,7 @@ class DaemonConnection:
             _open(connection, self.socket)
             # taken now: http.client lets go of it when the reply says that the connection closes
             sock = connection.sock
-            response = _exchange(connection, "GET", target, None)
+            response = _exchange(connection, "GET", API + target, None)
             sock.settimeout(silence)
             if response.status != http.HTTPStatus.OK:
                 raise refusal(response.status, response.read())
@@ -134,7 +141,7 @@ def _open(connection: _UnixConnection, path: Path) -> None:
 
 def _exchange(connection: _UnixConnection, method: str, target: str, payload: bytes | None) -> http.client.HTTPResponse:
     headers = {} if payload is None else {"Content-Type": "application/json"}
-    connection.request(method, API + target, body=payload, headers=headers)
+    connection.request(method, target, body=payload, headers=headers)
     return connection.getresponse()
 
 

@@ -20,6 +20,11 @@ def status(memory: DaemonConnection) -> StatusReply:
     return reply
 
 
+def metrics(memory: DaemonConnection) -> str:
+    """Return what is counted and how things stand, in the text format of Prometheus."""
+    return memory.text("/metrics")
+
+
 def sync(
     memory: DaemonConnection, wait: SyncGoal = "indexed", timeout_ms: int | None = None, agent: str | None = None
 ) -> SyncReply:

@@ -21,6 +21,7 @@ from memoryd.api.dependencies import Services
 from memoryd.api.http.connection import ConnectionLimits
 from memoryd.api.http.guard import Guard, GuardLimits
 from memoryd.api.http.loopback_port import LoopbackPort
+from memoryd.api.http.measured import RequestCounts
 from memoryd.api.http.server import Server
 from memoryd.api.http.sockets import Listener, bind_listener, take_inherited
 from memoryd.api.routes import application, deadlines
@@ -65,7 +66,9 @@ class Daemon:
             socket=str(socket_path()),
             failing=self._supervisor.failing,
             heartbeats=self._heartbeats,
+            restarts=self._supervisor.restarts,
         )
+        self._counts = RequestCounts()
         self._memories = AgentMemories(self._workspaces.memories, bus=self._bus, outside=self._reporter.shortfalls)
 
     def stop(self) -> None:
@@ -117,12 +120,12 @@ class Daemon:
         with ExitStack() as listening:
             app, listeners = self._app(), listen()
             limits = GuardLimits(body_bytes=self._loaded.config.limits.max_body_bytes, deadlines=deadlines())
-            self._port = loopback_port(self._loaded.config, app, limits)
+            self._port = loopback_port(self._loaded.config, app, limits, self._counts)
             for listener in listeners:
                 # also where the server never runs, since a loop beside it failed at once
                 listening.callback(listener.close)
             server = Server(
-                app=Guard(app, limits),
+                app=Guard(app, limits, counts=self._counts),
                 listeners=listeners,
                 limits=self._connection_limits(),
                 on_stopping=self._bus.close,
@@ -200,6 +203,7 @@ class Daemon:
             gate=Gate.of(self._loaded.config.resolved_agents()),
             memories=self._memories,
             daemon=self._reporter.state,
+            requests=self._counts,
         )
         return application(services)
 

@@ -25,11 +25,20 @@ def stuck_since(one: Heartbeat) -> str:
 class Reporter:
     """Gathers the facts of the process; `failing` are the loops that wait for another try, and why."""
 
-    def __init__(self, *, loaded: Loaded, socket: str, failing: Mapping[str, str], heartbeats: Heartbeats) -> None:
+    def __init__(
+        self,
+        *,
+        loaded: Loaded,
+        socket: str,
+        failing: Mapping[str, str],
+        heartbeats: Heartbeats,
+        restarts: Mapping[str, int],
+    ) -> None:
         self._loaded = loaded
         self._socket = socket
         self._failing = failing
         self._heartbeats = heartbeats
+        self._restarts = restarts
         self._started = time.monotonic()
         self.server: Server | None = None
         """Set once there is one."""
@@ -50,6 +59,7 @@ class Reporter:
             unreachable=self._unreachable,
             heartbeats=self._heartbeats.heard,
             port=None if self.port is None else self.port.state(),
+            restarts=dict(self._restarts),
         )
 
     def shortfalls(self, agent: str) -> list[Shortfall]:

@@ -1,6 +1,7 @@
 """Keeping an optional part at work: its failure is noted and mended in time, and never ends the daemon."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Coroutine
 
 import structlog
@@ -18,6 +19,8 @@ class Supervisor:
 
     def __init__(self, rule: BreakerRule | None = None) -> None:
         self.failing: dict[str, str] = {}
+        self.restarts: Counter[str] = Counter()
+        """How often each was started again."""
         self._rule = rule
 
     async def keep(self, name: str, loop: Callable[[], Loop]) -> None:
@@ -31,5 +34,6 @@ class Supervisor:
                 self.failing[name] = f"{type(exc).__name__}: {exc}"
                 await asyncio.sleep(retry.failed())
                 self.failing.pop(name)
+                self.restarts[name] += 1
             else:
                 return

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -42,6 +43,10 @@ class Demands:
         self.has_failed = False
         """Whether the last round could not do what was demanded."""
         self.unseen = Unseen()
+        self.looks: Counter[str] = Counter()
+        """How often the disk was looked at since the start, by what for."""
+        self._looked_for = 0
+        """The last demand that a look was taken for."""
         self._debounce = debounce
         self._wake = asyncio.Event()
         self._asked = 1
@@ -109,12 +114,28 @@ class Demands:
         It is taken before the look: of a clock that is set back while the disk is listed, the next look is to know.
         """
         taken = self.next
+        self.looks[self._why()] += 1
+        self._looked_for = self.ticket
         if not taken.is_partial:
             # a look at some files leaves the hints to one at all of them, for which nobody waits
             self._debounce.clear()
         self._is_forced, self._trusts_times, self._has_question, self._needs_all = False, True, False, False
         self.is_asked = taken.is_asked
         return taken
+
+    def _why(self) -> str:
+        """Say what the next look is for: of several reasons the one that asks for most."""
+        if not self.looks:
+            return "start"
+        if self._is_forced:
+            return "reindex"
+        if not self._trusts_times:
+            return "clock"
+        if self._has_question:
+            return "question"
+        if self.ticket > self._looked_for:
+            return "asked"
+        return "timer" if self._debounce.due is None else "event"
 
     def give_back(self, taken: Demand) -> None:
         """Let the next look be as a demand asked that could not be met; a question does not wait for it."""

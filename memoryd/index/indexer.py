@@ -5,7 +5,7 @@ One loop owns all of it. Hints and demands only say when to look; what to do fol
 
 import asyncio
 import time
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -122,6 +122,11 @@ class Indexer:
     def state(self) -> SyncState:
         """How near the index is to the disk."""
         return self._reporter.state
+
+    @property
+    def looks(self) -> Mapping[str, int]:
+        """How often the disk was looked at since the start, by what for."""
+        return self._demands.looks
 
     @property
     def known_paths(self) -> Set[RelativePath]:

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import structlog
 
+from memoryd.domain.cache_uses import CacheUses
 from memoryd.domain.embedding_pause import PAUSED, PausePolicy
 from memoryd.embed.protocol import Embedder
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
@@ -80,6 +81,11 @@ class EmbeddingLane:
     def lacking(self) -> int:
         """Passages without a vector as of the last look; all of them while no embedder is known."""
         return self._backlog.lacking
+
+    @property
+    def uses(self) -> CacheUses:
+        """How many passages had a vector in another index, and how many were to be embedded."""
+        return self._passages.uses
 
     @property
     def is_paused(self) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import structlog
 
+from memoryd.domain.cache_uses import CacheUses
 from memoryd.domain.vector import Vector
 from memoryd.embed.protocol import Embedder, Passage, Unembeddable
 from memoryd.errors import BudgetSpent, EmbedderUnavailable, WorkerDied
@@ -44,6 +45,8 @@ class PassageEmbedder:
         self._hold_seconds = hold_seconds
         self._deaths: Counter[bytes] = Counter()
         self._sending = Cancellable()
+        self.uses = CacheUses()
+        """Of vectors that another index holds already."""
 
     async def embed(self, embedder: Embedder, space: int, batch: Sequence[PendingPassage]) -> None:
         """Give a batch its vectors, unless it is broken off; raises EmbedderUnavailable, BudgetSpent, StoreError."""
@@ -56,6 +59,8 @@ class PassageEmbedder:
     async def _embed(self, embedder: Embedder, space: int, batch: Sequence[PendingPassage]) -> None:
         found = await self._lookup(embedder.identity.fingerprint, [item.hash for item in batch])
         await self._backlog.store(space, list(found.items()))
+        self.uses.note(is_hit=True, times=len(found))
+        self.uses.note(is_hit=False, times=len(batch) - len(found))
         todo = [loaded for item in batch if item.hash not in found and (loaded := await self._loaded(item))]
         if todo:
             await self._embed_or_split(embedder, space, todo)

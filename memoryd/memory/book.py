@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import structlog
 
+from memoryd.domain.cache_uses import CacheUses
 from memoryd.domain.memories.book import Book, EntityPage, MemorySource
 from memoryd.domain.memories.book_changes import changed_book
 from memoryd.domain.memories.retained import RetainedLine, parse_line
@@ -62,6 +63,7 @@ class MemoryBook:
         self._moment = _Moment()
         self._files: FileSources = {}
         self._told = _Told()
+        self.uses = CacheUses()
 
     async def now(self) -> Book:
         """Return all memories that the index holds now; it costs next to nothing where nothing was written since.
@@ -71,6 +73,7 @@ class MemoryBook:
         async with self._lock:
             # taken before the index is read: what is written meanwhile is read by the next call
             moment = _Moment(self._database.epoch, self._database.writes, frozenset(self._withdrawn()))
+            self.uses.note(is_hit=moment == self._moment)
             if moment != self._moment:
                 await self._read(moment)
                 self._moment = moment

@@ -136,6 +136,7 @@ class AgentQmd:
             server=qmd.server.phase,
             pid=qmd.server.pid,
             restarts=qmd.server.restarts,
+            is_given_up=qmd.server.is_given_up,
             # a copy: the upkeep goes on writing its own
             upkeep=replace(qmd.state),
             fallback=self.search.fallback,

@@ -75,6 +75,11 @@ class QmdServer:
         """Whether a question may be asked now: it runs, or may be started."""
         return self.phase is not ServerPhase.WAITING
 
+    @property
+    def is_given_up(self) -> bool:
+        """Whether it failed so often that it is tried only now and then."""
+        return self._retry.is_open
+
     def wake(self) -> None:
         """Start it now and load its models, so that the first question need not wait."""
         self._used_at = time.monotonic()

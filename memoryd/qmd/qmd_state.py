@@ -24,3 +24,5 @@ class QmdState:
     """Transcripts that are exported for it; None where they are not to be."""
     export_trouble: str
     fallback: Fallback | None
+    is_given_up: bool = False
+    """Whether its server failed so often that it is tried only now and then."""

@@ -12,8 +12,9 @@ from memoryd.domain.ranking.floors import TermStatistics
 from memoryd.embed.slot import EmbedderSlot
 from memoryd.errors import StoreError
 from memoryd.index.spaces import Spaces
+from memoryd.search.arm_times import ArmTimes, guarded
 from memoryd.search.backend import LEXICAL, RERANK, VECTOR, Arm, ArmState, Fallback, Found, Query
-from memoryd.search.candidates import Candidates, CandidateSearch, guarded
+from memoryd.search.candidates import Candidates, CandidateSearch
 from memoryd.search.lexical_arm import candidate_filter
 from memoryd.search.ranked import Ranked, ranked
 from memoryd.search.rerank_arm import RerankArm
@@ -50,6 +51,7 @@ class BuiltinSearch:
         withdrawn: Container[str] = frozenset(),
         rerank: RerankArm | None = None,
     ) -> None:
+        self.times = ArmTimes()
         self._database = database
         self._withdrawn = withdrawn
         """The notes that nobody may be told of."""
@@ -99,6 +101,7 @@ class BuiltinSearch:
             query=query,
             admitted=admitted,
             withdrawn=self._withdrawn,
+            times=self.times,
             end=end,
         )
         return await self._filled(query, search, end, is_last=is_last)
@@ -133,7 +136,9 @@ class BuiltinSearch:
             count = self._first_look(ranking, query.limit)
         if self._rerank is None:
             return self._found(query, candidates, ranking, selected)
+        begun = time.monotonic()
         arm, ranking = await self._rerank.reranked(query, ranking, end)
+        self.times.note(RERANK, begun, arm.state)
         candidates = replace(candidates, arms={**candidates.arms, RERANK: arm})
         if ranking.readings:
             selected = await self._selected(query, ranking, max(count, self._rerank.candidates), is_last=is_last)

@@ -1,23 +1,19 @@
 """Question → candidates: both arms side by side under one deadline, and again where the answer wants more."""
 
 import asyncio
-import time
-from collections.abc import Awaitable, Callable, Container, Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.ranking.deepening import DEEPER
 from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, VectorMatches
-from memoryd.errors import EmbeddingError, StoreError
+from memoryd.search.arm_times import EMBEDDING, ArmTimes
 from memoryd.search.backend import LEXICAL, VECTOR, Arm, ArmState, Query
 from memoryd.search.lexical_arm import lexical_matches
 from memoryd.search.search_settings import SearchSettings
 from memoryd.search.vector_arm import QuestionVector, VectorArm
 from memoryd.store.database import Database
 from memoryd.store.word_rows import CandidateFilter
-
-Matches = TypeVar("Matches")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +38,7 @@ class CandidateSearch:
         query: Query,
         admitted: CandidateFilter,
         withdrawn: Container[str],
+        times: ArmTimes,
         end: float,
     ) -> None:
         self.depth = settings.depth(query.limit)
@@ -54,6 +51,7 @@ class CandidateSearch:
         self._admitted = admitted
         self._withdrawn = withdrawn
         """The notes that nobody may be told of."""
+        self._times = times
         self._end = end
         self._lexical: tuple[Arm, LexicalMatches | None]
         self._embedded: tuple[Arm, QuestionVector | None]
@@ -62,7 +60,7 @@ class CandidateSearch:
         """Return what both arms find."""
         self._lexical, self._embedded = await asyncio.gather(
             self._by_words(self.depth, self._admitted),
-            guarded(lambda: self._vector_arm.embedded(self._query.question), self._end),
+            self._times.guarded(EMBEDDING, lambda: self._vector_arm.embedded(self._query.question), self._end),
         )
         return await self._candidates()
 
@@ -83,7 +81,9 @@ class CandidateSearch:
 
     async def _by_words(self, depth: int, admitted: CandidateFilter) -> tuple[Arm, LexicalMatches | None]:
         question = self._query.question
-        return await guarded(lambda: lexical_matches(self._database, question, depth, admitted), self._end)
+        return await self._times.guarded(
+            LEXICAL, lambda: lexical_matches(self._database, question, depth, admitted), self._end
+        )
 
     async def _candidates(self) -> Candidates:
         """Ask the vector arm, whose vector of the question is made once, and put both together."""
@@ -91,8 +91,8 @@ class CandidateSearch:
         near: VectorMatches | None = None
         if embedded is not None:
             asked, question = embedded, self._query.question
-            vector, near = await guarded(
-                lambda: self._vector_arm.matches(asked, question, self.depth, self._admitted), self._end
+            vector, near = await self._times.guarded(
+                VECTOR, lambda: self._vector_arm.matches(asked, question, self.depth, self._admitted), self._end
             )
         lexical, found = self._lexical
         if not self._settings.hybrid.enabled and vector.took_part:
@@ -114,15 +114,3 @@ class CandidateSearch:
         # what was replaced meanwhile has no path, and stays: whoever misses its row asks again
         hidden = {chunk for chunk, path in paths.items() if path in self._withdrawn or path in untold.paths}
         return evidence.only(evidence.chunks - hidden - untold.chunks)
-
-
-async def guarded(ask: Callable[[], Awaitable[tuple[Arm, Matches]]], end: float) -> tuple[Arm, Matches | None]:
-    """Ask an arm until `end` (monotonic clock); one that fails or is late costs its part, never the answer."""
-    try:
-        async with asyncio.timeout(max(0.0, end - time.monotonic())):
-            # begun here, not by the caller: of two side by side one may be cancelled before it begins
-            return await ask()
-    except TimeoutError:
-        return Arm(ArmState.TIMEOUT, "it did not answer before the deadline"), None
-    except (EmbeddingError, StoreError) as exc:
-        return Arm(ArmState.FAILED, str(exc)), None

@@ -5,7 +5,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from memoryd.errors import SidecarError
-from memoryd.search.backend import Fallback, Found, LateBackend, Query, SearchBackend
+from memoryd.search.arm_times import ArmTimes
+from memoryd.search.backend import ArmState, Fallback, Found, LateBackend, Query, SearchBackend
 
 FIRST_SHARE = 0.8
 """Of the deadline; the rest is kept for the second engine."""
@@ -31,6 +32,7 @@ class FallbackSearch:
         self._recent = recent
         self._name = name
         self._fallback: Fallback | None = None
+        self.times = ArmTimes()
 
     @property
     def fallback(self) -> Fallback | None:
@@ -45,13 +47,16 @@ class FallbackSearch:
 
     async def search(self, query: Query) -> Found:
         """Answer with the first engine, else with the second; `fallback` in what is found says so."""
-        end = time.monotonic() + query.deadline
+        begun = time.monotonic()
+        end = begun + query.deadline
         try:
             found = await self._first.search(replace(query, deadline=query.deadline * FIRST_SHARE))
         except SidecarError as exc:
+            self.times.note(self._name, begun, ArmState.FAILED)
             # what is noted meanwhile is for the next question
             met = self.note(str(exc))
             return replace(await self._second.search(_rest(query, end)), fallback=met)
+        self.times.note(self._name, begun)
         self.note(None)
         if not found.hits and found.doubt:
             reason = Fallback(self._name, found.doubt, datetime.now(UTC))

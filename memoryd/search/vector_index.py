@@ -65,6 +65,11 @@ class VectorIndex:
         return self._size
 
     @property
+    def held_bytes(self) -> int:
+        """How much memory or, where a file holds the vectors, disk they take."""
+        return self._rows.ids.nbytes + self._rows.hashes.nbytes + self._rows.vectors.nbytes
+
+    @property
     def is_current(self) -> bool:
         """Whether the file is still the one that was open when this was made."""
         return self._epoch == self._database.epoch

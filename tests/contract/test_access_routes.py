@@ -279,6 +279,7 @@ CALLS: dict[tuple[str, str], dict[str, object]] = {
     ("GET", "/openapi.json"): {},
     ("GET", "/v1/health"): {},
     ("GET", "/v1/status"): {},
+    ("GET", "/metrics"): {},
     ("POST", "/v1/search"): {"json": {"query": "lantern"}},
     ("GET", "/v1/files/{path}"): {"url": "/v1/files/MEMORY.md"},
     ("POST", "/v1/sessions/start"): {"json": {"sessionKey": GROUP.format("beta")}},

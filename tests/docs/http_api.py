@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from memoryd.api import routes
+from memoryd.api.events import EventStream
+from memoryd.api.metrics import MetricsText
 from memoryd.domain.access import Who
 from memoryd.wire import Event
 from tests.docs.meanings import meanings
@@ -26,6 +28,10 @@ LIMITS: Final = {
     "exclusiveMinimum": ">",
     "maxLength": "characters ≤",
     "maxItems": "items ≤",
+}
+STREAMS: Final = {
+    EventStream: "[events](#events), as `text/event-stream`",
+    MetricsText: "[metrics](metrics.md), as `text/plain`",
 }
 MAY: Final = {
     Who.ANYONE: "anyone with a socket",
@@ -61,7 +67,7 @@ def _entry(row: routes.Row, call: Schema) -> str:
     if body := call.get("requestBody"):
         parts.append(f"\nTakes {_type(_content(body))}.\n")
     replies = {status: reply for status, reply in call["responses"].items() if int(status) < 400}
-    stream = "[events](#events), as `text/event-stream`" if row.replies else None
+    stream = STREAMS[row.replies] if row.replies else None
     parts += [f"\nAnswers {status} with {stream or _type(_content(reply))}.\n" for status, reply in replies.items()]
     return "".join(parts)
 

@@ -3,13 +3,14 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from tests.docs import codes, commands, configuration, files, http_api
+from tests.docs import codes, commands, configuration, files, http_api, metrics
 
 FOLDER = Path(__file__).parents[2] / "docs" / "reference"
 PAGES: Mapping[str, Callable[[], str]] = {
     "configuration.md": configuration.page,
     "commands.md": commands.page,
     "http-api.md": http_api.page,
+    "metrics.md": metrics.page,
     "codes.md": codes.page,
     "files.md": files.page,
 }

@@ -40,6 +40,7 @@ STREAM = "/v1/events"
 CALLS = [
     ("GET", "/v1/health"),
     ("GET", "/v1/status"),
+    ("GET", "/metrics"),
     ("POST", "/v1/search"),
     ("GET", "/v1/files/{path}"),
     ("POST", "/v1/sync"),
@@ -96,7 +97,7 @@ CALLS = [
 PORT_CALLS = [(row.method, row.path) for row in TABLE if row.served is Served.PORT]
 """Asked on the loopback port, where alone they are answered."""
 CALLS += PORT_CALLS
-WITHOUT_PARAMETERS = CALLS[:2]
+WITHOUT_PARAMETERS = CALLS[:3]
 OPINION = RetainedLine(Kind.OPINION, "is well tested", ("Fuzzed",))
 KNOWN: dict[str, str | int] = {
     "path": "MEMORY.md",

@@ -7,6 +7,7 @@ from fastapi import Request, Response
 from fastapi.routing import APIRoute
 
 from memoryd.api.http.body import DECODED
+from memoryd.api.http.measured import note_route
 
 
 class DecodedRequest(Request):
@@ -22,9 +23,10 @@ class DecodedRoute(APIRoute):
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Return the framework's handler, which is given a DecodedRequest."""
-        handle = super().get_route_handler()
+        handle, pattern = super().get_route_handler(), self.path_format
 
         async def handle_decoded(request: Request) -> Response:
+            note_route(request.scope, pattern)
             return await handle(DecodedRequest(request.scope, request.receive))
 
         return handle_decoded

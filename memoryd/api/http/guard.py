@@ -1,5 +1,5 @@
-"""What every request passes before a route sees it, outermost first: error replies, on a port the doorkeeper, body,
-deadline.
+"""What every request passes before a route sees it, outermost first: counting, error replies, on a port the doorkeeper,
+body, deadline.
 
 Pure ASGI layers around the whole app, so that the framework never sees bytes that were not checked.
 """
@@ -14,6 +14,7 @@ from memoryd.api.http.body import Body
 from memoryd.api.http.deadline import Deadline
 from memoryd.api.http.doorkeeper import Door, Doorkeeper
 from memoryd.api.http.error_replies import ErrorReplies
+from memoryd.api.http.measured import Measured, RequestCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +31,16 @@ class GuardLimits:
 class Guard:
     """Wraps `app` in the layers; a request that breaks a limit gets its error reply from them.
 
-    Without a `door` whoever reaches it may ask, as far as the gate lets them.
+    Without a `door` whoever reaches it may ask, as far as the gate lets them; without `counts` nobody counts.
     """
 
-    def __init__(self, app: ASGIApp, limits: GuardLimits | None = None, door: Door | None = None) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        limits: GuardLimits | None = None,
+        door: Door | None = None,
+        counts: RequestCounts | None = None,
+    ) -> None:
         limits = limits or GuardLimits()
         timed = Deadline(app, usual=limits.deadline, deadlines=limits.deadlines)
         read = Body(
@@ -43,7 +50,8 @@ class Guard:
             timeout=limits.body_timeout,
             is_strict=door is not None,
         )
-        self._http = ErrorReplies(read if door is None else Doorkeeper(read, door))
+        replying = ErrorReplies(read if door is None else Doorkeeper(read, door))
+        self._http: ASGIApp = replying if counts is None else Measured(replying, counts)
         self._other = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -31,6 +31,8 @@ class WorkerState:
     rss_bytes: int
     restarts: int
     last_error: str | None
+    is_given_up: bool = False
+    """Whether it failed so often that only a probe now and then is tried."""
 
 
 class KeptWorker(Generic[Reply]):
@@ -58,6 +60,7 @@ class KeptWorker(Generic[Reply]):
             rss_bytes=_resident(pid),
             restarts=max(0, self._lives - 1),
             last_error=str(self._failure) if self._failure else None,
+            is_given_up=self.is_given_up,
         )
 
     @property

@@ -10,8 +10,8 @@ from memoryd.domain.ranking.floors import TermStatistics
 from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, VectorMatches
 from memoryd.errors import StoreError
 from memoryd.memory.recall.recall_query import RecallQuery, RecallSettings
+from memoryd.search.arm_times import EMBEDDING, ArmTimes
 from memoryd.search.backend import LEXICAL, VECTOR, Arm
-from memoryd.search.candidates import guarded
 from memoryd.search.lexical_arm import lexical_matches
 from memoryd.search.ranked import Ranked, ranked
 from memoryd.search.vector_arm import VectorArm
@@ -32,12 +32,19 @@ class EvidenceSearch:
     """Asks both arms of one workspace; `withdrawn` are the notes that nobody may be told of."""
 
     def __init__(
-        self, *, database: Database, vector_arm: VectorArm, settings: RecallSettings, withdrawn: Container[str]
+        self,
+        *,
+        database: Database,
+        vector_arm: VectorArm,
+        settings: RecallSettings,
+        withdrawn: Container[str],
+        times: ArmTimes,
     ) -> None:
         self._database = database
         self._vector_arm = vector_arm
         self._settings = settings
         self._withdrawn = withdrawn
+        self._times = times
 
     async def found(
         self, query: RecallQuery, admitted: CandidateFilter, end: float, *, uncounted: Collection[int] = ()
@@ -47,8 +54,8 @@ class EvidenceSearch:
         Chunks that are `uncounted` say nothing of how common a word is.
         """
         (lexical, words), (vector, near) = await asyncio.gather(
-            guarded(lambda: self._by_words(query, admitted), end),
-            guarded(lambda: self._by_meaning(query, admitted), end),
+            self._times.guarded(LEXICAL, lambda: self._by_words(query, admitted), end),
+            self._by_meaning(query, admitted, end),
         )
         evidence = Evidence(words or LexicalMatches(), near or VectorMatches())
         with contextlib.suppress(StoreError, TimeoutError):
@@ -63,12 +70,16 @@ class EvidenceSearch:
         depth = self._settings.lexical_depth(query.limit)
         return await lexical_matches(self._database, query.question, depth, admitted)
 
-    async def _by_meaning(self, query: RecallQuery, admitted: CandidateFilter) -> tuple[Arm, VectorMatches | None]:
-        arm, asked = await self._vector_arm.embedded(query.question)
+    async def _by_meaning(
+        self, query: RecallQuery, admitted: CandidateFilter, end: float
+    ) -> tuple[Arm, VectorMatches | None]:
+        arm, asked = await self._times.guarded(EMBEDDING, lambda: self._vector_arm.embedded(query.question), end)
         if asked is None:
             return arm, None
         depth = self._settings.vector_depth(query.limit)
-        return await self._vector_arm.matches(asked, query.question, depth, admitted)
+        return await self._times.guarded(
+            VECTOR, lambda: self._vector_arm.matches(asked, query.question, depth, admitted), end
+        )
 
     async def _tellable(self, query: RecallQuery, evidence: Evidence) -> Evidence:
         """Leave out what an answer is not to tell: it would else move the scores of others."""

@@ -25,6 +25,7 @@ from memoryd.memory.recall.recalled import (
 from memoryd.memory.recall.standing_items import StandingCheck, StandingItems, chunks_lost
 from memoryd.memory.recall.why import because_of, why_nothing
 from memoryd.search.answer import CatchUp
+from memoryd.search.arm_times import RECALL, ArmTimes
 from memoryd.search.backend import Found
 from memoryd.search.checked_search import LookAgain
 from memoryd.search.emptiness import Freshness, with_pending
@@ -55,12 +56,19 @@ class Recaller:
     """Recalls for one agent."""
 
     def __init__(
-        self, *, engine: RecallEngine, standing: StandingCheck, pages: EntityPages, fresh: RecallFreshness
+        self,
+        *,
+        engine: RecallEngine,
+        standing: StandingCheck,
+        pages: EntityPages,
+        fresh: RecallFreshness,
+        times: ArmTimes,
     ) -> None:
         self._engine = engine
         self._standing = standing
         self._pages = pages
         self._fresh = fresh
+        self._times = times
 
     async def recall(self, query: RecallQuery) -> Recalled:
         """Answer within the query's deadline; what fails or is late costs its part, never the answer."""
@@ -77,6 +85,7 @@ class Recaller:
         within = _within(held.items, reach)
         items, left_out = _chosen(_beside(pages, within), query, draft)
         freshness = self._owed(pending, held.checked)
+        self._times.note(RECALL, start)
         found = Recalled(
             entities=pages,
             items=tuple(items),

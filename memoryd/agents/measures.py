@@ -1,0 +1,54 @@
+"""What the parts of all memories counted since they were made: how long arms took, looks at the disk, caches."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from memoryd.agents.workspace_index import WorkspaceIndex
+from memoryd.domain.cache_uses import CacheUses
+from memoryd.domain.durations import Durations
+from memoryd.memory.book import MemoryBook
+from memoryd.search.arm_times import ArmTimes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measures:
+    """Counts over all workspaces together."""
+
+    seconds: Mapping[str, Durations]
+    """How long arms took, by arm."""
+    states: Mapping[tuple[str, str], int]
+    """How often an arm took part, by arm and how."""
+    looks: Mapping[str, int]
+    """How often the disk was looked at, by what for."""
+    caches: Mapping[str, CacheUses]
+    vector_bytes: int
+    """What the vectors take that questions were compared with."""
+
+
+def measured(
+    *, indexes: Sequence[WorkspaceIndex], sidecars: Iterable[ArmTimes], books: Iterable[MemoryBook]
+) -> Measures:
+    """Return the sums."""
+    seconds: defaultdict[str, Durations] = defaultdict(Durations)
+    states: Counter[tuple[str, str]] = Counter()
+    for times in (*(index.builtin.times for index in indexes), *sidecars):
+        states.update(times.states)
+        for arm, durations in times.seconds.items():
+            seconds[arm].join(durations)
+    looks: Counter[str] = Counter()
+    for index in indexes:
+        looks.update(index.indexer.looks)
+    held = (index.builtin.vector_index for index in indexes)
+    return Measures(
+        seconds=seconds,
+        states=states,
+        looks=looks,
+        caches={"memories": _sum(one.uses for one in books), "vectors": _sum(one.lane.uses for one in indexes)},
+        vector_bytes=sum(one.held_bytes for one in held if one is not None),
+    )
+
+
+def _sum(uses: Iterable[CacheUses]) -> CacheUses:
+    all_uses = list(uses)
+    return CacheUses(sum(one.hits for one in all_uses), sum(one.misses for one in all_uses))

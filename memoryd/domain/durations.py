@@ -1,0 +1,37 @@
+"""How long something took, counted in buckets: what a histogram of Prometheus is made of."""
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from typing import Final
+
+BOUNDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+"""Upper bounds of the buckets, in seconds; the last bucket, of what took longer, has none."""
+
+
+class Durations:
+    """Counts durations; adding one takes no longer however many there were."""
+
+    __slots__ = ("counts", "total")
+
+    def __init__(self) -> None:
+        self.counts = [0] * (len(BOUNDS) + 1)
+        """How many fell into each bucket."""
+        self.total = 0.0
+        """The sum of all, in seconds."""
+
+    def add(self, seconds: float) -> None:
+        """Count one."""
+        self.counts[bisect_left(BOUNDS, seconds)] += 1
+        self.total += seconds
+
+    def join(self, other: "Durations") -> None:
+        """Count what another one counted, too."""
+        self.counts = [mine + theirs for mine, theirs in zip(self.counts, other.counts, strict=True)]
+        self.total += other.total
+
+    def buckets(self) -> Iterator[tuple[str, float]]:
+        """Yield each bound, `+Inf` at last, and how many took so long at most."""
+        so_far = 0
+        for bound, counted in zip((*map(str, BOUNDS), "+Inf"), self.counts, strict=True):
+            so_far += counted
+            yield bound, so_far

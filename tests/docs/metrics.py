@@ -1,0 +1,22 @@
+"""`reference/metrics.md`: every metric with its kind, its labels and what it says."""
+
+from typing import Final
+
+from memoryd.api.metric_table import METRICS
+from tests.docs.tables import table
+
+HEAD: Final = """# Metrics
+
+`GET /metrics` tells these to Prometheus, on the owner's socket, and on the loopback port with its token;
+[how to scrape them](../how-to/monitoring.md). Figures of agents carry the agent's id as a label: agents that share a
+workspace have the same, so that they are not to be added up. Counters begin anew with the daemon, and those of arms,
+looks at the disk and caches also where a reload replaces the parts that count. No label holds a path or a word of the
+memory.
+
+"""
+
+
+def page() -> str:
+    """Return the page."""
+    rows = [(f"`{one.name}`", one.kind.value, ", ".join(f"`{it}`" for it in one.labels), one.says) for one in METRICS]
+    return HEAD + table(("metric", "kind", "labels", "what it says"), rows)

@@ -1,0 +1,114 @@
+"""`GET /metrics` of the real daemon: what is counted is what was asked, and nothing tells a word of the memory."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+
+import httpx
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from memoryd.api.metric_table import METRICS
+from memoryd.client import Client
+from tests.loopback import OpenPort, open_port
+from tests.waiting import eventually
+
+Series = Mapping[tuple[str, tuple[tuple[str, str], ...]], float]
+SEARCH = {"route": "/v1/search", "method": "POST"}
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenPort]:
+    with open_port(tmp_path_factory.mktemp("metrics")) as running:
+        yield running
+
+
+@pytest.fixture
+def client(opened: OpenPort) -> Iterator[Client]:
+    with closing(Client(opened.daemon.socket)) as asking:
+        yield asking
+
+
+def series(text: str) -> Series:
+    """Return all values by name and labels; the parser refuses what Prometheus would."""
+    return {
+        (sample.name, tuple(sorted(sample.labels.items()))): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+def value(found: Series, name: str, **labels: str) -> float:
+    return found.get((f"memoryd_{name}", tuple(sorted(labels.items()))), 0)
+
+
+def gained(before: Series, after: Series, name: str, **labels: str) -> float:
+    return value(after, name, **labels) - value(before, name, **labels)
+
+
+def test_what_was_asked_is_counted_exactly(opened: OpenPort, client: Client) -> None:
+    before = series(client.metrics())
+    for _ in range(7):
+        client.search("gateway")
+    for _ in range(3):
+        opened.ask("POST", "/v1/search", json={"query": "gateway"})
+    with httpx.Client(
+        transport=httpx.HTTPTransport(uds=str(opened.daemon.socket), verify=False), base_url="http://memoryd"
+    ) as asking:
+        assert asking.post("/v1/search", json={"nonsense": 1}).is_client_error
+        assert [asking.get(f"/{word}/alder").status_code for word in ("one", "two")] == [404, 404]
+        assert asking.head("/v1/health").status_code == 200
+        assert asking.request("BREW", "/v1/health").is_client_error
+    assert opened.ask("GET", "/v1/health", token="wrong").status_code == 401
+    after = series(client.metrics())
+    assert gained(before, after, "requests_total", **SEARCH, code="2xx") == 10
+    assert gained(before, after, "requests_total", **SEARCH, code="4xx") == 1
+    assert gained(before, after, "request_duration_seconds_count", **SEARCH) == 11
+    assert gained(before, after, "requests_total", route="unmatched", method="GET", code="4xx") == 3
+    assert gained(before, after, "requests_total", route="unmatched", method="other", code="4xx") == 1
+    assert gained(before, after, "requests_total", route="/v1/health", method="HEAD", code="2xx") == 1
+    assert gained(before, after, "requests_total", route="/metrics", method="GET", code="2xx") == 1
+    assert gained(before, after, "arm_answers_total", arm="lexical", state="ok") == 10
+    assert gained(before, after, "arm_duration_seconds_count", arm="lexical") == 10
+    assert gained(before, after, "connections_refused_total", on="port", reason="wrong token") == 1
+    assert value(after, "requests_in_flight") == 1
+
+
+def test_recall_and_looks_at_the_disk_are_counted(client: Client) -> None:
+    before = series(client.metrics())
+    client.recall("pier")
+    client.recall("pier")
+    client.sync()
+    after = series(client.metrics())
+    assert gained(before, after, "arm_duration_seconds_count", arm="recall") == 2
+    assert gained(before, after, "scans_total", reason="asked") == 1
+    assert gained(before, after, "cache_hits_total", cache="memories") >= 1
+
+
+def test_figures_are_those_of_status(opened: OpenPort, client: Client) -> None:
+    eventually(lambda: not client.status()["agents"][0]["dirty"], seconds=30)
+    found, agent = series(client.metrics()), client.status()["agents"][0]
+    for name, key in (("index_files", "files"), ("index_chunks", "chunks"), ("pending_files", "pendingFiles")):
+        assert value(found, name, agent="main") == agent[key]  # type: ignore[literal-required]  # keys of a table
+    assert value(found, "index_bytes", agent="main") == agent["database"]["bytes"]
+    assert value(found, "index_memories", agent="main") == agent["memories"]["memories"]
+    assert value(found, "sidecar_state", agent="main", sidecar="embedder", state="off") == 1
+    assert value(found, "process_resident_memory_bytes", process="daemon", agent="") > 1_000_000
+    assert value(found, "process_open_fds", process="daemon", agent="") > 3
+    assert 0 <= value(found, "scan_age_seconds", agent="main") < 3600
+
+
+def test_every_metric_is_told_and_none_tells_the_memory(opened: OpenPort, client: Client) -> None:
+    client.search("gateway alder")
+    text = client.metrics()
+    told = {family.name for family in text_string_to_metric_families(text)}
+    assert {one.name.removesuffix("_total") for one in METRICS} == told
+    assert str(opened.daemon.home) not in text
+    assert "alder" not in text
+    assert "pier" not in text
+
+
+def test_port_wants_the_token(opened: OpenPort) -> None:
+    assert opened.ask("GET", "/metrics", token="").status_code == 401
+    reply = opened.ask("GET", "/metrics")
+    assert reply.headers["content-type"].startswith("text/plain; version=")
+    assert value(series(reply.text), "requests_in_flight") == 1
