@@ -46,6 +46,7 @@ COMMANDS = (
     "qmd",
     "http",
     "config",
+    "service",
     "doctor",
     "completion",
     "version",

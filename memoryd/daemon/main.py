@@ -7,6 +7,7 @@ import os
 import resource
 import signal
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -20,9 +21,12 @@ from memoryd.daemon.app import Daemon, listen
 from memoryd.daemon.lock import DaemonLock
 from memoryd.daemon.notify import Notifier
 from memoryd.errors import MemorydError
+from memoryd.wire import Exit
 
 events = structlog.get_logger(__name__)
 
+PERMANENT = frozenset({Exit.ALREADY_RUNNING, Exit.NOT_PERMITTED, Exit.CONFIG})
+"""What does not heal by starting again."""
 FILES = 4096
 """Open files at most, as in the unit for systemd."""
 
@@ -55,7 +59,7 @@ def main(config: Path | None, workspace: Path | None, all_markdown: bool, log_le
         _serve(loaded)
     except MemorydError as exc:
         _say(exc)
-        sys.exit(exc.exit_code)
+        sys.exit(_told_exit(exc, os.environ))
 
 
 def _serve(loaded: Loaded) -> None:
@@ -102,6 +106,14 @@ def _raise_file_limit() -> None:
     if soft != resource.RLIM_INFINITY and soft < allowed:
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+
+
+def _told_exit(exc: MemorydError, environ: Mapping[str, str]) -> int:
+    """Return the exit code: 0 under launchd where trying again cannot help, for it would try for ever.
+
+    systemd is told which codes these are: RestartPreventExitStatus of its unit. launchd knows only success.
+    """
+    return 0 if environ.get("MEMORYD_SUPERVISOR") == "launchd" and exc.exit_code in PERMANENT else exc.exit_code
 
 
 def _say(exc: MemorydError) -> None:

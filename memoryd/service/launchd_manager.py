@@ -2,29 +2,28 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
+from memoryd.service.installation import Installation, ServiceFiles
+from memoryd.service.launchd_agent import LABEL, NOT_LOADED, agent_file, log_file
+from memoryd.service.launchd_steps import (
+    launchd_files,
+    launchd_install,
+    launchd_restart,
+    launchd_start,
+    launchd_stop,
+    launchd_uninstall,
+)
 from memoryd.service.manager_programs import ManagerAnswer, ask_program
 from memoryd.service.service_state import ManagerName, ServiceState
-from memoryd.service.systemd_manager import is_ours
+from memoryd.service.service_step import ServiceStep
+from memoryd.service.systemd_units import is_ours
 
-LABEL: Final = "ai.memoryd"
 PID: Final = re.compile(r"^\s*pid = (\d+)\s*$", re.MULTILINE)
 PHASE: Final = re.compile(r"^\s*state = (.+?)\s*$", re.MULTILINE)
 LAST_EXIT: Final = re.compile(r"^\s*last exit (?:code|status) = (\d+)", re.MULTILINE)
-
-
-def agent_file() -> Path:
-    """Tell where the property list of our agent lies."""
-    return Path.home() / "Library" / "LaunchAgents" / f"{LABEL}.plist"
-
-
-def log_file() -> Path:
-    """Tell where launchd puts what the daemon writes to its streams."""
-    return Path.home() / "Library" / "Logs" / "memoryd" / "memoryd.log"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,7 @@ class LaunchdManager:
         foreign = tuple(path for path in files if not is_ours(path))
         answer = self.ask("print", f"{self.domain}/{LABEL}")
         if not answer.is_done:
-            return ServiceState("launchd", files=files, foreign=foreign, phase="not loaded")
+            return ServiceState("launchd", files=files, foreign=foreign, phase=NOT_LOADED)
         pid, phase, last = (pattern.search(answer.output) for pattern in (PID, PHASE, LAST_EXIT))
         code = int(last[1]) if last else 0
         return ServiceState(
@@ -65,6 +64,30 @@ class LaunchdManager:
     def ask(self, *words: str) -> ManagerAnswer:
         """Ask launchctl."""
         return ask_program(("launchctl", *words), self.environment)
+
+    def files(self, installation: Installation) -> ServiceFiles:
+        """Return the agent as it should be."""
+        return launchd_files(installation)
+
+    def install(self, files: ServiceFiles, state: ServiceState, *, is_forced: bool = False) -> Iterable[ServiceStep]:
+        """Return what is left to do until the agent runs as it should."""
+        return launchd_install(files, state, self.domain, is_forced=is_forced)
+
+    def uninstall(self, state: ServiceState, *, is_forced: bool = False) -> Iterable[ServiceStep]:
+        """Return what removes all that the installer put there."""
+        return launchd_uninstall(state, self.domain, is_forced=is_forced)
+
+    def start(self, state: ServiceState) -> Iterable[ServiceStep]:
+        """Return what starts it."""
+        return launchd_start(state, self.domain)
+
+    def stop(self, state: ServiceState) -> Iterable[ServiceStep]:
+        """Return what stops it."""
+        return launchd_stop(state, self.domain)
+
+    def restart(self, state: ServiceState) -> Iterable[ServiceStep]:
+        """Return what starts it anew."""
+        return launchd_restart(state, self.domain)
 
     def log_command(self, *, follow: bool = False, lines: int = 100) -> tuple[str, ...]:
         """Return how the log is read."""

@@ -2,12 +2,14 @@
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Protocol
 
+from memoryd.service.installation import Installation, ServiceFiles
 from memoryd.service.launchd_manager import LaunchdManager
 from memoryd.service.no_manager import NoManager
 from memoryd.service.service_state import ManagerName, ServiceState
+from memoryd.service.service_step import ServiceStep
 from memoryd.service.systemd_manager import SystemdManager, why_no_systemd
 
 
@@ -20,6 +22,27 @@ class ServiceManager(Protocol):
     def state(self) -> ServiceState:
         """Return how the service stands; never raises."""
         ...
+
+    def files(self, installation: Installation) -> ServiceFiles:
+        """Return the files of an installation; raises InvalidRequest for a path that none can hold."""
+        ...
+
+    def install(self, files: ServiceFiles, state: ServiceState, *, is_forced: bool = False) -> Iterable[ServiceStep]:
+        """Return what is left to do until the service runs; nothing, if it does as it should.
+
+        Raises NotPermitted for a file of somebody else unless `is_forced`, MemorydError where there is no manager.
+        """
+        ...
+
+    def uninstall(self, state: ServiceState, *, is_forced: bool = False) -> Iterable[ServiceStep]:
+        """Return what removes all that the installer put there; raises as `install`."""
+        ...
+
+    def start(self, state: ServiceState) -> Iterable[ServiceStep]: ...
+
+    def stop(self, state: ServiceState) -> Iterable[ServiceStep]: ...
+
+    def restart(self, state: ServiceState) -> Iterable[ServiceStep]: ...
 
     def log_command(self, *, follow: bool = False, lines: int = 100) -> tuple[str, ...]:
         """Return the command that prints what the daemon told; empty where nobody keeps it."""

@@ -1,10 +1,17 @@
 """Where nothing runs services: containers, WSL 1, a login without a bus."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from memoryd.errors import MemorydError
+from memoryd.service.installation import Installation, ServiceFiles
 from memoryd.service.service_state import ManagerName, ServiceState
+from memoryd.service.service_step import ServiceStep
 
-FOREGROUND = "run memoryd in the foreground: `memoryd`, in tmux or under the supervisor that you have"
+FOREGROUND = (
+    "run it in the foreground, in a terminal that stays: `tmux new -d -s memoryd memoryd`; or under a supervisor that "
+    "you have, such as `[program:memoryd]` with `command=memoryd` and `stopwaitsecs=10` in supervisord.conf"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +24,34 @@ class NoManager:
     def state(self) -> ServiceState:
         """Return that nothing is installed, and why."""
         return ServiceState("none", reason=self.why, hint=FOREGROUND)
+
+    def files(self, installation: Installation) -> ServiceFiles:
+        """Return nothing."""
+        return ServiceFiles(written={})
+
+    def install(self, files: ServiceFiles, state: ServiceState, *, is_forced: bool = False) -> Iterable[ServiceStep]:
+        """Raise that nothing can be done here."""
+        raise self.refusal()
+
+    def uninstall(self, state: ServiceState, *, is_forced: bool = False) -> Iterable[ServiceStep]:
+        """Raise that nothing can be done here."""
+        raise self.refusal()
+
+    def start(self, state: ServiceState) -> Iterable[ServiceStep]:
+        """Raise that nothing can be done here."""
+        raise self.refusal()
+
+    def stop(self, state: ServiceState) -> Iterable[ServiceStep]:
+        """Raise that nothing can be done here."""
+        raise self.refusal()
+
+    def restart(self, state: ServiceState) -> Iterable[ServiceStep]:
+        """Raise that nothing can be done here."""
+        raise self.refusal()
+
+    def refusal(self) -> MemorydError:
+        """Return the error that says what to do instead."""
+        return MemorydError(f"there is no service manager here: {self.why}", hint=FOREGROUND)
 
     def log_command(self, *, follow: bool = False, lines: int = 100) -> tuple[str, ...]:
         """Return nothing: who runs the daemon has what it tells."""

@@ -1,5 +1,6 @@
 """What installing consists of: steps that can be shown before they are done."""
 
+import shlex
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -13,7 +14,7 @@ class StepKind(StrEnum):
     WRITE = "write"
     """Writes a file whole."""
     KEEP = "keep"
-    """Gives a file of somebody else another name, so that nothing of it is lost."""
+    """Copies a file of somebody else, so that nothing of it is lost."""
     REMOVE = "remove"
     """Removes a file, or a folder if nothing else is in it."""
     RUN = "run"
@@ -31,13 +32,15 @@ class ServiceStep:
     text: str = ""
     """What is written."""
     target: Path | None = None
-    """The other name of what is kept."""
+    """Where the copy is kept."""
     may_fail: bool = False
     """Whether the rest is done all the same."""
+    tries: int = 1
+    """How often it is tried, a second apart, before it has failed."""
 
     @property
     def what(self) -> str:
         """The step in one line."""
         if self.kind is StepKind.RUN:
-            return " ".join(self.command)
+            return shlex.join(self.command)
         return f"{self.path} as {self.target}" if self.kind is StepKind.KEEP else str(self.path)

@@ -1,28 +1,32 @@
 """systemd as one user has it: what is asked of `systemctl --user`, and what its answers mean."""
 
-import os
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from memoryd.service.installation import Installation, ServiceFiles
 from memoryd.service.manager_programs import ManagerAnswer, ask_program
 from memoryd.service.service_state import ManagerName, ServiceState
+from memoryd.service.service_step import ServiceStep
+from memoryd.service.systemd_steps import (
+    systemd_files,
+    systemd_install,
+    systemd_restart,
+    systemd_start,
+    systemd_stop,
+    systemd_uninstall,
+)
+from memoryd.service.systemd_units import DROP_IN, FAILED, SERVICE, SYSTEMCTL, UNITS, is_ours, unit_folder, user_name
 
-SYSTEMCTL: Final = ("systemctl", "--user")
-SERVICE: Final = "memoryd.service"
-SOCKET: Final = "memoryd.socket"
-UNITS: Final = (SOCKET, SERVICE)
-DROP_IN: Final = Path("memoryd.service.d") / "hardening.conf"
-MARK: Final = "memoryctl service install"
-"""Stands in the first lines of every file that we wrote."""
 PROPERTIES: Final = "LoadState,ActiveState,SubState,Result,MainPID,UnitFileState,FragmentPath"
-
-
-def unit_folder(environment: Mapping[str, str]) -> Path:
-    """Tell where a user's own units lie."""
-    named = environment.get("XDG_CONFIG_HOME", "")
-    return (Path(named) if Path(named).is_absolute() else Path.home() / ".config") / "systemd" / "user"
+NO_NAMESPACES: Final = {
+    "/proc/sys/kernel/apparmor_restrict_unprivileged_userns": "1",
+    "/proc/sys/kernel/unprivileged_userns_clone": "0",
+    "/proc/sys/user/max_user_namespaces": "0",
+}
+"""Settings of Ubuntu, of Debian and of every Linux, and the value that forbids user namespaces."""
 
 
 def why_no_systemd(environment: Mapping[str, str]) -> str:
@@ -35,6 +39,15 @@ def why_no_systemd(environment: Mapping[str, str]) -> str:
     if "bus" in answer.error.lower():
         return f"the systemd of this user cannot be reached ({answer.reason})"
     return f"there is no systemd ({answer.reason})"
+
+
+def why_no_namespaces() -> str:
+    """Say why a user's systemd cannot hide anything from a service here; empty if nothing is known against it."""
+    for name, wrong in NO_NAMESPACES.items():
+        with contextlib.suppress(OSError):
+            if Path(name).read_text().strip() == wrong:
+                return f"this system lets users make no namespaces ({name} is {wrong}), which hardening needs"
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,30 +88,40 @@ class SystemdManager:
         """Ask systemctl."""
         return ask_program((*SYSTEMCTL, *words), self.environment)
 
+    def files(self, installation: Installation) -> ServiceFiles:
+        """Return the units as they should be."""
+        return systemd_files(installation, self.folder, self.environment.get("XDG_RUNTIME_DIR", ""))
+
+    def install(self, files: ServiceFiles, state: ServiceState, *, is_forced: bool = False) -> Iterable[ServiceStep]:
+        """Return what is left to do until the service runs as it should."""
+        return systemd_install(files, state, is_forced=is_forced)
+
+    def uninstall(self, state: ServiceState, *, is_forced: bool = False) -> Iterable[ServiceStep]:
+        """Return what removes all that the installer put there."""
+        return systemd_uninstall(state, self.folder, is_forced=is_forced)
+
+    def start(self, state: ServiceState) -> Iterable[ServiceStep]:
+        """Return what starts it."""
+        return systemd_start(state)
+
+    def stop(self, state: ServiceState) -> Iterable[ServiceStep]:
+        """Return what stops it."""
+        return systemd_stop()
+
+    def restart(self, state: ServiceState) -> Iterable[ServiceStep]:
+        """Return what starts it anew."""
+        return systemd_restart(state)
+
     def log_command(self, *, follow: bool = False, lines: int = 100) -> tuple[str, ...]:
         """Return how the journal shows what the daemon told."""
         return ("journalctl", "--user", f"--unit={SERVICE}", f"--lines={lines}", *(("--follow",) if follow else ()))
-
-
-def is_ours(path: Path) -> bool:
-    """Tell whether we wrote a file; one that cannot be read is somebody else's."""
-    try:
-        with path.open("rb") as file:
-            return MARK.encode() in file.read(1000)
-    except OSError:
-        return False
-
-
-def user_name(environment: Mapping[str, str]) -> str:
-    """Return the user whom loginctl is asked about: the name, else the number."""
-    return environment.get("USER") or str(os.getuid())
 
 
 def _told(state: ServiceState, properties: Mapping[str, str]) -> ServiceState:
     active, phase = properties.get("ActiveState", ""), properties.get("SubState", "")
     pid = properties.get("MainPID", "0")
     result = properties.get("Result", "success")
-    is_bad = active == "failed" or result not in ("", "success")
+    is_bad = active == FAILED or result not in ("", "success")
     return replace(
         state,
         # units of a package, such as Debian's, lie elsewhere

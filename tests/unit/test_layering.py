@@ -24,6 +24,7 @@ REACHES_MODELS = {
     "cli/doctor_memories.py": {"files"},
     "cli/doctor_http.py": {"files"},
     "cli/http.py": {"files"},
+    "cli/service.py": {"files"},
     "cli/doctor_reranker.py": {"embed", "models"},
     "cli/doctor_llm.py": {"embed", "llm", "models"},
     "cli/claude_settings_file.py": {"files"},

@@ -1,0 +1,246 @@
+"""memoryctl service: has systemd or launchd run memoryd for this user, and shows what it does for that."""
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import click
+
+from memoryd.cli.invocation import HELP, Invocation, shared
+from memoryd.cli.service_lines import (
+    difference_notes,
+    left_lines,
+    linger_note,
+    state_lines,
+    state_row,
+    step_lines,
+    step_row,
+)
+from memoryd.config.loading.load import load
+from memoryd.errors import AlreadyRunning, ConfigError, DaemonNotRunning, MemorydError
+from memoryd.files.writing import replace_file
+from memoryd.service.carrying_out import carry_out
+from memoryd.service.installation import Installation, changed_lines, installation_of
+from memoryd.service.launchd_manager import LaunchdManager
+from memoryd.service.managers import ServiceManager, manager_here
+from memoryd.service.no_manager import NoManager
+from memoryd.service.service_state import ServiceState
+from memoryd.service.service_step import ServiceStep
+from memoryd.service.systemd_manager import SystemdManager, why_no_namespaces
+from memoryd.wire import Exit
+
+dry_option = click.option("--dry-run", "is_dry", is_flag=True, help="Show each step and write nothing.")
+force_option = click.option(
+    "--force", "is_forced", is_flag=True, help="Also files that memoryctl did not write; a copy of each is kept."
+)
+
+
+@click.group("service", context_settings=HELP)
+def command() -> None:
+    """Have systemd or launchd run memoryd for you: from login to logout, and again when it fails."""
+
+
+@command.command("install", context_settings=HELP)
+@dry_option
+@click.option(
+    "--hardened/--no-hardened",
+    "hardened",
+    default=None,
+    help="Whether systemd shows it a read-only system but for its own folders and the workspaces; unset: as before, "
+    "at first not.",
+)
+@force_option
+@shared
+@click.pass_obj
+def install(invocation: Invocation, is_dry: bool, hardened: bool | None, is_forced: bool) -> Exit:
+    """Write the unit files for this configuration, enable them and start; again after it has changed.
+
+    Says each step. What is as it should be is left alone.
+    """
+    work = ServiceWork.here(invocation, is_dry=is_dry)
+    wanted = work.installation(hardened)
+    steps = list(work.manager.install(work.manager.files(wanted), work.state, is_forced=is_forced))
+    notes = [*wanted.notes, *_hardening_notes(wanted, work), *linger_note(work.state)]
+    return work.do(steps, nothing="memoryd is installed and running as it should", notes=notes, starts=True)
+
+
+@command.command("uninstall", context_settings=HELP)
+@dry_option
+@force_option
+@shared
+@click.pass_obj
+def uninstall(invocation: Invocation, is_dry: bool, is_forced: bool) -> Exit:
+    """Stop the service and remove all that `install` wrote; notes, indexes and the configuration stay."""
+    work = ServiceWork.here(invocation, is_dry=is_dry)
+    steps = list(work.manager.uninstall(work.state, is_forced=is_forced))
+    kept = [f"left, for memoryctl did not write it: {path}" for path in work.state.foreign if not is_forced]
+    return work.do(steps, nothing="no service is installed", notes=kept, left=left_lines())
+
+
+@command.command("start", context_settings=HELP)
+@dry_option
+@shared
+@click.pass_obj
+def start(invocation: Invocation, is_dry: bool) -> Exit:
+    """Start the service."""
+    work = ServiceWork.here(invocation, is_dry=is_dry).installed()
+    steps = [] if work.state.is_running else list(work.manager.start(work.state))
+    return work.do(steps, nothing="memoryd is running", starts=True)
+
+
+@command.command("stop", context_settings=HELP)
+@dry_option
+@shared
+@click.pass_obj
+def stop(invocation: Invocation, is_dry: bool) -> Exit:
+    """Stop the service until it is started, or you log in again."""
+    work = ServiceWork.here(invocation, is_dry=is_dry).installed()
+    return work.do(list(work.manager.stop(work.state)), nothing="memoryd is not running")
+
+
+@command.command("restart", context_settings=HELP)
+@dry_option
+@shared
+@click.pass_obj
+def restart(invocation: Invocation, is_dry: bool) -> Exit:
+    """Stop the service in order and start it anew; who asks meanwhile waits."""
+    work = ServiceWork.here(invocation, is_dry=is_dry).installed()
+    return work.do(list(work.manager.restart(work.state)), nothing="", starts=True)
+
+
+@command.command("status", context_settings=HELP)
+@shared
+@click.pass_obj
+def status(invocation: Invocation) -> Exit:
+    """Say whether the service is installed and runs, and whether its files still fit the configuration.
+
+    Exit code 0 if it runs, 69 if not, 1 where there is no service manager.
+    """
+    manager = manager_here()
+    state = manager.state()
+    changes, notes = _differences(manager, state)
+    invocation.show({**state_row(state), "outdated": changes}, state_lines(state), notes)
+    if state.manager == "none":
+        return Exit.ERROR
+    return Exit.DONE if state.is_running else Exit.NOT_RUNNING
+
+
+@command.command("logs", context_settings=HELP)
+@click.option("-f", "--follow", "follows", is_flag=True, help="Go on with what comes.")
+@click.option("-n", "--lines", type=click.IntRange(0), default=100, show_default=True, help="How many lines, the last.")
+@shared
+def logs(follows: bool, lines: int) -> None:
+    """Print what the service told; by the program of the manager, journalctl or tail."""
+    manager = manager_here()
+    words = manager.log_command(follow=follows, lines=lines)
+    if not words:
+        raise MemorydError(f"no service manager keeps a log here: {manager.state().reason}", hint="memoryctl logs")
+    try:
+        os.execvp(words[0], words)
+    except OSError as exc:
+        raise MemorydError(f"cannot run {words[0]}: {exc.strerror}") from exc
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceWork:
+    """One invocation over one manager, and how the service stood before it."""
+
+    invocation: Invocation
+    manager: ServiceManager
+    state: ServiceState
+    is_dry: bool
+    why_no_manager: str = ""
+
+    @classmethod
+    def here(cls, invocation: Invocation, *, is_dry: bool) -> "ServiceWork":
+        """Look at the manager; where there is none, a dry run shows what systemd, or launchd, would be given."""
+        manager = manager_here()
+        reason = manager.why if isinstance(manager, NoManager) else ""
+        if reason and is_dry:
+            manager = LaunchdManager(os.environ) if sys.platform == "darwin" else SystemdManager(os.environ)
+        return cls(invocation, manager, manager.state(), is_dry, reason)
+
+    def installed(self) -> "ServiceWork":
+        """Return the same; raises MemorydError if there is nothing to start or to stop."""
+        if not self.state.is_installed and self.state.manager != "none":
+            raise MemorydError("memoryd is not installed as a service", hint="memoryctl service install")
+        return self
+
+    def installation(self, hardened: bool | None) -> Installation:
+        """Return what this configuration wants; raises ConfigError: a service that cannot start is not installed."""
+        loaded = load()
+        is_hardened = _is_hardened(self.state) if hardened is None else hardened
+        return installation_of(loaded.config, loaded.source, os.environ, is_hardened=is_hardened)
+
+    def do(
+        self,
+        steps: list[ServiceStep],
+        *,
+        nothing: str,
+        notes: Iterable[str] = (),
+        left: Iterable[str] = (),
+        starts: bool = False,
+    ) -> Exit:
+        """Do or show the steps, and say what came of it."""
+        told = [*notes]
+        if self.why_no_manager:
+            told.append(f"there is no service manager here: {self.why_no_manager}; this is what one would be told")
+        if steps and not self.is_dry:
+            if starts:
+                self._refuse_second()
+            told += carry_out(steps, write=replace_file, environment=os.environ, tell=self._tell)
+        lines = [] if not self.is_dry else [line for step in steps for line in step_lines(step)]
+        if self.is_dry and steps:
+            lines.append("nothing was done: this is a dry run")
+        reply = {"manager": self.manager.name, "isDone": not self.is_dry, "steps": [step_row(step) for step in steps]}
+        after = [] if self.is_dry or not steps else [*left]
+        self.invocation.show({**reply, "notes": told}, [*lines, *([] if steps else [nothing]), *after], told)
+        return Exit.DONE
+
+    def _tell(self, step: ServiceStep) -> None:
+        if not self.invocation.is_json:
+            click.echo(f"{step.kind:<7} {step.what}  ({step.why})")
+
+    def _refuse_second(self) -> None:
+        """Raise AlreadyRunning if a memoryd answers that the manager does not run: two would fight for the socket."""
+        if self.state.is_running:
+            return
+        try:
+            with self.invocation.client(timeout=5) as client:
+                pid = client.status()["pid"]
+        except (DaemonNotRunning, MemorydError):
+            return
+        if self.manager.state().pid != pid:
+            raise AlreadyRunning(
+                f"a memoryd runs already, process {pid}, and not as this service", hint=f"stop it first: kill {pid}"
+            )
+
+
+def _hardening_notes(wanted: Installation, work: ServiceWork) -> Iterator[str]:
+    """Yield why a drop-in does nothing; raises MemorydError for one by which the service could not start."""
+    if not wanted.is_hardened:
+        return
+    if work.manager.name == "launchd":
+        yield "--hardened is systemd's; launchd has nothing like it"
+    elif reason := why_no_namespaces():
+        if not work.is_dry:
+            raise MemorydError(reason, hint="memoryctl service install --no-hardened")
+        yield reason
+
+
+def _is_hardened(state: ServiceState) -> bool:
+    return any(path.name == "hardening.conf" and path not in state.foreign for path in state.files)
+
+
+def _differences(manager: ServiceManager, state: ServiceState) -> tuple[dict[str, list[str]], list[str]]:
+    """Return what an install would change now, and what to say of it."""
+    if not state.is_installed or state.manager == "none":
+        return {}, []
+    try:
+        loaded = load()
+        wanted = installation_of(loaded.config, loaded.source, os.environ, is_hardened=_is_hardened(state))
+        changes = {str(path): lines for path, lines in changed_lines(manager.files(wanted)).items()}
+    except ConfigError as exc:
+        return {}, [f"{exc}; so it is not known whether the unit files fit"]
+    return changes, [*difference_notes(changes), *linger_note(state)]

@@ -1,0 +1,62 @@
+"""What the service is told of the environment in which it is installed: where things lie, never a key."""
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from memoryd.config.root import Config
+
+PLACES: Final = (
+    "MEMORYD_CONFIG",
+    "MEMORYD_STATE_DIR",
+    "MEMORYD_SOCKET",
+    "MEMORYD_WORKSPACE",
+    "XDG_CONFIG_HOME",
+    "XDG_STATE_HOME",
+    "XDG_CACHE_HOME",
+    "OPENCLAW_STATE_DIR",
+    "HF_HUB_CACHE",
+    "HF_HOME",
+)
+"""Variables that name a folder or a file."""
+WORDS: Final = ("MEMORYD_LOG_LEVEL", "MEMORYD_OFFLINE")
+KEYS: Final = ("OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "VOYAGE_API_KEY", "MISTRAL_API_KEY")
+"""Variables with a key, which the daemon may read and a unit must not hold."""
+USUAL: Final = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
+"""Where a service manager looks for programs anyway."""
+
+
+def carried_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that the service is given, paths absolute; an empty one counts as unset."""
+    places = {name: _absolute(name, environment[name]) for name in PLACES if environment.get(name)}
+    words = {name: environment[name] for name in WORDS if environment.get(name)}
+    return {name: value for name, value in {**places, **words}.items() if value}
+
+
+def search_path(config: Config, environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Return folders of programs that the daemon runs where a manager would not find them."""
+    return tuple(dict.fromkeys(_program_folders(config, environment)))
+
+
+def unheld_keys(environment: Mapping[str, str]) -> list[str]:
+    """Return the variables with keys that are set here and that the service will not see."""
+    return [name for name in KEYS if environment.get(name)]
+
+
+def _absolute(name: str, value: str) -> str:
+    """Return the path that the daemon would make of a value here; XDG's relative ones are ignored, by its rules."""
+    path = Path(value)
+    if name.startswith("XDG_") and not path.is_absolute():
+        return ""
+    return str(Path.cwd() / os.path.expanduser(path))  # noqa: PTH111
+
+
+def _program_folders(config: Config, environment: Mapping[str, str]) -> Iterator[str]:
+    if config.memory.backend != "qmd":
+        return
+    for name in (config.memory.qmd.command, "node", "bun"):
+        found = shutil.which(os.path.expanduser(name), path=environment.get("PATH", os.defpath))  # noqa: PTH111
+        if found and Path(found).is_absolute() and str(Path(found).parent) not in USUAL:
+            yield str(Path(found).parent)

@@ -1,0 +1,156 @@
+"""What the daemon needs of the system, by its configuration: nothing of it may be taken away from the service."""
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from memoryd.config.paths import cache_dir, config_file, expand, openclaw_sessions, socket_path, state_dir
+from memoryd.config.resolved import Agent
+from memoryd.config.root import Config
+from memoryd.domain.documents import ROOT_FOLDERS
+
+HERE: Final = frozenset({"local", "none"})
+FETCHED: Final = ("hf:", "http:", "https:", "pypi:")
+TEMPORARY: Final = (Path("/tmp"), Path("/var/tmp"))
+GPU_DEVICES: Final = ("/dev/kfd", "/dev/nvidiactl", "/dev/dri/renderD128")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceNeeds:
+    """What must stay possible; the texts say why, and are empty where it is not needed."""
+
+    own: tuple[Path, ...]
+    """Folders that the daemon makes itself; they must be there before all above them is read-only."""
+    workspaces: tuple[Path, ...]
+    """Folders of notes that it writes to."""
+    readable: tuple[Path, ...]
+    network: str = ""
+    javascript: str = ""
+    gpu: str = ""
+    memory: str = ""
+    """Why it takes more memory than an embedding model does."""
+
+    @property
+    def writable(self) -> tuple[Path, ...]:
+        """All folders that it writes to."""
+        return tuple(dict.fromkeys((*self.own, *self.workspaces)))
+
+    @property
+    def temporary(self) -> str:
+        """Why it needs the /tmp of everybody."""
+        found = (path for path in (*self.writable, *self.readable) if any(map(path.is_relative_to, TEMPORARY)))
+        path = next(found, None)
+        return f"{path} lies there" if path else ""
+
+
+def needs_of(config: Config, source: Path | None = None, *, has_gpu: bool | None = None) -> ServiceNeeds:
+    """Return what a configuration needs; links are followed, and whether there is a GPU is looked up unless given."""
+    agents = config.resolved_agents()
+    is_qmd = config.memory.backend == "qmd"
+    is_accelerated = any(map(os.path.exists, GPU_DEVICES)) if has_gpu is None else has_gpu
+    local = next(_local_models(config, agents), "")
+    return ServiceNeeds(
+        own=_paths([state_dir(), cache_dir(), socket_path().parent, *_own(config, agents)]),
+        workspaces=_paths(path for agent in agents for path in _notes(agent)),
+        readable=_paths([source or config_file(), *_read(config, agents)]),
+        network=next(_network(config, agents), ""),
+        javascript="qmd compiles its JavaScript while it runs" if is_qmd else "",
+        gpu=f"{local or 'qmd'} may use the GPU" if is_accelerated and (local or is_qmd) else "",
+        memory="qmd loads models of its own" if is_qmd else _text_model(config),
+    )
+
+
+def _own(config: Config, agents: Iterable[Agent]) -> Iterator[Path]:
+    exports = config.memory.qmd.sessions
+    if config.memory.backend == "qmd" and exports.enabled and exports.export_dir:
+        yield expand(exports.export_dir, Path.home())
+    if config.http.enabled:
+        yield config.http.token_path().parent
+    for agent in agents:
+        yield agent.index_path.parent
+        yield from (expand(socket.path, Path.home()).parent for socket in agent.sockets)
+        if agent.memory_search.local.model_cache_dir:
+            yield expand(agent.memory_search.local.model_cache_dir, Path.home())
+
+
+def _notes(agent: Agent) -> Iterator[Path]:
+    """Yield the workspace and where its parts really lie: a link may lead out of it."""
+    yield agent.workspace
+    for name in ("MEMORY.md", *ROOT_FOLDERS):
+        if (agent.workspace / name).is_symlink():
+            real = Path(os.path.realpath(agent.workspace / name))
+            yield real if real.is_dir() else real.parent
+
+
+def _read(config: Config, agents: Iterable[Agent]) -> Iterator[Path]:
+    yield from (expand(folder.path, Path.home()) for folder in config.memory.sessions.folders)
+    yield from (expand(one.path, Path.home()) for one in config.memory.qmd.paths)
+    for agent in agents:
+        yield openclaw_sessions(agent.id)
+        yield from (expand(path, agent.workspace) for path in agent.memory_search.extra_paths)
+        collections = agent.memory_search.qmd.extra_collections
+        yield from (expand(one.path, agent.workspace) for one in collections)
+        model = agent.memory_search.local.model_path
+        if not model.startswith(FETCHED):
+            yield expand(model, Path.home())
+
+
+def _local_models(config: Config, agents: Iterable[Agent]) -> Iterator[str]:
+    """Yield what runs in a worker of ours."""
+    for agent in agents:
+        search = agent.memory_search
+        if search.enabled and {search.provider, search.fallback} & {"local", "auto"}:
+            yield "the embedding model"
+        if search.query.rerank.model_path:
+            yield "the reranker"
+    if config.memory.llm.provider == "local":
+        yield "the text model"
+
+
+def _network(config: Config, agents: Iterable[Agent]) -> Iterator[str]:
+    """Yield what leads out of this machine."""
+    for agent in agents:
+        search = agent.memory_search
+        yield from (f"provider {name} is asked" for name in (search.provider, search.fallback) if _is_far(name, config))
+        if not _is_near(search.remote.base_url):
+            yield f"{search.remote.base_url} is asked"
+        models = [search.local.model_path] if {search.provider, search.fallback} & {"local", "auto"} else []
+        models += [search.query.rerank.model_path or ""]
+        if search.local.download and any(model.startswith(FETCHED) for model in models):
+            yield "models may be fetched"
+    llm = config.memory.llm
+    if llm.provider == "openai" and not (llm.base_url and _is_near(llm.base_url)):
+        yield "a text model is asked"
+    if llm.provider == "local" and (llm.model or "").startswith(FETCHED):
+        yield "models may be fetched"
+
+
+def _is_far(provider: str, config: Config) -> bool:
+    """Tell whether a provider is asked elsewhere; Ollama lies on loopback unless an address says otherwise."""
+    if provider == "ollama":
+        entry = config.models.providers.get("ollama")
+        return entry is not None and not _is_near(entry.base_url)
+    return provider not in HERE
+
+
+def _is_near(address: str | None) -> bool:
+    if address is None:
+        return True
+    host = urlsplit(address).hostname or ""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _text_model(config: Config) -> str:
+    return "memoryd runs a text model" if config.memory.llm.provider == "local" else ""
+
+
+def _paths(paths: Iterable[Path]) -> tuple[Path, ...]:
+    """Return real paths, each once."""
+    return tuple(dict.fromkeys(Path(os.path.realpath(path)) for path in paths))
