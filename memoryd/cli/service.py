@@ -21,7 +21,7 @@ from memoryd.config.loading.load import load
 from memoryd.errors import AlreadyRunning, ConfigError, DaemonNotRunning, MemorydError
 from memoryd.files.writing import replace_file
 from memoryd.service.carrying_out import carry_out
-from memoryd.service.installation import Installation, changed_lines, installation_of
+from memoryd.service.installing import Installation, changed_lines, installation_of
 from memoryd.service.launchd_manager import LaunchdManager
 from memoryd.service.managers import ServiceManager, manager_here
 from memoryd.service.no_manager import NoManager

@@ -10,11 +10,15 @@ from memoryd.service.manager_programs import ask_program
 from memoryd.service.service_step import ServiceStep, StepKind
 
 PAUSE: Final = 1.0
-Write = Callable[[Path, bytes], object]
+WriteWhole = Callable[[Path, bytes], object]
 
 
 def carry_out(
-    steps: Iterable[ServiceStep], *, write: Write, environment: Mapping[str, str], tell: Callable[[ServiceStep], None]
+    steps: Iterable[ServiceStep],
+    *,
+    write: WriteWhole,
+    environment: Mapping[str, str],
+    tell: Callable[[ServiceStep], None],
 ) -> list[str]:
     """Do the steps, telling of each that is done; return what those complained of that may fail.
 
@@ -33,7 +37,7 @@ def carry_out(
     return complaints
 
 
-def _problem(step: ServiceStep, write: Write, environment: Mapping[str, str]) -> str:
+def _problem(step: ServiceStep, write: WriteWhole, environment: Mapping[str, str]) -> str:
     """Do a step; return why it failed, empty if it did not."""
     try:
         if step.kind is StepKind.RUN:
@@ -44,7 +48,7 @@ def _problem(step: ServiceStep, write: Write, environment: Mapping[str, str]) ->
     return ""
 
 
-def _change(step: ServiceStep, write: Write) -> None:
+def _change(step: ServiceStep, write: WriteWhole) -> None:
     assert step.path is not None
     match step.kind:
         case StepKind.FOLDER:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from memoryd.service.installation import Installation, ServiceFiles
+from memoryd.service.installing import Installation, ServiceFiles
 from memoryd.service.launchd_agent import LABEL, NOT_LOADED, agent_file, log_file
 from memoryd.service.launchd_steps import (
     launchd_files,

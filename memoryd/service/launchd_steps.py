@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from memoryd.service.installation import Installation, ServiceFiles, changed_lines
+from memoryd.service.installing import Installation, ServiceFiles, changed_lines
 from memoryd.service.launchd_agent import LABEL, NOT_LOADED, agent_file, log_file
 from memoryd.service.plist import launch_agent
 from memoryd.service.service_state import ServiceState

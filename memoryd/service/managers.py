@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
-from memoryd.service.installation import Installation, ServiceFiles
+from memoryd.service.installing import Installation, ServiceFiles
 from memoryd.service.launchd_manager import LaunchdManager
 from memoryd.service.no_manager import NoManager
 from memoryd.service.service_state import ManagerName, ServiceState

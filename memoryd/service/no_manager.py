@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from memoryd.errors import MemorydError
-from memoryd.service.installation import Installation, ServiceFiles
+from memoryd.service.installing import Installation, ServiceFiles
 from memoryd.service.service_state import ManagerName, ServiceState
 from memoryd.service.service_step import ServiceStep
 

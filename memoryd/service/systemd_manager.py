@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from memoryd.service.installation import Installation, ServiceFiles
+from memoryd.service.installing import Installation, ServiceFiles
 from memoryd.service.manager_programs import ManagerAnswer, ask_program
 from memoryd.service.service_state import ManagerName, ServiceState
 from memoryd.service.service_step import ServiceStep

@@ -6,7 +6,7 @@ from typing import Final
 
 from memoryd.config.paths import socket_path
 from memoryd.service.hardening import hardening_drop_in
-from memoryd.service.installation import Installation, ServiceFiles, changed_lines
+from memoryd.service.installing import Installation, ServiceFiles, changed_lines
 from memoryd.service.service_state import ServiceState
 from memoryd.service.service_step import ServiceStep, StepKind
 from memoryd.service.systemd_units import DROP_IN, FAILED, SERVICE, SOCKET, SYSTEMCTL, UNITS, is_ours

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from memoryd.errors import NotPermitted
-from memoryd.service.installation import ServiceFiles
+from memoryd.service.installing import ServiceFiles
 from memoryd.service.service_state import ServiceState
 from memoryd.service.service_step import ServiceStep, StepKind
 
